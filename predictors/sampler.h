@@ -5,7 +5,7 @@
 #ifndef ORCH_PREDICTORS_SAMPLER_H
 #define ORCH_PREDICTORS_SAMPLER_H
 
-#include "lib/space/space.h"
+#include "lib/space/param_space.h"
 
 enum orch_sampled_state {
     ORCH_SAMPLED_ENDED,   /* it has a value */
@@ -15,7 +15,8 @@ enum orch_sampled_state {
 };
 
 struct orch_sampled {
-    const double *point; /* unit coordinates, snapped (lib/space/space.h); NAN: does not exist */
+    const double
+        *point; /* unit coordinates, snapped (lib/space/param_space.h); NAN: does not exist */
     enum orch_sampled_state state;
     double value; /* of an ENDED trial, finite; the smaller, the better */
 };

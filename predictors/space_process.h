@@ -7,7 +7,7 @@
 #ifndef ORCH_PREDICTORS_SPACE_PROCESS_H
 #define ORCH_PREDICTORS_SPACE_PROCESS_H
 
-#include "lib/space/space.h"
+#include "lib/space/param_space.h"
 
 struct orch_space_process;
 

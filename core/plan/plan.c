@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Makes the whole plan: every trial is checked by its plugin, settled (plan_item.c), and marked
- * when a trial that will run needs it. */
+/* Makes the whole plan: every trial is checked by its plugin (plan_check.c), settled (plan_item.c),
+ * and marked when a trial that will run needs it. */
 #include "core/plan/plan_private.h"
 
 #include "core/plan/cell_inputs.h"
@@ -25,29 +25,6 @@ unsigned orch_plan_count(const struct orch_plan *plan, enum orch_plan_state stat
     for (unsigned i = 0; i < plan->count; i++)
         count += plan->items[i].state == state;
     return count;
-}
-
-/* Stands for a number that a trial has yet to measure: the parameter's default, which is in its
- * range, or 0 where it has none. New reference. */
-static json_t *number_for_check(const struct orch_cell *cell, const char *name)
-{
-    const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
-    json_t *value = spec && spec->def ? orch_value_default(spec) : NULL;
-    return value ? value : json_integer(0);
-}
-
-/* The parameters passed to check, with absolute paths as in a trial. An unresolved reference is
- * passed as its text, or as a number in the parameter's range. */
-static json_t *params_for_check(const struct orch_plan *plan, const struct orch_cell *cell)
-{
-    json_t *params = orch_cell_absolute_params(plan, cell);
-    for (guint i = 0; i < cell->refs->len; i++) {
-        const struct orch_ref *ref = cell->refs->pdata[i];
-        json_object_set_new(params, ref->param,
-                            ref->is_result ? number_for_check(cell, ref->param)
-                                           : json_string(ref->text));
-    }
-    return params;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------
@@ -158,89 +135,6 @@ static void spread_skips(struct orch_plan *plan)
     }
 }
 
-/* Sends all questions for one plugin together. */
-static void prefetch_costs(struct orch_plan *plan)
-{
-    g_autoptr(GHashTable) by_manifest =
-        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
-    for (unsigned i = 0; i < plan->count; i++) {
-        const struct orch_experiment *experiment = plan->items[i].cell->experiment;
-        gpointer manifest = (gpointer)(uintptr_t)experiment->manifest;
-        GPtrArray *asked = g_hash_table_lookup(by_manifest, manifest);
-        if (!experiment->manifest->has_check)
-            continue;
-        if (!asked) {
-            asked = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
-            g_hash_table_insert(by_manifest, manifest, asked);
-        }
-        g_ptr_array_add(asked, params_for_check(plan, plan->items[i].cell));
-    }
-    GHashTableIter iter;
-    gpointer manifest, asked;
-    g_hash_table_iter_init(&iter, by_manifest);
-    while (g_hash_table_iter_next(&iter, &manifest, &asked))
-        orch_plugins_prefetch(plan->plugins, manifest,
-                              (json_t *const *)(void *)((GPtrArray *)asked)->pdata,
-                              ((GPtrArray *)asked)->len);
-}
-
-/* The id of the inputs of an experiment, computed once. Borrowed; NULL on error. */
-static const char *inputs_id_of(struct orch_plan *plan, const struct orch_experiment *experiment,
-                                GError **error)
-{
-    char *id = g_hash_table_lookup(plan->inputs_ids, experiment);
-    if (id)
-        return id;
-    char *code_id = NULL;
-    id = orch_inputs_id(plan->workspace, plan->expansion, experiment, &code_id, error);
-    if (code_id)
-        g_hash_table_insert(plan->code_ids, g_strdup(id), code_id);
-    if (id) {
-        g_ptr_array_add(plan->all_inputs_ids, id);
-        g_hash_table_insert(plan->inputs_ids, (gpointer)(uintptr_t)experiment, id);
-    }
-    return id;
-}
-
-/* Lets the plugin check a trial, and determines its inputs. */
-static bool check_item(struct orch_plan *plan, struct orch_plan_item *item, GError **error)
-{
-    const struct orch_experiment *experiment = item->cell->experiment;
-    g_autoptr(json_t) params = params_for_check(plan, item->cell);
-    item->inputs_id = inputs_id_of(plan, experiment, error);
-    g_clear_pointer(&item->inputs, g_ptr_array_unref);
-    g_clear_pointer(&item->no_effect, g_ptr_array_unref);
-    return item->inputs_id &&
-           orch_plugins_check(plan->plugins, experiment->manifest, params, &item->inputs,
-                              &item->no_effect, error) &&
-           (!item->inputs || orch_cell_inputs(plan, item->cell, item->inputs, error));
-}
-
-static bool check_items(struct orch_plan *plan, struct orch_diags *diags)
-{
-    prefetch_costs(plan);
-    for (unsigned i = 0; i < plan->count; i++) {
-        struct orch_plan_item *item = &plan->items[i];
-        const struct orch_experiment *experiment = item->cell->experiment;
-        GError *problem = NULL;
-        if (check_item(plan, item, &problem))
-            continue;
-        if (plan->options.reads_only) {
-            const char *end = strchr(problem->message, '\n');
-            item->refused = end ? g_strndup(problem->message, (gsize)(end - problem->message))
-                                : g_strdup(problem->message);
-        } else {
-            orch_diags_add(diags, false, plan->expansion->path, experiment->line,
-                           experiment->column, NULL, "experiment '%s': %s", experiment->name,
-                           problem->message);
-            if (problem->code == ORCH_ERROR_PLUGIN)
-                orch_diags_set_code(diags, ORCH_ERROR_PLUGIN);
-        }
-        g_clear_error(&problem);
-    }
-    return diags->error_count == 0;
-}
-
 bool orch_plan_recapture(struct orch_plan *plan, GError **error)
 {
     struct orch_workspace *workspace = plan->workspace;
@@ -256,13 +150,6 @@ bool orch_plan_recapture(struct orch_plan *plan, GError **error)
     orch_plan_files_clear(&plan->files);
     orch_plan_files_init(&plan->files);
     return true;
-}
-
-bool orch_plan_renew(struct orch_plan *plan, unsigned index, GError **error)
-{
-    struct orch_plan_item *item = &plan->items[index];
-    item->fingerprint[0] = 0;
-    return check_item(plan, item, error);
 }
 
 static bool read_actives(struct orch_plan *plan, GError **error)
@@ -344,7 +231,7 @@ struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_pl
     for (unsigned i = 0; i < plan->count; i++)
         make_item(plan, i);
     make_order(plan);
-    ok = ok && check_items(plan, diags) && orch_plan_fill_searches(plan, error);
+    ok = ok && orch_plan_check_items(plan, diags) && orch_plan_fill_searches(plan, error);
     for (unsigned i = 0; ok && i < plan->count; i++)
         ok = orch_plan_settle_once(plan, i, error);
     if (!ok) {

@@ -8,7 +8,7 @@
 #include "core/plugin/plugins.h"
 #include "core/recipe/needs.h"
 #include "core/recipe/recipe.h"
-#include "core/recipe/search.h"
+#include "core/recipe/recipe_search.h"
 #include "core/workspace/environment.h"
 #include "core/workspace/workspace.h"
 #include "lib/base/file_digests.h"

@@ -10,7 +10,7 @@
 #include "core/plan/read_since.h"
 #include "core/plan/reuse.h"
 #include "core/plan/same_comments.h"
-#include "core/recipe/search.h"
+#include "core/recipe/recipe_search.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"

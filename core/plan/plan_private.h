@@ -10,6 +10,8 @@ void orch_plan_set_state(struct orch_plan_item *item, enum orch_plan_state state
 /** Settles an item after the items it refers to. Does nothing when it is settled already. */
 bool orch_plan_settle_once(struct orch_plan *plan, unsigned index, GError **error);
 
+/** Lets the plugins check all items, and determines their inputs. False with errors in `diags`. */
+bool orch_plan_check_items(struct orch_plan *plan, struct orch_diags *diags);
 /** Gives open cells of searches the points of runs that the store has already and that can be
  * reused, in the order in which these ended. */
 bool orch_plan_fill_searches(struct orch_plan *plan, GError **error);

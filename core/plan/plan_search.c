@@ -4,7 +4,7 @@
  * search that was killed goes on where it was, and a colleague's results cost nothing. */
 #include "core/plan/plan_private.h"
 
-#include "core/recipe/search.h"
+#include "core/recipe/recipe_search.h"
 
 #include "lib/base/json.h"
 

@@ -6,7 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
-#include "lib/space/space.h"
+#include "lib/space/param_space.h"
 #include "lib/wire/manifest.h"
 
 #include <string.h>

@@ -16,7 +16,7 @@
 #define ORCH_CORE_RECIPE_INTERNAL_H
 
 #include "core/recipe/recipe_key.h"
-#include "core/recipe/search.h"
+#include "core/recipe/recipe_search.h"
 
 #define RECIPE_EXPERIMENTS_MAX 1000
 #define RECIPE_PROFILES_MAX 100
@@ -233,7 +233,7 @@ GArray *orch_recipe_read_sweep(struct recipe_draft *draft,
                                const struct recipe_experiment *experiment,
                                const struct orch_param_spec *spec,
                                const struct recipe_setting *setting, bool is_zip);
-/** Reads `objective` of an experiment (search.c). */
+/** Reads `objective` of an experiment (recipe_search.c). */
 void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_yaml *map,
                                 struct recipe_experiment *experiment);
 /** Makes the space of the parameters that the experiment searches, once they are known. */

@@ -81,7 +81,7 @@ struct orch_experiment {
     char **inputs;     /* patterns as written, relative to the recipe's folder; NULL: none given */
     bool share_source; /* share: source */
     struct orch_search
-        *search;         /* its trials' values are chosen while it runs (search.h); or NULL */
+        *search; /* its trials' values are chosen while it runs (recipe_search.h); or NULL */
     GHashTable *origins; /* parameter -> where its value came from: "recipes/hw4.recipe:14:9",
                             "-s", "-x", "default of plugin 'train' 1.0.0" */
 };
@@ -112,7 +112,7 @@ struct orch_cell {
     uint64_t seed;   /* of the repeat; with `seed: device` the plan derives the trial's from it */
     GPtrArray *refs; /* struct orch_ref * */
     struct orch_search_point *point; /* of a search, shared by its repeats; NULL: not of a search.
-                                        `params` and `coords` follow from it (search.h) */
+                                        `params` and `coords` follow from it (recipe_search.h) */
     bool wanted; /* selected by targets and part; the other cells are included because one refers to
                     them */
 };

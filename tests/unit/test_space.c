@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ranges as written, and the values of points. */
 #include "lib/base/error.h"
-#include "lib/space/space.h"
+#include "lib/space/param_space.h"
 
 #include <math.h>
 #include <setjmp.h>

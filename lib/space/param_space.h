@@ -14,8 +14,8 @@
  * range (along the logarithm where it is spread so), NAN where the parameter does not exist. A
  * value that a trial gets is the coordinate's rounded one (orch_space_snap), so that a value read
  * back from its text gives the same point. */
-#ifndef ORCH_SPACE_SPACE_H
-#define ORCH_SPACE_SPACE_H
+#ifndef ORCH_SPACE_PARAM_SPACE_H
+#define ORCH_SPACE_PARAM_SPACE_H
 
 #include <glib.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/space/space.h"
+#include "lib/space/param_space.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads `search:` and `objective:`, and gives cells the values of points. */
-#include "core/recipe/search.h"
+#include "core/recipe/recipe_search.h"
 
 #include "core/recipe/parse_parts.h"
 

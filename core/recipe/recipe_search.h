@@ -4,10 +4,10 @@
  * (`search:`) and what for (`objective:`). The trials are cells from the beginning; the point of a
  * cell is open until its trial starts (features/search), or is one that the store has already
  * (core/plan). */
-#ifndef ORCH_CORE_RECIPE_SEARCH_H
-#define ORCH_CORE_RECIPE_SEARCH_H
+#ifndef ORCH_CORE_RECIPE_RECIPE_SEARCH_H
+#define ORCH_CORE_RECIPE_RECIPE_SEARCH_H
 
-#include "lib/space/space.h"
+#include "lib/space/param_space.h"
 
 #include <jansson.h>
 
