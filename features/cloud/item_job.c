@@ -15,6 +15,7 @@ static const struct {
     const char *key;
     size_t offset; /* of a const char ** in struct orch_export_job_options */
 } NAMES[] = {
+    {"instance", offsetof(struct orch_export_job_options, instances)},
     {"image", offsetof(struct orch_export_job_options, images)},
     {"data", offsetof(struct orch_export_job_options, data)},
     {"results", offsetof(struct orch_export_job_options, results)},
@@ -117,8 +118,8 @@ static void add_document(struct orch_section *section, const struct orch_export_
     g_autoptr(json_t) document = error ? NULL : orch_job_document(platform, job, &error);
     if (document) {
         g_autofree char *text = orch_job_document_text(platform, document);
-        orch_section_text(section, "%s, the %s; '%s' submits it (rules: %s):", platform->title,
-                          platform->document, platform->submit, platform->source);
+        orch_section_text(section, "%s: %s. Rules: %s. To submit: %s", platform->title,
+                          platform->document, platform->source, platform->submit);
         orch_section_code(section, text);
     } else {
         orch_section_missing(section, NULL, "%s: %s", platform->title, error->message);
@@ -193,6 +194,7 @@ static const struct orch_report_key KEYS[] = {
     {.name = "platforms", .shape = ORCH_SHAPE_WORDS, .words = &PLATFORM_WORDS, .is_required = true},
     {.name = "gpu", .shape = ORCH_SHAPE_TEXT},
     {.name = "time", .shape = ORCH_SHAPE_TEXT},
+    {.name = "instance", .shape = ORCH_SHAPE_TEXTS},
     {.name = "image", .shape = ORCH_SHAPE_TEXTS},
     {.name = "data", .shape = ORCH_SHAPE_TEXTS},
     {.name = "results", .shape = ORCH_SHAPE_TEXTS},

@@ -43,7 +43,6 @@ assert blocks[0]["kind"] == "answer" and "all 4 documents have a place for name,
 assert "GPUs (Google Vertex AI)" in blocks[0]["text"], blocks[0]
 codes = [b["text"] for b in blocks if b["kind"] == "code"]
 names = ["sagemaker", "vertex", "azureml", "watsonx"]
-sides = lambda text: text.split("--part") if "--part" in text else [text]
 for name, code in zip(names, codes, strict=True):
     assert code == open(name + ".doc").read(), (name, code)
 rows = [b["rows"] for b in blocks if b["kind"] == "table"][0]
@@ -53,8 +52,15 @@ P
 # the page and the terminal show the lines as they are
 ok orch report j.recipe
 has '    "TrainingJobName": "j-nap-'
+has_not 'the the'
 ok orch report j.recipe --out site
 grep -q '<pre>{' site/index.html || _fail 'the page has no document'
+# an instance for one of the platforms
+sed 's/      time: 2h/      gpu: T4\n      instance: "watsonx=V100"\n      time: 2h/' j.recipe >gpu.recipe
+ok orch report gpu.recipe
+has '"InstanceType": "ml.g4dn.xlarge"'
+has '"name": "V100"'
+has_not missing
 # a document that lacks a field says which
 sed -i 's|image: \["me/orch:1", |image: [|' j.recipe
 ok orch report j.recipe
@@ -63,3 +69,11 @@ has 'TrainingImage'
 sed 's/vertex, azureml/vertx, azureml/' j.recipe >bad.recipe
 fails 2 orch check bad.recipe
 says "unknown platform 'vertx'"
+# homework 7 has all four documents, in each profile
+if orch plugin show scaling >/dev/null 2>&1; then
+    cp "$SOURCE/recipes/hw7.recipe" .
+    for profile in laptop course; do
+        ok orch report hw7.recipe -p $profile --only 5.6
+        has_not 'missing'
+    done
+fi
