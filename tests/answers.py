@@ -856,7 +856,7 @@ class Section:
                         self.compare(f"{of}, {name}, interval of cv", shown, end, 1e-6)
                 logs.setdefault(value, []).append((of, numpy.log(done)))
         for text in [b["text"] for b in self.blocks("text")]:
-            found = re.fullmatch(r"coefficient of variation of (\w+): .*?F test, p ([\d.<e-]+)( \(corrected\))?: .*", text)
+            found = re.fullmatch(r"coefficient of variation of (\w+): .*?F test with p ([\d.<e-]+)( \(corrected\))?: .*", text)
             of_value = next((v for v in logs if found and v.split(" ")[-1] == found.group(1)), None)
             if not of_value:
                 continue

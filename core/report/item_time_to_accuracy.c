@@ -275,8 +275,8 @@ static void add_variation(const struct tally *t, const GArray *lines, guint valu
     g_autofree char *own = percent(a->cv), *other = percent(b->cv), *p_text = orch_p_format(p);
     orch_section_text(
         t->a->section,
-        "coefficient of variation of %s: %s (%s, n = %zu) against %s (%s, n = %zu)%s; "
-        "F test, p %s%s: %s",
+        "coefficient of variation of %s: %s (%s, n = %zu) against %s (%s, n = %zu)%s, "
+        "F test with p %s%s: %s",
         ((const struct orch_item_value *)t->g->wanted->pdata[value])->name, own, most->cell->row,
         a->reached, other, base->cell->row, b->reached,
         contrasts > 1 ? ", the largest difference" : "", p_text,
