@@ -180,13 +180,15 @@ static struct outcome step_check(struct conform *conform)
     if (conform->manifest->kind != ORCH_PLUGIN_COMPILED || !conform->manifest->has_check)
         return result(ORCH_CONFORM_SKIPPED, "has none");
     GError *error = NULL;
-    GPtrArray *inputs = NULL;
-    if (!orch_plugins_check(conform->plugins, conform->manifest, conform->params, &inputs, NULL,
-                            &error))
+    g_autoptr(GPtrArray) inputs = NULL, no_effect = NULL;
+    if (!orch_plugins_check(conform->plugins, conform->manifest, conform->params, &inputs,
+                            &no_effect, &error))
         return result_of_error(error);
     g_autofree char *count = count_text(inputs->len, "input");
-    g_ptr_array_unref(inputs);
-    return result(ORCH_CONFORM_PASSED, "accepts its defaults, names %s", count);
+    g_ptr_array_add(no_effect, NULL);
+    g_autofree char *names = g_strjoinv(", ", (char **)no_effect->pdata);
+    return result(ORCH_CONFORM_PASSED, "accepts its defaults, names %s%s%s", count,
+                  *names ? "; without effect with these values: " : "", names);
 }
 
 static struct outcome step_cost(struct conform *conform)

@@ -4,6 +4,9 @@
 #include "plugins/allreduce/allreduce.h"
 
 #include "plugins/common/comm/algorithms.h"
+#include "plugins/common/no_effect.h"
+
+#include <string.h>
 
 static const char *const DEVICES[] = {"cpu", "cuda", NULL};
 
@@ -82,9 +85,14 @@ static const struct orch_metric METRICS[] = {
     {.name = "worker_count", .help = "workers that summed"},
 };
 
+/* Only algorithm hierarchical knows machines. */
+static const char *const OF_HIERARCHICAL[] = {"workers_per_node", NULL};
+
 static int check(const void *params, const struct orch_host *host)
 {
     const struct allreduce_params *p = params;
+    if (strcmp(p->algorithm, "hierarchical") != 0)
+        orch_no_effect(host, OF_HIERARCHICAL);
     if (p->bytes.count > 0)
         return ORCH_OK;
     host->fail(host, "bytes: no size is given; write bytes: [1KiB, 1MiB]");

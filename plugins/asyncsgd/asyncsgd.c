@@ -5,6 +5,7 @@
 #include "plugins/asyncsgd/flat_model.h"
 #include "plugins/asyncsgd/learner_rank.h"
 #include "plugins/asyncsgd/server_rank.h"
+#include "plugins/common/no_effect.h"
 #include "plugins/common/training/notes.h"
 
 #include "lib/base/error.h"
@@ -140,9 +141,21 @@ struct state {
     struct orch_session *session;
 };
 
+/* A single learner is in a round of its own, and its gradients are of the last weights, as all are
+ * in synchronous training. */
+static void report_no_effect(const struct asyncsgd_params *p, const struct orch_host *host)
+{
+    static const char *const alone[] = {"mode", NULL}, *const never_stale[] = {"lr_rule", NULL};
+    if (p->learners == 1)
+        orch_no_effect(host, alone);
+    if (p->learners == 1 || orch_asyncsgd_is_synchronous(p))
+        orch_no_effect(host, never_stale);
+}
+
 static int check(const void *params, const struct orch_host *host)
 {
     const struct asyncsgd_params *p = params;
+    report_no_effect(p, host);
     const struct orch_training training = orch_asyncsgd_training(p);
     GError *error = NULL;
     return orch_asyncsgd_check(p, &error) ? orch_training_check(&training, host)

@@ -2,6 +2,7 @@
 /* Synchronous data-parallel training by several workers, MPI's ranks: strong and weak scaling. See
  * docs/plugins/scaling.md. */
 #include "plugins/scaling/scaling.h"
+#include "plugins/common/no_effect.h"
 
 #include "lib/base/error.h"
 #include "plugins/common/comm/algorithms.h"
@@ -115,22 +116,16 @@ static bool check_epochs(const struct scaling_params *p, GError **error)
 }
 
 /* With one worker nothing is reduced, and the batch of a worker is the whole batch. */
-static void report_no_effect(const struct scaling_params *p, const struct orch_host *host)
-{
-    static const char *const names[] = {"scaling",      "algorithm",   "workers_per_node",
-                                        "overlap",      "compression", "first_bucket_bytes",
-                                        "bucket_bytes", "batch_norm"};
-    if (p->workers != 1 || !orch_host_has(host, no_effect))
-        return;
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-        host->no_effect(host, names[i]);
-}
+static const char *const ALONE[] = {"scaling",      "algorithm",   "workers_per_node",
+                                    "overlap",      "compression", "first_bucket_bytes",
+                                    "bucket_bytes", "batch_norm",  NULL};
 
 static int check(const void *params, const struct orch_host *host)
 {
     const struct scaling_params *p = params;
     GError *error = NULL;
-    report_no_effect(p, host);
+    if (p->workers == 1)
+        orch_no_effect(host, ALONE);
     return check_batch(p, &error) && check_epochs(p, &error) ? orch_training_check(&p->t, host)
                                                              : orch_training_fail(host, error);
 }

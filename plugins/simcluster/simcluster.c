@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "plugins/common/comm/scaling_metrics.h"
+#include "plugins/common/no_effect.h"
 
 #include <math.h>
 #include <orch/plugin.h>
@@ -177,9 +178,39 @@ static int fail(const struct orch_host *host, GError *error)
     return ORCH_FAILED;
 }
 
+static void report_no_effect(const struct params *p, const struct orch_host *host)
+{
+    /* the batch of a worker is the whole batch, and an all-reduce of one rank takes no time */
+    static const char *const alone[] = {"scaling", "algorithm", "workers_per_host",
+                                        "workers_per_node", NULL};
+    static const char *const of_star[] = {"bandwidth", "latency", NULL};
+    static const char *const of_net[] = {"net",
+                                         "input",
+                                         "classes",
+                                         "gpu",
+                                         "precision",
+                                         "step_time",
+                                         "scaling",
+                                         "batch",
+                                         "images",
+                                         "epochs",
+                                         "price",
+                                         "gradient_bytes",
+                                         "first_bucket_bytes",
+                                         "bucket_bytes",
+                                         NULL};
+    if (p->workers == 1)
+        orch_no_effect(host, alone);
+    if (has_platform(p))
+        orch_no_effect(host, of_star);
+    if (p->bytes > 0)
+        orch_no_effect(host, of_net);
+}
+
 static int check(const void *params, const struct orch_host *host)
 {
     const struct params *p = params;
+    report_no_effect(p, host);
     GError *error = NULL;
     GArray *hosts, *places;
     struct sim_plan plan = {0};
@@ -222,10 +253,10 @@ static void report_formula(const struct params *p, const struct sim_plan *plan,
 {
     struct orch_comm_shape shape = {.workers = (int)p->workers, .per_node = 1};
     double sum = 0;
-    if (has_platform(p) || p->workers_per_host > 1 || !algorithm->cost ||
-        algorithm->is_hierarchical)
+    if (has_platform(p) || (p->workers > 1 && (p->workers_per_host > 1 || !algorithm->cost ||
+                                               algorithm->is_hierarchical)))
         return;
-    for (guint i = 0; i < plan->buckets->len; i++)
+    for (guint i = 0; p->workers > 1 && i < plan->buckets->len; i++)
         sum += orch_comm_seconds(algorithm, shape,
                                  (double)g_array_index(plan->buckets, struct sim_bucket, i).bytes,
                                  p->latency * 1e-6, 1 / (p->bandwidth * 1e9));

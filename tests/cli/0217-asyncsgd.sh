@@ -36,6 +36,19 @@ assert one["updates"] == 80 and together["updates"] == 40, (one, together)
 assert uneven["applied_gradients"] == uneven["updates"] == 80 and uneven["max_staleness"] >= 1, uneven
 assert 0.5 < uneven["mean_staleness"] < 1, uneven # every update counts for the other learner
 P
+# the mode and the rule of a single learner have no effect: the check says so, and it is true
+ok orch plugin check asyncsgd -s learners=1
+has 'without effect with these values: mode, lr_rule'
+ok orch export --where 'experiment = one' --format json
+cp "$SCRATCH/out" one.json
+ok orch run t.recipe one --db other.db -s mode=synchronous -s lr_rule=by_staleness -q
+ok orch export --db other.db --format json
+python3 - one.json "$SCRATCH/out" <<'P' || _fail 'one learner in rounds of its own'
+import json, sys
+one, other = (json.load(open(path))[0] for path in sys.argv[1:])
+for name in ("full_loss", "final_loss", "updates", "max_staleness"):
+    assert one["result." + name] == other["result." + name], (name, one, other)
+P
 ok orch ls --where 'experiment = uneven' --json
 orch show "$(json runs.0.key)" -a updates >updates.csv
 python3 - updates.csv <<'P' || _fail 'the table of updates'
