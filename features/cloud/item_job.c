@@ -10,6 +10,11 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
+#include <string.h>
+
+/* Longer paths are shortened, so that four platforms fit beside each other. */
+#define PATH_CHARS 24
+
 /* Keys of the item with names in an account: one for all platforms, or "PLATFORM=NAME". */
 static const struct {
     const char *key;
@@ -91,6 +96,16 @@ static void add_answer(struct orch_section *section, const GPtrArray *platforms)
                         *single ? single : "nothing");
 }
 
+/* A path as the table shows it: of a long one the last two names, "...machineSpec.machineType". */
+static char *short_path(const char *path)
+{
+    const char *tail = path + strlen(path);
+    for (unsigned dots = 0; strlen(path) > PATH_CHARS && tail > path; tail--)
+        if (tail[-1] == '.' && ++dots == 2)
+            return g_strconcat("...", tail, NULL);
+    return g_strdup(path);
+}
+
 static void add_fields(struct orch_section *section, const GPtrArray *platforms)
 {
     g_autoptr(GPtrArray) headers = g_ptr_array_new();
@@ -104,7 +119,8 @@ static void add_fields(struct orch_section *section, const GPtrArray *platforms)
         orch_table_add(table, ORCH_JOB_FIELD_NAMES[field], NULL);
         for (guint i = 0; i < platforms->len; i++) {
             const char *path = ((struct orch_job_platform *)platforms->pdata[i])->fields[field];
-            orch_table_add(table, path ? path : "-", path ? NULL : json_null());
+            g_autofree char *text = path ? short_path(path) : g_strdup("-");
+            orch_table_add(table, text, path ? json_string(path) : json_null());
         }
     }
     orch_section_table(section, table);
@@ -179,7 +195,7 @@ static bool fill(struct orch_section_context *a, GError **error)
     add_answer(a->section, platforms);
     orch_section_note(a->section,
                       "trial '%s'. Accounts, buckets and images are examples; '-': the format has "
-                      "no such field",
+                      "no such field; '...': the path begins further up in the document",
                       label);
     add_fields(a->section, platforms);
     return add_documents(a, item, platforms, error);

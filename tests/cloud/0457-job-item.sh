@@ -48,9 +48,11 @@ for name, code in zip(names, codes, strict=True):
 rows = [b["rows"] for b in blocks if b["kind"] == "table"][0]
 command = next(r for r in rows if r["field"] == "command")
 assert command["azure_machine_learning"] == "command" and len(rows) == 16, rows
+assert command["google_vertex_ai"] == "jobSpec.workerPoolSpecs[0].containerSpec.command", command
 P
 # the page and the terminal show the lines as they are
 ok orch report j.recipe
+has '...containerSpec.command '
 has '    "TrainingJobName": "j-nap-'
 has_not 'the the'
 ok orch report j.recipe --out site
