@@ -5,7 +5,7 @@
 #include "core/feature/feature.h"
 
 extern const struct orch_command ORCH_COMMAND_RUN, ORCH_COMMAND_PLAN, ORCH_COMMAND_CHECK,
-    ORCH_COMMAND_CONFIG, ORCH_COMMAND_TRY, ORCH_COMMAND_RECORD, ORCH_COMMAND_INIT,
+    ORCH_COMMAND_CONFIG, ORCH_COMMAND_TRY, ORCH_COMMAND_CANCEL, ORCH_COMMAND_RECORD, ORCH_COMMAND_INIT,
     ORCH_COMMAND_REPORT, ORCH_COMMAND_TABLE, ORCH_COMMAND_PLOT, ORCH_COMMAND_LS, ORCH_COMMAND_SHOW,
     ORCH_COMMAND_LOG, ORCH_COMMAND_NOTE, ORCH_COMMAND_TAG, ORCH_COMMAND_NAME, ORCH_COMMAND_BEST,
     ORCH_COMMAND_EXPORT, ORCH_COMMAND_DIFF, ORCH_COMMAND_CHECKOUT, ORCH_COMMAND_PLUGIN_LS,
@@ -17,7 +17,7 @@ extern const struct orch_command ORCH_COMMAND_RUN, ORCH_COMMAND_PLAN, ORCH_COMMA
 /* clang-format off */
 static const struct orch_command *const COMMANDS[] = {
     &ORCH_COMMAND_RUN, &ORCH_COMMAND_PLAN, &ORCH_COMMAND_CHECK, &ORCH_COMMAND_CONFIG,
-    &ORCH_COMMAND_TRY, &ORCH_COMMAND_RECORD, &ORCH_COMMAND_INIT, &ORCH_COMMAND_REPORT,
+    &ORCH_COMMAND_TRY, &ORCH_COMMAND_CANCEL, &ORCH_COMMAND_RECORD, &ORCH_COMMAND_INIT, &ORCH_COMMAND_REPORT,
     &ORCH_COMMAND_TABLE, &ORCH_COMMAND_PLOT, &ORCH_COMMAND_LS, &ORCH_COMMAND_SHOW,
     &ORCH_COMMAND_LOG, &ORCH_COMMAND_NOTE, &ORCH_COMMAND_TAG, &ORCH_COMMAND_NAME,
     &ORCH_COMMAND_BEST, &ORCH_COMMAND_EXPORT, &ORCH_COMMAND_DIFF, &ORCH_COMMAND_CHECKOUT,
@@ -47,6 +47,8 @@ static const struct orch_typed_word WORDS[] = {
     {"delete", "'orch rm RUN' hides a run"},
     {"undo", "'orch rm --undo RUN' brings a removed run back"},
     {"restore", "'orch rm --undo RUN' brings a removed run back"},
+    {"stop", "'orch cancel RUN' cancels a trial; Ctrl-C in 'orch run' stops all of them"},
+    {"kill", "'orch cancel RUN' cancels a trial"},
     {"list", "'orch ls' lists runs"},
     {0}};
 

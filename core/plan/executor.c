@@ -47,10 +47,21 @@ char *orch_executor_held(const struct orch_process *runner)
     return text;
 }
 
+const struct orch_executor *orch_executor_of(const struct orch_process *runner)
+{
+    const struct orch_feature *const *f = orch_features();
+    const struct orch_executor *executor;
+    while ((executor = next(&f))) {
+        g_autofree char *text = executor->held(runner);
+        if (text)
+            return executor;
+    }
+    return NULL;
+}
+
 bool orch_executor_has_submitted(const struct orch_process *runner)
 {
-    g_autofree char *text = orch_executor_held(runner);
-    return text;
+    return orch_executor_of(runner);
 }
 
 bool orch_executor_has(const json_t *record)

@@ -10,6 +10,7 @@
 #include "lib/base/ident.h"
 
 struct orch_cli;
+struct orch_store;
 struct orch_plan;
 struct orch_forecaster;
 struct orch_limits;
@@ -41,6 +42,10 @@ struct orch_executor {
      * -1 with an error. */
     int (*submit)(struct orch_cli *cli, struct orch_plan *plan,
                   const struct orch_submit_request *request, GError **error);
+    /** Cancels trials in progress that were submitted to it: their keys (char *). `*out_count`: how
+     * many it has asked for. */
+    bool (*cancel)(struct orch_store *store, const GPtrArray *keys, unsigned *out_count,
+                   GError **error);
 };
 
 /** Returns the executor of that name, or NULL. */
@@ -53,6 +58,8 @@ const char **orch_executor_names(void);
 char *orch_executor_held(const struct orch_process *runner);
 /** Whether a trial in progress was submitted to an executor: nothing on this machine runs it. */
 bool orch_executor_has_submitted(const struct orch_process *runner);
+/** The executor to which a trial in progress was submitted; NULL: none. */
+const struct orch_executor *orch_executor_of(const struct orch_process *runner);
 /** Whether a trial with this record was submitted to an executor. */
 bool orch_executor_has(const json_t *record);
 

@@ -4,6 +4,7 @@
 #include "core/schedule/schedule_private.h"
 
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,19 +62,25 @@ void orch_schedule_host_free(void *pointer)
     g_free(host);
 }
 
+void orch_schedule_cancel_host(struct host *host, int signal_number, const char *why)
+{
+    g_autoptr(json_t) object = json_pack("{s:s, s:s}", "do", "cancel", "why", why);
+    char *text = json_dumps(object, JSON_COMPACT);
+    g_autofree char *line = g_strdup_printf("%s\n", text ? text : "{\"do\":\"cancel\"}");
+    free(text);
+    if (signal_number == SIGTERM)
+        kill(host->pid, SIGTERM);
+    else if (!host->cancelled && write(host->stdin_fd, line, strlen(line)) < 0)
+        kill(host->pid, SIGTERM);
+    kill(host->pid,
+         SIGCONT); /* a stopped host (SIGSTOP) must continue before it can end its trial */
+    host->cancelled = true;
+}
+
 void orch_schedule_cancel(struct run *run, int signal_number, const char *why)
 {
-    g_autofree char *line = g_strdup_printf("{\"do\":\"cancel\",\"why\":\"%s\"}\n", why);
-    for (guint i = 0; i < run->hosts->len; i++) {
-        struct host *host = run->hosts->pdata[i];
-        if (signal_number == SIGTERM)
-            kill(host->pid, SIGTERM);
-        else if (!host->cancelled && write(host->stdin_fd, line, strlen(line)) < 0)
-            kill(host->pid, SIGTERM);
-        kill(host->pid,
-             SIGCONT); /* a stopped host (SIGSTOP) must continue before it can end its trial */
-        host->cancelled = true;
-    }
+    for (guint i = 0; i < run->hosts->len; i++)
+        orch_schedule_cancel_host(run->hosts->pdata[i], signal_number, why);
 }
 
 void orch_schedule_reap(struct run *run)

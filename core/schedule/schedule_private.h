@@ -170,6 +170,8 @@ bool orch_schedule_may_ask(struct run *run);
 bool orch_schedule_spawn(struct run *run, struct host *host, GError **error);
 /** Frees the host's resources; does not affect its process. */
 void orch_schedule_host_free(void *host);
+/** Asks the host of one trial to end it as cancelled: by a line, or with SIGTERM as preempted. */
+void orch_schedule_cancel_host(struct host *host, int signal_number, const char *why);
 /** Makes all hosts end their trials: as cancelled for SIGINT, as preempted for SIGTERM. `why`
  * becomes the reason of a cancelled run; it has no quotes or backslashes. */
 void orch_schedule_cancel(struct run *run, int signal_number, const char *why);
@@ -182,6 +184,8 @@ void orch_schedule_reap(struct run *run);
 
 /** Kills hosts that did not end their trials within the time limit. */
 void orch_schedule_watch_time(struct run *run);
+/** Ends trials whose folder says that they are to be cancelled (core/record/cancel_request.h). */
+void orch_schedule_watch_requests(struct run *run);
 
 /* ---- schedule_inputs.c ------------------------------------------------------------------------
  */

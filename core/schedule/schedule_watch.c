@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The runner's own watch over time limits.
+ * The runner's own watch over time limits, and over requests to cancel a trial.
  *
  * A host ends its trial at the time limit: it asks the trial to stop, then sends SIGTERM, then
  * SIGKILL. A host that is stopped (SIGSTOP) or hangs does none of that. So once the host has had
  * time for all of it, the runner kills the host's process group and any processes that the trial
  * left, and records the run as timeout from its journal.
  */
+#include "core/record/cancel_request.h"
 #include "core/record/trial_processes.h"
 #include "core/schedule/schedule_private.h"
 
@@ -31,5 +32,16 @@ void orch_schedule_watch_time(struct run *run)
                                         stopped ? "was stopped" : "did not end it");
         kill(-host->pid, SIGKILL);
         orch_kill_leftovers(host->running.key);
+    }
+}
+
+void orch_schedule_watch_requests(struct run *run)
+{
+    for (guint i = 0; i < run->hosts->len; i++) {
+        struct host *host = run->hosts->pdata[i];
+        g_autofree char *why =
+            host->cancelled ? NULL : orch_cancel_request_read(host->running.trial_dir);
+        if (why)
+            orch_schedule_cancel_host(host, SIGINT, why);
     }
 }

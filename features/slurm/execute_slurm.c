@@ -4,6 +4,7 @@
 #include "core/cli/parts.h"
 #include "core/plan/executor.h"
 #include "core/record/argv_record.h"
+#include "features/slurm/slurm_cancel.h"
 #include "features/slurm/slurm_submit.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -155,6 +156,7 @@ const struct orch_executor ORCH_EXECUTOR_SLURM = {
     .place = orch_slurm_place,
     .held = held,
     .submit = submit,
+    .cancel = orch_slurm_cancel,
 };
 
 const struct orch_command_part ORCH_PART_RUN_SLURM = {

@@ -6,10 +6,9 @@
 #include "features/slurm/slurm_settings.h"
 #include "features/slurm/take_in.h"
 
-extern const struct orch_command ORCH_COMMAND_COLLECT, ORCH_COMMAND_CANCEL;
+extern const struct orch_command ORCH_COMMAND_COLLECT;
 
-static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_COLLECT, &ORCH_COMMAND_CANCEL,
-                                                      NULL};
+static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_COLLECT, NULL};
 
 extern const struct orch_executor ORCH_EXECUTOR_SLURM;
 
@@ -22,8 +21,6 @@ static const struct orch_command_part *const PARTS[] = {&ORCH_PART_RUN_SLURM,
 
 /* Words of other programs for what is here. */
 static const struct orch_typed_word WORDS[] = {
-    {"stop",
-     "'orch cancel RUN' cancels a trial in a Slurm job; Ctrl-C in 'orch run' stops those here"},
     {"wait", "'orch collect' takes in the trials of Slurm jobs that have ended"},
     {0}};
 

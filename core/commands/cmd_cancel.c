@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `orch cancel`: ends trials that run on this machine or were submitted to an executor. */
+#include "core/cli/cli.h"
+#include "core/plan/executor.h"
+#include "core/record/cancel_request.h"
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "store/store.h"
+
+#include <string.h>
+
+struct cancel_options {
+    bool all;
+};
+
+static const struct orch_option OPTIONS[] = {
+    ORCH_OPTION(struct cancel_options, all, FLAG, "all", .letter = 'a',
+                .help = "cancel every trial of this store that waits or runs"),
+    {0}};
+
+/* The trials that were named, by who runs them. */
+struct wanted {
+    GPtrArray *here;                      /* struct orch_active_row *, borrowed */
+    GPtrArray *away;                      /* char *: keys, borrowed */
+    const struct orch_executor *executor; /* of those away */
+};
+
+static bool is_named(const char *key, const char *word)
+{
+    return strlen(word) >= 4 && (g_str_has_prefix(key, word) || g_str_has_suffix(key, word));
+}
+
+/* Sorts the active trials that a word names (NULL: all). Returns how many there are. */
+static unsigned find(const GPtrArray *actives, const char *word, struct wanted *wanted)
+{
+    unsigned count = 0;
+    for (guint i = 0; i < actives->len; i++) {
+        struct orch_active_row *row = actives->pdata[i];
+        const struct orch_executor *executor = orch_executor_of(&row->runner);
+        if ((word && !is_named(row->key, word)) || (!executor && !orch_active_is_alive(row)))
+            continue;
+        count++;
+        if (executor) {
+            wanted->executor = executor;
+            g_ptr_array_add(wanted->away, row->key);
+        } else {
+            g_ptr_array_add(wanted->here, row);
+        }
+    }
+    return count;
+}
+
+static bool find_all(const struct orch_cli *cli, const GPtrArray *actives, struct wanted *wanted,
+                     GError **error)
+{
+    if (!cli->arg_count)
+        find(actives, NULL, wanted);
+    for (int i = 0; i < cli->arg_count; i++) {
+        if (find(actives, cli->args[i], wanted))
+            continue;
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the trials that wait and run",
+                       "no trial '%s' waits or runs", cli->args[i]);
+        return false;
+    }
+    return true;
+}
+
+/* Cancels what was found. False on an error. */
+static bool cancel(struct orch_store *store, const struct wanted *wanted, unsigned *out_away,
+                   GError **error)
+{
+    g_autofree char *who = orch_who_name(orch_user_name());
+    bool ok = !wanted->executor || wanted->executor->cancel(store, wanted->away, out_away, error);
+    for (guint i = 0; ok && i < wanted->here->len; i++) {
+        const struct orch_active_row *row = wanted->here->pdata[i];
+        ok = orch_cancel_request_write(row->trial_dir, who, error);
+    }
+    return ok;
+}
+
+static void print_result(struct orch_cli *cli, unsigned here, unsigned away)
+{
+    if (cli->json)
+        orch_cli_print_json(json_pack("{s:i}", "cancelled", (int)(here + away)));
+    else if (away)
+        orch_cli_info(cli, "cancelled %u trial%s; 'orch collect' takes in what they wrote", away,
+                      orch_plural(away));
+    if (!cli->json && (here || !away))
+        orch_cli_info(cli, "cancelled %u trial%s of this machine; 'orch run' records %s", here,
+                      orch_plural(here), here == 1 ? "it" : "them");
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct cancel_options *o = options;
+    if (o->all == (cli->arg_count > 0)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "name runs, or add --all",
+                       o->all ? "option '--all' and names of runs exclude each other"
+                              : "no run is named");
+        return -1;
+    }
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
+    g_autoptr(GPtrArray) actives = store ? orch_store_actives(store, error) : NULL;
+    if (!actives)
+        return -1;
+    g_autoptr(GPtrArray) here = g_ptr_array_new(), away = g_ptr_array_new();
+    struct wanted wanted = {.here = here, .away = away};
+    unsigned away_count = 0;
+    if (!find_all(cli, actives, &wanted, error) || !cancel(store, &wanted, &away_count, error))
+        return -1;
+    print_result(cli, here->len, away_count);
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_CANCEL = {
+    .name = "cancel",
+    .group = "Running",
+    .summary = "cancel trials that wait or run",
+    .usage = "[RUN...]",
+    .max_args = -1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct cancel_options),
+    .about =
+        "Ends trials that run on this machine, or that wait or run in Slurm jobs. A running trial "
+        "gets SIGTERM first, so that it can save, and is recorded as cancelled, with the points "
+        "that it has reported; the other trials of its 'orch run' go on. Of a Slurm job, 'orch "
+        "collect' records it; a trial that had not begun leaves no run, and trials that depend on "
+        "a cancelled one are cancelled by Slurm. A name that fits no such trial is an error, and "
+        "nothing is cancelled.",
+    .examples = "  orch ls                 # shows them as queued and running\n"
+                "  orch cancel 5f3a91c2\n"
+                "  orch cancel --all",
+    .run = run,
+};
