@@ -73,7 +73,7 @@ static bool is_scale(const char *statement)
 
 struct method {
     GHashTable *counts;  /* char * -> how often a statement stands in notes */
-    GHashTable *missing; /* char * -> how often it is said to be missing */
+    GHashTable *missing; /* char * (missing_key) -> how often that is said to be missing */
     GPtrArray *moved;    /* char *: the statements of the section, in order */
     unsigned scales;     /* notes on full size */
 };
@@ -89,11 +89,18 @@ static bool is_repeated(GHashTable *counts, const char *text)
     return GPOINTER_TO_UINT(g_hash_table_lookup(counts, text)) > ORCH_METHOD_REPEATS_MOST;
 }
 
+/* What is missing, and the command that makes it: other trials may be as many. The caller frees. */
+static char *missing_key(const struct orch_block *block)
+{
+    return g_strdup_printf("%s\n%s", block->text, block->hint ? block->hint : "");
+}
+
 static void count_block(struct method *m, struct orch_block *block)
 {
     char **note = note_of(block);
-    if (block->kind == ORCH_BLOCK_MISSING)
-        count(m->missing, block->text);
+    g_autofree char *missing = block->kind == ORCH_BLOCK_MISSING ? missing_key(block) : NULL;
+    if (missing)
+        count(m->missing, missing);
     if (!note || !*note)
         return;
     g_autoptr(GPtrArray) statements = statements_of(*note);
@@ -174,11 +181,12 @@ static const char *name_of(const struct orch_section *section)
 static void refer_to_missing(struct method *m, struct orch_block *block, GHashTable *firsts,
                              const struct orch_section *section)
 {
-    if (!is_repeated(m->missing, block->text))
+    g_autofree char *key = missing_key(block);
+    if (!is_repeated(m->missing, key))
         return;
-    const struct orch_section *first = g_hash_table_lookup(firsts, block->text);
+    const struct orch_section *first = g_hash_table_lookup(firsts, key);
     if (!first) {
-        g_hash_table_insert(firsts, g_strdup(block->text), (gpointer)(uintptr_t)section);
+        g_hash_table_insert(firsts, g_steal_pointer(&key), (gpointer)(uintptr_t)section);
         return;
     }
     g_free(block->text);

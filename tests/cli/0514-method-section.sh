@@ -32,6 +32,13 @@ same "$(printf '%s\n' "$out" | grep -c 'missing: 1 of 1 trials is not run')" 1
 same "$(printf '%s\n' "$out" | grep -c 'missing: as in 5$')" 3
 same "$(printf '%s\n' "$out" | grep -c 'to have it: orch run a.recipe later')" 4
 same "$(printf '%s\n' "$out" | grep -n '^Method$' | cut -d: -f1)" "$(($(printf '%s\n' "$out" | grep -n '1: mean (low' | cut -d: -f1) - 1))"
+# other trials that are as many are no reason to refer to these
+sed 's/^  later: .*/&\n  last: { plugin: .\/train.plugin, with: { lr: 0.7 } }/' a.recipe >c.recipe
+exp=last items 9 >>c.recipe
+ok orch report c.recipe
+has 'to have it: orch run c.recipe last'
+same "$(printf '%s\n' "$out" | grep -c 'missing: 1 of 1 trials is not run')" 2
+same "$(printf '%s\n' "$out" | grep -c 'missing: as in 5$')" 3
 # three of them keep their notes, and so does a part alone
 ok orch report a.recipe --only 1
 has "$legend"
