@@ -94,7 +94,12 @@ const struct orch_plan_item *orch_job_trial_choose(const struct orch_plan *plan,
             : with_label(plan, trial);
     if (!item)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "there is no trial '%s'", trial);
-    return item;
+    else if (orch_cell_is_open(item->cell))
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "give the values that it searches with -s, and take the trial of these",
+                       "trial '%s' is one of a search, whose values are chosen while it runs",
+                       trial);
+    return item && !orch_cell_is_open(item->cell) ? item : NULL;
 }
 
 /* ---- a stored run ------------------------------------------------------------------------------
