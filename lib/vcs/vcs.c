@@ -100,13 +100,11 @@ bool orch_vcs_start(struct orch_vcs *vcs, GError **error)
     GError *problem = NULL;
     if (open_any(&opened, vcs->root, &problem) && opened.root &&
         is_same_folder(opened.root, vcs->root)) {
-        vcs->backend = opened.backend;
-        vcs->repository = opened.repository;
-        vcs->name = opened.name;
-        vcs->filter_settings = opened.filter_settings;
-        vcs->own_filters = opened.own_filters;
         g_free(opened.root);
         g_free(opened.git_dir);
+        opened.root = vcs->root; /* the only two that are set before */
+        opened.git_dir = vcs->git_dir;
+        *vcs = opened;
         return true;
     }
     if (!problem)
