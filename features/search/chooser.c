@@ -3,6 +3,7 @@
 
 #include "core/stats/group.h"
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "predictors/sampler.h"
 
@@ -11,11 +12,22 @@
 
 /* So many trials may end well without the metric before the search gives up. */
 #define WITHOUT_METRIC 3
+/* Earlier runs that are looked at. */
+#define FAILURES_MAX 1000
 
 struct chooser {
     struct orch_cli *cli;
     GHashTable *values; /* key of a run -> double *: NaN when it has no value */
     GHashTable *failed; /* set of struct orch_search_point *: a trial of it did not end well */
+    GPtrArray *earlier; /* struct earlier *: failures of runs before this one */
+    GHashTable *read;   /* set of "SEARCH GROUP" whose earlier failures were read */
+};
+
+/* A point whose trial failed in an earlier run. */
+struct earlier {
+    const struct orch_search *search;
+    unsigned group;
+    double at[ORCH_SPACE_PARAMS_MAX];
 };
 
 /* ---- values -------------------------------------------------------------------------------------
@@ -68,6 +80,45 @@ static bool look_at(struct chooser *chooser, const struct orch_plan *plan,
     return true;
 }
 
+/* Keeps the point of an earlier trial that failed by itself. */
+static bool keep_failure(struct chooser *chooser, const struct orch_plan *plan,
+                         const struct orch_search_point *of, const char *key, GError **error)
+{
+    struct orch_run *run = orch_store_run(plan->store, key, error);
+    g_autoptr(json_t) params = run ? orch_store_params(plan->store, run->id, error) : NULL;
+    struct earlier *earlier = g_new0(struct earlier, 1);
+    earlier->search = of->search;
+    earlier->group = of->group;
+    orch_run_free(run);
+    if (params && orch_search_point_of(of->search, params, earlier->at))
+        g_ptr_array_add(chooser->earlier, earlier);
+    else
+        g_free(earlier);
+    return params;
+}
+
+/* Reads, once for each search, which points have failed before: a search that goes on knows them.
+ */
+static bool read_failures(struct chooser *chooser, const struct orch_plan *plan,
+                          const struct orch_plan_item *item, GError **error)
+{
+    const struct orch_search_point *point = item->cell->point;
+    char *name = g_strdup_printf("%p %u", (const void *)point->search, point->group);
+    if (!g_hash_table_add(chooser->read, name))
+        return true;
+    g_autoptr(GPtrArray) rows =
+        orch_store_history(plan->store, plan->expansion->name, item->cell->experiment->name, 1,
+                           item->cell->coords, FAILURES_MAX, error);
+    bool ok = rows != NULL;
+    for (guint i = 0; ok && i < rows->len; i++) {
+        const struct orch_history_row *row = rows->pdata[i];
+        const struct orch_verdict_facts *facts = orch_verdict_facts(orch_verdict_parse(row->state));
+        if (facts->fault && !facts->retried)
+            ok = keep_failure(chooser, plan, point, row->key, error);
+    }
+    return ok;
+}
+
 /* ---- one search ---------------------------------------------------------------------------------
  */
 
@@ -76,6 +127,7 @@ struct trials {
     GArray *sampled; /* struct orch_sampled */
     const struct orch_search_point *best;
     double best_value; /* as measured */
+    unsigned points;   /* of this plan that are chosen */
     unsigned done, without;
 };
 
@@ -83,6 +135,12 @@ static bool gather(struct chooser *chooser, const struct orch_plan *plan,
                    const struct orch_search_point *of, struct trials *out, GError **error)
 {
     out->sampled = g_array_new(FALSE, TRUE, sizeof(struct orch_sampled));
+    for (guint i = 0; i < chooser->earlier->len; i++) {
+        const struct earlier *earlier = chooser->earlier->pdata[i];
+        const struct orch_sampled failed = {.point = earlier->at, .state = ORCH_SAMPLED_FAILED};
+        if (earlier->search == of->search && earlier->group == of->group)
+            g_array_append_val(out->sampled, failed);
+    }
     for (guint i = 0; i < plan->expansion->points->len; i++) {
         const struct orch_search_point *point = plan->expansion->points->pdata[i];
         struct known known;
@@ -97,6 +155,7 @@ static bool gather(struct chooser *chooser, const struct orch_plan *plan,
                                                                      : ORCH_SAMPLED_PENDING,
                                        .value = of->search->is_max ? -known.mean : known.mean};
         g_array_append_val(out->sampled, sampled);
+        out->points++;
         out->done += known.done;
         out->without += known.without;
         if (isfinite(known.mean) &&
@@ -123,7 +182,8 @@ static bool choose(void *ctx, struct orch_plan *plan, unsigned index, char **out
     struct orch_search_point *point = plan->items[index].cell->point;
     const struct orch_search *search = point->search;
     struct trials trials = {0};
-    bool ok = gather(chooser, plan, point, &trials, error);
+    bool ok = read_failures(chooser, plan, &plan->items[index], error) &&
+              gather(chooser, plan, point, &trials, error);
     if (ok && trials.done >= WITHOUT_METRIC && trials.without == trials.done) {
         orch_metric_not_found(plan->store, "of the search", search->metric, error);
         ok = false;
@@ -149,7 +209,7 @@ static bool choose(void *ctx, struct orch_plan *plan, unsigned index, char **out
             g_error_free(problem);
         }
     }
-    g_array_unref(trials.sampled);
+    g_clear_pointer(&trials.sampled, g_array_unref);
     return ok;
 }
 
@@ -175,6 +235,8 @@ static bool begin(struct orch_cli *cli, const void *options, const struct orch_e
     chooser->cli = cli;
     chooser->values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     chooser->failed = g_hash_table_new(NULL, NULL);
+    chooser->earlier = g_ptr_array_new_with_free_func(g_free);
+    chooser->read = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     *out_state = chooser;
     return true;
 }
@@ -184,6 +246,8 @@ static void close_chooser(void *state)
     struct chooser *chooser = state;
     g_hash_table_unref(chooser->values);
     g_hash_table_unref(chooser->failed);
+    g_ptr_array_unref(chooser->earlier);
+    g_hash_table_unref(chooser->read);
     g_free(chooser);
 }
 
@@ -215,7 +279,7 @@ static bool print_best(struct chooser *chooser, const struct orch_plan *plan,
         char value[ORCH_REAL_CHARS];
         g_autofree char *label = orch_cell_label(best->cell);
         orch_cli_info(chooser->cli, "best %s of %u point%s: %s %s, %s (orch show %s)",
-                      of->search->metric, trials.sampled->len, orch_plural(trials.sampled->len),
+                      of->search->metric, trials.points, orch_plural(trials.points),
                       of->search->summary, orch_real_format(trials.best_value, value), label,
                       best->run_key + strlen(best->run_key) - 8);
     }
