@@ -78,13 +78,14 @@ static bool cancel(struct orch_store *store, const struct wanted *wanted, unsign
     return ok;
 }
 
-static void print_result(struct orch_cli *cli, unsigned here, unsigned away)
+static void print_result(struct orch_cli *cli, const struct orch_executor *executor, unsigned here,
+                         unsigned away)
 {
     if (cli->json)
         orch_cli_print_json(json_pack("{s:i}", "cancelled", (int)(here + away)));
     else if (away)
-        orch_cli_info(cli, "cancelled %u trial%s; 'orch collect' takes in what they wrote", away,
-                      orch_plural(away));
+        orch_cli_info(cli, "cancelled %u trial%s; %s", away, orch_plural(away),
+                      executor->after_cancel);
     if (!cli->json && (here || !away))
         orch_cli_info(cli, "cancelled %u trial%s of this machine; 'orch run' records %s", here,
                       orch_plural(here), here == 1 ? "it" : "them");
@@ -108,7 +109,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     unsigned away_count = 0;
     if (!find_all(cli, actives, &wanted, error) || !cancel(store, &wanted, &away_count, error))
         return -1;
-    print_result(cli, here->len, away_count);
+    print_result(cli, wanted.executor, here->len, away_count);
     return ORCH_EXIT_OK;
 }
 
@@ -121,12 +122,9 @@ const struct orch_command ORCH_COMMAND_CANCEL = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct cancel_options),
     .about =
-        "Ends trials that run on this machine, or that wait or run in Slurm jobs. A running trial "
-        "gets SIGTERM first, so that it can save, and is recorded as cancelled, with the points "
-        "that it has reported; the other trials of its 'orch run' go on. Of a Slurm job, 'orch "
-        "collect' records it; a trial that had not begun leaves no run, and trials that depend on "
-        "a cancelled one are cancelled by Slurm. A name that fits no such trial is an error, and "
-        "nothing is cancelled.",
+        "Ends trials that run. A running trial gets SIGTERM first, so that it can save, and is "
+        "recorded as cancelled, with the points that it has reported; the other trials of its "
+        "'orch run' go on. A name that fits no such trial is an error, and nothing is cancelled.",
     .examples = "  orch ls                 # shows them as queued and running\n"
                 "  orch cancel 5f3a91c2\n"
                 "  orch cancel --all",

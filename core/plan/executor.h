@@ -46,6 +46,8 @@ struct orch_executor {
      * many it has asked for. */
     bool (*cancel)(struct orch_store *store, const GPtrArray *keys, unsigned *out_count,
                    GError **error);
+    const char
+        *after_cancel; /* how the runs of such trials are recorded: "'orch ...' takes in ..." */
 };
 
 /** Returns the executor of that name, or NULL. */

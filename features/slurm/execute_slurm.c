@@ -157,6 +157,7 @@ const struct orch_executor ORCH_EXECUTOR_SLURM = {
     .held = held,
     .submit = submit,
     .cancel = orch_slurm_cancel,
+    .after_cancel = "'orch collect' takes in what they wrote",
 };
 
 const struct orch_command_part ORCH_PART_RUN_SLURM = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Trials as jobs of Slurm. */
 #include "core/cli/cli.h"
+#include "core/cli/parts.h"
 #include "core/feature/feature.h"
 #include "core/results/doctor.h"
 #include "features/slurm/slurm_settings.h"
@@ -16,13 +17,19 @@ static const struct orch_recipe_key *const RECIPE_KEYS[] = {&ORCH_RECIPE_KEY_SLU
 
 extern const struct orch_command_part ORCH_PART_RUN_SLURM, ORCH_PART_SCORE_SLURM;
 
+static const struct orch_command_part CANCEL = {
+    .command = "cancel",
+    .about =
+        "\n\n"
+        "Of a trial in a Slurm job, 'orch collect' records the run. A trial that had not begun "
+        "leaves none, and Slurm cancels the trials that depend on a cancelled one."};
+
 static const struct orch_command_part *const PARTS[] = {&ORCH_PART_RUN_SLURM,
-                                                        &ORCH_PART_SCORE_SLURM, NULL};
+                                                        &ORCH_PART_SCORE_SLURM, &CANCEL, NULL};
 
 /* Words of other programs for what is here. */
 static const struct orch_typed_word WORDS[] = {
-    {"wait", "'orch collect' takes in the trials of Slurm jobs that have ended"},
-    {0}};
+    {"wait", "'orch collect' takes in the trials of Slurm jobs that have ended"}, {0}};
 
 static void doctor(struct orch_workspace *workspace, struct orch_findings *findings)
 {
