@@ -44,7 +44,7 @@ set_tests_properties(cli.0073-part PROPERTIES LABELS "slow" TIMEOUT 1200)
 # damage a store, load the machine
 set_tests_properties(cli.0084-doctor cli.0111-disturbed cli.0247-forecast-of-disturbed PROPERTIES LABELS "slow")
 # every command with every option, over two stores
-set_tests_properties(cli.0096-hostile-rows PROPERTIES LABELS "slow" TIMEOUT 2700)
+set_tests_properties(cli.0096-hostile-rows PROPERTIES LABELS "slow" COST 600 TIMEOUT 2700)
 # start MPI many times, and wait for grace periods; 0232 is the quick one
 set_tests_properties(cli.0214-mpi-gradients cli.0217-asyncsgd cli.0229-mpi cli.0230-mpi-rank-ends cli.0231-mpi-stop PROPERTIES LABELS "slow" TIMEOUT 900)
 # train with several workers, on processors or stand-ins for GPUs

@@ -10,7 +10,7 @@ orch_test(store_repair "slow" orch_store)
 orch_test(store_shards "slow" orch_store)
 
 add_test(NAME fault.store_repair COMMAND test_store_repair all)
-set_tests_properties(fault.store_repair PROPERTIES LABELS "slow" TIMEOUT 1800)
+set_tests_properties(fault.store_repair PROPERTIES LABELS "slow" COST 500 TIMEOUT 1800)
 
 # tests/data/store-v1.db was written by it (and store-v1-before-release.db by it before columns were renamed); a new schema
 # version gets a file of its own
@@ -35,5 +35,5 @@ foreach(fault store_fault store_crowd)
   add_executable(test_${fault} ${CMAKE_SOURCE_DIR}/tests/fault/test_${fault}.c)
   target_link_libraries(test_${fault} PRIVATE orch_store PkgConfig::CMOCKA)
   add_test(NAME fault.${fault} COMMAND test_${fault})
-  set_tests_properties(fault.${fault} PROPERTIES LABELS "slow" TIMEOUT 900)
+  set_tests_properties(fault.${fault} PROPERTIES LABELS "slow" COST 450 TIMEOUT 900)
 endforeach()
