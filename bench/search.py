@@ -4,7 +4,7 @@
 
   bench/search.py BUILD [--functions A,B] [--methods orch:gp,optuna:tpe] [--seeds 20] [--trials 60] [--out FILE.json]
 
-BUILD has bench/bench_search_ask. Each method gets the same functions, seeds and number of trials. Printed: the
+BUILD has bench_search_ask. Each method gets the same functions, seeds and number of trials. Printed: the
 median regret (best value so far less the minimum) after 25, 50 and 100 % of the trials with the interval of the
 median over the seeds (order statistics, 95 %), and the geometric mean over the functions; the seconds of a
 suggestion. Optuna and scikit-optimize come from whatever Python runs this file; what is missing is said.
@@ -209,7 +209,7 @@ def search(build, method, name, seed, trials):
     """The regret after each trial (of the noiseless values), and the mean seconds of a suggestion."""
     space, function, least, noise = FUNCTIONS[name]
     package, _, sampler = method.partition(':')
-    made = Orch(f'{build}/bench/bench_search_ask', sampler, space, seed) if package == 'orch' else \
+    made = Orch(f'{build}/bench_search_ask', sampler, space, seed) if package == 'orch' else \
         {'optuna': Optuna, 'skopt': Skopt}[package](sampler, space, seed)
     rng = random.Random(seed)
     spent, regret, best_seen, best = 0.0, [], math.inf, math.inf

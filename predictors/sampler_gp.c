@@ -2,10 +2,11 @@
 /* Bayesian optimisation (Jones, Schonlau and Welch 1998) with a Gaussian process: the next point is
  * the one with the largest logarithm of the expected improvement (Ament et al. 2023) on the best
  * expected value among the points that were tried, which is what noise leaves of "the best so far".
- * Values are first brought near to a normal distribution (Box and Cox 1964, as HEBO does,
- * Cowen-Rivers et al. 2022), since losses have a long tail. Running trials count with the value
- * that is expected of them (kriging believer, Ginsbourger et al. 2010), so that choices at the same
- * time differ. Trials that failed lower the improvement near them by the share of failures there.
+ * Losses often have a long tail, so the process is fitted to the values, their roots and their
+ * logarithms (Box and Cox 1964), and the transformation that explains the values best is taken.
+ * Running trials count with the value that is expected of them (kriging believer, Ginsbourger et
+ * al. 2010), so that choices at the same time differ. What a point promises is lowered by how near
+ * it is to a trial that failed.
  */
 #include "lib/base/random.h"
 #include "predictors/sampler.h"
@@ -19,13 +20,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX 120   /* points of the process: the best, and the newest of the others */
-#define BEST_SHARE 0.5 /* of these, so many are the best ones */
-#define EVEN 512       /* candidates spread over the space */
-#define NEAR_BEST 128  /* candidates near the best points */
-#define CLIMBS 4       /* of the best candidates, so many are improved */
+#define ROWS_MAX 120     /* points of the process: the best, and the newest of the others */
+#define BEST_SHARE 0.5   /* of these, so many are the best ones */
+#define LEAST_VALUE 0.05 /* of values before their transformation, whose median is about 1 */
+#define MARGIN 5.0       /* so much better, as a logarithm, a transformation has to be */
+#define EVEN 512         /* candidates spread over the space */
+#define NEAR_BEST 128    /* candidates near the best points */
+#define CLIMBS 4         /* of the best candidates, so many are improved */
 #define CLIMB_STEPS 25
-#define EDGE 1e-6 /* a climb stays so far from the ends of a range */
+#define CAUTION 5  /* power of the chance that a trial ends well */
+#define APART 0.01 /* of a range: points that run at once are so far apart in some parameter */
+#define EDGE 1e-6  /* a climb stays so far from the ends of a range */
 
 /* ---- values -------------------------------------------------------------------------------------
  */
@@ -41,22 +46,8 @@ static double box_cox(double value, double power)
     return fabs(power) < 1e-6 ? log(value) : (pow(value, power) - 1) / power;
 }
 
-/* The logarithm of the likelihood of values above 0 as normal ones after the transformation. */
-static double normality(const double *values, size_t n, double power)
-{
-    double mean = 0, squares = 0, logs = 0;
-    for (size_t i = 0; i < n; i++) {
-        mean += box_cox(values[i], power) / (double)n;
-        logs += log(values[i]);
-    }
-    for (size_t i = 0; i < n; i++) {
-        double off = box_cox(values[i], power) - mean;
-        squares += off * off / (double)n;
-    }
-    return (power - 1) * logs - (double)n / 2 * log(squares + 1e-300);
-}
-
-static void standardise(double *inout, size_t n)
+/* Makes mean 0 and variance 1 of values. Returns the deviation that they had. */
+static double standardise(double *inout, size_t n)
 {
     double mean = 0, squares = 0;
     for (size_t i = 0; i < n; i++)
@@ -66,33 +57,54 @@ static void standardise(double *inout, size_t n)
     double deviation = squares > 0 ? sqrt(squares) : 1;
     for (size_t i = 0; i < n; i++)
         inout[i] = (inout[i] - mean) / deviation;
+    return deviation;
 }
 
-/* Makes values nearly normal, with mean 0 and variance 1, keeping their order. */
-static void make_normal(double *inout, size_t n)
+/* Fits a process to values that are transformed by one power. `*out_loss`: how badly it explains
+ * the values as they were, comparable between powers. */
+static struct orch_space_process *fit_power(const struct orch_space *space, const double *points,
+                                            const double *values, size_t n, double power,
+                                            double *out_loss)
 {
-    g_autofree double *sorted = g_memdup2(inout, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_reals);
-    double scale = sorted[n / 2] - sorted[0];
-    if (n >= 5 && scale > 0) {
-        double best = 1, most = -HUGE_VAL;
-        for (size_t i = 0; i < n; i++)
-            inout[i] = (inout[i] - sorted[0]) / scale + 0.05;
-        for (double power = -0.5; power <= 1.001; power += 0.25) {
-            double found = normality(inout, n, power);
-            if (found > most) {
-                most = found;
-                best = power;
-            }
-        }
-        for (size_t i = 0; i < n; i++)
-            inout[i] = box_cox(inout[i], best);
+    g_autofree double *changed = g_new(double, n);
+    double logs = 0;
+    for (size_t i = 0; i < n; i++) {
+        changed[i] = box_cox(values[i], power);
+        logs += log(values[i]);
     }
-    standardise(inout, n);
+    double deviation = standardise(changed, n);
+    struct orch_space_process *process = orch_space_process_fit(space, points, changed, n);
+    *out_loss =
+        process ? orch_space_process_loss(process) + (double)n * log(deviation) - (power - 1) * logs
+                : HUGE_VAL;
+    return process;
 }
 
-/* ---- what is expected
- * ----------------------------------------------------------------------------
+/* Fits a process to values in the transformation that makes it explain them best. NULL: it cannot.
+ */
+static struct orch_space_process *fit(const struct orch_space *space, const double *points,
+                                      double *values, size_t n)
+{
+    static const double POWERS[] = {1, 0.5, 0};
+    g_autofree double *sorted = g_memdup2(values, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_reals);
+    double scale = sorted[n / 2] - sorted[0], least = HUGE_VAL;
+    struct orch_space_process *best = NULL;
+    for (size_t i = 0; i < n; i++)
+        values[i] = (values[i] - sorted[0]) / (scale > 0 ? scale : 1) + LEAST_VALUE;
+    for (size_t k = 0; k < G_N_ELEMENTS(POWERS); k++) {
+        double loss;
+        struct orch_space_process *process = fit_power(space, points, values, n, POWERS[k], &loss);
+        loss += MARGIN * (double)k;
+        bool is_better = process && loss < least;
+        orch_space_process_free(is_better ? best : process);
+        best = is_better ? process : best;
+        least = is_better ? loss : least;
+    }
+    return best;
+}
+
+/* ---- what is expected ---------------------------------------------------------------------------
  */
 
 struct search {
@@ -148,7 +160,7 @@ static double log_well(const struct search *search, const double *point)
         return 0;
     double failed = nearest(search, point, search->failed, search->failed_count);
     double ended = nearest(search, point, search->ended, search->ended_count);
-    return 3 * log((failed + 1e-12) / (failed + ended + 1e-12));
+    return CAUTION * log((failed + 1e-12) / (failed + ended + 1e-12));
 }
 
 static double log_cost(const struct search *search, const double *point)
@@ -167,8 +179,7 @@ static double promise(const struct search *search, const double *point)
            log_well(search, point) - log_cost(search, point);
 }
 
-/* ---- the best candidate
- * --------------------------------------------------------------------------
+/* ---- the best candidate -------------------------------------------------------------------------
  */
 
 struct candidate {
@@ -320,18 +331,20 @@ static void move_near(const struct search *search, uint64_t *random, double *out
     orch_space_snap(space, out);
 }
 
-/* Whether a trial has this point; one that ended counts only where values repeat. */
+/* Whether a trial has this point, or one that runs has nearly the same; one that ended counts only
+ * where values repeat. */
 static bool was_tried(const struct search *search, const double *point)
 {
     const struct orch_sampling *sampling = search->sampling;
-    bool repeats = orch_space_process_noise(search->process) < 0.1;
+    bool is_exact = orch_space_process_noise(search->process) < 0.1;
     for (size_t i = 0; i < sampling->count; i++) {
         unsigned same = 0;
-        if (sampling->trials[i].state == ORCH_SAMPLED_ENDED && !repeats)
+        if (sampling->trials[i].state == ORCH_SAMPLED_ENDED && !is_exact)
             continue;
         for (unsigned k = 0; k < search->d; k++) {
             double a = sampling->trials[i].point[k], b = point[k];
-            same += fabs(a - b) < 1e-9 || (isnan(a) && isnan(b));
+            bool runs = sampling->trials[i].state == ORCH_SAMPLED_PENDING;
+            same += fabs(a - b) < (runs ? APART : 1e-9) || (isnan(a) && isnan(b));
         }
         if (same == search->d)
             return true;
@@ -464,8 +477,7 @@ void orch_sample_gp(const struct orch_sampling *sampling, double *out)
         values[i] = rows[i]->value;
         ended[i] = rows[i]->point;
     }
-    make_normal(values, n);
-    struct orch_space_process *process = orch_space_process_fit(sampling->space, points, values, n);
+    struct orch_space_process *process = fit(sampling->space, points, values, n);
     if (!process) {
         orch_sample_tpe(sampling, out);
         return;

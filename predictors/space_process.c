@@ -12,6 +12,8 @@
 #include <string.h>
 
 #define STEPS_MAX 40
+#define START_LENGTH 0.5
+#define START_NOISE 1e-3
 #define LEAST_NOISE 1e-6
 #define TINY 1e-10
 
@@ -24,6 +26,7 @@ struct orch_space_process {
     double *weight; /* 1 / length^2 of each parameter */
     double amplitude, noise;
     double *factor; /* n x n, row-major: lower Cholesky factor of the covariances */
+    double loss;    /* negative logarithm of the posterior of lengths, amplitude and noise */
     double *alpha;  /* covariances^-1 values */
 };
 
@@ -101,11 +104,11 @@ ORCH_WIDE static void invert(const double *factor, size_t n, double *restrict up
 }
 
 /* Penalties of the priors, and their derivatives by the logarithm. */
-static double prior_length(unsigned d, double log_length, double *out_slope)
+static double prior_length(double log_length, double *out_slope)
 {
-    double mean = sqrt(2) + log(d) / 2, off = log_length - mean;
-    *out_slope = off / 3 + 1;
-    return off * off / 6 + log_length;
+    const double weight = 0.1, square = exp(-2 * log_length);
+    *out_slope = weight * (2 / square - 2 * square);
+    return weight * (square + 1 / square);
 }
 
 static double prior_gamma(double shape, double rate, double log_value, double *out_slope)
@@ -180,7 +183,7 @@ static double loss(const gsl_vector *x, const struct fit *fit, gsl_vector *out_s
             by_noise += i == j ? q * (p->noise - LEAST_NOISE) : 0;
         }
     for (unsigned k = 0; k < p->d; k++) {
-        sum += prior_length(p->d, gsl_vector_get(x, k), &slope);
+        sum += prior_length(gsl_vector_get(x, k), &slope);
         if (out_slopes)
             gsl_vector_set(out_slopes, k, by_length[k] + slope);
     }
@@ -227,7 +230,6 @@ static double descend(struct fit *fit, gsl_vector *x)
 
 static bool choose_lengths(struct orch_space_process *p)
 {
-    static const double STARTS[][2] = {{0.5, 1e-3}, {0.2, 0.1}}; /* length, noise */
     size_t n = p->n;
     struct fit fit = {p, g_new(double, p->d *n *n), g_new(double, n *n), g_new(double, n *n)};
     for (unsigned k = 0; k < p->d; k++)
@@ -236,26 +238,15 @@ static bool choose_lengths(struct orch_space_process *p)
                 fit.apart[(k * n + i) * n + j] =
                     apart(orch_space_param(p->space, k), p->points[i * p->d + k],
                           p->points[j * p->d + k]);
-    gsl_vector *x = gsl_vector_alloc(p->d + 2), *best = gsl_vector_alloc(p->d + 2);
-    double least = HUGE_VAL;
-    for (size_t s = 0; s < G_N_ELEMENTS(STARTS); s++) {
-        gsl_vector_set_all(x, log(STARTS[s][0]));
-        gsl_vector_set(x, p->d, 0);
-        gsl_vector_set(x, p->d + 1, log(STARTS[s][1]));
-        double reached = descend(&fit, x);
-        if (reached < least) {
-            least = reached;
-            gsl_vector_memcpy(best, x);
-        }
-    }
-    bool ok = least < HUGE_VAL;
-    if (ok) {
-        set_from(p, best);
-        covariances(&fit);
-        ok = solve(p);
-    }
+    gsl_vector *x = gsl_vector_alloc(p->d + 2);
+    gsl_vector_set_all(x, log(START_LENGTH));
+    gsl_vector_set(x, p->d, 0);
+    gsl_vector_set(x, p->d + 1, log(START_NOISE));
+    p->loss = descend(&fit, x);
+    set_from(p, x);
+    covariances(&fit);
+    bool ok = isfinite(p->loss) && solve(p);
     gsl_vector_free(x);
-    gsl_vector_free(best);
     g_free(fit.apart);
     g_free(fit.slope);
     g_free(fit.inverse);
@@ -375,6 +366,11 @@ void orch_space_process_at(const struct orch_space_process *p, const double *poi
 double orch_space_process_length(const struct orch_space_process *p, unsigned param)
 {
     return 1 / sqrt(p->weight[param]);
+}
+
+double orch_space_process_loss(const struct orch_space_process *p)
+{
+    return p->loss;
 }
 
 double orch_space_process_noise(const struct orch_space_process *p)
