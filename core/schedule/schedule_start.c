@@ -311,7 +311,9 @@ static bool choose_point(struct run *run, struct job *job, enum readiness *out, 
         *out = NOT_YET;
         return true;
     }
-    if (chooser && chooser->choose(chooser->ctx, run->plan, job->index, &why, error))
+    if (!chooser)
+        why = g_strdup("'orch run' and 'orch try' choose the values of a search");
+    else if (chooser->choose(chooser->ctx, run->plan, job->index, &why, error))
         return true;
     if (!why)
         return false;

@@ -217,6 +217,15 @@ static bool can_run_all(const struct arm *arm, GError **error)
 {
     for (unsigned i = 0; i < arm->plan->count; i++) {
         const struct orch_plan_item *item = &arm->plan->items[i];
+        if (item->cell->wanted && orch_cell_is_open(item->cell)) {
+            orch_error_set(error, ORCH_ERROR_RECIPE,
+                           "give values with -s in place of its ranges, or name other experiments "
+                           "after A and B",
+                           "experiment '%s' of %c (%s) is a search: its values follow from the "
+                           "results, so the two sides would try different ones",
+                           item->cell->experiment->name, arm->letter, arm->name);
+            return false;
+        }
         if (!item->cell->wanted || item->state != ORCH_PLAN_SKIPPED)
             continue;
         g_autofree char *label = orch_cell_label(item->cell);

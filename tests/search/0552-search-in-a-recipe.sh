@@ -87,3 +87,11 @@ refused '' '{ trials: 6 }' 'a search needs a metric'
 sed -i '/objective/d' s.recipe
 fails 2 orch check s.recipe
 says 'a search needs a metric'
+
+# two commits are compared at the same values, which a search does not have
+recipe '' '{ metric: min val_loss, trials: 2 }'
+git commit -qam 'two points'
+echo '# a comment' >>model.py
+git commit -qam 'a comment'
+fails 2 orch compare HEAD~1 HEAD --run s.recipe
+says "experiment 'tune' of A"
