@@ -65,6 +65,16 @@ bool orch_cli_has_part_alone(const struct orch_cli *cli)
     return false;
 }
 
+bool orch_cli_has_part_that_reads(const struct orch_cli *cli)
+{
+    for (guint i = 0; i < cli->parts->len; i++) {
+        const struct orch_cli_part *p = &g_array_index(cli->parts, struct orch_cli_part, i);
+        if (p->part->reads_only && is_asked(p))
+            return true;
+    }
+    return false;
+}
+
 bool orch_cli_parts_look(struct orch_cli *cli, const struct orch_subject *subject, GError **error)
 {
     bool ok = true;

@@ -20,7 +20,7 @@ struct orch_run_part;
  *   export                    selection, not_alone
  *   report                    not_alone; for `show` also document
  *   predictor score           not_alone
- *   plan, run --dry-run       plan, forecaster
+ *   plan, run --dry-run       plan, forecaster, usd_per_hour
  *   coverage                  plan, forecaster, items, usd_per_hour */
 struct orch_subject {
     struct orch_store *store;
@@ -44,7 +44,9 @@ struct orch_command_part {
     size_t option_bytes;                   /* of the struct that the options fill */
     const char *about, *examples;          /* continue the texts of the command's help; or NULL */
     bool (*is_asked)(const void *options); /* NULL: always */
-    bool is_alone; /* when it is asked for, the command prints nothing of its own */
+    bool is_alone;   /* when it is asked for, the command prints nothing of its own */
+    bool reads_only; /* of `plan`: trials that a plugin rejects here, where their data may be
+                        missing, are no error (struct orch_plan_options) */
     /** Checks the options and finds out what `show` shows, before the command prints; it may keep
      * that in the options, for `clear` to free. NULL: nothing is to be done before. */
     bool (*look)(struct orch_cli *cli, void *options, const struct orch_subject *subject,
@@ -63,6 +65,8 @@ struct orch_command_part {
 
 /** Whether a part of the running command is asked for that stands alone. */
 bool orch_cli_has_part_alone(const struct orch_cli *cli);
+/** Whether one is asked for that only reads the plan. */
+bool orch_cli_has_part_that_reads(const struct orch_cli *cli);
 /** Calls `look`, then `show`, of each part of the running command that is asked for. */
 bool orch_cli_parts_look(struct orch_cli *cli, const struct orch_subject *subject, GError **error);
 bool orch_cli_parts_show(struct orch_cli *cli, const struct orch_subject *subject, json_t *json,

@@ -30,6 +30,7 @@ static struct orch_plan *make_plan(struct orch_cli *cli, const struct orch_expan
         .no_watch = options->no_watch,
         .keep_trials = options->keep_trials,
         .executor = options->executor ? orch_executor_find(options->executor) : NULL,
+        .reads_only = orch_cli_has_part_that_reads(cli),
     };
     return orch_cli_plan(cli, expansion, plan_options, gpu_count, error);
 }
@@ -44,7 +45,9 @@ static bool show_plan(struct orch_cli *cli, struct orch_plan *plan,
                       unsigned left, GError **error)
 {
     struct orch_forecaster forecaster = orch_forecaster_open(plan);
-    const struct orch_subject subject = {.plan = plan, .forecaster = &forecaster};
+    const struct orch_subject subject = {.plan = plan,
+                                         .forecaster = &forecaster,
+                                         .usd_per_hour = options->price ? price->usd_per_hour : 0};
     const struct orch_run_outlook outlook = {.plan = plan,
                                              .forecaster = &forecaster,
                                              .price = price,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shows what trials would take and cost on other GPUs (`orch coverage --gpu`). */
+/* Shows what trials would take and cost on other GPUs (`orch coverage --gpu`, `orch plan --gpu`).
+ */
 #include "core/cli/parts.h"
 #include "core/plan/plan.h"
 #include "features/predict/estimator.h"
@@ -362,5 +363,66 @@ const struct orch_command_part ORCH_PART_COVERAGE_GPU = {
     .is_asked = is_asked,
     .look = look,
     .show = show,
+    .clear = clear,
+};
+
+/* ---- the part of 'orch plan' --------------------------------------------------------------------
+ */
+
+static const struct orch_option PLAN_OPTIONS[] = {
+    ORCH_OPTION(struct gpus_options, gpu, TEXT, "gpu", .value = "NAMES|all",
+                .help = "show instead what the trials left would take and cost on these GPUs"),
+    {0}};
+
+/* The trials that are not done, also those that this machine cannot run. The caller unrefs. */
+static GPtrArray *trials_left(const struct orch_plan *plan)
+{
+    GPtrArray *items = g_ptr_array_new();
+    for (unsigned i = 0; i < plan->count; i++) {
+        struct orch_plan_item *item = &plan->items[i];
+        if (orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD ||
+            item->state == ORCH_PLAN_SKIPPED)
+            g_ptr_array_add(items, item);
+    }
+    return items;
+}
+
+static bool look_at_plan(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                         GError **error)
+{
+    g_autoptr(GPtrArray) items = trials_left(subject->plan);
+    struct orch_subject left = *subject;
+    left.items = items;
+    return look(cli, options, &left, error);
+}
+
+static bool show_plan(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                      json_t *json, GError **error)
+{
+    (void)subject, (void)json, (void)error;
+    const struct gpus_options *o = options;
+    if (cli->json)
+        orch_cli_print_json(
+            json_pack("{s:i s:o}", "left", (int)o->gpus->trials, "gpus", gpus_json(o->gpus)));
+    else if (!o->gpus->trials)
+        printf("no trial is left to run\n");
+    else
+        print_gpus(cli, o->gpus);
+    return true;
+}
+
+const struct orch_command_part ORCH_PART_PLAN_GPU = {
+    .command = "plan",
+    .options = PLAN_OPTIONS,
+    .option_bytes = sizeof(struct gpus_options),
+    .about =
+        " --gpu estimates time and cost of the trials left on other GPUs from what the plugins "
+        "declare, also of those that this machine cannot run.",
+    .examples = "  orch plan recipes/hw3.recipe --profile course --gpu V100,H100",
+    .is_alone = true,
+    .reads_only = true,
+    .is_asked = is_asked,
+    .look = look_at_plan,
+    .show = show_plan,
     .clear = clear,
 };

@@ -10,10 +10,11 @@ static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_PREDICT,
                                                       &ORCH_COMMAND_PREDICTOR_SCORE, NULL};
 
 extern const struct orch_command_part ORCH_PART_COVERAGE_GPU, ORCH_PART_RUN_INFORMATIVE,
-    ORCH_PART_PLAN_INFORMATIVE;
+    ORCH_PART_PLAN_INFORMATIVE, ORCH_PART_PLAN_GPU;
 
 static const struct orch_command_part *const PARTS[] = {
-    &ORCH_PART_COVERAGE_GPU, &ORCH_PART_RUN_INFORMATIVE, &ORCH_PART_PLAN_INFORMATIVE, NULL};
+    &ORCH_PART_COVERAGE_GPU, &ORCH_PART_RUN_INFORMATIVE, &ORCH_PART_PLAN_INFORMATIVE,
+    &ORCH_PART_PLAN_GPU, NULL};
 
 const struct orch_feature ORCH_FEATURE_PREDICT = {
     .commands = COMMANDS, .parts = PARTS, .forecasting = &ORCH_FORECASTING_PREDICT};
