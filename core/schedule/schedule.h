@@ -148,7 +148,8 @@ enum orch_on_change {
     ORCH_ON_CHANGE_FROZEN, /* nothing: all trials run apart from the beginning */
 };
 
-/** Chooses the values of the trials of searches (core/recipe/recipe_search.h), one after the other. */
+/** Chooses the values of the trials of searches (core/recipe/recipe_search.h), one after the other.
+ */
 struct orch_chooser {
     void *ctx;
     /** Called when a trial whose point is open could start: sets the point and takes it into the
