@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* libgit2 with mbed TLS (Debian 12) reads all certificates of the system when it is initialised,
- * which takes half of the processor time of a short command. They are for its own HTTPS
- * connections, and orch makes none: the git program talks to remotes. The symbols of a program come
- * before those of its libraries, so libgit2 calls these functions instead of mbed TLS's, and goes
- * on without certificates. A libgit2 without mbed TLS calls neither. */
+/* libgit2 with mbed TLS (Debian 12 and 13) reads all certificates of the system when it is
+ * initialised, which takes half of the processor time of a short command. They are for its own
+ * HTTPS connections, and orch makes none: the git program talks to remotes. The symbols of a
+ * program come before those of its libraries, so libgit2 calls these functions instead of mbed
+ * TLS's, and goes on with an empty list. A libgit2 without mbed TLS calls neither. */
 #include "lib/vcs/libgit2_init.h"
 
 #include <dlfcn.h>
@@ -14,13 +14,16 @@
 static _Thread_local bool is_initialising;
 
 typedef int read_certificates(void *chain, const char *path);
-#define BEFORE_LIBRARIES __attribute__((visibility("default")))
+/* Weak, because a static libgit2 brings mbed TLS's own into the program. */
+#define BEFORE_LIBRARIES __attribute__((weak, visibility("default")))
 BEFORE_LIBRARIES read_certificates mbedtls_x509_crt_parse_file, mbedtls_x509_crt_parse_path;
 
-/* What any other caller asks for is left to the library. */
+/* Passes calls of other callers on to the library. */
 static int read_unless_initialising(const char *function, void *chain, const char *path)
 {
-    void *symbol = is_initialising ? NULL : dlsym(RTLD_NEXT, function);
+    if (is_initialising)
+        return 0;
+    void *symbol = dlsym(RTLD_NEXT, function);
     read_certificates *next = NULL;
     memcpy(&next, &symbol, sizeof next);
     return next ? next(chain, path) : -1;

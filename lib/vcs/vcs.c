@@ -102,7 +102,7 @@ bool orch_vcs_start(struct orch_vcs *vcs, GError **error)
         is_same_folder(opened.root, vcs->root)) {
         g_free(opened.root);
         g_free(opened.git_dir);
-        opened.root = vcs->root; /* the only two that are set before */
+        opened.root = vcs->root; /* set_plain sets these two and nothing else */
         opened.git_dir = vcs->git_dir;
         *vcs = opened;
         return true;
