@@ -359,12 +359,15 @@ static bool write_data(struct onnx_model *m, const char *path, const char *locat
 }
 
 /* Gives both files their names. An older file of weights is set aside until the model has its name,
- * too: the older model needs it. False with errno; then both older files are as before. */
+ * too, because the older model needs it: as a second link, so that a file of weights exists at each
+ * instant, or by renaming it where the file system has no links. False with errno; then both older
+ * files are as before. */
 static bool replace_both(const char *path, const char *data, const char *temporary,
                          const char *data_temporary)
 {
     g_autofree char *aside = data ? orch_temporary_name(data) : NULL;
-    const bool has_older = data && rename(data, aside) == 0;
+    const bool has_older =
+        data && (link(data, aside) == 0 || (errno != ENOENT && rename(data, aside) == 0));
     if (data && !has_older && errno != ENOENT)
         return false;
     if ((!data || rename(data_temporary, data) == 0) && rename(temporary, path) == 0) {
@@ -373,10 +376,12 @@ static bool replace_both(const char *path, const char *data, const char *tempora
         return true;
     }
     int saved = errno;
-    if (data)
+    if (data && !has_older)
         unlink(data);
     if (has_older && rename(aside, data) != 0)
         saved = errno;
+    else if (has_older)
+        unlink(aside); /* two links to one file: rename did nothing */
     errno = saved;
     return false;
 }
@@ -386,7 +391,7 @@ static bool write_files(struct onnx_model *m, const char *path, const char *data
                         const char *temporary, const char *data_temporary, struct onnx_written *out)
 {
     g_autofree char *location = data ? g_path_get_basename(data) : NULL;
-    if (g_file_test(path, G_FILE_TEST_IS_DIR)) { /* before an older file of weights is replaced */
+    if (g_file_test(path, G_FILE_TEST_IS_DIR) || (data && g_file_test(data, G_FILE_TEST_IS_DIR))) {
         errno = EISDIR;
         return false;
     }
