@@ -187,8 +187,8 @@ static struct outcome step_check(struct conform *conform)
     g_autofree char *count = count_text(inputs->len, "input");
     g_ptr_array_add(no_effect, NULL);
     g_autofree char *names = g_strjoinv(", ", (char **)no_effect->pdata);
-    return result(ORCH_CONFORM_PASSED, "accepts its defaults, names %s%s%s", count,
-                  *names ? "; without effect with these values: " : "", names);
+    return result(ORCH_CONFORM_PASSED, "accepts these values, names %s%s%s", count,
+                  *names ? "; without effect: " : "", names);
 }
 
 static struct outcome step_cost(struct conform *conform)

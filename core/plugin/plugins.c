@@ -515,14 +515,15 @@ static GPtrArray *inputs_new(const json_t *answer)
     return inputs;
 }
 
-/* The parameters without effect that the manifest has. */
+/* The parameters without effect that the manifest has, each once. */
 static GPtrArray *no_effect_new(const struct orch_manifest *manifest, const json_t *answer)
 {
     GPtrArray *no_effect = g_ptr_array_new_with_free_func(g_free);
     const json_t *names = json_object_get(answer, "no_effect");
     for (size_t i = 0; i < json_array_size(names); i++) {
         const char *name = json_string_value(json_array_get(names, i));
-        if (name && orch_manifest_param(manifest, name))
+        if (name && orch_manifest_param(manifest, name) &&
+            !g_ptr_array_find_with_equal_func(no_effect, name, g_str_equal, NULL))
             g_ptr_array_add(no_effect, g_strdup(name));
     }
     return no_effect;

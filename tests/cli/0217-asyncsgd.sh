@@ -38,7 +38,7 @@ assert 0.5 < uneven["mean_staleness"] < 1, uneven # every update counts for the 
 P
 # the mode and the rule of a single learner have no effect: the check says so, and it is true
 ok orch plugin check asyncsgd -s learners=1
-has 'without effect with these values: mode, lr_rule'
+has 'without effect: mode, lr_rule'
 ok orch export --where 'experiment = one' --format json
 cp "$SCRATCH/out" one.json
 ok orch run t.recipe one --db other.db -s mode=synchronous -s lr_rule=by_staleness -q

@@ -23,9 +23,9 @@ for trial in json.load(open(sys.argv[1]))["trials"]:
 assert {name: len(keys) for name, keys in trials.items()} == {"alone": 1, "pair": 4, "bytes": 1, "sums": 1, "levels": 2}, trials
 P
 ok orch plugin check simcluster -s workers=1
-has 'without effect with these values: scaling, algorithm, workers_per_host, workers_per_node'
+has 'without effect: scaling, algorithm, workers_per_host, workers_per_node'
 ok orch plugin check allreduce
-has 'without effect with these values: workers_per_node'
+has 'without effect: workers_per_node'
 # the results of a training or an all-reduce with these settings, run in a store of its own: results NAME SETTING...
 command -v smpirun >/dev/null || skip 'SimGrid is not installed'
 cp "$SOURCE/recipes/platforms/two-p2.16xlarge-10gbit.xml" .
