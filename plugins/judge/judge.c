@@ -407,7 +407,7 @@ static int run(void *state, const void *params, const struct orch_host *host)
     (void)state;
     struct judgement j = {.p = params, .host = host};
     if (!*j.p->images && !host->smoke(host)) {
-        host->fail(host, "no images: 'images' names no folder with test/CLASS, and no data set");
+        host->fail(host, "no images: parameter 'images' is empty");
         return ORCH_SKIPPED;
     }
     struct orch_transforms transforms;
