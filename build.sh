@@ -36,8 +36,7 @@ SHELL_PACKAGES='zsh:zsh fish:fish'
 # optional: PyTorch itself, against which the tests hold networks, their counts and weights
 PYTORCH_PACKAGES='python3-torch: python3-torchvision: python3-onnx:'
 TORCH_PACKAGES='g++:g++ libtorch-dev: dataset-fashion-mnist:'
-# Debian's LibTorch comes with the reference BLAS, which takes two to seventeen times as long for products of
-# matrices. This variant shares LibTorch's threads.
+# Debian's LibTorch comes with the reference BLAS, which is slower (docs/measurements.md). This variant shares LibTorch's threads.
 BLAS_PACKAGES='libopenblas0-openmp:'
 
 say()  { printf '%s\n' "$*" >&2; }
@@ -191,24 +190,14 @@ need() {
           die "install them, or point ORCH_PREFIX to a place that has them"; }
 }
 
-# Installs a fast BLAS where that is possible; without it everything works, but slower.
-want_blas() {
-    local missing
-    has_apt || return 0
-    missing=$(missing_deb "$BLAS_PACKAGES")
-    # shellcheck disable=SC2086
-    [ -z "$missing" ] || install_deb "products of matrices" $missing ||
-        say "could not install $(missing_deb "$BLAS_PACKAGES"): LibTorch multiplies matrices with the slow reference BLAS"
-}
-
-# want STAGE LIST: installs what is missing of LIST where that is possible, and says so where it is not
+# want STAGE LIST [CONSEQUENCE]: installs what is missing of LIST where that is possible, and says so where it is not
 want() {
-    local stage=$1 list=$2 missing
+    local stage=$1 list=$2 without=${3:-what needs $1 is skipped} missing
     has_apt || return 0
     missing=$(missing_deb "$list")
     # shellcheck disable=SC2086
     [ -z "$missing" ] || install_deb "$stage" $missing ||
-        say "could not install" $(missing_deb "$list") "(no root, no network, or no such package here): what needs $stage is skipped"
+        say "could not install" $(missing_deb "$list") "(no root, no network, or no such package here): $without"
 }
 
 # What the tests need, and what is optional but decides how they are built
@@ -305,7 +294,7 @@ build_torch() {
     want 'hwloc' "$TOPOLOGY_PACKAGES"
     found=$(torch_find "$torch_wanted") || case $torch_wanted in auto | debian) wants_debian=yes ;; esac
     if has_apt; then
-        if [ $wants_debian = yes ]; then need 'training' "$TORCH_PACKAGES"; want_blas; else need 'training' "g++:g++ dataset-fashion-mnist:"; fi
+        if [ $wants_debian = yes ]; then need 'training' "$TORCH_PACKAGES"; want 'products of matrices' "$BLAS_PACKAGES" 'LibTorch multiplies matrices with the slow reference BLAS'; else need 'training' "g++:g++ dataset-fashion-mnist:"; fi
     fi
     found=$(torch_find "$torch_wanted") || die "$found"
     mkdir -p "$BUILD" && printf '%s\n' "$torch_wanted" >"$BUILD/.torch"
