@@ -13,7 +13,7 @@ struct foreign_cpu {
     unsigned cpu_count; /* length of is_ours */
     double busy_s;      /* CPU time of all processes at the start; NaN: unknown */
     double own_s;       /* CPU time of orch-host and its children at the start */
-    double ended_s;     /* CPU time of all processes at the trial's end; NaN: it goes on */
+    double ended_s; /* CPU time of all processes at the trial's end; NaN: not ended, or unknown */
 };
 
 /** Reads the counters at a trial's start. `cpus` (from 0) are those the trial is pinned to (`count`
@@ -21,9 +21,9 @@ struct foreign_cpu {
 void orch_foreign_cpu_begin(struct foreign_cpu *foreign, const char *path, const int *cpus,
                             unsigned count);
 void orch_foreign_cpu_clear(struct foreign_cpu *foreign);
-/** Reads the counters at the trial's end: what others use while its helpers are waited for does not
- * count. CPU time of the trial's own helpers is known when they have ended, so ask for the share
- * afterwards. */
+/** Reads the counters at the trial's end. CPU time that other processes use later, while helpers of
+ * the trial are waited for, does not count. Ask for the share when the helpers have ended, because
+ * their CPU time is known only then. */
 void orch_foreign_cpu_end(struct foreign_cpu *foreign);
 
 /** Share (0 to 1) of the trial's CPUs that others used in the `wall_s` seconds since its start. NaN

@@ -59,6 +59,7 @@ static void open_needed(const char *path, GHashTable *seen)
                                                  g_mapped_file_get_length(file), DT_NEEDED);
     for (char **name = names; *name; name++) {
         char *needed = find_library(*name, folders);
+        /* g_hash_table_add would free an equal key, which a caller further up still uses */
         if (!needed || g_hash_table_contains(seen, needed)) {
             g_free(needed);
             continue;

@@ -85,7 +85,7 @@ static const struct orch_metric METRICS[] = {
     {.name = "worker_count", .help = "workers that summed"},
 };
 
-/* Only algorithm hierarchical knows machines. */
+/* Only the hierarchical algorithm uses the number of workers of a machine. */
 static const char *const OF_HIERARCHICAL[] = {"workers_per_node", NULL};
 
 static int check(const void *params, const struct orch_host *host)

@@ -141,8 +141,8 @@ struct state {
     struct orch_session *session;
 };
 
-/* A single learner is in a round of its own, and its gradients are of the last weights, as all are
- * in synchronous training. */
+/* With one learner both modes apply each gradient at once, and no gradient is stale. In synchronous
+ * training none is either. */
 static void report_no_effect(const struct asyncsgd_params *p, const struct orch_host *host)
 {
     static const char *const alone[] = {"mode", NULL}, *const never_stale[] = {"lr_rule", NULL};

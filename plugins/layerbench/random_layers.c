@@ -4,7 +4,6 @@
 #include "plugins/layerbench/units.h"
 
 #include "lib/base/error.h"
-
 #include "lib/base/random.h"
 
 #include <math.h>

@@ -7,7 +7,6 @@
 #include "lib/onnx/onnx_export.h"
 #include "plugins/common/data/image_set.h"
 
-
 static const char EXPORTED_FILE[] = "network.onnx";
 
 /* Takes input size and classes from the metadata of the weights. */

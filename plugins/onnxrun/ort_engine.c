@@ -78,8 +78,8 @@ static bool is_fine(onnxrun_ort_status status, const char *what, GError **error)
 
 static bool load(const char **out_version, char **out_from, GError **error)
 {
-    /* Recent releases (seen in 1.32.0) collect usage data, and leave a file in the folder for
-     * temporary files; so that only inference is timed. */
+    /* Recent releases (seen in 1.32.0) collect usage data and leave a file in the folder for
+     * temporary files. This is switched off so that only inference is timed. */
     g_setenv("ORT_DISABLE_TELEMETRY", "1", FALSE);
     g_autoptr(GPtrArray) places = loaded.env ? NULL : orch_onnxruntime_find();
     g_autoptr(GString) problems = g_string_new(NULL);

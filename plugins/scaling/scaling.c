@@ -2,11 +2,11 @@
 /* Synchronous data-parallel training by several workers, MPI's ranks: strong and weak scaling. See
  * docs/plugins/scaling.md. */
 #include "plugins/scaling/scaling.h"
-#include "plugins/common/no_effect.h"
 
 #include "lib/base/error.h"
 #include "plugins/common/comm/algorithms.h"
 #include "plugins/common/comm/scaling_metrics.h"
+#include "plugins/common/no_effect.h"
 #include "plugins/common/training/notes.h"
 
 #include <orch/plugin.h>

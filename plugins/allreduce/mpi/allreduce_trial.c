@@ -50,8 +50,8 @@ static void report_size(const struct orch_comm *comm, const struct orch_host *ho
     host->metric(host, "timed_repeats", bytes, (double)times->repeats);
 }
 
-/* The bandwidth of a link by the largest size alone. It exists on a busy machine, too, where the
- * fit may have no slope. */
+/* Reports the bandwidth of a link from the largest size alone, which exists even if the fit has no
+ * slope, as on a busy machine. */
 static void report_largest(const struct orch_host *host, const struct orch_alpha_beta_point *points,
                            size_t count)
 {
