@@ -216,6 +216,13 @@ class Section:
         if not rounds_to(text, computed):
             self.report.differ.append(f"{self.section['question']} {self.section['title']}: {what}: shown {text}, computed {computed}")
 
+    def answer(self):
+        return next((b["text"] for b in self.blocks("answer")), "")
+
+    def number(self, run, name):
+        """A value of a run, or one of its parameters as a number."""
+        return float(run["param." + name]) if run.get("param." + name) is not None else self.value(run, name)
+
     def compare(self, what, shown, computed, relative=TOLERANCE):
         self.report.numbers += 1
         if not is_near(shown, computed, relative):
@@ -301,31 +308,75 @@ class Section:
                 all(w == run["experiment"] for w in words if w in experiments)]
 
     def scatter(self, x, y):
-        """Each point is a run, or the mean of a setting's runs."""
+        """Each point is a run, or the mean of a setting's runs; the sentence says their common slope."""
+        groups = []
         for block in self.blocks("chart"):
             for series in block["chart"]["series"]:
                 if series["role"] != "measured":
                     continue
                 settings = collections.defaultdict(list)
                 for run in self.of_series(series["name"], {y}):
-                    pair = self.value(run, x), self.value(run, y)
+                    pair = self.number(run, x), self.value(run, y)
                     settings[self.setting(run)].append(pair)
                     settings[run["key"]].append(pair)
                 means = [numpy.mean(pairs, axis=0) for pairs in settings.values()]
+                groups.append([numpy.mean(pairs, axis=0) for key, pairs in settings.items() if isinstance(key, tuple)])
                 for point in series["points"]:
                     near = min(means, key=lambda m: abs(m[0] - point["x"]) + abs(m[1] - point["y"]), default=(None, None))
                     self.compare(f"{series['name']}, x", point["x"], near[0] if near[0] is None else float(near[0]))
                     self.compare(f"{series['name']}, y", point["y"], near[1] if near[1] is None else float(near[1]))
+        self.slope(groups)
+        return True
+
+    def slope(self, groups):
+        """y = level of the series + slope x, on the axes of the chart."""
+        found = re.match(r".* changes by (?:a factor of )?(\S+)(?: [^\[ ]+)?(?: \[(\S+) to (\S+)\])? for each (tenfold|\S+) ", self.answer())
+        if not found:
+            return
+        logs = [self.spec.get(key) for key in ("log_x", "log_y")]
+        rows = [(g, *(math.log10(v) if log else v for v, log in zip(pair, logs))) for g, group in enumerate(groups) for pair in group if len({p[0] for p in group}) > 1]
+        of, x, y = (numpy.array(column) for column in zip(*rows))
+        design = numpy.column_stack([x] + [of == g for g in sorted(set(of))]).astype(float)
+        fit, left = numpy.linalg.lstsq(design, y, rcond=None)[:2]
+        step = 1 if found.group(4) == "tenfold" else float(found.group(4))
+        degrees = len(x) - design.shape[1]
+        half = stats.t.ppf(0.975, degrees) * math.sqrt(left[0] / degrees * numpy.linalg.inv(design.T @ design)[0, 0]) if found.group(2) else 0
+        for what, text, slope in (("slope", found.group(1), fit[0]), ("slope, low", found.group(2), fit[0] - half), ("slope, high", found.group(3), fit[0] + half)):
+            if text:
+                self.printed(what, text, 10 ** (slope * step) if logs[1] else slope * step)
+
+    def distributions(self, y):
+        """A histogram's series and the boxes: median, middle half and range of their runs."""
+        patterns = (("median", 50, r"median (\S+?)[ ,;]"), ("lower quartile", 25, r"middle half (\S+) to"), ("upper quartile", 75, r"middle half \S+ to (\S+?)[ ,;]"),
+                    ("lowest", 0, r"all within (\S+) to"), ("highest", 100, r"all within \S+ to (\S+?)[ ,;]"))
+        chart = self.blocks("chart")[0]["chart"]
+        places, lines = chart["x_names"] if chart["kind"] == "box" else [None], [s for s in chart["series"] if s["role"] == "measured"]
+        sets = [[self.value(run, y) for run in self.of_series(s["name"], {y}) if at is None or axis(run, self.spec["x"]) == at] for s in lines for at in places]
+        sets = [values for values in ([v for v in of if math.isfinite(v)] for of in sets) if values]
+        if self.answer().startswith("median of "):  # of many: the lowest and the highest
+            medians = [float(numpy.median(values)) for values in sets]
+            for what, of, pattern in (("lowest median", min(medians), r"lowest (\S+)"), ("highest median", max(medians), r"highest (\S+)")):
+                self.printed(what, re.search(pattern, self.answer()).group(1), of)
+            return True
+        for part, values in zip(self.answer().split("; "), sets):
+            for what, percent, pattern in patterns:
+                found = re.search(pattern, part + " ")
+                if found:
+                    self.printed(what, found.group(1), float(numpy.percentile(values, percent)))
+            if re.search(r"(\d+) runs", part):
+                self.printed("runs", re.search(r"(\d+) runs", part).group(1), len(values))
         return True
 
     def plot(self):
         y = [w for w in listed(self.spec.get("y"))]
         x = self.spec["x"]
-        if self.spec.get("kind", "bar") not in ("bar", "scatter") or len(y) > 1 and (self.spec.get("by") or self.spec.get("facet")):
+        if self.spec.get("kind", "bar") not in ("bar", "scatter", "box", "histogram") or len(y) > 1 and (self.spec.get("by") or self.spec.get("facet")):
             return False
         name = y[0].split(" ")[-1]
-        if self.spec.get("kind") == "scatter":
+        if any(b["chart"]["kind"] == "scatter" for b in self.blocks("chart")):
             return self.scatter(x, y[0])
+        if self.spec.get("kind") in ("box", "histogram"):
+            return self.distributions(y[0])
         for block in self.blocks("chart"):
             names = block["chart"]["x_names"]
             if block["chart"]["kind"] not in ("line", "bar"):
@@ -579,6 +630,9 @@ class Section:
 
     def images(self):
         """Each picture is a file of one of the section's runs, with the setting in its caption."""
+        found = re.match(r"(\d+) pictures?\b", self.answer())
+        if found:
+            self.printed("pictures", found.group(1), sum(len(block["pictures"]) for block in self.blocks("pictures")))
         for block in self.blocks("pictures"):
             for picture in block["pictures"]:
                 key = re.search(r"run ([0-9a-f]{8})$", picture["caption"]).group(1)

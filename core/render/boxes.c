@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/render/frame_parts.h"
 
-#include "lib/base/reals.h"
+#include "core/stats/quartiles.h"
 
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
 bool orch_frame_box(const struct orch_frame *frame, const struct orch_chart_series *series,
@@ -17,17 +16,14 @@ bool orch_frame_box(const struct orch_frame *frame, const struct orch_chart_seri
     }
     if (!values->len)
         return false;
-    g_array_sort(values, orch_compare_reals);
-    const double *v = (const double *)(void *)values->data;
-    out->q1 = gsl_stats_quantile_from_sorted_data(v, 1, values->len, 0.25);
-    out->median = gsl_stats_quantile_from_sorted_data(v, 1, values->len, 0.5);
-    out->q3 = gsl_stats_quantile_from_sorted_data(v, 1, values->len, 0.75);
-    out->low = out->q1;
-    out->high = out->q3;
+    double *v = (double *)(void *)values->data;
+    const struct orch_quartiles q = orch_quartiles_of(v, values->len);
+    out->q1 = out->low = q.q1;
+    out->median = q.median;
+    out->q3 = out->high = q.q3;
     out->outliers = g_array_new(FALSE, FALSE, sizeof(double));
-    double reach = 1.5 * (out->q3 - out->q1);
     for (guint i = 0; i < values->len; i++) {
-        if (v[i] < out->q1 - reach || v[i] > out->q3 + reach) {
+        if (orch_is_outlier(&q, v[i])) {
             g_array_append_val(out->outliers, v[i]);
             continue;
         }

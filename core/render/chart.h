@@ -32,6 +32,7 @@ struct orch_chart_point {
     double low, high; /* the interval's ends; NaN: none */
     double z;         /* the value in a heat map; else NaN */
     unsigned n;       /* number of runs averaged; 0: not from runs */
+    unsigned setting; /* of a point that is a run: repeats have the same number; 0: unknown */
     char *label;      /* drawn next to the point, or NULL */
 };
 struct orch_chart_series {

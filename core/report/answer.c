@@ -8,34 +8,13 @@
 #include <string.h>
 
 /* More would no longer be read as a sentence: then the lowest and the highest are named. */
-enum { LISTED_MOST = 4, LINES_MOST = 3, VALUES_MOST = 3 };
+enum { LISTED_MOST = 4, VALUES_MOST = 3 };
 
 /* ---- numbers -----------------------------------------------------------------------------------
  */
 
-/* The name and the unit of an axis: "epoch time (s)". */
-struct quantity {
-    char *name, *unit; /* unit: or NULL */
-};
-
-static struct quantity quantity_of(const char *label)
-{
-    const char *bracket = strrchr(label, '(');
-    if (!bracket || bracket == label || bracket[-1] != ' ' || !g_str_has_suffix(label, ")"))
-        return (struct quantity){orch_answer_words(label, NULL), NULL};
-    g_autofree char *name = g_strndup(label, (gsize)(bracket - 1 - label));
-    char *unit = g_strndup(bracket + 1, strlen(bracket + 1) - 1);
-    return (struct quantity){orch_answer_words(name, unit), unit};
-}
-
-static void quantity_clear(struct quantity *q)
-{
-    g_free(q->name);
-    g_free(q->unit);
-}
-
-/* "513 images/s [490 to 536]" */
-static void append_number(GString *out, double value, double low, double high, const char *unit)
+void orch_answer_number_append(GString *out, double value, double low, double high,
+                               const char *unit)
 {
     bool has_interval = isfinite(low) && isfinite(high) && low < high;
     g_autofree char *text =
@@ -131,7 +110,7 @@ static const struct entry *entry_at(const GArray *entries, guint i)
 
 static void append_entry(GString *out, const struct entry *e, const char *unit)
 {
-    append_number(out, e->value, e->low, e->high, unit);
+    orch_answer_number_append(out, e->value, e->low, e->high, unit);
     if (*e->label)
         g_string_append_printf(out, " (%s)", e->label);
 }
@@ -149,7 +128,7 @@ void orch_answer_entries_append(GString *out, const GArray *entries, const char 
     const struct entry *low = entry_at(entries, lowest), *high = entry_at(entries, highest);
     g_string_append_printf(out, "%s%s: ", out->len ? "; " : "", name);
     if (entries->len > 1 && fabs(high->value - low->value) <= 1e-9 * fabs(high->value)) {
-        append_number(out, low->value, (double)NAN, (double)NAN, unit);
+        orch_answer_number_append(out, low->value, (double)NAN, (double)NAN, unit);
         g_string_append_printf(out, " in all %u settings", entries->len);
     } else if (entries->len <= LISTED_MOST) {
         for (guint i = 0; i < entries->len; i++) {
@@ -163,188 +142,6 @@ void orch_answer_entries_append(GString *out, const GArray *entries, const char 
         append_entry(out, high, unit);
         g_string_append_printf(out, ", of %u settings", entries->len);
     }
-}
-
-static void add_answer(struct orch_section *section, const GString *text)
-{
-    if (text->len)
-        orch_section_answer(section, "%s", text->str);
-}
-
-/* ---- lines -------------------------------------------------------------------------------------
- */
-
-struct line {
-    char *label; /* "": the only one */
-    const struct orch_chart_panel *panel;
-    const struct orch_chart_series *series;
-};
-
-static void line_clear(gpointer pointer)
-{
-    g_free(((struct line *)pointer)->label);
-}
-
-static const struct orch_chart_point *point_at(const struct orch_chart_series *series, guint i)
-{
-    return &g_array_index(series->points, struct orch_chart_point, i);
-}
-
-static const struct orch_chart_point *last_of(const struct orch_chart_series *series)
-{
-    return point_at(series, series->points->len - 1);
-}
-
-/* The measured lines of all panels that have points. */
-static GArray *lines_of(const struct orch_chart *chart)
-{
-    GArray *lines = g_array_new(FALSE, FALSE, sizeof(struct line));
-    g_array_set_clear_func(lines, line_clear);
-    for (guint i = 0; i < chart->panels->len; i++) {
-        const struct orch_chart_panel *panel = chart->panels->pdata[i];
-        for (guint j = 0; j < panel->series->len; j++) {
-            const struct orch_chart_series *series = panel->series->pdata[j];
-            if (series->role != ORCH_SERIES_MEASURED || !series->points->len)
-                continue;
-            const struct line line = {g_strjoin(panel->title ? ", " : "",
-                                                panel->title ? panel->title : "", series->name,
-                                                NULL),
-                                      panel, series};
-            g_array_append_val(lines, line);
-        }
-    }
-    return lines;
-}
-
-/* The y of the ideal line that starts where the series does, at the series' last x. NaN: none. */
-static double ideal_of(const struct line *line)
-{
-    const struct orch_chart_point *first = point_at(line->series, 0), *last = last_of(line->series);
-    for (guint i = 0; i < line->panel->series->len; i++) {
-        const struct orch_chart_series *other = line->panel->series->pdata[i];
-        if (other->role == ORCH_SERIES_IDEAL && other->points->len > 1 &&
-            point_at(other, 0)->x == first->x && point_at(other, 0)->y == first->y &&
-            fabs(last_of(other)->x - last->x) <= 1e-9 * fabs(last->x))
-            return last_of(other)->y;
-    }
-    return (double)NAN;
-}
-
-/* "rises from 359 images/s (workers 1) to 513 images/s (workers 2), a factor of 1.43, where the
- * ideal is 718 images/s" */
-static void append_change(GString *out, const struct line *line, const struct quantity *x,
-                          const struct quantity *y)
-{
-    const struct orch_chart_point *first = point_at(line->series, 0), *last = last_of(line->series);
-    g_autofree char *from = orch_number_format(first->x), *to = orch_number_format(last->x);
-    if (first == last) {
-        append_number(out, first->y, first->low, first->high, y->unit);
-        g_string_append_printf(out, " (%s %s)", x->name, from);
-        return;
-    }
-    if (first->y == last->y) {
-        g_string_append(out, "is ");
-        append_number(out, first->y, first->low, first->high, y->unit);
-        g_string_append_printf(out, " at %s %s and at %s", x->name, from, to);
-        return;
-    }
-    g_string_append(out, last->y > first->y ? "rises from " : "falls from ");
-    append_number(out, first->y, first->low, first->high, y->unit);
-    g_string_append_printf(out, " (%s %s) to ", x->name, from);
-    append_number(out, last->y, last->low, last->high, y->unit);
-    g_string_append_printf(out, " (%s %s)", x->name, to);
-    if (first->y > 0 && last->y > 0)
-        g_string_append_printf(out, ", a factor of %.3g", last->y / first->y);
-    const double ideal = ideal_of(line);
-    g_autofree char *ideal_text = isfinite(ideal) ? orch_number_format(ideal) : NULL;
-    if (ideal_text)
-        g_string_append_printf(out, ", where the ideal is %s%s%s", ideal_text, y->unit ? " " : "",
-                               y->unit ? y->unit : "");
-}
-
-static void append_lines(GString *out, const struct orch_chart *chart, const GArray *lines)
-{
-    struct quantity x = quantity_of(chart->x_label), y = quantity_of(chart->y_label);
-    if (lines->len <= LINES_MOST) {
-        for (guint i = 0; i < lines->len; i++) {
-            const struct line *line = &g_array_index(lines, struct line, i);
-            g_string_append(out, i ? "; " : y.name);
-            if (lines->len > 1)
-                g_string_append_printf(out, "%s%s", i ? "" : ": ", line->label);
-            g_string_append_c(out, ' ');
-            append_change(out, line, &x, &y);
-        }
-    } else {
-        g_autoptr(GArray) ends = orch_answer_entries_new();
-        for (guint i = 0; i < lines->len; i++) {
-            const struct line *line = &g_array_index(lines, struct line, i);
-            const struct orch_chart_point *last = last_of(line->series);
-            g_autofree char *at = orch_number_format(last->x);
-            add_entry(ends, g_strdup_printf("%s, %s %s", line->label, x.name, at), last->y,
-                      last->low, last->high);
-        }
-        g_autofree char *name = g_strdup_printf("%s at the end", y.name);
-        orch_answer_entries_append(out, ends, name, y.unit);
-    }
-    quantity_clear(&x);
-    quantity_clear(&y);
-}
-
-/* ---- bars and heat maps ------------------------------------------------------------------------
- */
-
-static const char *name_at(const GPtrArray *names, double position)
-{
-    return names && position >= 0 && position < names->len ? names->pdata[(guint)position] : "";
-}
-
-static GArray *marks_of(const struct orch_chart *chart, const GArray *lines)
-{
-    GArray *marks = orch_answer_entries_new();
-    for (guint i = 0; i < lines->len; i++) {
-        const struct line *line = &g_array_index(lines, struct line, i);
-        for (guint k = 0; k < line->series->points->len; k++) {
-            const struct orch_chart_point *p = point_at(line->series, k);
-            const char *column = name_at(chart->x_names, p->x);
-            if (chart->kind == ORCH_CHART_HEAT)
-                add_entry(marks, g_strdup_printf("%s, %s", column, name_at(chart->y_names, p->y)),
-                          p->z, (double)NAN, (double)NAN);
-            else
-                add_entry(marks,
-                          lines->len > 1 ? g_strdup_printf("%s, %s", column, line->label)
-                                         : g_strdup(column),
-                          p->y, p->low, p->high);
-        }
-    }
-    return marks;
-}
-
-static void append_marks(GString *out, const struct orch_chart *chart, const GArray *lines)
-{
-    const bool is_heat = chart->kind == ORCH_CHART_HEAT;
-    struct quantity value = quantity_of(is_heat ? chart->z_label : chart->y_label);
-    g_autoptr(GArray) marks = marks_of(chart, lines);
-    if (marks->len)
-        orch_answer_entries_append(out, marks, value.name, value.unit);
-    quantity_clear(&value);
-}
-
-void orch_answer_of_chart(struct orch_section *section)
-{
-    const struct orch_chart *chart = NULL;
-    for (guint i = 0; i < section->blocks->len; i++) {
-        const struct orch_block *block = section->blocks->pdata[i];
-        chart = block->kind == ORCH_BLOCK_CHART ? block->chart : chart;
-    }
-    if (!chart)
-        return;
-    g_autoptr(GArray) lines = lines_of(chart);
-    g_autoptr(GString) text = g_string_new(NULL);
-    if (chart->kind == ORCH_CHART_LINE && !chart->x_names)
-        append_lines(text, chart, lines);
-    else if (chart->kind == ORCH_CHART_BAR || chart->kind == ORCH_CHART_HEAT)
-        append_marks(text, chart, lines);
-    add_answer(section, text);
 }
 
 /* ---- grids -------------------------------------------------------------------------------------
@@ -424,5 +221,6 @@ void orch_answer_of_grid(struct orch_section *section, const struct orch_trials 
         orch_answer_entries_append(text, entries, name, grid->units[v]);
         said++;
     }
-    add_answer(section, text);
+    if (text->len)
+        orch_section_answer(section, "%s", text->str);
 }

@@ -10,6 +10,11 @@
  * be NULL. The caller frees. */
 char *orch_answer_words(const char *name, const char *unit);
 
+/** Appends a number with its unit (or NULL) and the ends of its interval (NaN: none): "513 images/s
+ * [490 to 536]". */
+void orch_answer_number_append(GString *out, double value, double low, double high,
+                               const char *unit);
+
 /** Values of settings from which a sentence is made. The caller unrefs. */
 GArray *orch_answer_entries_new(void);
 /** Adds a setting's value with the ends of its interval (NaN: none). The label is copied; "" is
@@ -23,7 +28,8 @@ void orch_answer_entries_append(GString *out, const GArray *entries, const char 
 
 /** Puts the answer of the section's last chart before its other blocks. Lines: from what to what
  * each goes, by which factor, and its ideal; bars and heat maps: the values, or the
- * lowest and the highest. Without such a chart, or without numbers in it, nothing is added. */
+ * lowest and the highest; points: by how much y changes with x; histograms and boxes: median and
+ * middle half. Without a chart, or without numbers in it, nothing is added. */
 void orch_answer_of_chart(struct orch_section *section);
 
 /** Puts the answer of a grid before the section's other blocks: of its first values, those of all

@@ -5,6 +5,7 @@
  * notes. */
 #include "core/report/answer.h"
 #include "core/report/items.h"
+#include "core/report/recorded_notes.h"
 
 #include "core/stats/numbers.h"
 #include "lib/base/csv.h"
@@ -295,21 +296,31 @@ static bool add_artifact(struct work *w, const char *name)
     return any;
 }
 
+/* Returns whether a note begins with the name of an artifact, which it describes: "samples: ...".
+ */
+static bool is_on_artifact(const struct orch_manifest *manifest, const char *text)
+{
+    const char *colon = strstr(text, ": ");
+    g_autofree char *name = colon ? g_strndup(text, (gsize)(colon - text)) : NULL;
+    return name && orch_manifest_artifact(manifest, name);
+}
+
 /* Returns whether a note is shown. A note "NAME = ..." is the working of the plugin's metric NAME,
- * and is shown only when the item's `value` lists NAME. Other notes are always shown. */
+ * and is shown only when the item's `value` lists NAME. Notes that describe artifacts belong to the
+ * item `images`. */
 static bool is_note_shown(const struct work *w, const char *text)
 {
     const struct orch_manifest *manifest = w->trial->item->cell->experiment->manifest;
     const char *equals = strstr(text, " = ");
     g_autofree char *name = equals ? g_strndup(text, (gsize)(equals - text)) : NULL;
+    if (is_on_artifact(manifest, text))
+        return false;
     return !name || !orch_manifest_metric(manifest, name) || names_it(w->a, name);
 }
 
 static unsigned add_notes(struct work *w)
 {
-    g_autoptr(json_t) facts =
-        w->trial->run->facts ? json_loads(w->trial->run->facts, 0, NULL) : NULL;
-    const json_t *notes = json_object_get(facts, "notes");
+    g_autoptr(json_t) notes = orch_recorded_notes(w->trial->run);
     unsigned said = 0;
     for (size_t i = 0; i < json_array_size(notes); i++) {
         g_autofree char *label = label_of(w, w->trial);

@@ -196,6 +196,7 @@ bool orch_plot_draw(struct orch_trials *trials, const struct orch_plot *plot,
     if (ok)
         name_missing(&d, section);
     orch_plot_values_clear(&d.v);
+    g_clear_pointer(&d.settings, g_hash_table_unref);
     g_ptr_array_unref(d.merged);
     return ok;
 }

@@ -12,6 +12,7 @@ struct orch_plot_drawing {
     bool is_named_x;        /* x has categories */
     bool is_each_run;       /* points are runs, not means */
     GPtrArray *merged;      /* char *: swept names that differ within one point */
+    GHashTable *settings;   /* of the runs that are points: label to number from 1; or NULL */
     unsigned n_low, n_high; /* range of the number of seeds behind a mean; 0: no mean has several */
     bool has_intervals;     /* some mean has an interval (5 seeds or more) */
     bool has_runs;          /* single runs are drawn, as there are fewer seeds */

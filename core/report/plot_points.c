@@ -316,6 +316,26 @@ static void add_curves(struct orch_plot_drawing *d, struct orch_chart_panel *pan
     d->has_runs_beyond = d->has_runs_beyond || rest->len;
 }
 
+/* The number of the setting that a value's run repeats. Steps of one run are no repeats: 0. */
+static unsigned setting_of(struct orch_plot_drawing *d, const struct orch_plot_value *value)
+{
+    static const char *const axes[] = {"experiment", "setting"};
+    const GPtrArray of_setting = {(gpointer *)(uintptr_t)axes, G_N_ELEMENTS(axes)};
+    if (d->v.over == ORCH_PLOT_OVER_STEPS || !value->trial)
+        return 0;
+    g_autofree char *label = orch_trial_label(d->v.trials, value->trial, &of_setting);
+    if (!label)
+        return 0;
+    if (!d->settings)
+        d->settings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    unsigned number = GPOINTER_TO_UINT(g_hash_table_lookup(d->settings, label));
+    if (!number) {
+        number = g_hash_table_size(d->settings) + 1;
+        g_hash_table_insert(d->settings, g_steal_pointer(&label), GUINT_TO_POINTER(number));
+    }
+    return number;
+}
+
 static void add_series(struct orch_plot_drawing *d, struct orch_chart_panel *panel,
                        struct orch_chart_series *series, GPtrArray *values)
 {
@@ -337,6 +357,7 @@ static void add_series(struct orch_plot_drawing *d, struct orch_chart_panel *pan
     for (guint i = 0; i < values->len; i++) {
         const struct orch_plot_value *value = values->pdata[i];
         struct orch_chart_point *point = orch_chart_add(series, value->x, value->y);
+        point->setting = setting_of(d, value);
         point->low = value->low;
         point->high = value->high;
         point->n = value->role == ORCH_SERIES_MEASURED;

@@ -125,9 +125,11 @@ static struct orch_feed *make_feed(void *ctx, const struct orch_session *s, GErr
     struct augmented *a = ctx;
     note_gradient(a->params, s);
     note_settings(s, a->params->copies);
-    if (!orch_batchaug_picture(s, "copies.png", error))
+    g_autoptr(GString) shown = g_string_new("copies: "); /* so begins a note on an artifact */
+    if (!orch_batchaug_picture(s, "copies.png", shown, error))
         return NULL;
     s->host->artifact(s->host, "copies", "copies.png");
+    s->host->note(s->host, shown->str);
     a->copies = orch_feed_copies(s, (int)a->params->copies, error);
     if (!a->copies)
         return NULL;

@@ -104,7 +104,23 @@ static void add_row(struct orch_image_set *set, const struct orch_subset *subset
     }
 }
 
-bool orch_batchaug_picture(const struct orch_session *s, const char *path, GError **error)
+/* "an image each of Sandal and Bag: as it is, with cutout alone, and 4 copies with random
+ * transforms" */
+static void describe(const struct orch_image_set *set, int rows, bool has_cutout, GString *out)
+{
+    g_string_append(out, rows > 1 ? "an image each of " : "an image of ");
+    for (int row = 0; row < rows; row++)
+        g_string_append_printf(out, "%s%s",
+                               row == 0         ? ""
+                               : row + 1 < rows ? ", "
+                                                : " and ",
+                               set->class_names[row]);
+    g_string_append_printf(out, ": as it is, %sand %d copies with random transforms",
+                           has_cutout ? "with cutout alone, " : "", COPIES);
+}
+
+bool orch_batchaug_picture(const struct orch_session *s, const char *path, GString *description,
+                           GError **error)
 {
     struct orch_transforms transforms = {0};
     if (!orch_work_transforms(s->training, &transforms, error))
@@ -115,7 +131,8 @@ bool orch_batchaug_picture(const struct orch_session *s, const char *path, GErro
     for (int row = 0; row < rows; row++)
         add_row(set, s->train, &transforms, seed, row);
     struct orch_subset *all = orch_subset_new(set, NULL, 0, 0, 0, error);
-    bool ok = all && orch_picture_samples(all, rows, COLUMNS_MAX, SIDE, path, error);
+    bool ok = all && orch_picture_samples(all, rows, COLUMNS_MAX, SIDE, path, NULL, error);
+    describe(set, rows, has_cutout(&transforms), description);
     orch_subset_free(all);
     orch_image_set_free(set);
     return ok;

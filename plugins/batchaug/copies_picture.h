@@ -6,8 +6,10 @@
 #include "plugins/common/training/session.h"
 
 /** Writes a PNG with a row for an image of each of two classes: the image itself, the image with
- * the cutout alone (if the transforms have one), and four transformed copies. Fails where the
- * transforms are invalid or the file cannot be written. */
-bool orch_batchaug_picture(const struct orch_session *session, const char *path, GError **error);
+ * the cutout alone (if the transforms have one), and four transformed copies. Appends to
+ * `description` what that is. Fails where the transforms are invalid or the file cannot be written.
+ */
+bool orch_batchaug_picture(const struct orch_session *session, const char *path,
+                           GString *description, GError **error);
 
 #endif

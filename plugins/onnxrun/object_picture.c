@@ -2,9 +2,12 @@
 #include "plugins/onnxrun/object_picture.h"
 
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 #include "lib/cairo/font.h"
+#include "plugins/common/boxes/box_score.h"
 
 #include <cairo.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -252,6 +255,53 @@ static bool write_picture(const struct onnxrun_trial *t, const struct onnxrun_gr
     return false;
 }
 
+/* Scores the boxes that are drawn, by the rule of VOC: a box is right if it overlaps an object of
+ * its class by more than half. */
+static struct orch_box_score *score_drawn(const struct onnxrun_trial *t,
+                                          const struct onnxrun_group *group, const GArray *chosen)
+{
+    struct orch_box_score *score = orch_box_score_new(group->classes, ORCH_BOX_SCORE_IOU);
+    for (guint i = 0; i < chosen->len; i++) {
+        const int64_t number = g_array_index(chosen, int64_t, i);
+        const int64_t begin = group->objects->first[number],
+                      end = group->objects->first[number + 1];
+        g_autoptr(GPtrArray) drawn = choose_detections(t, group, number);
+        g_autoptr(GArray) boxes = g_array_new(FALSE, FALSE, sizeof(struct orch_detection));
+        for (guint k = 0; k < drawn->len; k++)
+            g_array_append_vals(boxes, drawn->pdata[k], 1);
+        orch_box_score_add(score, group->objects->boxes + begin, group->objects->labels + begin,
+                           NULL, end - begin, (const struct orch_detection *)(void *)boxes->data,
+                           boxes->len);
+    }
+    return score;
+}
+
+/* "2 images: found 1 of 1 object of Coat, 2 of 3 objects of Shirt; 1 box is wrong" */
+static void note_picture(const struct onnxrun_trial *t, const struct onnxrun_group *group,
+                         const GArray *chosen)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_printf(text, "picture: %u image%s", chosen->len, orch_plural(chosen->len));
+    int64_t wrong = 0, classes = 0;
+    struct orch_box_score *score = group->objects ? score_drawn(t, group, chosen) : NULL;
+    for (int32_t label = 1; score && label < group->classes; label++) {
+        const struct orch_class_score of = orch_box_score_class(score, label);
+        g_autofree char *name = name_of(t, label);
+        wrong += of.detections - of.hits;
+        if (of.objects)
+            g_string_append_printf(text, "%s%" PRId64 " of %" PRId64 " object%s of %s",
+                                   classes++ ? ", " : ": found ", of.hits, of.objects,
+                                   orch_plural(of.objects), name);
+    }
+    if (score && wrong)
+        g_string_append_printf(text, "; %" PRId64 " box%s wrong", wrong,
+                               wrong == 1 ? " is" : "es are");
+    else if (score)
+        g_string_append(text, "; no box is wrong");
+    t->host->note(t->host, text->str);
+    orch_box_score_free(score);
+}
+
 bool orch_onnxrun_picture_write(const struct onnxrun_trial *t, GError **error)
 {
     for (guint i = 0; i < t->groups->len; i++) {
@@ -263,6 +313,7 @@ bool orch_onnxrun_picture_write(const struct onnxrun_trial *t, GError **error)
         if (!write_picture(t, group, chosen, error))
             return false;
         t->host->artifact(t->host, "picture", PICTURE_FILE);
+        note_picture(t, group, chosen);
     }
     return true;
 }

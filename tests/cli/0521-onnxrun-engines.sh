@@ -68,6 +68,8 @@ P
 done
 ok orch report a.recipe --html page.html
 grep -q 'data:image/png' page.html || _fail 'no picture in the report'
+ok orch report a.recipe
+has '4 images: found 3 of 3 objects of red, 2 of 2 objects of green; no box is wrong'
 engine=${ran##* }
 ok orch run a.recipe boxes --force -s "engine=$engine" -s samples=bare.safetensors
 key=$(keys 'experiment = boxes and state = ok' | awk '{ print $NF }')

@@ -214,11 +214,19 @@ static void test_picture(void **state)
     struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
     g_autofree char *path = g_build_filename(folder, "samples.png", NULL);
     GError *error = NULL;
-    assert_true(orch_picture_samples(s, 2, 4, 60, path, &error));
+    g_autoptr(GString) text = g_string_new(NULL);
+    assert_true(orch_picture_samples(s, 2, 4, 60, path, text, &error));
+    g_autofree char *wanted = g_strdup_printf(
+        "4 images each of %s and %s", orch_subset_class_name(s, 0), orch_subset_class_name(s, 1));
+    assert_string_equal(text->str, wanted);
     png_image image = {.version = PNG_IMAGE_VERSION};
     assert_true(png_image_begin_read_from_file(&image, path));
     assert_true(image.width > 4 * 60 && image.height > 2 * 60);
     png_image_free(&image);
+    g_string_truncate(text, 0);
+    assert_true(orch_picture_samples(s, 1, 1, 60, path, text, &error));
+    g_autofree char *single = g_strdup_printf("1 image of %s", orch_subset_class_name(s, 0));
+    assert_string_equal(text->str, single);
     orch_subset_free(s);
     orch_image_set_free(d);
 }

@@ -101,8 +101,27 @@ static bool write_png(const struct canvas *canvas, const char *path, GError **er
     return false;
 }
 
+/* "4 images each of Sandal and Bag", or "4 images of Sandal, 3 of Bag". */
+static void describe(const struct orch_subset *subset, const int *drawn, int rows, GString *out)
+{
+    bool is_even = rows > 1;
+    for (int row = 1; row < rows; row++)
+        is_even = is_even && drawn[row] == drawn[0];
+    for (int row = 0; row < rows; row++) {
+        const char *name = orch_subset_class_name(subset, row);
+        const char *image = drawn[row] == 1 ? "image" : "images";
+        if (row == 0)
+            g_string_append_printf(out, "%d %s %sof %s", drawn[0], image, is_even ? "each " : "",
+                                   name);
+        else if (is_even)
+            g_string_append_printf(out, "%s %s", row + 1 < rows ? "," : " and", name);
+        else
+            g_string_append_printf(out, ", %d of %s", drawn[row], name);
+    }
+}
+
 bool orch_picture_samples(const struct orch_subset *subset, int classes, int per_class, int side,
-                          const char *path, GError **error)
+                          const char *path, GString *description, GError **error)
 {
     const struct orch_image_set *d = subset->dataset;
     int rows = MIN(classes, subset->classes), factor = MAX(1, side / d->height);
@@ -123,6 +142,8 @@ bool orch_picture_samples(const struct orch_subset *subset, int classes, int per
     for (int row = 0; row < rows; row++)
         put_name(&canvas, GAP, GAP + row * cell_h + (d->height * factor - LETTER_H * SCALE) / 2,
                  orch_subset_class_name(subset, row));
+    if (description)
+        describe(subset, drawn, rows, description);
     bool ok = write_png(&canvas, path, error);
     g_free(canvas.rgb);
     return ok;

@@ -64,10 +64,12 @@ static bool training_describe(const struct orch_session *s, GError **error)
     host->result(host, "image_width", s->train->dataset->width);
     host->result(host, "class_images_min", (double)least);
     host->result(host, "class_images_max", (double)most);
+    g_autoptr(GString) samples = g_string_new("samples: "); /* so begins a note on an artifact */
     if (!write_classes(s, counts, error) ||
-        !orch_picture_samples(s->train, 2, 4, 112, "samples.png", error))
+        !orch_picture_samples(s->train, 2, 4, 112, "samples.png", samples, error))
         return false;
     host->artifact(host, "samples", "samples.png");
+    host->note(host, samples->str);
     return true;
 }
 

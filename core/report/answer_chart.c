@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/report/answer_chart.h"
+
+#include "core/report/answer.h"
+
+#include "core/stats/numbers.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct orch_answer_quantity quantity_of(const char *label)
+{
+    const char *bracket = strrchr(label, '(');
+    if (!bracket || bracket == label || bracket[-1] != ' ' || !g_str_has_suffix(label, ")"))
+        return (struct orch_answer_quantity){orch_answer_words(label, NULL), NULL};
+    g_autofree char *name = g_strndup(label, (gsize)(bracket - 1 - label));
+    char *unit = g_strndup(bracket + 1, strlen(bracket + 1) - 1);
+    return (struct orch_answer_quantity){orch_answer_words(name, unit), unit};
+}
+
+static void quantity_clear(struct orch_answer_quantity *q)
+{
+    g_free(q->name);
+    g_free(q->unit);
+}
+
+/* ---- lines -------------------------------------------------------------------------------------
+ */
+
+static void line_clear(gpointer pointer)
+{
+    g_free(((struct orch_answer_line *)pointer)->label);
+}
+
+static const struct orch_chart_point *last_of(const struct orch_chart_series *series)
+{
+    return orch_answer_point(series, series->points->len - 1);
+}
+
+/* The measured lines of all panels that have points. */
+static GArray *lines_of(const struct orch_chart *chart)
+{
+    GArray *lines = g_array_new(FALSE, FALSE, sizeof(struct orch_answer_line));
+    g_array_set_clear_func(lines, line_clear);
+    for (guint i = 0; i < chart->panels->len; i++) {
+        const struct orch_chart_panel *panel = chart->panels->pdata[i];
+        for (guint j = 0; j < panel->series->len; j++) {
+            const struct orch_chart_series *series = panel->series->pdata[j];
+            if (series->role != ORCH_SERIES_MEASURED || !series->points->len)
+                continue;
+            const struct orch_answer_line line = {g_strjoin(panel->title ? ", " : "",
+                                                            panel->title ? panel->title : "",
+                                                            series->name, NULL),
+                                                  panel, series};
+            g_array_append_val(lines, line);
+        }
+    }
+    return lines;
+}
+
+/* The y of the ideal line that starts where the series does, at the series' last x. NaN: none. */
+static double ideal_of(const struct orch_answer_line *line)
+{
+    const struct orch_chart_point *first = orch_answer_point(line->series, 0),
+                                  *last = last_of(line->series);
+    for (guint i = 0; i < line->panel->series->len; i++) {
+        const struct orch_chart_series *other = line->panel->series->pdata[i];
+        if (other->role == ORCH_SERIES_IDEAL && other->points->len > 1 &&
+            orch_answer_point(other, 0)->x == first->x &&
+            orch_answer_point(other, 0)->y == first->y &&
+            fabs(last_of(other)->x - last->x) <= 1e-9 * fabs(last->x))
+            return last_of(other)->y;
+    }
+    return (double)NAN;
+}
+
+/* "rises from 359 images/s (workers 1) to 513 images/s (workers 2), a factor of 1.43, where the
+ * ideal is 718 images/s" */
+static void append_change(GString *out, const struct orch_answer_line *line,
+                          const struct orch_answer_quantity *x,
+                          const struct orch_answer_quantity *y)
+{
+    const struct orch_chart_point *first = orch_answer_point(line->series, 0),
+                                  *last = last_of(line->series);
+    g_autofree char *from = orch_number_format(first->x), *to = orch_number_format(last->x);
+    if (first == last) {
+        orch_answer_number_append(out, first->y, first->low, first->high, y->unit);
+        g_string_append_printf(out, " (%s %s)", x->name, from);
+        return;
+    }
+    if (first->y == last->y) {
+        g_string_append(out, "is ");
+        orch_answer_number_append(out, first->y, first->low, first->high, y->unit);
+        g_string_append_printf(out, " at %s %s and at %s", x->name, from, to);
+        return;
+    }
+    g_string_append(out, last->y > first->y ? "rises from " : "falls from ");
+    orch_answer_number_append(out, first->y, first->low, first->high, y->unit);
+    g_string_append_printf(out, " (%s %s) to ", x->name, from);
+    orch_answer_number_append(out, last->y, last->low, last->high, y->unit);
+    g_string_append_printf(out, " (%s %s)", x->name, to);
+    if (first->y > 0 && last->y > 0)
+        g_string_append_printf(out, ", a factor of %.3g", last->y / first->y);
+    const double ideal = ideal_of(line);
+    g_autofree char *ideal_text = isfinite(ideal) ? orch_number_format(ideal) : NULL;
+    if (ideal_text)
+        g_string_append_printf(out, ", where the ideal is %s%s%s", ideal_text, y->unit ? " " : "",
+                               y->unit ? y->unit : "");
+}
+
+static void append_lines(GString *out, const struct orch_chart *chart, const GArray *lines)
+{
+    struct orch_answer_quantity x = quantity_of(chart->x_label), y = quantity_of(chart->y_label);
+    if (lines->len <= ORCH_ANSWER_LINES_MOST) {
+        for (guint i = 0; i < lines->len; i++) {
+            const struct orch_answer_line *line = &g_array_index(lines, struct orch_answer_line, i);
+            g_string_append(out, i ? "; " : y.name);
+            if (lines->len > 1)
+                g_string_append_printf(out, "%s%s", i ? "" : ": ", line->label);
+            g_string_append_c(out, ' ');
+            append_change(out, line, &x, &y);
+        }
+    } else {
+        g_autoptr(GArray) ends = orch_answer_entries_new();
+        for (guint i = 0; i < lines->len; i++) {
+            const struct orch_answer_line *line = &g_array_index(lines, struct orch_answer_line, i);
+            const struct orch_chart_point *last = last_of(line->series);
+            g_autofree char *at = orch_number_format(last->x);
+            g_autofree char *label = g_strdup_printf("%s, %s %s", line->label, x.name, at);
+            orch_answer_entries_add(ends, label, last->y, last->low, last->high);
+        }
+        g_autofree char *name = g_strdup_printf("%s at the end", y.name);
+        orch_answer_entries_append(out, ends, name, y.unit);
+    }
+    quantity_clear(&x);
+    quantity_clear(&y);
+}
+
+/* ---- bars and heat maps ------------------------------------------------------------------------
+ */
+
+static const char *name_at(const GPtrArray *names, double position)
+{
+    return names && position >= 0 && position < names->len ? names->pdata[(guint)position] : "";
+}
+
+static void add_mark(GArray *marks, const struct orch_chart *chart,
+                     const struct orch_answer_line *line, bool is_alone,
+                     const struct orch_chart_point *p)
+{
+    const char *column = name_at(chart->x_names, p->x);
+    const bool is_heat = chart->kind == ORCH_CHART_HEAT;
+    const char *second = is_heat ? name_at(chart->y_names, p->y) : is_alone ? "" : line->label;
+    g_autofree char *label = g_strjoin(*second ? ", " : "", column, second, NULL);
+    if (is_heat)
+        orch_answer_entries_add(marks, label, p->z, (double)NAN, (double)NAN);
+    else
+        orch_answer_entries_add(marks, label, p->y, p->low, p->high);
+}
+
+static void append_marks(GString *out, const struct orch_chart *chart, const GArray *lines)
+{
+    const bool is_heat = chart->kind == ORCH_CHART_HEAT;
+    struct orch_answer_quantity value = quantity_of(is_heat ? chart->z_label : chart->y_label);
+    g_autoptr(GArray) marks = orch_answer_entries_new();
+    for (guint i = 0; i < lines->len; i++) {
+        const struct orch_answer_line *line = &g_array_index(lines, struct orch_answer_line, i);
+        for (guint k = 0; k < line->series->points->len; k++)
+            add_mark(marks, chart, line, lines->len == 1, orch_answer_point(line->series, k));
+    }
+    if (marks->len)
+        orch_answer_entries_append(out, marks, value.name, value.unit);
+    quantity_clear(&value);
+}
+
+/* ---- any chart ---------------------------------------------------------------------------------
+ */
+
+static void append_runs(GString *out, const struct orch_chart *chart, const GArray *lines)
+{
+    struct orch_answer_quantity x = quantity_of(chart->x_label), y = quantity_of(chart->y_label);
+    if (chart->kind == ORCH_CHART_HISTOGRAM)
+        orch_answer_histogram_append(out, chart, lines, &x);
+    else if (chart->kind == ORCH_CHART_BOX)
+        orch_answer_boxes_append(out, chart, lines, &y);
+    else
+        orch_answer_scatter_append(out, chart, lines, &x, &y);
+    quantity_clear(&x);
+    quantity_clear(&y);
+}
+
+static const struct orch_chart *last_chart(const struct orch_section *section)
+{
+    const struct orch_chart *chart = NULL;
+    for (guint i = 0; i < section->blocks->len; i++) {
+        const struct orch_block *block = section->blocks->pdata[i];
+        chart = block->kind == ORCH_BLOCK_CHART ? block->chart : chart;
+    }
+    return chart;
+}
+
+void orch_answer_of_chart(struct orch_section *section)
+{
+    const struct orch_chart *chart = last_chart(section);
+    if (!chart)
+        return;
+    g_autoptr(GArray) lines = lines_of(chart);
+    g_autoptr(GString) text = g_string_new(NULL);
+    const bool has_marks = chart->kind == ORCH_CHART_BAR || chart->kind == ORCH_CHART_HEAT ||
+                           (chart->kind == ORCH_CHART_LINE && chart->x_names);
+    if (has_marks)
+        append_marks(text, chart, lines);
+    else if (chart->kind == ORCH_CHART_LINE)
+        append_lines(text, chart, lines);
+    else
+        append_runs(text, chart, lines);
+    if (text->len)
+        orch_section_answer(section, "%s", text->str);
+}
