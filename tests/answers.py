@@ -192,6 +192,11 @@ def intervals(values):
     return out
 
 
+def ungrouped(text):
+    """A text whose large numbers are written without commas between their digits."""
+    return re.sub(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])", lambda m: m.group(0).replace(",", ""), text)
+
+
 class Section:
     def __init__(self, report, section, spec, runs):
         self.report, self.section, self.spec, self.runs = report, section, spec, runs
@@ -624,7 +629,7 @@ class Section:
                 for name, shown in zip(block["shown"]["headers"], cells):
                     own = row.get(name)
                     self.report.numbers += 1
-                    if shown != own:
+                    if shown != ungrouped(own):
                         self.report.differ.append(f"{self.section['question']} {self.section['title']}: {name}: shown {shown}, the run has {own}")
         return True
 
@@ -945,6 +950,11 @@ class Report:
         sections = run_json(orch, "report", recipe, "--json", *options)["sections"]
         method = dict(b["text"].split(": ", 1) for s in sections if s["kind"] == "method" for b in s["blocks"] if b["kind"] == "text")
         for section in sections:
+            for block in section["blocks"]:
+                if block.get("text"):
+                    block["text"] = ungrouped(block["text"])
+                if block.get("shown"):
+                    block["shown"]["cells"] = [[ungrouped(cell) for cell in cells] for cells in block["shown"]["cells"]]
             for block in section["blocks"]:  # notes that stand once, at the end of the report
                 found = re.fullmatch(r"method ([\d, ]+)", block.get("text") or "") if block["kind"] == "note" else None
                 if found:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/render/document.h"
 
+#include "core/stats/numbers.h"
 #include "lib/base/json.h"
 
 #include <math.h>
@@ -112,7 +113,8 @@ void orch_section_answer(struct orch_section *section, const char *format, ...)
     va_start(args, format);
     struct orch_block *block = g_new0(struct orch_block, 1);
     block->kind = ORCH_BLOCK_ANSWER;
-    block->text = g_strdup_vprintf(format, args);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    block->text = orch_digits_grouped(text);
     g_ptr_array_insert(section->blocks, 0, block);
     va_end(args);
 }
@@ -164,6 +166,7 @@ void orch_section_missing(struct orch_section *section, const char *hint, const 
 void orch_section_table(struct orch_section *section, struct orch_table *table)
 {
     add_block(section, ORCH_BLOCK_TABLE)->table = table;
+    orch_table_group_digits(table);
 }
 
 void orch_section_chart(struct orch_section *section, struct orch_chart *chart)
@@ -248,8 +251,10 @@ static json_t *shown_json(const struct orch_table *table)
     }
     for (unsigned r = 0; r < orch_table_rows(table); r++) {
         json_t *row = json_array();
-        for (unsigned c = 0; c < orch_table_columns(table); c++)
-            json_array_append_new(row, orch_json_text_or_null(orch_table_cell(table, r, c)->text));
+        for (unsigned c = 0; c < orch_table_columns(table); c++) {
+            g_autofree char *text = orch_table_shown(table, r, c);
+            json_array_append_new(row, orch_json_text_or_null(text));
+        }
         json_array_append_new(cells, row);
     }
     return json_pack("{s:o, s:o, s:o}", "headers", headers, "is_right", is_right, "cells", cells);

@@ -79,7 +79,8 @@ static void append_cell(GString *out, const struct orch_table *table, unsigned r
     else
         append_style(out, orch_table_is_right(table, column), styled);
     g_string_append_c(out, '>');
-    orch_html_append(out, cell->text);
+    g_autofree char *shown = orch_table_shown(table, row, column);
+    orch_html_append(out, shown);
     g_string_append(out, column ? "</td>" : "</th>");
 }
 

@@ -17,7 +17,8 @@ struct orch_table {
     unsigned columns;
     char **headers;
     bool *right;
-    char **names;  /* names in JSON; NULL: derived from the header */
+    char **names; /* names in JSON; NULL: derived from the header */
+    bool is_grouped;
     GArray *cells; /* struct orch_table_cell, row by row */
 };
 
@@ -202,6 +203,27 @@ static const struct orch_table_cell *cell_at(const struct orch_table *table, gui
     return &g_array_index(table->cells, struct orch_table_cell, i);
 }
 
+void orch_table_group_digits(struct orch_table *table)
+{
+    table->is_grouped = true;
+}
+
+/* Numbers and calculations: everything else, such as a key or an address, stays as it is. */
+static char *shown_at(const struct orch_table *table, guint i)
+{
+    const char *text = cell_at(table, i)->text;
+    const unsigned column = i % table->columns;
+    const bool is_arithmetic = text[strspn(text, "0123456789 +-*/().,=%[]<>")] == '\0';
+    return table->is_grouped && column && (table->right[column] || is_arithmetic)
+               ? orch_digits_grouped(text)
+               : g_strdup(text);
+}
+
+char *orch_table_shown(const struct orch_table *table, unsigned row, unsigned column)
+{
+    return shown_at(table, row * table->columns + column);
+}
+
 /* Narrows the widest text columns until a line fits; numbers and headers are not shortened. */
 static void fit(const struct orch_table *table, int *widths, int limit)
 {
@@ -263,11 +285,14 @@ char *orch_table_aligned(const struct orch_table *table, bool color, int limit)
 {
     g_autofree int *widths = g_new0(int, table->columns + 1);
     g_autofree const char **rest = g_new0(const char *, table->columns + 1);
+    g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; i < table->cells->len; i++)
+        g_ptr_array_add(texts, shown_at(table, i));
     for (unsigned i = 0; i < table->columns; i++)
         widths[i] = orch_text_columns(table->headers[i]);
     for (guint i = 0; i < table->cells->len; i++)
         widths[i % table->columns] =
-            MAX(widths[i % table->columns], orch_text_columns(cell_at(table, i)->text));
+            MAX(widths[i % table->columns], orch_text_columns(texts->pdata[i]));
     fit(table, widths, limit);
     GString *out = g_string_new(color ? "\033[1m" : NULL);
     for (unsigned i = 0; i < table->columns; i++)
@@ -276,7 +301,7 @@ char *orch_table_aligned(const struct orch_table *table, bool color, int limit)
     g_string_append(out, color ? "\033[0m\n" : "\n");
     for (guint i = 0; i + table->columns <= table->cells->len; i += table->columns) {
         for (unsigned j = 0; j < table->columns; j++)
-            rest[j] = cell_at(table, i + j)->text;
+            rest[j] = texts->pdata[i + j];
         append_row(out, table, rest, widths, color);
     }
     return g_string_free(out, FALSE);
@@ -376,7 +401,11 @@ static void append_cells(GString *out, const struct orch_table *table, const str
     for (guint i = 0; i < table->columns; i++) {
         if (i)
             g_string_append(out, format->between);
-        format->append(out, headers ? table->headers[i] : cell_at(table, first + i)->text);
+        const bool is_csv = format->append == orch_csv_append;
+        g_autofree char *shown = headers  ? g_strdup(table->headers[i])
+                                 : is_csv ? g_strdup(cell_at(table, first + i)->text)
+                                          : shown_at(table, first + i);
+        format->append(out, shown);
     }
     g_string_append(out, format->row_end);
 }

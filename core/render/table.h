@@ -44,6 +44,12 @@ void orch_table_add_estimate(struct orch_table *table, double value, double stan
 /** Appends "missing", for a trial that has not run. */
 void orch_table_add_missing(struct orch_table *table);
 
+/** From now on large numbers in the cells are shown with grouped digits (orch_digits_grouped), but
+ * in the first column, which names the row, and in CSV, TSV and JSON. */
+void orch_table_group_digits(struct orch_table *table);
+/** Returns the text of a cell as people read it. The caller frees. */
+char *orch_table_shown(const struct orch_table *table, unsigned row, unsigned column);
+
 unsigned orch_table_columns(const struct orch_table *table);
 unsigned orch_table_rows(const struct orch_table *table);
 const char *orch_table_header(const struct orch_table *table, unsigned column);

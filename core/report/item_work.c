@@ -157,8 +157,9 @@ static bool add_formula(struct work *w, const struct orch_formula *f, bool must_
     g_autofree char *result = orch_number_format(value), *was = orch_number_format(recorded);
     bool differs = !isnan(recorded) && strcmp(result, was) != 0;
     add_value(w, left, unit, label, value);
+    g_autofree char *grouped = orch_digits_grouped(numbers), *shown = orch_digits_grouped(result);
     orch_section_text(w->a->section, "%s: %s = %s = %s = %s%s%s%s%s%s", label, left,
-                      orch_formula_right(f), numbers, result, unit ? " " : "", unit ? unit : "",
+                      orch_formula_right(f), grouped, shown, unit ? " " : "", unit ? unit : "",
                       differs ? " (recorded: " : "", differs ? was : "", differs ? ")" : "");
     return true;
 }
@@ -327,7 +328,8 @@ static unsigned add_notes(struct work *w)
         const char *text = json_string_value(json_array_get(notes, i));
         if (!text || !is_note_shown(w, text))
             continue;
-        orch_section_text(w->a->section, "%s: %s", label, text);
+        g_autofree char *grouped = orch_digits_grouped(text);
+        orch_section_text(w->a->section, "%s: %s", label, grouped);
         said++;
     }
     return said;

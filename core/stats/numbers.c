@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 char *orch_number_format(double value)
 {
@@ -138,6 +139,39 @@ char *orch_within_format(double value, double low, double high)
     g_free(texts[0]);
     g_free(texts[1]);
     return texts[2];
+}
+
+/* Numbers of fewer digits are read at a glance. */
+enum { GROUPED_FROM = 5 };
+
+/* Whether the digits from `begin` to `end` within `text` are a number, and not a part of a word. */
+static bool is_number(const char *text, const char *begin, const char *end)
+{
+    const char before = begin > text ? begin[-1] : ' ';
+    const bool is_range = begin > text + 1 && g_str_has_prefix(begin - 2, "..");
+    const bool is_name = g_ascii_isalpha(before) || strchr("_,=#@:", before) ||
+                         (before == '.' && !is_range) || g_ascii_isalpha(*end) || *end == '_' ||
+                         *end == ':';
+    const bool is_version = *end == '.' && g_ascii_isalpha(end[1]);
+    return !is_name && !is_version && *begin != '0' && end - begin >= GROUPED_FROM;
+}
+
+char *orch_digits_grouped(const char *text)
+{
+    GString *out = g_string_new(NULL);
+    for (const char *p = text; *p;) {
+        const size_t digits = strspn(p, "0123456789");
+        const bool is_grouped = digits && is_number(text, p, p + digits);
+        for (size_t i = 0; i < digits; i++) {
+            if (is_grouped && i && (digits - i) % 3 == 0)
+                g_string_append_c(out, ',');
+            g_string_append_c(out, p[i]);
+        }
+        p += digits;
+        if (*p)
+            g_string_append_c(out, *p++);
+    }
+    return g_string_free(out, FALSE);
 }
 
 char *orch_p_format(double p)

@@ -26,6 +26,11 @@ char *orch_interval_format(double low, double high);
 /** Formats a number with the digits that orch_interval_format gives its interval; "-" for NaN. The
  * caller frees. */
 char *orch_within_format(double value, double low, double high);
+/** Groups the digits of large numbers in a text, those before the decimal point from five digits
+ * on: "1171488 = 64*18304" becomes "1,171,488 = 64*18,304". Digits that touch a letter or '_',
+ * stand behind a point or '=', or begin with 0 are no such number (keys, versions, dates in one
+ * word, settings). The caller frees. */
+char *orch_digits_grouped(const char *text);
 /** Formats a p-value: "0.028", "<0.0001"; "-" for NaN. The caller frees. */
 char *orch_p_format(double p);
 /** Returns whether a metric of this unit is a time or a rate (s, ms, images/s). `out_is_rate` may

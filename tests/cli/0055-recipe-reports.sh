@@ -61,7 +61,7 @@ same "$(printf '%s\n' "$rows" | wc -l)" 26 'rows of table 1' # input, 16 convolu
 holds '224*224*3 = 150,528|Input|0'
 holds '224*224*64 = 3,211,264|CONV3-64|(3*3*3)*64 = 1,728'
 holds '7*7*512 = 25,088|POOL2|0'
-holds '4,096|FC-4096|25088*4096 = 102,760,448'
+holds '4,096|FC-4096|25,088*4096 = 102,760,448'
 holds 'sum = 16,542,184|total|sum = 143,652,544'
 ok orch report recipes/hw3.recipe --only 3.3
 has '1 + (5-1)*1 + (5-1)*1 + (5-1)*1 = 13'
@@ -79,7 +79,7 @@ P
 ok orch run recipes/lab5.recipe vgg19 single double -q
 ok orch report recipes/lab5.recipe vgg19 single double
 has 'sum = 19,632,062,464'
-has '100 * 19508428800 / 19632062464 = 99.37 %'
-has 'single vgg16 1: time_at_peak = operations / (peak_tflops * 1000000000) = 15503498216 / (8.740 * 1000000000) = 1.774 ms'
-has 'double vgg16 1: time_at_peak = operations / (peak_tflops * 1000000000) = 15503498216 / (2.910 * 1000000000) = 5.328 ms'
+has '100 * 19,508,428,800 / 19,632,062,464 = 99.37 %'
+has 'single vgg16 1: time_at_peak = operations / (peak_tflops * 1000000000) = 15,503,498,216 / (8.740 * 1,000,000,000) = 1.774 ms'
+has 'double vgg16 1: time_at_peak = operations / (peak_tflops * 1000000000) = 15,503,498,216 / (2.910 * 1,000,000,000) = 5.328 ms'
 has_not missing

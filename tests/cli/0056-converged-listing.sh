@@ -57,7 +57,7 @@ assert ends["rises"] == "still rises" and float(rows["rises"][2]) == 300, rows
 assert ends["broken"] == "diverged", rows
 assert rows["short"] == ["missing"] * 4, rows
 # a loss that stands still far above the best one is not called converged
-assert rows["falls"][1] == "1" and float(rows["still"][1]) > 600000, rows
+assert rows["falls"][1] == "1" and float(rows["still"][1].replace(",", "")) > 600000, rows
 P
 has 'at the end loss stands still with kind still (1); still falls with kind falls (1.431e-06, the best); still rises'
 has 'diverged with kind broken'

@@ -59,6 +59,26 @@ static void test_ends_differ(void **state)
             }
 }
 
+static void test_grouped(void **state)
+{
+    (void)state;
+    static const char *const TEXTS[][2] = {
+        {"1171488", "1,171,488"},
+        {"64*18304 = 1171488", "64*18,304 = 1,171,488"},
+        {"9999 and 10000", "9999 and 10,000"},
+        {"-12345.678901 [10000, 20000] (10000..20000)",
+         "-12,345.678901 [10,000, 20,000] (10,000..20,000)"},
+        {"0.123456789", "0.123456789"},
+        {"in all 23456789 ms.", "in all 23,456,789 ms."},
+        /* no numbers, or grouped already */
+        {"k=100000 run 01234567 3f212345 12345abc", "k=100000 run 01234567 3f212345 12345abc"},
+        {"1806.01427 123456789012.dkr 1,171,488", "1806.01427 123456789012.dkr 1,171,488"},
+        {"1.2345e+12 v12345 a_12345 12345_a", "1.2345e+12 v12345 a_12345 12345_a"},
+        {"", ""}};
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++)
+        is_text(orch_digits_grouped(TEXTS[i][0]), TEXTS[i][1]);
+}
+
 static void test_within(void **state)
 {
     (void)state;
@@ -111,6 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_intervals), cmocka_unit_test(test_ends_differ),
-        cmocka_unit_test(test_within), cmocka_unit_test(test_runs), cmocka_unit_test(test_next)};
+        cmocka_unit_test(test_within),    cmocka_unit_test(test_grouped),
+        cmocka_unit_test(test_runs),      cmocka_unit_test(test_next)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
