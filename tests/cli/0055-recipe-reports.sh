@@ -61,7 +61,7 @@ same "$(printf '%s\n' "$rows" | wc -l)" 26 'rows of table 1' # input, 16 convolu
 holds '224*224*3 = 150,528|Input|0'
 holds '224*224*64 = 3,211,264|CONV3-64|(3*3*3)*64 = 1,728'
 holds '7*7*512 = 25,088|POOL2|0'
-holds '4,096|FC-4096|25,088*4096 = 102,760,448'
+holds '4,096|FC-4096|25088*4096 = 102,760,448'
 holds 'sum = 16,542,184|total|sum = 143,652,544'
 ok orch report recipes/hw3.recipe --only 3.3
 has '1 + (5-1)*1 + (5-1)*1 + (5-1)*1 = 13'
