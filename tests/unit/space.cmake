@@ -1,3 +1,4 @@
 # spaces of searches, and what chooses points in them
 orch_test(space "quick" orch_space)
 orch_test(sampler "quick" orch_predictors)
+orch_test(stop_rule "quick" orch_predictors)

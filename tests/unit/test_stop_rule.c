@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The rules that stop trials of a search, on curves whose answer was worked out by hand. */
+#include "lib/base/error.h"
+#include "lib/base/random.h"
+#include "predictors/stop_rule.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CURVES 64
+#define VALUES 64
+
+/* A search so far. */
+struct search {
+    struct orch_stop_rule rule;
+    bool is_max;
+    double values[CURVES][VALUES];
+    struct orch_stop_curve curves[CURVES];
+    size_t count;
+};
+
+static struct search *search_new(const char *rule, bool is_max)
+{
+    struct search *search = g_new0(struct search, 1);
+    search->is_max = is_max;
+    assert_true(orch_stop_rule_parse(rule, &search->rule, NULL, NULL));
+    return search;
+}
+
+/* Adds a curve with the values that follow its count. */
+static void add(struct search *search, enum orch_curve_end end, size_t count, ...)
+{
+    va_list args;
+    va_start(args, count);
+    for (size_t i = 0; i < count; i++)
+        search->values[search->count][i] = va_arg(args, double);
+    va_end(args);
+    search->curves[search->count] =
+        (struct orch_stop_curve){.values = search->values[search->count],
+                                 .count = count,
+                                 .end = end,
+                                 .number = (unsigned)search->count + 1};
+    search->count++;
+}
+
+/* The rule's answer for the curve that was added last. */
+static char *ask(const struct search *search)
+{
+    const struct orch_stop_question question = {.rule = &search->rule,
+                                                .is_max = search->is_max,
+                                                .curves = search->curves,
+                                                .count = search->count,
+                                                .asked = search->count - 1};
+    return orch_stop_rule_ask(&question);
+}
+
+static void assert_goes_on(const struct search *search)
+{
+    g_autofree char *why = ask(search);
+    if (why)
+        fail_msg("stopped: %s", why);
+}
+
+static void assert_stops(const struct search *search, const char *sentence)
+{
+    g_autofree char *why = ask(search);
+    assert_non_null(why);
+    assert_string_equal(why, sentence);
+}
+
+#define ENDED ORCH_CURVE_ENDED
+#define RUNNING ORCH_CURVE_RUNNING
+#define STOPPED ORCH_CURVE_STOPPED
+
+/* ---- text ---------------------------------------------------------------------------------------
+ */
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    struct orch_stop_rule rule;
+    assert_true(orch_stop_rule_parse("median", &rule, NULL, NULL));
+    assert_true(rule.kind == ORCH_STOP_MEDIAN && rule.warmup == 5 && rule.startup == 5);
+    assert_true(orch_stop_rule_parse(" asha( factor = 4 ) ", &rule, NULL, NULL));
+    assert_true(rule.kind == ORCH_STOP_ASHA && rule.min == 1 && rule.factor == 4);
+    assert_true(orch_stop_rule_parse("hyperband(min=2, max=54)", &rule, NULL, NULL));
+    assert_true(rule.min == 2 && rule.max == 54 && rule.factor == 3);
+    assert_true(orch_stop_rule_parse("forecast()", &rule, NULL, NULL));
+    assert_true(rule.p > 0.0499 && rule.p < 0.0501 && rule.top == 1 && rule.startup == 5);
+}
+
+static void test_wrong_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t at;
+        const char *what;
+    } cases[] = {
+        {"", 0, "'' is no rule that stops trials"},
+        {"meadian(warmup=5)", 0, "'meadian' is no rule that stops trials"},
+        {"median(warm=5)", 7, "median has no argument 'warm'"},
+        {"median(warmup)", 13, "'=' is missing after 'warmup'"},
+        {"median(warmup=)", 14, "'warmup': expected a number, found ''"},
+        {"median(warmup=1.5)", 14, "'warmup': expected a whole number, found '1.5'"},
+        {"median(startup=0)", 15, "'startup': 0 is not from 1 to 1e+09"},
+        {"median(warmup=1, warmup=2)", 17, "argument 'warmup' is there twice"},
+        {"median(warmup=1", 15, "')' is missing"},
+        {"median(warmup=1) now", 17, "unexpected text after the rule: 'now'"},
+        {"asha(min=1,)", 11, "asha: an argument is missing"},
+        {"asha(factor=1)", 12, "'factor': 1 is not from 2 to 1e+09"},
+        {"asha(min=nan)", 9, "'min': expected a number, found 'nan'"},
+        {"hyperband(min=27)", 0, "'max' (27) is not above 'min' (27)"},
+        {"forecast(p=0)", 11, "'p': 0 is not from 1e-06 to 0.5"},
+        {"forecast(p=1e)", 11, "'p': expected a number, found '1e'"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct orch_stop_rule rule = {.p = 7};
+        g_autoptr(GError) error = NULL;
+        size_t at = 99;
+        assert_false(orch_stop_rule_parse(cases[i].text, &rule, &at, &error));
+        assert_true(g_error_matches(error, ORCH_ERROR, ORCH_ERROR_RECIPE));
+        g_autofree char *what = orch_error_what(error);
+        assert_string_equal(what, cases[i].what);
+        assert_int_equal(at, cases[i].at);
+        assert_true(rule.p == 7); /* untouched */
+    }
+}
+
+/* ---- summaries ----------------------------------------------------------------------------------
+ */
+
+static void test_summaries(void **state)
+{
+    (void)state;
+    static const double values[] = {3, NAN, 1, 2};
+    static const double wanted[][4] = {[ORCH_STOP_LAST] = {3, NAN, 1, 2},
+                                       [ORCH_STOP_FIRST] = {3, 3, 3, 3},
+                                       [ORCH_STOP_MEAN] = {3, 3, 2, 2},
+                                       [ORCH_STOP_MIN] = {3, 3, 1, 1},
+                                       [ORCH_STOP_MAX] = {3, 3, 3, 3}};
+    for (unsigned s = ORCH_STOP_LAST; s <= ORCH_STOP_MAX; s++) {
+        double out[4];
+        orch_stop_summarize((enum orch_stop_summary)s, values, 4, out);
+        for (unsigned i = 0; i < 4; i++)
+            assert_true(isnan(wanted[s][i]) ? isnan(out[i]) : out[i] == wanted[s][i]);
+    }
+}
+
+/* ---- median -------------------------------------------------------------------------------------
+ */
+
+/* The running averages at value 3 of the three that ended are 2, 3 and 4, their values there 5, 3
+ * and 1. A rule that compared values at 3, or took the last values, would answer differently. */
+static struct search *three_ended(bool is_max)
+{
+    struct search *search = search_new("median(warmup=1, startup=3)", is_max);
+    double sign = is_max ? -1 : 1;
+    add(search, ENDED, 4, sign * 0.0, sign * 1.0, sign * 5.0, sign * 9.0);
+    add(search, ENDED, 4, sign * 3.0, sign * 3.0, sign * 3.0, sign * 0.0);
+    add(search, ENDED, 4, sign * 6.0, sign * 5.0, sign * 1.0, sign * 0.0);
+    return search;
+}
+
+static void test_median(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = three_ended(false);
+    add(search, RUNNING, 3, 3.5, 3.25, 8.0);
+    assert_stops(search, "3.25 after 3 values; the median of 3 others is 3");
+    search->values[3][1] = 3; /* the best so far ties */
+    assert_goes_on(search);
+    search->values[3][1] = 3.25;
+    search->curves[3].count = 1; /* warm-up */
+    assert_goes_on(search);
+}
+
+static void test_median_of_maximised(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = three_ended(true);
+    add(search, RUNNING, 3, -3.5, -3.25, -8.0);
+    assert_stops(search, "-3.25 after 3 values; the median of 3 others is -3");
+    search->values[3][0] = -2.5;
+    assert_goes_on(search);
+}
+
+/* Only trials that ended well count for the startup; stopped ones are in the median where they have
+ * values, and running ones are not. */
+static void test_median_counts_what_it_knows(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = three_ended(false);
+    search->curves[2].end = STOPPED;
+    add(search, RUNNING, 3, 3.5, 3.25, 8.0);
+    assert_goes_on(search);
+    search->rule.startup = 2;
+    assert_stops(search, "3.25 after 3 values; the median of 3 others is 3");
+    search->curves[2].count = 2; /* stopped before value 3: the median of 2 and 3 is 2.5 */
+    assert_stops(search, "3.25 after 3 values; the median of 2 others is 2.5");
+    search->curves[2].count = 4;
+    search->curves[2].end = RUNNING;
+    assert_stops(search, "3.25 after 3 values; the median of 2 others is 2.5");
+}
+
+static void test_median_of_nan(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = three_ended(false);
+    add(search, RUNNING, 3, 0.0, 0.0, (double)NAN);
+    assert_stops(search, "nan after 3 values; the median of 3 others is 3");
+    search->values[0][0] = NAN; /* its average is worse than any number: the median of 3, 4, NaN */
+    assert_stops(search, "nan after 3 values; the median of 3 others is 4");
+    search->values[3][2] = 3.5;
+    assert_goes_on(search);
+    search->values[1][0] = NAN;
+    search->values[3][2] = NAN; /* not worse than a median that is NaN, too */
+    assert_goes_on(search);
+}
+
+/* ---- successive halving -------------------------------------------------------------------------
+ */
+
+static void test_asha(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = search_new("asha(min=2, factor=3)", false);
+    add(search, RUNNING, 2, 9.0, 5.0); /* alone: it is the best */
+    assert_goes_on(search);
+    add(search, STOPPED, 2, 1.0, 6.0); /* stopped and running ones count where they have come */
+    add(search, ENDED, 9, 1.0, 7.0, 1., 1., 1., 1., 1., 1., 1.);
+    add(search, ENDED, 1, 0.0); /* did not come to value 2 */
+    add(search, RUNNING, 2, 0.0, 5.5);
+    assert_stops(search, "5.5 after 2 values; 1 of 4 trials are better, the best 1 go on");
+    search->values[4][1] = 5; /* a tie */
+    assert_goes_on(search);
+    search->values[4][1] = 5.5;
+    add(search, RUNNING, 2, 0.0, 5.75);
+    assert_stops(search, "5.75 after 2 values; 2 of 5 trials are better, the best 1 go on");
+    add(search, RUNNING, 2, 0.0, 5.25); /* the sixth: two go on */
+    assert_goes_on(search);
+}
+
+/* Values 2, 6, 18 are judged, those between are not. */
+static void test_asha_rungs(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = search_new("asha(min=2, factor=3)", true);
+    add(search, ENDED, 0);
+    add(search, RUNNING, 0);
+    for (size_t i = 0; i < 20; i++) {
+        search->values[0][i] = 1;
+        search->values[1][i] = 0.5;
+    }
+    search->curves[0].count = 20;
+    for (size_t n = 1; n <= 20; n++) {
+        search->curves[1].count = n;
+        g_autofree char *why = ask(search);
+        assert_int_equal(why != NULL, n == 2 || n == 6 || n == 18);
+    }
+    search->values[1][5] = NAN;
+    search->curves[1].count = 6;
+    assert_stops(search, "nan after 6 values; 1 of 2 trials are better, the best 1 go on");
+}
+
+/* Of 49 trials with max 27 and factor 3, 27 begin at 1, 12 at 3, 6 at 9, and 4 are not stopped. */
+static void test_hyperband_deals(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = search_new("hyperband(min=1, max=27, factor=3)", false);
+    unsigned stopped[28] = {0}, never = 0, early = 0;
+    add(search, RUNNING, 0);
+    add(search, RUNNING, 0);
+    for (size_t i = 0; i < 30; i++)
+        search->values[1][i] = 1;
+    for (unsigned number = 1; number <= 49; number++) {
+        size_t n = 0;
+        char *why = NULL;
+        for (n = 1; n <= 28 && !why; n++) {
+            search->curves[0].number = search->curves[1].number = number;
+            search->curves[0].count = 28;
+            search->curves[1].count = n;
+            why = ask(search);
+        }
+        never += !why;
+        if (why)
+            stopped[n - 1]++;
+        early += why && n - 1 == 1 && number <= 10;
+        g_free(why);
+    }
+    assert_int_equal(stopped[1], 27);
+    assert_int_equal(stopped[3], 12);
+    assert_int_equal(stopped[9], 6);
+    assert_int_equal(never, 4);
+    assert_in_range(early, 5, 6); /* they are spread: 27/49 of the first ten */
+}
+
+/* Trials are judged among those of their bracket. */
+static void test_hyperband_brackets(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = search_new("hyperband(min=1, max=3, factor=3)", false);
+    add(search, ENDED, 3, 0.0, 0.0, 0.0); /* numbers 1, 2, 4, ...: of 5, 3 are in bracket 1 */
+    add(search, RUNNING, 1, 1.0);
+    unsigned others = 0;
+    for (unsigned number = 2; number <= 5; number++) {
+        search->curves[1].number = number;
+        g_autofree char *why = ask(search);
+        others += why != NULL;
+        if (why)
+            assert_string_equal(why, "1 after 1 value; 1 of 2 trials of bracket 1 are better, the "
+                                     "best 1 go on");
+    }
+    assert_int_equal(others, 2);
+}
+
+/* ---- forecast -----------------------------------------------------------------------------------
+ */
+
+/* Six curves of four values. The last is 2 * the first + 1, but for a residual of +-0.1. */
+static struct search *six_lines(bool is_max, const char *rule)
+{
+    static const double starts[] = {1, 2, 3, 4, 5, 6}, residuals[] = {.1, -.1, -.1, .1, .1, -.1};
+    struct search *search = search_new(rule, is_max);
+    double sign = is_max ? -1 : 1;
+    for (unsigned i = 0; i < 6; i++)
+        add(search, ENDED, 4, sign * starts[i], sign * 50.0, sign * 50.0,
+            sign * (2 * starts[i] + 1 + residuals[i]));
+    return search;
+}
+
+/* By numpy: slope 1.99429, intercept 1.02, residual deviation 0.12189; at 1.5 the prediction is
+ * 4.01143 with the error 0.14398. The best so far is 3.1: t = 6.330 with 4 degrees of freedom,
+ * one-sided 0.159 %. Four values have 3 looks (at 1, 2, 3). In logarithms it would be 0.30 %. */
+static void test_forecast(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = six_lines(false, "forecast(p=0.01)");
+    add(search, RUNNING, 1, 1.5);
+    assert_stops(search, "1.5 after 1 value; the chance to end with 3.1 or better is 0.16 %, by 6 "
+                         "trials that ended");
+    search->rule.p = 0.0046; /* a third of it is less than 0.16 %, all of it is more */
+    assert_goes_on(search);
+    search->rule.p = 0.0050;
+    assert_stops(search, "1.5 after 1 value; the chance to end with 3.1 or better is 0.16 %, by 6 "
+                         "trials that ended");
+    search->values[6][0] = 1.1; /* 3.23 is expected */
+    assert_goes_on(search);
+}
+
+static void test_forecast_of_maximised(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = six_lines(true, "forecast(p=0.01)");
+    add(search, RUNNING, 1, -1.5);
+    assert_stops(search, "-1.5 after 1 value; the chance to end with -3.1 or better is 0.16 %, by "
+                         "6 trials that ended");
+    search->values[6][0] = -1;
+    assert_goes_on(search);
+    search->values[6][0] = 1; /* better than all */
+    assert_goes_on(search);
+}
+
+/* The second best result is 4.9, which a trial at 1.5 is likely to reach. */
+static void test_forecast_of_the_best_two(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = six_lines(false, "forecast(p=0.01, top=2)");
+    add(search, RUNNING, 1, 1.5);
+    assert_goes_on(search);
+    search->values[6][0] = 3;
+    g_autofree char *why = ask(search);
+    assert_non_null(why);
+    assert_non_null(strstr(why, "the chance to end with 4.9 or better"));
+}
+
+/* A stopped curve is no result, however good its last value is, and no row of the regression. */
+static void test_forecast_leaves_stopped_ones_out(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = six_lines(false, "forecast(p=0.01)");
+    add(search, STOPPED, 2, 9.0, -100.0);
+    add(search, RUNNING, 1, 1.5);
+    assert_stops(search, "1.5 after 1 value; the chance to end with 3.1 or better is 0.16 %, by 6 "
+                         "trials that ended");
+}
+
+static void test_forecast_needs_curves(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = six_lines(false, "forecast(p=0.01)");
+    search->curves[4].end = search->curves[5].end = STOPPED; /* four are too few */
+    add(search, RUNNING, 1, 40.0);
+    assert_goes_on(search);
+    search->curves[4].end = search->curves[5].end = ENDED;
+    g_autofree char *why = ask(search);
+    assert_non_null(why);
+    search->curves[2].count = 3; /* lengths that differ */
+    assert_goes_on(search);
+}
+
+static void test_forecast_of_nan(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = six_lines(false, "forecast(p=0.01)");
+    add(search, RUNNING, 2, 1.5, (double)NAN);
+    assert_stops(search, "nan after 2 values; the best so far is 3.1");
+    search->values[1][3] = NAN; /* a result that is not a number is no best one */
+    add(search, RUNNING, 1, 1.1);
+    assert_goes_on(search);
+}
+
+/* Curves that are all the same now say nothing about another. */
+static void test_forecast_without_spread(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = search_new("forecast(p=0.5)", false);
+    for (unsigned i = 0; i < 6; i++)
+        add(search, ENDED, 3, 1.0, 1.0, 1.0);
+    add(search, RUNNING, 1, 5.0);
+    assert_goes_on(search);
+    search->values[6][0] = 1; /* equal to the best */
+    assert_goes_on(search);
+}
+
+/* On curves with a known law, value n = end + noise / n: of the trials that would have been the
+ * best, at most a share of p is stopped (400 searches, about 900 such trials: 0.05 + 0.02), and
+ * many others are. */
+static void test_forecast_rate(void **state)
+{
+    (void)state;
+    uint64_t random = orch_random_stream(5, 0);
+    size_t bests = 0, wrong = 0, stopped = 0, trials = 0;
+    for (unsigned repeat = 0; repeat < 400; repeat++) {
+        g_autofree struct search *search = search_new("forecast(p=0.05)", false);
+        double best = HUGE_VAL;
+        for (unsigned i = 0; i < 30; i++) {
+            double end = orch_random_unit(&random), value = end;
+            add(search, RUNNING, 0);
+            struct orch_stop_curve *own = &search->curves[i];
+            g_autofree char *why = NULL;
+            while (own->count < 16 && !why) {
+                double noise = orch_random_unit(&random) + orch_random_unit(&random) - 1;
+                size_t n = ++own->count;
+                value = n == 16 ? end : end + noise / (double)n;
+                search->values[i][n - 1] = value;
+                why = n < 16 ? ask(search) : NULL;
+            }
+            own->end = why ? STOPPED : ENDED;
+            bests += isfinite(best) && end <= best;
+            wrong += isfinite(best) && end <= best && why;
+            stopped += why != NULL;
+            trials++;
+            best = why ? best : fmin(best, end);
+        }
+    }
+    assert_true(bests > 800);
+    assert_true((double)wrong <= 0.07 * (double)bests);
+    assert_true((double)stopped > 0.4 * (double)trials);
+}
+
+/* ---- any input ----------------------------------------------------------------------------------
+ */
+
+/* No rule crashes, and none stops the trial that is better than all others at each value. */
+static void test_random_curves(void **state)
+{
+    (void)state;
+    static const char *const rules[] = {"median(warmup=0, startup=1)", "asha(factor=2)",
+                                        "hyperband(max=9)", "forecast(p=0.5)"};
+    static const double odd[] = {NAN, HUGE_VAL, -HUGE_VAL, 0, 1e300, -1e300, 1, 1e-300};
+    uint64_t random = orch_random_stream(1, 0);
+    for (unsigned repeat = 0; repeat < 4000; repeat++) {
+        g_autofree struct search *search = search_new(rules[repeat % 4], repeat & 4);
+        size_t count = 1 + orch_random_below(&random, 12);
+        for (size_t i = 0; i < count; i++) {
+            add(search, (enum orch_curve_end)orch_random_below(&random, 3), 0);
+            search->curves[i].count = orch_random_below(&random, 10);
+            for (size_t k = 0; k < 10; k++)
+                search->values[i][k] = orch_random_below(&random, 4)
+                                           ? orch_random_unit(&random)
+                                           : odd[orch_random_below(&random, G_N_ELEMENTS(odd))];
+        }
+        g_free(ask(search));
+        for (size_t k = 0; k < 10; k++)
+            search->values[count - 1][k] = search->is_max ? HUGE_VAL : -HUGE_VAL;
+        assert_goes_on(search);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_wrong_texts),
+        cmocka_unit_test(test_summaries),
+        cmocka_unit_test(test_median),
+        cmocka_unit_test(test_median_of_maximised),
+        cmocka_unit_test(test_median_counts_what_it_knows),
+        cmocka_unit_test(test_median_of_nan),
+        cmocka_unit_test(test_asha),
+        cmocka_unit_test(test_asha_rungs),
+        cmocka_unit_test(test_hyperband_deals),
+        cmocka_unit_test(test_hyperband_brackets),
+        cmocka_unit_test(test_forecast),
+        cmocka_unit_test(test_forecast_of_maximised),
+        cmocka_unit_test(test_forecast_of_the_best_two),
+        cmocka_unit_test(test_forecast_leaves_stopped_ones_out),
+        cmocka_unit_test(test_forecast_needs_curves),
+        cmocka_unit_test(test_forecast_of_nan),
+        cmocka_unit_test(test_forecast_without_spread),
+        cmocka_unit_test(test_forecast_rate),
+        cmocka_unit_test(test_random_curves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
