@@ -52,7 +52,8 @@ static void enter(struct stopping *stopping, enum stop_stage stage)
 {
     int64_t now = orch_mono_ns();
     if (stage == STOP_REQUESTED) {
-        g_autoptr(json_t) line = json_pack("{s:s}", "do", "cancel");
+        g_autoptr(json_t) line =
+            json_pack("{s:s s:s}", "do", "cancel", "why", orch_verdict_name(stopping->why));
         if (!orch_child_send(stopping->child, line))
             stage = STOP_TERMINATED; /* it does not read messages */
     }

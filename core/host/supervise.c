@@ -179,7 +179,7 @@ static void read_ranks(struct supervisor *s)
 
 static void cancel(struct supervisor *s, const char *reason)
 {
-    if (s->stopping.why == ORCH_VERDICT_CANCELLED)
+    if (s->stopping.why == ORCH_VERDICT_CANCELLED || s->stopping.why == ORCH_VERDICT_PRUNED)
         orch_stopping_escalate(&s->stopping);
     orch_stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_REQUESTED, "%s", reason);
 }
@@ -187,8 +187,12 @@ static void cancel(struct supervisor *s, const char *reason)
 static void take_runner_line(struct supervisor *s, const char *line, size_t length)
 {
     g_autoptr(json_t) object = orch_json_parse(line, length, READ_BYTES, NULL);
-    if (strcmp(orch_json_text(object, "do", ""), "cancel") == 0)
+    const char *wanted = orch_json_text(object, "do", "");
+    if (strcmp(wanted, "cancel") == 0)
         cancel(s, orch_json_text(object, "why", "its runner asked"));
+    else if (strcmp(wanted, "prune") == 0)
+        orch_stopping_begin(&s->stopping, ORCH_VERDICT_PRUNED, STOP_REQUESTED, "%s",
+                            orch_json_text(object, "why", "its search's rule"));
 }
 
 static void read_runner(struct supervisor *s)

@@ -173,11 +173,11 @@ const char *orch_color_of(const char *text)
 {
     static const struct {
         const char *word, *code;
-    } colors[] = {{"ok", "\033[32m"},      {"done", "\033[32m"},           {"failed", "\033[31m"},
-                  {"missing", "\033[33m"}, {"crashed", "\033[31m"},        {"timeout", "\033[31m"},
-                  {"lost", "\033[31m"},    {"protocol-error", "\033[31m"}, {"stale", "\033[33m"},
-                  {"skipped", "\033[33m"}, {"running", "\033[36m"},        {"held", "\033[36m"},
-                  {"diverged", "\033[35m"}};
+    } colors[] = {{"ok", "\033[32m"},       {"done", "\033[32m"},           {"failed", "\033[31m"},
+                  {"missing", "\033[33m"},  {"crashed", "\033[31m"},        {"timeout", "\033[31m"},
+                  {"lost", "\033[31m"},     {"protocol-error", "\033[31m"}, {"stale", "\033[33m"},
+                  {"skipped", "\033[33m"},  {"running", "\033[36m"},        {"held", "\033[36m"},
+                  {"diverged", "\033[35m"}, {"pruned", "\033[35m"}};
     for (unsigned i = 0; i < G_N_ELEMENTS(colors); i++)
         if (strcmp(colors[i].word, text) == 0)
             return colors[i].code;

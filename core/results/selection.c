@@ -110,7 +110,7 @@ static bool check_state(const char *state, GError **error)
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
                    "use ok, failed, skipped, cancelled, diverged, crashed, timeout, lost, "
-                   "preempted or protocol-error",
+                   "preempted, protocol-error or pruned",
                    "unknown state '%s'", state);
     return false;
 }

@@ -494,7 +494,7 @@ const struct orch_command ORCH_COMMAND_COST = {
         "Sums the wall hours of ended runs x their devices (GPUs, or the machine as one) x the "
         "price that was valid on that day: --price, else your hardware file, else the dated "
         "table ('orch gpu prices'). Hours without a known price are listed separately, not "
-        "counted as free. Lost hours are those of runs that did not end as ok or diverged. "
+        "counted as free. Lost hours are those of runs that did not end as ok, diverged or pruned. "
         "They and removed runs are included because they were paid for. Weeks and months are "
         "UTC. With RECIPE, sums only its runs, and shows what is left of its 'allowance:' and "
         "what its plan would add.",

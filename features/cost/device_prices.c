@@ -153,6 +153,7 @@ struct orch_ledger_run orch_device_prices_run(struct orch_device_prices *prices,
                                               const struct orch_run *run)
 {
     struct orch_device_parts parts = orch_device_key_parse(run->device_key);
+    enum orch_verdict verdict = orch_verdict_parse(run->state);
     g_autofree char *day = orch_utc_day(run->ended_ns);
     g_free(prices->device);
     prices->device = parts.device;
@@ -165,7 +166,7 @@ struct orch_ledger_run orch_device_prices_run(struct orch_device_prices *prices,
         .devices = MAX(parts.gpus, 1) * parts.gpu_share,
         .wall_s = run->wall_ms / 1e3,
         .ended_ns = run->ended_ns,
-        .is_lost = !orch_verdict_facts(orch_verdict_parse(run->state))->is_reused,
+        .is_lost = !orch_verdict_facts(verdict)->is_reused && verdict != ORCH_VERDICT_PRUNED,
         .usd_per_hour = orch_device_prices_find(prices, prices->device, !parts.gpus, day, NULL),
     };
 }

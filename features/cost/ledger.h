@@ -16,7 +16,7 @@ struct orch_ledger_run {
     double devices; /* number of GPUs, or the share of one; 1 for the whole machine */
     double wall_s;
     int64_t ended_ns;    /* UTC */
-    bool is_lost;        /* it ended neither ok nor diverged */
+    bool is_lost;        /* it ended neither ok nor diverged, and no rule stopped it (pruned) */
     double usd_per_hour; /* of one device; NaN: not known */
 };
 

@@ -18,6 +18,7 @@ static const struct orch_verdict_facts FACTS[] = {
                            false, true, true},
     [ORCH_VERDICT_PREEMPTED] = {"preempted", "the machine was taken away", false, true, true},
     [ORCH_VERDICT_PROTOCOL] = {"protocol-error", "violated the wire protocol", false, false, true},
+    [ORCH_VERDICT_PRUNED] = {"pruned", "stopped by its search's rule", false, false, false},
     [ORCH_VERDICT_UNKNOWN] = {"unknown", "a state from another version of orch", false, false,
                               true},
 };

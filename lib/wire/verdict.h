@@ -16,12 +16,13 @@ enum orch_verdict {
     ORCH_VERDICT_LOST,
     ORCH_VERDICT_PREEMPTED,
     ORCH_VERDICT_PROTOCOL,
+    ORCH_VERDICT_PRUNED,  /* its metrics count as far as they go, its last value is no result */
     ORCH_VERDICT_UNKNOWN, /* a word from another version */
 };
 
 /** Properties of a verdict. */
 struct orch_verdict_facts {
-    const char *name;    /* as stored: "ok", "failed", ..., "protocol-error" */
+    const char *name;    /* as stored: "ok", "failed", ..., "pruned" */
     const char *meaning; /* one line for people */
     bool is_reused;      /* a run with this verdict is reused for an equal trial (ok, diverged) */
     bool retried;        /* may be retried: lost and preempted by default, timeout on request */

@@ -35,6 +35,7 @@ import math
 import os
 import select
 import shutil
+import signal
 import stat
 import struct
 import subprocess
@@ -150,6 +151,20 @@ class Trial:
     def cancelled(self):
         """True once the trial should end: save what is worth saving, and return soon."""
         return self._cancelled
+
+    def should_stop(self):
+        """True once the trial should end, because the rule of its search stopped it (docs/search.md)
+        or it was cancelled: save what is worth saving, and return within the trial's grace period.
+        The program of a trial whose metrics are read from its output is told by SIGTERM, which
+        does not end it any more once it has called this, in its main thread."""
+        if isinstance(self._link, _Link) and not self._listens and os.getpid() == self._pid:
+            if (threading.current_thread() is threading.main_thread()
+                    and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL):
+                signal.signal(signal.SIGTERM, self._on_sigterm)
+        return self._cancelled
+
+    def _on_sigterm(self, *_):
+        self._cancelled = True
 
     @property
     def checkpoint_dir(self):

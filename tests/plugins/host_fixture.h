@@ -39,6 +39,7 @@ enum poke {
     LEAVE_ALONE,
     CANCEL,
     CANCEL_TWICE,
+    PRUNE,
     BABBLE,
     RUNNER_DIES,
     HOST_TERM,
@@ -214,6 +215,8 @@ static inline void poke(struct trial_case *row)
         [HOST_TERM] = SIGTERM, [HOST_HUP] = SIGHUP, [HOST_INT] = SIGINT, [HOST_KILL] = SIGKILL};
     if (row->poke == CANCEL || row->poke == CANCEL_TWICE)
         say(row, CANCEL_LINE);
+    if (row->poke == PRUNE)
+        say(row, "{\"do\":\"prune\",\"why\":\"0.6 is worse than \\\"0.7\\\"\"}\n");
     if (row->poke == CANCEL_TWICE) {
         wait_ms(50);
         say(row, CANCEL_LINE);

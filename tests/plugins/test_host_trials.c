@@ -226,6 +226,13 @@ static struct trial_case CASES[] = {
      .script =
          "read run; " WAITING "read line; case $line in *cancel*) ;; *) sleep 60;; esac; " SAY(
              "{\"event\":\"done\",\"status\":\"cancelled\"}")},
+    {"sh_prune", .from = "protocol", .poke = PRUNE, .verdict = "pruned",
+     .reason = "0.6 is worse than \"0.7\"",
+     .script = "read run; " WAITING
+               "read line; case $line in *cancel*pruned*) ;; *) sleep 60;; esac; " SAY(
+                   "{\"event\":\"done\",\"status\":\"cancelled\"}")},
+    {"sh_prune_signal", .from = "lines", .poke = PRUNE, .verdict = "pruned",
+     .reason = "0.6 is worse than \"0.7\"", .script = WAITING "exec sleep 60"},
     {"sh_done_text", .from = "protocol", .verdict = "skipped", .reason = "no data set",
      .script = SAY("{\"event\":\"done\",\"status\":\"skipped\",\"text\":\"no data set\"}")},
     {"sh_unknown_event", .from = "protocol", .verdict = "ok",

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -161,6 +162,39 @@ assert trial.cancelled
         events, _, status = host.finish(close=False)
         host.process.stdin.close()
         self.assertEqual((status, events[-1]["status"]), (0, "cancelled"))
+
+    def test_should_stop(self):
+        host = Host("""
+import orch, time
+trial = orch.start()
+while not trial.should_stop():
+    trial.metric("a", trial._step, 0)
+    time.sleep(0.01)
+trial.note("saved")
+""")
+        host.send(RUN)
+        host.events.readline()
+        host.send({"do": "cancel", "why": "pruned"})
+        events, _, status = host.finish(close=False)
+        host.process.stdin.close()
+        self.assertEqual((status, events[-2]["text"], events[-1]["status"]), (0, "saved", "cancelled"))
+
+    def test_should_stop_by_signal(self):
+        """No message comes where metrics are read from the output."""
+        host = Host("""
+import orch, time
+trial = orch.start()
+assert not trial.should_stop()
+trial.metric("a", 0, 0)
+while not trial.should_stop():
+    time.sleep(0.01)
+trial.note("saved")
+""")
+        host.process.stdin.close()
+        host.events.readline()
+        os.kill(host.process.pid, signal.SIGTERM)
+        events, _, status = host.finish(close=False)
+        self.assertEqual((status, events[-2]["text"], events[-1]["status"]), (0, "saved", "cancelled"))
 
     def test_end_of_the_host_cancels(self):
         host = Host("import orch\ntrial = orch.start()\nfor s in trial.steps(10**12): pass\n")

@@ -261,6 +261,11 @@ static void test_judge(void **state)
         {{.stopped = ORCH_VERDICT_PROTOCOL, .has_done = true, .done_first = true},
          ORCH_VERDICT_PROTOCOL},
         {{.stopped = ORCH_VERDICT_PREEMPTED, .signal = 15}, ORCH_VERDICT_PREEMPTED},
+        /* it saved, and says that it was stopped */
+        {{.stopped = ORCH_VERDICT_PRUNED, .has_done = true, .done = ORCH_VERDICT_CANCELLED},
+         ORCH_VERDICT_PRUNED},
+        /* it was done before the rule's answer came */
+        {{.stopped = ORCH_VERDICT_PRUNED, .has_done = true, .done_first = true}, ORCH_VERDICT_OK},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
         if (orch_verdict_judge(&rows[i].ending) != rows[i].expected)

@@ -25,7 +25,7 @@ const KNOWN = {
   seed: {width: 170},
 };
 
-const MARKS = {ok: '✓', diverged: '∞', running: '▶', failed: '✗', crashed: '✗', timeout: '✗', lost: '?'};
+const MARKS = {ok: '✓', diverged: '∞', running: '▶', failed: '✗', crashed: '✗', timeout: '✗', lost: '?', pruned: '✂'};
 export function stateOf(state) {
   const kind = state === 'ok' ? 'ok' : state === 'running' ? '' : 'fault';
   return el('span', {class: `state ${kind}`, 'data-mark': MARKS[state] ?? '!'}, state);
