@@ -300,6 +300,18 @@ static bool try_slot(struct run *run, struct job *job, const unsigned *chosen, b
     return true;
 }
 
+/* Whether an earlier repeat of the same point is still to start: that one chooses the point, so that
+ * a search has chosen all its points before it repeats any. Repeats of a point are neighbours in the
+ * plan. An earlier repeat that was given up, or is no part of this run, is not waited for. */
+static bool is_first_left(const struct run *run, const struct job *job)
+{
+    const struct orch_plan_item *items = run->plan->items;
+    for (unsigned i = job->index; i > 0 && items[i - 1].cell->point == items[i].cell->point; i--)
+        if (run->jobs[i - 1].status != JOB_ENDED)
+            return false;
+    return true;
+}
+
 /* Lets the search choose the values of a trial. When it tries nothing more, or the plugin rejects
  * the values, the trial ends without having run. */
 static bool choose_point(struct run *run, struct job *job, enum readiness *out, GError **error)
@@ -307,7 +319,7 @@ static bool choose_point(struct run *run, struct job *job, enum readiness *out, 
     const struct orch_chooser *chooser = run->options->chooser;
     const struct orch_plan_item *item = &run->plan->items[job->index];
     g_autofree char *why = NULL;
-    if (item->cell->repeat > 1) { /* the first repeat chooses */
+    if (!is_first_left(run, job)) {
         *out = NOT_YET;
         return true;
     }
