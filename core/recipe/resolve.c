@@ -30,21 +30,26 @@ static bool is_swept(const struct recipe_experiment *experiment, const char *nam
     return false;
 }
 
-static bool is_searched(const struct recipe_experiment *experiment, const char *name)
+/* The range of a parameter, or NULL. */
+static struct recipe_searched *find_searched(const struct recipe_experiment *experiment,
+                                             const char *name)
 {
-    for (guint i = 0; i < experiment->searched->len; i++)
-        if (strcmp(g_array_index(experiment->searched, struct recipe_searched, i).spec->name,
-                   name) == 0)
-            return true;
-    return false;
+    for (guint i = 0; i < experiment->searched->len; i++) {
+        struct recipe_searched *searched =
+            &g_array_index(experiment->searched, struct recipe_searched, i);
+        if (strcmp(searched->spec->name, name) == 0)
+            return searched;
+    }
+    return NULL;
 }
 
 static void drop_searched(struct recipe_experiment *experiment, const char *name)
 {
-    for (guint i = experiment->searched->len; i-- > 0;)
-        if (strcmp(g_array_index(experiment->searched, struct recipe_searched, i).spec->name,
-                   name) == 0)
-            g_array_remove_index(experiment->searched, i);
+    struct recipe_searched *searched = find_searched(experiment, name);
+    if (searched)
+        g_array_remove_index(
+            experiment->searched,
+            (guint)(searched - &g_array_index(experiment->searched, struct recipe_searched, 0)));
 }
 
 /* Removes a name from the dimensions. Returns the index of the dimension that was removed with it,
@@ -75,7 +80,7 @@ static void apply_value(struct state *state, const struct recipe_setting *settin
     const struct orch_param_spec *spec =
         orch_manifest_param(state->experiment->manifest, setting->name);
     if (!spec || (is_wide && (is_swept(state->experiment, setting->name) ||
-                              is_searched(state->experiment, setting->name))))
+                              find_searched(state->experiment, setting->name))))
         return;
     drop_swept(state->experiment, setting->name);
     drop_searched(state->experiment, setting->name);
@@ -136,6 +141,7 @@ static void apply_sweep(struct state *state, const struct recipe_setting *settin
         orch_recipe_dimension_free(dimension);
 }
 
+/* A range stays where the range that it replaces was: conditions name earlier ones. */
 static void apply_search(struct state *state, const struct recipe_setting *setting,
                          enum recipe_level level)
 {
@@ -144,10 +150,13 @@ static void apply_search(struct state *state, const struct recipe_setting *setti
     if (!spec)
         return;
     drop_swept(experiment, spec->name);
-    drop_searched(experiment, spec->name);
     g_hash_table_remove(state->fixed, spec->name);
-    struct recipe_searched searched = {spec, setting, level};
-    g_array_append_val(experiment->searched, searched);
+    const struct recipe_searched searched = {spec, setting, level};
+    struct recipe_searched *before = find_searched(experiment, spec->name);
+    if (before)
+        *before = searched;
+    else
+        g_array_append_val(experiment->searched, searched);
 }
 
 static void apply_block(struct state *state, const struct recipe_block *block,
@@ -288,7 +297,7 @@ static void resolve_experiment(struct recipe_draft *draft, struct recipe_experim
     apply_options(&state, RECIPE_LEVEL_OPTION_ONE);
     for (guint i = 0; i < experiment->manifest->params->len; i++) {
         const struct orch_param_spec *spec = experiment->manifest->params->pdata[i];
-        if (!is_swept(experiment, spec->name) && !is_searched(experiment, spec->name))
+        if (!is_swept(experiment, spec->name) && !find_searched(experiment, spec->name))
             settle(&state, spec);
     }
     note_swept_origins(experiment);

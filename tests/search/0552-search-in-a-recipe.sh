@@ -65,6 +65,10 @@ says 'are those of a search'
 fails 2 orch export job s.recipe --trial 20 --to k8s
 says 'is one of a search'
 
+# a range that replaces another stays where that was: the condition names an earlier one
+recipe
+ok orch plan s.recipe -x 'opt=choice(sgd, adam, none)'
+
 # what is wrong is said with its place
 refused() { # refused RANGE OBJECTIVE TEXT...
     recipe "$1" "$2"
