@@ -30,6 +30,13 @@ static bool is_named(const char *key, const char *word)
     return strlen(word) >= 4 && (g_str_has_prefix(key, word) || g_str_has_suffix(key, word));
 }
 
+/* Several words may name one trial. */
+static void add_once(GPtrArray *trials, gpointer trial)
+{
+    if (!g_ptr_array_find(trials, trial, NULL))
+        g_ptr_array_add(trials, trial);
+}
+
 /* Sorts the active trials that a word names (NULL: all). Returns how many there are. */
 static unsigned find(const GPtrArray *actives, const char *word, struct wanted *wanted)
 {
@@ -42,9 +49,9 @@ static unsigned find(const GPtrArray *actives, const char *word, struct wanted *
         count++;
         if (executor) {
             wanted->executor = executor;
-            g_ptr_array_add(wanted->away, row->key);
+            add_once(wanted->away, row->key);
         } else {
-            g_ptr_array_add(wanted->here, row);
+            add_once(wanted->here, row);
         }
     }
     return count;

@@ -18,8 +18,8 @@ print(next((r["key"] for r in json.load(sys.stdin)["runs"] if r["state"] == "run
     sleep 0.05
 done
 [ -n "$key" ] || _fail 'no trial runs'
-ok orch cancel "$key"
-says 'cancelled 1 trial'
+ok orch cancel "$key" "${key:0:13}"
+says 'cancelled 1 trial '
 wait $!
 ok orch show "$key" --json
 same "$(json state)" cancelled
