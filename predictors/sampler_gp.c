@@ -338,15 +338,10 @@ static bool was_tried(const struct search *search, const double *point)
     const struct orch_sampling *sampling = search->sampling;
     bool is_exact = orch_space_process_noise(search->process) < 0.1;
     for (size_t i = 0; i < sampling->count; i++) {
-        unsigned same = 0;
-        if (sampling->trials[i].state == ORCH_SAMPLED_ENDED && !is_exact)
-            continue;
-        for (unsigned k = 0; k < search->d; k++) {
-            double a = sampling->trials[i].point[k], b = point[k];
-            bool runs = sampling->trials[i].state == ORCH_SAMPLED_PENDING;
-            same += fabs(a - b) < (runs ? APART : 1e-9) || (isnan(a) && isnan(b));
-        }
-        if (same == search->d)
+        const struct orch_sampled *trial = &sampling->trials[i];
+        double within = trial->state == ORCH_SAMPLED_PENDING ? APART : ORCH_SPACE_EQUAL;
+        if ((trial->state != ORCH_SAMPLED_ENDED || is_exact) &&
+            orch_space_is_same(sampling->space, trial->point, point, within))
             return true;
     }
     return false;

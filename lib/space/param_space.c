@@ -335,6 +335,15 @@ bool orch_space_exists(const struct orch_space *space, unsigned index, const dou
     return param->when >> choice & 1;
 }
 
+bool orch_space_is_same(const struct orch_space *space, const double *a, const double *b,
+                        double within)
+{
+    for (unsigned i = 0; i < space->params->len; i++)
+        if (!(fabs(a[i] - b[i]) < within) && !(isnan(a[i]) && isnan(b[i])))
+            return false;
+    return true;
+}
+
 /* The ends of a number's range along which coordinates run. A whole number has the half before and
  * the half after it. */
 static void ends_of(const struct orch_space_param *param, double *out_low, double *out_high)

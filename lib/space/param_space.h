@@ -68,6 +68,13 @@ unsigned orch_space_choice(const struct orch_space_param *param, double unit);
 /** Whether the parameter exists at a point whose coordinates up to it are set. */
 bool orch_space_exists(const struct orch_space *space, unsigned index, const double *point);
 
+/** Whether two points are the same: each coordinate differs by less than `within` of its range, or
+ * does not exist in both. For points that were rounded (orch_space_snap), ORCH_SPACE_EQUAL leaves
+ * nothing but the errors of arithmetic. */
+bool orch_space_is_same(const struct orch_space *space, const double *a, const double *b,
+                        double within);
+#define ORCH_SPACE_EQUAL 1e-9
+
 /** Rounds a point to values that can be written, and sets coordinates that do not exist to NAN; NAN
  * of one that does exist becomes its middle. */
 void orch_space_snap(const struct orch_space *space, double *point);
