@@ -55,24 +55,35 @@ static bool is_asked(const struct orch_cli_part *p)
     return !p->part->is_asked || p->part->is_asked(p->options);
 }
 
-bool orch_cli_has_part_alone(const struct orch_cli *cli)
+static bool is_alone(const struct orch_command_part *part)
+{
+    return part->is_alone;
+}
+
+static bool only_reads(const struct orch_command_part *part)
+{
+    return part->reads_only;
+}
+
+/* Whether a part of the running command is asked for that is of a kind. */
+static bool has_part(const struct orch_cli *cli, bool (*is_of)(const struct orch_command_part *))
 {
     for (guint i = 0; i < cli->parts->len; i++) {
         const struct orch_cli_part *p = &g_array_index(cli->parts, struct orch_cli_part, i);
-        if (p->part->is_alone && is_asked(p))
+        if (is_of(p->part) && is_asked(p))
             return true;
     }
     return false;
 }
 
+bool orch_cli_has_part_alone(const struct orch_cli *cli)
+{
+    return has_part(cli, is_alone);
+}
+
 bool orch_cli_has_part_that_reads(const struct orch_cli *cli)
 {
-    for (guint i = 0; i < cli->parts->len; i++) {
-        const struct orch_cli_part *p = &g_array_index(cli->parts, struct orch_cli_part, i);
-        if (p->part->reads_only && is_asked(p))
-            return true;
-    }
-    return false;
+    return has_part(cli, only_reads);
 }
 
 bool orch_cli_parts_look(struct orch_cli *cli, const struct orch_subject *subject, GError **error)
