@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The samplers of predictors/sampler.h as a filter, for bench/search.py: reads lines
- *   space NAME TEXT...          begins a search: pairs of a name and a range, separated by tabs
- *   next SAMPLER SEED           answers with the values of the next point, separated by tabs, which
- * is pending then end INDEX VALUE             point INDEX (from 0) ended with a value to minimise;
- * "failed" instead of a value An empty value is a parameter that does not exist there. */
+/* The samplers of predictors/sampler.h as a filter, for bench/search.py. It reads lines whose words
+ * are separated by tabs:
+ *
+ *   space NAME RANGE...   begins a search of these parameters
+ *   next SAMPLER SEED     answers with the values of the next point, which is pending then; the
+ *                         value of a parameter that does not exist there is empty
+ *   end INDEX VALUE       point INDEX (from 0) has ended with a value, of which the least is the
+ *                         best, or with the word "failed"
+ */
 #include "predictors/sampler.h"
 
 #include <math.h>
