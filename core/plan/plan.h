@@ -119,8 +119,12 @@ bool orch_plan_recapture(struct orch_plan *plan, GError **error);
  * checked by their plugin, get their fingerprints and states. False, and the point is open again,
  * when the plugin rejects it or on another error. */
 bool orch_plan_take_point(struct orch_plan *plan, struct orch_search_point *point, GError **error);
+/** Finds out which fingerprint an item whose point is open would have with a point's values; ""
+ * when its plugin rejects these, or while a trial that it refers to is undecided. */
+bool orch_plan_would_be(struct orch_plan *plan, unsigned index, const double *at, char out[65],
+                        GError **error);
 /** Determines the inputs of a trial that has not started anew; orch_plan_settle then gives its new
- * fingerprint and state. */
+ * fingerprint and state. A plugin may reject an open trial, whose values are those of no point. */
 bool orch_plan_renew(struct orch_plan *plan, unsigned index, GError **error);
 
 /** Removes files from the inputs of an item that has run, because it has written them: its inputs

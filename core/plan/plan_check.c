@@ -91,6 +91,29 @@ static bool check_item(struct orch_plan *plan, struct orch_plan_item *item, GErr
            (!item->inputs || orch_cell_inputs(plan, item->cell, item->inputs, error));
 }
 
+/* Whether the plugin accepts a trial of a search, whose values are not chosen yet, at one place of
+ * its ranges, although it rejects the middle. */
+static bool accepts_some(struct orch_plan *plan, struct orch_plan_item *item)
+{
+    static const double SHARES[] = {0.1, 0.9, 0.3, 0.7};
+    bool is_accepted = false;
+    for (size_t i = 0; item->inputs_id && !is_accepted && i < G_N_ELEMENTS(SHARES); i++) {
+        orch_cell_open_point(item->cell, SHARES[i]);
+        is_accepted = check_item(plan, item, NULL);
+    }
+    orch_cell_open_point(item->cell, ORCH_SEARCH_MIDDLE);
+    return is_accepted;
+}
+
+/* Notes why the plugin rejects a trial, of a plan that only reads. */
+static void refuse(struct orch_plan_item *item, const GError *problem)
+{
+    const char *end = strchr(problem->message, '\n');
+    g_free(item->refused);
+    item->refused = end ? g_strndup(problem->message, (gsize)(end - problem->message))
+                        : g_strdup(problem->message);
+}
+
 bool orch_plan_check_items(struct orch_plan *plan, struct orch_diags *diags)
 {
     prefetch_costs(plan);
@@ -101,10 +124,9 @@ bool orch_plan_check_items(struct orch_plan *plan, struct orch_diags *diags)
         if (check_item(plan, item, &problem))
             continue;
         if (plan->options.reads_only) {
-            const char *end = strchr(problem->message, '\n');
-            item->refused = end ? g_strndup(problem->message, (gsize)(end - problem->message))
-                                : g_strdup(problem->message);
-        } else {
+            refuse(item, problem);
+        } else if (!orch_cell_is_open(item->cell) || problem->code != ORCH_ERROR_RECIPE ||
+                   !accepts_some(plan, item)) {
             orch_diags_add(diags, false, plan->expansion->path, experiment->line,
                            experiment->column, NULL, "experiment '%s': %s", experiment->name,
                            problem->message);
@@ -119,6 +141,18 @@ bool orch_plan_check_items(struct orch_plan *plan, struct orch_diags *diags)
 bool orch_plan_renew(struct orch_plan *plan, unsigned index, GError **error)
 {
     struct orch_plan_item *item = &plan->items[index];
+    GError *problem = NULL;
     item->fingerprint[0] = 0;
-    return check_item(plan, item, error);
+    g_clear_pointer(&item->refused, g_free);
+    if (check_item(plan, item, &problem))
+        return true;
+    bool is_open = orch_cell_is_open(item->cell) && problem->code == ORCH_ERROR_RECIPE;
+    if (plan->options.reads_only && !is_open)
+        refuse(item, problem);
+    if (!plan->options.reads_only && !is_open) {
+        g_propagate_error(error, problem);
+        return false;
+    }
+    g_error_free(problem);
+    return true;
 }

@@ -27,6 +27,9 @@ struct orch_forecaster {
     /** Called when a trial of the plan has ended ok, so that later forecasts can use its time. May
      * be NULL. */
     void (*ended)(void *ctx, const struct orch_plan_item *item, double wall_s);
+    /** Called when a trial got other values, as one of a search does when they are chosen: its
+     * forecast from before does not hold. May be NULL. */
+    void (*changed)(void *ctx, const struct orch_plan_item *item);
     /** Like forecast, for one of the GPUs that `gpu` names, from the trial's declared cost alone.
      */
     bool (*elsewhere)(void *ctx, const struct orch_plan_item *item, const char *gpu,

@@ -6,23 +6,15 @@
 
 #include "core/recipe/recipe_search.h"
 
+#include "lib/base/error.h"
 #include "lib/base/json.h"
 
-#include <math.h>
 #include <string.h>
 
 #define HISTORY_MAX 100000 /* runs of an experiment that are looked at */
 
-/* Applies a function to the items of a point until one fails. */
-static bool each_item(struct orch_plan *plan, const struct orch_search_point *point,
-                      bool (*apply)(struct orch_plan *plan, unsigned index, GError **error),
-                      GError **error)
-{
-    for (unsigned i = 0; i < plan->count; i++)
-        if (plan->items[i].cell->point == point && !apply(plan, i, error))
-            return false;
-    return true;
-}
+/* ---- the values of a point ----------------------------------------------------------------------
+ */
 
 static bool take_values(struct orch_plan *plan, unsigned index, GError **error)
 {
@@ -30,122 +22,162 @@ static bool take_values(struct orch_plan *plan, unsigned index, GError **error)
     return orch_plan_renew(plan, index, error) && orch_plan_settle(plan, index, error);
 }
 
-static bool open_again(struct orch_plan *plan, unsigned index, GError **error)
+/* Goes on when something fails: the trial is open all the same. */
+static void open_again(struct orch_plan *plan, unsigned index)
 {
-    (void)error;
     struct orch_plan_item *item = &plan->items[index];
-    orch_cell_open_point(item->cell);
+    orch_cell_open_point(item->cell, ORCH_SEARCH_MIDDLE);
     g_clear_pointer(&item->run_key, g_free);
     item->attempts = 0;
-    item->fingerprint[0] = 0;
-    return orch_plan_renew(plan, index, NULL) && orch_plan_settle(plan, index, NULL);
+    item->forced = item->forced && !item->is_disturbed;
+    item->is_disturbed = false;
+    orch_plan_renew(plan, index, NULL);
+    orch_plan_settle(plan, index, NULL);
+}
+
+static void open_point(struct orch_plan *plan, struct orch_search_point *point)
+{
+    point->is_chosen = false;
+    for (unsigned i = 0; i < plan->count; i++)
+        if (plan->items[i].cell->point == point)
+            open_again(plan, i);
 }
 
 bool orch_plan_take_point(struct orch_plan *plan, struct orch_search_point *point, GError **error)
 {
     point->is_chosen = true;
-    if (each_item(plan, point, take_values, error))
-        return true;
-    point->is_chosen = false;
-    each_item(plan, point, open_again, NULL);
-    return false;
-}
-
-/* Whether every parameter that is not searched has the cell's value in a run. */
-static bool has_fixed_values(const struct orch_cell *cell, const json_t *params)
-{
-    const char *name;
-    json_t *value;
-    json_object_foreach(cell->params, name, value)
-    {
-        const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
-        if (orch_space_find(cell->point->search->space, name) < 0 &&
-            orch_cell_identifies(cell, spec) && !json_equal(json_object_get(params, name), value))
-            return false;
+    for (unsigned i = 0; i < plan->count; i++) {
+        if (plan->items[i].cell->point != point || take_values(plan, i, error))
+            continue;
+        open_point(plan, point);
+        return false;
     }
     return true;
 }
+
+bool orch_plan_would_be(struct orch_plan *plan, unsigned index, const double *at, char out[65],
+                        GError **error)
+{
+    struct orch_plan_item *item = &plan->items[index];
+    struct orch_search_point *point = item->cell->point;
+    GError *problem = NULL;
+    memcpy(point->at, at, sizeof point->at);
+    point->is_chosen = true;
+    bool is_taken = take_values(plan, index, &problem);
+    memset(out, 0, 65);
+    if (is_taken && item->fingerprint[0])
+        memcpy(out, item->own_fingerprint, 65);
+    point->is_chosen = false;
+    open_again(plan, index);
+    if (!problem)
+        return true;
+    bool is_rejected = g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_RECIPE);
+    if (is_rejected)
+        g_error_free(problem);
+    else
+        g_propagate_error(error, problem);
+    return is_rejected;
+}
+
+/* ---- points of the store ------------------------------------------------------------------------
+ */
 
 /* Whether a chosen point of the same search has these coordinates. */
 static bool is_taken(const struct orch_plan *plan, const struct orch_search_point *point,
                      const double *at)
 {
-    unsigned count = point->search->space->params->len;
     for (guint i = 0; i < plan->expansion->points->len; i++) {
         const struct orch_search_point *other = plan->expansion->points->pdata[i];
-        unsigned same = 0;
-        if (other->search != point->search || other->group != point->group || !other->is_chosen)
-            continue;
-        for (unsigned k = 0; k < count; k++)
-            same += fabs(other->at[k] - at[k]) < 1e-9 || (isnan(other->at[k]) && isnan(at[k]));
-        if (same == count)
+        if (other->search == point->search && other->group == point->group && other->is_chosen &&
+            orch_space_is_same(point->search->space, other->at, at, ORCH_SPACE_EQUAL))
             return true;
     }
     return false;
 }
 
-/* Sets an open cell's point to that of a run, if it is one of its search that no other cell has. */
-static bool set_point(struct orch_plan *plan, const struct orch_cell *cell,
-                      const struct orch_history_row *row, GError **error)
+static bool has_done(const struct orch_plan *plan, const struct orch_search_point *point)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        if (plan->items[i].cell->point == point && plan->items[i].state == ORCH_PLAN_DONE)
+            return true;
+    return false;
+}
+
+/* Gives an open point the values of a run, if they are in its space and no other point has them,
+ * and if a trial of the plan reuses a run then. */
+static bool take_run(struct orch_plan *plan, const struct orch_cell *cell,
+                     const struct orch_history_row *row, GError **error)
 {
     struct orch_run *run = orch_store_run(plan->store, row->key, error);
     g_autoptr(json_t) params = run ? orch_store_params(plan->store, run->id, error) : NULL;
-    double at[ORCH_SPACE_PARAMS_MAX];
-    bool fits = params && has_fixed_values(cell, params) &&
-                orch_search_point_of(cell->point->search, params, at) &&
-                !is_taken(plan, cell->point, at);
-    if (fits)
-        memcpy(cell->point->at, at, sizeof at);
+    double at[ORCH_SPACE_PARAMS_MAX] = {0};
+    GError *problem = NULL;
     orch_run_free(run);
-    return fits;
-}
-
-/* The first open item of a search's group, of the first repeat. NULL: there is none. */
-static struct orch_plan_item *open_item(struct orch_plan *plan, const struct orch_search *search,
-                                        unsigned group)
-{
-    for (unsigned i = 0; i < plan->count; i++) {
-        struct orch_plan_item *item = &plan->items[i];
-        if (orch_cell_is_open(item->cell) && item->cell->point->search == search &&
-            item->cell->point->group == group && item->cell->repeat == 1)
-            return item;
-    }
-    return NULL;
-}
-
-/* Fills the open cells of one search from the store, the oldest runs first. */
-static bool fill(struct orch_plan *plan, const struct orch_cell *first, GError **error)
-{
-    const struct orch_search_point *point = first->point;
-    const struct orch_search *search = point->search;
-    unsigned group = point->group;
-    g_autoptr(GPtrArray) rows =
-        orch_store_history(plan->store, plan->expansion->name, first->experiment->name, 1,
-                           first->coords, HISTORY_MAX, error);
-    if (!rows)
+    if (!params)
         return false;
-    for (guint i = rows->len; i-- > 0;) {
-        const struct orch_history_row *row = rows->pdata[i];
-        struct orch_plan_item *item = open_item(plan, search, group);
-        GError *problem = NULL;
-        if (!item)
-            return true;
-        if (!orch_verdict_facts(orch_verdict_parse(row->state))->is_reused)
-            continue;
-        if (!set_point(plan, item->cell, row, &problem)) {
-            if (problem) {
-                g_propagate_error(error, problem);
-                return false;
-            }
-            continue;
-        }
-        struct orch_search_point *chosen = item->cell->point;
-        if (!orch_plan_take_point(plan, chosen, NULL) || item->state == ORCH_PLAN_DONE)
-            continue; /* a point that is rejected today is open again */
-        chosen->is_chosen = false;
-        each_item(plan, chosen, open_again, NULL);
+    if (!orch_search_point_of(cell, params, at) || is_taken(plan, cell->point, at))
+        return true;
+    memcpy(cell->point->at, at, sizeof at);
+    if (orch_plan_take_point(plan, cell->point, &problem)) {
+        if (!has_done(plan, cell->point))
+            open_point(plan, cell->point);
+        return true;
     }
+    if (!g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_RECIPE)) {
+        g_propagate_error(error, problem);
+        return false;
+    }
+    g_error_free(problem); /* the plugin rejects it today */
     return true;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct orch_history_row *x = *(const struct orch_history_row *const *)a,
+                                  *y = *(const struct orch_history_row *const *)b;
+    int order = (x->ended_ns > y->ended_ns) - (x->ended_ns < y->ended_ns);
+    return order ? order : strcmp(x->key, y->key);
+}
+
+static void free_row(void *row)
+{
+    orch_history_row_free(row);
+}
+
+/* The runs of an open cell's experiment and swept values, of all its repeats, the oldest first. */
+static GPtrArray *runs_of(struct orch_plan *plan, const struct orch_cell *cell, GError **error)
+{
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(free_row);
+    for (int repeat = 1; repeat <= cell->experiment->repeat; repeat++) {
+        GPtrArray *rows =
+            orch_store_history(plan->store, plan->expansion->name, cell->experiment->name, repeat,
+                               cell->coords, HISTORY_MAX, error);
+        if (!rows)
+            return NULL;
+        g_ptr_array_extend_and_steal(all, rows);
+    }
+    g_ptr_array_sort(all, compare_rows);
+    return g_steal_pointer(&all);
+}
+
+/* Fills the open cells of one search from the store. `index`: of its first open item. */
+static bool fill(struct orch_plan *plan, unsigned index, GError **error)
+{
+    const struct orch_search_point *first = plan->items[index].cell->point;
+    g_autoptr(GPtrArray) rows = runs_of(plan, plan->items[index].cell, error);
+    for (guint i = 0; rows && i < rows->len; i++) {
+        const struct orch_history_row *row = rows->pdata[i];
+        const struct orch_cell *cell = plan->items[index].cell;
+        while (cell && !(orch_cell_is_open(cell) && cell->point->search == first->search &&
+                         cell->point->group == first->group))
+            cell = ++index < plan->count ? plan->items[index].cell : NULL;
+        if (!cell)
+            return true;
+        if (orch_verdict_facts(orch_verdict_parse(row->state))->is_reused &&
+            !take_run(plan, cell, row, error))
+            return false;
+    }
+    return rows;
 }
 
 bool orch_plan_fill_searches(struct orch_plan *plan, GError **error)
@@ -159,7 +191,7 @@ bool orch_plan_fill_searches(struct orch_plan *plan, GError **error)
             continue;
         search = cell->point->search;
         group = cell->point->group;
-        if (!fill(plan, cell, error))
+        if (!fill(plan, i, error))
             return false;
     }
     return true;

@@ -157,7 +157,7 @@ static void make_experiment(struct recipe_draft *draft, GArray *joins,
                 struct orch_cell *cell = make_cell(draft, joins, experiment, base, at, repeat);
                 cell->point = point;
                 if (point)
-                    orch_cell_open_point(cell);
+                    orch_cell_open_point(cell, ORCH_SEARCH_MIDDLE);
                 cell->wanted = !draft->options->smoke ||
                                (number == 1 && is_smoke_cell(experiment, at, repeat));
             }

@@ -3,6 +3,7 @@
 #include "core/recipe/recipe_search.h"
 
 #include "core/recipe/parse_parts.h"
+#include "core/recipe/report_shapes.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -13,7 +14,6 @@
 #include <string.h>
 
 static const char *const OBJECTIVE_KEYS[] = {"metric", "trials", "sampler", "seed", "until", NULL};
-static const char *const SUMMARIES[] = {"last", "best", "mean", "min", "max", "first", NULL};
 
 void orch_search_free(struct orch_search *search)
 {
@@ -41,7 +41,7 @@ static void read_metric(struct recipe_draft *draft, const struct orch_yaml *node
     bool is_max = plain->len && strcmp(plain->pdata[0], "max") == 0;
     bool ok = (plain->len == 2 || plain->len == 3) &&
               (is_max || strcmp(plain->pdata[0], "min") == 0) &&
-              (plain->len == 2 || g_strv_contains(SUMMARIES, plain->pdata[1]));
+              (plain->len == 2 || orch_report_is_curve_summary(plain->pdata[1]));
     if (ok) {
         out->is_max = is_max;
         g_free(out->metric);
@@ -139,31 +139,49 @@ bool orch_recipe_is_range(const struct recipe_setting *setting)
     return node->kind == ORCH_YAML_SCALAR && orch_space_is_meant(node->text);
 }
 
-/* Checks that the parameter can have a value of its range. */
-static void check_value(struct recipe_draft *draft, const struct recipe_searched *searched,
-                        const char *text)
+/* Checks that the parameter can have a value of its range. Returns it in its canonical form. */
+static json_t *check_value(struct recipe_draft *draft, const struct recipe_searched *searched,
+                           const char *text)
 {
     g_autoptr(GError) problem = NULL;
-    g_autoptr(json_t) value = orch_value_parse(searched->spec, text, &problem);
+    json_t *value = orch_value_parse(searched->spec, text, &problem);
     if (value)
-        return;
+        return value;
     orch_recipe_error(draft, orch_recipe_value_place(searched->setting, searched->setting->value),
                       problem ? orch_error_hint(problem) : NULL,
                       "search '%s': parameter '%s' cannot be %s%s%s", searched->spec->name,
                       searched->spec->name, text, problem ? ": " : "",
                       problem ? problem->message : "");
+    return NULL;
+}
+
+/* Checks each choice, and that no two are one value, such as 1e-3 and 0.001. */
+static void check_choices(struct recipe_draft *draft, const struct recipe_searched *searched,
+                          const GPtrArray *choices)
+{
+    g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
+    for (guint i = 0; i < choices->len; i++) {
+        g_ptr_array_add(values, check_value(draft, searched, choices->pdata[i]));
+        for (guint j = 0; j < i; j++)
+            if (values->pdata[i] && values->pdata[j] &&
+                json_equal(values->pdata[i], values->pdata[j]))
+                orch_recipe_error(
+                    draft, orch_recipe_value_place(searched->setting, searched->setting->value),
+                    NULL, "search '%s': the choices '%s' and '%s' are the same value",
+                    searched->spec->name, (const char *)choices->pdata[j],
+                    (const char *)choices->pdata[i]);
+    }
 }
 
 static void check_values(struct recipe_draft *draft, const struct recipe_searched *searched,
                          const struct orch_space_param *param)
 {
     if (param->kind == ORCH_SPACE_CHOICE) {
-        for (guint i = 0; i < param->choices->len; i++)
-            check_value(draft, searched, param->choices->pdata[i]);
+        check_choices(draft, searched, param->choices);
     } else {
         g_autofree char *low = orch_space_text(param, 0), *high = orch_space_text(param, 1);
-        check_value(draft, searched, low);
-        check_value(draft, searched, high);
+        json_decref(check_value(draft, searched, low));
+        json_decref(check_value(draft, searched, high));
         if (param->kind == ORCH_SPACE_REAL && searched->spec->type == ORCH_INT)
             orch_recipe_error(
                 draft, orch_recipe_value_place(searched->setting, searched->setting->value),
@@ -171,7 +189,7 @@ static void check_values(struct recipe_draft *draft, const struct recipe_searche
                 "search '%s': the parameter takes whole numbers", searched->spec->name);
     }
     if (param->otherwise)
-        check_value(draft, searched, param->otherwise);
+        json_decref(check_value(draft, searched, param->otherwise));
     json_t *fallback =
         param->parent >= 0 && !param->otherwise ? orch_value_default(searched->spec) : json_null();
     if (!fallback)
@@ -278,27 +296,68 @@ void orch_cell_take_point(const struct orch_cell *cell)
     set_values(cell, cell->point->at, true);
 }
 
-void orch_cell_open_point(const struct orch_cell *cell)
+void orch_cell_open_point(const struct orch_cell *cell, double share)
 {
-    double middle[ORCH_SPACE_PARAMS_MAX];
+    double at[ORCH_SPACE_PARAMS_MAX];
     for (unsigned i = 0; i < ORCH_SPACE_PARAMS_MAX; i++)
-        middle[i] = 0.5;
-    orch_space_snap(cell->point->search->space, middle);
-    set_values(cell, middle, false);
+        at[i] = share;
+    orch_space_snap(cell->point->search->space, at);
+    set_values(cell, at, false);
 }
 
-bool orch_search_point_of(const struct orch_search *search, const json_t *params, double *out)
+/* Equal values; one that is not given is null, or is missing. */
+static bool is_equal(const json_t *a, const json_t *b)
 {
-    for (unsigned i = 0; i < search->space->params->len; i++) {
-        const struct orch_space_param *param = orch_space_param(search->space, i);
-        out[i] = 0;
-        if (!orch_space_exists(search->space, i, out)) {
-            out[i] = NAN;
+    bool has_a = a && !json_is_null(a), has_b = b && !json_is_null(b);
+    return has_a && has_b ? json_equal(a, b) : has_a == has_b;
+}
+
+/* Whether a run has the cell's value of every parameter that is not searched. */
+static bool has_fixed_values(const struct orch_cell *cell, const json_t *params)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(cell->params, name, value)
+    {
+        const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
+        if (orch_space_find(cell->point->search->space, name) < 0 &&
+            orch_cell_identifies(cell, spec) && !is_equal(json_object_get(params, name), value))
+            return false;
+    }
+    return true;
+}
+
+/* The coordinate of a canonical value. A choice may be written in another way: 1e-3 for 0.001. */
+static bool unit_of(const struct orch_cell *cell, const struct orch_space_param *param,
+                    const json_t *value, double *out)
+{
+    for (guint k = 0; param->kind == ORCH_SPACE_CHOICE && k < param->choices->len; k++) {
+        *out = (k + 0.5) / param->choices->len;
+        g_autoptr(json_t) choice = value_at(cell, param, *out, true);
+        if (is_equal(choice, value))
+            return true;
+    }
+    g_autofree char *text =
+        value && param->kind != ORCH_SPACE_CHOICE ? orch_value_format_json(value) : NULL;
+    return text && orch_space_unit(param, text, out);
+}
+
+bool orch_search_point_of(const struct orch_cell *cell, const json_t *params, double *out)
+{
+    const struct orch_space *space = cell->point->search->space;
+    if (!has_fixed_values(cell, params))
+        return false;
+    for (unsigned i = 0; i < space->params->len; i++) {
+        const struct orch_space_param *param = orch_space_param(space, i);
+        const json_t *value = json_object_get(params, param->name);
+        if (orch_space_exists(space, i, out)) {
+            if (!unit_of(cell, param, value, &out[i]))
+                return false;
             continue;
         }
-        const json_t *value = json_object_get(params, param->name);
-        g_autofree char *text = value ? orch_value_format_json(value) : NULL;
-        if (!text || !orch_space_unit(param, text, &out[i]))
+        g_autoptr(json_t) elsewhere = value_at(cell, param, 0, false);
+        out[i] = NAN;
+        if (!is_equal(elsewhere, value))
             return false;
     }
     return true;

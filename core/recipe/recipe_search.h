@@ -42,10 +42,12 @@ struct orch_search_point {
 bool orch_cell_is_open(const struct orch_cell *cell);
 /** Gives the cell the values of its point, which is chosen: parameters, coordinates, label. */
 void orch_cell_take_point(const struct orch_cell *cell);
-/** Takes the values away again: the cell has those of the middle of each range, as every open one.
- */
-void orch_cell_open_point(const struct orch_cell *cell);
-/** The point with these parameters (object of canonical values); false when the space has none. */
-bool orch_search_point_of(const struct orch_search *search, const json_t *params, double *out);
+/** Takes the values away again: the cell has those at one share of each range (from 0 to 1), by
+ * which its plugin is asked whether it knows the others. */
+void orch_cell_open_point(const struct orch_cell *cell, double share);
+#define ORCH_SEARCH_MIDDLE 0.5 /* where every open cell is */
+/** The point at which a cell of a search has a run's parameters (object of canonical values). False
+ * when its space has no such point, or when the run differs in a value that is not searched. */
+bool orch_search_point_of(const struct orch_cell *cell, const json_t *params, double *out);
 
 #endif

@@ -9,11 +9,20 @@
 
 #include <string.h>
 
-/* Ways to summarise a metric's points as one number. */
+/* Ways to summarise a metric's points as one number, first those that are a number of its curve. */
+#define CURVE_SUMMARIES 6
 static const char *const SUMMARIES[] = {"last",  "best",   "mean",  "min", "max",
                                         "first", "result", "count", NULL};
 static const char *const PLACES[] = {"machine", "gpu", "threads", "device_key", NULL};
 static const char *const OTHER_AXES[] = {"experiment", "repeat", "step", NULL};
+
+bool orch_report_is_curve_summary(const char *word)
+{
+    for (int i = 0; i < CURVE_SUMMARIES; i++)
+        if (strcmp(SUMMARIES[i], word) == 0)
+            return true;
+    return false;
+}
 
 /* ---- names -------------------------------------------------------------------------------------
  */

@@ -26,6 +26,8 @@ enum report_name {
     REPORT_NAME_STEP_UNIT
 };
 
+/** Whether a word names a number of a metric's curve: last, best, mean, min, max or first. */
+bool orch_report_is_curve_summary(const char *word);
 /** The first of the item's experiments that has the name, or NULL. */
 const struct recipe_experiment *orch_report_holder(const struct report_item *item,
                                                    enum report_name kind, const char *name);

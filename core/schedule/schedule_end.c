@@ -92,9 +92,7 @@ static bool end_host(struct run *run, struct host *host, GError **error)
             keep_wall(run, host, collected.wall_ms);
         }
         const struct orch_forecaster *forecaster = run->options->forecaster;
-        if (item->cell->point && run->options->chooser)
-            run->options->chooser->ended(run->options->chooser->ctx, run->plan, job->index,
-                                         &collected);
+        orch_schedule_note_search(run, job, &collected);
         if (collected.verdict == ORCH_VERDICT_OK && forecaster && forecaster->ended)
             forecaster->ended(forecaster->ctx, item, collected.wall_ms / 1e3);
     }

@@ -24,11 +24,14 @@ bool orch_schedule_is_refused(struct run *run, const struct orch_plan_item *item
 {
     if (!run->options->limits)
         return false;
-    struct orch_forecast forecast;
-    double p50_s = orch_schedule_forecast(run, item, &forecast) ? forecast.time_s.mid : (double)NAN;
+    struct orch_forecast forecast; /* an open trial has no values yet */
+    double p50_s = !orch_cell_is_open(item->cell) && orch_schedule_forecast(run, item, &forecast)
+                       ? forecast.time_s.mid
+                       : (double)NAN;
     struct orch_usage usage = usage_of(run);
     enum orch_limit limit = orch_limits_refuse(run->options->limits, &usage, p50_s,
                                                orch_plan_item_charged(item), orch_now_ns());
+    run->jobs[item - run->plan->items].is_refused = limit != ORCH_LIMIT_NONE;
     if (limit == ORCH_LIMIT_NONE)
         return false;
     run->totals.limit = limit;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shared by the files of the scheduler: the state of a run. schedule.c has the loop, which calls
- * the functions in _start, _end, _failing, _slots, _leases, _gpus, _hosts, _limits, _sharing and
- * _progress. Everything runs on one thread. */
+ * the functions in _start, _search, _end, _failing, _slots, _leases, _gpus, _hosts, _limits,
+ * _sharing and _progress. Everything runs on one thread. */
 #ifndef ORCH_CORE_SCHEDULE_SCHEDULE_PRIVATE_H
 #define ORCH_CORE_SCHEDULE_SCHEDULE_PRIVATE_H
 
@@ -29,6 +29,7 @@ struct job {
     bool ran;         /* its last attempt was started here */
     unsigned spoiled; /* attempts during which its inputs changed */
     bool well;        /* ended so that others may refer to it */
+    bool is_refused;  /* a limit prevented it the last time it could start */
 };
 
 /* A running host. */
@@ -225,6 +226,19 @@ void orch_schedule_judge_inputs(struct run *run, struct host *host);
 bool orch_schedule_start(struct run *run, GError **error);
 /** Records the trials of exited hosts. */
 bool orch_schedule_collect(struct run *run, GError **error);
+
+/* ---- schedule_search.c ------------------------------------------------------------------------
+ */
+
+/** Finds out whether the values of a trial whose point is open can be chosen now; `*out_may` is
+ * false when it has to wait, and when its search needs no more trials: it has then ended. */
+bool orch_schedule_may_choose(struct run *run, struct job *job, bool *out_may, GError **error);
+/** Chooses them, or ends the trial when its search has no more values to try. */
+bool orch_schedule_choose(struct run *run, struct job *job, GError **error);
+/** Tells the search of a trial, if it is one's, that it has ended; `collected` NULL: without having
+ * run. */
+void orch_schedule_note_search(struct run *run, const struct job *job,
+                               const struct orch_collected *collected);
 
 /* ---- schedule_failing.c -----------------------------------------------------------------------
  */

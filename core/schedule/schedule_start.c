@@ -145,23 +145,9 @@ static void give_up(struct run *run, struct job *job, const char *why)
     job->status = JOB_ENDED;
     run->totals.not_run++;
     run->moved = true;
+    orch_schedule_note_search(run, job, NULL);
     g_autofree char *label = orch_cell_label(item->cell);
     orch_schedule_emit(run, "%s was not run: %s", label, why);
-}
-
-/* Ends all trials of a point that a search does not need any more. */
-static void leave_out(struct run *run, const struct job *job, const char *why)
-{
-    const struct orch_search_point *point = run->plan->items[job->index].cell->point;
-    for (unsigned i = 0; i < run->plan->count; i++) {
-        struct orch_plan_item *item = &run->plan->items[i];
-        if (item->cell->point != point || run->jobs[i].status == JOB_ENDED)
-            continue;
-        orch_plan_set_unneeded(item, why);
-        run->jobs[i].status = JOB_ENDED;
-        run->totals.unneeded++;
-        run->moved = true;
-    }
 }
 
 /* Makes the trial's folder. A trial whose run is missing what it refers to is given up, and the
@@ -270,10 +256,52 @@ static bool look_at_refs(struct run *run, struct job *job, unsigned *chosen, enu
     return true;
 }
 
+/* Finds out what happens with a trial whose values are known now: an earlier run may be reused. The
+ * trial has then ended. */
+static bool settle(struct run *run, struct job *job, GError **error)
+{
+    struct orch_plan_item *item = &run->plan->items[job->index];
+    bool is_decided = item->state == ORCH_PLAN_DONE || item->state == ORCH_PLAN_SKIPPED;
+    if (item->state != ORCH_PLAN_WAITING && item->fingerprint[0] &&
+        !(item->cell->point && is_decided))
+        return true;
+    if (!orch_plan_settle(run->plan, job->index, error))
+        return false;
+    if (item->state == ORCH_PLAN_DONE) {
+        g_autofree char *key = g_strdup(item->run_key);
+        reuse(run, job, key);
+    } else if (item->state == ORCH_PLAN_SKIPPED) {
+        job->status = JOB_ENDED;
+        run->totals.skipped++;
+        run->moved = true;
+    }
+    return true;
+}
+
+/* Gives a trial of a search its values. `*out_may`: it may start. */
+static bool choose_values(struct run *run, struct job *job, bool *out_may, GError **error)
+{
+    const struct orch_plan_item *item = &run->plan->items[job->index];
+    *out_may = false;
+    if (!orch_schedule_choose(run, job, error))
+        return false;
+    if (job->status != JOB_TODO)
+        return true;
+    if (!settle(run, job, error))
+        return false;
+    *out_may = job->status == JOB_TODO && !orch_schedule_is_refused(run, item);
+    return true;
+}
+
+/* Starts a trial in its slot. */
 static bool start_in(struct run *run, struct job *job, const unsigned *chosen,
                      struct orch_run_slot *slot, GError **error)
 {
-    bool ok = start(run, job, chosen, slot, error);
+    bool may = true;
+    bool ok = !orch_cell_is_open(run->plan->items[job->index].cell) ||
+              choose_values(run, job, &may, error);
+    if (ok && may)
+        ok = start(run, job, chosen, slot, error);
     if (job->status == JOB_RUNNING)
         run->turn_ns = 0;
     else
@@ -300,70 +328,20 @@ static bool try_slot(struct run *run, struct job *job, const unsigned *chosen, b
     return true;
 }
 
-/* Whether an earlier repeat of the same point is still to start: that one chooses the point, so that
- * a search has chosen all its points before it repeats any. Repeats of a point are neighbours in the
- * plan. An earlier repeat that was given up, or is no part of this run, is not waited for. */
-static bool is_first_left(const struct run *run, const struct job *job)
-{
-    const struct orch_plan_item *items = run->plan->items;
-    for (unsigned i = job->index; i > 0 && items[i - 1].cell->point == items[i].cell->point; i--)
-        if (run->jobs[i - 1].status != JOB_ENDED)
-            return false;
-    return true;
-}
-
-/* Lets the search choose the values of a trial. When it tries nothing more, or the plugin rejects
- * the values, the trial ends without having run. */
-static bool choose_point(struct run *run, struct job *job, enum readiness *out, GError **error)
-{
-    const struct orch_chooser *chooser = run->options->chooser;
-    const struct orch_plan_item *item = &run->plan->items[job->index];
-    g_autofree char *why = NULL;
-    if (!is_first_left(run, job)) {
-        *out = NOT_YET;
-        return true;
-    }
-    if (!chooser)
-        why = g_strdup("'orch run' and 'orch try' choose the values of a search");
-    else if (chooser->choose(chooser->ctx, run->plan, job->index, &why, error))
-        return true;
-    if (!why)
-        return false;
-    leave_out(run, job, why);
-    *out = NEVER;
-    return true;
-}
-
 static bool try_start(struct run *run, struct job *job, bool *out_blocked, GError **error)
 {
     struct orch_plan_item *item = &run->plan->items[job->index];
     g_autofree unsigned *chosen = g_new0(unsigned, item->cell->refs->len + 1);
     enum readiness readiness;
+    bool may = true;
     if (!look_at_refs(run, job, chosen, &readiness, error))
         return false;
     if (readiness != READY)
         return true;
-    if (orch_cell_is_open(item->cell) && !choose_point(run, job, &readiness, error))
+    if (orch_cell_is_open(item->cell) ? !orch_schedule_may_choose(run, job, &may, error)
+                                      : !settle(run, job, error))
         return false;
-    if (readiness != READY)
-        return true;
-    if (item->state == ORCH_PLAN_WAITING || !item->fingerprint[0] ||
-        (item->cell->point && item->state == ORCH_PLAN_DONE)) {
-        if (!orch_plan_settle(run->plan, job->index, error))
-            return false;
-        if (item->state == ORCH_PLAN_DONE) {
-            g_autofree char *key = g_strdup(item->run_key);
-            reuse(run, job, key);
-            return true;
-        }
-        if (item->state == ORCH_PLAN_SKIPPED) {
-            job->status = JOB_ENDED;
-            run->totals.skipped++;
-            run->moved = true;
-            return true;
-        }
-    }
-    if (orch_schedule_is_refused(run, item))
+    if (!may || job->status != JOB_TODO || orch_schedule_is_refused(run, item))
         return true;
     g_autofree char *shortage = orch_schedule_gpu_shortage(run, item->cell->experiment);
     if (shortage) {

@@ -42,6 +42,7 @@ struct cell {
 /* The forecast of one item. */
 struct known {
     bool is_known;
+    bool is_changed;               /* the item has other values since it was forecast */
     struct orch_forecast forecast; /* its texts are static, except `why` */
     char *why;
     /* the forecast before the first trial ended: */
@@ -594,14 +595,16 @@ static bool needs_forecast(const struct orch_plan_item *item)
     return orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD;
 }
 
-static void answer_group(struct orch_forecasts *f, struct group *group)
+/* Forecasts some items of a group. */
+static void answer(struct orch_forecasts *f, const struct group *group, const unsigned *items,
+                   size_t count)
 {
     struct orch_scatter scatter = scatter_of(group);
     g_autoptr(GArray) requested = g_array_new(FALSE, FALSE, sizeof(unsigned));
-    group->runs_answered = group->runs;
-    for (guint i = 0; i < group->items->len; i++) {
-        unsigned index = g_array_index(group->items, unsigned, i);
+    for (size_t i = 0; i < count; i++) {
+        unsigned index = items[i];
         const struct orch_plan_item *item = &f->plan->items[index];
+        f->known[index].is_changed = false;
         if (!needs_forecast(item))
             continue;
         const struct cell *cell =
@@ -633,9 +636,14 @@ static bool forecast(void *ctx, const struct orch_plan_item *item, struct orch_f
     if (f->plan->expansion->smoke)
         return false;
     struct group *group = group_of(f, item);
-    if (is_outdated(group))
-        answer_group(f, group);
-    struct known *known = &f->known[item - f->plan->items];
+    const unsigned index = (unsigned)(item - f->plan->items);
+    struct known *known = &f->known[index];
+    if (is_outdated(group)) {
+        group->runs_answered = group->runs;
+        answer(f, group, (const unsigned *)(void *)group->items->data, group->items->len);
+    } else if (known->is_changed) {
+        answer(f, group, &index, 1);
+    }
     if (known->is_known && !known->is_planned && !f->has_ended) {
         known->is_planned = true;
         known->planned = known->forecast;
@@ -645,6 +653,15 @@ static bool forecast(void *ctx, const struct orch_plan_item *item, struct orch_f
     if (known->is_known)
         *out = known->forecast;
     return known->is_known;
+}
+
+static void changed(void *ctx, const struct orch_plan_item *item)
+{
+    struct orch_forecasts *f = ctx;
+    size_t index = (size_t)(item - f->plan->items);
+    g_clear_pointer(&f->signatures[index], g_free);
+    g_free(f->known[index].why);
+    f->known[index] = (struct known){.is_changed = true};
 }
 
 static bool planned(void *ctx, const struct orch_plan_item *item, struct orch_forecast *out,
@@ -741,6 +758,7 @@ static struct orch_forecaster open_forecaster(struct orch_plan *plan)
                                     .forecast = forecast,
                                     .planned = planned,
                                     .ended = ended,
+                                    .changed = changed,
                                     .elsewhere = elsewhere,
                                     .close = close_forecaster};
 }

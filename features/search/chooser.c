@@ -2,214 +2,215 @@
 #include "features/search/chooser.h"
 
 #include "core/stats/group.h"
+#include "features/search/tried_points.h"
 #include "lib/base/error.h"
-#include "lib/base/json.h"
+#include "lib/base/random.h"
 #include "lib/base/text.h"
-#include "predictors/sampler.h"
 
 #include <math.h>
 #include <string.h>
 
 /* So many trials may end well without the metric before the search gives up. */
 #define WITHOUT_METRIC 3
-/* Earlier runs that are looked at. */
-#define FAILURES_MAX 1000
+/* So often a sampler is asked for a point that was not tried, each time with another seed. */
+#define TRIES 20
+/* Of a space of so few points at most, those that are left are found by looking at all. */
+#define FEW_POINTS 4096
+/* The plugin may reject so many points one after the other before a trial is left out. */
+#define REJECTED_MAX 20
 
 struct chooser {
     struct orch_cli *cli;
-    GHashTable *values; /* key of a run -> double *: NaN when it has no value */
-    GHashTable *failed; /* set of struct orch_search_point *: a trial of it did not end well */
-    GPtrArray *earlier; /* struct earlier *: failures of runs before this one */
-    GHashTable *read;   /* set of "SEARCH GROUP" whose earlier failures were read */
+    const struct orch_listener *listener;
+    struct orch_tried *tried;
+    GHashTable *exhausted; /* set of "SEARCH GROUP" that have no points left, as the user knows */
 };
 
-/* A point whose trial failed in an earlier run. */
-struct earlier {
-    const struct orch_search *search;
-    unsigned group;
-    double at[ORCH_SPACE_PARAMS_MAX];
-};
+static void G_GNUC_PRINTF(2, 3) say(const struct chooser *chooser, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    if (chooser->listener->message)
+        chooser->listener->message(chooser->listener->ctx, text);
+}
 
-/* ---- values -------------------------------------------------------------------------------------
+/* ---- whether a search goes on -------------------------------------------------------------------
  */
 
-/* The value of a run; NAN when it has none. False on error. */
-static bool value_of(struct chooser *chooser, const struct orch_plan *plan,
-                     const struct orch_search *search, const char *key, double *out, GError **error)
+static bool is_reached(const struct orch_search *search, double value)
 {
-    const double *known = g_hash_table_lookup(chooser->values, key);
-    if (known) {
-        *out = *known;
-        return true;
+    return search->has_until && isfinite(value) &&
+           !orch_tried_is_better(search, search->until, value);
+}
+
+/* A search ends with a point that is good enough when all repeats of that point have ended: until
+ * then it tries nothing else. */
+static bool ask(void *ctx, struct orch_plan *plan, unsigned index, enum orch_search_turn *out,
+                char **out_why, GError **error)
+{
+    struct chooser *chooser = ctx;
+    const struct orch_search_point *point = plan->items[index].cell->point;
+    const struct orch_search *search = point->search;
+    struct orch_tried_points points;
+    bool ok = orch_tried_read(chooser->tried, plan, point, &points, error);
+    *out = ORCH_SEARCH_CHOOSES;
+    if (ok && points.done >= WITHOUT_METRIC && points.without == points.done) {
+        orch_metric_not_found(plan->store, "of the search", search->metric, error);
+        ok = false;
+    } else if (ok && is_reached(search, points.best_whole)) {
+        char reached[ORCH_REAL_CHARS];
+        *out = ORCH_SEARCH_IS_OVER;
+        *out_why = g_strdup_printf("its search has reached %s %s", search->metric,
+                                   orch_real_format(points.best_whole, reached));
+    } else if (ok && is_reached(search, points.best_partial)) {
+        *out = ORCH_SEARCH_WAITS;
     }
-    enum orch_aggregate aggregate = ORCH_AGGREGATE_LAST;
-    orch_aggregate_parse(search->summary, &aggregate);
-    struct orch_run *run = orch_store_run(plan->store, key, error);
-    bool ok =
-        run && orch_run_number(plan->store, run, search->metric, aggregate, out, NULL, NULL, error);
-    orch_run_free(run);
-    if (ok)
-        g_hash_table_insert(chooser->values, g_strdup(key), g_memdup2(out, sizeof *out));
+    orch_tried_points_clear(&points);
     return ok;
 }
 
-/* What is known of a point: the mean over its repeats that are done. */
-struct known {
-    unsigned done, without; /* repeats that are done, and those without a value */
-    double mean;            /* of the others; NAN: there is none */
-};
-
-static bool look_at(struct chooser *chooser, const struct orch_plan *plan,
-                    const struct orch_search_point *point, struct known *out, GError **error)
-{
-    double sum = 0;
-    *out = (struct known){0};
-    for (unsigned i = 0; i < plan->count; i++) {
-        const struct orch_plan_item *item = &plan->items[i];
-        double value;
-        if (item->cell->point != point || item->state != ORCH_PLAN_DONE)
-            continue;
-        if (!value_of(chooser, plan, point->search, item->run_key, &value, error))
-            return false;
-        out->done++;
-        out->without += !isfinite(value);
-        sum += isfinite(value) ? value : 0;
-    }
-    unsigned with = out->done - out->without;
-    out->mean = with ? sum / with : (double)NAN;
-    return true;
-}
-
-/* Keeps the point of an earlier trial that failed by itself. */
-static bool keep_failure(struct chooser *chooser, const struct orch_plan *plan,
-                         const struct orch_search_point *of, const char *key, GError **error)
-{
-    struct orch_run *run = orch_store_run(plan->store, key, error);
-    g_autoptr(json_t) params = run ? orch_store_params(plan->store, run->id, error) : NULL;
-    struct earlier *earlier = g_new0(struct earlier, 1);
-    earlier->search = of->search;
-    earlier->group = of->group;
-    orch_run_free(run);
-    if (params && orch_search_point_of(of->search, params, earlier->at))
-        g_ptr_array_add(chooser->earlier, earlier);
-    else
-        g_free(earlier);
-    return params;
-}
-
-/* Reads, once for each search, which points have failed before: a search that goes on knows them.
- */
-static bool read_failures(struct chooser *chooser, const struct orch_plan *plan,
-                          const struct orch_plan_item *item, GError **error)
-{
-    const struct orch_search_point *point = item->cell->point;
-    char *name = g_strdup_printf("%p %u", (const void *)point->search, point->group);
-    if (!g_hash_table_add(chooser->read, name))
-        return true;
-    g_autoptr(GPtrArray) rows =
-        orch_store_history(plan->store, plan->expansion->name, item->cell->experiment->name, 1,
-                           item->cell->coords, FAILURES_MAX, error);
-    bool ok = rows != NULL;
-    for (guint i = 0; ok && i < rows->len; i++) {
-        const struct orch_history_row *row = rows->pdata[i];
-        const struct orch_verdict_facts *facts = orch_verdict_facts(orch_verdict_parse(row->state));
-        if (facts->fault && !facts->retried)
-            ok = keep_failure(chooser, plan, point, row->key, error);
-    }
-    return ok;
-}
-
-/* ---- one search ---------------------------------------------------------------------------------
+/* ---- the next point -----------------------------------------------------------------------------
  */
 
-/* The trials of a search so far. */
-struct trials {
-    GArray *sampled; /* struct orch_sampled */
-    const struct orch_search_point *best;
-    double best_value; /* as measured */
-    unsigned points;   /* of this plan that are chosen */
-    unsigned done, without;
-};
-
-static bool gather(struct chooser *chooser, const struct orch_plan *plan,
-                   const struct orch_search_point *of, struct trials *out, GError **error)
+static bool was_tried(const struct orch_sampling *sampling, const double *at)
 {
-    out->sampled = g_array_new(FALSE, TRUE, sizeof(struct orch_sampled));
-    for (guint i = 0; i < chooser->earlier->len; i++) {
-        const struct earlier *earlier = chooser->earlier->pdata[i];
-        const struct orch_sampled failed = {.point = earlier->at, .state = ORCH_SAMPLED_FAILED};
-        if (earlier->search == of->search && earlier->group == of->group)
-            g_array_append_val(out->sampled, failed);
+    for (size_t i = 0; i < sampling->count; i++)
+        if (orch_space_is_same(sampling->space, sampling->trials[i].point, at, ORCH_SPACE_EQUAL))
+            return true;
+    return false;
+}
+
+/* The unit coordinate of value `k` of a parameter that has few. */
+static double unit_of_level(const struct orch_space_param *param, double k)
+{
+    double unit = (k + 0.5) / orch_space_levels(param);
+    g_autofree char *text = g_strdup_printf("%.0f", param->low + k);
+    if (param->kind == ORCH_SPACE_INTEGER)
+        orch_space_unit(param, text, &unit);
+    return unit;
+}
+
+/* Finds a point that was not tried in a space that has few. */
+static bool find_untried(const struct orch_sampling *sampling, double *out)
+{
+    const struct orch_space *space = sampling->space;
+    double count = 1;
+    for (unsigned k = 0; k < space->params->len; k++) {
+        double levels = orch_space_levels(orch_space_param(space, k));
+        count *= levels > 0 ? levels : HUGE_VAL;
     }
-    for (guint i = 0; i < plan->expansion->points->len; i++) {
-        const struct orch_search_point *point = plan->expansion->points->pdata[i];
-        struct known known;
-        if (point->search != of->search || point->group != of->group || !point->is_chosen)
-            continue;
-        if (!look_at(chooser, plan, point, &known, error))
-            return false;
-        bool has_failed = g_hash_table_contains(chooser->failed, point) || known.without;
-        struct orch_sampled sampled = {.point = point->at,
-                                       .state = isfinite(known.mean) ? ORCH_SAMPLED_ENDED
-                                                : has_failed         ? ORCH_SAMPLED_FAILED
-                                                                     : ORCH_SAMPLED_PENDING,
-                                       .value = of->search->is_max ? -known.mean : known.mean};
-        g_array_append_val(out->sampled, sampled);
-        out->points++;
-        out->done += known.done;
-        out->without += known.without;
-        if (isfinite(known.mean) &&
-            (!out->best ||
-             (of->search->is_max ? known.mean > out->best_value : known.mean < out->best_value))) {
-            out->best = point;
-            out->best_value = known.mean;
+    for (unsigned n = 0; count <= FEW_POINTS && n < count; n++) {
+        double left = n;
+        for (unsigned k = 0; k < space->params->len; k++) {
+            const struct orch_space_param *param = orch_space_param(space, k);
+            out[k] = unit_of_level(param, fmod(left, orch_space_levels(param)));
+            left = floor(left / orch_space_levels(param));
         }
+        orch_space_snap(space, out);
+        if (!was_tried(sampling, out))
+            return true;
     }
-    return true;
+    return false;
 }
 
-static bool is_reached(const struct orch_search *search, const struct trials *trials)
+/* Writes the next point that was not tried to `out`: the trial of another one would be done before.
+ */
+static bool next_point(const struct orch_search_point *point, const GArray *sampled, double *out)
 {
-    return search->has_until && trials->best &&
-           (search->is_max ? trials->best_value >= search->until
-                           : trials->best_value <= search->until);
+    const struct orch_sampler *sampler = orch_sampler_find(point->search->sampler);
+    const uint64_t seed = point->search->seed + point->group;
+    struct orch_sampling sampling = {
+        .space = point->search->space,
+        .trials = (const struct orch_sampled *)(const void *)sampled->data,
+        .count = sampled->len,
+    };
+    for (unsigned i = 0; i < TRIES; i++) {
+        sampling.seed = i ? orch_random_stream(seed, i) : seed;
+        sampler->next(&sampling, out);
+        if (!was_tried(&sampling, out))
+            return true;
+    }
+    return find_untried(&sampling, out);
+}
+
+/* "lr=0.01 opt=sgd" */
+static char *values_text(const struct orch_search_point *point)
+{
+    const struct orch_space *space = point->search->space;
+    GString *text = g_string_new(NULL);
+    for (unsigned i = 0; i < space->params->len; i++) {
+        const struct orch_space_param *param = orch_space_param(space, i);
+        g_autofree char *value = isnan(point->at[i]) ? NULL : orch_space_text(param, point->at[i]);
+        if (value)
+            g_string_append_printf(text, "%s%s=%s", text->len ? " " : "", param->name, value);
+    }
+    return g_string_free(text, FALSE);
+}
+
+/* Says which values the plugin rejects, and goes on without them. */
+static void leave_out(struct chooser *chooser, const struct orch_cell *cell, const GError *problem,
+                      GArray *sampled)
+{
+    g_autofree char *values = values_text(cell->point), *what = orch_error_what(problem);
+    say(chooser, "%s %s is left out: %s", cell->experiment->name, values, what);
+    const struct orch_sampled rejected = {.point =
+                                              orch_tried_note_rejected(chooser->tried, cell->point),
+                                          .state = ORCH_SAMPLED_FAILED};
+    g_array_append_val(sampled, rejected);
+}
+
+static char *exhausted(struct chooser *chooser, const struct orch_cell *cell)
+{
+    static const char WHY[] = "the sampler gives no values that were not tried";
+    char *name = g_strdup_printf("%p %u", (const void *)cell->point->search, cell->point->group);
+    if (g_hash_table_add(chooser->exhausted, name))
+        say(chooser, "the search of %s ends: %s", cell->experiment->name, WHY);
+    return g_strdup(WHY);
+}
+
+/* Takes the next point that the plugin accepts. */
+static bool take_next(struct chooser *chooser, struct orch_plan *plan, const struct orch_cell *cell,
+                      struct orch_tried_points *points, char **out_why, GError **error)
+{
+    struct orch_search_point *point = cell->point;
+    GError *problem = NULL;
+    for (unsigned i = 0; i < REJECTED_MAX; i++) {
+        g_clear_error(&problem);
+        if (!next_point(point, points->sampled, point->at)) {
+            *out_why = exhausted(chooser, cell);
+            return false;
+        }
+        if (orch_plan_take_point(plan, point, &problem))
+            return true;
+        if (!g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_RECIPE)) {
+            g_propagate_error(error, problem);
+            return false;
+        }
+        leave_out(chooser, cell, problem, points->sampled);
+    }
+    if (points->points)
+        *out_why = orch_error_what(problem);
+    else
+        orch_error_set(error, ORCH_ERROR_RECIPE, orch_error_hint(problem),
+                       "search of '%s': the plugin rejected the first %d points, the last because: "
+                       "%s",
+                       cell->experiment->name, REJECTED_MAX, problem->message);
+    g_error_free(problem);
+    return false;
 }
 
 static bool choose(void *ctx, struct orch_plan *plan, unsigned index, char **out_why,
                    GError **error)
 {
     struct chooser *chooser = ctx;
-    struct orch_search_point *point = plan->items[index].cell->point;
-    const struct orch_search *search = point->search;
-    struct trials trials = {0};
-    bool ok = read_failures(chooser, plan, &plan->items[index], error) &&
-              gather(chooser, plan, point, &trials, error);
-    if (ok && trials.done >= WITHOUT_METRIC && trials.without == trials.done) {
-        orch_metric_not_found(plan->store, "of the search", search->metric, error);
-        ok = false;
-    } else if (ok && is_reached(search, &trials)) {
-        char reached[ORCH_REAL_CHARS];
-        *out_why = g_strdup_printf("its search has reached %s %s", search->metric,
-                                   orch_real_format(trials.best_value, reached));
-        ok = false;
-    } else if (ok) {
-        const struct orch_sampling sampling = {
-            .space = search->space,
-            .trials = (const struct orch_sampled *)(void *)trials.sampled->data,
-            .count = trials.sampled->len,
-            .seed = search->seed + point->group,
-        };
-        orch_sampler_find(search->sampler)->next(&sampling, point->at);
-        GError *problem = NULL;
-        ok = orch_plan_take_point(plan, point, &problem);
-        if (problem) { /* the plugin rejects these values: the next ones are somewhere else */
-            point->is_chosen = true;
-            g_hash_table_add(chooser->failed, point);
-            *out_why = orch_error_what(problem);
-            g_error_free(problem);
-        }
-    }
-    g_clear_pointer(&trials.sampled, g_array_unref);
+    const struct orch_cell *cell = plan->items[index].cell;
+    struct orch_tried_points points = {0};
+    bool ok = orch_tried_read_failures(chooser->tried, plan, index, error) &&
+              orch_tried_read(chooser->tried, plan, cell->point, &points, error) &&
+              take_next(chooser, plan, cell, &points, out_why, error);
+    orch_tried_points_clear(&points);
     return ok;
 }
 
@@ -217,12 +218,10 @@ static void ended(void *ctx, struct orch_plan *plan, unsigned index,
                   const struct orch_collected *collected)
 {
     struct chooser *chooser = ctx;
-    if (!orch_verdict_facts(collected->verdict)->is_reused)
-        g_hash_table_add(chooser->failed, plan->items[index].cell->point);
+    orch_tried_note_end(chooser->tried, plan, index, collected ? &collected->verdict : NULL);
 }
 
-/* ---- the part of a run
- * ---------------------------------------------------------------------------
+/* ---- the part of a run --------------------------------------------------------------------------
  */
 
 static bool begin(struct orch_cli *cli, const void *options, const struct orch_expansion *expansion,
@@ -233,10 +232,8 @@ static bool begin(struct orch_cli *cli, const void *options, const struct orch_e
         return true;
     struct chooser *chooser = g_new0(struct chooser, 1);
     chooser->cli = cli;
-    chooser->values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    chooser->failed = g_hash_table_new(NULL, NULL);
-    chooser->earlier = g_ptr_array_new_with_free_func(g_free);
-    chooser->read = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    chooser->tried = orch_tried_new();
+    chooser->exhausted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     *out_state = chooser;
     return true;
 }
@@ -244,46 +241,46 @@ static bool begin(struct orch_cli *cli, const void *options, const struct orch_e
 static void close_chooser(void *state)
 {
     struct chooser *chooser = state;
-    g_hash_table_unref(chooser->values);
-    g_hash_table_unref(chooser->failed);
-    g_ptr_array_unref(chooser->earlier);
-    g_hash_table_unref(chooser->read);
+    orch_tried_free(chooser->tried);
+    g_hash_table_unref(chooser->exhausted);
     g_free(chooser);
 }
 
 static bool give_chooser(void *state, struct orch_plan *plan, const struct orch_listener *listener,
                          struct orch_chooser *out)
 {
-    (void)plan, (void)listener;
-    *out = (struct orch_chooser){.ctx = state, .choose = choose, .ended = ended};
+    (void)plan;
+    ((struct chooser *)state)->listener = listener;
+    *out = (struct orch_chooser){.ctx = state, .ask = ask, .choose = choose, .ended = ended};
     return true;
 }
 
-static const struct orch_plan_item *first_item(const struct orch_plan *plan,
+/* The first trial of a point that has ended well. */
+static const struct orch_plan_item *first_done(const struct orch_plan *plan,
                                                const struct orch_search_point *point)
 {
     for (unsigned i = 0; i < plan->count; i++)
-        if (plan->items[i].cell->point == point)
+        if (plan->items[i].cell->point == point && plan->items[i].state == ORCH_PLAN_DONE)
             return &plan->items[i];
     return NULL;
 }
 
-/* "search of train: best val_accuracy 0.93 (max last) with lr=0.01, after 17 of 40 points" */
+/* "best val_accuracy of 17 points: max last 0.93, tune lr=0.01 (orch show 5f3a91c2)" */
 static bool print_best(struct chooser *chooser, const struct orch_plan *plan,
                        const struct orch_search_point *of, GError **error)
 {
-    struct trials trials = {0};
-    bool ok = gather(chooser, plan, of, &trials, error);
-    const struct orch_plan_item *best = trials.best ? first_item(plan, trials.best) : NULL;
-    if (ok && best) {
+    struct orch_tried_points points;
+    bool ok = orch_tried_read(chooser->tried, plan, of, &points, error);
+    const struct orch_plan_item *best = ok && points.best ? first_done(plan, points.best) : NULL;
+    if (best) {
         char value[ORCH_REAL_CHARS];
         g_autofree char *label = orch_cell_label(best->cell);
         orch_cli_info(chooser->cli, "best %s of %u point%s: %s %s, %s (orch show %s)",
-                      of->search->metric, trials.points, orch_plural(trials.points),
-                      of->search->summary, orch_real_format(trials.best_value, value), label,
+                      of->search->metric, points.points, orch_plural(points.points),
+                      of->search->summary, orch_real_format(points.best_value, value), label,
                       best->run_key + strlen(best->run_key) - 8);
     }
-    g_array_unref(trials.sampled);
+    orch_tried_points_clear(&points);
     return ok;
 }
 

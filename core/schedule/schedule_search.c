@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Trials of searches: each gets its values when it has a slot, so that the search knows all results
+ * until then. */
+#include "core/schedule/schedule_private.h"
+
+/* Whether no earlier repeat of the same point is still to start: the first one chooses the point,
+ * so that a search has chosen all its points before it repeats any. Repeats of a point are
+ * neighbours in the plan. An earlier repeat that was given up, or is no part of this run, is not
+ * waited for. */
+static bool is_first_left(const struct run *run, const struct job *job)
+{
+    const struct orch_plan_item *items = run->plan->items;
+    for (unsigned i = job->index; i > 0 && items[i - 1].cell->point == items[i].cell->point; i--)
+        if (run->jobs[i - 1].status != JOB_ENDED)
+            return false;
+    return true;
+}
+
+/* Whether a limit prevents a trial of the same search whose values are chosen. Its values are the
+ * search's choice, so that no others are chosen before it has started. */
+static bool has_refused(const struct run *run, const struct orch_search_point *point)
+{
+    for (unsigned i = 0; run->options->limits && i < run->plan->count; i++) {
+        const struct orch_search_point *other = run->plan->items[i].cell->point;
+        if (other && other->search == point->search && other->group == point->group &&
+            run->jobs[i].status == JOB_TODO && run->jobs[i].is_refused)
+            return true;
+    }
+    return false;
+}
+
+/* Ends all trials of a point that a search does not need any more. */
+static void leave_out(struct run *run, const struct job *job, const char *why)
+{
+    const struct orch_search_point *point = run->plan->items[job->index].cell->point;
+    for (unsigned i = 0; i < run->plan->count; i++) {
+        struct orch_plan_item *item = &run->plan->items[i];
+        if (item->cell->point != point || run->jobs[i].status == JOB_ENDED)
+            continue;
+        orch_plan_set_unneeded(item, why);
+        run->jobs[i].status = JOB_ENDED;
+        run->totals.unneeded++;
+        run->moved = true;
+    }
+}
+
+bool orch_schedule_may_choose(struct run *run, struct job *job, bool *out_may, GError **error)
+{
+    const struct orch_chooser *chooser = run->options->chooser;
+    g_autofree char *why = NULL;
+    enum orch_search_turn turn = ORCH_SEARCH_IS_OVER;
+    *out_may = false;
+    if (!is_first_left(run, job))
+        return true;
+    if (has_refused(run, run->plan->items[job->index].cell->point)) {
+        run->refused++;
+        return true;
+    }
+    if (!chooser)
+        why = g_strdup("'orch run' and 'orch try' choose the values of a search");
+    else if (!chooser->ask(chooser->ctx, run->plan, job->index, &turn, &why, error))
+        return false;
+    if (turn == ORCH_SEARCH_IS_OVER)
+        leave_out(run, job, why);
+    *out_may = turn == ORCH_SEARCH_CHOOSES;
+    return true;
+}
+
+/* The forecasts of the trials of a point were those of other values. */
+static void forget_forecasts(struct run *run, const struct orch_search_point *point)
+{
+    const struct orch_forecaster *forecaster = run->options->forecaster;
+    for (unsigned i = 0; forecaster && forecaster->changed && i < run->plan->count; i++)
+        if (run->plan->items[i].cell->point == point)
+            forecaster->changed(forecaster->ctx, &run->plan->items[i]);
+}
+
+bool orch_schedule_choose(struct run *run, struct job *job, GError **error)
+{
+    const struct orch_chooser *chooser = run->options->chooser;
+    g_autofree char *why = NULL;
+    if (chooser->choose(chooser->ctx, run->plan, job->index, &why, error))
+        forget_forecasts(run, run->plan->items[job->index].cell->point);
+    else if (why)
+        leave_out(run, job, why);
+    else
+        return false;
+    return true;
+}
+
+void orch_schedule_note_search(struct run *run, const struct job *job,
+                               const struct orch_collected *collected)
+{
+    const struct orch_chooser *chooser = run->options->chooser;
+    if (chooser && run->plan->items[job->index].cell->point)
+        chooser->ended(chooser->ctx, run->plan, job->index, collected);
+}

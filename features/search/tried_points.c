@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/search/tried_points.h"
+
+#include "core/stats/group.h"
+#include "lib/base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Earlier runs of a repeat that are looked at. */
+#define FAILURES_MAX 1000
+
+struct orch_tried {
+    GHashTable *values; /* key of a run -> double *: NaN when it has no value */
+    GHashTable *ended;  /* set of indices of items whose trials have ended in this run */
+    GHashTable *failed; /* set of struct orch_search_point *: a trial of it failed by itself */
+    GPtrArray *avoided; /* struct avoided * */
+    GHashTable *read;   /* set of "SEARCH GROUP" whose earlier failures were read */
+};
+
+/* A point whose trial failed in an earlier run, or that the plugin rejects. */
+struct avoided {
+    const struct orch_search *search;
+    unsigned group;
+    double at[ORCH_SPACE_PARAMS_MAX];
+};
+
+struct orch_tried *orch_tried_new(void)
+{
+    struct orch_tried *tried = g_new0(struct orch_tried, 1);
+    tried->values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    tried->ended = g_hash_table_new(NULL, NULL);
+    tried->failed = g_hash_table_new(NULL, NULL);
+    tried->avoided = g_ptr_array_new_with_free_func(g_free);
+    tried->read = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    return tried;
+}
+
+void orch_tried_free(struct orch_tried *tried)
+{
+    if (!tried)
+        return;
+    g_hash_table_unref(tried->values);
+    g_hash_table_unref(tried->ended);
+    g_hash_table_unref(tried->failed);
+    g_ptr_array_unref(tried->avoided);
+    g_hash_table_unref(tried->read);
+    g_free(tried);
+}
+
+static bool is_of(const struct orch_search_point *point, const struct orch_search_point *of)
+{
+    return point && point->search == of->search && point->group == of->group;
+}
+
+/* ---- failures -----------------------------------------------------------------------------------
+ */
+
+/* Whether a trial failed because of what it is. Others were cancelled, lost or taken from the
+ * machine, or need something that the machine lacks. */
+static bool failed_by_itself(enum orch_verdict verdict)
+{
+    return verdict == ORCH_VERDICT_FAILED || verdict == ORCH_VERDICT_CRASHED ||
+           verdict == ORCH_VERDICT_TIMEOUT || verdict == ORCH_VERDICT_PROTOCOL;
+}
+
+void orch_tried_note_end(struct orch_tried *tried, const struct orch_plan *plan, unsigned index,
+                         const enum orch_verdict *verdict)
+{
+    g_hash_table_add(tried->ended, GUINT_TO_POINTER(index));
+    if (verdict && failed_by_itself(*verdict))
+        g_hash_table_add(tried->failed, plan->items[index].cell->point);
+}
+
+static const double *avoid(struct orch_tried *tried, const struct orch_search_point *of,
+                           const double *at)
+{
+    struct avoided *avoided = g_new0(struct avoided, 1);
+    avoided->search = of->search;
+    avoided->group = of->group;
+    memcpy(avoided->at, at, sizeof avoided->at);
+    g_ptr_array_add(tried->avoided, avoided);
+    return avoided->at;
+}
+
+const double *orch_tried_note_rejected(struct orch_tried *tried, const struct orch_search_point *of)
+{
+    return avoid(tried, of, of->at);
+}
+
+/* Whether a point is avoided, or is one of the plan's. */
+static bool is_known(const struct orch_tried *tried, const struct orch_plan *plan,
+                     const struct orch_search_point *of, const double *at)
+{
+    const struct orch_space *space = of->search->space;
+    for (guint i = 0; i < tried->avoided->len; i++) {
+        const struct avoided *avoided = tried->avoided->pdata[i];
+        if (avoided->search == of->search && avoided->group == of->group &&
+            orch_space_is_same(space, avoided->at, at, ORCH_SPACE_EQUAL))
+            return true;
+    }
+    for (guint i = 0; i < plan->expansion->points->len; i++) {
+        const struct orch_search_point *point = plan->expansion->points->pdata[i];
+        if (is_of(point, of) && point->is_chosen &&
+            orch_space_is_same(space, point->at, at, ORCH_SPACE_EQUAL))
+            return true;
+    }
+    return false;
+}
+
+/* Keeps the point of an earlier failure, if the item would be that trial with the point's values.
+ */
+static bool keep_failure(struct orch_tried *tried, struct orch_plan *plan, unsigned index,
+                         const struct orch_history_row *row, GError **error)
+{
+    const struct orch_cell *cell = plan->items[index].cell;
+    struct orch_run *run = orch_store_run(plan->store, row->key, error);
+    g_autoptr(json_t) params = run ? orch_store_params(plan->store, run->id, error) : NULL;
+    double at[ORCH_SPACE_PARAMS_MAX] = {0};
+    char fingerprint[65];
+    orch_run_free(run);
+    if (!params)
+        return false;
+    if (!orch_search_point_of(cell, params, at) || is_known(tried, plan, cell->point, at))
+        return true;
+    if (!orch_plan_would_be(plan, index, at, fingerprint, error))
+        return false;
+    if (strcmp(fingerprint, row->fingerprint) == 0)
+        avoid(tried, cell->point, at);
+    return true;
+}
+
+/* Reads the failures of one repeat. */
+static bool read_repeat(struct orch_tried *tried, struct orch_plan *plan, unsigned index,
+                        GError **error)
+{
+    const struct orch_cell *cell = plan->items[index].cell;
+    g_autoptr(GPtrArray) rows =
+        orch_store_history(plan->store, plan->expansion->name, cell->experiment->name, cell->repeat,
+                           cell->coords, FAILURES_MAX, error);
+    bool ok = rows != NULL;
+    for (guint i = rows ? rows->len : 0; ok && i-- > 0;) {
+        const struct orch_history_row *row = rows->pdata[i];
+        if (failed_by_itself(orch_verdict_parse(row->state)))
+            ok = keep_failure(tried, plan, index, row, error);
+    }
+    return ok;
+}
+
+bool orch_tried_read_failures(struct orch_tried *tried, struct orch_plan *plan, unsigned index,
+                              GError **error)
+{
+    const struct orch_search_point *point = plan->items[index].cell->point;
+    char *name = g_strdup_printf("%p %u", (const void *)point->search, point->group);
+    bool ok = true;
+    if (!g_hash_table_add(tried->read, name))
+        return true;
+    for (unsigned i = 0; ok && i < plan->count; i++)
+        if (plan->items[i].cell->point == point)
+            ok = read_repeat(tried, plan, i, error);
+    return ok;
+}
+
+/* ---- values -------------------------------------------------------------------------------------
+ */
+
+/* The value of a run; NAN when it has none. False on error. */
+static bool value_of(struct orch_tried *tried, const struct orch_plan *plan,
+                     const struct orch_search *search, const char *key, double *out, GError **error)
+{
+    const double *known = g_hash_table_lookup(tried->values, key);
+    if (known) {
+        *out = *known;
+        return true;
+    }
+    enum orch_aggregate aggregate = ORCH_AGGREGATE_LAST;
+    orch_aggregate_parse(search->summary, &aggregate);
+    struct orch_run *run = orch_store_run(plan->store, key, error);
+    bool ok =
+        run && orch_run_number(plan->store, run, search->metric, aggregate, out, NULL, NULL, error);
+    orch_run_free(run);
+    if (ok)
+        g_hash_table_insert(tried->values, g_strdup(key), g_memdup2(out, sizeof *out));
+    return ok;
+}
+
+/* What is known of a point. */
+struct known {
+    const struct orch_search_point *point;
+    unsigned done, without; /* repeats that are done, and those without a value */
+    unsigned left;          /* repeats that may still give a value */
+    double sum;             /* of the values */
+};
+
+static bool add_item(struct orch_tried *tried, const struct orch_plan *plan, unsigned index,
+                     struct known *inout, GError **error)
+{
+    const struct orch_plan_item *item = &plan->items[index];
+    double value;
+    if (item->state != ORCH_PLAN_DONE) {
+        inout->left += orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD
+                           ? !g_hash_table_contains(tried->ended, GUINT_TO_POINTER(index))
+                           : 0;
+        return true;
+    }
+    if (!value_of(tried, plan, inout->point->search, item->run_key, &value, error))
+        return false;
+    inout->done++;
+    inout->without += !isfinite(value);
+    inout->sum += isfinite(value) ? value : 0;
+    return true;
+}
+
+bool orch_tried_is_better(const struct orch_search *search, double value, double than)
+{
+    return isfinite(value) && (isnan(than) || (search->is_max ? value > than : value < than));
+}
+
+static void keep_best(const struct orch_search *search, double value, double *inout)
+{
+    if (orch_tried_is_better(search, value, *inout))
+        *inout = value;
+}
+
+/* Adds a point of the plan. */
+static void add_point(const struct orch_tried *tried, const struct known *known,
+                      struct orch_tried_points *out)
+{
+    const struct orch_search *search = known->point->search;
+    unsigned with = known->done - known->without;
+    double mean = with ? known->sum / with : (double)NAN;
+    bool has_failed = known->without || g_hash_table_contains(tried->failed, known->point);
+    const struct orch_sampled sampled = {.point = known->point->at,
+                                         .state = with         ? ORCH_SAMPLED_ENDED
+                                                  : has_failed ? ORCH_SAMPLED_FAILED
+                                                               : ORCH_SAMPLED_PENDING,
+                                         .value = search->is_max ? -mean : mean};
+    g_array_append_val(out->sampled, sampled);
+    out->points += known->done || has_failed;
+    out->done += known->done;
+    out->without += known->without;
+    keep_best(search, mean, known->left ? &out->best_partial : &out->best_whole);
+    if (orch_tried_is_better(search, mean, out->best ? out->best_value : (double)NAN)) {
+        out->best = known->point;
+        out->best_value = mean;
+    }
+}
+
+bool orch_tried_read(struct orch_tried *tried, const struct orch_plan *plan,
+                     const struct orch_search_point *of, struct orch_tried_points *out,
+                     GError **error)
+{
+    struct known known = {0};
+    *out = (struct orch_tried_points){.best_whole = (double)NAN, .best_partial = (double)NAN};
+    out->sampled = g_array_new(FALSE, TRUE, sizeof(struct orch_sampled));
+    for (guint i = 0; i < tried->avoided->len; i++) {
+        const struct avoided *avoided = tried->avoided->pdata[i];
+        const struct orch_sampled failed = {.point = avoided->at, .state = ORCH_SAMPLED_FAILED};
+        if (avoided->search == of->search && avoided->group == of->group)
+            g_array_append_val(out->sampled, failed);
+    }
+    for (unsigned i = 0; i < plan->count; i++) { /* repeats of a point are neighbours */
+        const struct orch_search_point *point = plan->items[i].cell->point;
+        if (!is_of(point, of) || !point->is_chosen)
+            continue;
+        if (known.point && known.point != point)
+            add_point(tried, &known, out);
+        if (known.point != point)
+            known = (struct known){.point = point};
+        if (!add_item(tried, plan, i, &known, error))
+            return false;
+    }
+    if (known.point)
+        add_point(tried, &known, out);
+    return true;
+}
+
+void orch_tried_points_clear(struct orch_tried_points *points)
+{
+    g_clear_pointer(&points->sampled, g_array_unref);
+}

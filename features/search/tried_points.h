@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is known of the points of a run's searches: the values of the trials that ended, in this run
+ * or before, and the points that failed. */
+#ifndef ORCH_FEATURES_SEARCH_TRIED_POINTS_H
+#define ORCH_FEATURES_SEARCH_TRIED_POINTS_H
+
+#include "core/plan/plan.h"
+#include "lib/wire/verdict.h"
+#include "predictors/sampler.h"
+
+struct orch_tried;
+struct orch_tried *orch_tried_new(void);
+void orch_tried_free(struct orch_tried *tried);
+
+/** The points of one search that are chosen, or failed in an earlier run. */
+struct orch_tried_points {
+    GArray *sampled;                      /* struct orch_sampled; borrows from `tried` and plan */
+    const struct orch_search_point *best; /* NULL: none has a value */
+    double best_value;                    /* as measured */
+    /* The best of those of which all repeats have ended, and of the others: */
+    double best_whole, best_partial; /* NAN: none has a value */
+    unsigned points;                 /* of this plan, of which a trial has ended */
+    unsigned done, without;          /* trials that have ended well, and those without the metric */
+};
+
+/** Reads the points of the search of `of`. The caller clears `out`, after an error, too. */
+bool orch_tried_read(struct orch_tried *tried, const struct orch_plan *plan,
+                     const struct orch_search_point *of, struct orch_tried_points *out,
+                     GError **error);
+void orch_tried_points_clear(struct orch_tried_points *points);
+/** Whether one value of the search's metric is better than another; nothing is worse than NAN. */
+bool orch_tried_is_better(const struct orch_search *search, double value, double than);
+
+/** Reads, once for each search, which points have failed before: a search that goes on knows them.
+ * An earlier failure counts when the trial would be the same one again. `index`: of an item of the
+ * search whose point is open. */
+bool orch_tried_read_failures(struct orch_tried *tried, struct orch_plan *plan, unsigned index,
+                              GError **error);
+/** Notes that a trial has ended and is not retried. */
+void orch_tried_note_end(struct orch_tried *tried, const struct orch_plan *plan, unsigned index,
+                         const enum orch_verdict *verdict);
+/** Notes a point that the plugin rejects. Returns its coordinates, borrowed. */
+const double *orch_tried_note_rejected(struct orch_tried *tried,
+                                       const struct orch_search_point *of);
+
+#endif
