@@ -17,12 +17,8 @@ static void sample_auto(const struct orch_sampling *sampling, double *out)
 }
 
 const struct orch_sampler ORCH_SAMPLERS[] = {
-    {"auto", "gp up to 300 values and 20 parameters, tpe beyond", sample_auto},
-    {"gp", "a Gaussian process; the point with the largest expected improvement", orch_sample_gp},
-    {"tpe", "tree-structured Parzen estimators", orch_sample_tpe},
-    {"sobol", "Sobol's sequence: points that fill the space evenly", orch_sample_sobol},
-    {"random", "points drawn independently", orch_sample_random},
-    {0},
+    {"auto", sample_auto},        {"gp", orch_sample_gp},         {"tpe", orch_sample_tpe},
+    {"sobol", orch_sample_sobol}, {"random", orch_sample_random}, {0},
 };
 
 const struct orch_sampler *orch_sampler_find(const char *name)

@@ -10,7 +10,7 @@
 enum orch_sampled_state {
     ORCH_SAMPLED_ENDED,   /* it has a value */
     ORCH_SAMPLED_FAILED,  /* it ended without a value: such points are avoided, but no value is made
-                             up  for them */
+                             up for them */
     ORCH_SAMPLED_PENDING, /* it runs now */
 };
 
@@ -26,15 +26,10 @@ struct orch_sampling {
     const struct orch_sampled *trials; /* in the order in which their points were chosen */
     size_t count;
     uint64_t seed;
-    /** Seconds that a trial at a point is expected to take; NULL: every trial costs the same. The
-     * improvement that a point promises is divided by cost^cost_power. */
-    double (*cost_s)(const void *ctx, const double *point);
-    const void *cost_ctx;
-    double cost_power;
 };
 
 struct orch_sampler {
-    const char *name, *about;
+    const char *name;
     /** Writes the next point, snapped, to `out`: as many numbers as the space has parameters. */
     void (*next)(const struct orch_sampling *sampling, double *out);
 };
@@ -61,5 +56,7 @@ void orch_sample_gp(const struct orch_sampling *sampling, double *out);
 uint64_t orch_sampling_random(const struct orch_sampling *sampling);
 /** Number of trials in a state. */
 size_t orch_sampling_count(const struct orch_sampling *sampling, enum orch_sampled_state state);
+/** The trials that have ended, the best first, of equal ones the older. Caller frees. */
+const struct orch_sampled **orch_sampling_best(const struct orch_sampling *sampling, size_t *out_n);
 
 #endif

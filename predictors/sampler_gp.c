@@ -2,15 +2,12 @@
 /* Bayesian optimisation (Jones, Schonlau and Welch 1998) with a Gaussian process: the next point is
  * the one with the largest logarithm of the expected improvement (Ament et al. 2023) on the best
  * expected value among the points that were tried, which is what noise leaves of "the best so far".
- * Losses often have a long tail, so the process is fitted to the values, their roots and their
- * logarithms (Box and Cox 1964), and the transformation that explains the values best is taken.
- * Running trials count with the value that is expected of them (kriging believer, Ginsbourger et
- * al. 2010), so that choices at the same time differ. What a point promises is lowered by how near
- * it is to a trial that failed.
- */
+ * The process is one of transformed values (box_cox.h). Running trials count with the value that is
+ * expected of them (kriging believer, Ginsbourger et al. 2010), so that choices at the same time
+ * differ. What a point promises is lowered by how near it is to a trial that failed. */
 #include "lib/base/random.h"
+#include "predictors/box_cox.h"
 #include "predictors/sampler.h"
-#include "predictors/space_process.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multimin.h>
@@ -20,89 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX 120     /* points of the process: the best, and the newest of the others */
-#define BEST_SHARE 0.5   /* of these, so many are the best ones */
-#define LEAST_VALUE 0.05 /* of values before their transformation, whose median is about 1 */
-#define MARGIN 5.0       /* so much better, as a logarithm, a transformation has to be */
-#define EVEN 512         /* candidates spread over the space */
-#define NEAR_BEST 128    /* candidates near the best points */
-#define CLIMBS 4         /* of the best candidates, so many are improved */
+#define ROWS_MAX 120   /* points of the process: the best, and the newest of the others */
+#define BEST_SHARE 0.5 /* of these, so many are the best ones */
+#define EVEN 512       /* candidates spread over the space */
+#define NEAR_BEST 128  /* candidates near the best points */
+#define CLIMBS 4       /* of the best candidates, so many are improved */
 #define CLIMB_STEPS 25
 #define CAUTION 5  /* power of the chance that a trial ends well */
 #define APART 0.01 /* of a range: points that run at once are so far apart in some parameter */
 #define EDGE 1e-6  /* a climb stays so far from the ends of a range */
-
-/* ---- values -------------------------------------------------------------------------------------
- */
-
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double box_cox(double value, double power)
-{
-    return fabs(power) < 1e-6 ? log(value) : (pow(value, power) - 1) / power;
-}
-
-/* Makes mean 0 and variance 1 of values. Returns the deviation that they had. */
-static double standardise(double *inout, size_t n)
-{
-    double mean = 0, squares = 0;
-    for (size_t i = 0; i < n; i++)
-        mean += inout[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        squares += (inout[i] - mean) * (inout[i] - mean) / (double)n;
-    double deviation = squares > 0 ? sqrt(squares) : 1;
-    for (size_t i = 0; i < n; i++)
-        inout[i] = (inout[i] - mean) / deviation;
-    return deviation;
-}
-
-/* Fits a process to values that are transformed by one power. `*out_loss`: how badly it explains
- * the values as they were, comparable between powers. */
-static struct orch_space_process *fit_power(const struct orch_space *space, const double *points,
-                                            const double *values, size_t n, double power,
-                                            double *out_loss)
-{
-    g_autofree double *changed = g_new(double, n);
-    double logs = 0;
-    for (size_t i = 0; i < n; i++) {
-        changed[i] = box_cox(values[i], power);
-        logs += log(values[i]);
-    }
-    double deviation = standardise(changed, n);
-    struct orch_space_process *process = orch_space_process_fit(space, points, changed, n);
-    *out_loss =
-        process ? orch_space_process_loss(process) + (double)n * log(deviation) - (power - 1) * logs
-                : HUGE_VAL;
-    return process;
-}
-
-/* Fits a process to values in the transformation that makes it explain them best. NULL: it cannot.
- */
-static struct orch_space_process *fit(const struct orch_space *space, const double *points,
-                                      double *values, size_t n)
-{
-    static const double POWERS[] = {1, 0.5, 0};
-    g_autofree double *sorted = g_memdup2(values, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_reals);
-    double scale = sorted[n / 2] - sorted[0], least = HUGE_VAL;
-    struct orch_space_process *best = NULL;
-    for (size_t i = 0; i < n; i++)
-        values[i] = (values[i] - sorted[0]) / (scale > 0 ? scale : 1) + LEAST_VALUE;
-    for (size_t k = 0; k < G_N_ELEMENTS(POWERS); k++) {
-        double loss;
-        struct orch_space_process *process = fit_power(space, points, values, n, POWERS[k], &loss);
-        loss += MARGIN * (double)k;
-        bool is_better = process && loss < least;
-        orch_space_process_free(is_better ? best : process);
-        best = is_better ? process : best;
-        least = is_better ? loss : least;
-    }
-    return best;
-}
 
 /* ---- what is expected ---------------------------------------------------------------------------
  */
@@ -163,20 +86,13 @@ static double log_well(const struct search *search, const double *point)
     return CAUTION * log((failed + 1e-12) / (failed + ended + 1e-12));
 }
 
-static double log_cost(const struct search *search, const double *point)
-{
-    const struct orch_sampling *sampling = search->sampling;
-    double cost = sampling->cost_s ? sampling->cost_s(sampling->cost_ctx, point) : 1;
-    return cost > 0 && isfinite(cost) ? sampling->cost_power * log(cost) : 0;
-}
-
 /* What a point promises, as a logarithm. */
 static double promise(const struct search *search, const double *point)
 {
     double mean, deviation, unused;
     orch_space_process_at(search->process, point, &mean, &deviation, NULL, NULL);
     return log_improvement((search->best - mean) / deviation, &unused) + log(deviation) +
-           log_well(search, point) - log_cost(search, point);
+           log_well(search, point);
 }
 
 /* ---- the best candidate -------------------------------------------------------------------------
@@ -388,14 +304,6 @@ static void choose(const struct search *search, double *out)
  * -----------------------------------------------------------------------------------
  */
 
-static int compare_values(const void *a, const void *b)
-{
-    const struct orch_sampled *x = *(const struct orch_sampled *const *)a,
-                              *y = *(const struct orch_sampled *const *)b;
-    int order = (x->value > y->value) - (x->value < y->value);
-    return order ? order : (x > y) - (x < y);
-}
-
 static int compare_newest(const void *a, const void *b)
 {
     const struct orch_sampled *x = *(const struct orch_sampled *const *)a,
@@ -406,18 +314,12 @@ static int compare_newest(const void *a, const void *b)
 /* The ended trials that the process gets, the best first. Caller frees. */
 static const struct orch_sampled **choose_rows(const struct orch_sampling *sampling, size_t *out_n)
 {
-    const struct orch_sampled **rows = g_new(const struct orch_sampled *, sampling->count + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < sampling->count; i++)
-        if (sampling->trials[i].state == ORCH_SAMPLED_ENDED)
-            rows[n++] = &sampling->trials[i];
-    qsort(rows, n, sizeof *rows, compare_values);
-    if (n > ROWS_MAX) {
+    const struct orch_sampled **rows = orch_sampling_best(sampling, out_n);
+    if (*out_n > ROWS_MAX) {
         size_t best = (size_t)(BEST_SHARE * ROWS_MAX);
-        qsort(rows + best, n - best, sizeof *rows, compare_newest);
-        n = ROWS_MAX;
+        qsort(rows + best, *out_n - best, sizeof *rows, compare_newest);
+        *out_n = ROWS_MAX;
     }
-    *out_n = n;
     return rows;
 }
 
@@ -472,7 +374,7 @@ void orch_sample_gp(const struct orch_sampling *sampling, double *out)
         values[i] = rows[i]->value;
         ended[i] = rows[i]->point;
     }
-    struct orch_space_process *process = fit(sampling->space, points, values, n);
+    struct orch_space_process *process = orch_box_cox_fit(sampling->space, points, values, n);
     if (!process) {
         orch_sample_tpe(sampling, out);
         return;

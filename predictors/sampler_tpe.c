@@ -6,6 +6,7 @@
  * it exists. Trials that failed or are running count as not good, which keeps parallel choices
  * apart. */
 #include "lib/base/random.h"
+#include "lib/base/reals.h"
 #include "predictors/sampler.h"
 
 #include <gsl/gsl_cdf.h>
@@ -42,21 +43,16 @@ static void weigh(double *out, size_t n)
     }
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The distance to the farther of the two neighbours among the centers, as each kernel's width. */
 static void widen(struct density *density)
 {
     size_t n = density->count;
     g_autofree double *sorted = g_memdup2(density->center, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_reals);
+    orch_reals_sort(sorted, n);
     double narrowest = 1.0 / fmin(NARROWEST, (double)n);
     for (size_t i = 0; i < n; i++) {
-        const double *at = bsearch(&density->center[i], sorted, n, sizeof *sorted, compare_reals);
+        const double *at =
+            bsearch(&density->center[i], sorted, n, sizeof *sorted, orch_compare_reals);
         double below = at > sorted ? at[0] - at[-1] : 0;
         double above = at < sorted + n - 1 ? at[1] - at[0] : 0;
         density->width[i] = CLAMP(fmax(below, above), narrowest, 1);
@@ -168,24 +164,11 @@ static double best_number(const double *good, size_t goods, const double *other,
     return chosen;
 }
 
-static int compare_values(const void *a, const void *b)
-{
-    const struct orch_sampled *x = *(const struct orch_sampled *const *)a,
-                              *y = *(const struct orch_sampled *const *)b;
-    int order = (x->value > y->value) - (x->value < y->value);
-    return order ? order : (x > y) - (x < y);
-}
-
 /* Marks the best of the ended trials. */
 static void mark_good(const struct orch_sampling *sampling, bool *out)
 {
-    g_autofree const struct orch_sampled **ended =
-        g_new(const struct orch_sampled *, sampling->count);
-    size_t n = 0;
-    for (size_t i = 0; i < sampling->count; i++)
-        if (sampling->trials[i].state == ORCH_SAMPLED_ENDED)
-            ended[n++] = &sampling->trials[i];
-    qsort(ended, n, sizeof *ended, compare_values);
+    size_t n;
+    g_autofree const struct orch_sampled **ended = orch_sampling_best(sampling, &n);
     size_t good = (size_t)fmin(ceil(GOOD_SHARE * (double)n), GOOD_MAX);
     for (size_t i = 0; i < good; i++)
         out[ended[i] - sampling->trials] = true;

@@ -6,6 +6,7 @@
 
 #include <gsl/gsl_qrng.h>
 #include <math.h>
+#include <stdlib.h>
 
 uint64_t orch_sampling_random(const struct orch_sampling *sampling)
 {
@@ -18,6 +19,26 @@ size_t orch_sampling_count(const struct orch_sampling *sampling, enum orch_sampl
     for (size_t i = 0; i < sampling->count; i++)
         count += sampling->trials[i].state == state;
     return count;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    const struct orch_sampled *x = *(const struct orch_sampled *const *)a,
+                              *y = *(const struct orch_sampled *const *)b;
+    int order = (x->value > y->value) - (x->value < y->value);
+    return order ? order : (x > y) - (x < y);
+}
+
+const struct orch_sampled **orch_sampling_best(const struct orch_sampling *sampling, size_t *out_n)
+{
+    const struct orch_sampled **best = g_new(const struct orch_sampled *, sampling->count + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < sampling->count; i++)
+        if (sampling->trials[i].state == ORCH_SAMPLED_ENDED)
+            best[n++] = &sampling->trials[i];
+    qsort(best, n, sizeof *best, compare_values);
+    *out_n = n;
+    return best;
 }
 
 void orch_sample_random(const struct orch_sampling *sampling, double *out)

@@ -19,7 +19,7 @@
 
 struct orch_space_process {
     const struct orch_space *space;
-    size_t n, room; /* points, and how many have space */
+    size_t n; /* points */
     unsigned d;
     double *points; /* n x d, without NAN */
     double *values;
@@ -259,7 +259,7 @@ struct orch_space_process *orch_space_process_fit(const struct orch_space *space
 {
     struct orch_space_process *p = g_new0(struct orch_space_process, 1);
     p->space = space;
-    p->n = p->room = n;
+    p->n = n;
     p->d = space->params->len;
     p->points = g_new(double, n * p->d);
     p->values = g_memdup2(values, n * sizeof *values);

@@ -14,6 +14,8 @@
  * freedom (Cohen's tables: d = 1 takes 17 and 17, d = 0.5 takes 64 and 64). */
 #include "features/compare/contrast.h"
 
+#include "lib/base/reals.h"
+
 #include <glib.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -119,12 +121,6 @@ double orch_mann_whitney(const double *a, size_t count_a, const double *b, size_
     return p_of(count_a, count_b, u, ties);
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Returns how many of the differences lie beyond each end of the interval: fewer would be refused
  * by the test at this level. 0: the test refuses nothing. */
 static size_t count_beyond(size_t m, size_t n, double ties, double level)
@@ -153,7 +149,7 @@ static bool find_shifts(const double *x, size_t m, const double *y, size_t n, si
     g_autofree double *differences = g_new(double, m *n);
     for (size_t i = 0; i < m * n; i++)
         differences[i] = y[i % n] - x[i / n];
-    qsort(differences, m * n, sizeof *differences, compare_reals);
+    orch_reals_sort(differences, m * n);
     out->mid = (differences[(m * n - 1) / 2] + differences[m * n / 2]) / 2;
     out->low = differences[beyond - 1];
     out->high = differences[m * n - beyond];

@@ -211,6 +211,25 @@ static void test_process(void **state)
     orch_space_free(history.space);
 }
 
+/* Only trials that ended, the best first, of equal ones the older. */
+static void test_best(void **state)
+{
+    (void)state;
+    const struct orch_sampled trials[] = {{.state = ORCH_SAMPLED_ENDED, .value = 2},
+                                          {.state = ORCH_SAMPLED_PENDING},
+                                          {.state = ORCH_SAMPLED_ENDED, .value = 1},
+                                          {.state = ORCH_SAMPLED_FAILED},
+                                          {.state = ORCH_SAMPLED_ENDED, .value = 1}};
+    const struct orch_sampling sampling = {.trials = trials, .count = G_N_ELEMENTS(trials)};
+    size_t n;
+    const struct orch_sampled **best = orch_sampling_best(&sampling, &n);
+    assert_int_equal(n, 3);
+    assert_ptr_equal(best[0], &trials[2]);
+    assert_ptr_equal(best[1], &trials[4]);
+    assert_ptr_equal(best[2], &trials[0]);
+    g_free(best);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -224,7 +243,7 @@ int main(void)
         cmocka_unit_test(test_names),      cmocka_unit_test(test_process),
         cmocka_unit_test(test_minimum),    cmocka_unit_test(test_repeatable),
         cmocka_unit_test(test_pending),    cmocka_unit_test(test_failing),
-        cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_conditions), cmocka_unit_test(test_best),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
