@@ -93,6 +93,25 @@ static void test_conditions(void **state)
     orch_space_free(space);
 }
 
+/* Points are the same where each coordinate is near enough, or exists in neither. */
+static void test_same(void **state)
+{
+    (void)state;
+    static const char *const pairs[] = {"opt", "[sgd, adam]", "momentum",
+                                        "uniform(0, 1) if opt = sgd", NULL};
+    struct orch_space *space = space_of(pairs);
+    const double sgd[] = {0.25, 0.5}, near[] = {0.25, 0.505}, adam[] = {0.75, NAN},
+                 half[] = {0.25, NAN};
+    assert_true(orch_space_is_same(space, sgd, sgd, ORCH_SPACE_EQUAL));
+    assert_true(orch_space_is_same(space, adam, adam, ORCH_SPACE_EQUAL));
+    assert_false(orch_space_is_same(space, sgd, near, ORCH_SPACE_EQUAL));
+    assert_true(orch_space_is_same(space, sgd, near, 0.01));
+    assert_false(orch_space_is_same(space, sgd, adam, ORCH_SPACE_EQUAL));
+    assert_false(orch_space_is_same(space, sgd, half, ORCH_SPACE_EQUAL));
+    assert_false(orch_space_is_same(space, half, sgd, 1));
+    orch_space_free(space);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -140,9 +159,8 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_values),     cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_conditions), cmocka_unit_test(test_same),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
