@@ -168,8 +168,8 @@ struct orch_chooser {
      * left to try, or with an error. */
     bool (*choose)(void *ctx, struct orch_plan *plan, unsigned index, char **out_why,
                    GError **error);
-    /** Called when a trial of a search has ended and will not be retried; `collected` NULL: it was
-     * given up and has not run. */
+    /** Called when a trial of a search has ended and will not be retried; `collected` NULL: it has
+     * not run here: it was given up, or an earlier run is reused. */
     void (*ended)(void *ctx, struct orch_plan *plan, unsigned index,
                   const struct orch_collected *collected);
 };

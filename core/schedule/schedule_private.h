@@ -236,7 +236,7 @@ bool orch_schedule_may_choose(struct run *run, struct job *job, bool *out_may, G
 /** Chooses them, or ends the trial when its search has no more values to try. */
 bool orch_schedule_choose(struct run *run, struct job *job, GError **error);
 /** Tells the search of a trial, if it is one's, that it has ended; `collected` NULL: without having
- * run. */
+ * run here. */
 void orch_schedule_note_search(struct run *run, const struct job *job,
                                const struct orch_collected *collected);
 

@@ -55,6 +55,7 @@ static void reuse(struct run *run, struct job *job, const char *key)
     job->status = JOB_ENDED;
     job->well = true;
     run->totals.reused++;
+    orch_schedule_note_search(run, job, NULL);
 }
 
 /* Stores a forecast. Failures are ignored, because the run matters more than its forecast. */
@@ -274,6 +275,7 @@ static bool settle(struct run *run, struct job *job, GError **error)
         job->status = JOB_ENDED;
         run->totals.skipped++;
         run->moved = true;
+        orch_schedule_note_search(run, job, NULL);
     }
     return true;
 }

@@ -24,7 +24,16 @@ struct chooser {
     const struct orch_listener *listener;
     struct orch_tried *tried;
     GHashTable *exhausted; /* set of "SEARCH GROUP" that have no points left, as the user knows */
+    const struct orch_search_point
+        *waiting; /* of a search that waits, until a trial ends; or NULL */
 };
+
+static const char NO_POINTS[] = "the sampler gives no values that were not tried";
+
+static char *name_of(const struct orch_search_point *point)
+{
+    return g_strdup_printf("%p %u", (const void *)point->search, point->group);
+}
 
 static void G_GNUC_PRINTF(2, 3) say(const struct chooser *chooser, const char *format, ...)
 {
@@ -53,7 +62,17 @@ static bool ask(void *ctx, struct orch_plan *plan, unsigned index, enum orch_sea
     struct chooser *chooser = ctx;
     const struct orch_search_point *point = plan->items[index].cell->point;
     const struct orch_search *search = point->search;
+    g_autofree char *name = name_of(point);
     struct orch_tried_points points;
+    *out = ORCH_SEARCH_WAITS;
+    if (chooser->waiting && chooser->waiting->search == search &&
+        chooser->waiting->group == point->group)
+        return true;
+    *out = ORCH_SEARCH_IS_OVER;
+    if (g_hash_table_contains(chooser->exhausted, name)) {
+        *out_why = g_strdup(NO_POINTS);
+        return true;
+    }
     bool ok = orch_tried_read(chooser->tried, plan, point, &points, error);
     *out = ORCH_SEARCH_CHOOSES;
     if (ok && points.done >= WITHOUT_METRIC && points.without == points.done) {
@@ -66,6 +85,7 @@ static bool ask(void *ctx, struct orch_plan *plan, unsigned index, enum orch_sea
                                    orch_real_format(points.best_whole, reached));
     } else if (ok && is_reached(search, points.best_partial)) {
         *out = ORCH_SEARCH_WAITS;
+        chooser->waiting = point;
     }
     orch_tried_points_clear(&points);
     return ok;
@@ -115,12 +135,21 @@ static bool find_untried(const struct orch_sampling *sampling, double *out)
     return false;
 }
 
+/* Parts of a recipe that run on several machines begin with points of their own. */
+static uint64_t seed_of(const struct orch_expansion *expansion,
+                        const struct orch_search_point *point)
+{
+    uint64_t seed = point->search->seed + point->group;
+    return expansion->part > 1 ? orch_random_stream(seed, TRIES + expansion->part) : seed;
+}
+
 /* Writes the next point that was not tried to `out`: the trial of another one would be done before.
  */
-static bool next_point(const struct orch_search_point *point, const GArray *sampled, double *out)
+static bool next_point(const struct orch_expansion *expansion,
+                       const struct orch_search_point *point, const GArray *sampled, double *out)
 {
     const struct orch_sampler *sampler = orch_sampler_find(point->search->sampler);
-    const uint64_t seed = point->search->seed + point->group;
+    const uint64_t seed = seed_of(expansion, point);
     struct orch_sampling sampling = {
         .space = point->search->space,
         .trials = (const struct orch_sampled *)(const void *)sampled->data,
@@ -161,13 +190,11 @@ static void leave_out(struct chooser *chooser, const struct orch_cell *cell, con
     g_array_append_val(sampled, rejected);
 }
 
-static char *exhausted(struct chooser *chooser, const struct orch_cell *cell)
+/* Ends a search, and says so. */
+static void end_search(struct chooser *chooser, const struct orch_cell *cell)
 {
-    static const char WHY[] = "the sampler gives no values that were not tried";
-    char *name = g_strdup_printf("%p %u", (const void *)cell->point->search, cell->point->group);
-    if (g_hash_table_add(chooser->exhausted, name))
-        say(chooser, "the search of %s ends: %s", cell->experiment->name, WHY);
-    return g_strdup(WHY);
+    g_hash_table_add(chooser->exhausted, name_of(cell->point));
+    say(chooser, "the search of %s ends: %s", cell->experiment->name, NO_POINTS);
 }
 
 /* Takes the next point that the plugin accepts. */
@@ -178,8 +205,9 @@ static bool take_next(struct chooser *chooser, struct orch_plan *plan, const str
     GError *problem = NULL;
     for (unsigned i = 0; i < REJECTED_MAX; i++) {
         g_clear_error(&problem);
-        if (!next_point(point, points->sampled, point->at)) {
-            *out_why = exhausted(chooser, cell);
+        if (!next_point(plan->expansion, point, points->sampled, point->at)) {
+            end_search(chooser, cell);
+            *out_why = g_strdup(NO_POINTS);
             return false;
         }
         if (orch_plan_take_point(plan, point, &problem))
@@ -218,6 +246,7 @@ static void ended(void *ctx, struct orch_plan *plan, unsigned index,
                   const struct orch_collected *collected)
 {
     struct chooser *chooser = ctx;
+    chooser->waiting = NULL;
     orch_tried_note_end(chooser->tried, plan, index, collected ? &collected->verdict : NULL);
 }
 

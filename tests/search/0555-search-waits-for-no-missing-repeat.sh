@@ -57,6 +57,13 @@ ok timeout 60 orch run s.recipe tune --part 2/2
 says 'best val_loss of 5 points'
 ok orch ls --json --where 'experiment = tune and repeat = 2'
 same "$(json runs.#)" 5
+# two parts of points without repeats are other points, on two machines, too
+widths() { orch ls --json --db "$1" | python3 -c 'import json, sys
+for r in json.load(sys.stdin)["runs"]: print(r["setting"]["width"])'; }
+sed '/^    repeat/d' s.recipe >single.recipe
+ok orch run single.recipe tune --part 1/2 --db a.db
+ok orch run single.recipe tune --part 2/2 --db b.db
+same "$(cat <(widths a.db) <(widths b.db) | sort -u | wc -l)" 5 'points of the parts'
 # the trial that the first repeats refer to fails; the second repeats choose, and run
 recipe '${base.offset}'
 git commit -qam 'from base'
