@@ -6,9 +6,26 @@
 #include "core/report/grid.h"
 
 /** Writes the name of a value or a parameter in words: "throughput_images_per_second" in images/s
- * is "throughput", "wall_s" in s is "wall time", "final_accuracy" is "final accuracy". `unit` may
+ * is "throughput", "wall_s" in s is "wall time", "val_acc" is "validation accuracy". `unit` may
  * be NULL. The caller frees. */
 char *orch_answer_words(const char *name, const char *unit);
+
+/** Returns whether a name in words ends with its unit (or NULL): "training images" in images. Then
+ * the unit is not said again. */
+bool orch_answer_names_unit(const char *name, const char *unit);
+/** Writes a trial's setting on some axes (char *) in words: "workers 2, segmented_ring, target
+ * true". The caller frees. */
+char *orch_answer_setting(const struct orch_trials *trials, const struct orch_report_trial *trial,
+                          const GPtrArray *axes);
+/** The same of a grid's cell, by the axes of its rows that tell the cells apart; "" without trials.
+ * The caller frees. */
+char *orch_answer_row(const struct orch_trials *trials, const struct orch_grid *grid,
+                      const struct orch_grid_cell *cell);
+/** Writes axes in words: "experiment, learning rate". The caller frees. */
+char *orch_answer_axes(const GPtrArray *axes);
+/** Writes the name of a chart's series in the same words: "lr=0.1 mode=full" as "learning rate 0.1,
+ * full". The caller frees. */
+char *orch_answer_series(const char *name);
 
 /** Appends a number with its unit (or NULL) and the ends of its interval (NaN: none): "513 images/s
  * [490 to 536]". */
@@ -33,7 +50,8 @@ void orch_answer_entries_append(GString *out, const GArray *entries, const char 
 void orch_answer_of_chart(struct orch_section *section);
 
 /** Puts the answer of a grid before the section's other blocks: of its first values, those of all
- * settings when they are few, else the lowest and the highest. Without numbers nothing is added. */
+ * settings when they are few, else by column or by the first axis the ends along a numeric axis, or
+ * the lowest and the highest. Without numbers nothing is added. */
 void orch_answer_of_grid(struct orch_section *section, const struct orch_trials *trials,
                          const struct orch_grid *grid);
 

@@ -15,6 +15,12 @@ static struct orch_answer_quantity quantity_of(const char *label)
         return (struct orch_answer_quantity){orch_answer_words(label, NULL), NULL};
     g_autofree char *name = g_strndup(label, (gsize)(bracket - 1 - label));
     char *unit = g_strndup(bracket + 1, strlen(bracket + 1) - 1);
+    if (strchr(unit, ' ')) { /* a remark, such as the year of a rule */
+        g_free(unit);
+        return (struct orch_answer_quantity){orch_answer_words(label, NULL), NULL};
+    }
+    if (orch_answer_names_unit(name, unit))
+        g_clear_pointer(&unit, g_free);
     return (struct orch_answer_quantity){orch_answer_words(name, unit), unit};
 }
 
@@ -48,10 +54,9 @@ static GArray *lines_of(const struct orch_chart *chart)
             const struct orch_chart_series *series = panel->series->pdata[j];
             if (series->role != ORCH_SERIES_MEASURED || !series->points->len)
                 continue;
-            const struct orch_answer_line line = {g_strjoin(panel->title ? ", " : "",
-                                                            panel->title ? panel->title : "",
-                                                            series->name, NULL),
-                                                  panel, series};
+            g_autofree char *name = g_strjoin(panel->title ? ", " : "",
+                                              panel->title ? panel->title : "", series->name, NULL);
+            const struct orch_answer_line line = {orch_answer_series(name), panel, series};
             g_array_append_val(lines, line);
         }
     }

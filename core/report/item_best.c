@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `best`: the best setting, its margin, and whether the margin is more than noise. */
+#include "core/report/answer.h"
 #include "core/report/items.h"
 
 #include "core/stats/numbers.h"
@@ -35,32 +36,49 @@ static void add_margins(struct orch_section *section, const struct orch_grid *gr
                       winner->worse, winner->others->len - winner->uneven);
 }
 
-static void add_winner(struct orch_section *section, const struct orch_grid *grid,
+/* The setting as the head "winner by AXIS" leaves it open: with several axes their names are said
+ * again at numbers. */
+static char *label_of(const struct orch_section_grid *g, const struct orch_grid_cell *cell)
+{
+    return g->rows->len > 1 ? orch_answer_row(g->trials, g->grid, cell) : g_strdup(cell->row);
+}
+
+/* "full accuracy 0.912 [0.905, 0.918]", with the unit where there is one */
+static char *value_of(const struct orch_grid *grid, const struct orch_grid_cell *cell)
+{
+    const struct orch_item_value *wanted = grid->wanted->pdata[0];
+    const struct orch_spread spread = orch_grid_spread(grid, cell, 0);
+    g_autofree char *text = orch_spread_format(&spread);
+    g_autofree char *name = orch_answer_words(wanted->name, grid->units[0]);
+    const char *unit = orch_answer_names_unit(name, grid->units[0]) ? NULL : grid->units[0];
+    return g_strdup_printf("%s %s%s%s", name, text, unit ? " " : "", unit ? unit : "");
+}
+
+static void add_winner(struct orch_section *section, const struct orch_section_grid *g,
                        const struct orch_winner *winner)
 {
-    g_autofree char *axes = orch_names_joined(grid->rows);
+    const struct orch_grid *grid = g->grid;
+    g_autofree char *axes = orch_answer_axes(grid->rows);
+    g_autofree char *first = label_of(g, winner->first), *text = value_of(grid, winner->first);
     if (!winner->others->len) {
-        struct orch_spread spread = orch_grid_spread(grid, winner->first, 0);
-        g_autofree char *value = orch_spread_format(&spread);
         orch_section_answer(section,
                             "no winner by %s: only %s has a number, %s from %u of %u trials", axes,
-                            winner->first->row, value, winner->first->done, winner->first->planned);
+                            first, text, winner->first->done, winner->first->planned);
         return;
     }
-    g_autofree char *text = orch_grid_text(grid, winner->first);
     g_autofree char *count = orch_grid_count_text(winner->first);
     const struct orch_grid_cell *second = winner->others->pdata[0];
     const struct orch_difference *d = &winner->margins[1];
     g_autofree char *margin = orch_within_format(d->mean.mid, d->mean.low, d->mean.high);
-    g_autofree char *noise = orch_difference_text(d, NULL);
+    g_autofree char *noise = orch_difference_text(d, NULL), *other = label_of(g, second);
     if (isnan(d->p))
         orch_section_answer(section, "best by %s, without a verdict: %s with %s (n = %s); %s: %s",
-                            axes, winner->first->row, text, count, second->row, noise);
+                            axes, first, text, count, other, noise);
     else
         orch_section_answer(section, "%s by %s%s: %s with %s (n = %s); margin over %s: %s; %s",
                             d->is_more_than_noise ? "winner" : "best", axes,
-                            d->is_more_than_noise ? "" : ", though by no more than noise",
-                            winner->first->row, text, count, second->row, margin, noise);
+                            d->is_more_than_noise ? "" : ", though by no more than noise", first,
+                            text, count, other, margin, noise);
     if (winner->others->len > 1)
         add_margins(section, grid, winner);
     if (winner->method)
@@ -74,7 +92,7 @@ static bool fill(struct orch_section_context *a, GError **error)
         return false;
     struct orch_winner winner = orch_grid_winner(g->grid);
     if (winner.first) {
-        add_winner(a->section, g->grid, &winner);
+        add_winner(a->section, g, &winner);
         orch_section_note_shared_base(a, g->grid);
     }
     if (winner.first && winner.missing)

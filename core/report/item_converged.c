@@ -203,6 +203,7 @@ static void add_answer(struct orch_section *section, const struct gathered *g, c
                                            "still changes in some repeats", "diverged"};
     const struct setting *best = g->settings->len > 1 ? best_of(g) : NULL;
     g_autoptr(GString) text = g_string_new(NULL);
+    g_autofree char *axis = orch_answer_axes(by);
     for (unsigned v = 0; v < G_N_ELEMENTS(verdicts); v++) {
         unsigned said = 0;
         for (guint i = 0; i < g->settings->len; i++) {
@@ -215,8 +216,7 @@ static void add_answer(struct orch_section *section, const struct gathered *g, c
             else
                 g_string_append_printf(text, "%s%s", text->len ? "; " : "", verdicts[v]);
             if (by->len)
-                g_string_append_printf(text, " with %s%s%s",
-                                       by->len == 1 ? (char *)by->pdata[0] : "",
+                g_string_append_printf(text, " with %s%s%s", by->len == 1 ? axis : "",
                                        by->len == 1 ? " " : "", s->label);
             if (isfinite(stat_of(s->ends).mean))
                 g_string_append_printf(text, " (%s%s)", end, s == best ? ", the best" : "");

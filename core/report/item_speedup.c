@@ -5,10 +5,9 @@
 #include "core/recipe/report_shapes.h"
 #include "core/report/answer.h"
 #include "core/report/items.h"
-#include "core/report/speedup_columns.h"
+#include "core/report/speedup_gathered.h"
 
 #include "core/stats/numbers.h"
-#include "core/stats/quotient.h"
 #include "lib/base/json.h"
 
 #include <math.h>
@@ -33,156 +32,9 @@ static GPtrArray *columns_of(const struct orch_section_context *a)
     return columns;
 }
 
-/* ---- gathering ---------------------------------------------------------------------------------
- */
-
-/* The repeats of one setting. */
-struct setting {
-    char *label;
-    double workers;
-    GArray *values; /* double */
-    double sums[ORCH_SPEEDUP_EXTRAS];
-    unsigned counts[ORCH_SPEEDUP_EXTRAS];
-    bool is_disturbed; /* the values are times or rates, and some run was disturbed */
-};
-
-struct gathered {
-    GArray *settings; /* struct setting */
-    const char *better, *unit;
-    unsigned oversubscribed_count; /* trials that are left out */
-    bool times_steps;              /* the item names `steps` */
-};
-
-static void setting_clear(gpointer pointer)
-{
-    struct setting *s = pointer;
-    g_free(s->label);
-    g_array_unref(s->values);
-}
-
-static struct setting *setting_of(GArray *settings, const char *label, double workers)
-{
-    for (guint i = 0; i < settings->len; i++) {
-        struct setting *s = &g_array_index(settings, struct setting, i);
-        if (s->workers == workers && strcmp(s->label, label) == 0)
-            return s;
-    }
-    const struct setting fresh = {.label = g_strdup(label),
-                                  .workers = workers,
-                                  .values = g_array_new(FALSE, FALSE, sizeof(double))};
-    g_array_append_val(settings, fresh);
-    return &g_array_index(settings, struct setting, settings->len - 1);
-}
-
-static bool read_value(const struct orch_trials *trials, struct orch_report_trial *trial,
-                       const GPtrArray *wanted, struct gathered *g, double *out, GError **error)
-{
-    const char *better = NULL, *unit = NULL;
-    *out = (double)NAN;
-    if (!wanted->len)
-        return true;
-    if (!orch_trial_number(trials, trial, wanted->pdata[0], out, &better, &unit, error))
-        return false;
-    if (g && isfinite(*out)) {
-        g->better = better ? better : g->better;
-        g->unit = unit ? unit : g->unit;
-    }
-    return true;
-}
-
-/* True for a run whose workers had more threads than processors (docs/plugins/scaling.md): such
- * times are those of the scheduler, so they are no claim about scaling unless the item asks. */
-static bool is_oversubscribed(const struct orch_section_context *a,
-                              const struct orch_trials *trials, struct orch_report_trial *trial)
-{
-    static const char name[] = "oversubscribed";
-    g_autoptr(json_t) spec = json_string("result oversubscribed");
-    g_autoptr(GPtrArray) wanted = orch_item_values_parse(spec);
-    double value;
-    return !orch_item_flag(a->item->spec, name) && orch_trial_has(trials, trial, name) &&
-           read_value(trials, trial, wanted, NULL, &value, NULL) && value > 0;
-}
-
-/* Adds the values of a trial. */
-static bool add_values(struct orch_section_context *a, const struct orch_trials *trials,
-                       struct orch_report_trial *trial, struct gathered *g, struct setting *s,
-                       double value, GError **error)
-{
-    for (enum orch_speedup_extra i = 0; i < ORCH_SPEEDUP_EXTRAS; i++) {
-        g_autoptr(GPtrArray) wanted =
-            orch_item_values_parse(json_object_get(a->item->spec, ORCH_SPEEDUP_EXTRA_KEYS[i]));
-        double extra;
-        if (!read_value(trials, trial, wanted, NULL, &extra, error))
-            return false;
-        if (isfinite(extra)) {
-            s->sums[i] += extra;
-            s->counts[i]++;
-        }
-    }
-    if (!isfinite(value))
-        return true;
-    g_array_append_val(s->values, value);
-    s->is_disturbed |= trials->section && orch_unit_is_timing(g->unit, NULL) &&
-                       orch_trial_is_disturbed(trials, trial);
-    return true;
-}
-
-static bool add_trial(struct orch_section_context *a, const struct orch_trials *trials,
-                      struct orch_report_trial *trial, const GPtrArray *by, struct gathered *g,
-                      GError **error)
-{
-    const char *axis = json_string_value(json_object_get(a->item->spec, "workers"));
-    g_autoptr(GPtrArray) wanted = orch_item_values_parse(json_object_get(a->item->spec, "value"));
-    const char *name = ((const struct orch_item_value *)wanted->pdata[0])->name;
-    g_autofree char *workers = orch_trial_value(trials, trial, axis ? axis : "workers");
-    g_autofree char *label = orch_trial_label(trials, trial, by);
-    double value;
-    if (!workers || !orch_trial_has(trials, trial, name))
-        return true;
-    orch_section_trial(a->section, trials, trial);
-    if (!read_value(trials, trial, wanted, g, &value, error))
-        return false;
-    struct setting *s =
-        setting_of(g->settings, by->len && label ? label : "all", g_ascii_strtod(workers, NULL));
-    if (!is_oversubscribed(a, trials, trial))
-        return add_values(a, trials, trial, g, s, value, error);
-    g->oversubscribed_count++;
-    return true;
-}
-
-/* ---- output ------------------------------------------------------------------------------------
- */
-
-/* One worker of the same group; NULL: not measured. */
-static const struct setting *base_of(const GArray *settings, const char *label)
-{
-    for (guint i = 0; i < settings->len; i++) {
-        const struct setting *s = &g_array_index(settings, struct setting, i);
-        if (s->workers == 1 && strcmp(s->label, label) == 0 && s->values->len)
-            return s;
-    }
-    return NULL;
-}
-
-static const double *values_of(const struct setting *s)
-{
-    return (const double *)(void *)s->values->data;
-}
-
-static double mean_of(const struct setting *s)
-{
-    return orch_stat_of(values_of(s), s->values->len).mean;
-}
-
-/* Returns whether other programs disturbed either the setting or its base, but not both. */
-static bool is_uneven(const struct gathered *g, const struct setting *s)
-{
-    const struct setting *base = base_of(g->settings, s->label);
-    return base && s->values->len && base->is_disturbed != s->is_disturbed;
-}
-
-static struct orch_table *start_table(const struct gathered *g, const GPtrArray *columns,
-                                      const GPtrArray *by, const char *name)
+static struct orch_table *start_table(const struct orch_speedup_gathered *g,
+                                      const GPtrArray *columns, const GPtrArray *by,
+                                      const char *name)
 {
     g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
     if (by->len)
@@ -198,64 +50,26 @@ static struct orch_table *start_table(const struct gathered *g, const GPtrArray 
     return orch_table_new((const char *const *)headers->pdata);
 }
 
-/* Without a base, or with one that was measured under another load, no column has a number. */
-static struct orch_speedup_numbers numbers_of(const struct gathered *g, const struct setting *s)
-{
-    const struct setting *base = base_of(g->settings, s->label);
-    struct orch_speedup_numbers row = {
-        .workers = s->workers,
-        .value = mean_of(s),
-        .alone = base && !is_uneven(g, s) ? mean_of(base) : (double)NAN,
-        .is_less_better = g_strcmp0(g->better, "max") != 0,
-        .times_steps = g->times_steps,
-    };
-    for (enum orch_speedup_extra i = 0; i < ORCH_SPEEDUP_EXTRAS; i++)
-        row.extra[i] = s->counts[i] ? s->sums[i] / s->counts[i] : (double)NAN;
-    return row;
-}
-
-/* Adds a column's number, with the interval that follows from that of the quotient of both means.
- */
-static void add_number(struct orch_table *table, const struct gathered *g, const struct setting *s,
+static void add_number(struct orch_table *table, const struct orch_speedup_gathered *g,
+                       const struct orch_speedup_setting *s,
                        const struct orch_speedup_column *column)
 {
-    const struct setting *base = base_of(g->settings, s->label);
-    struct orch_speedup_numbers row = numbers_of(g, s);
-    const double number = column->compute(&row);
-    if (!column->is_quotient || !base || base == s || isnan(number)) {
-        orch_table_add_real(table, number);
-        return;
-    }
-    const struct orch_quotient q =
-        orch_quotient_of_samples(values_of(base), base->values->len, values_of(s), s->values->len);
-    row.value = q.value.low * row.alone;
-    const double one = column->compute(&row);
-    row.value = q.value.high * row.alone;
-    const double other = column->compute(&row);
-    /* a quotient whose lower end is below 0 has no bounded inverse */
-    const bool has_interval = isfinite(one) && isfinite(other) && fmin(one, other) <= number &&
-                              number <= fmax(one, other);
-    const struct orch_spread spread = {.stat.count = q.count,
-                                       .stat.mean = number,
-                                       .stat.sd = (double)NAN,
-                                       .stat.half = (double)NAN,
-                                       .stat.min = number,
-                                       .stat.max = number,
-                                       .form =
-                                           has_interval ? ORCH_SPREAD_INTERVAL : ORCH_SPREAD_NONE,
-                                       .centre = number,
-                                       .low = fmin(one, other),
-                                       .high = fmax(one, other)};
-    orch_table_add_spread(table, &spread, q.count > 0, 0);
+    const struct orch_spread spread = orch_speedup_spread(g, s, column);
+    if (spread.form == ORCH_SPREAD_INTERVAL)
+        orch_table_add_spread(table, &spread, spread.stat.count > 0, 0);
+    else
+        orch_table_add_real(table, spread.centre);
 }
 
-static struct orch_table *make_table(const struct gathered *g, const GPtrArray *columns,
-                                     const GPtrArray *by, const char *name)
+static struct orch_table *make_table(const struct orch_speedup_gathered *g,
+                                     const GPtrArray *columns, const GPtrArray *by,
+                                     const char *name)
 {
     struct orch_table *table = start_table(g, columns, by, name);
     for (guint i = 0; i < g->settings->len; i++) {
-        const struct setting *s = &g_array_index(g->settings, struct setting, i);
-        const struct orch_speedup_numbers row = numbers_of(g, s);
+        const struct orch_speedup_setting *s =
+            &g_array_index(g->settings, struct orch_speedup_setting, i);
+        const struct orch_speedup_numbers row = orch_speedup_numbers_of(g, s);
         if (by->len)
             orch_table_add(table, s->label, NULL);
         orch_table_add_int(table, (int64_t)s->workers);
@@ -274,7 +88,7 @@ static void add_point(struct orch_chart_panel *panel, const char *name, enum orc
 }
 
 /* The first column by workers, a line for each group, beside the ideal where there is one. */
-static void add_chart(struct orch_section_context *a, const struct gathered *g,
+static void add_chart(struct orch_section_context *a, const struct orch_speedup_gathered *g,
                       const struct orch_speedup_column *column)
 {
     g_autofree char *label = g_str_has_prefix(column->header, column->name)
@@ -283,18 +97,19 @@ static void add_chart(struct orch_section_context *a, const struct gathered *g,
     struct orch_chart *chart = orch_chart_new(ORCH_CHART_LINE, NULL, "workers", label);
     struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
     for (guint i = 0; i < g->settings->len; i++) {
-        const struct setting *s = &g_array_index(g->settings, struct setting, i);
-        const struct orch_speedup_numbers row = numbers_of(g, s);
+        const struct orch_speedup_setting *s =
+            &g_array_index(g->settings, struct orch_speedup_setting, i);
+        const struct orch_speedup_numbers row = orch_speedup_numbers_of(g, s);
         add_point(panel, s->label, ORCH_SERIES_MEASURED, s->workers, column->compute(&row));
     }
     for (guint i = 0; column->ideal && i < g->settings->len; i++) {
-        const double workers = g_array_index(g->settings, struct setting, i).workers;
+        const double workers = g_array_index(g->settings, struct orch_speedup_setting, i).workers;
         add_point(panel, "ideal", ORCH_SERIES_IDEAL, workers, column->ideal(workers));
     }
     orch_section_chart(a->section, chart);
 }
 
-static void add_notes(struct orch_section_context *a, const struct gathered *g,
+static void add_notes(struct orch_section_context *a, const struct orch_speedup_gathered *g,
                       const GPtrArray *columns, const char *name)
 {
     const bool is_less_better = g_strcmp0(g->better, "max") != 0;
@@ -316,8 +131,9 @@ static void add_notes(struct orch_section_context *a, const struct gathered *g,
     orch_section_note(a->section, "%s: %s, mean over repeats; n: workers",
                       is_less_better ? "t" : "v", name);
     for (guint i = 0; i < g->settings->len; i++) {
-        const struct setting *s = &g_array_index(g->settings, struct setting, i);
-        const struct setting *base = base_of(g->settings, s->label);
+        const struct orch_speedup_setting *s =
+            &g_array_index(g->settings, struct orch_speedup_setting, i);
+        const struct orch_speedup_setting *base = orch_speedup_base(g->settings, s->label);
         has_all = has_all && base;
         single += base && base != s && s->values->len && MIN(base->values->len, s->values->len) < 2;
     }
@@ -345,11 +161,12 @@ static void add_notes(struct orch_section_context *a, const struct gathered *g,
 #define NEGLIGIBLE 0.05
 
 /* The setting of this label with most workers that has all timers. */
-static const struct setting *widest(const GArray *settings, const char *label)
+static const struct orch_speedup_setting *widest(const GArray *settings, const char *label)
 {
-    const struct setting *found = NULL;
+    const struct orch_speedup_setting *found = NULL;
     for (guint i = 0; i < settings->len; i++) {
-        const struct setting *s = &g_array_index(settings, struct setting, i);
+        const struct orch_speedup_setting *s =
+            &g_array_index(settings, struct orch_speedup_setting, i);
         if (strcmp(s->label, label) == 0 && s->counts[ORCH_SPEEDUP_COMPUTE] &&
             s->counts[ORCH_SPEEDUP_EXPOSED] && s->workers > 1 &&
             (!found || s->workers > found->workers))
@@ -362,10 +179,12 @@ static const struct setting *widest(const GArray *settings, const char *label)
  * alone, in proportion to the work of each, and no communication that is not hidden. Returns
  * whether it is computing: workers that share cores slow each other, which is no limit of the
  * algorithm. */
-static bool add_limit(struct orch_section_context *a, const struct gathered *g,
-                      const struct setting *base, const struct setting *s, bool has_label)
+static bool add_limit(struct orch_section_context *a, const struct orch_speedup_gathered *g,
+                      const struct orch_speedup_setting *base, const struct orch_speedup_setting *s,
+                      bool has_label)
 {
-    const struct orch_speedup_numbers one = numbers_of(g, base), many = numbers_of(g, s);
+    const struct orch_speedup_numbers one = orch_speedup_numbers_of(g, base),
+                                      many = orch_speedup_numbers_of(g, s);
     const double work = many.extra[ORCH_SPEEDUP_WORK] / one.extra[ORCH_SPEEDUP_WORK];
     const double ideal = one.extra[ORCH_SPEEDUP_COMPUTE] * (isfinite(work) ? work : 1);
     const double more = many.extra[ORCH_SPEEDUP_COMPUTE] - ideal,
@@ -394,14 +213,17 @@ static bool add_limit(struct orch_section_context *a, const struct gathered *g,
     return by_computing;
 }
 
-static void add_limits(struct orch_section_context *a, const struct gathered *g, bool has_labels)
+static void add_limits(struct orch_section_context *a, const struct orch_speedup_gathered *g,
+                       bool has_labels)
 {
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     bool by_computing = false;
     for (guint i = 0; i < g->settings->len; i++) {
-        const char *label = g_array_index(g->settings, struct setting, i).label;
-        const struct setting *base = base_of(g->settings, label), *s = widest(g->settings, label);
-        if (g_hash_table_add(seen, (gpointer)(uintptr_t)label) && base && s && !is_uneven(g, s))
+        const char *label = g_array_index(g->settings, struct orch_speedup_setting, i).label;
+        const struct orch_speedup_setting *base = orch_speedup_base(g->settings, label),
+                                          *s = widest(g->settings, label);
+        if (g_hash_table_add(seen, (gpointer)(uintptr_t)label) && base && s &&
+            !orch_speedup_is_uneven(g, s))
             by_computing |= add_limit(a, g, base, s, has_labels);
     }
     if (by_computing)
@@ -411,32 +233,114 @@ static void add_limits(struct orch_section_context *a, const struct gathered *g,
                           "machine each: simulated trainings, or a machine with GPUs, answer that");
 }
 
+/* ---- the answer --------------------------------------------------------------------------------
+ */
+
+enum { GROUPS_MOST = 4 };
+
+/* The setting of a group with most workers; NULL: none has more than one. */
+static const struct orch_speedup_setting *most_workers(const struct orch_speedup_gathered *g,
+                                                       const char *label)
+{
+    const struct orch_speedup_setting *found = NULL;
+    for (guint i = 0; i < g->settings->len; i++) {
+        const struct orch_speedup_setting *s =
+            &g_array_index(g->settings, struct orch_speedup_setting, i);
+        if (strcmp(s->label, label) == 0 && s->workers > 1 && s->values->len &&
+            (!found || s->workers > found->workers))
+            found = s;
+    }
+    return found;
+}
+
+/* The settings with most workers, one a group (const struct orch_speedup_setting *). */
+static GPtrArray *widest_of(const struct orch_speedup_gathered *g)
+{
+    GPtrArray *out = g_ptr_array_new();
+    for (guint i = 0; i < g->settings->len; i++) {
+        const struct orch_speedup_setting *s =
+            &g_array_index(g->settings, struct orch_speedup_setting, i);
+        if (most_workers(g, s->label) == s)
+            g_ptr_array_add(out, (gpointer)(uintptr_t)s);
+    }
+    return out;
+}
+
+/* Appends "speedup 1.63 [1.55 to 1.71] (ideal 2)" of each column that has a number. */
+static void append_columns(GString *out, const struct orch_speedup_gathered *g,
+                           const struct orch_speedup_setting *s, const GPtrArray *columns)
+{
+    for (guint i = 0, said = 0; i < columns->len; i++) {
+        const struct orch_speedup_column *column = columns->pdata[i];
+        const struct orch_spread spread = orch_speedup_spread(g, s, column);
+        const char *unit = column->unit ? column->unit : column->has_unit ? g->unit : NULL;
+        if (!isfinite(spread.centre))
+            continue;
+        g_string_append_printf(out, "%s%s ", said++ ? ", " : "", column->said);
+        orch_answer_number_append(out, spread.centre, spread.low, spread.high, unit);
+        if (column->ideal && column->ideal(s->workers) != 1)
+            g_string_append_printf(out, " (ideal %g)", column->ideal(s->workers));
+    }
+}
+
+/* "strong, 2 workers: speedup 1.63 [1.55 to 1.71] (ideal 2), share of the ideal 0.815; weak, ..."
+ * Of many groups the lowest and the highest of the first column. */
+static void add_answer(struct orch_section_context *a, const struct orch_speedup_gathered *g,
+                       const GPtrArray *columns)
+{
+    const struct orch_speedup_column *first = columns->pdata[0];
+    g_autoptr(GPtrArray) widest = widest_of(g);
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_autoptr(GArray) entries = orch_answer_entries_new();
+    for (guint i = 0; i < widest->len; i++) {
+        const struct orch_speedup_setting *s = widest->pdata[i];
+        g_autofree char *label =
+            g_strdup_printf("%s%s%g workers", s->words, *s->words ? ", " : "", s->workers);
+        const struct orch_spread spread = orch_speedup_spread(g, s, first);
+        orch_answer_entries_add(entries, label, spread.centre, spread.low, spread.high);
+        g_autoptr(GString) numbers = g_string_new(NULL);
+        append_columns(numbers, g, s, columns);
+        if (numbers->len)
+            g_string_append_printf(text, "%s%s: %s", text->len ? "; " : "", label, numbers->str);
+    }
+    if (widest->len > GROUPS_MOST) {
+        g_string_truncate(text, 0);
+        orch_answer_entries_append(text, entries, first->said,
+                                   first->unit       ? first->unit
+                                   : first->has_unit ? g->unit
+                                                     : NULL);
+    }
+    if (text->len)
+        orch_section_answer(a->section, "%s", text->str);
+}
+
 static bool fill(struct orch_section_context *a, GError **error)
 {
     g_autoptr(GPtrArray) by = orch_texts_from_json(json_object_get(a->item->spec, "by"));
     g_autoptr(GPtrArray) columns = columns_of(a);
-    g_autoptr(GArray) settings = g_array_new(FALSE, FALSE, sizeof(struct setting));
-    struct gathered g = {
+    g_autoptr(GArray) settings = g_array_new(FALSE, FALSE, sizeof(struct orch_speedup_setting));
+    struct orch_speedup_gathered g = {
         .settings = settings,
         .times_steps = json_object_get(a->item->spec, ORCH_SPEEDUP_EXTRA_KEYS[ORCH_SPEEDUP_STEPS])};
-    g_array_set_clear_func(settings, setting_clear);
+    g_array_set_clear_func(settings, orch_speedup_setting_clear);
     struct orch_trials *trials = orch_section_trials(a, "experiments", error);
     bool ok = trials != NULL;
     for (guint i = 0; ok && i < trials->all->len; i++)
-        ok = add_trial(a, trials, trials->all->pdata[i], by, &g, error);
+        ok = orch_speedup_add(a, trials, trials->all->pdata[i], by, &g, error);
     if (ok && settings->len) {
         g_autoptr(GPtrArray) wanted =
             orch_item_values_parse(json_object_get(a->item->spec, "value"));
         const char *name = ((const struct orch_item_value *)wanted->pdata[0])->name;
         add_chart(a, &g, columns->pdata[0]);
-        orch_answer_of_chart(a->section);
         orch_section_table(a->section, make_table(&g, columns, by, name));
         add_limits(a, &g, by->len > 0);
         add_notes(a, &g, columns, name);
+        add_answer(a, &g, columns);
     }
     bool any_uneven = false;
     for (guint i = 0; i < settings->len; i++)
-        any_uneven |= is_uneven(&g, &g_array_index(settings, struct setting, i));
+        any_uneven |=
+            orch_speedup_is_uneven(&g, &g_array_index(settings, struct orch_speedup_setting, i));
     if (ok)
         orch_section_add_missing_trials(a, trials);
     if (ok && any_uneven)

@@ -229,13 +229,16 @@ static void add_answer(const struct tally *t, const GArray *lines)
             g_autofree char *cv = percent(c->cv), *low = percent(c->cv_low),
                             *high = percent(c->cv_high);
             g_autoptr(GString) label = g_string_new(NULL);
+            g_autofree char *setting = orch_answer_row(t->g->trials, t->g->grid, line->cell);
             g_string_append_printf(label, "%s%s%zu of %zu run%s reached it",
-                                   t->g->rows->len ? line->cell->row : "",
-                                   t->g->rows->len ? ": " : "", line->row.reached, line->row.runs,
+                                   t->g->rows->len ? setting : "", t->g->rows->len ? ": " : "",
+                                   line->row.reached, line->row.runs,
                                    orch_plural((int64_t)line->row.runs));
-            if (isfinite(c->cv))
+            if (value) /* reached as often, and varying alike: the table has it */
+                g_string_assign(label, t->g->rows->len ? setting : "");
+            if (!value && isfinite(c->cv))
                 g_string_append_printf(label, ", coefficient of variation %s", cv);
-            if (isfinite(c->cv) && isfinite(c->cv_low))
+            if (!value && isfinite(c->cv) && isfinite(c->cv_low))
                 g_string_append_printf(label, " [%s to %s]", low, high);
             orch_answer_entries_add(entries, label->str, c->median, (double)NAN, (double)NAN);
         }

@@ -27,6 +27,8 @@ struct orch_speedup_numbers {
 
 struct orch_speedup_column {
     const char *name, *header;
+    const char *said, *unit;                 /* in a sentence; unit: or NULL */
+    bool has_unit;                           /* that of the item's value */
     const char *formula_less, *formula_more; /* for values of which less, or more, is better */
     double (*compute)(const struct orch_speedup_numbers *);
     double (*ideal)(double workers); /* NULL: it depends on the kind of scaling */

@@ -154,12 +154,24 @@ static enum verdict verdict_of(const struct orch_grid *grid, const struct orch_d
     return (d->mean.mid > 0) == (strcmp(grid->better, "max") == 0) ? BETTER : WORSE;
 }
 
-/* "finetune (best lr: 0.1) by +0.04 [0.02 to 0.06]" */
-static void append_named(GString *out, const struct orch_grid *grid, const struct contrast *c)
+/* A row in words, with its best column: "finetune (best learning rate 0.1)". */
+static char *words_of(const struct orch_section_grid *g, const struct orch_grid_cell *cell)
 {
+    g_autofree char *row = orch_answer_row(g->trials, g->grid, cell);
+    g_autofree char *column =
+        cell->trials->len && g->columns->len
+            ? orch_answer_setting(g->trials, cell->trials->pdata[0], g->columns)
+            : NULL;
+    return column ? g_strdup_printf("%s (best: %s)", row, column) : g_steal_pointer(&row);
+}
+
+/* "finetune (best: learning rate 0.1) by +0.04 [0.02 to 0.06]" */
+static void append_named(GString *out, const struct orch_section_grid *g, const struct contrast *c)
+{
+    const struct orch_grid *grid = g->grid;
     const struct orch_interval *mean = &c->difference.mean;
     const bool is_finite = isfinite(mean->low) && isfinite(mean->high);
-    g_autofree char *label = setting_label(grid, c->cell);
+    g_autofree char *label = words_of(g, c->cell);
     g_autofree char *value = orch_within_format(mean->mid, mean->low, mean->high);
     g_autofree char *interval = is_finite ? orch_interval_format(mean->low, mean->high) : NULL;
     g_string_append_printf(out, "%s by %s%s%s%s%s%s%s", label, mean->mid > 0 ? "+" : "", value,
@@ -170,7 +182,7 @@ static void append_named(GString *out, const struct orch_grid *grid, const struc
 /* Of many settings of one verdict the one that is farthest from the baseline stands for all. */
 #define NAMED_MOST 3
 
-static void append_verdict(GString *out, const struct orch_grid *grid,
+static void append_verdict(GString *out, const struct orch_section_grid *g,
                            const struct contrast *contrasts, size_t count, enum verdict verdict)
 {
     static const char *const words[VERDICTS] = {"better", "worse", "different",
@@ -179,7 +191,7 @@ static void append_verdict(GString *out, const struct orch_grid *grid,
     const struct contrast *farthest = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct contrast *c = &contrasts[i];
-        if (!c->cell->done || verdict_of(grid, &c->difference) != verdict)
+        if (!c->cell->done || verdict_of(g->grid, &c->difference) != verdict)
             continue;
         g_ptr_array_add(named, (gpointer)(uintptr_t)c);
         if (!farthest || fabs(c->difference.mean.mid) > fabs(farthest->difference.mean.mid))
@@ -190,27 +202,28 @@ static void append_verdict(GString *out, const struct orch_grid *grid,
     g_string_append_printf(out, "%s%s: ", out->len ? "; " : "", words[verdict]);
     for (guint i = 0; named->len <= NAMED_MOST && i < named->len; i++) {
         g_string_append(out, i ? ", " : "");
-        append_named(out, grid, named->pdata[i]);
+        append_named(out, g, named->pdata[i]);
     }
     if (named->len > NAMED_MOST) {
         g_string_append_printf(out, "%u settings, at most ", named->len);
-        append_named(out, grid, farthest);
+        append_named(out, g, farthest);
     }
 }
 
-/* "final accuracy against feature (0.86): better: finetune (best lr: 0.1) by +0.04 [0.02 to 0.06]"
- */
-static void add_answer(struct orch_section *section, const struct orch_grid *grid,
+/* "final accuracy against feature (0.86): better: finetune (best: learning rate 0.1) by +0.04 [0.02
+ * to 0.06]" */
+static void add_answer(struct orch_section *section, const struct orch_section_grid *g,
                        const struct orch_grid_cell *base, const struct contrast *contrasts,
                        size_t count)
 {
+    const struct orch_grid *grid = g->grid;
     const struct orch_item_value *wanted = grid->wanted->pdata[0];
     g_autofree char *name = orch_answer_words(wanted->name, grid->units[0]);
-    g_autofree char *label = setting_label(grid, base);
+    g_autofree char *label = words_of(g, base);
     g_autofree char *value = orch_number_format(orch_grid_spread(grid, base, 0).centre);
     g_autoptr(GString) text = g_string_new(NULL);
     for (enum verdict v = 0; v < VERDICTS; v++)
-        append_verdict(text, grid, contrasts, count, v);
+        append_verdict(text, g, contrasts, count, v);
     if (text->len)
         orch_section_answer(section, "%s against %s (%s%s%s): %s", name, label, value,
                             grid->units[0] ? " " : "", grid->units[0] ? grid->units[0] : "",
@@ -218,10 +231,11 @@ static void add_answer(struct orch_section *section, const struct orch_grid *gri
 }
 
 /* Compares all other rows with the baseline. */
-static void add_contrasts(struct orch_section *section, const struct orch_grid *grid,
+static void add_contrasts(struct orch_section *section, const struct orch_section_grid *g,
                           const GPtrArray *rows, const struct orch_grid_cell *base,
                           bool *out_is_uneven)
 {
+    const struct orch_grid *grid = g->grid;
     g_autofree struct contrast *contrasts = g_new0(struct contrast, rows->len + 1);
     size_t count = 0, tests = 0, unmatched = 0;
     for (guint i = 0; i < rows->len; i++) {
@@ -238,7 +252,7 @@ static void add_contrasts(struct orch_section *section, const struct orch_grid *
     size_t pairs = correct(grid, base, contrasts, count);
     for (size_t i = 0; i < count; i++)
         add_contrast(section, grid, base, &contrasts[i]);
-    add_answer(section, grid, base, contrasts, count);
+    add_answer(section, g, base, contrasts, count);
     if (tests)
         note_method(section, grid, base, tests, pairs);
     if (unmatched)
@@ -273,7 +287,7 @@ static bool against_baseline(struct orch_section_context *a, GError **error)
         g_autofree char *text = orch_grid_text(g->grid, base);
         g_autofree char *count = orch_grid_count_text(base);
         orch_section_text(a->section, "%s: %s (n = %s)", label, text, count);
-        add_contrasts(a->section, g->grid, rows, base, &is_uneven);
+        add_contrasts(a->section, g, rows, base, &is_uneven);
         orch_section_note_shared_base(a, g->grid);
     } else if (g->grid->cells->len) {
         orch_section_missing(a->section, NULL, "%s has no number yet",

@@ -58,10 +58,10 @@ want = {
     "Sides": rf"the predictions are off by {NUMBER} % in the mean of 2 settings, at most by \+{NUMBER} % \(\w+\)",
     "Gain": rf"gained final accuracy for each % of wall time, against plain: 0\.00[12]\d* {INTERVAL} \(good\)",
     "Until": rf"median time to target: {NUMBER} s \(plain: 5 of 5 runs reached it, coefficient of variation {NUMBER} % \[{NUMBER} % to {NUMBER} %\]\)(, .*)?",
-    "Best": rf"winner by mode: good with 0\.[67].*",
-    "Alone": rf"best by mode, without a verdict: good with 0\.[67]\d* \(n = 1\); plain: with one repeat each it cannot be told from noise",
+    "Best": rf"winner by mode: good with final accuracy 0\.[67].*",
+    "Alone": rf"best by mode, without a verdict: good with final accuracy 0\.[67]\d* \(n = 1\); plain: with one repeat each it cannot be told from noise",
     "Rates": rf"throughput: {NUMBER} images/s \(plain\), {NUMBER} images/s \(good\)",
-    "Work": r"images each: 100(\.0+)? in all 2 settings",
+    "Work": r"images each: 100(\.0+)? in both settings",
     "Paleo": r"PALEO predicts in practice: 146.2 images/s \(vgg16\)",
     "Peak": r"practical throughput in % of the peak, multiply-add = 1: 25.93 % \(vgg16\); multiply-add = 2: 51.80 % \(vgg16\)",
 }

@@ -46,17 +46,18 @@ for section in json.load(open(sys.argv[1]))["sections"]:
         said[section["title"]] = section["blocks"][0]["text"]
 want = {
     "Line": "rate rises from 100 images/s (workers 1) to 400 images/s (workers 4), a factor of 4, where the ideal is 400 images/s",
-    "Lines": "rate: mode=weak rises from 100 images/s (workers 1) to 400 images/s (workers 4), a factor of 4; "
-             "mode=strong rises from 75 images/s (workers 1) to 300 images/s (workers 4), a factor of 4",
+    "Lines": "rate: weak rises from 100 images/s (workers 1) to 400 images/s (workers 4), a factor of 4; "
+             "strong rises from 75 images/s (workers 1) to 300 images/s (workers 4), a factor of 4",
     "Bars": "rate: 200 images/s (weak), 150 images/s (strong)",
     "Few cells": "rate: 75 images/s (workers 1), 150 images/s (workers 2), 300 images/s (workers 4); share: 0.5000 in all 3 settings",
-    "Many cells": "rate: lowest 75 images/s (workers 1, strong), highest 400 images/s (workers 4, weak), of 6 settings",
+    "Many cells": "rate: weak with 100 images/s (workers 1), 200 images/s (workers 2), 400 images/s (workers 4); "
+                  "strong with 75 images/s (workers 1), 150 images/s (workers 2), 300 images/s (workers 4)",
     "Heat": "rate: lowest 75 images/s (1, strong), highest 400 images/s (4, weak), of 6 settings",
 }
 for title, text in want.items():
     assert said.get(title) == text, (title, said.get(title))
 many = said["Many lines"]
-assert many.startswith("loss at the end: lowest 0.3333 (") and "workers=1" in many and "highest 1.333 (" in many, many
+assert many.startswith("loss at the end: lowest 0.3333 (") and "workers 1" in many and "highest 1.333 (" in many, many
 assert many.endswith(", of 6 settings"), many
 assert "None" not in said, said
 P

@@ -13,8 +13,8 @@ ok orch verify same.orch
 retar w/r.orch said.orch '
 text = get("report.json")[1]; at = text.index(b"0.9015"); put("report.json", text[:at] + b"0.9815" + text[at + 6:]); relist()'
 fails 7 orch verify said.orch
-has 'says final: 0.8115 (lr 0.01, tune), 0.9815 (lr 0.1, tune)'
-has 'its rows give final: 0.8115 (lr 0.01, tune), 0.9015 (lr 0.1, tune)'
+has 'says final: 0.8115 (learning rate 0.01, tune), 0.9815 (learning rate 0.1, tune)'
+has 'its rows give final: 0.8115 (learning rate 0.01, tune), 0.9015 (learning rate 0.1, tune)'
 retar w/r.orch number.orch '
 text = get("report.json")[1]; at = text.index(b"0.9015", text.index(b"\"cells\"")); put("report.json", text[:at] + b"0.9815" + text[at + 6:]); relist()'
 fails 7 orch verify number.orch
@@ -46,7 +46,7 @@ retar w/r.orch page.orch 'put("report.html", get("report.html")[1].replace(b"0.9
 fails 7 orch verify page.orch
 has 'problem: report.html differs from the page of this report'
 has ' 0 differ'
-retar w/r.orch words.orch 'put("report.json", get("report.json")[1].replace(b"winner by experiment, lr: tune", b"winner by experiment, lr: tone")); relist()'
+retar w/r.orch words.orch 'put("report.json", get("report.json")[1].replace(b"winner by experiment, learning rate: tune", b"winner by experiment, learning rate: tone")); relist()'
 fails 7 orch verify words.orch
 has 'differs: 1.1b Winner'
 # a run: one of its points, one of its results; the run's digest is computed again

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/report/speedup_gathered.h"
+
+#include "core/report/answer.h"
+
+#include "core/stats/numbers.h"
+#include "core/stats/quotient.h"
+#include "lib/base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- gathering ---------------------------------------------------------------------------------
+ */
+
+void orch_speedup_setting_clear(gpointer pointer)
+{
+    struct orch_speedup_setting *s = pointer;
+    g_free(s->label);
+    g_free(s->words);
+    g_array_unref(s->values);
+}
+
+static struct orch_speedup_setting *setting_of(GArray *settings, const char *label, double workers)
+{
+    for (guint i = 0; i < settings->len; i++) {
+        struct orch_speedup_setting *s = &g_array_index(settings, struct orch_speedup_setting, i);
+        if (s->workers == workers && strcmp(s->label, label) == 0)
+            return s;
+    }
+    const struct orch_speedup_setting fresh = {.label = g_strdup(label),
+                                               .workers = workers,
+                                               .values = g_array_new(FALSE, FALSE, sizeof(double))};
+    g_array_append_val(settings, fresh);
+    return &g_array_index(settings, struct orch_speedup_setting, settings->len - 1);
+}
+
+static bool read_value(const struct orch_trials *trials, struct orch_report_trial *trial,
+                       const GPtrArray *wanted, struct orch_speedup_gathered *g, double *out,
+                       GError **error)
+{
+    const char *better = NULL, *unit = NULL;
+    *out = (double)NAN;
+    if (!wanted->len)
+        return true;
+    if (!orch_trial_number(trials, trial, wanted->pdata[0], out, &better, &unit, error))
+        return false;
+    if (g && isfinite(*out)) {
+        g->better = better ? better : g->better;
+        g->unit = unit ? unit : g->unit;
+    }
+    return true;
+}
+
+/* True for a run whose workers had more threads than processors (docs/plugins/scaling.md): such
+ * times are those of the scheduler, so they are no claim about scaling unless the item asks. */
+static bool is_oversubscribed(const struct orch_section_context *a,
+                              const struct orch_trials *trials, struct orch_report_trial *trial)
+{
+    static const char name[] = "oversubscribed";
+    g_autoptr(json_t) spec = json_string("result oversubscribed");
+    g_autoptr(GPtrArray) wanted = orch_item_values_parse(spec);
+    double value;
+    return !orch_item_flag(a->item->spec, name) && orch_trial_has(trials, trial, name) &&
+           read_value(trials, trial, wanted, NULL, &value, NULL) && value > 0;
+}
+
+/* Adds the values of a trial. */
+static bool add_values(struct orch_section_context *a, const struct orch_trials *trials,
+                       struct orch_report_trial *trial, struct orch_speedup_gathered *g,
+                       struct orch_speedup_setting *s, double value, GError **error)
+{
+    for (enum orch_speedup_extra i = 0; i < ORCH_SPEEDUP_EXTRAS; i++) {
+        g_autoptr(GPtrArray) wanted =
+            orch_item_values_parse(json_object_get(a->item->spec, ORCH_SPEEDUP_EXTRA_KEYS[i]));
+        double extra;
+        if (!read_value(trials, trial, wanted, NULL, &extra, error))
+            return false;
+        if (isfinite(extra)) {
+            s->sums[i] += extra;
+            s->counts[i]++;
+        }
+    }
+    if (!isfinite(value))
+        return true;
+    g_array_append_val(s->values, value);
+    s->is_disturbed |= trials->section && orch_unit_is_timing(g->unit, NULL) &&
+                       orch_trial_is_disturbed(trials, trial);
+    return true;
+}
+
+bool orch_speedup_add(struct orch_section_context *a, const struct orch_trials *trials,
+                      struct orch_report_trial *trial, const GPtrArray *by,
+                      struct orch_speedup_gathered *g, GError **error)
+{
+    const char *axis = json_string_value(json_object_get(a->item->spec, "workers"));
+    g_autoptr(GPtrArray) wanted = orch_item_values_parse(json_object_get(a->item->spec, "value"));
+    const char *name = ((const struct orch_item_value *)wanted->pdata[0])->name;
+    g_autofree char *workers = orch_trial_value(trials, trial, axis ? axis : "workers");
+    g_autofree char *label = orch_trial_label(trials, trial, by);
+    double value;
+    if (!workers || !orch_trial_has(trials, trial, name))
+        return true;
+    orch_section_trial(a->section, trials, trial);
+    if (!read_value(trials, trial, wanted, g, &value, error))
+        return false;
+    struct orch_speedup_setting *s =
+        setting_of(g->settings, by->len && label ? label : "all", g_ascii_strtod(workers, NULL));
+    if (!s->words)
+        s->words = by->len ? orch_answer_setting(trials, trial, by) : g_strdup("");
+    if (!is_oversubscribed(a, trials, trial))
+        return add_values(a, trials, trial, g, s, value, error);
+    g->oversubscribed_count++;
+    return true;
+}
+
+/* ---- numbers
+ * -------------------------------------------------------------------------------------
+ */
+
+/* One worker of the same group; NULL: not measured. */
+const struct orch_speedup_setting *orch_speedup_base(const GArray *settings, const char *label)
+{
+    for (guint i = 0; i < settings->len; i++) {
+        const struct orch_speedup_setting *s =
+            &g_array_index(settings, struct orch_speedup_setting, i);
+        if (s->workers == 1 && strcmp(s->label, label) == 0 && s->values->len)
+            return s;
+    }
+    return NULL;
+}
+
+static const double *values_of(const struct orch_speedup_setting *s)
+{
+    return (const double *)(void *)s->values->data;
+}
+
+static double mean_of(const struct orch_speedup_setting *s)
+{
+    return orch_stat_of(values_of(s), s->values->len).mean;
+}
+
+/* Returns whether other programs disturbed either the setting or its base, but not both. */
+bool orch_speedup_is_uneven(const struct orch_speedup_gathered *g,
+                            const struct orch_speedup_setting *s)
+{
+    const struct orch_speedup_setting *base = orch_speedup_base(g->settings, s->label);
+    return base && s->values->len && base->is_disturbed != s->is_disturbed;
+}
+
+/* Without a base, or with one that was measured under another load, no column has a number. */
+struct orch_speedup_numbers orch_speedup_numbers_of(const struct orch_speedup_gathered *g,
+                                                    const struct orch_speedup_setting *s)
+{
+    const struct orch_speedup_setting *base = orch_speedup_base(g->settings, s->label);
+    struct orch_speedup_numbers row = {
+        .workers = s->workers,
+        .value = mean_of(s),
+        .alone = base && !orch_speedup_is_uneven(g, s) ? mean_of(base) : (double)NAN,
+        .is_less_better = g_strcmp0(g->better, "max") != 0,
+        .times_steps = g->times_steps,
+    };
+    for (enum orch_speedup_extra i = 0; i < ORCH_SPEEDUP_EXTRAS; i++)
+        row.extra[i] = s->counts[i] ? s->sums[i] / s->counts[i] : (double)NAN;
+    return row;
+}
+
+struct orch_spread orch_speedup_spread(const struct orch_speedup_gathered *g,
+                                       const struct orch_speedup_setting *s,
+                                       const struct orch_speedup_column *column)
+{
+    const struct orch_speedup_setting *base = orch_speedup_base(g->settings, s->label);
+    struct orch_speedup_numbers row = orch_speedup_numbers_of(g, s);
+    const double number = column->compute(&row), none = (double)NAN;
+    struct orch_spread spread = {
+        .stat = {.mean = number, .sd = none, .half = none, .min = number, .max = number},
+        .centre = number,
+        .low = none,
+        .high = none};
+    if (!column->is_quotient || !base || base == s || isnan(number))
+        return spread;
+    const struct orch_quotient q =
+        orch_quotient_of_samples(values_of(base), base->values->len, values_of(s), s->values->len);
+    row.value = q.value.low * row.alone;
+    const double one = column->compute(&row);
+    row.value = q.value.high * row.alone;
+    const double other = column->compute(&row);
+    spread.stat.count = q.count;
+    /* a quotient whose lower end is below 0 has no bounded inverse */
+    if (!isfinite(one) || !isfinite(other) || fmin(one, other) > number ||
+        number > fmax(one, other))
+        return spread;
+    spread.form = ORCH_SPREAD_INTERVAL;
+    spread.low = fmin(one, other);
+    spread.high = fmax(one, other);
+    return spread;
+}

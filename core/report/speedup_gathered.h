@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The trials of an item `speedup`, gathered by setting, and the numbers of its columns. */
+#ifndef ORCH_CORE_REPORT_SPEEDUP_GATHERED_H
+#define ORCH_CORE_REPORT_SPEEDUP_GATHERED_H
+
+#include "core/report/items.h"
+#include "core/report/speedup_columns.h"
+
+/** The repeats of one setting. */
+struct orch_speedup_setting {
+    char *label;
+    char *words; /* the label as a sentence has it, without the workers; "": the only group */
+    double workers;
+    GArray *values; /* double */
+    double sums[ORCH_SPEEDUP_EXTRAS];
+    unsigned counts[ORCH_SPEEDUP_EXTRAS];
+    bool is_disturbed; /* the values are times or rates, and some run was disturbed */
+};
+
+struct orch_speedup_gathered {
+    GArray *settings; /* struct orch_speedup_setting */
+    const char *better, *unit;
+    unsigned oversubscribed_count; /* trials that are left out */
+    bool times_steps;              /* the item names `steps` */
+};
+
+void orch_speedup_setting_clear(gpointer setting);
+/** Adds a trial to its setting. False with the store's error. */
+bool orch_speedup_add(struct orch_section_context *a, const struct orch_trials *trials,
+                      struct orch_report_trial *trial, const GPtrArray *by,
+                      struct orch_speedup_gathered *g, GError **error);
+
+/** Returns one worker of the same group; NULL: not measured. */
+const struct orch_speedup_setting *orch_speedup_base(const GArray *settings, const char *label);
+/** Returns whether other programs disturbed either the setting or its base, but not both. */
+bool orch_speedup_is_uneven(const struct orch_speedup_gathered *g,
+                            const struct orch_speedup_setting *s);
+/** Returns what the columns are computed from. Without a base, or with one that was measured under
+ * another load, no column has a number. */
+struct orch_speedup_numbers orch_speedup_numbers_of(const struct orch_speedup_gathered *g,
+                                                    const struct orch_speedup_setting *s);
+/** Returns a column's number, with the interval that follows from that of the quotient of both
+ * means. */
+struct orch_spread orch_speedup_spread(const struct orch_speedup_gathered *g,
+                                       const struct orch_speedup_setting *s,
+                                       const struct orch_speedup_column *column);
+
+#endif
