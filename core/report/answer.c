@@ -77,8 +77,14 @@ static void append_entry(GString *out, const struct entry *e, const char *unit)
         g_string_append_printf(out, " (%s)", e->label);
 }
 
-void orch_answer_entries_append(GString *out, const GArray *entries, const char *name,
-                                const char *unit)
+/* "6 classes" */
+static void append_count(GString *out, guint count, const char *noun)
+{
+    g_string_append_printf(out, "%u %s%s", count, noun, g_str_has_suffix(noun, "s") ? "es" : "s");
+}
+
+void orch_answer_entries_append_of(GString *out, const GArray *entries, const char *name,
+                                   const char *unit, const char *noun, guint most)
 {
     if (!entries->len)
         return;
@@ -93,10 +99,11 @@ void orch_answer_entries_append(GString *out, const GArray *entries, const char 
     if (entries->len > 1 && fabs(high->value - low->value) <= 1e-9 * fabs(high->value)) {
         orch_answer_number_append(out, low->value, (double)NAN, (double)NAN, unit);
         if (entries->len == 2)
-            g_string_append(out, " in both settings");
+            g_string_append_printf(out, " in both %s%s", noun,
+                                   g_str_has_suffix(noun, "s") ? "es" : "s");
         else
-            g_string_append_printf(out, " in all %u settings", entries->len);
-    } else if (entries->len <= LISTED_MOST) {
+            append_count(g_string_append(out, " in all "), entries->len, noun);
+    } else if (entries->len <= most) {
         for (guint i = 0; i < entries->len; i++) {
             g_string_append(out, i ? ", " : "");
             append_entry(out, entry_at(entries, i), unit);
@@ -106,6 +113,13 @@ void orch_answer_entries_append(GString *out, const GArray *entries, const char 
         append_entry(out, low, unit);
         g_string_append(out, ", highest ");
         append_entry(out, high, unit);
-        g_string_append_printf(out, ", of %u settings", entries->len);
+        g_string_append(out, ", of ");
+        append_count(out, entries->len, noun);
     }
+}
+
+void orch_answer_entries_append(GString *out, const GArray *entries, const char *name,
+                                const char *unit)
+{
+    orch_answer_entries_append_of(out, entries, name, unit, "setting", LISTED_MOST);
 }

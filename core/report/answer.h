@@ -43,6 +43,11 @@ void orch_answer_entries_add(GArray *entries, const char *label, double value, d
 void orch_answer_entries_append(GString *out, const GArray *entries, const char *name,
                                 const char *unit);
 
+/** The same of things that are no settings: "of 6 classes" for the noun "class"; up to `most` of
+ * them are all named. */
+void orch_answer_entries_append_of(GString *out, const GArray *entries, const char *name,
+                                   const char *unit, const char *noun, guint most);
+
 /** Puts the answer of the section's last chart before its other blocks. Lines: from what to what
  * each goes, by which factor, and its ideal; bars and heat maps: the values, or the
  * lowest and the highest; points: by how much y changes with x; histograms and boxes: median and
@@ -51,8 +56,9 @@ void orch_answer_of_chart(struct orch_section *section);
 
 /** Puts the answer of a grid before the section's other blocks: of its first values, those of all
  * settings when they are few, else by column or by the first axis the ends along a numeric axis, or
- * the lowest and the highest. Without numbers nothing is added. */
+ * the lowest and the highest. `labels` (char *, or NULL) are names of the values. Without numbers
+ * nothing is added. */
 void orch_answer_of_grid(struct orch_section *section, const struct orch_trials *trials,
-                         const struct orch_grid *grid);
+                         const struct orch_grid *grid, const GPtrArray *labels);
 
 #endif

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { ROWS_LISTED_MOST = 6 };
+
 static struct orch_answer_quantity quantity_of(const char *label)
 {
     const char *bracket = strrchr(label, '(');
@@ -163,6 +165,17 @@ static void add_mark(GArray *marks, const struct orch_chart *chart,
         orch_answer_entries_add(marks, label, p->y, p->low, p->high);
 }
 
+static bool are_of_runs(const GArray *lines)
+{
+    for (guint i = 0; i < lines->len; i++) {
+        const struct orch_answer_line *line = &g_array_index(lines, struct orch_answer_line, i);
+        for (guint k = 0; k < line->series->points->len; k++)
+            if (orch_answer_point(line->series, k)->n)
+                return true;
+    }
+    return !lines->len;
+}
+
 static void append_marks(GString *out, const struct orch_chart *chart, const GArray *lines)
 {
     const bool is_heat = chart->kind == ORCH_CHART_HEAT;
@@ -173,8 +186,11 @@ static void append_marks(GString *out, const struct orch_chart *chart, const GAr
         for (guint k = 0; k < line->series->points->len; k++)
             add_mark(marks, chart, line, lines->len == 1, orch_answer_point(line->series, k));
     }
-    if (marks->len)
+    if (are_of_runs(lines) || strchr(chart->x_label, ' '))
         orch_answer_entries_append(out, marks, value.name, value.unit);
+    else /* rows of a table that a run left, such as classes */
+        orch_answer_entries_append_of(out, marks, value.name, value.unit, chart->x_label,
+                                      ROWS_LISTED_MOST);
     quantity_clear(&value);
 }
 

@@ -10,7 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { LISTED_MOST = 4, VALUES_MOST = 3, VALUES_OF_ONE_MOST = 8, GROUPS_MOST = 4 };
+enum {
+    LISTED_MOST = 4,
+    VALUES_MOST = 3,
+    VALUES_OF_ONE_MOST = 8,
+    GROUPS_MOST = 4,
+    LABEL_BYTES_MOST = 60
+};
 
 /* A table's cells that have a number of one value. */
 struct said {
@@ -286,6 +292,14 @@ static GPtrArray *cells_with_number(const struct said *s)
     return cells;
 }
 
+/* The label that the recipe gives a value, where it fits into a sentence; else NULL. */
+static char *label_for(const GPtrArray *labels, guint value)
+{
+    const char *label = labels && value < labels->len ? labels->pdata[value] : NULL;
+    return label && !strchr(label, ':') && strlen(label) <= LABEL_BYTES_MOST ? g_strdup(label)
+                                                                             : NULL;
+}
+
 /* "mean X" for a value that is not the last, or the result. */
 static char *name_of(const struct orch_item_value *wanted, const char *unit)
 {
@@ -304,13 +318,15 @@ static char *name_of(const struct orch_item_value *wanted, const char *unit)
 }
 
 void orch_answer_of_grid(struct orch_section *section, const struct orch_trials *trials,
-                         const struct orch_grid *grid)
+                         const struct orch_grid *grid, const GPtrArray *labels)
 {
     g_autoptr(GString) text = g_string_new(NULL);
     g_autoptr(GPtrArray) axes = axes_of(trials, grid, true);
     guint most = grid->cells->len == 1 ? VALUES_OF_ONE_MOST : VALUES_MOST;
     for (guint v = 0, count = 0; v < grid->wanted->len && count < most; v++) {
-        g_autofree char *name = name_of(grid->wanted->pdata[v], grid->units[v]);
+        g_autofree char *label = label_for(labels, v);
+        g_autofree char *name =
+            label ? g_steal_pointer(&label) : name_of(grid->wanted->pdata[v], grid->units[v]);
         const bool is_named = orch_answer_names_unit(name, grid->units[v]);
         const struct said s = {trials, grid, v, name, is_named ? NULL : grid->units[v]};
         g_autoptr(GPtrArray) cells = cells_with_number(&s);

@@ -51,11 +51,12 @@ static const struct {
     bool is_alone; /* also as the whole name */
 } ABBREVIATIONS[] = {
     {"acc", "accuracy", true},      {"conv", "convolution", false}, {"lr", "learning rate", true},
-    {"params", "parameters", true}, {"train", "training", false},   {"val", "validation", false},
+    {"mac", "multiply-add", false}, {"ppp", "PPP", true},           {"train", "training", false},
+    {"params", "parameters", true}, {"val", "validation", false},
 };
 /* Words that belong together. */
-static const char *const PAIRS[][2] = {{"multiply adds", "multiply-adds"},
-                                       {" per s", " per second"}};
+static const char *const PAIRS[][2] = {
+    {"multiply adds", "multiply-adds"}, {" per s", " per second"}, {" map", " mAP"}};
 
 static const char *word_for(const char *word, bool is_alone)
 {
@@ -72,11 +73,15 @@ static char *written_out(const char *name)
     GString *out = g_string_new(NULL);
     for (guint i = 0; words[i]; i++)
         g_string_append_printf(out, "%s%s", i ? " " : "", word_for(words[i], !words[1]));
-    for (unsigned i = 0; i < G_N_ELEMENTS(PAIRS); i++)
-        if (g_str_has_suffix(out->str, PAIRS[i][0])) {
-            g_string_truncate(out, out->len - strlen(PAIRS[i][0]));
-            g_string_append(out, PAIRS[i][1]);
-        }
+    for (unsigned i = 0; i < G_N_ELEMENTS(PAIRS); i++) {
+        char *at = strstr(out->str, PAIRS[i][0]);
+        const size_t length = strlen(PAIRS[i][0]);
+        if (!at || (at[length] && at[length] != ' '))
+            continue;
+        const gssize place = at - out->str;
+        g_string_erase(out, place, (gssize)length);
+        g_string_insert(out, place, PAIRS[i][1]);
+    }
     return g_string_free(out, FALSE);
 }
 
@@ -96,10 +101,41 @@ static char *without_unit(const char *name, const char *unit)
     return NULL;
 }
 
+/* What orch itself measures besides a trial; GPUs have a number behind "gpu". */
+static const char *const SYSTEM[][2] = {
+    {"cpu_trial", "use of the processor by the trial"},
+    {"cpu_machine", "use of the processor by the machine"},
+    {"memory_trial", "memory of the trial"},
+    {"core", "use of the GPU's cores"},
+    {"memory_busy", "use of the GPU's memory"},
+    {"memory", "memory of the GPU"},
+    {"power", "power of the GPU"},
+    {"clock", "clock of the GPU"},
+};
+
+/* NULL: no metric of the system, or one that is called by its own name. */
+static const char *system_words(const char *name)
+{
+    static const char system[] = "system/", gpu[] = "gpu";
+    if (!g_str_has_prefix(name, system))
+        return NULL;
+    const char *own = name + strlen(system);
+    if (g_str_has_prefix(own, gpu)) {
+        own += strlen(gpu);
+        own += strspn(own, "0123456789");
+        own += *own == '_';
+    }
+    for (unsigned i = 0; i < G_N_ELEMENTS(SYSTEM); i++)
+        if (strcmp(own, SYSTEM[i][0]) == 0)
+            return SYSTEM[i][1];
+    return NULL;
+}
+
 char *orch_answer_words(const char *name, const char *unit)
 {
-    static const char system[] = "system/"; /* measured by orch itself */
-    const char *own = g_str_has_prefix(name, system) ? name + strlen(system) : name;
+    const char *own = name, *known = system_words(name);
+    if (known)
+        return g_strdup(known);
     g_autofree char *shorter = unit ? without_unit(own, unit) : NULL;
     g_autofree char *words = g_strdelimit(g_strdup(shorter ? shorter : own), "_", ' ');
     return written_out(words);

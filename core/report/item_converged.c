@@ -243,12 +243,13 @@ static bool fill(struct orch_section_context *a, GError **error)
         orch_section_table(a->section, make_table(&g, by, name, within));
         add_answer(a->section, &g, by, name, within);
         if (stretch)
-            orch_section_note(a->section,
-                              "change of the mean over the last %zu points against the %zu before, "
-                              "with the lowest..highest run, or the [95 %% interval] of 5 runs or "
-                              "more; stands still: within %g %% in every repeat. A small learning "
-                              "rate makes a loss stand still far from its lowest value, too",
-                              stretch, stretch, 100 * within);
+            orch_section_note(
+                a->section,
+                "change of the mean over the last %zu point%s against the %zu before, "
+                "with the lowest..highest run, or the [95 %% interval] of 5 runs or "
+                "more; stands still: within %g %% in every repeat. A small learning "
+                "rate makes a loss stand still far from its lowest value, too",
+                stretch, orch_plural((int64_t)stretch), stretch, 100 * within);
     }
     if (ok)
         orch_section_add_missing_trials(a, trials);

@@ -15,6 +15,8 @@
 #define TABLE_BYTES_MAX (4 << 20)
 /* Above this number bars cannot be distinguished, and only the table shows the values. */
 #define BARS_MOST 60
+/* Rows that a sentence names one by one. */
+#define ANSWER_ROWS_MOST 8
 
 /* Returns the indices (int) of the columns that a key names, or of all without the key. NULL when
  * a column does not exist; the section then says so. */
@@ -108,11 +110,35 @@ static void draw(struct orch_section_context *a, const struct orch_csv *csv, con
     orch_section_chart(a->section, chart);
 }
 
+/* Appends what the columns of key `answer` say: of each row that the first names, the values of the
+ * others. */
+static void append_answer(struct orch_section_context *a, const struct orch_csv *csv,
+                          const char *label, GString *out)
+{
+    g_autoptr(GArray) columns = columns_of(a, csv, "answer");
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint i = 1; columns && i < columns->len; i++) {
+        const int name = g_array_index(columns, int, 0), column = g_array_index(columns, int, i);
+        g_autoptr(GArray) entries = orch_answer_entries_new();
+        for (size_t row = 0; row < orch_csv_rows(csv); row++) {
+            double value;
+            if (orch_csv_real(csv, row, column, &value, NULL))
+                orch_answer_entries_add(entries, orch_csv_text(csv, row, name), value, (double)NAN,
+                                        (double)NAN);
+        }
+        orch_answer_entries_append_of(text, entries, orch_csv_name(csv, column), NULL,
+                                      orch_csv_name(csv, name), ANSWER_ROWS_MOST);
+    }
+    if (text->len)
+        g_string_append_printf(out, "%s%s%s%s", out->len ? "; " : "", label, *label ? ", " : "",
+                               text->str);
+}
+
 /* Adds the table to the section, and the answer of the first chart. False when the run left no such
  * table. */
 static bool show(struct orch_section_context *a, const struct orch_trials *trials,
                  const struct orch_report_trial *trial, const char *artifact, const char *label,
-                 bool *has_answer)
+                 const char *words, GString *answer, bool *has_answer)
 {
     g_autofree char *path = orch_run_artifact(trials->store, trial->run, artifact, NULL);
     g_autofree char *text = NULL;
@@ -138,6 +164,8 @@ static bool show(struct orch_section_context *a, const struct orch_trials *trial
             orch_answer_of_chart(a->section);
         *has_answer = true;
     }
+    if (json_object_get(a->item->spec, "answer"))
+        append_answer(a, csv, words, answer);
     orch_csv_free(csv);
     return true;
 }
@@ -148,6 +176,7 @@ static bool fill(struct orch_section_context *a, GError **error)
     g_autoptr(GPtrArray) axes = orch_texts_from_json(json_object_get(a->item->spec, "by"));
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     struct orch_trials *trials = orch_section_trials(a, "experiments", error);
+    g_autoptr(GString) answer = g_string_new(NULL);
     bool has_answer = false;
     if (!trials)
         return false;
@@ -158,13 +187,16 @@ static bool fill(struct orch_section_context *a, GError **error)
         g_autofree char *label =
             axes->len ? orch_trial_label(trials, trial, axes) : g_strdup("all");
         g_autofree char *cell = orch_cell_label(trial->item->cell);
+        g_autofree char *words = orch_answer_setting(trials, trial, axes);
         orch_section_trial(a->section, trials, trial);
         if (trial->run && label && !g_hash_table_contains(seen, label) &&
-            show(a, trials, trial, artifact, cell, &has_answer))
+            show(a, trials, trial, artifact, cell, words, answer, &has_answer))
             g_hash_table_add(seen, g_steal_pointer(&label));
     }
     if (a->section->done && !g_hash_table_size(seen))
         orch_section_missing(a->section, NULL, "none of its runs has '%s' here", artifact);
+    if (answer->len)
+        orch_section_answer(a->section, "%s", answer->str);
     orch_section_add_missing_trials(a, trials);
     orch_trials_free(trials);
     return true;
@@ -174,6 +206,7 @@ static const struct orch_report_key KEYS[] = {
     {.name = "artifact", .shape = ORCH_SHAPE_ARTIFACT, .is_required = true},
     {.name = "columns", .shape = ORCH_SHAPE_TEXTS},
     {.name = "bars", .shape = ORCH_SHAPE_TEXTS},
+    {.name = "answer", .shape = ORCH_SHAPE_TEXTS},
     {.name = "by", .shape = ORCH_SHAPE_AXES},
     {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
     {.name = "where", .shape = ORCH_SHAPE_WHERE},

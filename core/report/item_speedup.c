@@ -91,9 +91,11 @@ static void add_point(struct orch_chart_panel *panel, const char *name, enum orc
 static void add_chart(struct orch_section_context *a, const struct orch_speedup_gathered *g,
                       const struct orch_speedup_column *column)
 {
-    g_autofree char *label = g_str_has_prefix(column->header, column->name)
-                                 ? g_strdup(column->header)
-                                 : g_strdup_printf("%s: %s", column->name, column->header);
+    g_autofree char *name = g_str_has_prefix(column->header, column->name)
+                                ? g_strdup(column->header)
+                                : g_strdup_printf("%s: %s", column->name, column->header);
+    g_autofree char *label =
+        column->has_unit && g->unit ? g_strdup_printf("%s (%s)", name, g->unit) : g_strdup(name);
     struct orch_chart *chart = orch_chart_new(ORCH_CHART_LINE, NULL, "workers", label);
     struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
     for (guint i = 0; i < g->settings->len; i++) {

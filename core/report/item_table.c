@@ -48,7 +48,7 @@ static bool fill(struct orch_section_context *a, GError **error)
             orch_texts_from_json(json_object_get(a->item->spec, "labels"));
         orch_section_table(a->section, labels && labels->len ? table_of_labels(g->grid, labels)
                                                              : orch_grid_table(g->grid));
-        orch_answer_of_grid(a->section, g->trials, g->grid);
+        orch_answer_of_grid(a->section, g->trials, g->grid, labels);
         orch_section_note(a->section, "%s", legend);
         if (g->grid->shows_deviation)
             orch_section_note(a->section,

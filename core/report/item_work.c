@@ -97,6 +97,15 @@ static char *label_of(const struct work *w, const struct orch_report_trial *tria
     return label ? label : orch_cell_label(trial->item->cell);
 }
 
+/* The same in words for the sentence; "" where the item has a single trial. */
+static char *words_of(const struct work *w, const struct orch_report_trial *trial)
+{
+    if (w->axes->len)
+        return orch_answer_setting(w->trials, trial, w->axes);
+    g_autofree char *label = orch_cell_label(trial->item->cell);
+    return w->trials->all->len > 1 ? orch_answer_series(label) : g_strdup("");
+}
+
 /* A number of the run; with axes the mean over all runs of its setting that have it. */
 static double mean_of(struct work *w, const struct orch_item_value *wanted)
 {
@@ -156,7 +165,8 @@ static bool add_formula(struct work *w, const struct orch_formula *f, bool must_
     g_autofree char *numbers = orch_formula_with_numbers(f, number_of, w, orch_number_format);
     g_autofree char *result = orch_number_format(value), *was = orch_number_format(recorded);
     bool differs = !isnan(recorded) && strcmp(result, was) != 0;
-    add_value(w, left, unit, label, value);
+    g_autofree char *words = words_of(w, w->trial);
+    add_value(w, left, unit, words, value);
     g_autofree char *grouped = orch_digits_grouped(numbers), *shown = orch_digits_grouped(result);
     orch_section_text(w->a->section, "%s: %s = %s = %s = %s%s%s%s%s%s", label, left,
                       orch_formula_right(f), grouped, shown, unit ? " " : "", unit ? unit : "",
@@ -341,7 +351,7 @@ static void keep_results(struct work *w)
     const struct orch_manifest *manifest = w->trial->item->cell->experiment->manifest;
     g_autoptr(GPtrArray) wanted =
         orch_item_values_parse(json_object_get(w->a->item->spec, "value"));
-    g_autofree char *label = label_of(w, w->trial);
+    g_autofree char *label = words_of(w, w->trial);
     for (guint i = 0; i < wanted->len; i++) {
         const char *name = ((const struct orch_item_value *)wanted->pdata[i])->name;
         const struct value *value = value_find(w, name);

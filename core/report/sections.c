@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/items.h"
 
+#include "core/report/answers_once.h"
 #include "core/report/method.h"
 #include "core/report/scale.h"
 #include "core/stats/numbers.h"
@@ -270,6 +271,7 @@ struct orch_document *orch_report_document(struct orch_plan *plan,
     }
     orch_scale_free(scale);
     if (ok && add_last(document, plan, options, waiting, error)) {
+        orch_answers_once(document);
         orch_method_gather(document);
         return document;
     }

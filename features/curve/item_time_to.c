@@ -317,8 +317,8 @@ static void add_answer(struct orch_section *section, const struct answer *a)
                                (int)a->servers[p], orch_plural(a->servers[p]), first,
                                (int)a->workers[0], orch_plural(a->workers[0]));
         if (least)
-            g_string_append_printf(text, ", least %s with %d workers", best,
-                                   (int)a->workers[least]);
+            g_string_append_printf(text, ", least %s with %d worker%s", best,
+                                   (int)a->workers[least], orch_plural(a->workers[least]));
     }
     if (text->len)
         orch_section_answer(section, "predicted time of %s to accuracy %g, %s", a->net->name,

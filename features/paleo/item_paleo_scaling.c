@@ -235,6 +235,7 @@ static void add_errors(const struct scaling_item *s, GString *answer)
     const char *headers[] = {"workers", ">PALEO: error (%)",
                              s->has[SIMULATED] ? ">SimGrid: error (%)" : NULL, NULL};
     struct orch_table *table = orch_table_new(headers);
+    g_autoptr(GString) judged = g_string_new(NULL); /* numbers of workers: "2, 4" */
     double sum[SOURCES] = {0};
     int found = 0;
     for (int i = 0; i < s->count; i++) {
@@ -242,6 +243,9 @@ static void add_errors(const struct scaling_item *s, GString *answer)
         const bool is_judged = isfinite(measured) && !(s->is_calibrated && s->workers[i] == 1);
         orch_table_add_int(table, s->workers[i]);
         found += is_judged;
+        if (is_judged)
+            g_string_append_printf(judged, "%s%" G_GINT64_FORMAT, judged->len ? ", " : "",
+                                   s->workers[i]);
         for (int k = 0; k < SOURCES; k++) {
             if (k == MEASURED || !s->has[k])
                 continue;
@@ -255,9 +259,9 @@ static void add_errors(const struct scaling_item *s, GString *answer)
     if (found)
         g_string_append_printf(answer,
                                "%smean of the absolute errors of PALEO: %.3g %% of the measured "
-                               "throughput, with %d number%s of workers",
-                               answer->len ? "; " : "", sum[PREDICTED] / found, found,
-                               orch_plural(found));
+                               "throughput, with %s worker%s",
+                               answer->len ? "; " : "", sum[PREDICTED] / found, judged->str,
+                               g_str_equal(judged->str, "1") ? "" : "s");
 }
 
 static void add_method(const struct scaling_item *s)

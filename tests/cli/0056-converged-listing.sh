@@ -66,7 +66,7 @@ has_not converged
 has 'last 2 points'
 has 'within 1 %'
 ok orch report c.recipe --only 2
-has 'last 1 points'
+has 'last 1 point'
 has 'within 80 %'
 same "$(printf '%s\n' "$out" | awk '$1 == "falls" { print $(NF - 1), $NF }')" 'stands still'
 ok orch report c.recipe --only 3

@@ -54,7 +54,7 @@ set_tests_properties(cli.0371-slots-ten-runs cli.0395-systems PROPERTIES LABELS 
 # waits for the lines that build.sh writes now and then
 set_tests_properties(cli.0390-build-progress PROPERTIES LABELS "slow")
 # recompute whole reports by SciPy, make up all runs of lab 5's models
-set_tests_properties(cli.0488-answers-of-kinds cli.0517-answers-of-points cli.0489-lab5-hardware cli.0549-answers-recomputed PROPERTIES LABELS "slow")
+set_tests_properties(cli.0488-answers-of-kinds cli.0517-answers-of-points cli.0519-answers-in-words cli.0489-lab5-hardware cli.0549-answers-recomputed PROPERTIES LABELS "slow")
 # wait for a killed command's host
 set_tests_properties(cli.0365-replay-resume PROPERTIES LABELS "slow")
 # run sweeps of scripts in their own folder, and again after edits: over two seconds each

@@ -68,7 +68,7 @@ def columns_of(text, artifact):
     for item in re.findall(r"listing: \{(.*)\}", text):
         if not re.search(rf"artifact: {artifact}\b", item):
             continue
-        for key in ("columns", "bars"):
+        for key in ("columns", "bars", "answer"):
             words = re.search(rf"{key}: (\[[^]]*\]|[^,}}]*)", item)
             for word in words.group(1).strip("[] ").split(",") if words else []:
                 if word.strip() and word.strip() not in found:

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A table and the calculation of its numbers begin with the same sentence, and so does a chart with
+ * its table; statements are separated by "; ". */
+#include "core/report/answers_once.h"
+
+#include <string.h>
+
+static const char *answer_of(const struct orch_section *section)
+{
+    const struct orch_block *first = section->blocks->len ? section->blocks->pdata[0] : NULL;
+    return first && first->kind == ORCH_BLOCK_ANSWER ? first->text : NULL;
+}
+
+static void add_statements(GHashTable *said, const char *answer)
+{
+    g_auto(GStrv) statements = g_strsplit(answer, "; ", -1);
+    for (guint i = 0; statements[i]; i++)
+        g_hash_table_add(said, g_strdup(statements[i]));
+}
+
+static bool has_all(GHashTable *said, const char *answer)
+{
+    g_auto(GStrv) statements = g_strsplit(answer, "; ", -1);
+    for (guint i = 0; statements[i]; i++)
+        if (!g_hash_table_contains(said, statements[i]))
+            return false;
+    return true;
+}
+
+void orch_answers_once(struct orch_document *document)
+{
+    g_autoptr(GHashTable) said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    const char *question = NULL;
+    for (guint i = 0; i < document->sections->len; i++) {
+        struct orch_section *section = document->sections->pdata[i];
+        const char *answer = answer_of(section);
+        if (!section->question || g_strcmp0(section->question, question) != 0)
+            g_hash_table_remove_all(said);
+        question = section->question;
+        if (answer && question && has_all(said, answer))
+            g_ptr_array_remove_index(section->blocks, 0);
+        else if (answer && question)
+            add_statements(said, answer);
+    }
+}
