@@ -457,10 +457,14 @@ class Section:
         answers = [m for b in self.blocks("answer") for m in [re.match(r"(?:winner|best) by [^:]*: (.*?) with ", b["text"])] if m]
         if not answers:
             return True
+        labels = {label(run, axes) for run in self.of}
+
         def is_said(run, of):
             """Whether a setting in words is that of a run: "tune, learning rate 0.1" leaves out what all settings share."""
             parts, values = of.split(", "), [axis(run, a) or "" for a in axes]
-            return of == label(run, axes) or len(axes) > 1 and all(any(part == v or part.endswith(" " + v) for v in values) for part in parts)
+            if of in labels or len(axes) == 1:
+                return of == label(run, axes)
+            return all(any(part == v or part.endswith(" " + v) for v in values) for part in parts)
 
         mean = lambda of: float(numpy.mean(list(self.seeds([run for run in self.of if is_said(run, of)], wanted).values())))
         first = mean(answers[0].group(1))

@@ -303,6 +303,25 @@ static void answer_throughputs(const struct scaling_item *s, GString *answer)
     }
 }
 
+/* Time and cost of an epoch of each series, with the fewest and the most workers. */
+static void answer_ends(const struct scaling_item *s, enum quantity quantity, GString *answer)
+{
+    static const char *const names[QUANTITIES] = {NULL, "time of an epoch", "cost of an epoch"};
+    static const char *const units[QUANTITIES] = {NULL, "s", "USD"};
+    g_autoptr(GArray) entries = orch_answer_entries_new();
+    for (int k = 0; k < SOURCES; k++)
+        for (int i = 0; s->has[k] && i < s->count; i++) {
+            g_autofree char *label =
+                g_strdup_printf("%s, %" G_GINT64_FORMAT " worker%s", SERIES[k].name, s->workers[i],
+                                orch_plural(s->workers[i]));
+            if (i == 0 || i + 1 == s->count)
+                orch_answer_entries_add(entries, label, quantity_of(s, quantity, (enum source)k, i),
+                                        (double)NAN, (double)NAN);
+        }
+    orch_answer_entries_append_of(answer, entries, names[quantity], units[quantity], "setting",
+                                  2 * SOURCES);
+}
+
 static void show(const struct scaling_item *s)
 {
     g_autoptr(GString) answer = g_string_new(NULL);
@@ -313,6 +332,8 @@ static void show(const struct scaling_item *s)
             continue;
         add_chart(s, (enum quantity)q);
         add_table(s, (enum quantity)q);
+        if (q != THROUGHPUT_IMAGES_S)
+            answer_ends(s, (enum quantity)q, answer);
     }
     if (s->has[MEASURED] && strcmp(s->show, "charts") != 0)
         add_errors(s, answer);
