@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Replays learning curves through the rules of predictors/stop_rule.h, as searches with -j 1:
+/* Replays learning curves through the rules of predictors/stop_trial.h, as searches with -j 1:
  *
  *   bench_stop_replay CURVES.csv [--trials 40] [--orders 50] [--seed 1] RULE...
  *
@@ -13,7 +13,7 @@
  * is no best one: there is nothing before it. */
 #include "lib/base/random.h"
 #include "lib/base/reals.h"
-#include "predictors/stop_rule.h"
+#include "predictors/stop_trial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ static size_t show(const struct orch_stop_rule *rule, const struct set *set,
         .rule = rule, .is_max = set->is_max, .curves = curves, .count = asked + 1, .asked = asked};
     for (size_t n = 1; n < all; n++) {
         curves[asked].count = n;
-        g_autofree char *why = orch_stop_rule_ask(&question);
+        g_autofree char *why = orch_stop_trial_ask(&question);
         if (why)
             return n;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/stop_rule.h"
+#include "predictors/stop_trial.h"
 
 #include <math.h>
 
@@ -10,21 +10,19 @@ double orch_stop_cost(const struct orch_stop_question *question, double value)
     return question->is_max ? -value : value;
 }
 
-void orch_stop_summarize(enum orch_stop_summary summary, const double *values, size_t count,
-                         double *out)
+double orch_stop_summary_add(enum orch_stop_summary summary, struct orch_stop_sum *inout,
+                             double value)
 {
-    double sum = 0, known = 0, so_far = NAN;
-    for (size_t i = 0; i < count; i++) {
-        sum += isnan(values[i]) ? 0 : values[i];
-        known += !isnan(values[i]);
-        if (summary == ORCH_STOP_LAST)
-            so_far = values[i];
-        else if (summary == ORCH_STOP_FIRST)
-            so_far = values[0];
-        else if (summary == ORCH_STOP_MEAN)
-            so_far = known > 0 ? sum / known : (double)NAN;
-        else /* fmin and fmax leave NaN out */
-            so_far = summary == ORCH_STOP_MIN ? fmin(so_far, values[i]) : fmax(so_far, values[i]);
-        out[i] = so_far;
-    }
+    bool is_number = !isnan(value), is_first = inout->count++ == 0;
+    inout->sum += is_number ? value : 0;
+    inout->numbers += is_number;
+    if (summary == ORCH_STOP_MEAN)
+        inout->so_far = inout->numbers > 0 ? inout->sum / inout->numbers : (double)NAN;
+    else if (summary == ORCH_STOP_LAST || is_first)
+        inout->so_far = value;
+    else if (summary == ORCH_STOP_MIN) /* fmin and fmax leave NaN out */
+        inout->so_far = fmin(inout->so_far, value);
+    else if (summary == ORCH_STOP_MAX)
+        inout->so_far = fmax(inout->so_far, value);
+    return inout->so_far;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rules that compare a trial with the others at the same value: median, asha, hyperband. */
-#include "predictors/stop_rule.h"
+#include "predictors/stop_trial.h"
 
 #include "lib/base/reals.h"
 
 #include <math.h>
 
 #define BRACKETS_MAX 32
+/* The rule median judges each value up to this one, then at least every hundredth part more. */
+#define EACH_UP_TO 100
 
 /* ---- median -------------------------------------------------------------------------------------
  */
@@ -34,7 +36,7 @@ char *orch_stop_median(const struct orch_stop_question *question)
 {
     const struct orch_stop_curve *own = &question->curves[question->asked];
     size_t n = own->count, others = 0, ended = 0;
-    if ((double)n <= question->rule->warmup)
+    if ((double)n <= question->rule->warmup || n % MAX(n / EACH_UP_TO, 1) != 0)
         return NULL;
     g_autofree double *means = g_new(double, question->count);
     for (size_t i = 0; i < question->count; i++) {

@@ -2,7 +2,7 @@
 /* The rules that stop trials of a search, on curves whose answer was worked out by hand. */
 #include "lib/base/error.h"
 #include "lib/base/random.h"
-#include "predictors/stop_rule.h"
+#include "predictors/stop_trial.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -58,7 +58,7 @@ static char *ask(const struct search *search)
                                                 .curves = search->curves,
                                                 .count = search->count,
                                                 .asked = search->count - 1};
-    return orch_stop_rule_ask(&question);
+    return orch_stop_trial_ask(&question);
 }
 
 static void assert_goes_on(const struct search *search)
@@ -147,10 +147,11 @@ static void test_summaries(void **state)
                                        [ORCH_STOP_MIN] = {3, 3, 1, 1},
                                        [ORCH_STOP_MAX] = {3, 3, 3, 3}};
     for (unsigned s = ORCH_STOP_LAST; s <= ORCH_STOP_MAX; s++) {
-        double out[4];
-        orch_stop_summarize((enum orch_stop_summary)s, values, 4, out);
-        for (unsigned i = 0; i < 4; i++)
-            assert_true(isnan(wanted[s][i]) ? isnan(out[i]) : out[i] == wanted[s][i]);
+        struct orch_stop_sum sum = {0};
+        for (unsigned i = 0; i < 4; i++) {
+            double out = orch_stop_summary_add((enum orch_stop_summary)s, &sum, values[i]);
+            assert_true(isnan(wanted[s][i]) ? isnan(out) : out == wanted[s][i]);
+        }
     }
 }
 
@@ -246,6 +247,21 @@ static void test_asha(void **state)
     assert_stops(search, "5.75 after 2 values; 2 of 5 trials are better, the best 1 go on");
     add(search, RUNNING, 2, 0.0, 5.25); /* the sixth: two go on */
     assert_goes_on(search);
+}
+
+/* At the value at which others ended nothing is left to save. */
+static void test_last_value(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = search_new("asha(min=2, factor=3)", false);
+    add(search, ENDED, 2, 1.0, 1.0);
+    add(search, RUNNING, 2, 1.0, 2.0);
+    assert_goes_on(search);
+    search->curves[0].count = 3;
+    assert_stops(search, "2 after 2 values; 1 of 2 trials are better, the best 1 go on");
+    search->curves[0].count = 2;
+    search->curves[0].end = STOPPED;
+    assert_stops(search, "2 after 2 values; 1 of 2 trials are better, the best 1 go on");
 }
 
 /* Values 2, 6, 18 are judged, those between are not. */
@@ -506,6 +522,7 @@ int main(void)
         cmocka_unit_test(test_median_counts_what_it_knows),
         cmocka_unit_test(test_median_of_nan),
         cmocka_unit_test(test_asha),
+        cmocka_unit_test(test_last_value),
         cmocka_unit_test(test_asha_rungs),
         cmocka_unit_test(test_hyperband_deals),
         cmocka_unit_test(test_hyperband_brackets),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table of rules. The text of a rule is its name and, in brackets, the arguments that differ
  * from their defaults. */
-#include "predictors/stop_rule.h"
+#include "lib/space/stop_rule.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
@@ -28,16 +28,13 @@ struct argument {
 
 static const struct kind {
     const char *name;
-    char *(*ask)(const struct orch_stop_question *question);
     struct argument arguments[ARGUMENTS_MAX + 1];
 } KINDS[] = {
-    [ORCH_STOP_MEDIAN] = {"median", orch_stop_median, {COUNT(warmup, 5, 0), COUNT(startup, 5, 1)}},
-    [ORCH_STOP_ASHA] = {"asha", orch_stop_asha, {COUNT(min, 1, 1), COUNT(factor, 3, 2)}},
+    [ORCH_STOP_MEDIAN] = {"median", {COUNT(warmup, 5, 0), COUNT(startup, 5, 1)}},
+    [ORCH_STOP_ASHA] = {"asha", {COUNT(min, 1, 1), COUNT(factor, 3, 2)}},
     [ORCH_STOP_HYPERBAND] = {"hyperband",
-                             orch_stop_hyperband,
                              {COUNT(min, 1, 1), COUNT(max, 27, 2), COUNT(factor, 3, 2)}},
     [ORCH_STOP_FORECAST] = {"forecast",
-                            orch_stop_forecast,
                             {{"p", offsetof(struct orch_stop_rule, p), 0.05, 1e-6, 0.5, false},
                              COUNT(top, 1, 1),
                              COUNT(startup, 5, 5)}},
@@ -180,10 +177,4 @@ bool orch_stop_rule_parse(const char *text, struct orch_stop_rule *out, size_t *
                         "'max' (%g) is not above 'min' (%g)", rule.max, rule.min);
     *out = rule;
     return true;
-}
-
-char *orch_stop_rule_ask(const struct orch_stop_question *question)
-{
-    return question->curves[question->asked].count ? KINDS[question->rule->kind].ask(question)
-                                                   : NULL;
 }

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictors/stop_trial.h"
+
+static char *(*const RULES[])(const struct orch_stop_question *) = {
+    [ORCH_STOP_MEDIAN] = orch_stop_median,
+    [ORCH_STOP_ASHA] = orch_stop_asha,
+    [ORCH_STOP_HYPERBAND] = orch_stop_hyperband,
+    [ORCH_STOP_FORECAST] = orch_stop_forecast,
+};
+
+/* Whether a trial has as many values as each one that ended: it is at its end. */
+static bool is_at_end(const struct orch_stop_question *question)
+{
+    size_t own = question->curves[question->asked].count, ended = 0;
+    for (size_t i = 0; i < question->count; i++) {
+        const struct orch_stop_curve *curve = &question->curves[i];
+        if (curve->end == ORCH_CURVE_ENDED && curve->count != own)
+            return false;
+        ended += curve->end == ORCH_CURVE_ENDED;
+    }
+    return ended;
+}
+
+char *orch_stop_trial_ask(const struct orch_stop_question *question)
+{
+    if (!question->curves[question->asked].count || is_at_end(question))
+        return NULL;
+    return RULES[question->rule->kind](question);
+}

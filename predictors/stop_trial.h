@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Asks a rule (lib/space/stop_rule.h) whether a running trial of a search goes on. It gets the
+ * curves of the search so far and answers, or says why the trial is stopped; it keeps nothing
+ * between two calls.
+ *
+ * A curve that a rule stopped counts at the values that it has; what it would have become is not
+ * known. NaN is worse than any number. */
+#ifndef ORCH_PREDICTORS_STOP_TRIAL_H
+#define ORCH_PREDICTORS_STOP_TRIAL_H
+
+#include "lib/space/stop_rule.h"
+
+enum orch_curve_end {
+    ORCH_CURVE_ENDED,   /* it ended well: its last value is its result */
+    ORCH_CURVE_RUNNING, /* or it ended in another way: failed, cancelled */
+    ORCH_CURVE_STOPPED, /* a rule stopped it: its result is not known */
+};
+
+/** The curve of a trial: what its objective would be if the trial ended after each report
+ * (orch_stop_summary_add). */
+struct orch_stop_curve {
+    const double *values;
+    size_t count;
+    enum orch_curve_end end;
+    unsigned number; /* of the trial in its search, from 1: decides its bracket */
+};
+
+/** Which number of a metric's curve is the objective. */
+enum orch_stop_summary {
+    ORCH_STOP_LAST,
+    ORCH_STOP_FIRST,
+    ORCH_STOP_MEAN,
+    ORCH_STOP_MIN,
+    ORCH_STOP_MAX,
+};
+/** The summary of the values of a curve so far; begins with zeros. */
+struct orch_stop_sum {
+    size_t count;
+    double sum, numbers, so_far;
+};
+/** Adds the next value and returns the summary up to it. As in the store, NaN is left out of a
+ * mean, a smallest and a largest value. */
+double orch_stop_summary_add(enum orch_stop_summary summary, struct orch_stop_sum *inout,
+                             double value);
+
+struct orch_stop_question {
+    const struct orch_stop_rule *rule;
+    bool is_max; /* the largest value is the best */
+    const struct orch_stop_curve *curves;
+    size_t count;
+    size_t asked; /* index of the trial that runs; its newest value has just come */
+};
+
+/** Asks about the newest value of a trial. Call it once for each value, in their order, because
+ * asha and hyperband decide only at some of them. Returns NULL when the trial goes on, else the
+ * reason for which it is stopped: one sentence with its numbers, which the caller frees. A trial
+ * that has as many values as each one that ended goes on: it is at its end. */
+char *orch_stop_trial_ask(const struct orch_stop_question *question);
+
+/* ---- for the files of the rules -----------------------------------------------------------------
+ */
+
+/** A value that is smaller when it is better; infinite for NaN. */
+double orch_stop_cost(const struct orch_stop_question *question, double value);
+/** The rules, each of which answers as orch_stop_trial_ask does (stop_peers.c, stop_forecast.c). */
+char *orch_stop_median(const struct orch_stop_question *question);
+char *orch_stop_asha(const struct orch_stop_question *question);
+char *orch_stop_hyperband(const struct orch_stop_question *question);
+char *orch_stop_forecast(const struct orch_stop_question *question);
+
+#endif
