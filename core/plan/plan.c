@@ -14,8 +14,8 @@
 
 const char *orch_plan_state_name(enum orch_plan_state state)
 {
-    static const char *const names[] = {"done", "missing", "stale", "waiting",
-                                        "held", "skipped", "unused"};
+    static const char *const names[] = {"done", "missing", "stale",   "waiting",
+                                        "held", "pruned",  "skipped", "unused"};
     return names[state];
 }
 

@@ -19,6 +19,7 @@ enum orch_plan_state {
     ORCH_PLAN_STALE,   /* will run: only an earlier version of it has a run */
     ORCH_PLAN_WAITING, /* will run or reuse a run once the trials it refers to are done */
     ORCH_PLAN_HELD,    /* another process runs it now */
+    ORCH_PLAN_PRUNED,  /* will not run: its search's rule stopped it in an earlier run */
     ORCH_PLAN_SKIPPED, /* will not run: this machine lacks a resource that it needs */
     ORCH_PLAN_UNUSED,  /* not requested, and no trial that will run refers to it */
 };
@@ -38,7 +39,7 @@ struct orch_plan_item {
     GPtrArray *no_effect;  /* char *: parameters that have no effect here, no part of the
                          fingerprint;  or NULL */
     const char *inputs_id; /* borrowed from the plan */
-    char *run_key;         /* DONE: the reused run */
+    char *run_key;         /* DONE: the reused run; PRUNED: the one that was stopped */
     char *other_settings;  /* STALE: the differing settings of its newest run, as options ("-s
                               epochs=3"); NULL when the difference is not in the settings */
     char *passed_over; /* why a run of this fingerprint is not reused: it was made by another build
@@ -47,6 +48,8 @@ struct orch_plan_item {
     bool forced;            /* makes a new run although one could be reused */
     bool is_disturbed; /* forced because other programs disturbed the run that could be reused */
     int attempts;      /* runs of this fingerprint so far */
+    bool was_pruned; /* its search's rule stopped it in an earlier run: when it runs again, then to
+                        its end */
     bool visited;
     bool has_other_comments; /* DONE: only comments changed since the run */
     char *refused; /* with `reads_only`: the reason why the plugin rejects it here, or NULL */
@@ -61,8 +64,9 @@ struct orch_plan_options {
     /** Nothing will run. A trial that a plugin rejects here (its data may be on another machine) is
      * no error: its runs are looked up by its parameters, and it is skipped when there are none. */
     bool reads_only;
-    bool no_watch;    /* do not note which files the trials open (read_files.h) */
-    bool keep_trials; /* keep the folders of ended trials (ORCH_STORE_DIR_KEPT) */
+    bool continues_pruned; /* run trials to their end that their search's rule stopped */
+    bool no_watch;         /* do not note which files the trials open (read_files.h) */
+    bool keep_trials;      /* keep the folders of ended trials (ORCH_STORE_DIR_KEPT) */
     /** Runs the trials somewhere else: this machine need not have what they need, and runs of a
      * `reuse: device` trial are those of the same place. NULL: trials run on this machine. */
     const struct orch_executor *executor;
@@ -142,6 +146,9 @@ bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsign
  * the item is then MISSING and forced, so that it runs again. */
 bool orch_plan_check_files(struct orch_plan *plan, unsigned index);
 
+/** Marks an item as PRUNED: its search's rule stopped its run `key` for this reason (may be NULL).
+ */
+void orch_plan_set_pruned(struct orch_plan_item *item, const char *key, const char *reason);
 /** Marks an item whose search tries nothing more as UNUSED. */
 void orch_plan_set_unneeded(struct orch_plan_item *item, const char *why);
 

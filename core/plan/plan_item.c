@@ -34,6 +34,15 @@ void orch_plan_set_state(struct orch_plan_item *item, enum orch_plan_state state
     item->reason = reason;
 }
 
+void orch_plan_set_pruned(struct orch_plan_item *item, const char *key, const char *reason)
+{
+    char *copy = g_strdup(key);
+    g_free(item->run_key);
+    item->run_key = copy;
+    orch_plan_set_state(item, ORCH_PLAN_PRUNED,
+                        g_strdup_printf("pruned%s%s", reason ? ": " : "", reason ? reason : ""));
+}
+
 void orch_plan_set_unneeded(struct orch_plan_item *item, const char *why)
 {
     orch_plan_set_state(item, ORCH_PLAN_UNUSED, g_strdup(why));
@@ -87,6 +96,8 @@ bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsign
     for (guint i = 0; i < ref->cells->len; i++) {
         unsigned index = g_array_index(ref->cells, unsigned, i);
         const struct orch_plan_item *item = &plan->items[index];
+        if (item->state == ORCH_PLAN_PRUNED)
+            continue;
         if (item->state != ORCH_PLAN_DONE) {
             *out_why =
                 g_strdup_printf("waits for %u trials, to choose %s", ref->cells->len, ref->text);
@@ -165,7 +176,8 @@ static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
 
 /* The earlier runs of an item for which none can be reused. Borrowed from its history. */
 struct earlier {
-    const struct orch_history_row *same;  /* the newest run of this fingerprint */
+    const struct orch_history_row *same;   /* the newest run of this fingerprint */
+    const struct orch_history_row *pruned; /* the newest one of it that its search's rule stopped */
     const struct orch_history_row *other; /* the newest run of an earlier version that ended well */
     char *change;                         /* how `other` differs; the caller frees */
 };
@@ -178,6 +190,8 @@ static void look_back(struct orch_plan *plan, struct orch_plan_item *item, const
         if (strcmp(row->fingerprint, item->fingerprint) == 0) {
             item->attempts = MAX(item->attempts, row->attempt);
             out->same = out->same ? out->same : row;
+            if (!out->pruned && orch_verdict_parse(row->state) == ORCH_VERDICT_PRUNED)
+                out->pruned = row;
         } else if (!out->other && orch_verdict_facts(orch_verdict_parse(row->state))->is_reused) {
             g_autofree char *change = orch_plan_change(plan, item, row);
             out->other = change ? row : NULL;
@@ -249,12 +263,24 @@ static GPtrArray *cell_history(struct orch_plan *plan, const struct orch_cell *c
                               cell->repeat, values, 20, error);
 }
 
+/* Whether a trial that its search's rule stopped counts as tried. Without the rule, or when asked
+ * for, it runs to its end. */
+static bool stays_pruned(const struct orch_plan *plan, const struct orch_plan_item *item)
+{
+    const struct orch_search_point *point = item->cell->point;
+    return point && point->search->stop && !plan->options.continues_pruned && !item->forced &&
+           item->cell->experiment->reuse != ORCH_RECIPE_REUSE_NEVER;
+}
+
 /* Handles an item for which no run can be reused: records what the store has instead. */
 static void set_to_run(struct orch_plan *plan, struct orch_plan_item *item, GPtrArray *rows)
 {
     struct earlier earlier = {0};
     look_back(plan, item, rows, &earlier);
-    if (earlier.same)
+    item->was_pruned = earlier.pruned && !item->forced;
+    if (earlier.pruned && stays_pruned(plan, item))
+        orch_plan_set_pruned(item, earlier.pruned->key, earlier.pruned->reason);
+    else if (earlier.same)
         set_to_run_again(item, earlier.same);
     else if (earlier.other) {
         orch_plan_set_state(item, ORCH_PLAN_STALE, g_steal_pointer(&earlier.change));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Points of searches in a plan. What a search has tried is what the store has: a point whose run
  * can be reused, whoever made it, takes the place of one that would have to be chosen, so that a
- * search that was killed goes on where it was, and a colleague's results cost nothing. */
+ * search that was killed goes on where it was, and a colleague's results cost nothing. So does a
+ * point whose trial the search's rule stopped: it was tried, though its result is not known. */
 #include "core/plan/plan_private.h"
 
 #include "core/recipe/recipe_search.h"
@@ -29,6 +30,7 @@ static void open_again(struct orch_plan *plan, unsigned index)
     orch_cell_open_point(item->cell, ORCH_SEARCH_MIDDLE);
     g_clear_pointer(&item->run_key, g_free);
     item->attempts = 0;
+    item->was_pruned = false;
     item->forced = item->forced && !item->is_disturbed;
     item->is_disturbed = false;
     orch_plan_renew(plan, index, NULL);
@@ -95,11 +97,14 @@ static bool is_taken(const struct orch_plan *plan, const struct orch_search_poin
     return false;
 }
 
-static bool has_done(const struct orch_plan *plan, const struct orch_search_point *point)
+/* Whether a trial of the point reuses a run, or its search's rule stopped it before. */
+static bool was_tried(const struct orch_plan *plan, const struct orch_search_point *point)
 {
-    for (unsigned i = 0; i < plan->count; i++)
-        if (plan->items[i].cell->point == point && plan->items[i].state == ORCH_PLAN_DONE)
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct orch_plan_item *item = &plan->items[i];
+        if (item->cell->point == point && (item->state == ORCH_PLAN_DONE || item->was_pruned))
             return true;
+    }
     return false;
 }
 
@@ -119,7 +124,7 @@ static bool take_run(struct orch_plan *plan, const struct orch_cell *cell,
         return true;
     memcpy(cell->point->at, at, sizeof at);
     if (orch_plan_take_point(plan, cell->point, &problem)) {
-        if (!has_done(plan, cell->point))
+        if (!was_tried(plan, cell->point))
             open_point(plan, cell->point);
         return true;
     }
@@ -173,8 +178,9 @@ static bool fill(struct orch_plan *plan, unsigned index, GError **error)
             cell = ++index < plan->count ? plan->items[index].cell : NULL;
         if (!cell)
             return true;
-        if (orch_verdict_facts(orch_verdict_parse(row->state))->is_reused &&
-            !take_run(plan, cell, row, error))
+        enum orch_verdict verdict = orch_verdict_parse(row->state);
+        bool is_tried = orch_verdict_facts(verdict)->is_reused || verdict == ORCH_VERDICT_PRUNED;
+        if (is_tried && !take_run(plan, cell, row, error))
             return false;
     }
     return rows;

@@ -81,7 +81,7 @@ static void wait_for_something(struct run *run, bool held)
     int timeout = held ? 200 : run->options->live || run->options->limits ? 100 : 1000;
     if (run->moved && !count && run->options->sharing)
         timeout = 0; /* trials that ended in the meantime may have made others ready */
-    if (run->asked->len)
+    if (run->asked->len || (timeout > 100 && orch_schedule_watches_values(run)))
         timeout = 100;
     for (guint i = 0; i < count; i++) {
         const struct host *host = run->hosts->pdata[i];
@@ -148,6 +148,7 @@ static bool loop(struct run *run, GError **error)
         orch_schedule_reap(run);
         orch_schedule_watch_time(run);
         orch_schedule_watch_requests(run);
+        orch_schedule_watch_values(run);
         orch_schedule_enforce_limits(run);
         orch_schedule_tick(run);
         orch_schedule_tick_sharing(run);
@@ -175,14 +176,16 @@ static void make_jobs(struct run *run)
         struct job *job = &run->jobs[i];
         enum orch_plan_state state = plan->items[i].state;
         job->index = i;
-        if (state == ORCH_PLAN_DONE || state == ORCH_PLAN_SKIPPED || state == ORCH_PLAN_UNUSED) {
+        if (state == ORCH_PLAN_DONE || state == ORCH_PLAN_PRUNED || state == ORCH_PLAN_SKIPPED ||
+            state == ORCH_PLAN_UNUSED) {
             job->status = JOB_ENDED;
-            job->well = state != ORCH_PLAN_SKIPPED;
+            job->well = state == ORCH_PLAN_DONE || state == ORCH_PLAN_UNUSED;
         } else if (state == ORCH_PLAN_HELD && is_submitted(plan, &plan->items[i])) {
             job->status = JOB_AWAY;
         }
         run->totals.planned += state != ORCH_PLAN_UNUSED;
         run->totals.reused += state == ORCH_PLAN_DONE;
+        run->totals.pruned_before += state == ORCH_PLAN_PRUNED;
         run->totals.skipped += state == ORCH_PLAN_SKIPPED;
     }
     for (unsigned i = 0; i < plan->count; i++)

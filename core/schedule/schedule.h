@@ -64,8 +64,9 @@ struct orch_totals {
     unsigned reused;                          /* done before, or meanwhile by other processes */
     unsigned ended[ORCH_VERDICT_UNKNOWN + 1]; /* by verdict, the last attempt of each */
     unsigned retried;                         /* further attempts */
-    unsigned skipped;  /* not started because this machine lacks a resource */
-    unsigned unneeded; /* not started because their search has found what it looks for */
+    unsigned skipped;       /* not started because this machine lacks a resource */
+    unsigned pruned_before; /* stopped by their search's rule in an earlier run */
+    unsigned unneeded;      /* not started because their search has found what it looks for */
     /* not started: a trial they refer to did not end well, or the run was stopped */
     unsigned not_run;
     unsigned held; /* not started: others run them or the trials they refer to elsewhere */
@@ -172,6 +173,13 @@ struct orch_chooser {
      * not run here: it was given up, or an earlier run is reused. */
     void (*ended)(void *ctx, struct orch_plan *plan, unsigned index,
                   const struct orch_collected *collected);
+    /** The metric of which the search wants each value while a trial runs, to stop it early; NULL:
+     * none. Both hooks may be NULL. */
+    const char *(*watched)(void *ctx, const struct orch_plan *plan, unsigned index);
+    /** Called with each value of that metric, in the order of the journal. Returns NULL when the
+     * trial goes on, else why it is stopped: a sentence, which the caller frees. */
+    char *(*value)(void *ctx, const struct orch_plan *plan, const struct orch_running *trial,
+                   int64_t step, double value);
 };
 
 struct orch_run_options {

@@ -91,6 +91,8 @@ static bool end_host(struct run *run, struct host *host, GError **error)
             item->state = ORCH_PLAN_DONE;
             keep_wall(run, host, collected.wall_ms);
         }
+        if (collected.verdict == ORCH_VERDICT_PRUNED)
+            orch_plan_set_pruned(item, host->running.key, collected.reason);
         const struct orch_forecaster *forecaster = run->options->forecaster;
         orch_schedule_note_search(run, job, &collected);
         if (collected.verdict == ORCH_VERDICT_OK && forecaster && forecaster->ended)

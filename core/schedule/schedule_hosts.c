@@ -53,6 +53,7 @@ void orch_schedule_host_free(void *pointer)
         close(host->stdin_fd);
     if (host->running.points)
         g_array_unref(host->running.points);
+    orch_journal_close(host->values);
     g_free(host->running.trial_dir);
     g_free(host->record);
     g_free(host->spoiled);
@@ -62,19 +63,35 @@ void orch_schedule_host_free(void *pointer)
     g_free(host);
 }
 
-void orch_schedule_cancel_host(struct host *host, int signal_number, const char *why)
+/* Sends the host a line; one that cannot read it gets SIGTERM. */
+static void ask_to_end(struct host *host, const char *what, const char *why)
 {
-    g_autoptr(json_t) object = json_pack("{s:s, s:s}", "do", "cancel", "why", why);
+    g_autoptr(json_t) object = json_pack("{s:s, s:s}", "do", what, "why", why);
     char *text = json_dumps(object, JSON_COMPACT);
-    g_autofree char *line = g_strdup_printf("%s\n", text ? text : "{\"do\":\"cancel\"}");
+    g_autofree char *line =
+        text ? g_strdup_printf("%s\n", text) : g_strdup_printf("{\"do\":\"%s\"}\n", what);
     free(text);
-    if (signal_number == SIGTERM)
-        kill(host->pid, SIGTERM);
-    else if (!host->cancelled && write(host->stdin_fd, line, strlen(line)) < 0)
+    if (!host->cancelled && write(host->stdin_fd, line, strlen(line)) < 0)
         kill(host->pid, SIGTERM);
     kill(host->pid,
          SIGCONT); /* a stopped host (SIGSTOP) must continue before it can end its trial */
     host->cancelled = true;
+}
+
+void orch_schedule_cancel_host(struct host *host, int signal_number, const char *why)
+{
+    if (signal_number == SIGTERM) {
+        kill(host->pid, SIGTERM);
+        kill(host->pid, SIGCONT);
+        host->cancelled = true;
+    } else {
+        ask_to_end(host, "cancel", why);
+    }
+}
+
+void orch_schedule_prune_host(struct host *host, const char *why)
+{
+    ask_to_end(host, "prune", why);
 }
 
 void orch_schedule_cancel(struct run *run, int signal_number, const char *why)

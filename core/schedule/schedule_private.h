@@ -9,6 +9,7 @@
 #include "core/schedule/schedule.h"
 #include "core/schedule/written.h"
 #include "lib/hw/topology.h"
+#include "lib/wire/journal.h"
 
 #include <glib.h>
 #include <sys/stat.h>
@@ -41,11 +42,12 @@ struct host {
     int pidfd;    /* -1: none, polled */
     int stdin_fd; /* when it is closed, the host knows that the runner is gone */
     bool cancelled;
-    uint64_t inputs_stamp;   /* of its inputs when it started in the user's folder */
-    unsigned written_number; /* of orch_written_begin */
-    GPtrArray *code, *data;  /* char *: its inputs that changed while it ran there */
-    char *spoiled;           /* the code among them that it has not written itself; NULL: none */
-    char *overdue;           /* the reason once it was killed at its time limit, or NULL */
+    struct orch_journal *values; /* read for its search (schedule_values.c); NULL: not yet */
+    uint64_t inputs_stamp;       /* of its inputs when it started in the user's folder */
+    unsigned written_number;     /* of orch_written_begin */
+    GPtrArray *code, *data;      /* char *: its inputs that changed while it ran there */
+    char *spoiled; /* the code among them that it has not written itself; NULL: none */
+    char *overdue; /* the reason once it was killed at its time limit, or NULL */
 };
 
 /* A GPU that was lost in the middle of a trial. */
@@ -173,6 +175,8 @@ bool orch_schedule_spawn(struct run *run, struct host *host, GError **error);
 void orch_schedule_host_free(void *host);
 /** Asks the host of one trial to end it as cancelled: by a line, or with SIGTERM as preempted. */
 void orch_schedule_cancel_host(struct host *host, int signal_number, const char *why);
+/** Asks the host of one trial to end it as pruned. */
+void orch_schedule_prune_host(struct host *host, const char *why);
 /** Makes all hosts end their trials: as cancelled for SIGINT, as preempted for SIGTERM. `why`
  * becomes the reason of a cancelled run; it has no quotes or backslashes. */
 void orch_schedule_cancel(struct run *run, int signal_number, const char *why);
@@ -187,6 +191,14 @@ void orch_schedule_reap(struct run *run);
 void orch_schedule_watch_time(struct run *run);
 /** Ends trials whose folder says that they are to be cancelled (core/record/cancel_request.h). */
 void orch_schedule_watch_requests(struct run *run);
+
+/* ---- schedule_values.c ------------------------------------------------------------------------
+ */
+
+/** True when the search of a running trial wants its values. */
+bool orch_schedule_watches_values(const struct run *run);
+/** Gives searches the new values of their running trials, and stops those that they stop. */
+void orch_schedule_watch_values(struct run *run);
 
 /* ---- schedule_inputs.c ------------------------------------------------------------------------
  */

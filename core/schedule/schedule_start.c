@@ -228,7 +228,9 @@ static bool look_at_refs(struct run *run, struct job *job, unsigned *chosen, enu
         const struct orch_ref *ref = item->cell->refs->pdata[i];
         for (guint j = 0; j < ref->cells->len; j++) {
             const struct job *other = &run->jobs[g_array_index(ref->cells, unsigned, j)];
-            if (other->status == JOB_ENDED && !other->well) {
+            bool is_passed_over =
+                ref->best_metric && run->plan->items[other->index].state == ORCH_PLAN_PRUNED;
+            if (other->status == JOB_ENDED && !other->well && !is_passed_over) {
                 g_autofree char *label = orch_cell_label(run->plan->items[other->index].cell);
                 g_autofree char *why =
                     g_strdup_printf("it needs %s, and %s did not end well", ref->text, label);
@@ -262,7 +264,8 @@ static bool look_at_refs(struct run *run, struct job *job, unsigned *chosen, enu
 static bool settle(struct run *run, struct job *job, GError **error)
 {
     struct orch_plan_item *item = &run->plan->items[job->index];
-    bool is_decided = item->state == ORCH_PLAN_DONE || item->state == ORCH_PLAN_SKIPPED;
+    bool is_decided = item->state == ORCH_PLAN_DONE || item->state == ORCH_PLAN_PRUNED ||
+                      item->state == ORCH_PLAN_SKIPPED;
     if (item->state != ORCH_PLAN_WAITING && item->fingerprint[0] &&
         !(item->cell->point && is_decided))
         return true;
@@ -271,9 +274,9 @@ static bool settle(struct run *run, struct job *job, GError **error)
     if (item->state == ORCH_PLAN_DONE) {
         g_autofree char *key = g_strdup(item->run_key);
         reuse(run, job, key);
-    } else if (item->state == ORCH_PLAN_SKIPPED) {
+    } else if (item->state == ORCH_PLAN_SKIPPED || item->state == ORCH_PLAN_PRUNED) {
         job->status = JOB_ENDED;
-        run->totals.skipped++;
+        *(item->state == ORCH_PLAN_PRUNED ? &run->totals.pruned_before : &run->totals.skipped) += 1;
         run->moved = true;
         orch_schedule_note_search(run, job, NULL);
     }
