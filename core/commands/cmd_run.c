@@ -146,6 +146,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = "also run trials again that other programs disturbed"),
     ORCH_OPTION(struct orch_execute_options, fail_fast, FLAG, "fail-fast",
                 .help = "start no further trial after the first failure"),
+    ORCH_OPTION(struct orch_execute_options, continue_pruned, FLAG, "continue-pruned",
+                .help = ORCH_CONTINUE_PRUNED_HELP),
     ORCH_OPTION(struct orch_execute_options, keep_going, FLAG, "keep-going",
                 .help = ORCH_KEEP_GOING_HELP),
     ORCH_OPTION(struct orch_execute_options, require_clean, FLAG, "require-clean",

@@ -14,7 +14,7 @@ struct try_options {
     const char **artifacts, **inputs, **resources;
     int repeat;
     const char *timeout, *metrics_on;
-    const char *search, *sampler, *until;
+    const char *search, *sampler, *until, *stop;
     int trials;
     bool from_env;
 };
@@ -36,6 +36,9 @@ static const struct orch_option OPTIONS[] = {
                 .help = "end a search when the metric is at least as good"),
     ORCH_OPTION(struct try_options, sampler, TEXT, "sampler", .value = "NAME",
                 .help = "how a search chooses: auto, gp, tpe, sobol or random"),
+    ORCH_OPTION(struct try_options, stop, TEXT, "stop", .value = "RULE",
+                .help = "stop bad trials of a search early: 'median(warmup=5)', 'asha(factor=3)', "
+                        "'forecast(p=0.05)' (docs/search.md)"),
     ORCH_OPTION(struct try_options, repeat, COUNT, "repeat", .value = "N",
                 .help = "run each setting N times; {seed} and {repeat} distinguish them"),
     ORCH_OPTION(struct try_options, name, TEXT, "name", .value = "NAME",
@@ -65,6 +68,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = "run trials again that are done"),
     ORCH_OPTION(struct try_options, execute.keep_going, FLAG, "keep-going",
                 .help = ORCH_KEEP_GOING_HELP),
+    ORCH_OPTION(struct try_options, execute.continue_pruned, FLAG, "continue-pruned",
+                .help = ORCH_CONTINUE_PRUNED_HELP),
     ORCH_OPTION(struct try_options, execute.dry_run, FLAG, "dry-run", .letter = 'n',
                 .help = "show the plan only"),
     ORCH_OPTION(struct try_options, execute.yes, FLAG, "yes", .letter = 'y',
@@ -92,6 +97,7 @@ static struct orch_expansion *expand(struct orch_cli *cli, const struct try_opti
                                      .search = o->search,
                                      .sampler = o->sampler,
                                      .until = o->until,
+                                     .stop = o->stop,
                                      .trials = o->trials,
                                      .from_env = o->from_env};
     GError *problem = NULL;

@@ -27,6 +27,7 @@ static struct orch_plan *make_plan(struct orch_cli *cli, const struct orch_expan
         .slots = (unsigned)options->jobs,
         .force = options->force,
         .disturbed = options->disturbed,
+        .continues_pruned = options->continue_pruned,
         .no_watch = options->no_watch,
         .keep_trials = options->keep_trials,
         .executor = options->executor ? orch_executor_find(options->executor) : NULL,
@@ -149,15 +150,15 @@ static void print_totals_json(const struct orch_plan *plan, const struct task *t
         if (totals->ended[i])
             json_object_set_new(ended, orch_verdict_name((enum orch_verdict)i),
                                 json_integer(totals->ended[i]));
-    json_t *object =
-        json_pack("{s:s s:s? s:i s:i s:o s:i s:i s:i s:i s:i s:b s:o s:o s:o}", "recipe",
-                  plan->expansion->name, "profile", plan->expansion->profile, "planned",
-                  (int)totals->planned, "done_before", (int)totals->reused, "ended", ended,
-                  "retried", (int)totals->retried, "skipped", (int)totals->skipped, "not_needed",
-                  (int)totals->unneeded, "not_run", (int)totals->not_run, "held", (int)totals->held,
-                  "interrupted", totals->interrupted || totals->terminated, "seconds",
-                  orch_json_finite(seconds), "limits", orch_cli_limits_json(&task->limits, totals),
-                  "trials", orch_cli_plan_json(plan, &task->forecaster, &task->price));
+    json_t *object = json_pack(
+        "{s:s s:s? s:i s:i s:i s:o s:i s:i s:i s:i s:i s:b s:o s:o s:o}", "recipe",
+        plan->expansion->name, "profile", plan->expansion->profile, "planned", (int)totals->planned,
+        "done_before", (int)totals->reused, "pruned_before", (int)totals->pruned_before, "ended",
+        ended, "retried", (int)totals->retried, "skipped", (int)totals->skipped, "not_needed",
+        (int)totals->unneeded, "not_run", (int)totals->not_run, "held", (int)totals->held,
+        "interrupted", totals->interrupted || totals->terminated, "seconds",
+        orch_json_finite(seconds), "limits", orch_cli_limits_json(&task->limits, totals), "trials",
+        orch_cli_plan_json(plan, &task->forecaster, &task->price));
     json_object_update(object, details);
     orch_cli_print_json(object);
 }

@@ -16,13 +16,14 @@ struct orch_execute_options {
     bool no_watch;     /* plan option */
     bool live, frozen; /* what happens when inputs change (enum orch_on_change) */
     bool force, disturbed, fail_fast, require_clean, dry_run, yes, no_progress, all, exit_code,
-        trust, keep_trials, keep_going;
+        trust, keep_trials, keep_going, continue_pruned;
 };
 
 /** Help of the options live and frozen of `run` and `try`. */
 #define ORCH_LIVE_HELP "when inputs change, go on with the new files"
 #define ORCH_NO_WATCH_HELP "do not note which files programs open"
 #define ORCH_KEEP_GOING_HELP "do not stop when the first three trials fail in the same way"
+#define ORCH_CONTINUE_PRUNED_HELP "run trials to their end that a search's rule stopped"
 #define ORCH_FROZEN_HELP "run programs from the captured files, in folders apart"
 #define ORCH_ON_CHANGE_ABOUT                                                                       \
     "A program runs in your folder, as by hand, and its files stay where it writes them. When "    \

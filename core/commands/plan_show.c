@@ -197,7 +197,7 @@ void orch_cli_plan_print_why_nothing(struct orch_cli *cli, const struct orch_pla
 {
     for (guint i = 0; i < plan->expansion->experiments->len; i++) {
         const struct orch_experiment *experiment = plan->expansion->experiments->pdata[i];
-        unsigned done = 0, skipped = 0;
+        unsigned done = 0, pruned = 0, skipped = 0;
         const char *reason = NULL, *skip = NULL;
         for (unsigned j = 0; j < plan->count; j++) {
             const struct orch_plan_item *item = &plan->items[j];
@@ -206,6 +206,8 @@ void orch_cli_plan_print_why_nothing(struct orch_cli *cli, const struct orch_pla
             if (item->state == ORCH_PLAN_DONE) {
                 done++;
                 reason = item->reason;
+            } else if (item->state == ORCH_PLAN_PRUNED) {
+                pruned++;
             } else if (item->state == ORCH_PLAN_SKIPPED) {
                 skipped++;
                 skip = item->reason;
@@ -213,6 +215,10 @@ void orch_cli_plan_print_why_nothing(struct orch_cli *cli, const struct orch_pla
         }
         if (done)
             orch_cli_info(cli, "  %s: %u done; the last: %s", experiment->name, done, reason);
+        if (pruned)
+            orch_cli_info(cli, "  %s: %u pruned; --continue-pruned runs %s to %s end",
+                          experiment->name, pruned, pruned == 1 ? "it" : "them",
+                          pruned == 1 ? "its" : "their");
         if (skipped)
             orch_cli_info(cli, "  %s: %u skipped: %s", experiment->name, skipped, skip);
     }

@@ -107,7 +107,8 @@ static void print_instead(struct orch_progress *progress, const char *text)
 
 static unsigned ended_count(const struct orch_totals *totals)
 {
-    unsigned count = totals->reused + totals->skipped + totals->unneeded + totals->not_run;
+    unsigned count = totals->reused + totals->pruned_before + totals->skipped + totals->unneeded +
+                     totals->not_run;
     for (int i = 0; i <= ORCH_VERDICT_UNKNOWN; i++)
         count += totals->ended[i];
     return count;
@@ -220,6 +221,8 @@ static GString *summary_line(const struct orch_totals *totals)
     g_string_append_printf(line, " %u of %u trials", ended, totals->planned);
     if (faults)
         g_string_append_printf(line, ", %u failed", faults);
+    if (totals->ended[ORCH_VERDICT_PRUNED])
+        g_string_append_printf(line, ", %u pruned", totals->ended[ORCH_VERDICT_PRUNED]);
     if (totals->held)
         g_string_append_printf(line, ", %u claimed by others", totals->held);
     if (totals->interrupted || totals->terminated) {
@@ -433,6 +436,7 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
     for (int i = 0; i <= ORCH_VERDICT_UNKNOWN; i++)
         append_count(line, totals->ended[i], orch_verdict_name((enum orch_verdict)i));
     append_count(line, totals->reused, "done before");
+    append_count(line, totals->pruned_before, "pruned before");
     append_count(line, totals->skipped, "not for this machine or profile");
     append_count(line, totals->held, "left to others");
     append_count(line, totals->unneeded, "not needed");

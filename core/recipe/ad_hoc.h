@@ -17,8 +17,8 @@ struct orch_ad_hoc {
     const char *const *artifacts; /* "NAME=FILE": files that the command makes */
     const char *const *inputs;    /* files that results depend on */
     const char *const *resources; /* "gpus=1", "gpus=1,cores=4": as in a recipe's `resources` */
-    const char *search, *sampler,
-        *until; /* of a recipe's `objective`; NULL: none, the default, none */
+    const char *search, *sampler, *until,
+        *stop;  /* of a recipe's `objective`; NULL: none, the default, none, none */
     int trials; /* the same; 0: the default */
     int repeat;
     double timeout_s; /* 0: none */

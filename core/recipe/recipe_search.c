@@ -13,7 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const OBJECTIVE_KEYS[] = {"metric", "trials", "sampler", "seed", "until", NULL};
+static const char *const OBJECTIVE_KEYS[] = {"metric", "trials", "sampler", "seed",
+                                             "until",  "stop",   NULL};
 
 void orch_search_free(struct orch_search *search)
 {
@@ -23,6 +24,7 @@ void orch_search_free(struct orch_search *search)
     g_free(search->metric);
     g_free(search->summary);
     g_free(search->sampler);
+    g_free(search->stop);
     g_free(search);
 }
 
@@ -78,6 +80,26 @@ static void check_metric(struct recipe_draft *draft, const struct orch_yaml *nod
                          search->metric);
 }
 
+/* "asha(min=1, factor=3)" */
+static void read_stop(struct recipe_draft *draft, const struct orch_yaml *node, const char *text,
+                      struct orch_search *out)
+{
+    g_autoptr(GError) problem = NULL;
+    struct orch_stop_rule rule;
+    size_t at = 0;
+    if (orch_stop_rule_parse(text, &rule, &at, &problem)) {
+        out->stop = g_memdup2(&rule, sizeof rule);
+        return;
+    }
+    g_autofree char *what = orch_error_what(problem);
+    bool is_cut = strchr(text, '(') && !strchr(text, ')');
+    struct recipe_place place = {draft->path, node->line, node->column + node->quoted + (int)at};
+    orch_recipe_error(draft, place,
+                      is_cut ? "between braces YAML ends a value at a comma: put quotes around it"
+                             : orch_error_hint(problem),
+                      "'stop': %s", what);
+}
+
 void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_yaml *map,
                                 struct recipe_experiment *experiment)
 {
@@ -89,7 +111,7 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
     experiment->objective = orch_yaml_get_key(map, "objective");
     search->trials = ORCH_SEARCH_TRIALS;
     orch_recipe_check_keys(draft, objective, "'objective'", OBJECTIVE_KEYS);
-    g_autofree char *metric = NULL, *until = NULL;
+    g_autofree char *metric = NULL, *until = NULL, *stop = NULL;
     int64_t count;
     unsigned word = 0;
     if (orch_recipe_get_text(draft, objective, "metric", &metric)) {
@@ -103,6 +125,8 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
         search->seed = (uint64_t)count;
     orch_recipe_get_choice(draft, objective, "sampler", ORCH_SAMPLER_NAMES, &word);
     search->sampler = g_strdup(ORCH_SAMPLER_NAMES[word]);
+    if (orch_recipe_get_text(draft, objective, "stop", &stop))
+        read_stop(draft, orch_yaml_get(objective, "stop"), stop, search);
     if (orch_recipe_get_text(draft, objective, "until", &until)) {
         search->has_until = orch_real_parse(until, &search->until);
         if (!search->has_until)

@@ -8,6 +8,7 @@
 #define ORCH_CORE_RECIPE_RECIPE_SEARCH_H
 
 #include "lib/space/param_space.h"
+#include "lib/space/stop_rule.h"
 
 #include <jansson.h>
 
@@ -25,7 +26,8 @@ struct orch_search {
     char *sampler;   /* of ORCH_SAMPLER_NAMES */
     uint64_t seed;
     bool has_until;
-    double until; /* the search ends when a value is at least as good */
+    double until;                /* the search ends when a value is at least as good */
+    struct orch_stop_rule *stop; /* stops trials early; NULL: none does */
 };
 void orch_search_free(struct orch_search *search);
 

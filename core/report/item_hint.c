@@ -32,7 +32,8 @@ static struct standing standing_of(const struct orch_plan *plan, const char *nam
             continue;
         s.ctx = true;
         s.skipped |= trial->state == ORCH_PLAN_SKIPPED;
-        s.undone |= trial->state != ORCH_PLAN_DONE && trial->state != ORCH_PLAN_SKIPPED;
+        s.undone |= trial->state != ORCH_PLAN_DONE && trial->state != ORCH_PLAN_PRUNED &&
+                    trial->state != ORCH_PLAN_SKIPPED;
     }
     return s;
 }

@@ -63,7 +63,8 @@ enum lack { NOT_RUN, OF_OTHER_CODE, WITH_OTHER_SETTINGS, LACKS };
 
 static bool is_to_run(const struct orch_report_trial *trial)
 {
-    return !trial->run && trial->item && trial->item->state != ORCH_PLAN_SKIPPED;
+    return !trial->run && trial->item && trial->item->state != ORCH_PLAN_SKIPPED &&
+           trial->item->state != ORCH_PLAN_PRUNED;
 }
 
 static enum lack lack_of(const struct orch_report_trial *trial)
@@ -155,6 +156,16 @@ const char *orch_trials_skip_reason(const struct orch_trials *trials, unsigned *
     return why;
 }
 
+static unsigned count_pruned(const struct orch_trials *trials)
+{
+    unsigned count = 0;
+    for (guint i = 0; i < trials->all->len; i++) {
+        const struct orch_report_trial *trial = trials->all->pdata[i];
+        count += !trial->run && trial->item && trial->item->state == ORCH_PLAN_PRUNED;
+    }
+    return count;
+}
+
 void orch_section_add_missing_trials(struct orch_section_context *a,
                                      const struct orch_trials *trials)
 {
@@ -164,6 +175,13 @@ void orch_section_add_missing_trials(struct orch_section_context *a,
         add_left_out(a);
     for (enum lack lack = NOT_RUN; lack < LACKS; lack++)
         missing += add_missing_reason(a, trials, lack);
+    unsigned pruned = count_pruned(trials);
+    if (pruned)
+        orch_section_note(a->section,
+                          "%u of %u trials %s stopped by the rule of %s search (pruned) and %s no "
+                          "result",
+                          pruned, trials->all->len, pruned == 1 ? "was" : "were",
+                          pruned == 1 ? "its" : "their", pruned == 1 ? "has" : "have");
     if (skipped)
         orch_section_missing(a->section, NULL, "%u of %u trials cannot run here: %s", skipped,
                              trials->all->len, why ? why : "skipped");

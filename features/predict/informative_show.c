@@ -69,7 +69,8 @@ static void find_cells(struct orch_plan *plan, struct orch_forecasts *forecasts,
 {
     g_autoptr(GHashTable) by_cell = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (unsigned i = 0; i < plan->count; i++)
-        if (plan->items[i].state != ORCH_PLAN_UNUSED && plan->items[i].state != ORCH_PLAN_SKIPPED)
+        if (plan->items[i].state != ORCH_PLAN_UNUSED && plan->items[i].state != ORCH_PLAN_SKIPPED &&
+            plan->items[i].state != ORCH_PLAN_PRUNED)
             add_item(cells, by_cell, plan, i, forecasts);
 }
 

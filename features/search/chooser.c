@@ -2,6 +2,7 @@
 #include "features/search/chooser.h"
 
 #include "core/stats/group.h"
+#include "features/search/stop_trials.h"
 #include "features/search/tried_points.h"
 #include "lib/base/error.h"
 #include "lib/base/random.h"
@@ -23,6 +24,7 @@ struct chooser {
     struct orch_cli *cli;
     const struct orch_listener *listener;
     struct orch_tried *tried;
+    struct orch_stop_trials *stops;
     GHashTable *exhausted; /* set of "SEARCH GROUP" that have no points left, as the user knows */
     const struct orch_search_point
         *waiting; /* of a search that waits, until a trial ends; or NULL */
@@ -248,6 +250,19 @@ static void ended(void *ctx, struct orch_plan *plan, unsigned index,
     struct chooser *chooser = ctx;
     chooser->waiting = NULL;
     orch_tried_note_end(chooser->tried, plan, index, collected ? &collected->verdict : NULL);
+    orch_stop_trials_note_end(chooser->stops, &plan->items[index]);
+}
+
+static const char *watched(void *ctx, const struct orch_plan *plan, unsigned index)
+{
+    (void)ctx;
+    return orch_stop_trials_metric(&plan->items[index]);
+}
+
+static char *judge(void *ctx, const struct orch_plan *plan, const struct orch_running *trial,
+                   int64_t step, double value)
+{
+    return orch_stop_trials_judge(((struct chooser *)ctx)->stops, plan, trial, step, value);
 }
 
 /* ---- the part of a run --------------------------------------------------------------------------
@@ -262,6 +277,7 @@ static bool begin(struct orch_cli *cli, const void *options, const struct orch_e
     struct chooser *chooser = g_new0(struct chooser, 1);
     chooser->cli = cli;
     chooser->tried = orch_tried_new();
+    chooser->stops = orch_stop_trials_new();
     chooser->exhausted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     *out_state = chooser;
     return true;
@@ -271,6 +287,7 @@ static void close_chooser(void *state)
 {
     struct chooser *chooser = state;
     orch_tried_free(chooser->tried);
+    orch_stop_trials_free(chooser->stops);
     g_hash_table_unref(chooser->exhausted);
     g_free(chooser);
 }
@@ -280,7 +297,12 @@ static bool give_chooser(void *state, struct orch_plan *plan, const struct orch_
 {
     (void)plan;
     ((struct chooser *)state)->listener = listener;
-    *out = (struct orch_chooser){.ctx = state, .ask = ask, .choose = choose, .ended = ended};
+    *out = (struct orch_chooser){.ctx = state,
+                                 .ask = ask,
+                                 .choose = choose,
+                                 .ended = ended,
+                                 .watched = watched,
+                                 .value = judge};
     return true;
 }
 
@@ -313,6 +335,35 @@ static bool print_best(struct chooser *chooser, const struct orch_plan *plan,
     return ok;
 }
 
+/* "5 of 17 trials were pruned, which saved about 40 % of the time (an estimate ...)" */
+static bool print_stopped(struct chooser *chooser, const struct orch_plan *plan,
+                          const struct orch_search_point *of, GError **error)
+{
+    struct orch_stop_effect effect;
+    if (!of->search->stop)
+        return true;
+    if (!orch_stop_trials_sum_up(chooser->stops, plan, of, &effect, error))
+        return false;
+    double saved_s = effect.whole_s - effect.pruned_s;
+    if (effect.has_nothing) {
+        orch_cli_info(chooser->cli,
+                      "'stop' could stop nothing: '%s' has one value a trial, and a rule needs "
+                      "values while a trial runs",
+                      of->search->metric);
+    } else if (effect.pruned && saved_s > 0) {
+        g_autofree char *saved = orch_duration_format(saved_s);
+        orch_cli_info(chooser->cli,
+                      "%u trial%s pruned, which saved about %s, %.0f %% of the time (an estimate "
+                      "from the trials that ended)",
+                      effect.pruned, effect.pruned == 1 ? " was" : "s were", saved,
+                      100 * saved_s / (effect.whole_s + effect.ended_s));
+    } else if (effect.pruned) {
+        orch_cli_info(chooser->cli, "%u trial%s pruned", effect.pruned,
+                      effect.pruned == 1 ? " was" : "s were");
+    }
+    return true;
+}
+
 static bool end_part(void *state, struct orch_plan *plan, const struct orch_totals *totals,
                      GError **error)
 {
@@ -320,7 +371,7 @@ static bool end_part(void *state, struct orch_plan *plan, const struct orch_tota
     for (guint i = 0; totals && ok && i < plan->expansion->points->len; i++) {
         const struct orch_search_point *point = plan->expansion->points->pdata[i];
         if (point->number == 1)
-            ok = print_best(state, plan, point, error);
+            ok = print_best(state, plan, point, error) && print_stopped(state, plan, point, error);
     }
     return ok;
 }

@@ -190,6 +190,9 @@ struct known {
     unsigned done, without; /* repeats that are done, and those without a value */
     unsigned left;          /* repeats that may still give a value */
     double sum;             /* of the values */
+    unsigned stopped;       /* repeats that a rule stopped, and those of them with a value then */
+    unsigned bounds;
+    double bound_sum; /* of these values */
 };
 
 static bool add_item(struct orch_tried *tried, const struct orch_plan *plan, unsigned index,
@@ -197,6 +200,14 @@ static bool add_item(struct orch_tried *tried, const struct orch_plan *plan, uns
 {
     const struct orch_plan_item *item = &plan->items[index];
     double value;
+    if (item->state == ORCH_PLAN_PRUNED && item->run_key) {
+        if (!value_of(tried, plan, inout->point->search, item->run_key, &value, error))
+            return false;
+        inout->stopped++;
+        inout->bounds += isfinite(value);
+        inout->bound_sum += isfinite(value) ? value : 0;
+        return true;
+    }
     if (item->state != ORCH_PLAN_DONE) {
         inout->left += orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD
                            ? !g_hash_table_contains(tried->ended, GUINT_TO_POINTER(index))
@@ -222,14 +233,16 @@ static void keep_best(const struct orch_search *search, double value, double *in
         *inout = value;
 }
 
-/* Adds a point of the plan. */
+/* Adds a point of the plan. One of which a rule stopped a repeat has the values from then as a
+ * bound: the sampler gets their mean with the others, but it is no best point. */
 static void add_point(const struct orch_tried *tried, const struct known *known,
                       struct orch_tried_points *out)
 {
     const struct orch_search *search = known->point->search;
-    unsigned with = known->done - known->without;
-    double mean = with ? known->sum / with : (double)NAN;
-    bool has_failed = known->without || g_hash_table_contains(tried->failed, known->point);
+    unsigned with = known->done - known->without + known->bounds;
+    double mean = with ? (known->sum + known->bound_sum) / with : (double)NAN;
+    bool has_failed =
+        known->without || known->stopped || g_hash_table_contains(tried->failed, known->point);
     const struct orch_sampled sampled = {.point = known->point->at,
                                          .state = with         ? ORCH_SAMPLED_ENDED
                                                   : has_failed ? ORCH_SAMPLED_FAILED
@@ -239,10 +252,27 @@ static void add_point(const struct orch_tried *tried, const struct known *known,
     out->points += known->done || has_failed;
     out->done += known->done;
     out->without += known->without;
+    if (known->stopped) {
+        guint index = out->sampled->len - 1;
+        g_array_append_val(out->bounds, index);
+        return;
+    }
     keep_best(search, mean, known->left ? &out->best_partial : &out->best_whole);
     if (orch_tried_is_better(search, mean, out->best ? out->best_value : (double)NAN)) {
         out->best = known->point;
         out->best_value = mean;
+    }
+}
+
+/* A bound that is better than the best value says nothing more than that. */
+static void keep_bounds_behind(const struct orch_search *search, struct orch_tried_points *out)
+{
+    double best = search->is_max ? -out->best_value : out->best_value;
+    for (guint i = 0; out->best && i < out->bounds->len; i++) {
+        guint index = g_array_index(out->bounds, guint, i);
+        struct orch_sampled *sampled = &g_array_index(out->sampled, struct orch_sampled, index);
+        if (sampled->state == ORCH_SAMPLED_ENDED)
+            sampled->value = MAX(sampled->value, best);
     }
 }
 
@@ -253,6 +283,7 @@ bool orch_tried_read(struct orch_tried *tried, const struct orch_plan *plan,
     struct known known = {0};
     *out = (struct orch_tried_points){.best_whole = (double)NAN, .best_partial = (double)NAN};
     out->sampled = g_array_new(FALSE, TRUE, sizeof(struct orch_sampled));
+    out->bounds = g_array_new(FALSE, FALSE, sizeof(guint));
     for (guint i = 0; i < tried->avoided->len; i++) {
         const struct avoided *avoided = tried->avoided->pdata[i];
         const struct orch_sampled failed = {.point = avoided->at, .state = ORCH_SAMPLED_FAILED};
@@ -272,10 +303,12 @@ bool orch_tried_read(struct orch_tried *tried, const struct orch_plan *plan,
     }
     if (known.point)
         add_point(tried, &known, out);
+    keep_bounds_behind(of->search, out);
     return true;
 }
 
 void orch_tried_points_clear(struct orch_tried_points *points)
 {
     g_clear_pointer(&points->sampled, g_array_unref);
+    g_clear_pointer(&points->bounds, g_array_unref);
 }

@@ -14,7 +14,9 @@ void orch_tried_free(struct orch_tried *tried);
 
 /** The points of one search that are chosen, or failed in an earlier run. */
 struct orch_tried_points {
-    GArray *sampled;                      /* struct orch_sampled; borrows from `tried` and plan */
+    GArray *sampled; /* struct orch_sampled; borrows from `tried` and plan */
+    GArray *bounds;  /* guint: indices in `sampled` of points whose value is not final, because a
+                        rule stopped a trial */
     const struct orch_search_point *best; /* NULL: none has a value */
     double best_value;                    /* as measured */
     /* The best of those of which all repeats have ended, and of the others: */

@@ -111,7 +111,7 @@ static void stand(struct coverage *c)
     c->missing = g_ptr_array_new();
     for (unsigned i = 0; i < c->plan->count; i++) {
         struct orch_plan_item *item = &c->plan->items[i];
-        if (item->state == ORCH_PLAN_UNUSED)
+        if (item->state == ORCH_PLAN_UNUSED || item->state == ORCH_PLAN_PRUNED)
             continue;
         enum standing standing = c->standings[i] = standing_of(c, item);
         c->counts[standing]++;
@@ -192,7 +192,7 @@ static json_t *trials_json(const struct coverage *c)
     json_t *out = json_array();
     for (unsigned i = 0; i < c->plan->count; i++) {
         const struct orch_plan_item *item = &c->plan->items[i];
-        if (item->state == ORCH_PLAN_UNUSED)
+        if (item->state == ORCH_PLAN_UNUSED || item->state == ORCH_PLAN_PRUNED)
             continue;
         g_autofree char *label = orch_cell_label(item->cell);
         json_t *one =

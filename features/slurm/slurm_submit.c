@@ -95,10 +95,11 @@ static enum readiness look_at_refs(const struct slurm_submitter *s, unsigned ind
         for (guint j = 0; j < ref->cells->len; j++) {
             unsigned other = g_array_index(ref->cells, unsigned, j);
             const struct orch_plan_item *item = &s->plan->items[other];
-            if (item->state == ORCH_PLAN_DONE)
+            if (item->state == ORCH_PLAN_DONE ||
+                (item->state == ORCH_PLAN_PRUNED && ref->best_metric))
                 continue;
             if (item->state == ORCH_PLAN_SKIPPED || item->state == ORCH_PLAN_UNUSED ||
-                s->fates[other] == SLURM_GIVEN_UP)
+                item->state == ORCH_PLAN_PRUNED || s->fates[other] == SLURM_GIVEN_UP)
                 return NEVER;
             if (ref->best_metric || !s->places[other].job)
                 readiness = NOT_YET;

@@ -19,7 +19,7 @@ export async function show(root) {
     const s = row.by.get(person);
     if (!s) return el('span', {class: 'missing'}, 'nothing yet');
     return [link('runs', {where: `recipe = ${quoted(row.recipe)} and experiment = ${quoted(row.experiment)} and who = ${quoted(person)}`}, `${number(s.trials)} done`),
-      s.runs > s.ok ? el('span', {class: 'bad'}, `, ${number(s.runs - s.ok)} failed`) : null, el('span', {class: 'dim'}, `, ${duration(s.wall_s)}, ${ago(s.ended_ms)}`)];
+      s.runs > s.ok ? el('span', {class: 'bad'}, `, ${number(s.runs - s.ok)} without a result`) : null, el('span', {class: 'dim'}, `, ${duration(s.wall_s)}, ${ago(s.ended_ms)}`)];
   };
   add(root, el('h1', {}, 'Who has done what'), rows.size ? plainTable([{name: 'recipe', cell: (r) => r.recipe}, {name: 'experiment', cell: (r) => r.experiment},
     ...people.map((p) => ({name: mine.has(p) ? `${person(p)} (you)` : person(p), cell: (r) => cell(r, p)}))], [...rows.values()], 'coverage') : el('p', {class: 'dim'}, 'no run yet'),

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/search/stop_trials.h"
+
+#include "predictors/stop_trial.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The curve of a run. */
+struct curve {
+    const struct orch_plan_item *running; /* NULL: it is in the store */
+    struct orch_stop_sum before, sum;     /* without and with the last value */
+    int64_t step;                         /* of the last value of a running trial */
+    GArray *so_far;                       /* double: the objective's summary up to each value */
+};
+
+struct orch_stop_trials {
+    GHashTable *curves; /* key of a run -> struct curve * */
+};
+
+static void curve_free(void *pointer)
+{
+    struct curve *curve = pointer;
+    g_array_unref(curve->so_far);
+    g_free(curve);
+}
+
+static struct curve *curve_new(struct orch_stop_trials *trials, const char *key,
+                               const struct orch_plan_item *running)
+{
+    struct curve *curve = g_new0(struct curve, 1);
+    curve->running = running;
+    curve->so_far = g_array_new(FALSE, FALSE, sizeof(double));
+    g_hash_table_insert(trials->curves, g_strdup(key), curve);
+    return curve;
+}
+
+struct orch_stop_trials *orch_stop_trials_new(void)
+{
+    struct orch_stop_trials *trials = g_new0(struct orch_stop_trials, 1);
+    trials->curves = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, curve_free);
+    return trials;
+}
+
+void orch_stop_trials_free(struct orch_stop_trials *trials)
+{
+    if (!trials)
+        return;
+    g_hash_table_unref(trials->curves);
+    g_free(trials);
+}
+
+const char *orch_stop_trials_metric(const struct orch_plan_item *item)
+{
+    const struct orch_search *search = item->cell->point ? item->cell->point->search : NULL;
+    return search && search->stop && !item->was_pruned ? search->metric : NULL;
+}
+
+/* ---- curves -------------------------------------------------------------------------------------
+ */
+
+/* "best" goes by the direction that the metric declares; without one it is the last value, as in
+ * the store. */
+static enum orch_stop_summary summary_of(const struct orch_cell *cell)
+{
+    static const char *const words[] = {[ORCH_STOP_LAST] = "last",
+                                        [ORCH_STOP_FIRST] = "first",
+                                        [ORCH_STOP_MEAN] = "mean",
+                                        [ORCH_STOP_MIN] = "min",
+                                        [ORCH_STOP_MAX] = "max"};
+    const struct orch_search *search = cell->point->search;
+    for (unsigned i = 0; i < G_N_ELEMENTS(words); i++)
+        if (strcmp(words[i], search->summary) == 0)
+            return (enum orch_stop_summary)i;
+    const struct orch_metric_spec *spec =
+        orch_manifest_metric(cell->experiment->manifest, search->metric);
+    enum orch_better better = spec ? spec->better : ORCH_BETTER_NONE;
+    return better == ORCH_BETTER_MAX   ? ORCH_STOP_MAX
+           : better == ORCH_BETTER_MIN ? ORCH_STOP_MIN
+                                       : ORCH_STOP_LAST;
+}
+
+static void add_value(const struct orch_cell *cell, struct curve *curve, double value)
+{
+    curve->before = curve->sum;
+    double so_far = orch_stop_summary_add(summary_of(cell), &curve->sum, value);
+    g_array_append_val(curve->so_far, so_far);
+}
+
+/* The curve of a run of the store. NULL with an error. */
+static struct curve *stored_curve(struct orch_stop_trials *trials, const struct orch_plan *plan,
+                                  const struct orch_plan_item *item, GError **error)
+{
+    const char *metric = item->cell->point->search->metric;
+    struct curve *curve = g_hash_table_lookup(trials->curves, item->run_key);
+    GError *problem = NULL;
+    if (curve)
+        return curve;
+    struct orch_run *run = orch_store_run(plan->store, item->run_key, error);
+    if (!run)
+        return NULL;
+    struct orch_series *series = orch_store_series(plan->store, run->id, metric, &problem);
+    orch_run_free(run);
+    if (problem) {
+        g_propagate_error(error, problem);
+        return NULL;
+    }
+    curve = curve_new(trials, item->run_key, NULL);
+    for (size_t i = 0; series && i < series->count; i++)
+        add_value(item->cell, curve, series->value[i]);
+    orch_series_free(series);
+    return curve;
+}
+
+void orch_stop_trials_note_end(struct orch_stop_trials *trials, const struct orch_plan_item *item)
+{
+    GHashTableIter iter;
+    void *curve;
+    g_hash_table_iter_init(&iter, trials->curves);
+    while (g_hash_table_iter_next(&iter, NULL, &curve))
+        if (((struct curve *)curve)->running == item)
+            g_hash_table_iter_remove(&iter);
+}
+
+/* ---- the rule -----------------------------------------------------------------------------------
+ */
+
+static bool is_of(const struct orch_plan_item *item, const struct orch_search_point *of)
+{
+    const struct orch_search_point *point = item->cell->point;
+    return point && point->search == of->search && point->group == of->group;
+}
+
+static bool has_run(const struct orch_plan_item *item)
+{
+    return (item->state == ORCH_PLAN_DONE || item->state == ORCH_PLAN_PRUNED) && item->run_key;
+}
+
+static void append(GArray *out, const struct curve *curve, const struct orch_cell *cell,
+                   enum orch_curve_end end)
+{
+    const struct orch_stop_curve one = {
+        .values = (const double *)(const void *)curve->so_far->data,
+        .count = curve->so_far->len,
+        .end = end,
+        .number =
+            (cell->point->number - 1) * (unsigned)cell->experiment->repeat + (unsigned)cell->repeat,
+    };
+    g_array_append_val(out, one);
+}
+
+/* The curves of a search, struct orch_stop_curve, of which the first is `own`. NULL with an error.
+ */
+static GArray *curves_of(struct orch_stop_trials *trials, const struct orch_plan *plan,
+                         const struct curve *own, GError **error)
+{
+    const struct orch_search_point *of = own->running->cell->point;
+    g_autoptr(GArray) out = g_array_new(FALSE, FALSE, sizeof(struct orch_stop_curve));
+    append(out, own, own->running->cell, ORCH_CURVE_RUNNING);
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct orch_plan_item *item = &plan->items[i];
+        if (!is_of(item, of) || !has_run(item) || item == own->running)
+            continue;
+        const struct curve *curve = stored_curve(trials, plan, item, error);
+        if (!curve)
+            return NULL;
+        append(out, curve, item->cell,
+               item->state == ORCH_PLAN_DONE ? ORCH_CURVE_ENDED : ORCH_CURVE_STOPPED);
+    }
+    GHashTableIter iter;
+    void *pointer;
+    g_hash_table_iter_init(&iter, trials->curves);
+    while (g_hash_table_iter_next(&iter, NULL, &pointer)) {
+        const struct curve *curve = pointer;
+        if (curve != own && curve->running && is_of(curve->running, of))
+            append(out, curve, curve->running->cell, ORCH_CURVE_RUNNING);
+    }
+    return g_steal_pointer(&out);
+}
+
+char *orch_stop_trials_judge(struct orch_stop_trials *trials, const struct orch_plan *plan,
+                             const struct orch_running *running, int64_t step, double value)
+{
+    const struct orch_search *search = running->item->cell->point->search;
+    struct curve *curve = g_hash_table_lookup(trials->curves, running->key);
+    if (!curve)
+        curve = curve_new(trials, running->key, running->item);
+    bool replaces = curve->so_far->len && curve->step == step;
+    if (replaces) {
+        curve->sum = curve->before;
+        g_array_set_size(curve->so_far, curve->so_far->len - 1);
+    }
+    curve->step = step;
+    add_value(running->item->cell, curve, value);
+    if (replaces)
+        return NULL;
+    g_autoptr(GError) problem = NULL;
+    g_autoptr(GArray) curves = curves_of(trials, plan, curve, &problem);
+    if (!curves) {
+        g_debug("the curves of a search cannot be read: %s", problem->message);
+        return NULL;
+    }
+    const struct orch_stop_question question = {
+        .rule = search->stop,
+        .is_max = search->is_max,
+        .curves = (const struct orch_stop_curve *)(const void *)curves->data,
+        .count = curves->len,
+    };
+    return orch_stop_trial_ask(&question);
+}
+
+/* ---- what it has done ---------------------------------------------------------------------------
+ */
+
+bool orch_stop_trials_sum_up(struct orch_stop_trials *trials, const struct orch_plan *plan,
+                             const struct orch_search_point *of, struct orch_stop_effect *out,
+                             GError **error)
+{
+    unsigned ended = 0;
+    guint longest = 0;
+    *out = (struct orch_stop_effect){.whole_s = (double)NAN};
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct orch_plan_item *item = &plan->items[i];
+        if (!is_of(item, of) || !has_run(item))
+            continue;
+        const struct curve *curve = stored_curve(trials, plan, item, error);
+        struct orch_run *run = curve ? orch_store_run(plan->store, item->run_key, error) : NULL;
+        if (!run)
+            return false;
+        bool is_pruned = item->state == ORCH_PLAN_PRUNED;
+        *(is_pruned ? &out->pruned_s : &out->ended_s) += run->wall_ms / 1e3;
+        out->pruned += is_pruned;
+        ended += !is_pruned;
+        longest = MAX(longest, curve->so_far->len);
+        orch_run_free(run);
+    }
+    if (ended)
+        out->whole_s = out->ended_s / ended * out->pruned;
+    out->has_nothing = ended && !out->pruned && longest <= 1;
+    return true;
+}
