@@ -149,10 +149,10 @@ enum orch_on_change {
     ORCH_ON_CHANGE_FROZEN, /* nothing: all trials run apart from the beginning */
 };
 
-/** Whether a search gives a trial values. */
+/** What a search does with a trial that could start. */
 enum orch_search_turn {
-    ORCH_SEARCH_CHOOSES, /* now */
-    ORCH_SEARCH_WAITS,   /* not before trials of it have ended that start or run */
+    ORCH_SEARCH_GOES_ON, /* tries it */
+    ORCH_SEARCH_WAITS,   /* not before others of it have ended */
     ORCH_SEARCH_IS_OVER, /* it tries nothing more */
 };
 
@@ -160,13 +160,13 @@ enum orch_search_turn {
  */
 struct orch_chooser {
     void *ctx;
-    /** Called when a trial whose point is open could start, before it takes a slot. `*out_why` (the
-     * caller frees): why the search is over. */
+    /** Called when a trial of a search could start, before it takes a slot. `*out_why` (the caller
+     * frees): why the search is over. */
     bool (*ask)(void *ctx, struct orch_plan *plan, unsigned index, enum orch_search_turn *out,
                 char **out_why, GError **error);
-    /** Called when such a trial has its slot: sets the point and takes it into the plan
-     * (orch_plan_take_point). False with `*out_why` (the caller frees) when there are no values
-     * left to try, or with an error. */
+    /** Called when a trial whose point is open has its slot: sets the point and takes it into the
+     * plan (orch_plan_take_point). False with `*out_why` (the caller frees) when there are no
+     * values left to try, or with an error. */
     bool (*choose)(void *ctx, struct orch_plan *plan, unsigned index, char **out_why,
                    GError **error);
     /** Called when a trial of a search has ended and will not be retried; `collected` NULL: it has

@@ -242,10 +242,12 @@ bool orch_schedule_collect(struct run *run, GError **error);
 /* ---- schedule_search.c ------------------------------------------------------------------------
  */
 
-/** Finds out whether the values of a trial whose point is open can be chosen now; `*out_may` is
- * false when it has to wait, and when its search needs no more trials: it has then ended. */
-bool orch_schedule_may_choose(struct run *run, struct job *job, bool *out_may, GError **error);
-/** Chooses them, or ends the trial when its search has no more values to try. */
+/** Finds out whether a trial of a search may start, or its values be chosen where its point is
+ * open;
+ * `*out_may` is false when it has to wait, and when its search needs no more trials: it has then
+ * ended. */
+bool orch_schedule_may_try(struct run *run, struct job *job, bool *out_may, GError **error);
+/** Chooses the values of a trial that has a slot, or ends it when there are no more to try. */
 bool orch_schedule_choose(struct run *run, struct job *job, GError **error);
 /** Tells the search of a trial, if it is one's, that it has ended; `collected` NULL: without having
  * run here. */

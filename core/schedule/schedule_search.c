@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Trials of searches: each gets its values when it has a slot, so that the search knows all results
- * until then. */
+ * until then, and none starts that its search does not need any more. */
 #include "core/schedule/schedule_private.h"
 
 /* Whether no earlier repeat of the same point is still to start: the first one chooses the point,
@@ -29,13 +29,14 @@ static bool has_refused(const struct run *run, const struct orch_search_point *p
     return false;
 }
 
-/* Ends all trials of a point that a search does not need any more. */
+/* Ends the trials of a point that a search does not need any more, apart from those that run. */
 static void leave_out(struct run *run, const struct job *job, const char *why)
 {
     const struct orch_search_point *point = run->plan->items[job->index].cell->point;
     for (unsigned i = 0; i < run->plan->count; i++) {
         struct orch_plan_item *item = &run->plan->items[i];
-        if (item->cell->point != point || run->jobs[i].status == JOB_ENDED)
+        if (item->cell->point != point ||
+            (run->jobs[i].status != JOB_TODO && run->jobs[i].status != JOB_HELD))
             continue;
         orch_plan_set_unneeded(item, why);
         run->jobs[i].status = JOB_ENDED;
@@ -44,15 +45,17 @@ static void leave_out(struct run *run, const struct job *job, const char *why)
     }
 }
 
-bool orch_schedule_may_choose(struct run *run, struct job *job, bool *out_may, GError **error)
+bool orch_schedule_may_try(struct run *run, struct job *job, bool *out_may, GError **error)
 {
     const struct orch_chooser *chooser = run->options->chooser;
+    const struct orch_cell *cell = run->plan->items[job->index].cell;
     g_autofree char *why = NULL;
     enum orch_search_turn turn = ORCH_SEARCH_IS_OVER;
-    *out_may = false;
-    if (!is_first_left(run, job))
+    bool is_open = orch_cell_is_open(cell);
+    *out_may = !chooser && !is_open;
+    if (*out_may || (is_open && !is_first_left(run, job)))
         return true;
-    if (has_refused(run, run->plan->items[job->index].cell->point)) {
+    if (is_open && has_refused(run, cell->point)) {
         run->refused++;
         return true;
     }
@@ -62,7 +65,7 @@ bool orch_schedule_may_choose(struct run *run, struct job *job, bool *out_may, G
         return false;
     if (turn == ORCH_SEARCH_IS_OVER)
         leave_out(run, job, why);
-    *out_may = turn == ORCH_SEARCH_CHOOSES;
+    *out_may = turn == ORCH_SEARCH_GOES_ON;
     return true;
 }
 

@@ -343,8 +343,10 @@ static bool try_start(struct run *run, struct job *job, bool *out_blocked, GErro
         return false;
     if (readiness != READY)
         return true;
-    if (orch_cell_is_open(item->cell) ? !orch_schedule_may_choose(run, job, &may, error)
-                                      : !settle(run, job, error))
+    if (!orch_cell_is_open(item->cell) && !settle(run, job, error))
+        return false;
+    if (item->cell->point && job->status == JOB_TODO &&
+        !orch_schedule_may_try(run, job, &may, error))
         return false;
     if (!may || job->status != JOB_TODO || orch_schedule_is_refused(run, item))
         return true;

@@ -26,8 +26,7 @@ struct chooser {
     struct orch_tried *tried;
     struct orch_stop_trials *stops;
     GHashTable *exhausted; /* set of "SEARCH GROUP" that have no points left, as the user knows */
-    const struct orch_search_point
-        *waiting; /* of a search that waits, until a trial ends; or NULL */
+    const struct orch_search_point *hopeful; /* of a search that waits for its repeats; or NULL */
 };
 
 static const char NO_POINTS[] = "the sampler gives no values that were not tried";
@@ -56,27 +55,15 @@ static bool is_reached(const struct orch_search *search, double value)
            !orch_tried_is_better(search, search->until, value);
 }
 
-/* A search ends with a point that is good enough when all repeats of that point have ended: until
- * then it tries nothing else. */
-static bool ask(void *ctx, struct orch_plan *plan, unsigned index, enum orch_search_turn *out,
-                char **out_why, GError **error)
+/* Decides by the points so far. */
+static bool decide(struct chooser *chooser, const struct orch_plan *plan,
+                   const struct orch_search_point *point, enum orch_search_turn *out,
+                   char **out_why, GError **error)
 {
-    struct chooser *chooser = ctx;
-    const struct orch_search_point *point = plan->items[index].cell->point;
     const struct orch_search *search = point->search;
-    g_autofree char *name = name_of(point);
     struct orch_tried_points points;
-    *out = ORCH_SEARCH_WAITS;
-    if (chooser->waiting && chooser->waiting->search == search &&
-        chooser->waiting->group == point->group)
-        return true;
-    *out = ORCH_SEARCH_IS_OVER;
-    if (g_hash_table_contains(chooser->exhausted, name)) {
-        *out_why = g_strdup(NO_POINTS);
-        return true;
-    }
     bool ok = orch_tried_read(chooser->tried, plan, point, &points, error);
-    *out = ORCH_SEARCH_CHOOSES;
+    *out = ORCH_SEARCH_GOES_ON;
     if (ok && points.done >= WITHOUT_METRIC && points.without == points.done) {
         orch_metric_not_found(plan->store, "of the search", search->metric, error);
         ok = false;
@@ -85,12 +72,36 @@ static bool ask(void *ctx, struct orch_plan *plan, unsigned index, enum orch_sea
         *out = ORCH_SEARCH_IS_OVER;
         *out_why = g_strdup_printf("its search has reached %s %s", search->metric,
                                    orch_real_format(points.best_whole, reached));
-    } else if (ok && is_reached(search, points.best_partial)) {
-        *out = ORCH_SEARCH_WAITS;
-        chooser->waiting = point;
+    } else if (ok && is_reached(search, points.hopeful_value)) {
+        chooser->hopeful = points.hopeful;
+        *out = point == points.hopeful ? ORCH_SEARCH_GOES_ON : ORCH_SEARCH_WAITS;
     }
     orch_tried_points_clear(&points);
     return ok;
+}
+
+/* A search ends with a point that is good enough when all repeats of that point have ended: until
+ * then it tries nothing else. */
+static bool ask(void *ctx, struct orch_plan *plan, unsigned index, enum orch_search_turn *out,
+                char **out_why, GError **error)
+{
+    struct chooser *chooser = ctx;
+    const struct orch_search_point *point = plan->items[index].cell->point;
+    const struct orch_search_point *hopeful = chooser->hopeful;
+    g_autofree char *name = name_of(point);
+    *out = ORCH_SEARCH_GOES_ON;
+    if (point->is_chosen && !point->search->has_until)
+        return true;
+    if (hopeful && hopeful->search == point->search && hopeful->group == point->group) {
+        *out = hopeful == point ? ORCH_SEARCH_GOES_ON : ORCH_SEARCH_WAITS;
+        return true;
+    }
+    if (!point->is_chosen && g_hash_table_contains(chooser->exhausted, name)) {
+        *out = ORCH_SEARCH_IS_OVER;
+        *out_why = g_strdup(NO_POINTS);
+        return true;
+    }
+    return decide(chooser, plan, point, out, out_why, error);
 }
 
 /* ---- the next point -----------------------------------------------------------------------------
@@ -248,7 +259,7 @@ static void ended(void *ctx, struct orch_plan *plan, unsigned index,
                   const struct orch_collected *collected)
 {
     struct chooser *chooser = ctx;
-    chooser->waiting = NULL;
+    chooser->hopeful = NULL;
     orch_tried_note_end(chooser->tried, plan, index, collected ? &collected->verdict : NULL);
     orch_stop_trials_note_end(chooser->stops, &plan->items[index]);
 }

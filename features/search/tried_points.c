@@ -227,10 +227,20 @@ bool orch_tried_is_better(const struct orch_search *search, double value, double
     return isfinite(value) && (isnan(than) || (search->is_max ? value > than : value < than));
 }
 
-static void keep_best(const struct orch_search *search, double value, double *inout)
+/* Notes a point with the mean of its values so far. */
+static void keep_best(const struct known *known, double mean, struct orch_tried_points *out)
 {
-    if (orch_tried_is_better(search, value, *inout))
-        *inout = value;
+    const struct orch_search *search = known->point->search;
+    if (!known->left && orch_tried_is_better(search, mean, out->best_whole))
+        out->best_whole = mean;
+    if (known->left && orch_tried_is_better(search, mean, out->hopeful_value)) {
+        out->hopeful = known->point;
+        out->hopeful_value = mean;
+    }
+    if (orch_tried_is_better(search, mean, out->best_value)) {
+        out->best = known->point;
+        out->best_value = mean;
+    }
 }
 
 /* Adds a point of the plan. One of which a rule stopped a repeat has the values from then as a
@@ -257,11 +267,7 @@ static void add_point(const struct orch_tried *tried, const struct known *known,
         g_array_append_val(out->bounds, index);
         return;
     }
-    keep_best(search, mean, known->left ? &out->best_partial : &out->best_whole);
-    if (orch_tried_is_better(search, mean, out->best ? out->best_value : (double)NAN)) {
-        out->best = known->point;
-        out->best_value = mean;
-    }
+    keep_best(known, mean, out);
 }
 
 /* A bound that is better than the best value says nothing more than that. */
@@ -281,7 +287,8 @@ bool orch_tried_read(struct orch_tried *tried, const struct orch_plan *plan,
                      GError **error)
 {
     struct known known = {0};
-    *out = (struct orch_tried_points){.best_whole = (double)NAN, .best_partial = (double)NAN};
+    *out = (struct orch_tried_points){
+        .best_value = (double)NAN, .best_whole = (double)NAN, .hopeful_value = (double)NAN};
     out->sampled = g_array_new(FALSE, TRUE, sizeof(struct orch_sampled));
     out->bounds = g_array_new(FALSE, FALSE, sizeof(guint));
     for (guint i = 0; i < tried->avoided->len; i++) {

@@ -18,11 +18,12 @@ struct orch_tried_points {
     GArray *bounds;  /* guint: indices in `sampled` of points whose value is not final, because a
                         rule stopped a trial */
     const struct orch_search_point *best; /* NULL: none has a value */
-    double best_value;                    /* as measured */
-    /* The best of those of which all repeats have ended, and of the others: */
-    double best_whole, best_partial; /* NAN: none has a value */
-    unsigned points;                 /* of this plan, of which a trial has ended */
-    unsigned done, without;          /* trials that have ended well, and those without the metric */
+    double best_value;                    /* as measured; NAN: none has one */
+    double best_whole; /* of the points of which all repeats have ended; NAN: none has a value */
+    const struct orch_search_point *hopeful; /* the best of the others; NULL: none has a value */
+    double hopeful_value;
+    unsigned points;        /* of this plan, of which a trial has ended */
+    unsigned done, without; /* trials that have ended well, and those without the metric */
 };
 
 /** Reads the points of the search of `of`. The caller clears `out`, after an error, too. */

@@ -58,6 +58,16 @@ says '6 not needed'
 ok orch ls --db steady.db --json
 same "$(json runs.#)" 2
 
+# the other repeats of the point that reaches it come first, and those of worse points are not needed, either
+recipe 'trials: 6, until: 0.2' 3
+ok orch run s.recipe --db first.db
+has_no_more=$(grep -c ' ok  tune' <<<"$err")
+ok orch ls --db first.db --json --where 'repeat = 3'
+same "$(json runs.#)" 1 'points with all repeats'
+ok orch ls --db first.db --json
+same "$(json runs.#)" "$has_no_more"
+same "$(points --db first.db --where 'repeat = 2')" "$(points --db first.db --where 'repeat = 3')" 'the point with further repeats'
+
 # the first repeats fail; the points of the others stay those of the search
 touch "$HOME/first-fails"
 recipe 'trials: 4' 2
