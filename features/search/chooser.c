@@ -64,7 +64,7 @@ static bool decide(struct chooser *chooser, const struct orch_plan *plan,
     struct orch_tried_points points;
     bool ok = orch_tried_read(chooser->tried, plan, point, &points, error);
     *out = ORCH_SEARCH_GOES_ON;
-    if (ok && points.done >= WITHOUT_METRIC && points.without == points.done) {
+    if (ok && points.done >= WITHOUT_METRIC && points.lacking == points.done) {
         orch_metric_not_found(plan->store, "of the search", search->metric, error);
         ok = false;
     } else if (ok && is_reached(search, points.best_whole)) {

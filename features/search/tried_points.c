@@ -11,11 +11,17 @@
 #define FAILURES_MAX 1000
 
 struct orch_tried {
-    GHashTable *values; /* key of a run -> double *: NaN when it has no value */
+    GHashTable *values; /* key of a run -> struct value * */
     GHashTable *ended;  /* set of indices of items whose trials have ended in this run */
     GHashTable *failed; /* set of struct orch_search_point *: a trial of it failed by itself */
     GPtrArray *avoided; /* struct avoided * */
     GHashTable *read;   /* set of "SEARCH GROUP" whose earlier failures were read */
+};
+
+/* What a run has of its search's metric. */
+struct value {
+    bool is_there; /* the run has a metric or a result of that name */
+    double number; /* NAN: none */
 };
 
 /* A point whose trial failed in an earlier run, or that the plugin rejects. */
@@ -164,30 +170,34 @@ bool orch_tried_read_failures(struct orch_tried *tried, struct orch_plan *plan, 
 /* ---- values -------------------------------------------------------------------------------------
  */
 
-/* The value of a run; NAN when it has none. False on error. */
-static bool value_of(struct orch_tried *tried, const struct orch_plan *plan,
-                     const struct orch_search *search, const char *key, double *out, GError **error)
+/* Returns the value of a run, borrowed. */
+static const struct value *value_of(struct orch_tried *tried, const struct orch_plan *plan,
+                                    const struct orch_search *search, const char *key,
+                                    GError **error)
 {
-    const double *known = g_hash_table_lookup(tried->values, key);
-    if (known) {
-        *out = *known;
-        return true;
-    }
+    const struct value *known = g_hash_table_lookup(tried->values, key);
+    if (known)
+        return known;
     enum orch_aggregate aggregate = ORCH_AGGREGATE_LAST;
     orch_aggregate_parse(search->summary, &aggregate);
     struct orch_run *run = orch_store_run(plan->store, key, error);
-    bool ok =
-        run && orch_run_number(plan->store, run, search->metric, aggregate, out, NULL, NULL, error);
+    struct orch_run_numbers *numbers = run ? orch_run_numbers_read(plan->store, run, error) : NULL;
+    struct value *value = numbers ? g_new0(struct value, 1) : NULL;
+    if (value) {
+        value->is_there = orch_run_numbers_has(numbers, search->metric);
+        value->number = orch_run_numbers_get(numbers, search->metric, aggregate, NULL, NULL);
+        g_hash_table_insert(tried->values, g_strdup(key), value);
+    }
+    orch_run_numbers_free(numbers);
     orch_run_free(run);
-    if (ok)
-        g_hash_table_insert(tried->values, g_strdup(key), g_memdup2(out, sizeof *out));
-    return ok;
+    return value;
 }
 
 /* What is known of a point. */
 struct known {
     const struct orch_search_point *point;
-    unsigned done, without; /* repeats that are done, and those without a value */
+    unsigned done, lacking; /* repeats that are done, and those without the metric */
+    unsigned without;       /* ... or whose value is not a number */
     unsigned left;          /* repeats that may still give a value */
     double sum;             /* of the values */
     unsigned stopped;       /* repeats that a rule stopped, and those of them with a value then */
@@ -199,26 +209,28 @@ static bool add_item(struct orch_tried *tried, const struct orch_plan *plan, uns
                      struct known *inout, GError **error)
 {
     const struct orch_plan_item *item = &plan->items[index];
-    double value;
-    if (item->state == ORCH_PLAN_PRUNED && item->run_key) {
-        if (!value_of(tried, plan, inout->point->search, item->run_key, &value, error))
-            return false;
-        inout->stopped++;
-        inout->bounds += isfinite(value);
-        inout->bound_sum += isfinite(value) ? value : 0;
-        return true;
-    }
-    if (item->state != ORCH_PLAN_DONE) {
+    bool is_stopped = item->state == ORCH_PLAN_PRUNED && item->run_key;
+    if (item->state != ORCH_PLAN_DONE && !is_stopped) {
         inout->left += orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD
                            ? !g_hash_table_contains(tried->ended, GUINT_TO_POINTER(index))
                            : 0;
         return true;
     }
-    if (!value_of(tried, plan, inout->point->search, item->run_key, &value, error))
+    const struct value *value = value_of(tried, plan, inout->point->search, item->run_key, error);
+    if (!value)
         return false;
+    bool has_number = isfinite(value->number);
+    double number = has_number ? value->number : 0;
+    if (is_stopped) {
+        inout->stopped++;
+        inout->bounds += has_number;
+        inout->bound_sum += number;
+        return true;
+    }
     inout->done++;
-    inout->without += !isfinite(value);
-    inout->sum += isfinite(value) ? value : 0;
+    inout->lacking += !value->is_there;
+    inout->without += !has_number;
+    inout->sum += number;
     return true;
 }
 
@@ -261,7 +273,7 @@ static void add_point(const struct orch_tried *tried, const struct known *known,
     g_array_append_val(out->sampled, sampled);
     out->points += known->done || has_failed;
     out->done += known->done;
-    out->without += known->without;
+    out->lacking += known->lacking;
     if (known->stopped) {
         guint index = out->sampled->len - 1;
         g_array_append_val(out->bounds, index);

@@ -23,7 +23,7 @@ struct orch_tried_points {
     const struct orch_search_point *hopeful; /* the best of the others; NULL: none has a value */
     double hopeful_value;
     unsigned points;        /* of this plan, of which a trial has ended */
-    unsigned done, without; /* trials that have ended well, and those without the metric */
+    unsigned done, lacking; /* trials that have ended well, and those without the metric */
 };
 
 /** Reads the points of the search of `of`. The caller clears `out`, after an error, too. */

@@ -42,3 +42,17 @@ says 'nothing to run'
 choices '0.01, 10ms'
 fails 2 orch check s.recipe
 says "the choices '0.01' and '10ms' are the same value"
+
+# values that are not numbers are no missing metric: the search goes on, and the best is a number
+cat >nan.py <<'P'
+import sys
+lr = float(sys.argv[1])
+print('loss=%s' % ('nan' if lr > 0.1 else lr))
+P
+git add nan.py
+git commit -qm nan
+ok orch try -x 'lr=uniform(0, 1)' --search 'min loss' --trials 10 --db nan.db -- python3 nan.py {lr}
+says '10 ok'
+says 'best loss of 10 points: last 0.0'
+fails 2 orch try -x 'lr=uniform(0, 1)' --search 'min accuracy' --trials 10 --db other.db -- python3 nan.py {lr}
+says "no run of the search has a metric or result 'accuracy'"
