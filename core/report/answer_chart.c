@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { ROWS_LISTED_MOST = 6 };
+#define PEAK_LEAST 0.01 /* of the value at the ends, where these have no interval */
 
 static struct orch_answer_quantity quantity_of(const char *label)
 {
@@ -45,6 +46,17 @@ static const struct orch_chart_point *last_of(const struct orch_chart_series *se
     return orch_answer_point(series, series->points->len - 1);
 }
 
+/* A series in words. One that is a value of several is called as the y axis calls it. */
+static char *label_of(const struct orch_chart *chart, const struct orch_chart_panel *panel,
+                      const struct orch_chart_series *series)
+{
+    g_autofree char *value = series->name ? orch_answer_words(series->name, NULL) : NULL;
+    const bool is_value = value && strchr(chart->y_label, ',') && strstr(chart->y_label, value);
+    g_autofree char *name =
+        g_strjoin(panel->title ? ", " : "", panel->title ? panel->title : "", series->name, NULL);
+    return is_value && !panel->title ? g_steal_pointer(&value) : orch_answer_series(name);
+}
+
 /* The measured lines of all panels that have points. */
 static GArray *lines_of(const struct orch_chart *chart)
 {
@@ -56,9 +68,7 @@ static GArray *lines_of(const struct orch_chart *chart)
             const struct orch_chart_series *series = panel->series->pdata[j];
             if (series->role != ORCH_SERIES_MEASURED || !series->points->len)
                 continue;
-            g_autofree char *name = g_strjoin(panel->title ? ", " : "",
-                                              panel->title ? panel->title : "", series->name, NULL);
-            const struct orch_answer_line line = {orch_answer_series(name), panel, series};
+            const struct orch_answer_line line = {label_of(chart, panel, series), panel, series};
             g_array_append_val(lines, line);
         }
     }
@@ -81,6 +91,41 @@ static double ideal_of(const struct orch_answer_line *line)
     return (double)NAN;
 }
 
+/* Whether a point lies beyond both ends of its line, by more than their intervals or a hundredth.
+ */
+static bool is_beyond(const struct orch_chart_series *series, const struct orch_chart_point *p,
+                      int sign)
+{
+    const struct orch_chart_point *const ends[] = {orch_answer_point(series, 0), last_of(series)};
+    for (unsigned i = 0; i < G_N_ELEMENTS(ends); i++) {
+        const double edge = sign > 0 ? ends[i]->high : ends[i]->low;
+        const double limit =
+            isfinite(edge) ? edge : ends[i]->y + sign * PEAK_LEAST * fabs(ends[i]->y);
+        if (sign * p->y <= sign * limit)
+            return false;
+    }
+    return true;
+}
+
+/* ", highest 0.79 (k 300)" where a line rises and then falls, or the reverse. */
+static void append_peaks(GString *out, const struct orch_answer_line *line,
+                         const struct orch_answer_quantity *x, const struct orch_answer_quantity *y)
+{
+    for (int sign = -1; sign <= 1; sign += 2) {
+        const struct orch_chart_point *peak = orch_answer_point(line->series, 0);
+        for (guint i = 1; i < line->series->points->len; i++) {
+            const struct orch_chart_point *p = orch_answer_point(line->series, i);
+            peak = sign * p->y > sign * peak->y ? p : peak;
+        }
+        if (!is_beyond(line->series, peak, sign))
+            continue;
+        g_autofree char *at = orch_number_format(peak->x);
+        g_string_append(out, sign < 0 ? ", lowest " : ", highest ");
+        orch_answer_number_append(out, peak->y, peak->low, peak->high, y->unit);
+        g_string_append_printf(out, " (%s %s)", x->name, at);
+    }
+}
+
 /* "rises from 359 images/s (workers 1) to 513 images/s (workers 2), a factor of 1.43, where the
  * ideal is 718 images/s" */
 static void append_change(GString *out, const struct orch_answer_line *line,
@@ -99,6 +144,7 @@ static void append_change(GString *out, const struct orch_answer_line *line,
         g_string_append(out, "is ");
         orch_answer_number_append(out, first->y, first->low, first->high, y->unit);
         g_string_append_printf(out, " at %s %s and at %s", x->name, from, to);
+        append_peaks(out, line, x, y);
         return;
     }
     g_string_append(out, last->y > first->y ? "rises from " : "falls from ");
@@ -108,6 +154,7 @@ static void append_change(GString *out, const struct orch_answer_line *line,
     g_string_append_printf(out, " (%s %s)", x->name, to);
     if (first->y > 0 && last->y > 0)
         g_string_append_printf(out, ", a factor of %.3g", last->y / first->y);
+    append_peaks(out, line, x, y);
     const double ideal = ideal_of(line);
     g_autofree char *ideal_text = isfinite(ideal) ? orch_number_format(ideal) : NULL;
     if (ideal_text)
@@ -115,30 +162,64 @@ static void append_change(GString *out, const struct orch_answer_line *line,
                                y->unit ? y->unit : "");
 }
 
+/* Whether the lines are the values that the y axis lists, so that their labels are its name. */
+static bool are_values(const GArray *lines, const char *name)
+{
+    for (guint i = 0; i < lines->len; i++)
+        if (!strstr(name, g_array_index(lines, struct orch_answer_line, i).label))
+            return false;
+    return lines->len > 1 && strchr(name, ',');
+}
+
+/* Few lines, each from its first point to its last. */
+static void append_changes(GString *out, const GArray *lines, const struct orch_answer_quantity *x,
+                           const struct orch_answer_quantity *y)
+{
+    const bool has_head = !are_values(lines, y->name);
+    for (guint i = 0; i < lines->len; i++) {
+        const struct orch_answer_line *line = &g_array_index(lines, struct orch_answer_line, i);
+        g_string_append_printf(out, "%s%s", i ? "; " : "", i || !has_head ? "" : y->name);
+        if (lines->len > 1)
+            g_string_append_printf(out, "%s%s", i || !has_head ? "" : ": ", line->label);
+        g_string_append_c(out, ' ');
+        append_change(out, line, x, y);
+    }
+}
+
+/* Many lines, at their ends: "mean return at step 400: 12.8 (fixed), ..." */
+static void append_line_ends(GString *out, const GArray *lines,
+                             const struct orch_answer_quantity *x,
+                             const struct orch_answer_quantity *y)
+{
+    g_autoptr(GArray) ends = orch_answer_entries_new();
+    const double end = last_of(g_array_index(lines, struct orch_answer_line, 0).series)->x;
+    bool is_common = true;
+    for (guint i = 0; i < lines->len; i++)
+        is_common &= last_of(g_array_index(lines, struct orch_answer_line, i).series)->x == end;
+    for (guint i = 0; i < lines->len; i++) {
+        const struct orch_answer_line *line = &g_array_index(lines, struct orch_answer_line, i);
+        const struct orch_chart_point *last = last_of(line->series);
+        g_autofree char *at = orch_number_format(last->x);
+        g_autofree char *label = is_common ? g_strdup(line->label)
+                                           : g_strdup_printf("%s, %s %s", line->label, x->name, at);
+        orch_answer_entries_add(ends, label, last->y, last->low, last->high);
+    }
+    g_autofree char *at = orch_number_format(end);
+    g_autofree char *place =
+        is_common ? g_strdup_printf("at %s %s", x->name, at) : g_strdup("at the end");
+    const bool has_head = !are_values(lines, y->name);
+    g_autofree char *name =
+        g_strjoin(" ", has_head ? y->name : place, has_head ? place : NULL, NULL);
+    orch_answer_entries_append(out, ends, name, y->unit);
+}
+
 static void append_lines(GString *out, const struct orch_chart *chart, const GArray *lines)
 {
     struct orch_answer_quantity x = quantity_of(chart->x_label), y = quantity_of(chart->y_label);
-    if (lines->len <= ORCH_ANSWER_LINES_MOST) {
-        for (guint i = 0; i < lines->len; i++) {
-            const struct orch_answer_line *line = &g_array_index(lines, struct orch_answer_line, i);
-            g_string_append(out, i ? "; " : y.name);
-            if (lines->len > 1)
-                g_string_append_printf(out, "%s%s", i ? "" : ": ", line->label);
-            g_string_append_c(out, ' ');
-            append_change(out, line, &x, &y);
-        }
-    } else {
-        g_autoptr(GArray) ends = orch_answer_entries_new();
-        for (guint i = 0; i < lines->len; i++) {
-            const struct orch_answer_line *line = &g_array_index(lines, struct orch_answer_line, i);
-            const struct orch_chart_point *last = last_of(line->series);
-            g_autofree char *at = orch_number_format(last->x);
-            g_autofree char *label = g_strdup_printf("%s, %s %s", line->label, x.name, at);
-            orch_answer_entries_add(ends, label, last->y, last->low, last->high);
-        }
-        g_autofree char *name = g_strdup_printf("%s at the end", y.name);
-        orch_answer_entries_append(out, ends, name, y.unit);
-    }
+    if (lines->len > ORCH_ANSWER_LINES_MOST)
+        append_line_ends(out, lines, &x, &y);
+    else
+        append_changes(out, lines, &x, &y);
     quantity_clear(&x);
     quantity_clear(&y);
 }

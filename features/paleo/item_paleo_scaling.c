@@ -236,6 +236,7 @@ static void add_errors(const struct scaling_item *s, GString *answer)
                              s->has[SIMULATED] ? ">SimGrid: error (%)" : NULL, NULL};
     struct orch_table *table = orch_table_new(headers);
     g_autoptr(GString) judged = g_string_new(NULL); /* numbers of workers: "2, 4" */
+    g_autoptr(GArray) errors = orch_answer_entries_new();
     double sum[SOURCES] = {0};
     int found = 0;
     for (int i = 0; i < s->count; i++) {
@@ -252,10 +253,16 @@ static void add_errors(const struct scaling_item *s, GString *answer)
             const double error = 100 * (s->throughput[k][i] - measured) / measured;
             orch_table_add_real(table, error);
             sum[k] += is_judged && isfinite(error) ? fabs(error) : 0;
+            if (is_judged && k == PREDICTED) {
+                g_autofree char *label = g_strdup_printf("%" G_GINT64_FORMAT " worker%s",
+                                                         s->workers[i], orch_plural(s->workers[i]));
+                orch_answer_entries_add(errors, label, error, (double)NAN, (double)NAN);
+            }
         }
     }
     orch_section_table(s->a->section, table);
     orch_section_note(s->a->section, "error: 100 (predicted - measured) / measured");
+    orch_answer_entries_append(answer, errors, "error of PALEO's throughput", "%");
     if (found)
         g_string_append_printf(answer,
                                "%smean of the absolute errors of PALEO: %.3g %% of the measured "
@@ -311,9 +318,11 @@ static void answer_ends(const struct scaling_item *s, enum quantity quantity, GS
     g_autoptr(GArray) entries = orch_answer_entries_new();
     for (int k = 0; k < SOURCES; k++)
         for (int i = 0; s->has[k] && i < s->count; i++) {
+            g_auto(GStrv) name =
+                g_strsplit_set(SERIES[k].name, "()", 3); /* no brackets in others */
             g_autofree char *label =
-                g_strdup_printf("%s, %" G_GINT64_FORMAT " worker%s", SERIES[k].name, s->workers[i],
-                                orch_plural(s->workers[i]));
+                g_strdup_printf("%s%s, %" G_GINT64_FORMAT " worker%s", name[0],
+                                name[1] ? name[1] : "", s->workers[i], orch_plural(s->workers[i]));
             if (i == 0 || i + 1 == s->count)
                 orch_answer_entries_add(entries, label, quantity_of(s, quantity, (enum source)k, i),
                                         (double)NAN, (double)NAN);

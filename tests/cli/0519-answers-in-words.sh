@@ -101,3 +101,21 @@ assert has == {"First": True, "Again": False, "More": True, "Other": True, "Curv
 chart = next(b["chart"] for b in sections["Curve"] if "chart" in b)
 assert chart["y"] == "computing (s)", chart
 P
+# a curve that rises and then falls has its peak in the sentence, and one that does not has none
+cat >c.recipe <<'R'
+format: 1
+recipe: c
+experiments:
+  all: { plugin: ./hill.plugin, sweep: { k: [1, 2, 3, 4] } }
+report:
+  - { title: Hill, plot: { x: k, y: [hill, slope] } }
+R
+cat >hill.plugin <<'Y'
+command: [sh, hill.sh, "${k}"]
+parameters: { k: { type: int, default: 1 } }
+metrics: { hill: { better: max }, slope: { better: max } }
+Y
+echo 'echo "{\"hill\": 0.$((10 + 40 * $1 - 10 * $1 * $1)), \"slope\": $1}"' >hill.sh
+ok orch run c.recipe -q
+ok orch report c.recipe
+has '  hill falls from 0.4000 (k 1) to 0.1000 (k 4), a factor of 0.25, highest 0.5000 (k 2); slope rises from 1 (k 1) to 4 (k 4), a factor of 4'

@@ -57,7 +57,7 @@ want = {
 for title, text in want.items():
     assert said.get(title) == text, (title, said.get(title))
 many = said["Many lines"]
-assert many.startswith("loss at the end: lowest 0.3333 (") and "workers 1" in many and "highest 1.333 (" in many, many
+assert many.startswith("loss at epoch 3: lowest 0.3333 (") and "workers 1" in many and "highest 1.333 (" in many, many
 assert many.endswith(", of 6 settings"), many
 assert "None" not in said, said
 P
