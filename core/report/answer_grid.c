@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum {
+    FEW_MOST = 6,
     LISTED_MOST = 4,
     VALUES_MOST = 3,
     VALUES_OF_ONE_MOST = 8,
@@ -278,6 +279,16 @@ static bool append_groups(GString *out, const struct said *s, const GPtrArray *c
     return ok;
 }
 
+/* The settings of a table without columns, when a sentence about one value can name them all. */
+static bool append_few(GString *out, const struct said *s, const GPtrArray *cells,
+                       const GPtrArray *axes)
+{
+    if (cells->len > FEW_MOST || axes->len < 2 || s->grid->columns->len)
+        return false;
+    append_list(out, s, cells, axes);
+    return true;
+}
+
 /* ---- tables ------------------------------------------------------------------------------------
  */
 
@@ -337,7 +348,7 @@ void orch_answer_of_grid(struct orch_section *section, const struct orch_trials 
             append_value(text, &s, cells->pdata[0]); /* its setting has been said */
         else if (cells->len <= LISTED_MOST || are_equal(&s, cells))
             append_settings(text, &s, cells, axes, "");
-        else if (append_groups(text, &s, cells, axes))
+        else if (append_few(text, &s, cells, axes) || append_groups(text, &s, cells, axes))
             most = count; /* the other values would make a second table */
         else
             append_settings(text, &s, cells, axes, "");

@@ -209,6 +209,8 @@ static bool gather(struct tally *t, GArray *lines, GError **error)
     return true;
 }
 
+enum { LISTED_MOST = 6 };
+
 /* "time to accuracy: 12.1 s (workers 1: 5 of 6 runs reached it, coefficient of variation 4.2 % [2.6
  * % to 10 %])" of each value: its median by row. */
 static void add_answer(const struct tally *t, const GArray *lines)
@@ -242,7 +244,8 @@ static void add_answer(const struct tally *t, const GArray *lines)
                 g_string_append_printf(label, " [%s to %s]", low, high);
             orch_answer_entries_add(entries, label->str, c->median, (double)NAN, (double)NAN);
         }
-        orch_answer_entries_append(text, entries, name, t->g->grid->units[value]);
+        orch_answer_entries_append_of(text, entries, name, t->g->grid->units[value], "setting",
+                                      LISTED_MOST);
         if (unreached && !value)
             g_string_append_printf(text,
                                    "%s%s: half of the runs or fewer reached it in %u "

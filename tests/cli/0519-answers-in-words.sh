@@ -32,6 +32,7 @@ experiments:
 report:
   - { title: Columns, table: { rows: workers, columns: net, value: conv_params, experiments: all } }
   - { title: Rows, table: { rows: [net, workers], value: [conv_params, images_per_s], experiments: all } }
+  - { title: Six, table: { rows: [net, workers], value: [images_per_s, val_acc], experiments: all, where: "workers < 3" } }
   - { title: Two, table: { rows: workers, value: epoch_time_s, experiments: all, where: "net = small and (workers = 1 or workers = 8)" } }
   - { title: One row, table: { rows: net, value: [image_channels, train_images, share, val_acc, conv_params], experiments: all, where: "net = small and workers = 1" } }
   - { title: Labels, table: { rows: net, value: [share, conv_params], labels: [share of it all, "a: b"], experiments: all, where: "net = small and workers = 1" } }
@@ -75,6 +76,7 @@ want = {
 }
 for title, text in want.items():
     assert said.get(title) == text or re.fullmatch(text, said.get(title) or ""), (title, said.get(title))
+assert said["Six"].count("images/s [") == 6 and "(large, workers 2)" in said["Six"] and "accuracy" not in said["Six"], said["Six"]
 low, high = re.fullmatch(r"solved: 0\.80\d* \[(\S+) to (\S+)\] \(small\)", said["Solved"]).groups()
 assert 0 < float(low) < 0.8 < float(high) < 1, said["Solved"] # no share beyond 1
 P
