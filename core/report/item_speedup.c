@@ -238,7 +238,8 @@ static void add_limits(struct orch_section_context *a, const struct orch_speedup
 /* ---- the answer --------------------------------------------------------------------------------
  */
 
-enum { GROUPS_MOST = 4 };
+/* Groups of which a sentence has every column, and groups of which it has one. */
+enum { GROUPS_MOST = 4, LISTED_MOST = 6 };
 
 /* The setting of a group with most workers; NULL: none has more than one. */
 static const struct orch_speedup_setting *most_workers(const struct orch_speedup_gathered *g,
@@ -307,10 +308,8 @@ static void add_answer(struct orch_section_context *a, const struct orch_speedup
     }
     if (widest->len > GROUPS_MOST) {
         g_string_truncate(text, 0);
-        orch_answer_entries_append(text, entries, first->said,
-                                   first->unit       ? first->unit
-                                   : first->has_unit ? g->unit
-                                                     : NULL);
+        const char *unit = first->unit ? first->unit : first->has_unit ? g->unit : NULL;
+        orch_answer_entries_append_of(text, entries, first->said, unit, "setting", LISTED_MOST);
     }
     if (text->len)
         orch_section_answer(a->section, "%s", text->str);

@@ -3,8 +3,13 @@
  * each. */
 #include "features/curve/curve_items.h"
 
+#include "core/report/answer.h"
+
 #include <math.h>
 #include <string.h>
+
+/* Curves whose parameters a sentence lists one by one. */
+enum { LISTED_MOST = 4 };
 
 static bool is_repeated(const struct orch_curve_set *set)
 {
@@ -74,8 +79,25 @@ static struct orch_table *make_table(const struct orch_curve_set *set)
     return table;
 }
 
+/* "b0: lowest 0.0031 (lenet5 on 1 thread), highest 0.0042 (lenet5 on 2 threads), of 8 curves" */
+static void append_parameter(GString *out, const struct orch_curve_set *set, int parameter)
+{
+    g_autoptr(GArray) entries = orch_answer_entries_new();
+    for (guint i = 0; i < set->cells->len; i++) {
+        const struct orch_curve_set_cell *cell = set->cells->pdata[i];
+        g_autofree char *label =
+            g_strdup_printf("%s on %s", orch_curve_set_net(set, cell->net)->name,
+                            orch_curve_set_device(set, cell->device));
+        if (cell->fit.stages)
+            orch_answer_entries_add(entries, label, cell->fit.stages->curves[0].b[parameter],
+                                    (double)NAN, (double)NAN);
+    }
+    g_autofree char *name = g_strdup_printf("b%d", parameter);
+    orch_answer_entries_append_of(out, entries, name, NULL, "curve", LISTED_MOST);
+}
+
 /* "4 of 4 curves have a model, which misses its curve by 2.1 % in the mean, at most by 3 % (lenet5
- * on 1 thread)" */
+ * on 1 thread)", and the parameters of the models' first stages */
 static void add_answer(struct orch_section *section, const struct orch_curve_set *set)
 {
     const struct orch_curve_set_cell *worst = NULL;
@@ -91,13 +113,17 @@ static void add_answer(struct orch_section *section, const struct orch_curve_set
         count++;
         worst = worst && worst->fit.good.relative_error >= error ? worst : cell;
     }
+    g_autoptr(GString) parameters = g_string_new(NULL);
+    for (int i = 0; i < 3; i++)
+        append_parameter(parameters, set, i);
     if (count)
-        orch_section_answer(
-            section,
-            "%u of %u curves have a model, which misses its curve by %.2g %% in "
-            "the mean, at most by %.2g %% (%s on %s)",
-            models, set->cells->len, 100 * sum / count, 100 * worst->fit.good.relative_error,
-            orch_curve_set_net(set, worst->net)->name, orch_curve_set_device(set, worst->device));
+        orch_section_answer(section,
+                            "%u of %u curves have a model, which misses its curve by %.2g %% in "
+                            "the mean, at most by %.2g %% (%s on %s); %s",
+                            models, set->cells->len, 100 * sum / count,
+                            100 * worst->fit.good.relative_error,
+                            orch_curve_set_net(set, worst->net)->name,
+                            orch_curve_set_device(set, worst->device), parameters->str);
 }
 
 /* States how many of the models are observations of their own, and which are not. */

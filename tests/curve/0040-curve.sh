@@ -150,6 +150,16 @@ import json, sys
 sections = json.load(open(sys.argv[1]))["sections"]
 for section, start in zip(sections, ("4 of 4 curves have a model, which misses its curve by ", "error of the predicted curve: ", "predicted time of resnet-cifar:20 to accuracy ")):
     assert section["blocks"][0]["kind"] == "answer" and section["blocks"][0]["text"].startswith(start), section["blocks"][0]
+# the sentence has the parameters of all four models
+said, rows = sections[0]["blocks"][0]["text"], next(b["rows"] for b in sections[0]["blocks"] if "rows" in b)
+for k in range(3):
+    part = next(p for p in said.split("; ") if p.startswith(f"b{k}: "))
+    if part.endswith(" in all 4 curves"):
+        assert all(abs(float(part.split()[1]) - row[f"b{k}"]) < 1e-3 for row in rows), (part, rows)
+        continue
+    assert all(f"({row['network']} on {row['device']})" in part for row in rows), (part, rows)
+    numbers = [float(n) for n in __import__("re").findall(r"(?:: |, )([-+.\de]+) \(", part)]
+    assert len(numbers) == 4 and all(abs(n - row[f"b{k}"]) <= 1e-3 * abs(n) + 1e-4 for n, row in zip(numbers, rows)), (part, rows)
 charts = [[b["chart"] for b in s["blocks"] if b.get("chart")] for s in sections]
 (fits,), (held,), (times,) = charts
 by_panel = {}
