@@ -202,6 +202,8 @@ class Section:
         self.report, self.section, self.spec, self.runs = report, section, spec, runs
         self.of = [runs.by_key[r["key"]] for r in section["runs"] if r["key"] in runs.by_key]
         self.labels = {r["key"]: r["label"] or "" for r in section["runs"]}
+        self.at = set()  # places of a chart
+        self.known = []  # what was computed here: the numbers that its sentence may have
         quiet = {self.setting(run) for run in self.of if not run["disturbed"]}
         self.left_out = set() if report.counts_disturbed else {run["key"] for run in self.of if run["disturbed"] and self.setting(run) in quiet}
 
@@ -218,6 +220,7 @@ class Section:
     def printed(self, what, text, computed):
         """Compares a number in a sentence."""
         self.report.numbers += 1
+        self.known.append(computed)
         if not rounds_to(text, computed):
             self.report.differ.append(f"{self.section['question']} {self.section['title']}: {what}: shown {text}, computed {computed}")
 
@@ -230,6 +233,7 @@ class Section:
 
     def compare(self, what, shown, computed, relative=TOLERANCE):
         self.report.numbers += 1
+        self.known.append(computed)
         if not is_near(shown, computed, relative):
             self.report.differ.append(f"{self.section['question']} {self.section['title']}: {what}: shown {shown}, computed {computed}")
 
@@ -259,7 +263,25 @@ class Section:
         ends = intervals(values) if form == "interval" else [(min(values), max(values))]
         fits = [e for e in ends if is_near(spread["low"], e[0], 1e-6) and is_near(spread["high"], e[1], 1e-6)]
         self.compare(what + ", interval", 0.0, 0.0 if fits else math.inf)
+        self.known += [v for e in fits for v in e] + ([float(numpy.std(values, ddof=1))] if len(values) > 1 else [])
         return None
+
+    def sentence(self):
+        """Each number of a sentence about a table or lines is one of those computed here, or a quotient of two. Those in brackets are of settings."""
+        text = re.sub(r"\([^()]*\)", "", self.answer())
+        if self.spec.get("ideal"):
+            lines = [s["points"] for b in self.blocks("chart") for s in b["chart"]["series"] if s["role"] == "measured" and s["points"]]
+            self.known += [y * k for p in lines for y in (p[0]["y"],) for k in (p[-1]["x"] / p[0]["x"], p[0]["x"] / p[-1]["x"])]
+        known = sorted({float(v) for v in self.known if isinstance(v, (int, float)) and math.isfinite(v)})
+        settings = {text_of(v) for run in self.of for k, v in run.items() if k.startswith("param.") or k == "repeat"} | {text_of(p) for p in self.at}
+        for before, number, after in re.findall(r"(?:^|(\S+ \S+) |(?<=\[))(-?\d[\d.]*(?:e[-+]?\d+)?|\d)(?![\w.])(?=,? ?(\w*))", text):
+            if after in ("settings", "classes", "workers", "run", "runs") or before.endswith((" n =", "in all")) or number in settings:
+                continue
+            is_factor = before.endswith("factor of")
+            self.report.numbers += 1
+            choices = [b / a for a in known for b in known if a] if is_factor else known
+            if not any(rounds_to(number, v) or is_factor and is_near(float(number), v, 6e-3) for v in choices):
+                self.report.differ.append(f"{self.section['question']} {self.section['title']}: sentence: shown {number}, which was not computed")
 
     def table(self):
         rows, columns, wanted = (listed(self.spec.get(k)) for k in ("rows", "columns", "value"))
@@ -406,9 +428,11 @@ class Section:
                         values = by_seed((run["seed"], self.value(run, y[0])) for run in same)
                     values = list(values.values())
                     self.compare(f"{series['name']} at {at}", point["y"], sum(values) / len(values) if values else None)
+                    self.at.add(point["x"])
                     if point["low"] is not None and values:
                         fits = [e for e in intervals(values) if is_near(point["low"], e[0], 1e-6) and is_near(point["high"], e[1], 1e-6)]
                         self.compare(f"{series['name']} at {at}, interval", 0.0, 0.0 if fits else math.inf)
+                        self.known += [v for e in fits for v in e]
         return True
 
     def speedup(self):
@@ -443,6 +467,8 @@ class Section:
                     if isinstance(row.get(name), (int, float)):
                         self.compare(f"{of} {n}, {name}", row[name], computed)
                     spread = row.get(name + "_spread")
+                    if spread and name == "increase_(%)":
+                        self.known += [100 * (end - 1) for end in fieller(numpy.array(groups[of, 1.0]), numpy.array(groups[of, n]))]
                     if spread and name in ("speedup", "share_of_the_ideal_n", "t(n)/t(1)", "t(1)/t(n)"):
                         sides = (groups[of, 1.0], groups[of, n])
                         over, under = sides[::-1] if name == "t(n)/t(1)" or is_rate else sides
@@ -468,6 +494,9 @@ class Section:
 
         mean = lambda of: float(numpy.mean(list(self.seeds([run for run in self.of if is_said(run, of)], wanted).values())))
         first = mean(answers[0].group(1))
+        value = re.match(r"[^:]*: .*? with [^\d(-]*(-?\d[\d.]*(?:e[-+]?\d+)?)", self.answer())
+        if value:
+            self.printed("the winner's value", value.group(1), first)
         for block in self.blocks("table"):
             for row in block["rows"]:
                 of = row[",_".join(axes).lower()]
@@ -973,7 +1002,11 @@ class Report:
             if not item or not section["runs"] and not kind.startswith("paleo"):
                 continue
             before = self.numbers
-            if kind not in KINDS or not KINDS[kind](Section(self, section, item[kind], runs)) or self.numbers == before:
+            of = Section(self, section, item[kind], runs)
+            is_done = kind in KINDS and KINDS[kind](of)
+            if is_done and kind in ("table", "speedup") or is_done and kind == "plot" and of.at:
+                of.sentence()
+            if not is_done or self.numbers == before:
                 self.left[kind] += 1
                 self.left_titles.append(f"not recomputed: {section['question'] or ''} {section['title']} ({kind})")
 
