@@ -11,6 +11,7 @@
  * usage: bench_data_path_speed [cpu|cuda [SECONDS [ROUNDS]]]  (defaults cpu, 2 s, 3)
  * Exit status 1 with --strict as the last argument and a ratio below 5; 2 for an error. */
 #include "lib/base/ident.h"
+#include "lib/base/reals.h"
 #include "lib/net/net.h"
 #include "plugins/common/data/loader.h"
 #include "plugins/common/torch/torch.h"
@@ -212,12 +213,6 @@ static struct bench set_up(const char *device)
     return b;
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 int main(int argc, char **argv)
 {
     const bool is_strict = argc > 1 && strcmp(argv[argc - 1], "--strict") == 0;
@@ -233,7 +228,7 @@ int main(int argc, char **argv)
                 found[part][round] = part == NETWORK ? network_rate(&b, seconds)
                                                      : path_rate(&b, &PARTS[part].path, seconds);
     for (int part = 0; part < (int)PART_COUNT; part++) {
-        qsort(found[part], (size_t)rounds, sizeof(double), compare_reals);
+        orch_reals_sort(found[part], (size_t)rounds);
         if (is_measured(&b, part))
             printf("%9.0f images/s, %s%s\n", found[part][rounds / 2], PARTS[part].name,
                    part != NETWORK ? ""

@@ -4,6 +4,7 @@
  * number of threads: the median of ROUNDS (default 1) measurements of SECONDS (default 1), which
  * take turns, so that other load on the machine hits all of them alike. */
 #include "lib/base/ident.h"
+#include "lib/base/reals.h"
 #include "plugins/common/data/loader.h"
 
 #include <stdio.h>
@@ -50,12 +51,6 @@ static double images_per_s(const struct orch_subset *subset, unsigned list, int 
     return (double)images / took;
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 int main(int argc, char **argv)
 {
     const double seconds = argc > 1 ? atof(argv[1]) : 1;
@@ -71,7 +66,7 @@ int main(int argc, char **argv)
                 found[list][t][round] = images_per_s(subset, list, THREADS[t], seconds);
     for (unsigned t = 0; t < THREADS_COUNT; t++)
         for (unsigned list = 0; list < LIST_COUNT; list++) {
-            qsort(found[list][t], (size_t)rounds, sizeof(double), compare_reals);
+            orch_reals_sort(found[list][t], (size_t)rounds);
             printf("threads %d: %7.0f images/s, %s\n", THREADS[t], found[list][t][rounds / 2],
                    LISTS[list].name);
         }
