@@ -136,10 +136,15 @@ bool orch_plan_renew(struct orch_plan *plan, unsigned index, GError **error);
  * has none of them. */
 bool orch_plan_drop_inputs(struct orch_plan *plan, unsigned index, GHashTable *names);
 
-/** Resolves a reference to an item: its only candidate, or the best of several (all must be done).
- * False with a reason in `*out_why` (the caller frees) when it cannot be resolved. */
+/** Resolves a reference to an item: its only candidate, or the best of several (all must be done
+ * that are not passed over). False with a reason in `*out_why` (the caller frees) when it cannot be
+ * resolved. */
 bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsigned *out_index,
                       char **out_why, GError **error);
+
+/** True for a trial that the best of several is chosen without: its search's rule stopped it, or
+ * its search does not need it. */
+bool orch_plan_is_passed_over(const struct orch_plan_item *item);
 
 /** Checks that the artifacts of a DONE item are available here when trials that will run refer to
  * them; a run received from elsewhere may lack its artifacts. Returns false when one is missing:

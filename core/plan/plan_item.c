@@ -84,6 +84,12 @@ static bool run_value(struct orch_store *store, const char *key, const char *met
     return found;
 }
 
+bool orch_plan_is_passed_over(const struct orch_plan_item *item)
+{
+    return item->state == ORCH_PLAN_PRUNED ||
+           (item->state == ORCH_PLAN_UNUSED && item->cell->point);
+}
+
 bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsigned *out_index,
                       char **out_why, GError **error)
 {
@@ -96,7 +102,7 @@ bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsign
     for (guint i = 0; i < ref->cells->len; i++) {
         unsigned index = g_array_index(ref->cells, unsigned, i);
         const struct orch_plan_item *item = &plan->items[index];
-        if (item->state == ORCH_PLAN_PRUNED)
+        if (orch_plan_is_passed_over(item))
             continue;
         if (item->state != ORCH_PLAN_DONE) {
             *out_why =

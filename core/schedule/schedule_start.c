@@ -229,7 +229,7 @@ static bool look_at_refs(struct run *run, struct job *job, unsigned *chosen, enu
         for (guint j = 0; j < ref->cells->len; j++) {
             const struct job *other = &run->jobs[g_array_index(ref->cells, unsigned, j)];
             bool is_passed_over =
-                ref->best_metric && run->plan->items[other->index].state == ORCH_PLAN_PRUNED;
+                ref->best_metric && orch_plan_is_passed_over(&run->plan->items[other->index]);
             if (other->status == JOB_ENDED && !other->well && !is_passed_over) {
                 g_autofree char *label = orch_cell_label(run->plan->items[other->index].cell);
                 g_autofree char *why =

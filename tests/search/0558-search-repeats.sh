@@ -68,6 +68,21 @@ ok orch ls --db first.db --json
 same "$(json runs.#)" "$has_no_more"
 same "$(points --db first.db --where 'repeat = 2')" "$(points --db first.db --where 'repeat = 3')" 'the point with further repeats'
 
+# what needs the best of all points takes it from those that were tried
+recipe 'trials: 6, until: 0.2' 2
+cat >>s.recipe <<'R'
+  final:
+    plugin: model
+    with: { width: "${best(tune, loss).loss}" }
+    repeat: 2
+R
+ok orch run s.recipe --db final.db
+says '10 not needed'
+ok orch ls --db final.db --json --where 'experiment = final'
+same "$(json runs.#)" 2
+ok orch run s.recipe --db final.db
+says '4 done before, 10 not needed'
+
 # the first repeats fail; the points of the others stay those of the search
 touch "$HOME/first-fails"
 recipe 'trials: 4' 2
