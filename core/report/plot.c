@@ -53,8 +53,12 @@ static char *y_label(const struct orch_plot_drawing *d)
 
 static char *x_label(const struct orch_plot_drawing *d)
 {
-    g_autofree char *words = orch_answer_words(d->v.plot->x, d->v.x_unit);
-    return with_unit(words, d->v.x_unit);
+    const bool is_value = d->v.over == ORCH_PLOT_OVER_VALUES;
+    g_autofree char *words = orch_answer_words(is_value ? d->v.x.name : d->v.plot->x, d->v.x_unit);
+    const bool is_plain = !is_value || d->v.x.aggregate == ORCH_AGGREGATE_LAST;
+    g_autofree char *name = g_strconcat(is_plain ? "" : orch_aggregate_name(d->v.x.aggregate),
+                                        is_plain ? "" : " ", words, NULL);
+    return with_unit(name, d->v.x_unit);
 }
 
 /* Describes the intervals and points in a note below the chart. */
@@ -150,7 +154,8 @@ static struct orch_chart *begin_chart(const struct orch_plot_drawing *d)
         return orch_chart_new(kind, plot->title, y,
                               d->v.over == ORCH_PLOT_OVER_STEPS ? "points" : "runs");
     if (kind == ORCH_CHART_HEAT) {
-        struct orch_chart *chart = orch_chart_new(kind, plot->title, x, plot->row);
+        g_autofree char *row = plot->row ? orch_answer_words(plot->row, NULL) : NULL;
+        struct orch_chart *chart = orch_chart_new(kind, plot->title, x, row);
         chart->z_label = g_steal_pointer(&y);
         return chart;
     }

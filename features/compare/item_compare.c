@@ -170,7 +170,7 @@ static void append_named(GString *out, const struct orch_section_grid *g, const 
 {
     const struct orch_grid *grid = g->grid;
     const struct orch_interval *mean = &c->difference.mean;
-    const bool is_finite = isfinite(mean->low) && isfinite(mean->high);
+    const bool is_finite = isfinite(mean->low) && isfinite(mean->high) && mean->low < mean->high;
     g_autofree char *label = words_of(g, c->cell);
     g_autofree char *value = orch_within_format(mean->mid, mean->low, mean->high);
     g_autofree char *interval = is_finite ? orch_interval_format(mean->low, mean->high) : NULL;

@@ -2,6 +2,7 @@
 /* The items `learn` and `layerwise`: turns the outcomes of learn_item.c and layerwise_item.c into
  * sections. */
 #include "core/recipe/report_shapes.h"
+#include "core/report/answer.h"
 #include "core/report/items.h"
 #include "core/stats/numbers.h"
 #include "features/learn/learn_item.h"
@@ -187,9 +188,10 @@ static void add_answer(struct orch_section *section, const struct orch_learn_out
             best = r;
         }
     }
+    g_autofree char *target = orch_answer_words(o->target, NULL);
     if (best)
         g_string_append_printf(text, "%s predicts %s best, with a mean relative error of %.3g %%",
-                               best->name, o->target, 100 * least);
+                               best->name, target, 100 * least);
     double seen = 0, unseen = 0;
     int groups = 0;
     for (guint i = 0; o->held && i < o->held->groups->len; i++) {
@@ -204,9 +206,9 @@ static void add_answer(struct orch_section *section, const struct orch_learn_out
     if (groups)
         g_string_append_printf(text,
                                "%smean relative error of one model for all: %.3g %%, and %.3g %% "
-                               "where the %s was left out, over %d of them",
+                               "where a %s was left out, in the mean of %d %s%s",
                                text->len ? "; " : "", 100 * seen / groups, 100 * unseen / groups,
-                               o->hold_out, groups);
+                               o->hold_out, groups, o->hold_out, orch_plural(groups));
     if (text->len)
         orch_section_answer(section, "%s", text->str);
 }

@@ -135,8 +135,9 @@ static void add_answer(const struct passes_item *p)
     if (p->computed_count)
         g_string_append_printf(text,
                                "PALEO as computed here misses the measured times by %.3g %% in the "
-                               "mean of %d times",
-                               p->computed_sum / p->computed_count, p->computed_count);
+                               "mean of %d time%s",
+                               p->computed_sum / p->computed_count, p->computed_count,
+                               orch_plural(p->computed_count));
     if (p->paleo_count)
         g_string_append_printf(text, "%sas published by %.3g %% in the mean of %d",
                                text->len ? ", " : "PALEO misses the measured times ",

@@ -115,7 +115,7 @@ has 'repeat=2'
 ok orch plot --y loss --kind histogram -w experiment=fit
 has points
 ok orch plot --kind heat --x lr --y repeat --z loss -w experiment=fit
-has 'repeat (down) by lr (across)'
+has 'repeat (down) by learning rate (across)'
 ok orch plot --kind heat --x experiment --y repeat --z loss -w experiment=fit
 has 'means are also over lr'
 ok orch plot --x rate --y loss -w experiment=scale
