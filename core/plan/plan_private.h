@@ -16,6 +16,11 @@ bool orch_plan_check_items(struct orch_plan *plan, struct orch_diags *diags);
  * reused, in the order in which these ended. */
 bool orch_plan_fill_searches(struct orch_plan *plan, GError **error);
 
+/** Handles an item for which no run can be reused: records what the store has instead. `rows`:
+ * struct orch_history_row *, the newest runs of its cell. */
+void orch_plan_set_to_run(struct orch_plan *plan, struct orch_plan_item *item,
+                          const GPtrArray *rows);
+
 /** Describes how the trial has changed since a run of an earlier version: "train.py changed, and 2
  * more", "lr was 0.1, is 0.2". NULL when there is no recipe (is_ad_hoc) and the run has another
  * setting or command, because it then belongs to another trial. The caller frees. */
