@@ -63,6 +63,20 @@ static struct orch_span padded(struct orch_span span, bool is_log)
     return (struct orch_span){is_near ? 0 : span.low - by, span.high + by};
 }
 
+/* Whether x counts something, such as workers, and a round tick stands between two of them. */
+static bool has_broken_ticks(const struct orch_axis *axis, const GArray *values)
+{
+    bool is_broken = false;
+    for (guint i = 0; i < values->len; i++)
+        if (g_array_index(values, double, i) != floor(g_array_index(values, double, i)))
+            return false;
+    for (guint i = 0; i < axis->ticks->len; i++) {
+        const double at = g_array_index(axis->ticks, struct orch_tick, i).at;
+        is_broken = is_broken || fabs(at - round(at)) > 1e-6;
+    }
+    return is_broken;
+}
+
 /* Returns whether ascending numbers are far enough apart on the axis for each to have a tick. */
 static bool stand_apart(const struct orch_axis *axis, const GArray *values, int most)
 {
@@ -100,8 +114,8 @@ static void make_x(struct orch_frame *frame, int most)
         wide = (struct orch_span){span.low > 0 && span.low <= 0.05 * span.high ? 0 : span.low,
                                   span.high};
     orch_axis_numbers(&frame->x, wide.low, wide.high, chart->log_x, most);
-    if (chart->log_x && runs->len > 1 && runs->len <= (guint)MIN(most + 2, 9) &&
-        stand_apart(&frame->x, runs, most))
+    if ((chart->log_x || has_broken_ticks(&frame->x, runs)) && runs->len > 1 &&
+        runs->len <= (guint)MIN(most + 2, 9) && stand_apart(&frame->x, runs, most))
         orch_axis_ticks_at(&frame->x, (const double *)(void *)runs->data, runs->len);
 }
 

@@ -111,6 +111,14 @@ static void add_chart(struct orch_section_context *a, const struct orch_speedup_
     orch_section_chart(a->section, chart);
 }
 
+/* A header that is its own formula: "t(n)/t(1)" for t(n) / t(1). */
+static bool says_itself(const char *header, const char *formula)
+{
+    g_auto(GStrv) words = g_strsplit(formula, " ", -1);
+    g_autofree char *joined = g_strjoinv("", words);
+    return strcmp(joined, header) == 0;
+}
+
 static void add_notes(struct orch_section_context *a, const struct orch_speedup_gathered *g,
                       const GPtrArray *columns, const char *name)
 {
@@ -126,7 +134,7 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
         any_quotient |= c->is_quotient;
         if (timer)
             orch_section_note(a->section, "%s: measured by the trials (%s)", c->header, timer);
-        else
+        else if (!says_itself(c->header, is_less_better ? c->formula_less : c->formula_more))
             orch_section_note(a->section, "%s = %s", c->header,
                               is_less_better ? c->formula_less : c->formula_more);
     }

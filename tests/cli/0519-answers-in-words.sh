@@ -126,6 +126,20 @@ assert has == {"First": True, "Again": False, "More": True, "Other": True, "Curv
 chart = next(b["chart"] for b in sections["Curve"] if "chart" in b)
 assert chart["y"] == "computing (s)", chart
 P
+# no worker is a half: the ticks below two numbers of workers are these, and a formula that is its header is not said
+cat >d.recipe <<'R'
+format: 1
+recipe: d
+experiments:
+  all: { plugin: ./train.plugin, sweep: { workers: [1, 2] }, repeat: 5 }
+report:
+  - { title: Two, speedup: { value: epoch_time_s, columns: [ratio, increase] } }
+R
+ok orch run d.recipe -q
+ok orch report d.recipe --disturbed
+has_not '  1.0  '
+has 'increase (%) = 100 (t(n) / t(1) - 1) %'
+has_not 't(n)/t(1) = '
 # a curve that rises and then falls has its peak in the sentence, and one that does not has none
 cat >c.recipe <<'R'
 format: 1
