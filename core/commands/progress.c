@@ -213,6 +213,15 @@ static void append_trial(struct orch_progress *progress, GString *frame,
     append_line(progress, frame, line);
 }
 
+/* ", 5 pruned (about 30 % of the time saved)" */
+static void append_pruned(GString *line, const struct orch_totals *totals)
+{
+    g_string_append_printf(line, ", %u pruned", totals->ended[ORCH_VERDICT_PRUNED]);
+    if (totals->saved_share >= 0.01)
+        g_string_append_printf(line, " (about %.0f %% of the time saved)",
+                               100 * totals->saved_share);
+}
+
 static GString *summary_line(const struct orch_totals *totals)
 {
     GString *line = g_string_new(NULL);
@@ -222,7 +231,7 @@ static GString *summary_line(const struct orch_totals *totals)
     if (faults)
         g_string_append_printf(line, ", %u failed", faults);
     if (totals->ended[ORCH_VERDICT_PRUNED])
-        g_string_append_printf(line, ", %u pruned", totals->ended[ORCH_VERDICT_PRUNED]);
+        append_pruned(line, totals);
     if (totals->held)
         g_string_append_printf(line, ", %u claimed by others", totals->held);
     if (totals->interrupted || totals->terminated) {

@@ -280,7 +280,9 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     run.failing = orch_schedule_failing_new();
     run.asked = g_ptr_array_new();
     run.wall_by_experiment = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
-    run.totals.eta_s = NAN;
+    run.pruned_by_experiment =
+        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
+    run.totals.eta_s = run.totals.saved_share = NAN;
     make_jobs(&run);
     sigset_t handled, before;
     sigemptyset(&handled);
@@ -311,6 +313,7 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     g_ptr_array_unref(run.lost_gpus);
     g_array_unref(run.plugin_files);
     g_hash_table_unref(run.wall_by_experiment);
+    g_hash_table_unref(run.pruned_by_experiment);
     g_hash_table_unref(run.failing);
     g_ptr_array_unref(run.asked);
     g_free(run.jobs);

@@ -71,6 +71,7 @@ struct orch_totals {
     unsigned not_run;
     unsigned held; /* not started: others run them or the trials they refer to elsewhere */
     bool interrupted, terminated;
+    double saved_share;    /* of the time of searches, by stopping trials; NAN: unknown or none */
     double eta_s;          /* NAN: unknown */
     enum orch_limit limit; /* the limit that prevented or stopped trials */
     unsigned held_back;    /* trials among not_run that a limit prevented */

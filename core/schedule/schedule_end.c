@@ -5,18 +5,6 @@
 
 #include "lib/base/json.h"
 
-static void keep_wall(struct run *run, const struct host *host, double wall_ms)
-{
-    gpointer experiment = (gpointer)(uintptr_t)host->running.item->cell->experiment;
-    GArray *walls = g_hash_table_lookup(run->wall_by_experiment, experiment);
-    if (!walls) {
-        walls = g_array_new(FALSE, FALSE, sizeof(double));
-        g_hash_table_insert(run->wall_by_experiment, experiment, walls);
-    }
-    double seconds = wall_ms / 1e3;
-    g_array_append_val(walls, seconds);
-}
-
 static void count_end(struct run *run, struct job *job, const struct orch_collected *collected)
 {
     run->totals.ended[collected->verdict]++;
@@ -89,10 +77,14 @@ static bool end_host(struct run *run, struct host *host, GError **error)
         orch_schedule_unclaim(run, job);
         if (job->well) {
             item->state = ORCH_PLAN_DONE;
-            keep_wall(run, host, collected.wall_ms);
+            orch_schedule_keep_wall(run->wall_by_experiment, item->cell->experiment,
+                                    collected.wall_ms);
         }
-        if (collected.verdict == ORCH_VERDICT_PRUNED)
+        if (collected.verdict == ORCH_VERDICT_PRUNED) {
             orch_plan_set_pruned(item, host->running.key, collected.reason);
+            orch_schedule_keep_wall(run->pruned_by_experiment, item->cell->experiment,
+                                    collected.wall_ms);
+        }
         const struct orch_forecaster *forecaster = run->options->forecaster;
         orch_schedule_note_search(run, job, &collected);
         if (collected.verdict == ORCH_VERDICT_OK && forecaster && forecaster->ended)

@@ -75,7 +75,8 @@ struct run {
     bool collects_first;  /* no trial may run while journals are collected */
     GPtrArray *lost_gpus; /* struct lost_gpu *: not used any more in this run */
     GArray *plugin_files;
-    GHashTable *wall_by_experiment; /* experiment -> GArray of double, seconds */
+    GHashTable *wall_by_experiment;   /* experiment -> GArray of double, seconds */
+    GHashTable *pruned_by_experiment; /* the same of the trials that their search's rule stopped */
     char *host_program;
     struct orch_process self;
     int signal_fd;
@@ -199,6 +200,17 @@ void orch_schedule_watch_requests(struct run *run);
 bool orch_schedule_watches_values(const struct run *run);
 /** Gives searches the new values of their running trials, and stops those that they stop. */
 void orch_schedule_watch_values(struct run *run);
+
+/* ---- schedule_saved.c -------------------------------------------------------------------------
+ */
+
+/** Keeps how long a trial took that ended well, or that its search's rule stopped. */
+void orch_schedule_keep_wall(GHashTable *by_experiment, const struct orch_experiment *experiment,
+                             double wall_ms);
+/** Estimates the share of the searches' time that was saved by stopping trials: a stopped one would
+ * have taken as long as the others of its experiment took on average. NAN when none was stopped or
+ * none has ended. */
+double orch_schedule_saved_share(const struct run *run);
 
 /* ---- schedule_inputs.c ------------------------------------------------------------------------
  */

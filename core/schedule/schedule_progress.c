@@ -139,6 +139,7 @@ void orch_schedule_tick(struct run *run)
         look_at(run->hosts->pdata[i], run->plan->expansion);
     run->totals.eta_s = estimate(run);
     run->totals.held = orch_schedule_away(run);
+    run->totals.saved_share = orch_schedule_saved_share(run);
     run->listener->tick(run->listener->ctx, (const struct orch_running *const *)run->hosts->pdata,
                         run->hosts->len, &run->totals);
 }

@@ -70,6 +70,7 @@ static struct scene *scene_new(void)
                               .hosts = g_ptr_array_new_with_free_func(g_free),
                               .asked = g_ptr_array_new()};
     scene->run.wall_by_experiment = g_hash_table_new_full(NULL, NULL, NULL, free_walls);
+    scene->run.pruned_by_experiment = g_hash_table_new_full(NULL, NULL, NULL, free_walls);
     return scene;
 }
 
@@ -86,6 +87,7 @@ static void scene_free(struct scene *scene)
     g_ptr_array_unref(scene->expansion.report);
     orch_manifest_free(scene->manifest);
     g_hash_table_unref(scene->run.wall_by_experiment);
+    g_hash_table_unref(scene->run.pruned_by_experiment);
     g_free(scene);
 }
 
@@ -289,6 +291,27 @@ static void test_estimate_from_ended_trials(void **state)
     scene_free(scene);
 }
 
+/* Trials that were stopped would have taken the mean of their experiment's others. */
+static void test_saved_share(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_new();
+    const struct orch_experiment *first = &scene->experiments[0], *second = first + 1;
+    assert_true(isnan(orch_schedule_saved_share(&scene->run)));
+    orch_schedule_keep_wall(scene->run.pruned_by_experiment, first, 2000);
+    assert_true(isnan(orch_schedule_saved_share(&scene->run))); /* none has ended */
+    put_wall(scene, 0, 8);
+    put_wall(scene, 0, 12);
+    orch_schedule_keep_wall(scene->run.pruned_by_experiment, first, 3000);
+    /* 20 - 5 s of 20 + 20 s are saved */
+    assert_float_equal(orch_schedule_saved_share(&scene->run), 15.0 / 40, 1e-12);
+    put_wall(scene, 1, 5);
+    orch_schedule_keep_wall(scene->run.pruned_by_experiment, second, 7000);
+    /* the other experiment's trial took longer than the one that ended, which saves nothing */
+    assert_float_equal(orch_schedule_saved_share(&scene->run), 15.0 / (40 + 12), 1e-12);
+    scene_free(scene);
+}
+
 static void test_estimate_from_forecasts(void **state)
 {
     (void)state;
@@ -372,6 +395,7 @@ int main(void)
         cmocka_unit_test(test_ticks),
         cmocka_unit_test(test_nothing_is_known),
         cmocka_unit_test(test_estimate_from_ended_trials),
+        cmocka_unit_test(test_saved_share),
         cmocka_unit_test(test_estimate_from_forecasts),
         cmocka_unit_test(test_estimate_from_pace),
         cmocka_unit_test(test_estimate_from_a_running_trial),
