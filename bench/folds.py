@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """orch's predictors against scikit-learn's on the same folds of public measurements: rows at random, networks never
-seen, GPUs never seen. Each set is cut to --rows rows (drawn once, seed 1); each cell has up to --folds folds.
+seen, GPUs never seen ("gpu"), chips never seen ("chip": all boards of one are left out together). Each set is cut to --rows rows (drawn once, seed 1); each cell has up to --folds folds.
 
 scikit-learn gets the table's columns, the GPU's facts, counts of networks where the set has none, operations, bytes
 and a roofline, and is tuned in each fold by 3-fold cross-validation (by the same kind of group) over a grid, on log
@@ -47,6 +47,8 @@ SETS = {  # target, column of networks, of GPUs (None: too few of them), columns
     "tf_benchmarks": ("step_ms", "net", None, "img_per_s"),
     "lambda_train": ("throughput", None, "gpu", ""),
 }
+# boards of one chip: whoever leaves a chip out leaves all of them out
+CHIPS = {"A100-PCIE-40GB": "A100", "A100-PCIE-80GB": "A100", "A100-SXM4-40GB": "A100", "MI250": "MI210", "TITAN Xp": "GTX 1080 Ti"}
 FACTS = ["fp32_tflops", "fp16_tensor_tflops", "mem_gb", "bw_gbs", "sms", "cores", "boost_mhz", "l2_mb", "year"]
 
 p = argparse.ArgumentParser()
@@ -212,7 +214,7 @@ def sklearn_answers(x, names, roof, y, groups, train, test):
 def folds_of(rows, cell, spec, count):
     """(train, test, groups) of each fold"""
     n = len(rows)
-    column = {"random": None, "net": spec[1], "gpu": spec[2]}[cell]
+    column = {"random": None, "net": spec[1], "gpu": spec[2], "chip": spec[2]}[cell]
     if cell != "random" and not column:
         return []
     if cell == "random":
@@ -220,14 +222,14 @@ def folds_of(rows, cell, spec, count):
         groups = None
         tests = [numpy.flatnonzero(part == k) for k in range(5)]
     else:
-        groups = numpy.array([r[column] for r in rows])
+        groups = numpy.array([CHIPS.get(r[column], r[column]) if cell == "chip" else r[column] for r in rows])
         names = sorted(set(groups), key=lambda g: hashlib.md5(g.encode()).hexdigest())
         if len(names) < 2:
             return []
-        parts = names if cell == "gpu" or len(names) < 8 else [set(names[k::5]) for k in range(5)]
+        parts = names if cell in ("gpu", "chip") or len(names) < 8 else [set(names[k::5]) for k in range(5)]
         tests = [numpy.flatnonzero([g in p if isinstance(p, set) else g == p for g in groups]) for p in parts]
         tests = [t for t in tests if len(t) >= 3]
-    tests = tests if n <= 400 else tests[: max(count, 5 if cell == "gpu" else count)]
+    tests = tests if n <= 400 else tests[: max(count, 5 if cell in ("gpu", "chip") else count)]
     return [(numpy.setdiff1d(numpy.arange(n), t), t, groups) for t in tests]
 
 

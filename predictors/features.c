@@ -98,6 +98,12 @@ static bool is_training(const struct reader *in, const char *mode, const char *o
     return in->net >= 0;
 }
 
+static bool is_compiled(const char *variant)
+{
+    static const char *const words[] = {"fusion", "compile", "compiled", NULL};
+    return g_strv_contains(words, variant);
+}
+
 /* Parses "dp4", "tp4", "pp4_1": data, tensor or pipeline parallelism on four devices. `out_split`:
  * the number of parts that a step's work is divided into; 1 for a pipeline. NaN for any other
  * text. */
@@ -127,6 +133,7 @@ static struct orch_row_facts facts_of(const struct reader *in, size_t row)
     f.gpu = orch_gpu_find(text_at(in, row, in->gpu));
     f.training = is_training(in, text_at(in, row, in->mode), f.opt);
     f.precision = precision_of(text_at(in, row, in->precision));
+    f.is_compiled = is_compiled(text_at(in, row, in->variant));
     if (isnan(f.field[ORCH_FIELD_GPUS]))
         f.field[ORCH_FIELD_GPUS] = devices_of(text_at(in, row, in->variant), &split);
     double gpus = isnan(f.field[ORCH_FIELD_GPUS]) ? 1 : f.field[ORCH_FIELD_GPUS];
@@ -186,6 +193,7 @@ static const struct {
     FIELD("white roofline_ms", roofline_ms),
     FIELD("white prior_ms", prior_ms),
     FIELD("white prior_tf32_ms", prior_tf32_ms),
+    FIELD("white kernels_ms", kernels_ms),
 };
 
 /* Tile sizes of a matrix product on a GPU, for features that say how well the tiles fill it. */

@@ -59,6 +59,7 @@ struct orch_row_facts {
     const struct orch_gpu_spec *gpu; /* NULL: unknown */
     const char *net, *op, *opt;      /* "" if unknown */
     bool training;
+    bool is_compiled; /* by a compiler that fuses kernels */
     enum orch_precision precision;
 };
 
@@ -79,6 +80,7 @@ struct orch_row_work {
      * (predictors/prior.h); at the given precision, and with TF32 tensor cores where available,
      * because some frameworks use them for fp32 and others do not */
     double prior_ms, prior_tf32_ms;
+    double kernels_ms; /* kernel by kernel (predictors/features_kernels.h) */
 };
 
 /** Computes the work of a row. Returns false if it is unknown. */

@@ -5,6 +5,7 @@
 #include "predictors/features.h"
 
 #include "lib/net/cost.h"
+#include "predictors/features_kernels.h"
 #include "predictors/features_nets.h"
 #include "predictors/prior.h"
 
@@ -105,7 +106,8 @@ static struct orch_row_work empty_work(void)
                                   .activations = none,
                                   .pools = none,
                                   .sums = none,
-                                  .depthwise_share = none};
+                                  .depthwise_share = none,
+                                  .kernels_ms = none};
 }
 
 /* Number of states that an optimizer keeps per weight, by PyTorch's and TensorFlow's names. */
@@ -439,8 +441,10 @@ bool orch_row_work(const struct orch_row_facts *facts, struct orch_row_work *out
     struct rates rates = rates_of(facts);
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
         *out = empty_work();
-        if (kinds[i](facts, &rates, out))
-            return true;
+        if (!kinds[i](facts, &rates, out))
+            continue;
+        out->kernels_ms = orch_row_kernels_ms(facts, out);
+        return true;
     }
     *out = empty_work();
     return false;

@@ -14,6 +14,8 @@
 #define TUNING_ROWS 3000 /* sample size for the model search */
 #define HOLD_PART 5      /* with more rows, one in HOLD_PART is held out to weight the models */
 #define UNKNOWN_WEIGHT 0.05
+#define KERNELS_PRIOR                                                                              \
+    4 /* weight of a kernel-by-kernel candidate over another, before there is evidence */
 
 /* ---- questions ---------------------------------------------------------------------------------
  */
@@ -201,9 +203,12 @@ static void set_weights(struct orch_scenario *q, const struct work *w, bool mixe
             best = t;
     }
     weights[best] = 1;
+    g_autofree double *prior = g_new(double, count + 1);
+    for (size_t t = 0; t < count; t++)
+        prior[t] = candidate_at(q->candidates, t)->box == ORCH_BOX_KERNELS ? KERNELS_PRIOR : 1;
     if (mixes)
-        orch_stacking_fit(w->predictions, count, w->logs, w->row_weights, w->rows->rows, w->folds,
-                          holds_out_groups(q) ? q->known->len : 0, weights);
+        orch_stacking_fit(w->predictions, prior, count, w->logs, w->row_weights, w->rows->rows,
+                          w->folds, holds_out_groups(q) ? q->known->len : 0, weights);
     for (size_t t = 0; t < count; t++)
         candidate_at(q->candidates, t)->weight = weights[t];
 }
@@ -583,7 +588,8 @@ bool orch_learned_is_baseline(const struct orch_learned *l, int question)
 
 const char *orch_learn_box_name(enum orch_learn_box box)
 {
-    static const char *const names[] = {"black", "grey", "bare grey", "specs", "stripped", "plain"};
+    static const char *const names[] = {"black",    "grey",  "bare grey", "specs",
+                                        "stripped", "plain", "kernels"};
     return names[box];
 }
 

@@ -58,9 +58,12 @@ enum orch_learn_box {
                           them: only the effect of the run's settings is learned */
     ORCH_BOX_PLAIN, /* log of the time, without the white box's terms: the model combines the GPU's
                        facts and the work itself */
+    ORCH_BOX_KERNELS, /* ratio to the kernel-by-kernel model (lib/steptime/kernel_times.h) times a
+                         constant, without facts of the GPU and with each GPU's own median taken
+                         out: what is learned is the effect of the geometry */
 };
-#define ORCH_BOX_COUNT (ORCH_BOX_PLAIN + 1)
-/** "black", "grey", "bare grey", "specs", "stripped", "plain" */
+#define ORCH_BOX_COUNT (ORCH_BOX_KERNELS + 1)
+/** "black", "grey", "bare grey", "specs", "stripped", "plain", "kernels" */
 const char *orch_learn_box_name(enum orch_learn_box box);
 
 /** A candidate model with its hyperparameters and its result in cross-validation. */

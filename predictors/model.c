@@ -124,12 +124,13 @@ void orch_model_free(struct orch_model *model)
 
 json_t *orch_hyperparams_save(const struct orch_hyperparams *k)
 {
-    return json_pack("{s:i, s:f, s:b, s:f, s:f, s:i, s:i, s:i, s:f, s:f, s:f, s:i, s:i, s:i, s:i}",
-                     "loss", (int)k->loss, "level", k->level, "all_trees", (int)k->all_trees,
-                     "length", k->length, "ridge", k->ridge, "depth", k->depth, "trees", k->trees,
-                     "leaf_rows", k->leaf_rows, "rate", k->rate, "feature_share", k->feature_share,
-                     "row_share", k->row_share, "neighbours", k->neighbours, "width", k->width,
-                     "later_widths", k->later_widths, "epochs", k->epochs);
+    return json_pack(
+        "{s:i, s:f, s:b, s:f, s:f, s:i, s:i, s:i, s:f, s:f, s:f, s:i, s:i, s:i, s:i, s:f}", "loss",
+        (int)k->loss, "level", k->level, "all_trees", (int)k->all_trees, "length", k->length,
+        "ridge", k->ridge, "depth", k->depth, "trees", k->trees, "leaf_rows", k->leaf_rows, "rate",
+        k->rate, "feature_share", k->feature_share, "row_share", k->row_share, "neighbours",
+        k->neighbours, "width", k->width, "later_widths", k->later_widths, "epochs", k->epochs,
+        "share", k->share);
 }
 
 struct orch_hyperparams orch_hyperparams_load(const json_t *o)
@@ -150,7 +151,8 @@ struct orch_hyperparams orch_hyperparams_load(const json_t *o)
         .neighbours = (int)json_integer_value(json_object_get(o, "neighbours")),
         .width = (int)json_integer_value(json_object_get(o, "width")),
         .later_widths = (int)json_integer_value(json_object_get(o, "later_widths")),
-        .epochs = (int)json_integer_value(json_object_get(o, "epochs"))};
+        .epochs = (int)json_integer_value(json_object_get(o, "epochs")),
+        .share = json_number_value(json_object_get(o, "share"))};
 }
 
 json_t *orch_model_save(const struct orch_model *model, enum orch_save_style style)

@@ -38,6 +38,7 @@ struct orch_hyperparams {
     int width;            /* mlp: of the first hidden layer */
     int later_widths;     /* mlp: of the second and third; 0: like the first */
     int epochs;           /* mlp */
+    double share;         /* of the model's correction of a white box that counts; 0: all of it */
 };
 
 struct orch_model_kind {

@@ -25,6 +25,16 @@ static bool has_white(const struct orch_rows *rows)
     return rows->rows && (double)count >= 0.5 * (double)rows->rows;
 }
 
+/* True if the kernel-by-kernel model speaks of most rows. */
+static bool has_kernels(const struct orch_rows *rows)
+{
+    int column = orch_matrix_find(rows->matrix, "white kernels_ms");
+    size_t count = 0;
+    for (size_t i = 0; column >= 0 && i < rows->rows; i++)
+        count += orch_matrix_column(rows->matrix, column)[i] > 0;
+    return 2 * count > rows->rows;
+}
+
 static void add(GArray *candidates, const struct orch_model_kind *kind,
                 const struct orch_hyperparams *hyperparams, enum orch_learn_box box)
 {
@@ -45,7 +55,7 @@ static bool allows(const struct orch_rows *rows, const struct orch_learn_options
         return !grey_only || !has_white(rows);
     if (o->target == ORCH_LEARN_LOG || !has_white(rows))
         return false;
-    return true;
+    return box != ORCH_BOX_KERNELS || has_kernels(rows);
 }
 
 static void add_boxes(GArray *candidates, const struct orch_rows *rows,
@@ -63,6 +73,7 @@ static void add_boxes(GArray *candidates, const struct orch_rows *rows,
 #define SPECS (1u << ORCH_BOX_SPECS)
 #define STRIPPED (1u << ORCH_BOX_STRIPPED)
 #define PLAIN (1u << ORCH_BOX_PLAIN)
+#define KERNELS (1u << ORCH_BOX_KERNELS)
 
 /* Adds one model family that was requested by name, with its whole hyperparameter grid. */
 static void list_kind(GArray *candidates, const struct orch_rows *rows,
@@ -87,7 +98,17 @@ struct offer {
 
 #define BOOST_KNOBS .loss = ORCH_LOSS_RELATIVE, .leaf_rows = 4
 
+#define KERNEL_KNOBS                                                                               \
+    .loss = ORCH_LOSS_QUANTILE, .level = 0.5, .depth = 4, .leaf_rows = 40, .trees = 200,           \
+    .rate = 0.1, .feature_share = 0.5, .row_share = 0.8, .all_trees = true
+
 static const struct offer OFFERS[] = {
+    {.unseen = KERNELS, .few = KERNELS, .hyperparams = {0}},
+    {.kind = &ORCH_MODEL_BOOST, .unseen = KERNELS, .few = KERNELS, .hyperparams = {KERNEL_KNOBS}},
+    {.kind = &ORCH_MODEL_BOOST,
+     .unseen = KERNELS,
+     .few = KERNELS,
+     .hyperparams = {KERNEL_KNOBS, .share = 0.5}},
     {.seen = GREY | SPECS, .unseen = GREY | SPECS, .few = GREY | SPECS, .hyperparams = {0}},
     {.kind = &ORCH_MODEL_KNN,
      .seen = SPECS | GREY,
@@ -170,9 +191,11 @@ static void list_all(GArray *candidates, const struct orch_scenario *q,
 {
     bool unseen = q->column != NULL;
     bool few = unseen && !q->has_one_group && q->known->len < ORCH_FEW_GROUPS;
+
     for (size_t i = 0; i < G_N_ELEMENTS(OFFERS); i++) {
         const struct offer *offer = &OFFERS[i];
         unsigned boxes = few ? offer->few : unseen ? offer->unseen : offer->seen;
+
         if (!has_white(rows) && boxes)
             boxes |= BLACK; /* the only box that needs no roofline */
         if (!offer->kind)
@@ -264,11 +287,17 @@ static struct orch_matrix *visible(const struct orch_scenario *q, struct orch_ma
         return orch_matrix_without(m, orch_scenario_has_fact, q);
     if (box == ORCH_BOX_PLAIN)
         return orch_matrix_without(m, is_of_white, NULL);
-    return box == ORCH_BOX_STRIPPED ? orch_matrix_without(m, is_fact_or_of_one, q) : m;
+    return box == ORCH_BOX_STRIPPED || box == ORCH_BOX_KERNELS
+               ? orch_matrix_without(m, is_fact_or_of_one, q)
+               : m;
 }
 
-static struct orch_whitebox *fit_white(const struct orch_rows *rows, enum orch_learn_box box)
+/* `out_shift`: by row, what of its ratio to the white box is the GPU's own. */
+static struct orch_whitebox *fit_white(const struct orch_rows *rows, enum orch_learn_box box,
+                                       double *out_shift)
 {
+    if (box == ORCH_BOX_KERNELS)
+        return orch_whitebox_fit_kernels(rows, out_shift);
     bool fitted = box == ORCH_BOX_GREY || box == ORCH_BOX_BARE;
     return box == ORCH_BOX_BLACK || box == ORCH_BOX_PLAIN ? NULL
            : fitted                                       ? orch_whitebox_fit(rows)
@@ -326,7 +355,8 @@ static int8_t *signs_of(const struct orch_matrix *m, bool is_rate)
 
 /* Fits to the rows whose roofline is known. */
 static bool fit_model(struct orch_member *m, const struct orch_scenario *q,
-                      const struct orch_rows *rows, uint64_t seed, GError **error)
+                      const struct orch_rows *rows, const double *shift, uint64_t seed,
+                      GError **error)
 {
     g_autofree double *offsets = offsets_of(m->white, rows);
     g_autofree size_t *which = g_new(size_t, rows->rows + 1);
@@ -335,7 +365,7 @@ static bool fit_model(struct orch_member *m, const struct orch_scenario *q,
     for (size_t i = 0; i < rows->rows; i++) {
         if (!isfinite(offsets[i]))
             continue;
-        y[count] = log(rows->target[i]) - offsets[i];
+        y[count] = log(rows->target[i]) - offsets[i] - shift[i];
         which[count++] = i;
     }
     struct orch_matrix *seen = visible(q, rows->matrix, m->candidate.box);
@@ -354,8 +384,9 @@ static bool fit_model(struct orch_member *m, const struct orch_scenario *q,
 bool orch_member_fit(struct orch_member *m, const struct orch_scenario *q,
                      const struct orch_rows *rows, uint64_t seed, GError **error)
 {
-    m->white = fit_white(rows, m->candidate.box);
-    return !m->candidate.kind || fit_model(m, q, rows, seed, error);
+    g_autofree double *shift = g_new0(double, rows->rows + 1);
+    m->white = fit_white(rows, m->candidate.box, shift);
+    return !m->candidate.kind || fit_model(m, q, rows, shift, seed, error);
 }
 
 void orch_member_release(struct orch_member *m)
@@ -373,8 +404,9 @@ void orch_member_predict(const struct orch_member *m, const struct orch_rows *ro
         out[i] = 0;
     if (m->model)
         orch_model_predict(m->model, rows->matrix, out); /* ignores features it was not fitted on */
+    double share = m->candidate.hyperparams.share > 0 ? m->candidate.hyperparams.share : 1;
     for (size_t i = 0; i < rows->rows; i++)
-        out[i] = offsets[i] + (m->model ? CLAMP(out[i], m->low, m->high) : 0);
+        out[i] = offsets[i] + (m->model ? share * CLAMP(out[i], m->low, m->high) : 0);
 }
 
 /* ---- cross-validation

@@ -97,10 +97,10 @@ void orch_member_predict(const struct orch_member *member, const struct orch_row
  * the weighted mean of answers[candidate][row] (log) against `logs`, with rows weighted by
  * `row_weights` (NULL: equally). `groups` is the number of groups held out, 0 if rows were held
  * out. With few groups the weights are shrunk towards equal ones, because errors of few groups are
- * poor evidence. */
-void orch_stacking_fit(double *const *predictions, size_t count, const double *logs,
-                       const double *row_weights, size_t rows, const int *folds, size_t groups,
-                       double *out_weights);
+ * poor evidence. `prior`: these by candidate, up to a factor; NULL: all equal. */
+void orch_stacking_fit(double *const *predictions, const double *prior, size_t count,
+                       const double *logs, const double *row_weights, size_t rows, const int *folds,
+                       size_t groups, double *out_weights);
 /** Weighted mean of the predictions (weights of missing ones are redistributed) and the standard
  * deviation among them. For unseen groups (`of_groups`) a tenth of the weight is trimmed at each
  * end, because single models may extrapolate badly. */

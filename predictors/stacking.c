@@ -200,8 +200,8 @@ static double real_share(const struct table *t, double *means)
 /* Prior weights when few groups were measured: the share from real_share() is distributed by
  * likelihood, where each group counts as one error, and the remainder equally. */
 static void weigh_by_folds(double *const *predictions, const size_t *selected, size_t models,
-                           const double *logs, const double *row_weights, const int *folds,
-                           size_t rows, double *out)
+                           const double *usual, const double *logs, const double *row_weights,
+                           const int *folds, size_t rows, double *out)
 {
     g_autofree double *errors = g_new(double, models *ORCH_FOLDS + 1);
     g_autofree double *means = g_new(double, models + 1);
@@ -210,9 +210,9 @@ static void weigh_by_folds(double *const *predictions, const size_t *selected, s
     fill_table(&t, predictions, selected, logs, row_weights, folds, rows);
     double share = real_share(&t, means);
     for (size_t j = 0; j < models; j++)
-        all += out[j] = exp(-t.folds * share * means[j]);
+        all += out[j] = usual[j] * exp(-t.folds * share * means[j]);
     for (size_t j = 0; j < models; j++)
-        out[j] = (1 - share) / (double)models + share * out[j] / all;
+        out[j] = (1 - share) * usual[j] + share * out[j] / all;
 }
 
 /* Minimises sum_i weights[i] (sum_j x_j e_ij)^2 over x >= 0. A heavy row makes x sum to 1, and
@@ -254,9 +254,9 @@ static void drop_small(double *weights, size_t count)
         weights[j] /= sum;
 }
 
-void orch_stacking_fit(double *const *predictions, size_t count, const double *logs,
-                       const double *row_weights, size_t rows, const int *folds, size_t groups,
-                       double *out_weights)
+void orch_stacking_fit(double *const *predictions, const double *prior, size_t count,
+                       const double *logs, const double *row_weights, size_t rows, const int *folds,
+                       size_t groups, double *out_weights)
 {
     double pull = groups ? GROUP_PULL * (double)rows / pow((double)groups, 3) : 0;
     g_autofree size_t *selected = g_new(size_t, count + 1);
@@ -265,7 +265,8 @@ void orch_stacking_fit(double *const *predictions, size_t count, const double *l
            used = 0;
     g_autofree double *errors = g_new0(double, rows *n + 1), *weights = g_new(double, rows + 1);
     g_autofree double *base = g_new(double, rows + 1), *x = g_new0(double, n + 1);
-    g_autofree double *usual = g_new(double, n + 1);
+    g_autofree double *equal = g_new(double, n + 1), *usual = g_new(double, n + 1);
+    double all = 0;
     for (size_t j = 0; j < count; j++)
         out_weights[j] = 0;
     for (size_t i = 0; i < rows; i++) {
@@ -278,9 +279,11 @@ void orch_stacking_fit(double *const *predictions, size_t count, const double *l
         used += whole;
     }
     for (size_t j = 0; j < n; j++)
-        usual[j] = 1 / (double)n;
+        all += equal[j] = prior ? prior[selected[j]] : 1;
+    for (size_t j = 0; j < n; j++)
+        usual[j] = equal[j] /= all;
     if (groups && groups < ORCH_FEW_GROUPS)
-        weigh_by_folds(predictions, selected, n, logs, row_weights, folds, rows, usual);
+        weigh_by_folds(predictions, selected, n, equal, logs, row_weights, folds, rows, usual);
     memcpy(x, usual, n * sizeof *x);
     for (int round = 0; round < ROUNDS && n > 1 && used > n; round++) {
         for (size_t i = 0; i < used; i++) {

@@ -13,14 +13,27 @@
 #define FEW_ROWS 300 /* with fewer rows only the first FEW_TERMS terms are used */
 #define FEW_TERMS 5
 
+#define KERNELS "white kernels_ms"
+
 static const char *const TERMS[] = {
-    "white prior_ms",    "white compute_ms",  "white memory_ms",     "white launches",
-    "white exchange_ms", "white roofline_ms", "white prior_tf32_ms", "white tensor_ms",
-    "white tiles128_ms", "white tiles64_ms",  "white tiles32_ms",    "white update_ms",
+    "white prior_ms",
+    "white compute_ms",
+    "white memory_ms",
+    "white launches",
+    "white exchange_ms",
+    "white roofline_ms",
+    "white prior_tf32_ms",
+    "white tensor_ms",
+    "white tiles128_ms",
+    "white tiles64_ms",
+    "white tiles32_ms",
+    "white update_ms",
+    KERNELS,
 };
 
 /* Features that can be the base, scaled by a constant. */
-static const char *const BASES[] = {"white roofline_ms", "white prior_ms", "white prior_tf32_ms"};
+static const char *const BASES[] = {"white roofline_ms", "white prior_ms", "white prior_tf32_ms",
+                                    KERNELS};
 
 /* Measured time in ms. The rows' own roofline, known in both units, gives the conversion. */
 static double measured_ms(const struct orch_rows *rows, size_t i)
@@ -151,6 +164,65 @@ struct orch_whitebox *orch_whitebox_fit_factor(const struct orch_rows *rows)
             w->base = BASES[k];
         }
     }
+    return w;
+}
+
+/* Text that rows of one GPU have in common: its facts. Caller frees. */
+static char *gpu_key(const struct orch_matrix *m, size_t row)
+{
+    GString *key = g_string_new(NULL);
+    for (int c = 0; c < orch_matrix_cols(m); c++)
+        if (g_str_has_prefix(orch_matrix_feature(m, c)->name, "gpu "))
+            g_string_append_printf(key, "%.9g ", orch_matrix_column(m, c)[row]);
+    return g_string_free(key, FALSE);
+}
+
+static void free_array(void *array)
+{
+    g_array_unref(array);
+}
+
+struct orch_whitebox *orch_whitebox_fit_kernels(const struct orch_rows *rows, double *out_shift)
+{
+    const double *column = column_of(rows, KERNELS);
+    g_autoptr(GHashTable) gpus = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_array);
+    g_autofree GArray **of = g_new0(GArray *, rows->rows + 1);
+    size_t known = 0;
+    for (size_t i = 0; column && i < rows->rows; i++) {
+        double base = base_of(rows, column, i);
+        char *key = gpu_key(rows->matrix, i);
+        if (!(of[i] = g_hash_table_lookup(gpus, key)))
+            g_hash_table_insert(gpus, g_strdup(key),
+                                of[i] = g_array_new(FALSE, FALSE, sizeof(double)));
+        g_free(key);
+        double ratio = log(rows->target[i] / base);
+        if (!isfinite(ratio))
+            continue;
+        g_array_append_val(of[i], ratio);
+        known++;
+    }
+    if (known * 2 < rows->rows || !known)
+        return NULL;
+    g_autofree double *medians = g_new(double, g_hash_table_size(gpus) + 1);
+    size_t count = 0;
+    GHashTableIter each;
+    void *ratios;
+    g_hash_table_iter_init(&each, gpus);
+    while (g_hash_table_iter_next(&each, NULL, &ratios)) {
+        GArray *a = ratios;
+        if (!a->len)
+            continue;
+        double median = orch_reals_median((double *)(void *)a->data, a->len);
+        g_array_set_size(a, 1);
+        g_array_index(a, double, 0) = median;
+        medians[count++] = median;
+    }
+    struct orch_whitebox *w = g_new0(struct orch_whitebox, 1);
+    double middle = orch_reals_median(medians, count);
+    w->factor = exp(middle);
+    w->base = orch_whitebox_base(KERNELS);
+    for (size_t i = 0; i < rows->rows; i++)
+        out_shift[i] = of[i]->len ? g_array_index(of[i], double, 0) - middle : 0;
     return w;
 }
 

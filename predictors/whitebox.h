@@ -26,6 +26,10 @@ const char *orch_whitebox_base(const char *name);
 /** Fits only a factor, to the base with the least scatter: a roofline or the prior. Caller
  * frees. */
 struct orch_whitebox *orch_whitebox_fit_factor(const struct orch_rows *rows);
+/** Fits only a factor, to the kernel-by-kernel model: the median over the GPUs of each one's median
+ * ratio, which is written by row to `out_shift` as a logarithm, without the factor. NULL if the
+ * model speaks of fewer than half of the rows. Caller frees. */
+struct orch_whitebox *orch_whitebox_fit_kernels(const struct orch_rows *rows, double *out_shift);
 void orch_whitebox_free(struct orch_whitebox *white);
 /** Predictions in the unit of the target; NaN for rows without a roofline. */
 void orch_whitebox_predict(const struct orch_whitebox *white, const struct orch_rows *rows,

@@ -135,6 +135,36 @@ static void test_transformer(void **state)
     orch_rows_free(r);
 }
 
+/* Kernel by kernel: whole transformers as NeuSight's authors measured them, in ms (some of their
+ * published rows, which the constants were not fitted to); a compiled one; one on several GPUs. */
+static void test_transformer_kernels(void **state)
+{
+    (void)state;
+    static const double measured[] = {518.256, 904.721, 7267.04, 124.218, 1288.79};
+    struct orch_rows *r =
+        rows_of("gpu,net,mode,variant,seq,batch,layers,hidden,heads,ff,vocab,e2e_ms\n"
+                "V100,bert_large,inf,,512,16,24,1024,16,4096,30522,1\n"
+                "P100,bert_large,inf,,512,16,24,1024,16,4096,30522,1\n"
+                "A100-PCIE-40GB,gpt3_27,inf,,2048,8,32,2560,32,10240,50257,1\n"
+                "MI210,bert_large,inf,,512,8,24,1024,16,4096,30522,1\n"
+                "A100-PCIE-40GB,switchxl4,inf,,2048,1,24,1024,32,16384,32128,1\n"
+                "V100,bert_large,train,,512,16,24,1024,16,4096,30522,1\n"
+                "V100,bert_large,inf,fusion,512,16,24,1024,16,4096,30522,1\n"
+                "V100,bert_large,inf,dp4,512,16,24,1024,16,4096,30522,1\n",
+                "e2e_ms");
+    for (size_t i = 0; i < G_N_ELEMENTS(measured); i++)
+        assert_true(fabs(log(at(r, "white kernels_ms", i) / measured[i])) < 0.2);
+    double alone = at(r, "white kernels_ms", 0);
+    assert_true(at(r, "white kernels_ms", 5) > 2.5 * alone);
+    assert_true(at(r, "white kernels_ms", 6) < 0.95 * alone);
+    assert_true(at(r, "white kernels_ms", 7) < 0.3 * alone);
+    orch_rows_free(r);
+    r = rows_of("gpu,b,m,n,k,ms\nV100,1,4096,4096,4096,11\nnonesuch,1,64,64,64,1\n", "ms");
+    near(at(r, "white kernels_ms", 0), 10.83430 + 0.043);
+    assert_true(isnan(at(r, "white kernels_ms", 1)));
+    orch_rows_free(r);
+}
+
 /* A rate is items a step over its time. */
 static void test_rate(void **state)
 {
@@ -182,7 +212,8 @@ int main(void)
         cmocka_unit_test(test_counted_nets), cmocka_unit_test(test_drop),
         cmocka_unit_test(test_product),      cmocka_unit_test(test_layer),
         cmocka_unit_test(test_elements),     cmocka_unit_test(test_net),
-        cmocka_unit_test(test_transformer),  cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_transformer),  cmocka_unit_test(test_transformer_kernels),
+        cmocka_unit_test(test_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

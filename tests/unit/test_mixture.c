@@ -340,10 +340,10 @@ static void test_weights(void **state)
         steady[i] = -0.3;
     }
     double *answers[] = {good, steady};
-    orch_stacking_fit(answers, 2, logs, NULL, ROWS, folds, 4, weights);
+    orch_stacking_fit(answers, NULL, 2, logs, NULL, ROWS, folds, 4, weights);
     assert_true(weights[0] > 0.3 && weights[1] > 0.3);
     assert_true(fabs(weights[0] + weights[1] - 1) < 1e-9);
-    orch_stacking_fit(answers, 2, logs, NULL, ROWS, folds, 0, weights);
+    orch_stacking_fit(answers, NULL, 2, logs, NULL, ROWS, folds, 0, weights);
     assert_true(weights[0] <= 0 && weights[1] > 0.99);
     assert_true(fabs(orch_error_by_folds(steady, logs, NULL, folds, ROWS) - (1 - exp(-0.3))) <
                 1e-9);
@@ -367,7 +367,7 @@ static void test_weights_of_few(void **state)
                 answers[m][i] = (i / 4 % 2 ? 1 : -1) * (is_better ? 0.1 : 0.15);
             }
         }
-        orch_stacking_fit(answers, MODELS, logs, NULL, ROWS, folds, 4, weights);
+        orch_stacking_fit(answers, NULL, MODELS, logs, NULL, ROWS, folds, 4, weights);
         for (int m = 1; m < MODELS; m++)
             assert_true(is_steady ? weights[0] > 1.5 * weights[m]
                                   : fabs(weights[0] - weights[m]) < 0.05);

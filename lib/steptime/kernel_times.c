@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/steptime/kernel_times.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- constants, printed by bench/distil_kernels.py ---------------------------------------------
+ */
+
+#define SHARE_BEFORE_2017 0.795 /* u: share of the peak that products reach */
+#define SHARE_SINCE_2017 1.10
+#define SHARE_AMD 1.00
+#define WATTS_PER_TFLOPS 23.4 /* e in the year 2016, at fp32 */
+#define POWER_NORM 6.0
+#define WAVE_SHARE 0.70 /* how much of a wave that is not full counts as full */
+#define K_STEP 10.3     /* depth of a step of a tile */
+#define K_PAD 5.9       /* what filling and emptying it costs, as depth */
+#define TILE_COST 12.9
+#define MEMORY_SHARE 0.785
+#define NORM 3.95
+#define ALONE_S 43e-6 /* of a kernel that is timed by itself */
+#define BEHIND_S 4e-6
+
+static const double VECTOR_SHARES[ORCH_KERNEL_KINDS] = {0.80, 0.62, 0.50};
+
+#define HALVING_YEARS 3.0 /* of the energy of an operation: set, not fitted */
+#define SPLIT_MIN_K 256
+
+/* Years of the architectures, not of the cards: energy depends on the design. */
+static const struct {
+    const char *arch;
+    int year;
+} ARCHS[] = {{"Kepler", 2012}, {"Maxwell", 2014}, {"Pascal", 2016}, {"Volta", 2017},
+             {"Turing", 2018}, {"Ampere", 2020},  {"Ada", 2022},    {"Hopper", 2022},
+             {"CDNA1", 2020},  {"CDNA2", 2021},   {"CDNA3", 2023},  {"Blackwell", 2024}};
+
+/* Tiles of a product that libraries choose from; each also the other way round. */
+static const double TILES[][2] = {{256, 128}, {128, 256}, {128, 128}, {128, 64},
+                                  {64, 128},  {64, 64},   {32, 128},  {128, 32},
+                                  {32, 64},   {64, 32},   {32, 32}};
+
+/* ---- a GPU -------------------------------------------------------------------------------------
+ */
+
+static int year_of(const char *arch)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(ARCHS); i++)
+        if (strcmp(ARCHS[i].arch, arch) == 0)
+            return ARCHS[i].year;
+    return 0;
+}
+
+/* AMD's data sheets give fp32 of the vector units; products run on the matrix units, at twice that
+ * rate. */
+static double product_peak(const struct orch_gpu_spec *gpu, enum orch_precision precision,
+                           bool is_amd)
+{
+    double peak = orch_gpu_peak(gpu, precision);
+    bool is_fp32 = precision == ORCH_FP32 || precision == ORCH_FP32_IEEE;
+    return is_amd && is_fp32 ? 2 * peak : peak;
+}
+
+bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
+                         double watts, struct orch_kernel_gpu *out)
+{
+    int year = gpu->arch ? year_of(gpu->arch) : 0;
+    bool is_amd = gpu->arch && g_str_has_prefix(gpu->arch, "CDNA");
+    double peak = product_peak(gpu, precision, is_amd);
+    double fp32 = product_peak(gpu, ORCH_FP32_IEEE, is_amd);
+    if (gpu->unit == ORCH_GPU_HOST || !year || !(peak > 0) || !(fp32 > 0) || gpu->sms < 1 ||
+        !(gpu->bandwidth_gbs > 0))
+        return false;
+    double share = is_amd ? SHARE_AMD : year < 2017 ? SHARE_BEFORE_2017 : SHARE_SINCE_2017;
+    double board = watts > 0 ? watts : gpu->watts;
+    /* at other precisions an operation takes as much less energy as its peak is higher */
+    double by_power = board > 0
+                          ? board / (WATTS_PER_TFLOPS * exp2(-(year - 2016) / HALVING_YEARS)) *
+                                1e12 * (peak / fp32)
+                          : (double)INFINITY;
+    double by_units = share * peak;
+    *out = (struct orch_kernel_gpu){
+        .sustained_flops =
+            pow(pow(by_units, -POWER_NORM) + pow(by_power, -POWER_NORM), -1 / POWER_NORM),
+        .bandwidth = gpu->bandwidth_gbs * 1e9,
+        .sms = gpu->sms,
+        .element_bytes = orch_precision_bytes(precision),
+        .was_measured = precision == ORCH_FP32_IEEE ||
+                        (precision == ORCH_FP32 && !(orch_gpu_peak(gpu, ORCH_TF32) > 0)),
+    };
+    return true;
+}
+
+/* ---- kernels -----------------------------------------------------------------------------------
+ */
+
+/* Arithmetic of a product whose depth is split in `parts`, by the tile that is best for it. */
+static double compute_s(const struct orch_kernel_gpu *gpu, const struct orch_kernel_product *p,
+                        double parts)
+{
+    double best = (double)INFINITY;
+    double depth = K_STEP * ceil(ceil(p->k / parts) / K_STEP) + K_PAD;
+    for (size_t i = 0; i < G_N_ELEMENTS(TILES); i++) {
+        double tm = TILES[i][0], tn = TILES[i][1];
+        double waves = p->b * ceil(p->m / tm) * ceil(p->n / tn) * parts / gpu->sms;
+        waves = MAX(1, waves + WAVE_SHARE * (ceil(waves) - waves));
+        double slowed = 1 + TILE_COST * (1 / tm + 1 / tn);
+        best = MIN(best, waves * 2 * tm * tn * depth * slowed);
+    }
+    return best / (gpu->sustained_flops / gpu->sms);
+}
+
+double orch_kernel_product_s(const struct orch_kernel_gpu *gpu, const struct orch_kernel_product *p)
+{
+    double best = (double)INFINITY, out = p->b * p->m * p->n;
+    double bytes =
+        p->bytes > 0 ? p->bytes : gpu->element_bytes * (p->b * (p->m * p->k + p->k * p->n) + out);
+    for (double parts = 1; parts <= 16; parts *= 2) {
+        if (parts > 1 && ceil(p->k / parts) < SPLIT_MIN_K)
+            break;
+        /* the parts' sums are written and read again */
+        double moved = bytes + (parts > 1 ? 2 * parts * gpu->element_bytes * out : 0);
+        double memory = moved / (gpu->bandwidth * MEMORY_SHARE);
+        double compute = compute_s(gpu, p, parts);
+        double longer = MAX(compute, memory), shorter = MIN(compute, memory);
+        best = MIN(best, longer * pow(1 + pow(shorter / longer, NORM), 1 / NORM));
+    }
+    return best;
+}
+
+double orch_kernel_vector_s(const struct orch_kernel_gpu *gpu, enum orch_kernel_kind kind,
+                            double values)
+{
+    return values * gpu->element_bytes / (gpu->bandwidth * VECTOR_SHARES[kind]);
+}
+
+double orch_kernel_least_s(bool is_alone)
+{
+    return is_alone ? ALONE_S : BEHIND_S;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Times of single kernels on a GPU, from its data sheet alone: matrix products by tiles, waves and
+ * splits, convolutions as products, element-wise kernels and normalisations by their share of the
+ * bandwidth. The constants are of all GPUs together, fitted to public measurements
+ * (bench/distil_kernels.py), so the model speaks of GPUs that nobody measured.
+ *
+ * A board does not sustain its peak when its watts are few for it: the sustained peak is the
+ * smaller of u peak and watts / e(year), softly; e is the energy of an operation, which halves
+ * every three years of architecture.
+ */
+#ifndef ORCH_STEPTIME_KERNEL_TIMES_H
+#define ORCH_STEPTIME_KERNEL_TIMES_H
+
+#include "lib/devices/gpus.h"
+
+/** A GPU at one precision. */
+struct orch_kernel_gpu {
+    double sustained_flops; /* operations per second of matrix products */
+    double bandwidth;       /* bytes per second */
+    double sms;
+    int element_bytes;
+    bool was_measured; /* products at this precision were measured on GPUs of this vendor */
+};
+
+/** Of a GPU with its board's power, or with a limit of `watts` (0: none). False without a peak at
+ * this precision, a bandwidth, a number of multiprocessors or a known architecture. */
+bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
+                         double watts, struct orch_kernel_gpu *out);
+
+/** `b` products of m x k by k x n. */
+struct orch_kernel_product {
+    double b, m, n, k;
+    double bytes; /* that it moves, where these are not those of its three matrices; else 0 */
+};
+
+enum orch_kernel_kind {
+    ORCH_KERNEL_ELEMENTWISE,
+    ORCH_KERNEL_SOFTMAX,
+    ORCH_KERNEL_NORM,
+    ORCH_KERNEL_KINDS
+};
+
+/** Time without the launch, in seconds. */
+double orch_kernel_product_s(const struct orch_kernel_gpu *gpu,
+                             const struct orch_kernel_product *product);
+/** Of a kernel that reads and writes so many values together; without the launch. */
+double orch_kernel_vector_s(const struct orch_kernel_gpu *gpu, enum orch_kernel_kind kind,
+                            double values);
+/** The least time of a kernel, in seconds: timed alone, or behind another one in a network. */
+double orch_kernel_least_s(bool is_alone);
+
+#endif

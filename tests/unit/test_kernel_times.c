@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Times of single kernels: figures of the program that fitted the constants
+ * (bench/distil_kernels.py
+ * --check, another implementation), and what must hold whatever was fitted. */
+#include "lib/steptime/kernel_times.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+static struct orch_kernel_gpu gpu_of(const char *name, enum orch_precision precision, double watts)
+{
+    struct orch_kernel_gpu out;
+    const struct orch_gpu_spec *spec = orch_gpu_find(name);
+    assert_non_null(spec);
+    assert_true(orch_kernel_gpu_for(spec, precision, watts, &out));
+    return out;
+}
+
+static double product_s(const struct orch_kernel_gpu *gpu, double b, double m, double n, double k)
+{
+    struct orch_kernel_product p = {.b = b, .m = m, .n = n, .k = k};
+    return orch_kernel_product_s(gpu, &p);
+}
+
+static void test_figures(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *gpu;
+        double b, m, n, k, seconds;
+    } rows[] = {{"V100", 1, 4096, 4096, 4096, 1.083430e-02},
+                {"P4", 1, 512, 30522, 1024, 1.192187e-02},
+                {"A100-PCIE-40GB", 128, 512, 64, 512, 2.901300e-04},
+                {"H100", 1, 64, 64, 8192, 3.549482e-06}, /* split along its depth */
+                {"MI210", 1, 1000, 1000, 1000, 8.026160e-05}};
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        struct orch_kernel_gpu gpu = gpu_of(rows[i].gpu, ORCH_FP32_IEEE, 0);
+        double s = product_s(&gpu, rows[i].b, rows[i].m, rows[i].n, rows[i].k);
+        assert_true(fabs(s / rows[i].seconds - 1) < 1e-4);
+    }
+}
+
+/* A V100 sustains nearly its 15.7 TFLOP/s; the 70 W of a T4 do not carry its 8.1. */
+static void test_power(void **state)
+{
+    (void)state;
+    struct orch_kernel_gpu v100 = gpu_of("V100", ORCH_FP32, 0), t4 = gpu_of("T4", ORCH_FP32, 0);
+    assert_true(v100.sustained_flops > 0.9 * 15.7e12 && v100.sustained_flops < 1.1 * 15.7e12);
+    assert_true(t4.sustained_flops < 0.75 * 8.1e12);
+    struct orch_kernel_gpu limited = gpu_of("V100", ORCH_FP32, 150);
+    assert_true(limited.sustained_flops < 0.75 * v100.sustained_flops);
+    struct orch_kernel_gpu same = gpu_of("V100", ORCH_FP32, 300);
+    assert_true(fabs(same.sustained_flops / v100.sustained_flops - 1) < 1e-9);
+    /* a limit that is far away changes nothing more */
+    double free_s = gpu_of("V100", ORCH_FP32, 3000).sustained_flops;
+    assert_true(fabs(gpu_of("V100", ORCH_FP32, 30000).sustained_flops / free_s - 1) < 1e-3);
+}
+
+static void test_what_must_hold(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"K80", "P4", "V100", "A100", "H100", "MI210"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        struct orch_kernel_gpu gpu = gpu_of(names[i], ORCH_FP32_IEEE, 0);
+        for (double size = 16; size < 9000; size *= 2) {
+            double s = product_s(&gpu, 1, size, size, size);
+            assert_true(s > 0 && s >= 2 * size * size * size / gpu.sustained_flops);
+            assert_true(s >= 12 * size * size / gpu.bandwidth);
+            assert_true(product_s(&gpu, 1, 2 * size, size, size) >= s);
+            assert_true(product_s(&gpu, 2, size, size, size) >= s);
+            assert_true(product_s(&gpu, 1, size, size, 2 * size) >= s);
+        }
+        double all = orch_kernel_vector_s(&gpu, ORCH_KERNEL_ELEMENTWISE, 1e9);
+        assert_true(all > 4e9 / gpu.bandwidth && all < 2 * 4e9 / gpu.bandwidth);
+        assert_true(orch_kernel_vector_s(&gpu, ORCH_KERNEL_NORM, 1e9) > all);
+    }
+    /* one row of 8192 uses a multiprocessor each for pieces of the depth: far from 8192^3's rate */
+    struct orch_kernel_gpu a100 = gpu_of("A100", ORCH_FP32_IEEE, 0);
+    double rate = 2 * 1.0 * 8192 * 8192 / product_s(&a100, 1, 1, 8192, 8192);
+    assert_true(rate < 0.1 * a100.sustained_flops);
+}
+
+static void test_unknown(void **state)
+{
+    (void)state;
+    struct orch_kernel_gpu out;
+    struct orch_gpu_spec spec = *orch_gpu_find("V100");
+    assert_false(orch_kernel_gpu_for(&spec, ORCH_TF32, 0, &out)); /* it has none */
+    spec.arch = "Nonesuch";
+    assert_false(orch_kernel_gpu_for(&spec, ORCH_FP32, 0, &out));
+    spec = *orch_gpu_find("V100");
+    spec.unit = ORCH_GPU_HOST;
+    assert_false(orch_kernel_gpu_for(&spec, ORCH_FP32, 0, &out));
+    assert_true(gpu_of("V100", ORCH_FP32, 0).was_measured);
+    assert_false(gpu_of("A100", ORCH_TF32, 0).was_measured);
+    assert_false(gpu_of("A100", ORCH_FP16, 0).was_measured);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_power),
+        cmocka_unit_test(test_what_must_hold),
+        cmocka_unit_test(test_unknown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
