@@ -94,6 +94,19 @@ int orch_net_attention(struct orch_net_builder *b, int in, int heads);
 /** The same, in which no token attends to later ones. */
 int orch_net_causal_attention(struct orch_net_builder *b, int in, int heads);
 int orch_net_first_token(struct orch_net_builder *b, int in);
+/** Normalisation without a mean and without a bias (Zhang and Sennrich 2019). */
+int orch_net_rmsnorm(struct orch_net_builder *b, int in, const char *name, ...) G_GNUC_PRINTF(3, 4);
+/** A token_linear without a bias. */
+int orch_net_token_linear_plain(struct orch_net_builder *b, int in, int64_t out, const char *name,
+                                ...) G_GNUC_PRINTF(4, 5);
+/** Causal attention whose keys and values have fewer heads (Ainslie et al. 2023): `in` has the
+ * heads' queries, then `key_heads` of keys and as many of values. */
+int orch_net_grouped_attention(struct orch_net_builder *b, int in, int heads, int key_heads);
+/** An element-wise operation known by name only, with the shape of its first input. */
+int orch_net_elementwise(struct orch_net_builder *b, const int *inputs, int count,
+                         const char *name);
+/** C x H x W to a sequence of H*W tokens and one more for the class, plus their positions. */
+int orch_net_patch_tokens(struct orch_net_builder *b, int in, const char *prefix);
 /** An operation known by name only, with the given output shape (h, w >= 1). */
 int orch_net_generic(struct orch_net_builder *b, const int *inputs, int count,
                      struct orch_net_shape out, const char *name);

@@ -29,7 +29,25 @@ void orch_net_build_mobilenet_v1_ssd(struct orch_net_builder *b, const char *arg
 void orch_net_build_ssd_small(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_mobilenet_v2(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_efficientnet_b0(struct orch_net_builder *b, const char *argument, int variant);
-void orch_net_build_bert_base(struct orch_net_builder *b, const char *argument, int variant);
-void orch_net_build_gpt2(struct orch_net_builder *b, const char *argument, int variant);
+/* Published transformers: variants of the builders below. */
+enum orch_transformer {
+    ORCH_TRANSFORMER_BERT_BASE = 1,
+    ORCH_TRANSFORMER_BERT_LARGE,
+    ORCH_TRANSFORMER_GPT2,
+    ORCH_TRANSFORMER_GPT2_MEDIUM,
+    ORCH_TRANSFORMER_GPT2_LARGE,
+    ORCH_TRANSFORMER_GPT2_XL,
+    ORCH_TRANSFORMER_TINYLLAMA,
+    ORCH_TRANSFORMER_LLAMA_2_7B,
+    ORCH_TRANSFORMER_LLAMA_3_8B,
+    ORCH_TRANSFORMER_VIT_S_16,
+    ORCH_TRANSFORMER_VIT_B_16,
+    ORCH_TRANSFORMER_VIT_B_32,
+    ORCH_TRANSFORMER_VIT_L_16,
+};
+void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_gpt(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_llama(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_vit(struct orch_net_builder *b, const char *argument, int variant);
 
 #endif

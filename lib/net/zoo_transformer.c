@@ -1,65 +1,204 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Builders: transformers, counted only. The input is 1 x T x 1: T tokens; the classes are the
- * vocabulary. */
+/* Builders: transformers, counted only. The input is 1 x T x 1, T tokens, and the classes are the
+ * vocabulary; that of a vision transformer is an image. */
 #include "lib/net/zoo.h"
 
-enum { WIDTH = 768, HEADS = 12, LAYERS = 12 };
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+#define LAYERS_MAX 512
+#define WIDTH_MAX 65536
+
+/* What the text after the colon says, or a published network. 0: its usual value. */
+struct sizes {
+    int64_t layers, width, heads;
+    int64_t key_heads; /* of the keys and values */
+    int64_t inner;     /* of the feed-forward layers */
+    int64_t patch;
+};
+
+/* A published network, by the variant of its row in zoo.c. */
+static const struct sizes PUBLISHED[] = {
+    [ORCH_TRANSFORMER_BERT_BASE] = {12, 768, 12, 0, 0, 0},
+    [ORCH_TRANSFORMER_BERT_LARGE] = {24, 1024, 16, 0, 0, 0},
+    [ORCH_TRANSFORMER_GPT2] = {12, 768, 12, 0, 0, 0},
+    [ORCH_TRANSFORMER_GPT2_MEDIUM] = {24, 1024, 16, 0, 0, 0},
+    [ORCH_TRANSFORMER_GPT2_LARGE] = {36, 1280, 20, 0, 0, 0},
+    [ORCH_TRANSFORMER_GPT2_XL] = {48, 1600, 25, 0, 0, 0},
+    [ORCH_TRANSFORMER_TINYLLAMA] = {22, 2048, 32, 4, 5632, 0},
+    [ORCH_TRANSFORMER_LLAMA_2_7B] = {32, 4096, 32, 32, 11008, 0},
+    [ORCH_TRANSFORMER_LLAMA_3_8B] = {32, 4096, 32, 8, 14336, 0},
+    [ORCH_TRANSFORMER_VIT_S_16] = {12, 384, 6, 0, 0, 16},
+    [ORCH_TRANSFORMER_VIT_B_16] = {12, 768, 12, 0, 0, 16},
+    [ORCH_TRANSFORMER_VIT_B_32] = {12, 768, 12, 0, 0, 32},
+    [ORCH_TRANSFORMER_VIT_L_16] = {24, 1024, 16, 0, 0, 16},
+};
+
+static bool is_possible(const struct sizes *s)
+{
+    return s->layers >= 1 && s->layers <= LAYERS_MAX && s->width >= 1 && s->width <= WIDTH_MAX &&
+           s->heads >= 1 && s->width % s->heads == 0 && s->key_heads >= 1 &&
+           s->heads % s->key_heads == 0 && s->inner >= 1 && s->inner <= 4 * WIDTH_MAX;
+}
+
+/* "24,1024,16", and up to two more, whose meaning the family has. */
+static bool read_sizes(struct orch_net_builder *b, const char *argument, int variant,
+                       const char *form, int64_t *fourth, int64_t *fifth, struct sizes *s)
+{
+    g_auto(GStrv) words = g_strsplit(argument ? argument : "", ",", 6);
+    int64_t *values[] = {&s->layers, &s->width, &s->heads, fourth, fifth, NULL};
+    bool ok = argument ? g_strv_length(words) >= 3 : variant > 0;
+    if (!argument)
+        *s = PUBLISHED[variant];
+    for (int i = 0; ok && argument && words[i]; i++)
+        ok = i < 5 && values[i] && orch_int_parse(words[i], values[i]);
+    s->key_heads = s->key_heads ? s->key_heads : s->heads;
+    s->inner = s->inner ? s->inner : 4 * s->width;
+    s->patch = s->patch ? s->patch : 16;
+    if (ok && is_possible(s))
+        return true;
+    if (!argument)
+        orch_error_set(&b->error, ORCH_ERROR_RECIPE, form, "network '%s' needs its sizes",
+                       b->net->name);
+    else
+        orch_error_set(&b->error, ORCH_ERROR_RECIPE,
+                       "the width is a multiple of the heads, and these of the heads of keys",
+                       "network '%s': '%s' is not %s", b->net->name, argument ? argument : "",
+                       form);
+    return false;
+}
 
 static int gelu(struct orch_net_builder *b, int in)
 {
     return orch_net_activation(b, in, ORCH_NET_GELU);
 }
 
-/* Devlin et al. 2019, base: layer norm after each sum, no tied weights, with the final pooler. */
-void orch_net_build_bert_base(struct orch_net_builder *b, const char *argument, int variant)
+/* Devlin et al. 2019: layer norm after each sum. `variant` below 0 adds the head that predicts
+ * masked tokens, with the embedding's weights, instead of the pooler. */
+void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int variant)
 {
-    (void)argument;
-    (void)variant;
-    int words = orch_net_embedding(b, 0, b->net->classes, WIDTH, "embeddings.word_embeddings");
-    int places = orch_net_embedding(b, 0, 512, WIDTH, "embeddings.position_embeddings");
+    struct sizes s = {0};
+    bool is_masked = variant < 0; /* -1 - the variant */
+    if (!read_sizes(b, argument, is_masked ? -1 - variant : variant,
+                    "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 24,1024,16", &s.inner, NULL, &s))
+        return;
+    int words = orch_net_embedding(b, 0, b->net->classes, s.width, "embeddings.word_embeddings");
+    int places = orch_net_embedding(b, 0, MAX(512, b->net->input.h), s.width,
+                                    "embeddings.position_embeddings");
     int x = orch_net_add(b, words, orch_net_embedding_rows(b, places, ORCH_NET_ROWS_POSITIONS));
-    int types = orch_net_embedding(b, 0, 2, WIDTH, "embeddings.token_type_embeddings");
+    int types = orch_net_embedding(b, 0, 2, s.width, "embeddings.token_type_embeddings");
     x = orch_net_add(b, x, orch_net_embedding_rows(b, types, ORCH_NET_ROWS_FIRST));
     x = orch_net_dropout(b, orch_net_layernorm(b, x, "embeddings.LayerNorm"), 0.1);
-    for (int i = 0; i < LAYERS; i++) {
+    for (int i = 0; i < s.layers; i++) {
         b->group = i + 1;
-        int y = orch_net_token_linear(b, x, 3 * WIDTH, "encoder.layer.%d.attention.self", i);
-        y = orch_net_attention(b, y, HEADS);
-        y = orch_net_token_linear(b, y, WIDTH, "encoder.layer.%d.attention.output.dense", i);
+        int y = orch_net_token_linear(b, x, 3 * s.width, "encoder.layer.%d.attention.self", i);
+        y = orch_net_attention(b, y, (int)s.heads);
+        y = orch_net_token_linear(b, y, s.width, "encoder.layer.%d.attention.output.dense", i);
         x = orch_net_add(b, x, orch_net_dropout(b, y, 0.1));
         x = orch_net_layernorm(b, x, "encoder.layer.%d.attention.output.LayerNorm", i);
-        y = orch_net_token_linear(b, x, 4 * WIDTH, "encoder.layer.%d.intermediate.dense", i);
-        y = orch_net_token_linear(b, gelu(b, y), WIDTH, "encoder.layer.%d.output.dense", i);
+        y = orch_net_token_linear(b, x, s.inner, "encoder.layer.%d.intermediate.dense", i);
+        y = orch_net_token_linear(b, gelu(b, y), s.width, "encoder.layer.%d.output.dense", i);
         x = orch_net_add(b, x, orch_net_dropout(b, y, 0.1));
         x = orch_net_layernorm(b, x, "encoder.layer.%d.output.LayerNorm", i);
     }
-    b->group = LAYERS + 1;
-    x = orch_net_token_linear(b, orch_net_first_token(b, x), WIDTH, "pooler.dense");
+    b->group = (int)s.layers + 1;
+    if (is_masked) {
+        x = gelu(b, orch_net_token_linear(b, x, s.width, "cls.predictions.transform.dense"));
+        x = orch_net_layernorm(b, x, "cls.predictions.transform.LayerNorm");
+        orch_net_token_linear(b, x, b->net->classes, NULL);
+        return;
+    }
+    x = orch_net_token_linear(b, orch_net_first_token(b, x), s.width, "pooler.dense");
     orch_net_tanh(b, x);
 }
 
-/* Radford et al. 2019, small: normalised before each part; the scores use the embedding's weights.
- */
-void orch_net_build_gpt2(struct orch_net_builder *b, const char *argument, int variant)
+/* Radford et al. 2019: normalised before each part; the scores use the embedding's weights. */
+void orch_net_build_gpt(struct orch_net_builder *b, const char *argument, int variant)
 {
-    (void)argument;
-    (void)variant;
-    int words = orch_net_embedding(b, 0, b->net->classes, WIDTH, "wte");
-    int places = orch_net_embedding(b, 0, 1024, WIDTH, "wpe");
+    struct sizes s = {0};
+    if (!read_sizes(b, argument, variant, "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 24,1024,16",
+                    &s.inner, NULL, &s))
+        return;
+    int words = orch_net_embedding(b, 0, b->net->classes, s.width, "wte");
+    int places = orch_net_embedding(b, 0, MAX(1024, b->net->input.h), s.width, "wpe");
     int x = orch_net_add(b, words, orch_net_embedding_rows(b, places, ORCH_NET_ROWS_POSITIONS));
     x = orch_net_dropout(b, x, 0.1);
-    for (int i = 0; i < LAYERS; i++) {
+    for (int i = 0; i < s.layers; i++) {
         b->group = i + 1;
         int y = orch_net_layernorm(b, x, "h.%d.ln_1", i);
         y = orch_net_causal_attention(
-            b, orch_net_token_linear(b, y, 3 * WIDTH, "h.%d.attn.c_attn", i), HEADS);
-        y = orch_net_token_linear(b, y, WIDTH, "h.%d.attn.c_proj", i);
+            b, orch_net_token_linear(b, y, 3 * s.width, "h.%d.attn.c_attn", i), (int)s.heads);
+        y = orch_net_token_linear(b, y, s.width, "h.%d.attn.c_proj", i);
         x = orch_net_add(b, x, orch_net_dropout(b, y, 0.1));
         y = orch_net_layernorm(b, x, "h.%d.ln_2", i);
-        y = gelu(b, orch_net_token_linear(b, y, 4 * WIDTH, "h.%d.mlp.c_fc", i));
-        y = orch_net_token_linear(b, y, WIDTH, "h.%d.mlp.c_proj", i);
+        y = gelu(b, orch_net_token_linear(b, y, s.inner, "h.%d.mlp.c_fc", i));
+        y = orch_net_token_linear(b, y, s.width, "h.%d.mlp.c_proj", i);
         x = orch_net_add(b, x, orch_net_dropout(b, y, 0.1));
     }
-    b->group = LAYERS + 1;
+    b->group = (int)s.layers + 1;
     orch_net_token_linear(b, orch_net_layernorm(b, x, "ln_f"), b->net->classes, NULL);
+}
+
+/* Touvron et al. 2023 and Grattafiori et al. 2024: norms without a mean, rotary positions, a gate
+ * in the feed-forward layers, fewer heads of keys and values; no biases. */
+void orch_net_build_llama(struct orch_net_builder *b, const char *argument, int variant)
+{
+    struct sizes s = {0};
+    if (!read_sizes(b, argument, variant,
+                    "LAYERS,WIDTH,HEADS[,KEY_HEADS[,FEED_FORWARD]], as 32,4096,32,8,14336",
+                    &s.key_heads, &s.inner, &s))
+        return;
+    int64_t keys = s.width / s.heads * s.key_heads;
+    int x = orch_net_embedding(b, 0, b->net->classes, s.width, "model.embed_tokens");
+    for (int i = 0; i < s.layers; i++) {
+        b->group = i + 1;
+        int y = orch_net_rmsnorm(b, x, "model.layers.%d.input_layernorm", i);
+        y = orch_net_token_linear_plain(b, y, s.width + 2 * keys, "model.layers.%d.self_attn", i);
+        y = orch_net_elementwise(b, &y, 1, "rotary");
+        y = orch_net_grouped_attention(b, y, (int)s.heads, (int)s.key_heads);
+        y = orch_net_token_linear_plain(b, y, s.width, "model.layers.%d.self_attn.o_proj", i);
+        x = orch_net_add(b, x, y);
+        y = orch_net_rmsnorm(b, x, "model.layers.%d.post_attention_layernorm", i);
+        int gate = orch_net_token_linear_plain(b, y, s.inner, "model.layers.%d.mlp.gate_proj", i);
+        int up = orch_net_token_linear_plain(b, y, s.inner, "model.layers.%d.mlp.up_proj", i);
+        int both[] = {orch_net_activation(b, gate, ORCH_NET_SILU), up};
+        y = orch_net_elementwise(b, both, 2, "gate");
+        y = orch_net_token_linear_plain(b, y, s.width, "model.layers.%d.mlp.down_proj", i);
+        x = orch_net_add(b, x, y);
+    }
+    b->group = (int)s.layers + 1;
+    orch_net_token_linear_plain(b, orch_net_rmsnorm(b, x, "model.norm"), b->net->classes,
+                                "lm_head");
+}
+
+/* Dosovitskiy et al. 2021, as torchvision has it: patches as tokens, and one more for the class. */
+void orch_net_build_vit(struct orch_net_builder *b, const char *argument, int variant)
+{
+    struct sizes s = {0};
+    if (!read_sizes(b, argument, variant,
+                    "LAYERS,WIDTH,HEADS[,PATCH[,FEED_FORWARD]], as 12,768,12,16", &s.patch,
+                    &s.inner, &s))
+        return;
+    int patch = (int)CLAMP(s.patch, 1, 4096);
+    struct orch_conv conv = {.out = s.width, .kernel = patch, .stride = patch, .bias = true};
+    int x = orch_net_conv(b, 0, conv, "conv_proj");
+    x = orch_net_patch_tokens(b, x, "encoder");
+    x = orch_net_dropout(b, x, 0);
+    for (int i = 0; i < s.layers; i++) {
+        g_autofree char *layer = g_strdup_printf("encoder.layers.encoder_layer_%d", i);
+        b->group = i + 1;
+        int y = orch_net_layernorm(b, x, "%s.ln_1", layer);
+        y = orch_net_token_linear(b, y, 3 * s.width, "%s.self_attention.in_proj", layer);
+        y = orch_net_attention(b, y, (int)s.heads);
+        y = orch_net_token_linear(b, y, s.width, "%s.self_attention.out_proj", layer);
+        x = orch_net_add(b, x, y);
+        y = orch_net_layernorm(b, x, "%s.ln_2", layer);
+        y = gelu(b, orch_net_token_linear(b, y, s.inner, "%s.mlp.0", layer));
+        x = orch_net_add(b, x, orch_net_token_linear(b, y, s.width, "%s.mlp.3", layer));
+    }
+    b->group = (int)s.layers + 1;
+    x = orch_net_first_token(b, orch_net_layernorm(b, x, "encoder.ln"));
+    orch_net_token_linear(b, x, b->net->classes, "heads.head");
 }
