@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictors/features_kernels.h"
 
-#include "lib/steptime/kernel_times.h"
+#include "lib/steptime/kernel_sum.h"
 
 #include <math.h>
 #include <string.h>
 
-#define VECTOR_ALONE_S 20e-6  /* least time of an element-wise kernel that is timed by itself */
-#define LAUNCH_S 10e-6        /* the host's time for an operator */
-#define LAUNCHES_TRAINING 3.0 /* with the backward pass and the sums of gradients */
-#define COMPILED 0.45         /* traffic of element-wise kernels that a compiler fused */
-#define LAG 4.0               /* of the norm of device and host, lib/steptime/transfer.h */
+#define VECTOR_ALONE_S 20e-6 /* least time of an element-wise kernel that is timed by itself */
 
 static double field(const struct orch_row_facts *f, enum orch_field which, double otherwise)
 {
@@ -58,33 +54,11 @@ static enum orch_kernel_kind kind_of(const char *op)
 /* ---- transformers ------------------------------------------------------------------------------
  */
 
-/* A network's time while it is summed. */
-struct sum {
-    const struct orch_kernel_gpu *gpu;
-    bool training, is_compiled;
-    double device_s, launches;
-};
-
-static void add_product(struct sum *s, double count, double b, double m, double k, double n)
+static void add_product(struct orch_kernel_sum *s, double count, double b, double m, double k,
+                        double n)
 {
-    struct orch_kernel_product forward = {b, m, n, k, 0}, data = {b, m, k, n, 0},
-                               weights = {b, k, n, m, 0};
-    double each = orch_kernel_product_s(s->gpu, &forward) + orch_kernel_least_s(false);
-    if (s->training)
-        each += orch_kernel_product_s(s->gpu, &data) + orch_kernel_product_s(s->gpu, &weights) +
-                2 * orch_kernel_least_s(false);
-    s->device_s += count * each;
-    s->launches += count;
-}
-
-/* `backward`: time of its backward pass over that of the forward pass. */
-static void add_vector(struct sum *s, double count, enum orch_kernel_kind kind, double values,
-                       double backward)
-{
-    double each = (orch_kernel_vector_s(s->gpu, kind, values) + orch_kernel_least_s(false)) *
-                  (s->is_compiled ? COMPILED : 1);
-    s->device_s += count * each * (s->training ? 1 + backward : 1);
-    s->launches += count;
+    struct orch_kernel_product p = {.b = b, .m = m, .n = n, .k = k};
+    orch_kernel_sum_products(s, count, &p);
 }
 
 /* Sizes of a transformer's step: `scores` are the values of all attention matrices of a layer. */
@@ -95,42 +69,43 @@ struct sizes {
 
 /* Operators between the products as the usual implementations write them out: scaling and masking
  * of the scores, copies of the heads, GELU's tanh form as eight kernels. */
-static void add_attention(struct sum *s, const struct sizes *z, bool is_gpt, bool is_opt)
+static void add_attention(struct orch_kernel_sum *s, const struct sizes *z, bool is_gpt,
+                          bool is_opt)
 {
     double n = z->layers, values = z->tokens * z->hidden;
     add_product(s, is_gpt ? n : 3 * n, 1, z->tokens, z->hidden, is_gpt ? 3 * z->inner : z->inner);
     add_product(s, n, z->batch * z->heads, z->seq, z->inner / z->heads, z->seq);
-    add_vector(s, n, ORCH_KERNEL_ELEMENTWISE, is_opt ? 2 * values : 2 * z->scores, 1);
-    add_vector(s, n, ORCH_KERNEL_ELEMENTWISE, (is_opt ? 3 : 2) * z->scores, 1);
+    orch_kernel_sum_vectors(s, n, ORCH_KERNEL_ELEMENTWISE, is_opt ? 2 * values : 2 * z->scores, 1);
+    orch_kernel_sum_vectors(s, n, ORCH_KERNEL_ELEMENTWISE, (is_opt ? 3 : 2) * z->scores, 1);
     if (is_opt)
-        add_vector(s, n, ORCH_KERNEL_ELEMENTWISE, 2 * z->scores, 1);
-    add_vector(s, n, ORCH_KERNEL_SOFTMAX, 2 * z->scores, 1.5);
+        orch_kernel_sum_vectors(s, n, ORCH_KERNEL_ELEMENTWISE, 2 * z->scores, 1);
+    orch_kernel_sum_vectors(s, n, ORCH_KERNEL_SOFTMAX, 2 * z->scores, 1.5);
     add_product(s, n, z->batch * z->heads, z->seq, z->seq, z->inner / z->heads);
-    add_vector(s, is_gpt ? n : 4 * n, ORCH_KERNEL_ELEMENTWISE, 2 * values, 1);
+    orch_kernel_sum_vectors(s, is_gpt ? n : 4 * n, ORCH_KERNEL_ELEMENTWISE, 2 * values, 1);
     add_product(s, n, 1, z->tokens, z->inner, z->hidden);
 }
 
-static void add_feed_forward(struct sum *s, const struct sizes *z, bool is_gpt)
+static void add_feed_forward(struct orch_kernel_sum *s, const struct sizes *z, bool is_gpt)
 {
     double n = z->layers, values = z->tokens * z->hidden, inner = z->tokens * z->ff;
     add_product(s, n, 1, z->tokens, z->hidden, z->ff);
     if (is_gpt)
-        add_vector(s, 8 * n, ORCH_KERNEL_ELEMENTWISE, 17 * inner / 8, 1.5);
+        orch_kernel_sum_vectors(s, 8 * n, ORCH_KERNEL_ELEMENTWISE, 17 * inner / 8, 1.5);
     else
-        add_vector(s, n, ORCH_KERNEL_ELEMENTWISE, 2 * inner, 1.5);
+        orch_kernel_sum_vectors(s, n, ORCH_KERNEL_ELEMENTWISE, 2 * inner, 1.5);
     add_product(s, n, 1, z->tokens, z->ff, z->hidden);
-    add_vector(s, 2 * n, ORCH_KERNEL_ELEMENTWISE, 3 * values, 0.2);
-    add_vector(s, 2 * n, ORCH_KERNEL_NORM, 2 * values, 2);
+    orch_kernel_sum_vectors(s, 2 * n, ORCH_KERNEL_ELEMENTWISE, 3 * values, 0.2);
+    orch_kernel_sum_vectors(s, 2 * n, ORCH_KERNEL_NORM, 2 * values, 2);
 }
 
-/* The loss and its gradient, sums of gradients, dropout. */
-static void add_training(struct sum *s, const struct sizes *z)
+/* The loss and its gradient, sums of gradients, dropout: in seconds. */
+static double training_s(const struct orch_kernel_gpu *gpu, const struct sizes *z)
 {
     double params =
         z->layers * (4 * z->hidden * z->hidden + 2 * z->hidden * z->ff) + z->vocab * z->hidden;
     double values = 6 * z->tokens * z->vocab + 3 * params +
                     2.3 * z->layers * (z->scores + 2 * z->tokens * z->hidden);
-    s->device_s += orch_kernel_vector_s(s->gpu, ORCH_KERNEL_ELEMENTWISE, values);
+    return orch_kernel_vector_s(gpu, ORCH_KERNEL_ELEMENTWISE, values);
 }
 
 static double transformer_s(const struct orch_kernel_gpu *gpu, const struct orch_row_facts *f)
@@ -149,17 +124,14 @@ static double transformer_s(const struct orch_kernel_gpu *gpu, const struct orch
     bool is_gpt = g_str_has_prefix(f->net, "gpt"), is_opt = g_str_has_prefix(f->net, "opt");
     bool is_t5 = g_str_has_prefix(f->net, "t5") || g_str_has_prefix(f->net, "switch");
     z.inner = is_t5 && z.heads * 64 != z.hidden ? z.heads * 128 : z.hidden;
-    struct sum s = {.gpu = gpu, .training = f->training, .is_compiled = f->is_compiled};
+    struct orch_kernel_sum s = {.gpu = gpu, .training = f->training, .is_compiled = f->is_compiled};
     for (int part = 0; part < (is_t5 ? 3 : 1); part++) /* encoder, decoder, and what joins them */
         add_attention(&s, &z, is_gpt, is_opt);
     for (int part = 0; part < (is_t5 ? 2 : 1); part++)
         add_feed_forward(&s, &z, is_gpt);
     if (z.vocab > 0)
         add_product(&s, 1, 1, z.tokens, z.hidden, z.vocab);
-    if (s.training)
-        add_training(&s, &z);
-    double host = LAUNCH_S * s.launches * (s.training ? LAUNCHES_TRAINING : 1);
-    return pow(pow(s.device_s, LAG) + pow(host, LAG), 1 / LAG);
+    return orch_kernel_sum_step_s(&s, f->training ? training_s(gpu, &z) : 0);
 }
 
 double orch_row_kernels_ms(const struct orch_row_facts *f, const struct orch_row_work *w)

@@ -105,10 +105,24 @@ bool orch_prior_for(const struct orch_gpu_spec *gpu, enum orch_precision precisi
     return true;
 }
 
-bool orch_prior_transfer(const struct orch_gpu_spec *gpu, enum orch_precision precision,
-                         struct orch_prior *inout)
+static bool sum_kernels(const struct orch_gpu_spec *gpu, enum orch_precision precision,
+                        double watts, struct orch_prior *inout)
+{
+    struct orch_kernel_gpu kernel_gpu;
+    if (!orch_kernel_gpu_for(gpu, precision, watts, &kernel_gpu))
+        return false;
+    inout->is_transferred = inout->is_by_kernels = true;
+    inout->kernels.gpu = kernel_gpu;
+    inout->error_90 = orch_kernel_model_error(&inout->kernels);
+    return true;
+}
+
+bool orch_prior_transfer(const struct orch_net *net, const struct orch_gpu_spec *gpu,
+                         enum orch_precision precision, double watts, struct orch_prior *inout)
 {
     struct orch_transfer transfer;
+    if (net && orch_net_has_attention(net) && sum_kernels(gpu, precision, watts, inout))
+        return true;
     if (!orch_transfer_for(gpu, precision, &transfer))
         return false;
     inout->is_transferred = true;
@@ -136,7 +150,9 @@ static bool own_step(const struct orch_net *net, const struct orch_net_cost *cos
                      struct orch_roofline_layer *layers, struct orch_roofline_step *out,
                      GError **error)
 {
-    bool ok = prior->is_transferred
+    bool ok = prior->is_by_kernels
+                  ? orch_kernel_step(net, costs, &prior->kernels, work, layers, out, error)
+              : prior->is_transferred
                   ? orch_transfer_step(net, costs, &prior->transfer, work, layers, out, error)
                   : orch_roofline_step(net, costs, &prior->device, work, layers, out, error);
     if (ok)

@@ -8,6 +8,7 @@
 
 #include "lib/base/interval.h"
 #include "lib/devices/gpus.h"
+#include "lib/steptime/kernel_step.h"
 #include "lib/steptime/roofline.h"
 #include "lib/steptime/transfer.h"
 #include "predictors/exchange.h"
@@ -31,16 +32,19 @@ struct orch_prior {
     bool is_borrowed;    /* no measurement of this architecture: the nearest one's shares */
     bool is_transferred; /* `transfer` predicts, not the roofline */
     struct orch_transfer transfer;
+    bool is_by_kernels; /* `kernels` predicts; is_transferred is set as well */
+    struct orch_kernel_model kernels;
     double shift; /* calibration factor on the device's own time; 1: none */
 };
 /** Sets the shares for a GPU. Fails with ORCH_ERROR_USAGE if its peak at this precision is
  * unknown. */
 bool orch_prior_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
                     struct orch_prior *out, GError **error);
-/** Switches to the transferred model if it covers the GPU; otherwise returns false and changes
- * nothing. */
-bool orch_prior_transfer(const struct orch_gpu_spec *gpu, enum orch_precision precision,
-                         struct orch_prior *inout);
+/** Switches to the transferred model of networks like this one (NULL: any) if it covers the GPU;
+ * otherwise returns false and changes nothing. Networks with attention are summed kernel by kernel,
+ * with the switches that `inout->kernels` has; `watts`: limit of the board's power, 0: none. */
+bool orch_prior_transfer(const struct orch_net *net, const struct orch_gpu_spec *gpu,
+                         enum orch_precision precision, double watts, struct orch_prior *inout);
 
 /** A step of data-parallel training with `work.batch` images per worker. fp32 gradients are
  * exchanged in buckets that overlap with the backward pass, as in PyTorch's DDP. */

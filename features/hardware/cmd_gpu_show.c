@@ -4,6 +4,7 @@
 #include "lib/base/json.h"
 #include "lib/devices/hardware.h"
 #include "lib/devices/rate.h"
+#include "lib/steptime/kernel_times.h"
 #include "predictors/paleo.h"
 
 #include <string.h>
@@ -83,6 +84,18 @@ static void add_rate(struct orch_table *table, const char *what, double tflops, 
         fact(table, what, json_null(), "-");
 }
 
+/* What matrix products reach by the units and by the board's power (lib/steptime/kernel_times.h).
+ */
+static void add_sustained(struct orch_table *table, const char *what,
+                          const struct orch_gpu_spec *spec, enum orch_precision precision)
+{
+    struct orch_kernel_gpu gpu;
+    bool is_tensor = precision == ORCH_FP16;
+    if (!orch_kernel_gpu_for(spec, precision, 0, &gpu) || is_tensor != gpu.is_tensor)
+        return;
+    add_rate(table, what, gpu.sustained_flops / 1e12, " of matrix products, a model");
+}
+
 static void add_peaks(struct orch_table *table, const struct orch_gpu_spec *spec,
                       const struct gpu_facts *facts)
 {
@@ -94,6 +107,8 @@ static void add_peaks(struct orch_table *table, const struct orch_gpu_spec *spec
     add_rate(table, "peak tf32", facts->tf32_tflops, " on tensor cores");
     add_rate(table, "peak fp16", spec->fp16_tflops, " without tensor cores");
     add_rate(table, "peak fp16 (tensor cores)", spec->tensor16_tflops, ", dense");
+    add_sustained(table, "sustained fp32", spec, ORCH_FP32_IEEE);
+    add_sustained(table, "sustained fp16 (tensor cores)", spec, ORCH_FP16);
     add_rate(table, "peak bf16 (tensor cores)", facts->bf16_tflops, ", dense");
 }
 

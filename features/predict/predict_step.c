@@ -79,6 +79,15 @@ static void add_answer(struct orch_table *table, const struct orch_time_question
         orch_table_add(table, orch_step_answer_keeps_limits(q, a) ? "kept" : "broken", NULL);
 }
 
+/* Tokens a second, by which trainings of language models are compared. */
+static void print_tokens(const struct orch_time_question *q, const struct orch_step_answer *a)
+{
+    if (!orch_net_is_sequence(q->net))
+        return;
+    g_autofree char *rate = orch_number_format(orch_step_answer_tokens_per_s(q, a));
+    orch_cli_print("tokens: %s a second, %d in a sequence", rate, (int)q->net->input.h);
+}
+
 static void print_memory(const struct orch_time_question *q, const struct orch_candidate *c,
                          const struct orch_step_answer *a)
 {
@@ -133,8 +142,27 @@ static void print_prior(const struct orch_candidate *c, const struct orch_prior 
                        : "the error of networks that were left out of the fit");
 }
 
+static void print_kernels(const struct orch_prior *p)
+{
+    const struct orch_kernel_model *k = &p->kernels;
+    orch_cli_print("tier transferred: the sum of the network's kernels, from the GPU's data sheet\n"
+                   "  source    %s\n"
+                   "  sustained %.3g TFLOP/s of matrix products, by its units and its power\n"
+                   "  interval  a factor of %.2f to each side: %s",
+                   orch_kernel_model_source(), k->gpu.sustained_flops / 1e12, exp(p->error_90),
+                   !k->gpu.was_measured ? "wider, for products at this precision were not measured"
+                   : k->is_written_out
+                       ? "90 % of whole transformers on GPUs that were left out"
+                       : "90 % of whole transformers on GPUs that were left out, and "
+                         "a guess on top: none had its attention in one kernel");
+}
+
 static void print_transferred(const struct orch_prior *p, bool is_sequence)
 {
+    if (p->is_by_kernels) {
+        print_kernels(p);
+        return;
+    }
     orch_cli_print(
         "tier transferred: analytical model calibrated on public measurements of other GPUs\n"
         "  source    %s\n"
@@ -249,6 +277,7 @@ static void print_answers(struct asking *s)
     orch_cli_table_print_as(s->cli, s->table, "predictions", s->o->format);
     if (s->o->format)
         return;
+    print_tokens(q, &s->last);
     print_memory(q, &s->c, &s->last);
     print_cheaper(&s->c, &s->last);
     print_limits(q, &s->last);

@@ -20,6 +20,8 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
         out->precision = orch_precision_run(gpu, q->has_precision ? q->precision : ORCH_FP32);
     if (!orch_prior_for(gpu, out->precision, &out->prior, error))
         return false;
+    out->prior.kernels.is_written_out = q->is_written_out;
+    out->prior.kernels.is_compiled = q->is_compiled;
     if (q->ppp_is_measured && !orch_step_tiers_ppp(tiers, gpu, out->precision, &out->ppp, error))
         return false;
     if (q->ppp_is_measured)
@@ -27,14 +29,15 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
     else if (!isnan(q->ppp_comp))
         out->prior.device.compute_share = q->ppp_comp;
     else if (q->model != ORCH_TIME_PRIOR)
-        orch_prior_transfer(gpu, out->precision, &out->prior);
+        orch_prior_transfer(q->net, gpu, out->precision, q->watts, &out->prior);
     if (q->model == ORCH_TIME_TRANSFERRED && !out->prior.is_transferred) {
         orch_error_set(error, ORCH_ERROR_USAGE, "use --model prior",
                        "the transferred model does not cover %s at %s", gpu->name,
                        orch_precision_names()[out->precision]);
         return false;
     }
-    if (q->net && orch_net_is_sequence(q->net)) /* the calibration data has no sequence networks */
+    if (q->net && orch_net_is_sequence(q->net) &&
+        !out->prior.is_by_kernels) /* the calibration data has no sequence networks */
         out->prior.error_90 = MAX(out->prior.error_90, orch_transfer_new_error());
     out->rate = orch_time_question_rate(q, gpu->name);
     return true;
@@ -69,8 +72,10 @@ static bool estimate_step(struct orch_step_tiers *tiers, const struct orch_step_
     bool alone = ask->q->model != ORCH_TIME_AUTO;
     if (!alone && !orch_step_tiers_estimate(tiers, ask, estimate, error))
         return false;
-    out->extrapolates = estimate->extrapolates || (!estimate->tier && out->prior.is_transferred &&
-                                                   !out->prior.transfer.arch_was_measured);
+    out->extrapolates = estimate->extrapolates ||
+                        (!estimate->tier && out->prior.is_transferred &&
+                         !(out->prior.is_by_kernels ? out->prior.kernels.gpu.was_measured
+                                                    : out->prior.transfer.arch_was_measured));
     out->tier = estimate->tier              ? estimate->tier
                 : out->prior.is_transferred ? "transferred"
                                             : "prior";
@@ -131,6 +136,12 @@ bool orch_step_answer_keeps_limits(const struct orch_time_question *q,
     return !costly && !late;
 }
 
+double orch_step_answer_tokens_per_s(const struct orch_time_question *q,
+                                     const struct orch_step_answer *a)
+{
+    return a->step.images_per_s * (double)q->net->input.h;
+}
+
 /* ---- as JSON -----------------------------------------------------------------------------------
  */
 
@@ -153,6 +164,9 @@ json_t *orch_step_answer_json(const struct orch_time_question *q, const struct o
     json_object_set_new(o, "exposed_exchange_s", orch_json_finite(a->step.exposed_s));
     json_object_set_new(o, "sample", json_string(orch_time_question_sample(q)));
     json_object_set_new(o, "images_per_s", orch_json_finite(a->step.images_per_s));
+    if (orch_net_is_sequence(q->net))
+        json_object_set_new(o, "tokens_per_s",
+                            orch_json_finite(orch_step_answer_tokens_per_s(q, a)));
     json_object_set_new(o, "epoch_s", orch_json_finite(a->epoch_s));
     json_object_set_new(o, "total_s", orch_json_finite(a->total_s.mid));
     json_object_set_new(o, "low_s", orch_json_finite(a->total_s.low));
@@ -240,5 +254,10 @@ void orch_time_question_assume_device(struct orch_time_question *q, const char *
     else if (isnan(q->price))
         orch_time_question_assume(q, "price", "--price", "none is known%s",
                                   q->cloud ? " there" : "");
+    if (c->prior.is_by_kernels)
+        orch_time_question_assume(q, "attention", "--attention", "%s",
+                                  q->is_written_out
+                                      ? "written out, its scores in memory"
+                                      : "one kernel, as scaled_dot_product_attention");
     orch_time_question_assume(q, "input pipeline", NULL, "not a bottleneck");
 }

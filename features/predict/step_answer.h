@@ -46,6 +46,10 @@ void orch_step_answer_clear(struct orch_step_answer *answer);
 bool orch_step_answer_keeps_limits(const struct orch_time_question *q,
                                    const struct orch_step_answer *answer);
 
+/** Tokens a second over all workers, of a network of sequences. */
+double orch_step_answer_tokens_per_s(const struct orch_time_question *q,
+                                     const struct orch_step_answer *answer);
+
 /** Adds the assumption of orch_time_question_assume_stem, with the ratio of the variant's step time
  * to that of `answer` on the device. */
 void orch_time_question_assume_stem_on(struct orch_time_question *q, struct orch_step_tiers *tiers,

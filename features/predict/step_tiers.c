@@ -447,7 +447,7 @@ static double estimate(struct orch_step_tiers *tiers, const struct orch_trained_
     if (!gpu || !k->net || !is_named ||
         !orch_int_parse(orch_trained_cell_value(t, known, "batch"), &work.batch) ||
         !orch_prior_for(gpu, precision, &prior, NULL) ||
-        (basis == BASIS_TRANSFERRED && !orch_prior_transfer(gpu, precision, &prior)))
+        (basis == BASIS_TRANSFERRED && !orch_prior_transfer(k->net, gpu, precision, 0, &prior)))
         return (double)NAN;
     if (basis == BASIS_PEAK)
         use_whole_peak(&prior);

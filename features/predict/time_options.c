@@ -161,6 +161,46 @@ static bool is_table_name(const char *name)
     return name && g_str_has_suffix(name, ".csv");
 }
 
+/* The input that --tokens stands for; NULL without it. */
+static bool read_tokens(const struct time_options *o, char **out_input, GError **error)
+{
+    int64_t tokens = 0;
+    if (!orch_cli_count(o->tokens, "--tokens", 16384, &tokens, error))
+        return false;
+    if (tokens && o->input) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+                       "options '--tokens' and '--input' both say the length of a sequence");
+        return false;
+    }
+    *out_input = tokens ? g_strdup_printf("1x%" G_GINT64_FORMAT "x1", tokens) : NULL;
+    return true;
+}
+
+/* Switches of a transformer's kernels, and the power that the GPU has. */
+static bool read_kernels(const struct time_options *o, struct orch_time_question *q, GError **error)
+{
+    static const char *const kinds[] = {"fused", "eager", NULL};
+    const char *unused = o->attention  ? "attention"
+                         : o->compiled ? "compile"
+                         : o->watts    ? "watts"
+                                       : NULL;
+    int kind =
+        o->attention ? read_word("attention", o->attention, kinds, "fused or eager", error) : 0;
+    int64_t watts = 0;
+    if (kind < 0 || !orch_cli_count(o->watts, "--watts", 100000, &watts, error))
+        return false;
+    if (unused && !(q->net && orch_net_has_attention(q->net))) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave it out",
+                       "option '--%s' is for networks with attention, which '%s' has not", unused,
+                       q->net ? q->net->name : o->net);
+        return false;
+    }
+    q->is_written_out = kind == 1;
+    q->is_compiled = o->compiled;
+    q->watts = (double)watts;
+    return true;
+}
+
 static bool open_net(struct orch_cli *cli, const struct time_options *o,
                      struct orch_time_question *q, const struct orch_usual_data *set, bool is_paleo,
                      GError **error)
@@ -180,8 +220,12 @@ static bool open_net(struct orch_cli *cli, const struct time_options *o,
     int64_t classes = 0;
     if (!orch_cli_count(o->classes, "--classes", 1 << 24, &classes, error))
         return false;
+    g_autofree char *sequence = NULL;
+    if (!read_tokens(o, &sequence, error))
+        return false;
     g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
-    struct orch_net_request request = {.name = o->net, .input = o->input, .classes = (int)classes};
+    struct orch_net_request request = {
+        .name = o->net, .input = sequence ? sequence : o->input, .classes = (int)classes};
     bool ok = orch_time_question_open_net(q, &request, set, notes, error);
     orch_cli_warn_all(cli, notes);
     return ok;
@@ -268,6 +312,8 @@ bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question 
     q->forward_only = o->forward_only;
     q->model = model_of(o->model);
     q->calibrate = o->calibrate;
+    if (!read_kernels(o, q, error))
+        return false;
     if (!read_numbers(o, q, is_paleo, error) || !read_precision(q, o->precision, error))
         return false;
     if (is_paleo)

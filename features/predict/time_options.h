@@ -15,7 +15,8 @@ struct time_options {
     const char *price, *cloud;
     const char *ppp_comp, *ppp_comm;
     const char **calibrate;
-    bool spot, forward_only;
+    const char *tokens, *attention, *watts;
+    bool spot, forward_only, compiled;
 };
 
 /* Rows of a table of options; the arguments are the offsets of their fields. */

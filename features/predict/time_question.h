@@ -46,6 +46,8 @@ struct orch_time_question {
     int64_t per_node, threads; /* 0: not specified */
     int states_per_weight;
     bool forward_only;
+    bool is_written_out, is_compiled; /* of a transformer: lib/steptime/kernel_step.h */
+    double watts;                     /* limit of a board's power; 0: its own */
     enum orch_time_model model;
     bool has_precision, has_scheme, has_optimizer; /* specified by the user, not assumed */
     enum orch_precision precision;

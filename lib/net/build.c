@@ -304,6 +304,14 @@ int orch_net_activation(struct orch_net_builder *b, int in, enum orch_net_op op)
     return plain(b, op, orch_net_op_name(op), in);
 }
 
+int orch_net_gelu_tanh(struct orch_net_builder *b, int in)
+{
+    int id = plain(b, ORCH_NET_GELU, "gelu", in);
+    if (id >= 0)
+        node_at(b, id)->is_tanh_form = true;
+    return id;
+}
+
 static int pool(struct orch_net_builder *b, enum orch_net_op op, const char *word, int in,
                 int kernel, int stride, int pad, bool ceil_mode)
 {

@@ -55,6 +55,8 @@ int orch_net_relu(struct orch_net_builder *b, int in);
 int orch_net_tanh(struct orch_net_builder *b, int in);
 /** Element-wise: relu6, sigmoid, silu, gelu; or softmax (over C). */
 int orch_net_activation(struct orch_net_builder *b, int in, enum orch_net_op op);
+/** GELU by its approximation with tanh. */
+int orch_net_gelu_tanh(struct orch_net_builder *b, int in);
 int orch_net_maxpool(struct orch_net_builder *b, int in, int kernel, int stride, int pad);
 /** The last window may extend beyond the edge. */
 int orch_net_maxpool_ceil(struct orch_net_builder *b, int in, int kernel, int stride, int pad);

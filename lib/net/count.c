@@ -12,12 +12,22 @@ bool orch_net_is_classifier(const struct orch_net *net)
     return false;
 }
 
-bool orch_net_is_sequence(const struct orch_net *net)
+static bool has_op(const struct orch_net *net, enum orch_net_op op)
 {
     for (guint i = 0; i < net->nodes->len; i++)
-        if (orch_net_node(net, (int)i)->op == ORCH_NET_EMBEDDING)
+        if (orch_net_node(net, (int)i)->op == op)
             return true;
     return false;
+}
+
+bool orch_net_is_sequence(const struct orch_net *net)
+{
+    return has_op(net, ORCH_NET_EMBEDDING);
+}
+
+bool orch_net_has_attention(const struct orch_net *net)
+{
+    return has_op(net, ORCH_NET_ATTENTION);
 }
 
 int64_t orch_net_node_params(const struct orch_net *net, const struct orch_net_node *node)

@@ -133,7 +133,7 @@ void orch_net_build_gpt(struct orch_net_builder *b, const char *argument, int va
         y = orch_net_token_linear(b, y, s.width, "h.%d.attn.c_proj", i);
         x = orch_net_add(b, x, orch_net_dropout(b, y, 0.1));
         y = orch_net_layernorm(b, x, "h.%d.ln_2", i);
-        y = gelu(b, orch_net_token_linear(b, y, s.inner, "h.%d.mlp.c_fc", i));
+        y = orch_net_gelu_tanh(b, orch_net_token_linear(b, y, s.inner, "h.%d.mlp.c_fc", i));
         y = orch_net_token_linear(b, y, s.width, "h.%d.mlp.c_proj", i);
         x = orch_net_add(b, x, orch_net_dropout(b, y, 0.1));
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/steptime/kernel_times.h"
 
+#include "lib/steptime/transfer.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -10,6 +12,7 @@
 #define SHARE_BEFORE_2017 0.795 /* u: share of the peak that products reach */
 #define SHARE_SINCE_2017 1.10
 #define SHARE_AMD 1.00
+#define SHARE_TENSOR 0.55     /* of NVIDIA's tensor cores */
 #define WATTS_PER_TFLOPS 23.4 /* e in the year 2016, at fp32 */
 #define POWER_NORM 6.0
 #define WAVE_SHARE 0.70 /* how much of a wave that is not full counts as full */
@@ -55,9 +58,10 @@ static int year_of(const char *arch)
 static double product_peak(const struct orch_gpu_spec *gpu, enum orch_precision precision,
                            bool is_amd)
 {
-    double peak = orch_gpu_peak(gpu, precision);
     bool is_fp32 = precision == ORCH_FP32 || precision == ORCH_FP32_IEEE;
-    return is_amd && is_fp32 ? 2 * peak : peak;
+    if (!is_amd)
+        return orch_transfer_peak(gpu, precision);
+    return orch_gpu_peak(gpu, precision) * (is_fp32 ? 2 : 1);
 }
 
 bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
@@ -70,7 +74,12 @@ bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision pr
     if (gpu->unit == ORCH_GPU_HOST || !year || !(peak > 0) || !(fp32 > 0) || gpu->sms < 1 ||
         !(gpu->bandwidth_gbs > 0))
         return false;
-    double share = is_amd ? SHARE_AMD : year < 2017 ? SHARE_BEFORE_2017 : SHARE_SINCE_2017;
+    bool is_tensor = !is_amd && gpu->tensor16_tflops > 0 &&
+                     (precision == ORCH_TF32 || precision == ORCH_FP16 || precision == ORCH_BF16);
+    double share = is_tensor     ? SHARE_TENSOR
+                   : is_amd      ? SHARE_AMD
+                   : year < 2017 ? SHARE_BEFORE_2017
+                                 : SHARE_SINCE_2017;
     double board = watts > 0 ? watts : gpu->watts;
     /* at other precisions an operation takes as much less energy as its peak is higher */
     double by_power = board > 0
@@ -84,7 +93,8 @@ bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision pr
         .bandwidth = gpu->bandwidth_gbs * 1e9,
         .sms = gpu->sms,
         .element_bytes = orch_precision_bytes(precision),
-        .was_measured = precision == ORCH_FP32_IEEE ||
+        .is_tensor = is_tensor,
+        .was_measured = is_tensor || precision == ORCH_FP32_IEEE ||
                         (precision == ORCH_FP32 && !(orch_gpu_peak(gpu, ORCH_TF32) > 0)),
     };
     return true;

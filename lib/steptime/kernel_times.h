@@ -20,7 +20,8 @@ struct orch_kernel_gpu {
     double bandwidth;       /* bytes per second */
     double sms;
     int element_bytes;
-    bool was_measured; /* products at this precision were measured on GPUs of this vendor */
+    bool is_tensor;    /* products on NVIDIA's tensor cores */
+    bool was_measured; /* fp32, or on NVIDIA's tensor cores: the constants were fitted to such */
 };
 
 /** Of a GPU with its board's power, or with a limit of `watts` (0: none). False without a peak at

@@ -85,6 +85,12 @@ static double peak_of(const struct orch_gpu_spec *gpu, enum orch_precision preci
     return peak > 0 && half && tensor > 0 ? tensor * 1e12 : peak;
 }
 
+double orch_transfer_peak(const struct orch_gpu_spec *gpu, enum orch_precision precision)
+{
+    int arch = find_arch(gpu->arch);
+    return arch < 0 ? 0 : peak_of(gpu, precision, arch);
+}
+
 double orch_transfer_new_error(void)
 {
     return NEW_ARCH_ERROR;

@@ -36,6 +36,9 @@ struct orch_transfer {
     bool arch_was_measured;
 };
 
+/** Peak in operations per second at which the model counts: of GeForce cards' tensor cores the rate
+ * of the units, of which data sheets give half; 0: none, or an unknown architecture. */
+double orch_transfer_peak(const struct orch_gpu_spec *gpu, enum orch_precision precision);
 /** 90 % of the logarithms of what it errs by on kinds of devices that were left out of the fit: for
  * what was not measured. */
 double orch_transfer_new_error(void);

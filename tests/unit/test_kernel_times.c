@@ -96,8 +96,10 @@ static void test_unknown(void **state)
     spec.unit = ORCH_GPU_HOST;
     assert_false(orch_kernel_gpu_for(&spec, ORCH_FP32, 0, &out));
     assert_true(gpu_of("V100", ORCH_FP32, 0).was_measured);
-    assert_false(gpu_of("A100", ORCH_TF32, 0).was_measured);
-    assert_false(gpu_of("A100", ORCH_FP16, 0).was_measured);
+    assert_true(gpu_of("A100", ORCH_TF32, 0).is_tensor);
+    assert_true(gpu_of("A100", ORCH_FP16, 0).was_measured);
+    assert_false(gpu_of("V100", ORCH_FP64, 0).was_measured);
+    assert_false(gpu_of("MI210", ORCH_FP16, 0).was_measured);
 }
 
 int main(void)

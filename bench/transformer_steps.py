@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps of whole transformers as 'orch predict --model transferred' forecasts them, beside public measurements that its
+kernels were not fitted to: NeuSight's (fp32, inference and training, also compiled), and trainings of BERT with fp32,
+tf32 and fp16 on eleven further GPUs (Lambda Labs, milabench; batches of 24 and more). All ran with attention written
+out. The share of the peak that tensor cores reach (SHARE_TENSOR in lib/steptime/kernel_times.c) was chosen among 0.5,
+0.55, 0.6, 0.7 and 0.8 by the second table; fitted without each GPU in turn it is 0.5 or 0.55.
+
+Printed by chip: rows, mean error, the median's log, and 90 % of the logs around it; then the half width that these ask
+for: the offsets of chips pooled with a standard deviation of 0.109 that counts as six (Student's t), and the upper
+quartile of the spreads.
+
+usage: /usr/bin/python3 bench/transformer_steps.py BUILD DATA
+"""
+import collections
+import csv
+import json
+import math
+import subprocess
+import sys
+
+import numpy
+from scipy.stats import t
+
+build, data = sys.argv[1:3]
+NETS = {"bert_large": "bert-large-mlm", "gpt2_large": "gpt2-large", "gpt3_27": "gpt:32,2560,32", "opt_13": "gpt:24,2048,32"}
+CHIPS = {"A100-PCIE-40GB": "A100", "A100-PCIE-80GB": "A100", "A100-SXM4-40GB": "A100", "MI250": "MI210"}
+BERT = {"bert-fp32": "fp32-ieee", "bert-tf32": "tf32", "bert-fp16": "fp16"}
+
+
+def read(name):
+    return csv.DictReader(open(f"{data}/{name}.csv"))
+
+
+def step_s(gpu, net, tokens, batch, precision, *more):
+    words = [f"{build}/orch", "predict", "--gpu", gpu, "--net", net, "--tokens", str(tokens), "--batch", str(batch), "--precision",
+             precision, "--model", "transferred", "--attention", "eager", *more, "--json"]
+    out = subprocess.run(words, capture_output=True, text=True)
+    if out.returncode:
+        sys.exit(out.stderr)
+    return json.loads(out.stdout)["predictions"][0]["step_s"]
+
+
+def neusight():
+    for r in read("neusight_e2e"):
+        if r["net"] in NETS and r["variant"] in ("", "fusion"):
+            more = ["--forward-only"] if r["mode"] == "inf" else ["--optimizer", "sgd"]
+            more += ["--compile"] if r["variant"] else []
+            s = step_s(r["gpu"], NETS[r["net"]], r["seq"], r["batch"], "fp32-ieee", *more)
+            yield CHIPS.get(r["gpu"], r["gpu"]), r["mode"], math.log(s / float(r["e2e_ms"]) * 1e3)
+
+
+def bert():
+    for r in read("lambda_train"):
+        if r["task"] == "bert_base_squad" and r["gpus"] == "1" and r["batch_per_gpu"]:
+            batch = int(float(r["batch_per_gpu"]))
+            s = step_s(r["gpu"], "bert-base", 384, batch, r["precision"], "--optimizer", "adam")
+            yield r["gpu"], r["precision"], math.log(s * float(r["throughput"]) / batch)
+    seen = collections.defaultdict(list)
+    for r in read("milabench"):
+        if r["task"] in BERT and int(float(r["batch"])) >= 24:
+            seen[r["gpu"], BERT[r["task"]], int(float(r["batch"]))].append(float(r["items_per_s"]))
+    for (gpu, precision, batch), rates in seen.items():
+        s = step_s(gpu, "bert-base-mlm", 512, batch, precision, "--optimizer", "adam")
+        yield gpu, precision, math.log(s * numpy.median(rates) / batch)
+
+
+def show(title, rows):
+    by = collections.defaultdict(list)
+    for chip, _, e in rows:
+        by[chip].append(e)
+    print(title)
+    offsets, spreads = [], []
+    for chip, e in sorted(by.items()):
+        e = numpy.array(e)
+        offsets.append(numpy.median(e))
+        spreads.append(numpy.quantile(abs(e - offsets[-1]), 0.9))
+        print(f"  {chip:18} {len(e):3} rows  mean error {100 * abs(numpy.expm1(e)).mean():5.1f} %  offset {offsets[-1]:+.2f}  spread {spreads[-1]:.2f}")
+    n = len(offsets)
+    s = math.sqrt((6 * 0.109**2 + sum(b * b for b in offsets)) / (6 + n))
+    half = math.hypot(t.ppf(0.95, 6 + n) * s * math.sqrt(1 + 1 / n), numpy.quantile(spreads, 0.75))
+    print(f"  mean over the chips {100 * numpy.mean([abs(numpy.expm1(numpy.array(e))).mean() for e in by.values()]):.1f} %; "
+          f"half width {half:.2f} (a factor of {math.exp(half):.2f})")
+    for _, mode in sorted({(0, m) for _, m, _ in rows}):
+        e = numpy.array([x for _, m, x in rows if m == mode])
+        print(f"    {mode}: {len(e)} rows, mean error {100 * abs(numpy.expm1(e)).mean():.1f} %")
+
+
+show("NeuSight's transformers, fp32", list(neusight()))
+show("BERT on further GPUs", list(bert()))

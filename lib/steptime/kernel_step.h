@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A step of a transformer on a GPU that nobody measured: the sum of its kernels
+ * (lib/steptime/kernel_times.h), in the order of the network's graph. */
+#ifndef ORCH_STEPTIME_KERNEL_STEP_H
+#define ORCH_STEPTIME_KERNEL_STEP_H
+
+#include "lib/steptime/kernel_times.h"
+#include "lib/steptime/roofline.h"
+
+struct orch_kernel_model {
+    struct orch_kernel_gpu gpu;
+    /* attention, and GELU's tanh form, are written out in plain operations (Hugging Face's
+     * "eager"): the scores go to memory and back. Else attention is one kernel, as PyTorch's
+     * scaled_dot_product_attention. */
+    bool is_written_out;
+    bool is_compiled; /* torch.compile fuses the element-wise kernels */
+};
+
+/** 90 % of the logarithms of what it errs by on GPUs that were left out; wider at a precision whose
+ * products were not measured, and for attention in one kernel, which was not. */
+double orch_kernel_model_error(const struct orch_kernel_model *model);
+
+/** Predicts the time of one step. `layers` (net->nodes->len entries, or NULL) gets device times by
+ * operation, scaled to sum to the step. Fails with ORCH_ERROR_USAGE for a batch below 1. */
+bool orch_kernel_step(const struct orch_net *net, const struct orch_net_cost *costs,
+                      const struct orch_kernel_model *model, const struct orch_roofline_work *work,
+                      struct orch_roofline_layer *layers, struct orch_roofline_step *out,
+                      GError **error);
+
+/** Describes the underlying measurements in one sentence. */
+const char *orch_kernel_model_source(void);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/steptime/kernel_sum.h"
+
+#include <math.h>
+
+#define LAUNCH_S 10e-6        /* the host's time for an operator */
+#define LAUNCHES_TRAINING 3.0 /* with the backward pass and the sums of gradients */
+#define COMPILED 0.45         /* traffic of element-wise kernels that a compiler fused */
+#define LAG 4.0               /* of the norm of device and host, as in lib/steptime/transfer.h */
+
+void orch_kernel_sum_products(struct orch_kernel_sum *s, double count,
+                              const struct orch_kernel_product *p)
+{
+    struct orch_kernel_product data = {p->b, p->m, p->k, p->n, p->bytes},
+                               weights = {p->b, p->k, p->n, p->m, p->bytes};
+    double least = orch_kernel_least_s(false);
+    s->forward_s += count * (orch_kernel_product_s(s->gpu, p) + least);
+    if (s->training)
+        s->backward_s += count * (orch_kernel_product_s(s->gpu, &data) +
+                                  orch_kernel_product_s(s->gpu, &weights) + 2 * least);
+    s->operators += count;
+}
+
+void orch_kernel_sum_vectors(struct orch_kernel_sum *s, double count, enum orch_kernel_kind kind,
+                             double values, double backward)
+{
+    double each = (orch_kernel_vector_s(s->gpu, kind, values) + orch_kernel_least_s(false)) *
+                  (s->is_compiled ? COMPILED : 1);
+    s->forward_s += count * each;
+    s->backward_s += s->training ? count * each * backward : 0;
+    s->operators += count;
+}
+
+double orch_kernel_sum_step_s(const struct orch_kernel_sum *s, double more_s)
+{
+    double device = s->forward_s + s->backward_s + more_s;
+    double host = LAUNCH_S * s->operators * (s->training ? LAUNCHES_TRAINING : 1);
+    return pow(pow(device, LAG) + pow(host, LAG), 1 / LAG);
+}
