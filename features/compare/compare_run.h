@@ -3,9 +3,7 @@
 #ifndef ORCH_FEATURES_COMPARE_COMPARE_RUN_H
 #define ORCH_FEATURES_COMPARE_COMPARE_RUN_H
 
-#include "core/recipe/recipe.h"
-#include "core/workspace/workspace.h"
-#include "store/store.h"
+#include "features/compare/compare_arm.h"
 
 struct orch_compare_side {
     char *name;      /* as typed; "HEAD" for the empty end of a range */
@@ -14,29 +12,12 @@ struct orch_compare_side {
 };
 void orch_compare_side_clear(struct orch_compare_side *side);
 
-struct orch_compare_run {
-    const char *recipe;   /* as typed: a path in the work tree */
-    const char **targets; /* problems and experiments; NULL-terminated, or NULL: all */
-    int repeat;
-    const char *profile;
-    const char **settings, **sweeps;
-};
-
-/** Callbacks that report progress. */
-struct orch_compare_listener {
-    void *ctx;
-    void (*on_message)(void *ctx, const char *text);
-    void (*warn)(void *ctx, const char *text);
-    /** Returns the command line as stored with the runs; the caller frees. */
-    char *(*argv_json)(void *ctx, const struct orch_expansion *expansion);
-};
-
-/** Writes out the trees of `names` (commits, or "." for the work tree), reads the recipe in each,
- * and runs their trials in turns, A B B A. `plugin_paths`: folders searched first for plugins
- * (NULL-terminated, or NULL); a folder in the work tree stands for the same folder of each side.
- * Fills both sides with the runs that ended well. Returns false with ORCH_ERROR_TRIAL when a trial
- * did not end well, with ORCH_ERROR_INTERRUPTED after an interrupt, or with another error. Runs
- * that ended are kept. */
+/** Writes out the trees of `names` (commits, "." for the work tree, or settings of it), reads the
+ * recipe in each, and runs their trials in turns, A B B A. `plugin_paths`: folders searched first
+ * for plugins (NULL-terminated, or NULL); a folder in the work tree stands for the same folder of
+ * each side. Fills both sides with the runs that ended well. Returns false with ORCH_ERROR_TRIAL
+ * when a trial did not end well, with ORCH_ERROR_INTERRUPTED after an interrupt, or with another
+ * error. Runs that ended are kept. */
 bool orch_compare_run_both(struct orch_workspace *workspace, const char *const *plugin_paths,
                            const struct orch_compare_run *request, const char *const names[2],
                            const struct orch_compare_listener *listener,

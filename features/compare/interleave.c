@@ -29,6 +29,14 @@ static GHashTable *labels_of(const struct orch_plan *plan, unsigned *out_count)
     return labels;
 }
 
+static enum orch_plan_state *states_of(const struct orch_plan *plan)
+{
+    enum orch_plan_state *states = g_new(enum orch_plan_state, plan->count + 1);
+    for (unsigned i = 0; i < plan->count; i++)
+        states[i] = plan->items[i].state;
+    return states;
+}
+
 void orch_interleave_init(struct orch_interleave *interleave, struct orch_plan *a,
                           struct orch_plan *b)
 {
@@ -52,11 +60,15 @@ void orch_interleave_init(struct orch_interleave *interleave, struct orch_plan *
     for (int i = 0; i < 2; i++)
         interleave->alone[i] = counts[i] - interleave->pairs->len;
     g_array_sort_with_data(interleave->pairs, compare_pairs, a);
+    interleave->states[0] = states_of(a);
+    interleave->states[1] = states_of(b);
 }
 
 void orch_interleave_clear(struct orch_interleave *interleave)
 {
     g_clear_pointer(&interleave->pairs, g_array_unref);
+    for (int i = 0; i < 2; i++)
+        g_clear_pointer(&interleave->states[i], g_free);
 }
 
 /* ---- turns ------------------------------------------------------------------------------------
@@ -87,6 +99,13 @@ static void set_turn(struct orch_plan *plan, unsigned index, const enum orch_pla
             states[i] == ORCH_PLAN_DONE || needed[i] ? states[i] : ORCH_PLAN_UNUSED;
 }
 
+/* Gives the items their states back: those of trials outside the turn are unused during it. */
+static void restore(struct orch_plan *plan, const enum orch_plan_state *states)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        plan->items[i].state = states[i];
+}
+
 static void keep_done(const struct orch_plan *plan, enum orch_plan_state *states)
 {
     for (unsigned i = 0; i < plan->count; i++)
@@ -108,46 +127,55 @@ static bool take_turn(struct orch_plan *plan, unsigned index, enum orch_plan_sta
     keep_done(plan, states);
     end->interrupted = totals.interrupted;
     end->terminated = totals.terminated;
-    if (states[index] != ORCH_PLAN_DONE && !totals.interrupted && !totals.terminated)
+    end->limit = totals.limit;
+    end->device_s += totals.device_s;
+    if (states[index] != ORCH_PLAN_DONE && !totals.interrupted && !totals.terminated &&
+        totals.limit == ORCH_LIMIT_NONE)
         end->failed = orch_cell_label(plan->items[index].cell);
     return true;
 }
 
-static enum orch_plan_state *states_of(const struct orch_plan *plan)
+bool orch_interleave_turn(struct orch_interleave *interleave, unsigned turn,
+                          const struct orch_run_options *options,
+                          const struct orch_listener listeners[2], struct orch_interleave_end *end,
+                          GError **error)
 {
-    enum orch_plan_state *states = g_new(enum orch_plan_state, plan->count + 1);
-    for (unsigned i = 0; i < plan->count; i++)
-        states[i] = plan->items[i].state;
-    return states;
+    const struct orch_interleave_pair *pair =
+        &g_array_index(interleave->pairs, struct orch_interleave_pair, turn / 2);
+    unsigned side = (turn + 1) / 2 % 2; /* 0 1 1 0 0 1 1 0 */
+    struct orch_plan *plan = interleave->plans[side];
+    bool ok = take_turn(plan, pair->index[side], interleave->states[side], options,
+                        &listeners[side], end, error);
+    restore(plan, interleave->states[side]);
+    if (end->failed) {
+        char *named = g_strdup_printf("%s of %c", end->failed, 'A' + (int)side);
+        g_free(end->failed);
+        end->failed = named;
+    }
+    return ok;
 }
 
 bool orch_interleave_run(struct orch_interleave *interleave, const struct orch_run_options *options,
                          const struct orch_listener listeners[2], struct orch_interleave_end *end,
                          GError **error)
 {
-    enum orch_plan_state *states[2] = {states_of(interleave->plans[0]),
-                                       states_of(interleave->plans[1])};
     bool ok = true;
     *end = (struct orch_interleave_end){0};
     for (guint i = 0; ok && i < 2 * interleave->pairs->len; i++) {
-        const struct orch_interleave_pair *pair =
-            &g_array_index(interleave->pairs, struct orch_interleave_pair, i / 2);
-        unsigned side = (i + 1) / 2 % 2; /* 0 1 1 0 0 1 1 0 */
-        ok = take_turn(interleave->plans[side], pair->index[side], states[side], options,
-                       &listeners[side], end, error);
-        if (end->failed) {
-            char *named = g_strdup_printf("%s of %c", end->failed, 'A' + (int)side);
-            g_free(end->failed);
-            end->failed = named;
-        }
+        ok = orch_interleave_turn(interleave, i, options, listeners, end, error);
         if (end->failed || end->interrupted || end->terminated)
             break;
     }
-    for (int side = 0; side < 2; side++) {
-        struct orch_plan *plan = interleave->plans[side];
-        for (unsigned i = 0; i < plan->count; i++)
-            plan->items[i].state = states[side][i];
-        g_free(states[side]);
-    }
     return ok;
+}
+
+void orch_interleave_renew(struct orch_interleave *interleave, unsigned pair)
+{
+    const unsigned *index =
+        g_array_index(interleave->pairs, struct orch_interleave_pair, pair).index;
+    for (int side = 0; side < 2; side++) {
+        struct orch_plan_item *item = &interleave->plans[side]->items[index[side]];
+        item->forced = true;
+        item->state = interleave->states[side][index[side]] = ORCH_PLAN_MISSING;
+    }
 }

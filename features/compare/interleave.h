@@ -9,10 +9,11 @@
 /** Pairs the requested trials of both sides that have the same label (experiment, swept values,
  * repeat), in the order in which they run: by repeat, then as declared. */
 struct orch_interleave {
-    struct orch_plan *plans[2]; /* borrowed: made with `force` and one slot */
-    GArray *pairs;              /* struct orch_interleave_pair */
-    unsigned alone[2];          /* number of trials without a counterpart on the other side */
-    bool is_same_code;          /* no input of any trial differs between the sides */
+    struct orch_plan *plans[2];      /* borrowed: made with one slot */
+    enum orch_plan_state *states[2]; /* of their items, between turns */
+    GArray *pairs;                   /* struct orch_interleave_pair */
+    unsigned alone[2];               /* number of trials without a counterpart on the other side */
+    bool is_same_code;               /* no input of any trial differs between the sides */
 };
 struct orch_interleave_pair {
     unsigned index[2]; /* of the plans' items */
@@ -23,6 +24,8 @@ void orch_interleave_clear(struct orch_interleave *interleave);
 
 struct orch_interleave_end {
     bool interrupted, terminated;
+    enum orch_limit limit; /* that prevented or stopped a trial */
+    double device_s;       /* wall seconds x devices of all turns */
     char *failed; /* the trial that did not end well and stopped the comparison: "finetune #2 of B";
                      or NULL */
 };
@@ -32,5 +35,13 @@ struct orch_interleave_end {
 bool orch_interleave_run(struct orch_interleave *interleave, const struct orch_run_options *options,
                          const struct orch_listener listeners[2], struct orch_interleave_end *end,
                          GError **error);
+/** Runs one turn of them: turns 2 i and 2 i + 1 are those of pair i, and nothing happens where the
+ * trial is done. `end` begins zeroed, and adds up over turns. */
+bool orch_interleave_turn(struct orch_interleave *interleave, unsigned turn,
+                          const struct orch_run_options *options,
+                          const struct orch_listener listeners[2], struct orch_interleave_end *end,
+                          GError **error);
+/** Makes both trials of a pair run again, although there are runs of them. */
+void orch_interleave_renew(struct orch_interleave *interleave, unsigned pair);
 
 #endif
