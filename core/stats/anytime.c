@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The fixed t test errs in 5 % of comparisons if it is asked once. Asked after every pair, it errs
- * in more than a quarter of them. This test uses an e-process instead, the Bayes factor of the t
+ * in a third of them. This test uses an e-process instead, the Bayes factor of the t
  * test with the right Haar prior on the scale and a normal one on the effect:
  *
  *   d_i ~ N(mu, sigma^2),  mu / sigma ~ N(0, 1 / RHO),  p(sigma) ~ 1 / sigma

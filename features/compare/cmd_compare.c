@@ -4,6 +4,7 @@
 #include "features/compare/compare_run.h"
 #include "features/compare/compare_show.h"
 #include "features/compare/contrast_limit.h"
+#include "features/compare/until_sure_show.h"
 
 #include "core/record/argv_record.h"
 #include "lib/base/error.h"
@@ -18,9 +19,9 @@
 
 struct compare_options {
     const char **metrics, **fail_on;
-    const char *aggregate, *where, *least, *repeat;
+    const char *aggregate, *where, *least, *repeat, *max_runs, *budget, *price;
     struct orch_compare_run run;
-    bool across, disturbed;
+    bool across, disturbed, until_sure;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -41,9 +42,17 @@ static const struct orch_option OPTIONS[] = {
                 .help =
                     "exit with 7 when B changed this much, e.g. 'epoch_time_s > 3%'(repeatable)"),
     ORCH_OPTION(struct compare_options, run.recipe, TEXT, "run", .value = "RECIPE",
-                .help = "run both sides (commits, or . for the work tree) now, in turns"),
+                .help = "run both sides (commits, . for the work tree, settings) now, in turns"),
     ORCH_OPTION(struct compare_options, repeat, TEXT, "repeat", .value = "N",
                 .help = "with --run: number of runs of each setting and side (default 5)"),
+    ORCH_OPTION(struct compare_options, until_sure, FLAG, "until-sure",
+                .help = "with --run and -m: run both sides until the verdict is sure"),
+    ORCH_OPTION(struct compare_options, max_runs, TEXT, "max-runs", .value = "N",
+                .help = "with --until-sure: at most so many runs of each setting and side (60)"),
+    ORCH_OPTION(struct compare_options, budget, TEXT, "budget", .value = "USD",
+                .help = "with --until-sure: stop before its runs have cost more, e.g. 5usd"),
+    ORCH_OPTION(struct compare_options, price, TEXT, "price", .value = "USD",
+                .help = "with --until-sure: price of an hour of a device"),
     ORCH_OPTION(struct compare_options, run.profile, TEXT, "profile", .letter = 'p',
                 .value = "NAME", .help = "with --run: the recipe's profile"),
     ORCH_OPTION(struct compare_options, run.settings, LIST, "set", .letter = 's',
@@ -84,6 +93,36 @@ static bool parse_least(const char *text, double *out, GError **error)
     return false;
 }
 
+/* Checks which options go with --until-sure, and which do not without it. */
+static bool check_until_sure(const struct compare_options *o, GError **error)
+{
+    const char *alone = o->max_runs ? "--max-runs"
+                        : o->budget ? "--budget"
+                        : o->price  ? "--price"
+                                    : NULL;
+    const char *other = o->repeat      ? "--repeat"
+                        : o->fail_on   ? "--fail-on"
+                        : o->across    ? "--across"
+                        : o->disturbed ? "--disturbed"
+                                       : NULL;
+    if (!o->until_sure && alone)
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --until-sure",
+                       "option '%s' does nothing without --until-sure", alone);
+    else if (o->until_sure && other)
+        orch_error_set(error, ORCH_ERROR_USAGE, "see docs/compare.md",
+                       "options '%s' and '--until-sure' cannot be combined", other);
+    else if (o->until_sure && !o->run.recipe)
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "orch compare lr=0.1 lr=0.01 --run RECIPE -m METRIC --until-sure",
+                       "option '--until-sure' makes runs, and needs --run RECIPE");
+    else if (o->until_sure && !(o->metrics && o->metrics[0] && !o->metrics[1]))
+        orch_error_set(error, ORCH_ERROR_USAGE, "add -m METRIC",
+                       "option '--until-sure' decides about one metric");
+    else
+        return true;
+    return false;
+}
+
 static bool parse_options(struct request *c, GError **error)
 {
     const struct compare_options *o = c->options;
@@ -108,7 +147,7 @@ static bool parse_options(struct request *c, GError **error)
                        "option '%s' does nothing without --run", needs_run);
         return false;
     }
-    return parse_least(o->least, &c->how.least, error);
+    return check_until_sure(o, error) && parse_least(o->least, &c->how.least, error);
 }
 
 /* ---- sides ------------------------------------------------------------------------------------
@@ -152,11 +191,12 @@ static char *command_line(void *ctx, const struct orch_expansion *expansion)
     return orch_argv_record(cli->argv, cli->argc, expansion);
 }
 
-static bool run_sides(struct request *c, char *const names[2], int used, GError **error)
+/* Reads what is run: `text` of option `name` is the number of repeats. */
+static bool read_run(const struct request *c, int used, const char *text, const char *name,
+                     int64_t repeat, struct orch_compare_run *out, GError **error)
 {
-    struct orch_compare_run request = c->options->run;
-    int64_t repeat = REPEATS;
-    if (!orch_cli_count(c->options->repeat, "--repeat", REPEATS_MAX, &repeat, error))
+    *out = c->options->run;
+    if (!orch_cli_count(text, name, REPEATS_MAX, &repeat, error))
         return false;
     if (c->options->where) {
         orch_error_set(error, ORCH_ERROR_USAGE, "name experiments after the two sides instead",
@@ -164,8 +204,16 @@ static bool run_sides(struct request *c, char *const names[2], int used, GError 
                        "runs, --run makes new ones");
         return false;
     }
-    request.repeat = (int)repeat;
-    request.targets = c->cli->arg_count > used ? c->cli->args + used : NULL;
+    out->repeat = (int)repeat;
+    out->targets = c->cli->arg_count > used ? c->cli->args + used : NULL;
+    return true;
+}
+
+static bool run_sides(struct request *c, char *const names[2], int used, GError **error)
+{
+    struct orch_compare_run request;
+    if (!read_run(c, used, c->options->repeat, "--repeat", REPEATS, &request, error))
+        return false;
     const struct orch_compare_listener listener = {c->cli, on_message, on_warn, command_line};
     struct orch_workspace *workspace = orch_cli_workspace(c->cli, NULL, error);
     return workspace &&
@@ -206,9 +254,58 @@ static bool find_sides(struct request *c, GError **error)
     return found;
 }
 
+/* ---- until it is sure ---------------------------------------------------------------------------
+ */
+
+static void on_repeat(void *ctx, const struct orch_sure *so_far)
+{
+    const struct request *c = ctx;
+    g_autofree char *text = orch_sure_text(so_far, c->how.least);
+    orch_cli_info(c->cli, "%s", text);
+}
+
+static int run_until_sure(struct request *c, GError **error)
+{
+    static const int status[] = {
+        [ORCH_SURE_VERDICT] = ORCH_EXIT_OK,
+        [ORCH_SURE_RUNS_SPENT] = ORCH_EXIT_OK,
+        [ORCH_SURE_BUDGET_SPENT] = ORCH_EXIT_BUDGET,
+        [ORCH_SURE_INTERRUPTED] = ORCH_EXIT_INTERRUPTED,
+        [ORCH_SURE_TERMINATED] = ORCH_EXIT_TERMINATED,
+    };
+    const struct compare_options *o = c->options;
+    g_autofree char *a = NULL, *b = NULL;
+    char *names[2] = {NULL, NULL};
+    int used;
+    struct orch_sure_request request = {.metric = o->metrics[0],
+                                        .aggregate = c->how.aggregate,
+                                        .least = c->how.least,
+                                        .budget = o->budget,
+                                        .price = o->price};
+    const struct orch_compare_listener listener = {c->cli, on_message, on_warn, command_line};
+    bool ok = read_names(c->cli, true, names, &used, error);
+    a = names[0];
+    b = names[1];
+    if (!ok || !read_run(c, used, o->max_runs, "--max-runs", ORCH_SURE_RUNS, &request.run, error))
+        return -1;
+    struct orch_workspace *workspace = orch_cli_workspace(c->cli, NULL, error);
+    struct orch_sure sure = {0};
+    ok = workspace &&
+         orch_compare_until_sure(workspace, c->cli->plugin_paths, &request,
+                                 (const char *const *)names, &listener, on_repeat, c, &sure, error);
+    if (ok)
+        orch_cli_sure_show(c->cli, &sure, &request, (const char *const *)names);
+    orch_sure_clear(&sure);
+    return ok ? status[sure.stop] : -1;
+}
+
 static int compare(struct request *c, GError **error)
 {
-    if (!parse_options(c, error) || !find_sides(c, error) ||
+    if (!parse_options(c, error))
+        return -1;
+    if (c->options->until_sure)
+        return run_until_sure(c, error);
+    if (!find_sides(c, error) ||
         !orch_comparison_make(c->cli->workspace->store, &c->how, &c->out, error))
         return -1;
     for (guint i = 0; i < c->out.unsure->len; i++)
@@ -263,11 +360,14 @@ const struct orch_command ORCH_COMMAND_COMPARE = {
         "against A. The command fails when the observed change exceeds the limit and is more "
         "than noise.\n"
         "\n"
-        "--run RECIPE runs the recipe now from the sources of both commits, interleaved (A B B "
-        "A). See docs/compare.md.",
+        "--run RECIPE runs the recipe now from the sources of both commits, or of the work tree "
+        "with each of two settings (lr=0.1), interleaved (A B B A). --until-sure does so until "
+        "the verdict is sure: the error rate of 5 % holds although it looks after every pair. "
+        "See docs/compare.md.",
     .examples = "  orch compare 3f2a91c0 @last\n"
                 "  orch compare 'mode=full and lr=0.01' 'mode=feature and lr=0.1' -m val_accuracy\n"
                 "  orch compare main..feature --fail-on 'epoch_time_s > 3%'\n"
-                "  orch compare main . --run recipes/bench.recipe --repeat 10",
+                "  orch compare main . --run recipes/bench.recipe --repeat 10\n"
+                "  orch compare lr=0.1 lr=0.01 --run tune.recipe -m val_accuracy --until-sure",
     .run = run,
 };

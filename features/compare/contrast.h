@@ -68,6 +68,9 @@ double orch_mann_whitney(const double *a, size_t count_a, const double *b, size_
 
 /** Returns "paired t", "Welch", "Mann-Whitney" or "-". Static. */
 const char *orch_contrast_test_name(enum orch_contrast_test test);
+/** Describes the change: "B is 3.2 % slower (1.8 to 4.6 %)". The caller frees. */
+char *orch_contrast_change_text(const struct orch_contrast *contrast, const char *better,
+                                const char *unit);
 /** Describes a contrast: "B is 3.2 % slower (1.8 to 4.6 %), more than noise". `better` is min, max
  * or none. The caller frees. */
 char *orch_contrast_text(const struct orch_contrast *contrast, const char *better, const char *unit,

@@ -51,6 +51,8 @@ static char *interval(const struct orch_contrast *c, const char *unit)
     const char *suffix = c->is_ratio ? " %" : "";
     if (!(high > low))
         return g_strdup("always");
+    if (isinf(low) || isinf(high))
+        return g_strdup("no interval yet");
     g_autofree char *text = orch_interval_format(low, high);
     return g_strdup_printf("%s%s%s", text, !c->is_ratio && unit ? " " : "",
                            c->is_ratio ? suffix : (unit ? unit : ""));
@@ -70,6 +72,13 @@ static char *unknown_words(const struct orch_contrast *c, double least)
                            orch_plural(more));
 }
 
+char *orch_contrast_change_text(const struct orch_contrast *c, const char *better, const char *unit)
+{
+    g_autofree char *size = amount(c, c->change.mid, unit), *range = interval(c, unit),
+                    *word = direction(c->change.mid, better, unit);
+    return g_strdup_printf("B is %s %s (%s)", size, word, range);
+}
+
 char *orch_contrast_text(const struct orch_contrast *c, const char *better, const char *unit,
                          double least)
 {
@@ -85,7 +94,6 @@ char *orch_contrast_text(const struct orch_contrast *c, const char *better, cons
     case ORCH_CONTRAST_DIFFERENT:
         break;
     }
-    g_autofree char *size = amount(c, c->change.mid, unit), *range = interval(c, unit),
-                    *word = direction(c->change.mid, better, unit);
-    return g_strdup_printf("B is %s %s (%s), more than noise", size, word, range);
+    g_autofree char *change = orch_contrast_change_text(c, better, unit);
+    return g_strdup_printf("%s, more than noise", change);
 }

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Shows a comparison that runs until it is sure: after each repeat, and at its end. */
+#ifndef ORCH_FEATURES_COMPARE_UNTIL_SURE_SHOW_H
+#define ORCH_FEATURES_COMPARE_UNTIL_SURE_SHOW_H
+
+#include "core/cli/cli.h"
+#include "features/compare/until_sure.h"
+
+/** Describes what is known in one line: "8 pairs: B is 9 % slower (2.1 to 18 %); another 6 runs,
+ * about $0.40 (12 min), would decide it with 80 %". The caller frees. */
+char *orch_sure_text(const struct orch_sure *sure, double least);
+/** Prints the result: a table on stdout, and on stderr what was run; JSON under --json. `names`: of
+ * the sides. */
+void orch_cli_sure_show(struct orch_cli *cli, const struct orch_sure *sure,
+                        const struct orch_sure_request *request, const char *const names[2]);
+
+#endif
