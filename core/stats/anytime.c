@@ -17,7 +17,7 @@
  *   K = (sqrt((n + RHO) / RHO) / LEVEL)^(2/n)
  *
  * unbounded while the bracket is not above 0: that is so for n < 4. Differences of two runs of one
- * program are symmetric about 0 however the runs scatter; bench/until_sure.c measures the error for
+ * program are symmetric about 0 however the runs scatter; bench/sure_pairs.c measures the error for
  * three kinds of noise, and chose RHO: of 0.1 to 4, 0.3 has the least ratio to the sample size of
  * the fixed test in the worst of the effects 0.5, 1 and 2. */
 #include "core/stats/anytime.h"

@@ -195,11 +195,11 @@ static void print_json(const struct orch_sure *sure, const struct orch_sure_requ
         orch_json_finite(usd_of(sure, sure->spent_device_s)), "words", words);
     if (sure->more)
         json_object_set_new(json, "more",
-                            json_pack("{s:I s:i s:o s:o s:f}", "pairs", (json_int_t)sure->more,
+                            json_pack("{s:I s:i s:o s:o s:o}", "pairs", (json_int_t)sure->more,
                                       "runs", (int)lround(share * sure->runs), "seconds",
                                       orch_json_finite(share * sure->wall_s), "cost_usd",
                                       orch_json_finite(usd_of(sure, share * sure->device_s)),
-                                      "power", ORCH_SURE_POWER));
+                                      "power", orch_json_finite(ORCH_SURE_POWER)));
     orch_cli_print_json(json);
 }
 

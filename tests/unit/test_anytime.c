@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The test that may be stopped at any time: by hand, its interval against its e-value, and its
- * error by simulation (bench/until_sure.c has the long version). */
+ * error by simulation (bench/sure_pairs.c has the long version). */
 #include "core/stats/anytime.h"
 
 #include <glib.h>
