@@ -2,6 +2,7 @@
 #include "predictors/features.h"
 
 #include "lib/base/text.h"
+#include "lib/net/net.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static const char *const FIELD_NAMES[ORCH_FIELD_COUNT] = {
 struct reader {
     const struct orch_csv *csv;
     int field[ORCH_FIELD_COUNT];
-    int gpu, net, op, opt, mode, precision, variant;
+    int gpu, net, op, opt, mode, precision, variant, input;
 };
 
 static int find_column(const struct orch_csv *csv, const char *names)
@@ -72,6 +73,7 @@ static struct reader reader_of(const struct orch_csv *csv)
     in.mode = find_column(csv, "mode");
     in.precision = find_column(csv, "precision|prec|bits");
     in.variant = find_column(csv, "variant|parallel");
+    in.input = find_column(csv, "input");
     return in;
 }
 
@@ -120,6 +122,17 @@ static double devices_of(const char *variant, double *out_split)
     return count;
 }
 
+/* "3x32x32"; any other text says nothing. */
+static void read_input(const char *text, struct orch_row_facts *f)
+{
+    struct orch_net_options options = {0};
+    if (!*text || !orch_net_input_parse(text, &options))
+        return;
+    f->channels = options.channels;
+    f->height = options.height;
+    f->width = options.width;
+}
+
 static struct orch_row_facts facts_of(const struct reader *in, size_t row)
 {
     double split = 1;
@@ -131,6 +144,7 @@ static struct orch_row_facts facts_of(const struct reader *in, size_t row)
             !orch_real_parse(orch_csv_text(in->csv, row, in->field[k]), &f.field[k]))
             f.field[k] = (double)NAN;
     f.gpu = orch_gpu_find(text_at(in, row, in->gpu));
+    read_input(text_at(in, row, in->input), &f);
     f.training = is_training(in, text_at(in, row, in->mode), f.opt);
     f.precision = precision_of(text_at(in, row, in->precision));
     f.is_compiled = is_compiled(text_at(in, row, in->variant));

@@ -58,6 +58,7 @@ struct orch_row_facts {
     double field[ORCH_FIELD_COUNT];  /* NaN: unknown */
     const struct orch_gpu_spec *gpu; /* NULL: unknown */
     const char *net, *op, *opt;      /* "" if unknown */
+    int64_t channels, height, width; /* of a network's input, from a column 'input'; 0: unknown */
     bool training;
     bool is_compiled; /* by a compiler that fuses kernels */
     enum orch_precision precision;

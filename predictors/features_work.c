@@ -310,12 +310,14 @@ struct counted {
     struct orch_net_cost *costs;
 };
 
-static struct counted *count_net(const char *name, int64_t side)
+/* The network of the zoo by its own name (resnet-cifar:20), or by one that measurements use. */
+static struct counted *count_net(const char *name, const struct orch_net_options *input)
 {
-    g_autofree char *key = name_key(name);
-    struct orch_net_options options = {.name = zoo_name(key), .height = side, .width = side};
+    g_autofree char *key = name_key(name), *own = orch_net_canonical_name(name);
+    struct orch_net_options options = *input;
+    options.name = strchr(name, ':') ? own : zoo_name(key);
     struct counted *c = g_new0(struct counted, 1);
-    c->net = options.name ? orch_net_make(&options, NULL) : orch_counted_net(key, side);
+    c->net = options.name ? orch_net_make(&options, NULL) : orch_counted_net(key, input->height);
     if (c->net)
         c->costs = orch_net_costs(c->net);
     return c;
@@ -323,17 +325,19 @@ static struct counted *count_net(const char *name, int64_t side)
 
 /* Returns the counted network from a cache that lives as long as the process, because tables name
  * few networks in many rows. */
-static const struct counted *counted_of(const char *name, int64_t side)
+static const struct counted *counted_of(const char *name, const struct orch_net_options *input)
 {
     static GMutex mutex;
     static GHashTable *known;
-    g_autofree char *key = g_strdup_printf("%s/%" G_GINT64_FORMAT, name, side);
+    g_autofree char *key =
+        g_strdup_printf("%s/%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT, name,
+                        input->channels, input->height, input->width);
     g_mutex_lock(&mutex);
     if (!known)
         known = g_hash_table_new(g_str_hash, g_str_equal);
     struct counted *c = g_hash_table_lookup(known, key);
     if (!c) {
-        c = count_net(name, side);
+        c = count_net(name, input);
         g_hash_table_insert(known, g_steal_pointer(&key), c);
     }
     g_mutex_unlock(&mutex);
@@ -388,7 +392,11 @@ static bool graph_work(const struct orch_row_facts *f, const struct rates *r,
     double batch = field(f, ORCH_FIELD_BATCH), img = field(f, ORCH_FIELD_IMG);
     if (!*f->net || !(batch > 0) || img > 4096)
         return false;
-    const struct counted *c = counted_of(f->net, img > 0 ? (int64_t)img : 0);
+    struct orch_net_options input = {
+        .channels = f->channels, .height = f->height, .width = f->width};
+    if (!f->height)
+        input.height = input.width = img > 0 ? (int64_t)img : 0;
+    const struct counted *c = counted_of(f->net, &input);
     if (!c->net)
         return false;
     w->convs = w->depthwise = w->linears = w->norms = w->activations = w->pools = w->sums = 0;

@@ -70,10 +70,8 @@ bool orch_schedule_forecast(const struct run *run, const struct orch_plan_item *
 static double expected_s(struct run *run, const struct orch_experiment *experiment)
 {
     GArray *walls = g_hash_table_lookup(run->wall_by_experiment, experiment);
-    if (walls && walls->len) {
-        orch_reals_sort((double *)(void *)walls->data, walls->len);
-        return g_array_index(walls, double, walls->len / 2);
-    }
+    if (walls && walls->len)
+        return orch_reals_median((double *)(void *)walls->data, walls->len);
     for (guint i = 0; i < run->hosts->len; i++) {
         const struct orch_running *running = run->hosts->pdata[i];
         double elapsed = (double)(orch_mono_ns() - running->started_mono_ns) / 1e9;

@@ -12,7 +12,9 @@
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.gpu, TEXT, "gpu", .letter = 'g', .value = "NAME",
-                .help = "the GPU; 'all' ranks all GPUs, 'here' is this machine's processor"),
+                .help =
+                    "the GPU; V100,A100 compares these, 'all' ranks all, 'here' is this machine's "
+                    "processor"),
     TIME_NETWORK_OPTIONS(AT(time.net), AT(time.net_table), AT(time.input), AT(time.classes)),
     ORCH_OPTION(struct predict_options, time.tokens, TEXT, "tokens", .value = "N",
                 .help = "length of a sequence, as --input 1xNx1"),
@@ -102,6 +104,12 @@ static bool refuse(const char *hint, const char *what, GError **error)
     return false;
 }
 
+/* Whether several GPUs are asked for. */
+static bool is_ranking(const char *gpu)
+{
+    return strcmp(gpu, "all") == 0 || strchr(gpu, ',');
+}
+
 static bool options_fit(const struct orch_cli *cli, const struct predict_options *o, GError **error)
 {
     const struct time_options *t = &o->time;
@@ -124,8 +132,9 @@ static bool options_fit(const struct orch_cli *cli, const struct predict_options
         return refuse("use 'orch paleo' for these devices",
                       "option '--gpu': 'orch predict' cannot use the devices of PALEO's table",
                       error);
-    if (o->pareto && t->gpu && strcmp(t->gpu, "all") != 0)
-        return refuse("use --gpu all", "option '--pareto' needs --gpu all", error);
+    if (o->pareto && t->gpu && !is_ranking(t->gpu))
+        return refuse("use --gpu all, or name several", "option '--pareto' needs several GPUs",
+                      error);
     return true;
 }
 
@@ -146,14 +155,14 @@ static bool read_limits(const struct predict_options *o, struct orch_time_questi
 static int answer(struct orch_cli *cli, const struct predict_options *o,
                   struct orch_time_question *q, GError **error)
 {
-    bool is_ranking = g_strcmp0(o->time.gpu, "all") == 0;
     if (!o->time.gpu) {
         refuse("for example --gpu V100, or use --gpu all", "option '--gpu' is missing", error);
         return -1;
     }
-    if (is_ranking)
+    bool ranks = is_ranking(o->time.gpu);
+    if (ranks)
         orch_time_question_assume_stem(q);
-    return (is_ranking ? orch_cli_predict_rank : orch_cli_predict_step)(cli, o, q, error);
+    return (ranks ? orch_cli_predict_rank : orch_cli_predict_step)(cli, o, q, error);
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)

@@ -85,11 +85,33 @@ static void note_unranked(GPtrArray *unranked, const struct orch_gpu_spec *gpu, 
     g_ptr_array_add(unranked, u);
 }
 
-static bool rank_all(struct orch_time_question *q, struct orch_step_tiers *tiers, GPtrArray *list,
-                     GPtrArray *unranked, GError **error)
+/* The GPUs that are named, each once: const struct orch_gpu_spec *. NULL with an unknown one. */
+static GPtrArray *find_gpus(const struct orch_hardware *hardware, const char *names, GError **error)
 {
-    for (guint i = 0; i < q->hardware->gpus->len; i++) {
-        const struct orch_gpu_spec *gpu = q->hardware->gpus->pdata[i];
+    GPtrArray *found = g_ptr_array_new();
+    g_auto(GStrv) words = g_strsplit(names, ",", -1);
+    if (strcmp(names, "all") == 0) {
+        for (guint i = 0; i < hardware->gpus->len; i++)
+            g_ptr_array_add(found, hardware->gpus->pdata[i]);
+        return found;
+    }
+    for (int i = 0; words[i]; i++) {
+        const struct orch_gpu_spec *gpu = orch_hardware_gpu(hardware, g_strstrip(words[i]), error);
+        if (!gpu) {
+            g_ptr_array_unref(found);
+            return NULL;
+        }
+        if (!g_ptr_array_find(found, gpu, NULL))
+            g_ptr_array_add(found, (void *)(uintptr_t)gpu);
+    }
+    return found;
+}
+
+static bool rank_each(struct orch_time_question *q, struct orch_step_tiers *tiers,
+                      const GPtrArray *gpus, GPtrArray *list, GPtrArray *unranked, GError **error)
+{
+    for (guint i = 0; i < gpus->len; i++) {
+        const struct orch_gpu_spec *gpu = gpus->pdata[i];
         struct orch_ranked_gpu *r = g_new0(struct orch_ranked_gpu, 1);
         g_autoptr(GError) unable = NULL;
         r->owns_why = true;
@@ -203,13 +225,17 @@ void orch_gpu_ranking_free(struct orch_gpu_ranking *ranking)
 }
 
 struct orch_gpu_ranking *orch_gpu_ranking_new(struct orch_time_question *q,
-                                              struct orch_step_tiers *tiers, GError **error)
+                                              struct orch_step_tiers *tiers, const char *names,
+                                              GError **error)
 {
+    g_autoptr(GPtrArray) gpus = find_gpus(q->hardware, names, error);
+    if (!gpus)
+        return NULL;
     struct orch_gpu_ranking *ranking = g_new0(struct orch_gpu_ranking, 1);
     ranking->all = g_ptr_array_new_with_free_func(free_ranked);
     ranking->unranked = g_ptr_array_new_with_free_func(free_unranked);
     ranking->list = g_ptr_array_new();
-    if (!rank_all(q, tiers, ranking->all, ranking->unranked, error)) {
+    if (!rank_each(q, tiers, gpus, ranking->all, ranking->unranked, error)) {
         orch_gpu_ranking_free(ranking);
         return NULL;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch predict --gpu all`: the ranking as a table, a chart and JSON. */
+/* `orch predict --gpu all` or `--gpu V100,A100`: the ranking as a table, a chart and JSON. */
 #include "core/render/draw.h"
 #include "features/predict/gpu_ranking.h"
 #include "features/predict/step_show.h"
@@ -196,11 +196,11 @@ static bool has_one_setting(const struct predict_options *o, GError **error)
     bool many_batches = o->time.batches && strchr(o->time.batches, ',');
     if (many_workers || many_batches)
         orch_error_set(error, ORCH_ERROR_USAGE, "give a single number",
-                       "option '--%s': --gpu all ranks GPUs for a single configuration",
+                       "option '--%s': several GPUs are ranked for a single configuration",
                        many_workers ? "workers" : "batch");
     else if (o->explain)
         orch_error_set(error, ORCH_ERROR_USAGE, "use --explain with a single GPU",
-                       "option '--explain' does nothing with --gpu all");
+                       "option '--explain' does nothing with several GPUs");
     else
         return true;
     return false;
@@ -212,7 +212,7 @@ int orch_cli_predict_rank(struct orch_cli *cli, const struct predict_options *o,
     struct orch_step_tiers tiers = {0};
     if (!has_one_setting(o, error) || !orch_cli_predict_open_tiers(cli, q, &tiers, error))
         return -1;
-    struct orch_gpu_ranking *ranking = orch_gpu_ranking_new(q, &tiers, error);
+    struct orch_gpu_ranking *ranking = orch_gpu_ranking_new(q, &tiers, o->time.gpu, error);
     bool ok = ranking && (!o->pareto || draw(o->pareto, q, ranking->list, error));
     if (ok) {
         orch_time_question_assume(q, "workers", "--workers", "%d", (int)q->workers[0]);
