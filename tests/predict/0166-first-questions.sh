@@ -6,11 +6,14 @@ fails 2 orch predict --gpu V100 --net LeNet
 says "did you mean 'lenet5'?"
 fails 2 orch predict --gpu V100 --net 'wide resnet'
 says "did you mean 'wide_resnet50_2'?"
-fails 2 orch predict --gpu V100 --net ViT-B/16
+ok orch predict --gpu V100 --net ViT-B/16
+fails 2 orch predict --gpu V100 --net swin-b
 says "'orch net ls' lists"
 fails 2 orch predict --gpu cpu --net resnet50
 says "'here' is this machine's processor"
-fails 2 orch predict --gpu V100,T4 --net resnet50
+ok orch predict --gpu V100,T4 --net resnet50
+has 'recommended: '
+fails 2 orch gpu show V100,T4
 says 'name one of them'
 says_not 'did you mean'
 # a price is written like a budget
