@@ -6,7 +6,7 @@ fails 2 orch predict --gpu V100 --net LeNet
 says "did you mean 'lenet5'?"
 fails 2 orch predict --gpu V100 --net 'wide resnet'
 says "did you mean 'wide_resnet50_2'?"
-ok orch predict --gpu V100 --net ViT-B/16
+ok orch predict --gpu V100 --net ViT-B-16
 fails 2 orch predict --gpu V100 --net swin-b
 says "'orch net ls' lists"
 fails 2 orch predict --gpu cpu --net resnet50
