@@ -96,7 +96,10 @@ usage: ./build.sh COMMAND
   torch [--torch WHICH] LibTorch and the training plugins as well. WHICH: auto (the newest of those that
                         python3 and conda import and of Debian's), debian, python, or a folder (a virtual
                         environment, site-packages/torch, a cmake folder); kept for later commands
-  all                   build and torch
+  gpu                   CUDA kernels for every GPU that nvcc knows. Other commands compile them for the GPUs of
+                        this machine; where there is none, only 'all', 'test' and 'install' compile them. A tree
+                        that has kernels keeps them
+  all                   build, torch and gpu
   simgrid               SimGrid, for clusters that are simulated (plugin simcluster)
   paper                 what 'orch report --pdf' and the notebooks' tests use; not needed for the rest
   browser               a browser for the tests that walk the pages
@@ -220,9 +223,13 @@ configure() { # configure FOLDER CMAKE-ARGS...
     # the tests are built where what they need is installed: to run a recipe nothing of it is wanted
     if pkg-config --exists cmocka 2>/dev/null; then set -- "$@" -DORCH_TESTS=on; else set -- "$@" -DORCH_TESTS=off; fi
     set -- "$@" -DORCH_TORCH_FROM="$(torch_choice)"
-    # what is installed for MPI, SimGrid and OpenCV decides what is built for them
+    case $(kernels_state) in
+        none) set -- "$@" -DORCH_CUDA=off ;;
+        *) set -- "$@" -DORCH_CUDA=on -DORCH_CUDA_FOR="$(kernels_state)" ;;
+    esac
+    # what is installed for MPI, SimGrid, OpenCV and CUDA decides what is built for them
     local stamp="$folder/.configured" key
-    key="$* mpicc=$(command -v mpicc || true) smpicc=$(command -v smpicc || true)"
+    key="$* mpicc=$(command -v mpicc || true) smpicc=$(command -v smpicc || true) nvcc=$(nvcc_path)"
     key="$key opencv=$(find /usr/include/opencv* "${PREFIX:-/usr/local}"/include/opencv* -path '*/opencv2/dnn.hpp' 2>/dev/null | head -n 1 || true)"
     # anew when the arguments change, or when what is installed changed since
     if [ ! -f "$folder/build.ninja" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$key" ]; then
@@ -253,6 +260,40 @@ failures() {
 torch_state() { [ -f "$BUILD/.torch" ] && echo on || echo off; }
 torch_choice() { if [ -s "$BUILD/.torch" ]; then cat "$BUILD/.torch"; else echo auto; fi; }
 
+nvcc_path() { command -v "${CUDACXX:-nvcc}" || ls {"${CUDA_HOME:-}","${CUDA_PATH:-}",/usr/local/cuda}/bin/nvcc 2>/dev/null | head -n 1 || true; }
+
+# The GPUs of this machine, a line each: "90 NVIDIA H100" (compute capability and name). The driver is asked once.
+look_for_gpus() {
+    [ -z "${gpus+asked}" ] || return 0
+    gpus=
+    command -v nvidia-smi >/dev/null || return 0
+    if gpus=$(nvidia-smi --query-gpu=compute_cap,name --format=csv,noheader 2>/dev/null); then
+        gpus=$(sed -n 's/^\([0-9]*\)\.\([0-9]*\), */\1\2 /p' <<<"$gpus")
+    elif gpus=$(nvidia-smi -L 2>/dev/null); then # a driver that does not say compute capabilities
+        gpus=$(sed -n 's/^GPU [0-9]*: \(.*\) (UUID.*/all \1/p' <<<"$gpus")
+    else
+        gpus=
+    fi
+}
+
+# Which CUDA kernels this tree compiles: none, all, or those for some compute capabilities ("80,90")
+kernels_state() {
+    if [ -s "$BUILD/.gpu" ]; then cat "$BUILD/.gpu"
+    # configured by an earlier version of this script, or by hand
+    elif grep -q '^CMAKE_CUDA_COMPILER:[A-Z]*=/' "$BUILD/CMakeCache.txt" 2>/dev/null; then echo all
+    else echo none; fi
+}
+
+# choose_kernels [all]: kernels for the GPUs of this machine, or for all, besides those that the tree has already. Asked for by name
+# they are compiled without a GPU, too.
+choose_kernels() {
+    local chosen
+    look_for_gpus
+    chosen=$({ kernels_state | tr , '\n'; cut -d ' ' -f 1 <<<"$gpus"; printf '%s\n' "$@"; } | sed '/^none$/d; /^$/d' | sort -un | tr '\n' ,)
+    case ",$chosen" in *,all,*) chosen=all ;; esac
+    [ -z "$chosen" ] || { mkdir -p "$BUILD" && printf '%s\n' "${chosen%,}" >"$BUILD/.gpu"; }
+}
+
 # torch_find CHOICE: the LibTorch that is built against, or why there is none, as cmake/torch_find.cmake says it
 torch_find() {
     local answer
@@ -281,6 +322,7 @@ choose_torch() {
 build_core() {
     need 'the core' "$CORE_PACKAGES"
     want 'hwloc' "$TOPOLOGY_PACKAGES"
+    choose_kernels
     configure "$BUILD" -DORCH_TORCH="$(torch_state)"
     compile "$BUILD" product # the tests follow where they are run
     ln -sfn "$BUILD/orch" orch
@@ -299,7 +341,7 @@ build_torch() {
     found=$(torch_find "$torch_wanted") || die "$found"
     mkdir -p "$BUILD" && printf '%s\n' "$torch_wanted" >"$BUILD/.torch"
     # what 'auto' finds changes with the Python that is active, not with the arguments
-    [ "$(sed -n 's/^ORCH_TORCH_FOUND:[^=]*=//p' "$BUILD/CMakeCache.txt" 2>/dev/null)" = "$found" ] || rm -f "$BUILD/.configured"
+    [ "$(cached ORCH_TORCH_FOUND)" = "$found" ] || rm -f "$BUILD/.configured"
     say "LibTorch: $found"
     build_core
 }
@@ -371,20 +413,31 @@ set_up_for() {
 
 row() { printf '  %-12s %s\n' "$1" "$2" >&2; }
 
+cached() { sed -n "s/^$1:[^=]*=//p" "$BUILD/CMakeCache.txt" 2>/dev/null || true; }
+
+# The GPU, and the kernels that were compiled or how to have them
+cuda_row() {
+    local gpu kernels nvcc
+    look_for_gpus
+    gpu=$(sed -n '1s/^[^ ]* //p' <<<"$gpus")
+    kernels=$(cached ORCH_CUDA_FOUND)
+    nvcc=$(nvcc_path)
+    if [ -n "$kernels" ]; then kernels="kernels $kernels"
+    elif [ -z "$nvcc" ]; then kernels='no kernels, because there is no CUDA compiler (nvcc)'
+    elif [ "$(kernels_state)" = none ]; then kernels="no kernels were compiled ('./build.sh gpu' compiles them)"
+    else kernels="no kernels, because $(cached ORCH_CUDA_WHY_NOT)"; fi
+    row CUDA "${gpu:-no GPU: GPU trials are skipped}; $kernels"
+}
+
 # What was found, and what is left out because of it
 table() {
-    local torch mpi cuda
+    local torch mpi
     say ''
     row orch "$(./orch --version 2>/dev/null || echo 'not built')"
     row git "$(git --version 2>/dev/null || echo 'none: runs are recorded as unversioned')"
-    torch=$(sed -n 's/^ORCH_TORCH_FOUND:[^=]*=//p' "$BUILD/CMakeCache.txt" 2>/dev/null)
+    torch=$(cached ORCH_TORCH_FOUND)
     row LibTorch "${torch:-left out: no training plugins (./build.sh torch adds them)}"
-    cuda=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)
-    if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
-        row CUDA "$(nvidia-smi -L | head -n 1)${cuda:+, nvcc $cuda}"
-    else
-        row CUDA "no GPU${cuda:+ (nvcc at $cuda)}: GPU trials are skipped"
-    fi
+    cuda_row
     mpi=$(command -v mpirun || true)
     row MPI "${mpi:-none: trials of plugins that need it are skipped (openmpi-bin)}"
     row SimGrid "$(command -v smpirun || echo 'none: simulated clusters are skipped (libsimgrid-dev)')"
@@ -416,6 +469,7 @@ skipped() {
 run_tests() {
     local failed=0
     need_tests
+    choose_kernels all # so that code for GPUs keeps compiling
     build_torch
     want 'the pages' "$BROWSER_PACKAGES"
     want 'reports on paper' "$PAPER_PACKAGES"
@@ -464,6 +518,7 @@ run_install() {
         esac
     done
     prefix=$(realpath -m "$prefix")
+    choose_kernels all
     build_core
     cmake --install "$BUILD" --prefix "$prefix" >"$BUILD.log" || { tail "$BUILD.log" >&2; die "installing into '$prefix' failed"; }
     say "installed into ${DESTDIR:-}$prefix; '$prefix/bin/orch doctor' looks whether all is there"
@@ -479,7 +534,15 @@ case $command in
         exec ./orch run "$@" ;;
     test) run_tests "$@" ;;
     build) build_core; table; next recipes/first.recipe 'a first sweep, 2 seconds' ;;
-    torch | all) build_torch "$@"; table; next recipes/hw4.recipe 'homework 4 on this machine' ;;
+    gpu)
+        [ -n "$(nvcc_path)" ] || die "there is no CUDA compiler: nvcc is not on the PATH, nor below \$CUDA_HOME or /usr/local/cuda (NVIDIA's CUDA toolkit has it)"
+        choose_kernels all
+        build_core
+        table
+        [ -n "$(cached ORCH_CUDA_FOUND)" ] || die "no CUDA kernels were compiled: $(cached ORCH_CUDA_WHY_NOT)" ;;
+    torch | all)
+        [ "$command" = torch ] || choose_kernels all
+        build_torch "$@"; table; next recipes/hw4.recipe 'homework 4 on this machine' ;;
     simgrid) need 'simulated clusters' "$SIMGRID_PACKAGES"; build_core; table ;;
     paper) need 'reports on paper' "$PAPER_PACKAGES" ;;
     browser) need 'a browser for tests' "$BROWSER_PACKAGES" ;;

@@ -99,7 +99,7 @@ static void measure_gpu(const struct bench *b, guint number)
                     *seconds = g_strdup_printf("%g", SECONDS_EACH);
     tell(b, gpu->model);
     if (!program) {
-        skip_gpu(b, "this build has no CUDA kernels: build it where nvcc is installed");
+        skip_gpu(b, "this build has no CUDA kernels: './build.sh gpu' compiles them");
         return;
     }
     const char *argv[] = {program, seconds, NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Internal to plugin `gpukernels`: its parameters, and the part that needs CUDA (the folder cuda,
- * or no_cuda in a build without a CUDA compiler). */
+ * or no_cuda in a build without kernels). */
 #ifndef ORCH_PLUGINS_GPUKERNELS_H
 #define ORCH_PLUGINS_GPUKERNELS_H
 

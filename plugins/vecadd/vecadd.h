@@ -41,7 +41,7 @@ struct vecadd_trial {
 
 /** Runs a trial of a cpu scenario; returns an enum orch_status. */
 int orch_vecadd_cpu_run(const struct vecadd_trial *trial, const struct orch_host *host);
-/** Runs a trial of a gpu scenario (the folder cuda). In a build without a CUDA compiler (no_cuda)
+/** Runs a trial of a gpu scenario (the folder cuda). In a build without CUDA kernels (no_cuda)
  * it is skipped with its reason. */
 int orch_vecadd_gpu_run(const struct vecadd_trial *trial, const struct orch_host *host);
 

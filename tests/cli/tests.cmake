@@ -51,8 +51,8 @@ set_tests_properties(cli.0214-mpi-gradients cli.0217-asyncsgd cli.0229-mpi cli.0
 set_tests_properties(cli.0275-scaling cli.0276-allreduce cli.0278-scaling-faults cli.0279-scaling-torch cli.0306-hierarchical-nodes cli.0307-memory-full PROPERTIES LABELS "slow" TIMEOUT 1200)
 # ten runs at once, two of them killed; clone this repository
 set_tests_properties(cli.0371-slots-ten-runs cli.0395-systems PROPERTIES LABELS "slow")
-# waits for the lines that build.sh writes now and then
-set_tests_properties(cli.0390-build-progress PROPERTIES LABELS "slow")
+# wait for the lines that build.sh writes now and then, or run it many times
+set_tests_properties(cli.0390-build-progress cli.0572-kernels-where-wanted PROPERTIES LABELS "slow")
 # recompute whole reports by SciPy, make up all runs of lab 5's models
 set_tests_properties(cli.0488-answers-of-kinds cli.0517-answers-of-points cli.0519-answers-in-words cli.0489-lab5-hardware cli.0549-answers-recomputed PROPERTIES LABELS "slow")
 # wait for a killed command's host

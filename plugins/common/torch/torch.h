@@ -435,7 +435,7 @@ struct orch_torch {
     bool (*gpu_memory)(const struct orch_torch_model *model, int64_t *out_free_bytes,
                        int64_t *out_total_bytes, GError **error);
     /** Copies images to the memory of the model's GPU. The model must outlive them. Fails for a
-     * model on a CPU, an adapter that was built without a CUDA compiler, a GPU that the compiled
+     * model on a CPU, an adapter that was built without CUDA kernels, a GPU that the compiled
      * kernel does not run on, and too little memory. Free with images_free. */
     struct orch_torch_images *(*images_new)(const struct orch_torch_model *model,
                                             const struct orch_torch_image_bytes *images,

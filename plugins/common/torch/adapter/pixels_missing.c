@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* In place of pixels.cu where LibTorch has no CUDA or there is no compiler for it. */
+/* In place of pixels.cu where LibTorch has no CUDA, or no CUDA kernels are compiled. */
 #include "plugins/common/torch/adapter/pixels.h"
 
-static const char MISSING[] = "the LibTorch adapter was built without a CUDA compiler (nvcc)";
+static const char MISSING[] =
+    "the LibTorch adapter was built without CUDA kernels ('./build.sh gpu' compiles them)";
 
 const char *orch_pixels_check(int device)
 {
