@@ -333,6 +333,16 @@ char *orch_net_macs_work(const struct orch_net *net, const struct orch_net_node 
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
+/* Bytes a sample of the loss: cross entropy keeps the logarithms of the shares and makes the
+ * scores' gradient, in fp32; of scores in 16 bits it makes an fp32 copy first. */
+static double loss_bytes(const struct orch_net *net, int element_bytes)
+{
+    double values = 0;
+    for (int i = 0; i < orch_net_output_count(net); i++)
+        values += (double)size_of(&orch_net_output(net, i)->out);
+    return values * (2 * 4 + (element_bytes < 4 ? 4 + element_bytes : 0));
+}
+
 struct orch_net_memory orch_net_memory(const struct orch_net *net,
                                        const struct orch_net_cost *costs, int64_t batch,
                                        int element_bytes, int states_per_weight, bool training)
@@ -351,6 +361,8 @@ struct orch_net_memory orch_net_memory(const struct orch_net *net,
     m.gradients = training ? 4 * params : 0;
     m.optimizer = training ? 4 * params * states_per_weight : 0;
     m.activations = (training ? kept : widest) * element;
+    if (training)
+        m.activations += loss_bytes(net, element_bytes) * (double)batch;
     m.total = m.weights + m.gradients + m.optimizer + m.activations;
     return m;
 }

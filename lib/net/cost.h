@@ -60,7 +60,8 @@ struct orch_net_memory { /* bytes, while training a batch */
 /** `element_bytes` of activations is 4 (fp32) or 2; weights, gradients and the optimizer's
  * `states_per_weight` (0 SGD, 1 momentum, 2 Adam) are fp32. Activations are all outputs that the
  * backward pass needs, including the input, except in-place ones (ReLU after a convolution, norm or
- * sum). Without `training`: the weights, and the largest input plus output of a layer. */
+ * sum), and what a loss makes of the outputs, which is much for a vocabulary at each token. Without
+ * `training`: the weights, and the largest input plus output of a layer. */
 struct orch_net_memory orch_net_memory(const struct orch_net *net,
                                        const struct orch_net_cost *costs, int64_t batch,
                                        int element_bytes, int states_per_weight, bool training);

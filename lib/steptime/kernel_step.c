@@ -43,7 +43,9 @@ double orch_kernel_model_error(const struct orch_kernel_model *model)
 
 /* One operation of a batch. */
 struct op {
+    const struct orch_net *net;
     const struct orch_kernel_model *model;
+    const bool *is_score; /* by node (find_scores) */
     const struct orch_net_node *node;
     const struct orch_net_cost *cost;
     double batch;
@@ -90,6 +92,26 @@ static void add_written_out_attention(struct orch_kernel_sum *s, const struct op
         orch_kernel_sum_vectors(s, 1, ORCH_KERNEL_ELEMENTWISE, DROPOUT_VALUES * scores, 0);
     orch_kernel_sum_products(s, 1, &values);
     orch_kernel_sum_vectors(s, n->is_causal ? 1 : 4, ORCH_KERNEL_ELEMENTWISE, 2 * op->values, 1);
+}
+
+/* One of attention's products in a graph that was read from a file, in which these are operations
+ * of their own: C columns and W rows for each of H heads. In one kernel the scores stay on the
+ * chip. */
+static void add_product(struct orch_kernel_sum *s, const struct op *op)
+{
+    const struct orch_net_node *n = op->node;
+    double out = (double)n->out.c * (double)n->out.h * (double)n->out.w, moved = 0;
+    for (int i = 0; i < n->input_count; i++) {
+        const struct orch_net_shape *in = &orch_net_node(op->net, n->inputs[i])->out;
+        moved += op->is_score[n->inputs[i]] ? 0 : (double)in->c * (double)in->h * (double)in->w;
+    }
+    moved += op->is_score[n->id] ? 0 : out;
+    struct orch_kernel_product p = {.b = op->batch * (double)n->out.h,
+                                    .m = (double)n->out.w,
+                                    .n = (double)n->out.c,
+                                    .k = MAX(1, (double)n->macs / out),
+                                    .bytes = op->model->gpu.element_bytes * op->batch * moved};
+    orch_kernel_sum_products(s, 1, &p);
 }
 
 /* One kernel: the scores stay on the chip. Causal attention computes half of them. */
@@ -149,6 +171,17 @@ static void add_vector(struct orch_kernel_sum *s, const struct op *op)
     }
 }
 
+/* An operation that only moves values: a slice is a view; what turns the heads is copied where
+ * attention is written out. */
+static bool is_view(const struct op *op)
+{
+    const struct orch_net_node *n = op->node;
+    if (n->op != ORCH_NET_GENERIC || n->input_count != 1 || n->tensor_count)
+        return false;
+    const struct orch_net_shape *in = &orch_net_node(op->net, n->inputs[0])->out;
+    return !op->model->is_written_out || op->cost->written < in->c * in->h * in->w;
+}
+
 static void add_operation(struct orch_kernel_sum *s, const struct op *op)
 {
     switch (op->node->op) {
@@ -161,15 +194,63 @@ static void add_operation(struct orch_kernel_sum *s, const struct op *op)
         add_conv(s, op);
         break;
     case ORCH_NET_ATTENTION:
-        if (op->model->is_written_out)
+        if (!op->node->heads)
+            add_product(s, op);
+        else if (op->model->is_written_out)
             add_written_out_attention(s, op);
         else
             add_fused_attention(s, op);
         break;
     default:
-        if (!is_free(op->node->op))
+        if (!is_free(op->node->op) && !op->is_score[op->node->id] && !is_view(op))
             add_vector(s, op);
     }
+}
+
+/* ---- scores of a graph that was read from a file -----------------------------------------------
+ */
+
+#define SCORE_STEPS 6
+
+static bool is_product(const struct orch_net_node *node)
+{
+    return node->op == ORCH_NET_ATTENTION && !node->heads;
+}
+
+static bool is_same_shape(const struct orch_net_node *a, const struct orch_net_node *b)
+{
+    return a->out.c == b->out.c && a->out.h == b->out.h && a->out.w == b->out.w;
+}
+
+/* Marks what leads from queries and keys to a softmax of their products, by at most `steps`
+ * element-wise operations (scale, mask, bias). True if it does. */
+static bool mark_before(const struct orch_net *net, const struct orch_net_node *node, int steps,
+                        bool *is_score)
+{
+    bool leads = is_product(node), goes_on = steps && !node->macs;
+    for (int i = 0; i < node->input_count && goes_on; i++) {
+        const struct orch_net_node *in = orch_net_node(net, node->inputs[i]);
+        leads |= is_same_shape(in, node) && mark_before(net, in, steps - 1, is_score);
+    }
+    is_score[node->id] |= leads;
+    return leads;
+}
+
+/* The nodes whose values are scores of attention, from the products of queries and keys to the
+ * shares that weigh the values. Kernels that keep scores on the chip have none of them. Caller
+ * frees. */
+static bool *find_scores(const struct orch_net *net, bool is_written_out)
+{
+    bool *is_score = g_new0(bool, net->nodes->len);
+    for (guint i = 0; i < net->nodes->len && !is_written_out; i++) {
+        const struct orch_net_node *node = orch_net_node(net, (int)i);
+        if (node->op == ORCH_NET_SOFTMAX)
+            mark_before(net, node, SCORE_STEPS, is_score);
+        for (int k = 0; k < node->input_count && !node->macs; k++)
+            is_score[i] |= is_score[node->inputs[k]] &&
+                           is_same_shape(node, orch_net_node(net, node->inputs[k]));
+    }
+    return is_score;
 }
 
 /* ---- a step ------------------------------------------------------------------------------------
@@ -202,11 +283,14 @@ static void scale(struct orch_roofline_layer *layers, guint count, double factor
 
 /* Adds node `i` to the sum, and its operations and traffic to the step. */
 static void add_node(const struct orch_net *net, const struct orch_net_cost *costs, guint i,
-                     const struct orch_kernel_model *model, const struct orch_roofline_work *work,
-                     struct orch_kernel_sum *sum, struct orch_roofline_step *out)
+                     const struct orch_kernel_model *model, const bool *is_score,
+                     const struct orch_roofline_work *work, struct orch_kernel_sum *sum,
+                     struct orch_roofline_step *out)
 {
     const struct orch_net_node *node = orch_net_node(net, (int)i);
-    struct op op = {.model = model,
+    struct op op = {.net = net,
+                    .model = model,
+                    .is_score = is_score,
                     .node = node,
                     .cost = &costs[i],
                     .batch = (double)work->batch,
@@ -233,9 +317,10 @@ bool orch_kernel_step(const struct orch_net *net, const struct orch_net_cost *co
                        "the batch size is %" G_GINT64_FORMAT, work->batch);
         return false;
     }
+    g_autofree bool *is_score = find_scores(net, model->is_written_out);
     for (guint i = 0; i < net->nodes->len; i++) {
         double forward_s = sum.forward_s, backward_s = sum.backward_s;
-        add_node(net, costs, i, model, work, &sum, out);
+        add_node(net, costs, i, model, is_score, work, &sum, out);
         if (layers)
             layers[i] = (struct orch_roofline_layer){.forward_s = sum.forward_s - forward_s,
                                                      .backward_s = sum.backward_s - backward_s};

@@ -45,3 +45,13 @@ fails 2 orch predict --gpu V100 --net gpt:12,768
 says "'12,768' is not LAYERS,WIDTH,HEADS"
 fails 2 orch predict --gpu V100 --net gpt
 says "network 'gpt' needs its sizes"
+
+# a file: attention is found in its operations
+ok orch net export gpt:2,256,4 -q -o small.onnx
+for kind in fused eager; do
+    whole=$(step V100 gpt:2,256,4 --batch 16 --forward-only --precision fp32 --attention $kind)
+    near "$(step V100 small.onnx --batch 16 --forward-only --precision fp32 --attention $kind)" "$whole" 0.3
+done
+above "$(step V100 small.onnx --batch 16 --precision fp32 --attention eager)" "$(step V100 small.onnx --batch 16 --precision fp32)"
+ok orch predict --gpu V100 --net small.onnx --precision fp32
+has "the sum of the network's kernels"

@@ -2,7 +2,8 @@
 /* Times of single kernels: figures of the program that fitted the constants
  * (bench/distil_kernels.py
  * --check, another implementation), and what must hold whatever was fitted. */
-#include "lib/steptime/kernel_times.h"
+#include "lib/net/build.h"
+#include "lib/steptime/kernel_step.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,6 +103,70 @@ static void test_unknown(void **state)
     assert_false(gpu_of("MI210", ORCH_FP16, 0).was_measured);
 }
 
+/* Attention of 12 heads over 128 tokens of 768, by itself or as the operations of a file: the same
+ * time, but for what a file does not say. */
+static struct orch_net *attention_net(bool is_of_file)
+{
+    struct orch_net_builder b;
+    GError *error = NULL;
+    orch_net_builder_init(&b, "test", "test", (struct orch_net_shape){3 * 768, 128, 1}, 768);
+    if (!is_of_file) {
+        orch_net_attention(&b, 0, 12);
+        return orch_net_builder_finish(&b, &error);
+    }
+    int parts[3];
+    for (int i = 0; i < 3; i++)
+        parts[i] =
+            orch_net_generic(&b, (int[]){0}, 1, (struct orch_net_shape){64, 12, 128}, "head");
+    struct orch_net_node keys = {
+        .op = ORCH_NET_ATTENTION, .out = {128, 12, 128}, .macs = 12 * 128 * 128 * 64};
+    int scores = orch_net_layer(&b, &keys, parts, 2, NULL);
+    int scaled = orch_net_generic(&b, &scores, 1, keys.out, "scale");
+    int shares = orch_net_activation(&b, scaled, ORCH_NET_SOFTMAX);
+    struct orch_net_node sums = {
+        .op = ORCH_NET_ATTENTION, .out = {64, 12, 128}, .macs = 12 * 128 * 128 * 64};
+    orch_net_layer(&b, &sums, (int[]){shares, parts[2]}, 2, NULL);
+    return orch_net_builder_finish(&b, &error);
+}
+
+static double attention_s(bool is_of_file, bool is_written_out, int64_t batch)
+{
+    struct orch_net *net = attention_net(is_of_file);
+    assert_non_null(net);
+    struct orch_net_cost *costs = orch_net_costs(net);
+    struct orch_kernel_model model = {.gpu = gpu_of("V100", ORCH_FP32, 0),
+                                      .is_written_out = is_written_out};
+    struct orch_roofline_work work = {.batch = batch, .element_bytes = 4};
+    struct orch_roofline_step step;
+    g_autofree struct orch_roofline_layer *layers =
+        g_new0(struct orch_roofline_layer, net->nodes->len);
+    assert_true(orch_kernel_step(net, costs, &model, &work, layers, &step, NULL));
+    double sum = 0;
+    for (guint i = 0; i < net->nodes->len; i++)
+        sum += layers[i].forward_s;
+    assert_true(fabs(sum / step.total_s - 1) < 1e-9);
+    g_free(costs);
+    orch_net_free(net);
+    return step.total_s;
+}
+
+static void test_attention_of_a_file(void **state)
+{
+    (void)state;
+    double fused = attention_s(false, false, 64), written = attention_s(false, true, 64);
+    assert_true(written > 1.5 * fused);
+    assert_true(fabs(attention_s(true, false, 64) / fused - 1) < 0.25);
+    assert_true(fabs(attention_s(true, true, 64) / written - 1) < 0.35);
+    struct orch_roofline_work none = {.batch = 0, .element_bytes = 4};
+    struct orch_roofline_step step;
+    struct orch_kernel_model model = {.gpu = gpu_of("V100", ORCH_FP32, 0)};
+    struct orch_net *net = attention_net(false);
+    struct orch_net_cost *costs = orch_net_costs(net);
+    assert_false(orch_kernel_step(net, costs, &model, &none, NULL, &step, NULL));
+    g_free(costs);
+    orch_net_free(net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +174,7 @@ int main(void)
         cmocka_unit_test(test_power),
         cmocka_unit_test(test_what_must_hold),
         cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_attention_of_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

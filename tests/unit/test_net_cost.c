@@ -156,7 +156,7 @@ static void test_memory(void **state)
     struct orch_net_memory m = orch_net_memory(net, costs, 8, 4, 2, true);
     assert_true(m.weights == 4 * params && m.gradients == 4 * params);
     assert_true(m.optimizer == 8 * params);
-    assert_true(m.activations == 4.0 * 8 * (784 + 4 + 10)); /* flatten and ReLU need none */
+    assert_true(m.activations == 4.0 * 8 * (784 + 4 + 10) + 8.0 * 8 * 10); /* and the loss */
     m = orch_net_memory(net, costs, 8, 2, 2, false);
     assert_true(m.gradients == 0 && m.optimizer == 0 && m.activations == 2.0 * 8 * (784 + 784));
     orch_net_free(net);
