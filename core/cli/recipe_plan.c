@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/recipe_plan.h"
 
+#include "core/feature/feature.h"
 #include "lib/base/ident.h"
 
 #include <string.h>
@@ -24,6 +25,13 @@ struct orch_plan *orch_cli_plan(struct orch_cli *cli, const struct orch_expansio
     return plan;
 }
 
+void orch_cli_plan_leave_out(struct orch_plan *plan)
+{
+    for (const struct orch_feature *const *f = orch_features(); *f; f++)
+        if ((*f)->leave_out)
+            (*f)->leave_out(plan);
+}
+
 struct orch_plan *orch_cli_report_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                                        int jobs, GError **error)
 {
@@ -32,7 +40,10 @@ struct orch_plan *orch_cli_report_plan(struct orch_cli *cli, const struct orch_e
         return NULL;
     const struct orch_plan_options options = {
         .slots = (unsigned)jobs, .any_slots = !jobs, .reads_only = true};
-    return orch_cli_plan(cli, expansion, options, 0, error);
+    struct orch_plan *plan = orch_cli_plan(cli, expansion, options, 0, error);
+    if (plan)
+        orch_cli_plan_leave_out(plan);
+    return plan;
 }
 
 /* ---- the recipe as typed --------------------------------------------------------------------

@@ -14,6 +14,8 @@
 struct orch_plan *orch_cli_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                                 struct orch_plan_options options, unsigned gpu_count,
                                 GError **error);
+/** Marks trials of a plan that is only looked at as UNUSED that its results make unneeded. */
+void orch_cli_plan_leave_out(struct orch_plan *plan);
 /** Makes the plan of the requested trials from the store's current content, as 'orch run' with
  * `jobs` jobs (0: its default) would see it. Changes nothing. NULL with an error. The caller
  * frees. */

@@ -8,11 +8,14 @@
 #include "core/recipe/option_value.h"
 #include "lib/base/error.h"
 
+/* Repeats of a setting at most. */
+#define REPEATS_MAX 10000
+
 struct try_options {
     struct orch_execute_options execute; /* must be the first member */
     const char *name;
     const char **artifacts, **inputs, **resources;
-    int repeat;
+    const char *repeat;
     const char *timeout, *metrics_on;
     const char *search, *sampler, *until, *stop;
     int trials;
@@ -39,8 +42,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, stop, TEXT, "stop", .value = "RULE",
                 .help = "stop bad trials of a search early: 'median(warmup=5)', 'asha(factor=3)', "
                         "'forecast(p=0.05)' (docs/search.md)"),
-    ORCH_OPTION(struct try_options, repeat, COUNT, "repeat", .value = "N",
-                .help = "run each setting N times; {seed} and {repeat} distinguish them"),
+    ORCH_OPTION(struct try_options, repeat, TEXT, "repeat", .value = "N",
+                .help = "run each setting N times, or until its mean is known: "
+                        "'auto(ci=2%,metric=loss)'; {seed} and {repeat} distinguish them"),
     ORCH_OPTION(struct try_options, name, TEXT, "name", .value = "NAME",
                 .help = "name of the experiment (default: the program's name)"),
     ORCH_OPTION(struct try_options, artifacts, LIST, "artifact", .value = "NAME=FILE",
@@ -113,6 +117,14 @@ static struct orch_expansion *expand(struct orch_cli *cli, const struct try_opti
     return expansion;
 }
 
+/* A number is checked as an option is; the recipe checks auto(...). */
+static bool repeat_is_valid(const char *text, GError **error)
+{
+    int64_t count;
+    return (text && orch_ad_hoc_repeat_is_rule(text)) ||
+           orch_cli_count(text, "--repeat", REPEATS_MAX, &count, error);
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct try_options *o = options;
@@ -123,7 +135,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                        "no command: write it after '--'");
         return -1;
     }
-    if ((o->timeout && !orch_option_duration("timeout", o->timeout, &timeout_s, error)) ||
+    if (!repeat_is_valid(o->repeat, error) ||
+        (o->timeout && !orch_option_duration("timeout", o->timeout, &timeout_s, error)) ||
         !orch_cli_store(cli, ORCH_STORE_CREATE, error))
         return -1;
     struct orch_expansion *expansion = expand(cli, o, timeout_s, error);

@@ -84,6 +84,7 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
               (parts = orch_run_parts_begin(cli, expansion, true, error));
     if (ok) {
         orch_run_parts_mark(parts, plan);
+        orch_cli_plan_leave_out(plan);
         for (unsigned i = 0; i < plan->count; i++)
             left += orch_plan_will_run(&plan->items[i]);
         ok = show_plan(cli, plan, options, parts, &price, left, error);

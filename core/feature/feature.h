@@ -15,6 +15,7 @@ struct orch_command_part;
 struct orch_executor;
 struct orch_forecasting;
 struct orch_net_reader;
+struct orch_plan;
 struct orch_recipe_key;
 struct orch_findings;
 struct orch_report_kind;
@@ -48,6 +49,9 @@ struct orch_feature {
     /** Takes in runs that have ended elsewhere; a failure is a warning. Commands that show or use
      * the current runs call it (orch_cli_take_in). */
     void (*take_in)(struct orch_cli *cli);
+    /** Marks the trials of a plan that will not run here as UNUSED that the results so far make
+     * unneeded; `orch run` decides about them one by one. */
+    void (*leave_out)(struct orch_plan *plan);
     /** Adds what `orch doctor` finds of the feature on this machine (core/results/doctor.h). */
     void (*doctor)(struct orch_workspace *workspace, struct orch_findings *findings);
     const struct orch_typed_word *words; /* core/cli: hints for words of other programs */

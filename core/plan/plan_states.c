@@ -32,5 +32,6 @@ void orch_plan_set_unneeded(struct orch_plan_item *item, const char *why)
 bool orch_plan_is_passed_over(const struct orch_plan_item *item)
 {
     return item->state == ORCH_PLAN_PRUNED ||
-           (item->state == ORCH_PLAN_UNUSED && item->cell->point);
+           (item->state == ORCH_PLAN_UNUSED &&
+            (item->cell->point || item->cell->experiment->repeats));
 }

@@ -7,6 +7,7 @@
 #include "lib/base/json.h"
 #include "lib/base/local_key.h"
 #include "lib/base/text.h"
+#include "lib/space/repeat_rule.h"
 #include "lib/wire/manifest.h"
 #include "lib/wire/secret.h"
 #include "store/store_dir.h"
@@ -206,8 +207,12 @@ static GString *recipe_text(const struct orch_ad_hoc *wish, const char *name, co
     g_string_append_printf(recipe,
                            "format: 1\nrecipe: try\nexperiments:\n  %s:\n    plugin: ", name);
     append_quoted(recipe, manifest);
-    g_string_append_printf(recipe, "\n    program: %s\n    repeat: %d\n", command,
-                           MAX(1, wish->repeat));
+    g_string_append_printf(recipe, "\n    program: %s\n    repeat: ", command);
+    if (wish->repeat && orch_repeat_rule_is_meant(wish->repeat))
+        append_quoted(recipe, wish->repeat);
+    else
+        g_string_append(recipe, wish->repeat ? wish->repeat : "1");
+    g_string_append_c(recipe, '\n');
     append_objective(recipe, wish);
     append_list(recipe, "    inputs: [", wish->inputs);
     g_string_append(recipe, resources->str);
@@ -260,6 +265,11 @@ static char *masked_text(char **words)
         return NULL;
     g_autoptr(json_t) masked = orch_secret_mask_words(texts, g_strv_length(words));
     return orch_json_canonical(masked);
+}
+
+bool orch_ad_hoc_repeat_is_rule(const char *text)
+{
+    return orch_repeat_rule_is_meant(text);
 }
 
 struct orch_expansion *orch_ad_hoc_expand(struct orch_store *store, struct orch_plugins *plugins,

@@ -20,12 +20,14 @@ struct orch_ad_hoc {
     const char *search, *sampler, *until,
         *stop;  /* of a recipe's `objective`; NULL: none, the default, none, none */
     int trials; /* the same; 0: the default */
-    int repeat;
+    const char *repeat; /* a number, or auto(...); NULL: 1 */
     double timeout_s; /* 0: none */
     const char
         *metrics_on; /* the stream that metrics are read from: stdout, stderr, both; NULL: stdout */
     bool from_env;   /* the program reads settings from the environment */
 };
+/** Whether a text for `repeat` is meant as auto(...), and not as a number. */
+bool orch_ad_hoc_repeat_is_rule(const char *text);
 /** Writes the command's manifest beside the store, under a name that depends on its content, so
  * that the same command is the same plugin, and expands the recipe. Warnings and findings go to
  * `diags`. NULL with an error (ORCH_ERROR_USAGE for settings that do not fit the command), or with

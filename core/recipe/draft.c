@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "lib/space/repeat_rule.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -110,6 +111,7 @@ static void part_clear(struct recipe_part *part)
     g_array_unref(part->block.zip);
     g_array_unref(part->block.search);
     g_free(part->skip_reason);
+    orch_repeat_rule_free(part->repeat_rule);
 }
 
 void orch_recipe_part_free(struct recipe_part *part)

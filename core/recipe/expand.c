@@ -4,6 +4,7 @@
  * --part or --smoke. Then the wanted cells and the cells they refer to are marked, and the rest is
  * dropped. */
 #include "core/recipe/internal.h"
+#include "lib/space/repeat_rule.h"
 
 #include <string.h>
 
@@ -243,8 +244,10 @@ static void set_repeats(struct recipe_draft *draft, GHashTable *targets)
 {
     for (guint i = 0; draft->options->repeat && i < draft->experiments->len; i++) {
         const struct recipe_experiment *experiment = draft->experiments->pdata[i];
-        if (!targets || g_hash_table_contains(targets, experiment->name))
+        if (!targets || g_hash_table_contains(targets, experiment->name)) {
             experiment->made->repeat = draft->options->repeat;
+            g_clear_pointer(&experiment->made->repeats, orch_repeat_rule_free);
+        }
     }
 }
 

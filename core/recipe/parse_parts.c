@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/recipe/parse_parts.h"
+#include "core/recipe/auto_repeat.h"
 
 #include "lib/base/text.h"
 
@@ -101,9 +102,7 @@ void orch_recipe_read_part(struct recipe_draft *draft, const struct orch_yaml *m
     orch_recipe_block_init(&part->block);
     part->timeout_s = -1;
     read_block(draft, map, &part->block);
-    int64_t repeat;
-    if (orch_recipe_get_count(draft, map, "repeat", "1", "10000", &repeat))
-        part->repeat = (int)repeat;
+    orch_recipe_read_repeat(draft, map, part);
     double timeout_s;
     if (orch_recipe_get_duration(draft, map, "timeout", &timeout_s))
         part->timeout_s = timeout_s;

@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/space/repeat_rule.h"
 #include "lib/wire/value.h"
 
 #include <string.h>
@@ -16,6 +17,7 @@ static void made_free(void *pointer)
     struct orch_experiment *made = pointer;
     g_free(made->name);
     orch_search_free(made->search);
+    orch_repeat_rule_free(made->repeats);
     g_strfreev(made->program);
     g_strfreev(made->inputs);
     g_free(made->skip_reason);

@@ -47,6 +47,7 @@ struct orch_recipe_options {
 enum orch_recipe_reuse { ORCH_RECIPE_REUSE_DEVICE, ORCH_RECIPE_REUSE_ANY, ORCH_RECIPE_REUSE_NEVER };
 
 struct orch_search;
+struct orch_repeat_rule;
 struct orch_search_point;
 
 struct orch_experiment {
@@ -55,7 +56,10 @@ struct orch_experiment {
     const struct orch_manifest *manifest; /* borrowed from the plugins, or `own_manifest` */
     struct orch_manifest *own_manifest;   /* program: the plugin's tables with the user's command */
     char **program;                       /* argv of `program:`, or NULL */
-    int repeat;                           /* >= 1 */
+    int repeat;                           /* >= 1; with `repeats` the largest number */
+    struct orch_repeat_rule *repeats; /* of `repeat: auto(...)`, with its metric: a setting is
+                                         repeated until its mean is known (features/search); or
+                                         NULL */
     bool only_when_named; /* not run unless it, its problem, or an experiment that refers to it is
                              named */
     bool skipped;      /* by the profile (`skip: true` or a reason), or because of `is_untrusted` */

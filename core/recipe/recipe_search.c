@@ -2,6 +2,7 @@
 /* Reads `search:` and `objective:`, and gives cells the values of points. */
 #include "core/recipe/recipe_search.h"
 
+#include "core/recipe/auto_repeat.h"
 #include "core/recipe/parse_parts.h"
 #include "core/recipe/report_shapes.h"
 
@@ -60,26 +61,6 @@ static void read_metric(struct recipe_draft *draft, const struct orch_yaml *node
     g_ptr_array_unref(plain);
 }
 
-/* Whether the plugin can report the metric; unknown names of a command that declares none are
- * right. */
-static void check_metric(struct recipe_draft *draft, const struct orch_yaml *node,
-                         const struct recipe_experiment *experiment,
-                         const struct orch_search *search)
-{
-    const struct orch_manifest *manifest = experiment->manifest;
-    if (!search->metric || !manifest || manifest->any_metric ||
-        strcmp(search->metric, "wall_s") == 0 || orch_manifest_metric(manifest, search->metric))
-        return;
-    g_autoptr(GPtrArray) names = g_ptr_array_new();
-    for (guint i = 0; i < manifest->metrics->len; i++)
-        g_ptr_array_add(names, ((struct orch_metric_spec *)manifest->metrics->pdata[i])->name);
-    g_ptr_array_add(names, NULL);
-    g_autofree char *hint =
-        orch_recipe_hint_names(draft, search->metric, (const char *const *)names->pdata);
-    orch_recipe_error_at(draft, node, hint, "'metric': plugin '%s' reports no '%s'", manifest->name,
-                         search->metric);
-}
-
 /* "asha(min=1, factor=3)" */
 static void read_stop(struct recipe_draft *draft, const struct orch_yaml *node, const char *text,
                       struct orch_search *out)
@@ -117,7 +98,8 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
     if (orch_recipe_get_text(draft, objective, "metric", &metric)) {
         const struct orch_yaml *node = orch_yaml_get(objective, "metric");
         read_metric(draft, node, metric, search);
-        check_metric(draft, node, experiment, search);
+        if (search->metric)
+            orch_recipe_check_metric(draft, node, experiment, search->metric);
     }
     if (orch_recipe_get_count(draft, objective, "trials", "1", "100000", &count))
         search->trials = (unsigned)count;

@@ -4,6 +4,7 @@
  * which does not replace a sweep, so that a profile's `net: resnet20` does not affect the
  * experiment that compares networks. Values were checked before (values.c), so no error is reported
  * twice. */
+#include "core/recipe/auto_repeat.h"
 #include "core/recipe/internal.h"
 
 #include "lib/wire/value.h"
@@ -261,12 +262,10 @@ static void note_swept_origins(struct recipe_experiment *experiment)
 static void resolve_rest(const struct recipe_experiment *experiment, const struct recipe_part *part)
 {
     struct orch_experiment *made = experiment->made;
-    made->repeat = MAX(experiment->own.repeat, 1);
+    orch_recipe_resolve_repeat(experiment, part);
     made->timeout_s = MAX(experiment->own.timeout_s, 0);
     if (!part)
         return;
-    if (part->repeat)
-        made->repeat = part->repeat;
     if (part->timeout_s >= 0)
         made->timeout_s = part->timeout_s;
     if (made->is_untrusted)
@@ -302,6 +301,7 @@ static void resolve_experiment(struct recipe_draft *draft, struct recipe_experim
     }
     note_swept_origins(experiment);
     orch_recipe_make_search(draft, experiment);
+    orch_recipe_check_repeat(draft, experiment, part);
     g_hash_table_unref(state.fixed);
     g_hash_table_unref(state.faulty);
     if (draft->complaint_count > before)

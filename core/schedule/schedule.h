@@ -157,8 +157,8 @@ enum orch_search_turn {
     ORCH_SEARCH_IS_OVER, /* it tries nothing more */
 };
 
-/** Chooses the values of the trials of searches (core/recipe/recipe_search.h), one after the other.
- */
+/** Chooses the values of the trials of searches (core/recipe/recipe_search.h), one after the other,
+ * and which settings of `repeat: auto` are repeated. */
 struct orch_chooser {
     void *ctx;
     /** Called when a trial of a search could start, before it takes a slot. `*out_why` (the caller
@@ -170,10 +170,16 @@ struct orch_chooser {
      * values left to try, or with an error. */
     bool (*choose)(void *ctx, struct orch_plan *plan, unsigned index, char **out_why,
                    GError **error);
-    /** Called when a trial of a search has ended and will not be retried; `collected` NULL: it has
+    /** Called when such a trial has ended and will not be retried; `collected` NULL: it has
      * not run here: it was given up, or an earlier run is reused. */
     void (*ended)(void *ctx, struct orch_plan *plan, unsigned index,
                   const struct orch_collected *collected);
+    /** Called when a trial has started whose experiment is a search or has `repeat: auto`. */
+    void (*started)(void *ctx, const struct orch_plan *plan, unsigned index);
+    /** Called when a trial of an experiment with `repeat: auto` could start, like `ask`: whether
+     * its setting needs this repeat. */
+    bool (*repeat)(void *ctx, const struct orch_plan *plan, unsigned index,
+                   enum orch_search_turn *out, char **out_why, GError **error);
     /** The metric of which the search wants each value while a trial runs, to stop it early; NULL:
      * none. Both hooks may be NULL. */
     const char *(*watched)(void *ctx, const struct orch_plan *plan, unsigned index);

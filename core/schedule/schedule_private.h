@@ -254,13 +254,16 @@ bool orch_schedule_collect(struct run *run, GError **error);
 /* ---- schedule_search.c ------------------------------------------------------------------------
  */
 
-/** Finds out whether a trial of a search may start, or its values be chosen where its point is
- * open;
- * `*out_may` is false when it has to wait, and when its search needs no more trials: it has then
- * ended. */
+/** Finds out whether a trial of a search or of `repeat: auto` may start, or its values be chosen
+ * where its point is open; `*out_may` is false when it has to wait, and when it is not needed: it
+ * has then ended. */
 bool orch_schedule_may_try(struct run *run, struct job *job, bool *out_may, GError **error);
+/** Ends a trial that is not needed. */
+void orch_schedule_leave_out(struct run *run, struct job *job, const char *why);
 /** Chooses the values of a trial that has a slot, or ends it when there are no more to try. */
 bool orch_schedule_choose(struct run *run, struct job *job, GError **error);
+/** Tells the search of a trial, if it is one's, that it has started. */
+void orch_schedule_note_start(struct run *run, const struct job *job);
 /** Tells the search of a trial, if it is one's, that it has ended; `collected` NULL: without having
  * run here. */
 void orch_schedule_note_search(struct run *run, const struct job *job,

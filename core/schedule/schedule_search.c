@@ -29,23 +29,32 @@ static bool has_refused(const struct run *run, const struct orch_search_point *p
     return false;
 }
 
+void orch_schedule_leave_out(struct run *run, struct job *job, const char *why)
+{
+    orch_plan_set_unneeded(&run->plan->items[job->index], why);
+    job->status = JOB_ENDED;
+    run->totals.unneeded++;
+    run->moved = true;
+}
+
 /* Ends the trials of a point that a search does not need any more, apart from those that run. */
 static void leave_out(struct run *run, const struct job *job, const char *why)
 {
     const struct orch_search_point *point = run->plan->items[job->index].cell->point;
-    for (unsigned i = 0; i < run->plan->count; i++) {
-        struct orch_plan_item *item = &run->plan->items[i];
-        if (item->cell->point != point ||
-            (run->jobs[i].status != JOB_TODO && run->jobs[i].status != JOB_HELD))
-            continue;
-        orch_plan_set_unneeded(item, why);
-        run->jobs[i].status = JOB_ENDED;
-        run->totals.unneeded++;
-        run->moved = true;
-    }
+    for (unsigned i = 0; i < run->plan->count; i++)
+        if (run->plan->items[i].cell->point == point &&
+            (run->jobs[i].status == JOB_TODO || run->jobs[i].status == JOB_HELD))
+            orch_schedule_leave_out(run, &run->jobs[i], why);
 }
 
-bool orch_schedule_may_try(struct run *run, struct job *job, bool *out_may, GError **error)
+/* Whether the trial is of a search, or of an experiment that repeats as often as it must. */
+static bool is_chosen_later(const struct orch_cell *cell)
+{
+    return cell->point || cell->experiment->repeats;
+}
+
+/* Decides about a trial of a search. */
+static bool may_try_point(struct run *run, struct job *job, bool *out_may, GError **error)
 {
     const struct orch_chooser *chooser = run->options->chooser;
     const struct orch_cell *cell = run->plan->items[job->index].cell;
@@ -67,6 +76,33 @@ bool orch_schedule_may_try(struct run *run, struct job *job, bool *out_may, GErr
         leave_out(run, job, why);
     *out_may = turn == ORCH_SEARCH_GOES_ON;
     return true;
+}
+
+/* Decides whether a setting needs this repeat. */
+static bool may_repeat(struct run *run, struct job *job, bool *out_may, GError **error)
+{
+    const struct orch_chooser *chooser = run->options->chooser;
+    const struct orch_plan_item *item = &run->plan->items[job->index];
+    g_autofree char *why = NULL;
+    enum orch_search_turn turn;
+    if (!chooser || !chooser->repeat || !item->cell->experiment->repeats ||
+        orch_cell_is_open(item->cell))
+        return true;
+    if (!chooser->repeat(chooser->ctx, run->plan, job->index, &turn, &why, error))
+        return false;
+    *out_may = turn == ORCH_SEARCH_GOES_ON;
+    if (turn == ORCH_SEARCH_IS_OVER)
+        orch_schedule_leave_out(run, job, why);
+    return true;
+}
+
+bool orch_schedule_may_try(struct run *run, struct job *job, bool *out_may, GError **error)
+{
+    const struct orch_cell *cell = run->plan->items[job->index].cell;
+    *out_may = true;
+    if (cell->point && !may_try_point(run, job, out_may, error))
+        return false;
+    return !*out_may || may_repeat(run, job, out_may, error);
 }
 
 /* The forecasts of the trials of a point were those of other values. */
@@ -95,6 +131,13 @@ void orch_schedule_note_search(struct run *run, const struct job *job,
                                const struct orch_collected *collected)
 {
     const struct orch_chooser *chooser = run->options->chooser;
-    if (chooser && run->plan->items[job->index].cell->point)
+    if (chooser && is_chosen_later(run->plan->items[job->index].cell))
         chooser->ended(chooser->ctx, run->plan, job->index, collected);
+}
+
+void orch_schedule_note_start(struct run *run, const struct job *job)
+{
+    const struct orch_chooser *chooser = run->options->chooser;
+    if (chooser && chooser->started && is_chosen_later(run->plan->items[job->index].cell))
+        chooser->started(chooser->ctx, run->plan, job->index);
 }

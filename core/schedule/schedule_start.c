@@ -124,6 +124,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_run_slot 
     job->status = JOB_RUNNING;
     job->ran = run->moved = true;
     g_ptr_array_add(run->hosts, host);
+    orch_schedule_note_start(run, job);
     keep_forecast(run, host);
     if (run->listener->started)
         run->listener->started(run->listener->ctx, &host->running);
@@ -217,6 +218,19 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
 
 enum readiness { READY, NOT_YET, NEVER };
 
+/* Ends a trial whose reference did not end well; one that refers to a repeat that is not needed is
+ * not needed either. */
+static void end_without(struct run *run, struct job *job, const struct orch_ref *ref,
+                        const struct job *other)
+{
+    const struct orch_plan_item *item = &run->plan->items[other->index];
+    bool is_unneeded = item->state == ORCH_PLAN_UNUSED && item->cell->experiment->repeats;
+    g_autofree char *label = orch_cell_label(item->cell);
+    g_autofree char *why = g_strdup_printf("it needs %s, and %s %s", ref->text, label,
+                                           is_unneeded ? "is not needed" : "did not end well");
+    (is_unneeded ? orch_schedule_leave_out : give_up)(run, job, why);
+}
+
 /* Checks whether all trials that this one refers to are done. Fills `chosen` with the selected
  * ones. */
 static bool look_at_refs(struct run *run, struct job *job, unsigned *chosen, enum readiness *out,
@@ -231,10 +245,7 @@ static bool look_at_refs(struct run *run, struct job *job, unsigned *chosen, enu
             bool is_passed_over =
                 ref->best_metric && orch_plan_is_passed_over(&run->plan->items[other->index]);
             if (other->status == JOB_ENDED && !other->well && !is_passed_over) {
-                g_autofree char *label = orch_cell_label(run->plan->items[other->index].cell);
-                g_autofree char *why =
-                    g_strdup_printf("it needs %s, and %s did not end well", ref->text, label);
-                give_up(run, job, why);
+                end_without(run, job, ref, other);
                 *out = NEVER;
                 return true;
             }
@@ -345,7 +356,7 @@ static bool try_start(struct run *run, struct job *job, bool *out_blocked, GErro
         return true;
     if (!orch_cell_is_open(item->cell) && !settle(run, job, error))
         return false;
-    if (item->cell->point && job->status == JOB_TODO &&
+    if ((item->cell->point || item->cell->experiment->repeats) && job->status == JOB_TODO &&
         !orch_schedule_may_try(run, job, &may, error))
         return false;
     if (!may || job->status != JOB_TODO || orch_schedule_is_refused(run, item))

@@ -2,6 +2,7 @@
 #include "features/search/chooser.h"
 
 #include "core/stats/group.h"
+#include "features/search/repeat_trials.h"
 #include "features/search/stop_trials.h"
 #include "features/search/tried_points.h"
 #include "lib/base/error.h"
@@ -25,6 +26,7 @@ struct chooser {
     const struct orch_listener *listener;
     struct orch_tried *tried;
     struct orch_stop_trials *stops;
+    struct orch_repeat_trials *repeats;
     GHashTable *exhausted; /* set of "SEARCH GROUP" that have no points left, as the user knows */
     const struct orch_search_point *hopeful; /* of a search that waits for its repeats; or NULL */
 };
@@ -259,9 +261,27 @@ static void ended(void *ctx, struct orch_plan *plan, unsigned index,
                   const struct orch_collected *collected)
 {
     struct chooser *chooser = ctx;
+    orch_repeat_trials_note_end(chooser->repeats, index);
+    if (!plan->items[index].cell->point)
+        return;
     chooser->hopeful = NULL;
     orch_tried_note_end(chooser->tried, plan, index, collected ? &collected->verdict : NULL);
     orch_stop_trials_note_end(chooser->stops, &plan->items[index]);
+}
+
+static void started(void *ctx, const struct orch_plan *plan, unsigned index)
+{
+    (void)plan;
+    orch_repeat_trials_note_start(((struct chooser *)ctx)->repeats, index);
+}
+
+static bool repeat(void *ctx, const struct orch_plan *plan, unsigned index,
+                   enum orch_search_turn *out, char **out_why, GError **error)
+{
+    struct chooser *chooser = ctx;
+    const struct orch_search_point *point = plan->items[index].cell->point;
+    return orch_repeat_trials_ask(chooser->repeats, plan, index, point && point == chooser->hopeful,
+                                  out, out_why, error);
 }
 
 static const char *watched(void *ctx, const struct orch_plan *plan, unsigned index)
@@ -279,16 +299,25 @@ static char *judge(void *ctx, const struct orch_plan *plan, const struct orch_ru
 /* ---- the part of a run --------------------------------------------------------------------------
  */
 
+static bool has_auto_repeats(const struct orch_expansion *expansion)
+{
+    for (guint i = 0; i < expansion->experiments->len; i++)
+        if (((const struct orch_experiment *)expansion->experiments->pdata[i])->repeats)
+            return true;
+    return false;
+}
+
 static bool begin(struct orch_cli *cli, const void *options, const struct orch_expansion *expansion,
                   bool only_plans, void **out_state, GError **error)
 {
     (void)options, (void)error;
-    if (!expansion->points->len || only_plans)
+    if ((!expansion->points->len && !has_auto_repeats(expansion)) || only_plans)
         return true;
     struct chooser *chooser = g_new0(struct chooser, 1);
     chooser->cli = cli;
     chooser->tried = orch_tried_new();
     chooser->stops = orch_stop_trials_new();
+    chooser->repeats = orch_repeat_trials_new();
     chooser->exhausted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     *out_state = chooser;
     return true;
@@ -299,6 +328,7 @@ static void close_chooser(void *state)
     struct chooser *chooser = state;
     orch_tried_free(chooser->tried);
     orch_stop_trials_free(chooser->stops);
+    orch_repeat_trials_free(chooser->repeats);
     g_hash_table_unref(chooser->exhausted);
     g_free(chooser);
 }
@@ -312,6 +342,8 @@ static bool give_chooser(void *state, struct orch_plan *plan, const struct orch_
                                  .ask = ask,
                                  .choose = choose,
                                  .ended = ended,
+                                 .started = started,
+                                 .repeat = repeat,
                                  .watched = watched,
                                  .value = judge};
     return true;

@@ -3,6 +3,7 @@
 #include "core/cli/parts.h"
 #include "core/feature/feature.h"
 #include "features/search/chooser.h"
+#include "features/search/repeat_trials.h"
 
 static const struct orch_command_part RUN = {.command = "run", .run = &ORCH_SEARCH_RUN_PART};
 static const struct orch_command_part TRY = {.command = "try", .run = &ORCH_SEARCH_RUN_PART};
@@ -15,4 +16,5 @@ static const struct orch_typed_word WORDS[] = {
     {"tune", "'objective:' of a recipe, or 'orch try --search': see docs/search.md"},
     {0}};
 
-const struct orch_feature ORCH_FEATURE_SEARCH = {.parts = PARTS, .words = WORDS};
+const struct orch_feature ORCH_FEATURE_SEARCH = {
+    .parts = PARTS, .leave_out = orch_repeat_trials_leave_out, .words = WORDS};
