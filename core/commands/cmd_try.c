@@ -7,6 +7,7 @@
 #include "core/recipe/ad_hoc.h"
 #include "core/recipe/option_value.h"
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 
 /* Repeats of a setting at most. */
 #define REPEATS_MAX 10000
@@ -121,8 +122,12 @@ static struct orch_expansion *expand(struct orch_cli *cli, const struct try_opti
 static bool repeat_is_valid(const char *text, GError **error)
 {
     int64_t count;
-    return (text && orch_ad_hoc_repeat_is_rule(text)) ||
-           orch_cli_count(text, "--repeat", REPEATS_MAX, &count, error);
+    if (!text || orch_ad_hoc_repeat_is_rule(text) ||
+        (orch_int_parse(text, &count) && count >= 1 && count <= REPEATS_MAX))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "for example --repeat 5, or 'auto(ci=2%, metric=loss)'",
+                   "option '--repeat': '%s' is not a whole number of at least 1", text);
+    return false;
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
