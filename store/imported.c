@@ -149,6 +149,25 @@ void orch_imported_param(struct orch_imported_run *run, const char *name, const 
         json_object_set_new(run->params, kept, typed(text));
 }
 
+void orch_imported_param_json(struct orch_imported_run *run, const char *name, json_t *value)
+{
+    g_autofree char *kept = kept_name(name);
+    if (has_room(run, run->params, json_string_value(value)))
+        json_object_set(run->params, kept, value);
+    json_decref(value);
+}
+
+void orch_imported_note(struct orch_imported_run *run, const char *format, ...)
+{
+    enum { NOTES_MAX = 20 };
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    if (run->notes->len < NOTES_MAX)
+        g_ptr_array_add(run->notes, g_utf8_make_valid(text, -1));
+}
+
 void orch_imported_result(struct orch_imported_run *run, const char *name, double value)
 {
     g_autofree char *kept = kept_name(name);
@@ -220,17 +239,6 @@ int64_t orch_imported_ns(struct orch_imported_run *run, enum orch_bounded which,
 /* ---- labels -----------------------------------------------------------------------------------
  */
 
-static void note_renamed(struct orch_imported_run *run, const char *what, const char *name,
-                         const char *taken, const char *label)
-{
-    enum { NOTES_MAX = 20 };
-    if (run->notes->len < NOTES_MAX)
-        g_ptr_array_add(run->notes,
-                        g_strdup_printf("its %s '%s' is stored as '%s', because another one is "
-                                        "stored as '%s'",
-                                        what, name, label, taken));
-}
-
 /* Returns the labels of `names` (char *), parallel to them. A name that is a label itself keeps it;
  * then the others get theirs, with a number where another name has the label. */
 static GPtrArray *labels_of(struct orch_imported_run *run, const char *what, const GPtrArray *names)
@@ -256,7 +264,11 @@ static GPtrArray *labels_of(struct orch_imported_run *run, const char *what, con
         g_hash_table_insert(numbers, g_strdup(plain), GUINT_TO_POINTER(n));
         g_hash_table_add(taken, labels->pdata[i]);
         if (strcmp(plain, labels->pdata[i]) != 0)
-            note_renamed(run, what, names->pdata[i], plain, labels->pdata[i]);
+            orch_imported_note(run,
+                               "its %s '%s' is stored as '%s', because another one is stored as "
+                               "'%s'",
+                               what, (const char *)names->pdata[i], (const char *)labels->pdata[i],
+                               plain);
     }
     return labels;
 }
@@ -287,9 +299,9 @@ void orch_imported_settle(struct orch_imported_run *run)
     g_ptr_array_unref(run->names);
     run->names = labels;
     if (run->has_more_metrics)
-        g_ptr_array_add(run->notes, g_strdup_printf("it has more than %d metrics, the most that a "
-                                                    "run may have: the rest is left out",
-                                                    ORCH_IMPORTED_METRICS_MAX));
+        orch_imported_note(
+            run, "it has more than %d metrics, the most that a run may have: the rest is left out",
+            ORCH_IMPORTED_METRICS_MAX);
 }
 
 /* ---- order ------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs that another tracker recorded (MLflow, W&B, TensorBoard), on their way into the store. They
- * are marked: their plugin is "import:TOOL", which is not a valid plugin name. They have no
- * fingerprint, so they are never reused for a trial, and no declared cost, so forecasts do not
- * learn from them. */
+/* Runs that another tracker recorded (MLflow, W&B, TensorBoard, Optuna), on their way into the
+ * store. They are marked: their plugin is "import:TOOL", which is not a valid plugin name. They
+ * have no fingerprint, so they are never reused for a trial, and no declared cost, so forecasts do
+ * not learn from them. */
 #ifndef ORCH_STORE_IMPORTED_H
 #define ORCH_STORE_IMPORTED_H
 
@@ -24,7 +24,7 @@ struct orch_imported_point {
 };
 
 struct orch_imported_run {
-    const char *tool;                        /* "mlflow", "wandb", "tensorboard" */
+    const char *tool;                        /* "mlflow", "wandb", "tensorboard", "optuna" */
     char *id;                                /* the id of the run in that tool */
     char *name, *experiment, *user, *status; /* set by orch_imported_set_text; may be NULL */
     enum orch_verdict verdict;
@@ -59,7 +59,11 @@ int64_t orch_imported_ns(struct orch_imported_run *run, enum orch_bounded which,
 /** Adds a parameter. A text that is written as programs write numbers and booleans ("10", "0.1",
  * "1e-05", "True") becomes one; others ("00123", "1.10", "1_000", 20 digits) stay texts. */
 void orch_imported_param(struct orch_imported_run *run, const char *name, const char *text);
+/** Adds a parameter whose type is known: a number, boolean or text. Takes ownership of `value`. */
+void orch_imported_param_json(struct orch_imported_run *run, const char *name, json_t *value);
 void orch_imported_result(struct orch_imported_run *run, const char *name, double value);
+/** Adds a sentence for the user to the run's notes, up to 20 in total. */
+void orch_imported_note(struct orch_imported_run *run, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void orch_imported_label(struct orch_imported_run *run, const char *name, const char *text);
 void orch_imported_point(struct orch_imported_run *run, const char *name, int64_t step,
                          int64_t time_ns, double value);
@@ -86,5 +90,10 @@ bool orch_store_put_imported(struct orch_store *store, struct orch_imported_run 
 /** Reads the runs of an MLflow database as an untrusted file: read-only, without views, within
  * limits. Appends to `runs` (struct orch_imported_run *) and `warnings` (char *). */
 bool orch_mlflow_db_read(const char *path, GPtrArray *runs, GPtrArray *warnings, GError **error);
+
+/** Whether a file is the SQLite storage of Optuna's studies. */
+bool orch_optuna_db_is(const char *path);
+/** As orch_mlflow_db_read, for the trials of Optuna's studies that have ended. */
+bool orch_optuna_db_read(const char *path, GPtrArray *runs, GPtrArray *warnings, GError **error);
 
 #endif

@@ -110,8 +110,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "check the file; store nothing"),
     ORCH_OPTION(
         struct import_options, runs, FLAG, "runs",
-        .help =
-            "import runs: MLflow's mlruns or mlflow.db, W&B's folder or CSV, TensorBoard's logs"),
+        .help = "import runs of MLflow, W&B, TensorBoard or Optuna: a folder or file of theirs"),
     ORCH_OPTION(struct import_options, params, LIST, "param", .value = "COLUMN",
                 .help =
                     "with --runs and a CSV: a column of numbers that is a parameter, not a result"),
@@ -343,6 +342,7 @@ const struct orch_command ORCH_COMMAND_IMPORT = {
         "imported: they never replace a trial, forecasts do not learn from them, and 'orch best' "
         "leaves them out unless --imported is given. The same run again adds nothing.",
     .examples = "orch import --runs mlruns\n"
+                "orch import --runs study.db     # of Optuna\n"
                 "orch import tf_benchmarks.csv --target step_ms --map batch_per_gpu=batch --drop "
                 "img_per_s\n"
                 "orch import justus_conv.csv --target layer_ms --map ms=layer_ms --drop "

@@ -107,8 +107,10 @@ static bool read_file(const char *path, const char *const *params, GPtrArray *ru
                        "'%s' is an event file, not a folder", path);
         return false;
     }
-    return is_sqlite(path) ? orch_mlflow_db_read(path, runs, warnings, error)
-                           : orch_import_wandb_csv(path, params, runs, error);
+    if (!is_sqlite(path))
+        return orch_import_wandb_csv(path, params, runs, error);
+    return orch_optuna_db_is(path) ? orch_optuna_db_read(path, runs, warnings, error)
+                                   : orch_mlflow_db_read(path, runs, warnings, error);
 }
 
 bool orch_import_runs_read(const char *path, const char *const *params, GPtrArray *runs,
@@ -132,7 +134,7 @@ bool orch_import_runs_read(const char *path, const char *const *params, GPtrArra
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
                    "orch reads MLflow's 'mlruns' and 'mlflow.db', W&B's run folders and CSV "
-                   "exports, and TensorBoard's event files",
+                   "exports, TensorBoard's event files, and the SQLite file of Optuna's studies",
                    "'%s' holds no runs that orch can read", path);
     return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Finds the runs that other trackers left in files: MLflow (folder mlruns, mlflow.db), W&B (the CSV
- * of a runs table, folders of runs) and TensorBoard (event files). The files are untrusted: sizes
- * are bounded, nothing is executed, and symbolic links are skipped. */
+ * of a runs table, folders of runs), TensorBoard (event files) and Optuna (SQLite file). The files
+ * are untrusted: sizes are bounded, nothing is executed, and symbolic links are skipped. */
 #ifndef ORCH_FEATURES_IMPORTS_IMPORT_RUNS_H
 #define ORCH_FEATURES_IMPORTS_IMPORT_RUNS_H
 

@@ -92,7 +92,7 @@ db.execute("CREATE VIEW runs AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELEC
 db.commit()
 P
 fails 2 timeout 300 orch import --runs evil.db
-says 'is not an MLflow database'
+says 'is not a database of MLflow'
 mkdir m m/0 m/0/r
 echo 'name: "x' >m/0/meta.yaml
 ln -s /etc/passwd m/0/r/meta.yaml

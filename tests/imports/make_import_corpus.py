@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the first inputs of the fuzz targets mlruns, wandb, tensorboard, mlflow_db, zip and prices from
-tests/data/runs and share/hardware. Run it from the root; inputs of found faults have other names and stay."""
+"""Makes the first inputs of the fuzz targets mlruns, wandb, tensorboard, mlflow_db, optuna_db, zip and prices
+from tests/data/runs and share/hardware. Run it from the root; inputs of found faults have other names and stay."""
 import glob
 import io
 import os
@@ -79,6 +79,21 @@ def make_mlflow_db():
     db.close()
 
 
+def make_optuna_db():
+    os.makedirs("tests/imports/corpus/optuna_db", exist_ok=True)
+    name = "tests/imports/corpus/optuna_db/whole.db"
+    if os.path.exists(name):
+        os.remove(name)
+    db = sqlite3.connect(name, isolation_level=None)
+    db.execute("PRAGMA page_size = 512")
+    old = sqlite3.connect(f"file:{RUNS}/study.db?mode=ro", uri=True)
+    for table, sql in old.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").fetchall():
+        db.execute(sql)
+        for row in old.execute(f"SELECT * FROM {table}"):
+            db.execute(f"INSERT INTO {table} VALUES({','.join('?' * len(row))})", row)
+    db.close()
+
+
 def make_zip():
     for name, method in ("stored", zipfile.ZIP_STORED), ("deflated", zipfile.ZIP_DEFLATED):
         out = io.BytesIO()
@@ -103,5 +118,5 @@ def make_prices():
     put("prices", "numbers", b"a,b\n3.0,1e400\n-1,nan\n9223372036854775808,0x1p3\n")
 
 
-for make in make_mlruns, make_wandb, make_tensorboard, make_mlflow_db, make_zip, make_prices:
+for make in make_mlruns, make_wandb, make_tensorboard, make_mlflow_db, make_optuna_db, make_zip, make_prices:
     make()

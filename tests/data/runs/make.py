@@ -37,3 +37,24 @@ elif which == "wandb":
     for s in range(4): run.log({"loss": 1/(s+1), "val": {"acc": s/4}})
     run.summary["best"] = 0.75
     run.finish()
+elif which == "optuna":
+    import datetime, optuna
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    storage = "sqlite:///study.db"
+    def objective(trial):
+        lr = trial.suggest_float("lr", 1e-4, 1, log=True); drop = trial.suggest_float("drop", 0, 0.5, step=0.1)
+        width = trial.suggest_int("width", 8, 256, log=True); depth = trial.suggest_int("depth", 1, 4)
+        opt = trial.suggest_categorical("opt", ["sgd", None, True, 3, 0.5, "10"])
+        trial.set_user_attr("note", "seed %d" % trial.number); trial.set_user_attr("gpus", [0, 1])
+        if trial.number == 1: raise ValueError("x")
+        for step in range(4):
+            trial.report(float("nan") if trial.number == 0 and step == 2 else step + lr, step)
+            if trial.number == 2 and step == 1: raise optuna.TrialPruned()
+        return float("inf") if trial.number == 3 else lr
+    study = optuna.create_study(study_name="Digits CNN", storage=storage, direction="maximize", sampler=optuna.samplers.RandomSampler(seed=1))
+    study.set_user_attr("team", "vision"); study.optimize(objective, 4, catch=ValueError)
+    study.ask(); study.enqueue_trial({"lr": 0.5})
+    two = optuna.create_study(study_name="two", storage=storage, directions=["minimize", "maximize"], sampler=optuna.samplers.RandomSampler(seed=1))
+    two.set_metric_names(["loss", "accuracy"]); two.optimize(lambda t: (t.suggest_float("x", 0, 1), 2.0), 1)
+    plain = optuna.create_study(study_name="plain", storage=storage, directions=["minimize"] * 2, sampler=optuna.samplers.RandomSampler(seed=1))
+    plain.optimize(lambda t: (t.suggest_int("n", 0, 10, step=5), 2.0), 1)
