@@ -6,7 +6,7 @@
 #   DIR     a virtual environment, a conda prefix, a site-packages folder, its torch folder, an unpacked LibTorch, or
 #           a cmake folder with TorchConfig.cmake
 # orch_torch_find() sets TORCH_CONFIG (the TorchConfig.cmake, "" when there is none), TORCH_VERSION and
-# TORCH_VERSION_HEADER, TORCH_INCLUDE, TORCH_LIBRARY_FOLDER, and TORCH_REASON: where it is from and why it was taken, or why there is none.
+# TORCH_VERSION_HEADER, TORCH_INCLUDE, TORCH_LIBRARY_FOLDER, TORCH_CXX_STANDARD (17, or 20 where its headers ask for that), and TORCH_REASON: where it is from and why it was taken, or why there is none.
 #
 # 'cmake [-DORCH_TORCH_FROM=...] -P cmake/torch_find.cmake' prints "-- found: ..." or "-- none: ...".
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -24,6 +24,17 @@ function(orch_first_existing out)
       return()
     endif()
   endforeach()
+endfunction()
+
+# The C++ that the headers can be compiled as: they refuse an older one with an #error that names it.
+function(orch_torch_standard out include)
+  set(${out} 17 PARENT_SCOPE)
+  if(EXISTS "${include}/ATen/ATen.h")
+    file(STRINGS "${include}/ATen/ATen.h" wants_20 REGEX "#error C\\+\\+20 ")
+    if(wants_20)
+      set(${out} 20 PARENT_SCOPE)
+    endif()
+  endif()
 endfunction()
 
 function(orch_torch_version_header out include)
@@ -195,7 +206,8 @@ function(orch_torch_find)
     orch_torch_missing("${problems}")
   endif()
   orch_torch_version_header(TORCH_VERSION_HEADER "${TORCH_INCLUDE}")
-  foreach(name TORCH_CONFIG TORCH_VERSION TORCH_VERSION_HEADER TORCH_INCLUDE TORCH_LIBRARY_FOLDER TORCH_REASON)
+  orch_torch_standard(TORCH_CXX_STANDARD "${TORCH_INCLUDE}")
+  foreach(name TORCH_CXX_STANDARD TORCH_CONFIG TORCH_VERSION TORCH_VERSION_HEADER TORCH_INCLUDE TORCH_LIBRARY_FOLDER TORCH_REASON)
     set(${name} "${${name}}" PARENT_SCOPE)
   endforeach()
 endfunction()

@@ -19,6 +19,9 @@ using at::Tensor;
 namespace adapter
 {
 
+/* LibTorch changed it from a shared to an intrusive pointer. */
+using NodePointer = decltype(torch::autograd::impl::grad_accumulator(std::declval<Tensor &>()));
+
 struct Buckets {
     size_t first_bytes, bytes; /* a bucket is closed when it has so many */
     orch_torch_bucket_calls calls;
@@ -30,8 +33,8 @@ struct Buckets {
     size_t next = 0;                          /* the first bucket that was not called for */
     std::vector<size_t> bucket_of;            /* tensor -> bucket */
     std::vector<Tensor> views;                /* by tensor */
-    std::vector<std::shared_ptr<torch::autograd::Node>> nodes; /* keeps the hooks */
-    GError *error = nullptr; /* of a call; none is made after it */
+    std::vector<NodePointer> nodes;           /* keeps the hooks */
+    GError *error = nullptr;                  /* of a call; none is made after it */
 };
 
 void BucketsFree::operator()(Buckets *b) const
