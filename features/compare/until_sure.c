@@ -9,6 +9,7 @@
 #include "core/plan/plan_rate.h"
 #include "core/schedule/limit_options.h"
 #include "core/stats/numbers.h"
+#include "features/compare/stored_pairs.h"
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/text.h"
@@ -18,10 +19,6 @@
 
 /* So many repeats at the beginning may be left out. */
 #define LEFT_OUT_MAX 3
-/* A run follows another one if it begins at most so long after the other's end. */
-#define PAUSE_S 5.0
-/* Earlier runs of a trial that are looked at for one that failed. */
-#define HISTORY_MAX 100
 
 struct sampling {
     const struct orch_sure_request *request;
@@ -69,44 +66,6 @@ static unsigned block_size(const struct sampling *s, unsigned first)
 /* ---- earlier runs -------------------------------------------------------------------------------
  */
 
-/* Whether a verdict comes from the trial itself, so that it would come again. */
-static bool is_own_failure(const char *state)
-{
-    enum orch_verdict verdict = orch_verdict_parse(state);
-    return orch_verdict_facts(verdict)->fault && verdict != ORCH_VERDICT_LOST &&
-           verdict != ORCH_VERDICT_PREEMPTED;
-}
-
-/* Finds out whether the newest run of the same fingerprint failed. */
-static bool has_failed(const struct orch_plan *plan, const struct orch_plan_item *item,
-                       bool *out_failed, GError **error)
-{
-    const struct orch_cell *cell = item->cell;
-    *out_failed = false;
-    if (item->state == ORCH_PLAN_DONE || !plan->store || !*item->fingerprint)
-        return true;
-    g_autoptr(GPtrArray) rows =
-        orch_store_history(plan->store, plan->expansion->name, cell->experiment->name, cell->repeat,
-                           cell->coords, HISTORY_MAX, error);
-    for (guint i = 0; rows && i < rows->len; i++) {
-        const struct orch_history_row *row = rows->pdata[i];
-        if (strcmp(row->fingerprint, item->fingerprint) != 0)
-            continue;
-        *out_failed = is_own_failure(row->state);
-        break;
-    }
-    return rows;
-}
-
-/* Whether one of the two runs began right after the end of the other. */
-static bool is_one_after_the_other(const struct orch_run *a, const struct orch_run *b)
-{
-    const struct orch_run *first = a->started_ns < b->started_ns ? a : b;
-    const struct orch_run *second = first == a ? b : a;
-    double pause_s = (double)(second->started_ns - first->ended_ns) / 1e9;
-    return pause_s >= 0 && pause_s < fmax(PAUSE_S, first->wall_ms / 1e3);
-}
-
 /* Reads the metric of an item's run. */
 static bool read_value(struct sampling *s, const struct orch_plan_item *item, double *out,
                        struct orch_run **out_run, GError **error)
@@ -138,7 +97,7 @@ static bool renew_apart(struct sampling *s, unsigned pair, GError **error)
         }
     }
     if (ok && is_timing && (runs[0] || runs[1]) &&
-        !(runs[0] && runs[1] && is_one_after_the_other(runs[0], runs[1])))
+        !(runs[0] && runs[1] && orch_stored_are_in_turns(runs[0], runs[1])))
         orch_interleave_renew(&s->interleave, pair);
     orch_run_free(runs[0]);
     orch_run_free(runs[1]);
@@ -180,7 +139,7 @@ static bool run_pair(struct sampling *s, unsigned pair, enum outcome *out, GErro
     *out = COUNTS;
     for (int side = 0; side < 2; side++) {
         bool failed;
-        if (!has_failed(s->arms[side].plan, item_of(s, pair, side), &failed, error))
+        if (!orch_stored_has_failed(s->arms[side].plan, item_of(s, pair, side), &failed, error))
             return false;
         if (failed) {
             g_autofree char *label = orch_cell_label(item_of(s, pair, side)->cell);
@@ -294,6 +253,15 @@ static double least_of(const struct sampling *s)
                             : least * fabs(orch_stat_of(reals(s->out->a), s->out->a->len).mean);
 }
 
+/* Whether a repeat still has to run. */
+static bool will_run(const struct sampling *s, unsigned first, unsigned count)
+{
+    for (unsigned i = first; i < first + count; i++)
+        if (item_of(s, i, 0)->state != ORCH_PLAN_DONE || item_of(s, i, 1)->state != ORCH_PLAN_DONE)
+            return true;
+    return false;
+}
+
 /* Whether another repeat like those so far would exceed the budget, so that none is begun that
  * would be cut off. */
 static bool is_too_expensive(const struct sampling *s, const struct orch_sure *out)
@@ -334,6 +302,10 @@ static bool sample(struct sampling *s, orch_sure_fn on_repeat, void *ctx, GError
         enum outcome outcome;
         const unsigned reused = out->reused;
         size = block_size(s, i);
+        if (will_run(s, i, size) && is_too_expensive(s, out)) {
+            out->stop = ORCH_SURE_BUDGET_SPENT;
+            break;
+        }
         if (!take_block(s, i, size, differences, &outcome, error) || has_begun_badly(s, error))
             return false;
         if (outcome == STOPPED)
@@ -347,12 +319,21 @@ static bool sample(struct sampling *s, orch_sure_fn on_repeat, void *ctx, GError
         }
         if (out->reused == reused)
             on_repeat(ctx, out);
-        if (is_too_expensive(s, out)) {
-            out->stop = ORCH_SURE_BUDGET_SPENT;
-            break;
-        }
     }
     return true;
+}
+
+/* Two sides whose trials are the same would share their runs, and be equal without being compared.
+ */
+static bool are_different(const struct sampling *s, GError **error)
+{
+    if (!s->interleave.is_same_code)
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "without --until-sure, 'orch compare A B --run RECIPE' runs both all the same",
+                   "A and B run the same code with the same settings, so there is nothing to "
+                   "decide");
+    return false;
 }
 
 /* Reads price and budget. */
@@ -399,7 +380,8 @@ bool orch_compare_until_sure(struct orch_workspace *workspace, const char *const
                               .better = "none"};
     bool ok =
         orch_compare_arms_make(workspace, plugin_paths, &run, names, listener, s.arms, error) &&
-        orch_compare_arms_pair(s.arms, &s.interleave, error) && read_limits(&s, error);
+        orch_compare_arms_pair(s.arms, &s.interleave, error) && are_different(&s, error) &&
+        read_limits(&s, error);
     if (ok) {
         begin(&s);
         g_autofree char *argv = listener->argv_json(listener->ctx, s.arms[1].expansion);

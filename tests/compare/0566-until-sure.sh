@@ -91,11 +91,15 @@ sed -i 's/? 1.03 : 1/? 1.03 : 1.1/' score.awk
 git commit -qam slower
 ok orch compare HEAD~1..HEAD --run s.recipe -m loss --until-sure --json
 same "$(json verdict) $(json a.what)" "different commit $(git rev-parse --short=8 HEAD~1)" 'commits'
-fails 6 orch compare HEAD~1 HEAD --run t.recipe -m loss --until-sure --price 3000 --budget 0.01usd --json
+ok orch compare HEAD~1..HEAD --run t.recipe -m loss --until-sure --price 3000 --budget 0.000001usd --json
+same "$(json stopped) $(json spent_usd)" 'sure 0.0' 'what was run before costs nothing now'
+fails 6 orch compare HEAD~1 HEAD --run t.recipe -s kind=c -m loss --until-sure --price 3000 --budget 0.005usd --json
 same "$(json stopped) $(json verdict)" 'budget unknown' 'the budget'
 [ "$(json pairs)" -lt 4 ] || _fail 'the budget was exceeded'
 
 # refused
+fails 2 orch compare HEAD HEAD --run s.recipe -m loss --until-sure
+says 'the same code with the same settings'
 fails 2 orch compare kind=a kind=b -m loss --until-sure
 says 'needs --run RECIPE'
 fails 2 orch compare kind=a kind=b --run s.recipe --until-sure

@@ -101,6 +101,8 @@ ok orch plan t.recipe --exit-code
 says '3 done'
 
 # refused, with the column
+fails 2 orch run t.recipe --executor slurm
+says 'are decided while it runs'
 recipe '    repeat: auto(ci=2%)'
 fails 2 orch check t.recipe
 says 'without a search auto needs the metric'

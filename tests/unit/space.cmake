@@ -1,4 +1,5 @@
 # spaces of searches, and what chooses points in them
 orch_test(space "quick" orch_space)
+orch_test(repeat_rule "quick" orch_space)
 orch_test(sampler "quick" orch_predictors)
 orch_test(stop_rule "quick" orch_predictors)
