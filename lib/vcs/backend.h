@@ -71,6 +71,12 @@ struct orch_backend {
     /** Resolves `rev` (which must not begin with '-') to its commit and tree; false if there is
      * none. */
     bool (*resolve)(struct orch_vcs *vcs, const char *rev, char **out_commit, char **out_tree);
+    /** Adds `from` and the first parents of `to` that it does not reach, oldest first, to `path`
+     * (history.h); at most one more than ORCH_VCS_PATH_MAX. */
+    bool (*path)(struct orch_vcs *vcs, const char *from, const char *to, GPtrArray *path,
+                 GError **error);
+    /** The newest common ancestor; `*out` stays NULL when there is none. */
+    bool (*common)(struct orch_vcs *vcs, const char *a, const char *b, char **out, GError **error);
     /** Sets refs/orch/src/<tree>. */
     bool (*keep)(struct orch_vcs *vcs, const char *tree, GError **error);
     /** The value of a setting of git ("remote.origin.url"); NULL: it has none. To be freed. */

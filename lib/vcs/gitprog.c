@@ -7,6 +7,7 @@
 #include "lib/base/temporary.h"
 #include "lib/vcs/backend.h"
 #include "lib/vcs/git_command.h"
+#include "lib/vcs/git_history.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -448,6 +449,8 @@ const struct orch_backend ORCH_BACKEND_GIT = {
     .scan = scan,
     .write = write_captured,
     .resolve = resolve,
+    .path = orch_git_history_path,
+    .common = orch_git_history_common,
     .keep = keep,
     .setting = setting,
     .entries = entries_of,

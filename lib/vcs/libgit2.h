@@ -10,6 +10,10 @@
 #include <git2/sys/errors.h>
 #endif
 
+bool orch_libgit2_path(struct orch_vcs *vcs, const char *from, const char *to, GPtrArray *path,
+                       GError **error);
+bool orch_libgit2_common(struct orch_vcs *vcs, const char *a, const char *b, char **out,
+                         GError **error);
 bool orch_libgit2_scan(struct orch_capture *job, GError **error);
 char *orch_libgit2_write(struct orch_capture *job, GError **error);
 GPtrArray *orch_libgit2_ignored(struct orch_vcs *vcs, GError **error);

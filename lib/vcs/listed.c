@@ -249,6 +249,26 @@ static bool resolve_none(struct orch_vcs *vcs, const char *rev, char **out_commi
     return false;
 }
 
+static bool path_none(struct orch_vcs *vcs, const char *from, const char *to, GPtrArray *path,
+                      GError **error)
+{
+    (void)vcs;
+    (void)from;
+    (void)to;
+    (void)path;
+    return no_objects(error);
+}
+
+static bool common_none(struct orch_vcs *vcs, const char *a, const char *b, char **out,
+                        GError **error)
+{
+    (void)vcs;
+    (void)a;
+    (void)b;
+    (void)out;
+    return no_objects(error);
+}
+
 static bool keep_none(struct orch_vcs *vcs, const char *tree, GError **error)
 {
     (void)vcs;
@@ -302,6 +322,8 @@ static const struct orch_backend LISTED = {
     .scan = scan_none,
     .write = write_none,
     .resolve = resolve_none,
+    .path = path_none,
+    .common = common_none,
     .keep = keep_none,
     .setting = setting_none,
     .entries = list_entries,

@@ -4,6 +4,8 @@
 #include "lib/vcs/holders.h"
 #include "tests/unit/vcs_fixture.h"
 
+#include "lib/vcs/history.h"
+
 enum kind { KIND_LIBGIT2, KIND_GIT, KIND_SHA256, KIND_SPLIT, KIND_COUNT };
 static const char *const backends[] = {"libgit2", "git: partial clone", "git: SHA-256 objects",
                                        "git: split index"};
@@ -833,6 +835,112 @@ static void test_hook_variables(void **state)
     free_folder(other);
 }
 
+static struct orch_vcs_commit *at(const GPtrArray *path, guint index)
+{
+    assert_true(index < path->len);
+    return path->pdata[index];
+}
+
+/* main: one - two - three - merge - four; side: two - s1 - s2 - merge. */
+static char *new_history(void)
+{
+    char *dir = new_repository();
+    put(dir, "a", "1\n");
+    commit_all(dir, "one");
+    GIT(dir, "tag", "one");
+    put(dir, "a", "2\n");
+    commit_all(dir, "two");
+    GIT(dir, "checkout", "-q", "-b", "side");
+    put(dir, "s", "1\n");
+    commit_all(dir, "s1");
+    put(dir, "s", "2\n");
+    commit_all(dir, "s2");
+    GIT(dir, "checkout", "-q", "main");
+    put(dir, "a", "3\n");
+    commit_all(dir, "three");
+    GIT(dir, "merge", "-q", "--no-ff", "-m", "merge", "side");
+    put(dir, "a", "4\n");
+    commit_all(dir, "four\n\nwith a body");
+    return dir;
+}
+
+static char *commit_of(struct orch_vcs *vcs, const char *rev)
+{
+    char *commit = NULL;
+    g_autofree char *tree = NULL;
+    assert_true(orch_vcs_resolve(vcs, rev, &commit, &tree, NULL));
+    return commit;
+}
+
+static void assert_path(struct orch_vcs *vcs, const char *from, const char *to, const char *wanted)
+{
+    g_autofree char *a = commit_of(vcs, from), *b = commit_of(vcs, to);
+    GError *error = NULL;
+    g_autoptr(GPtrArray) path = orch_vcs_path(vcs, a, b, &error);
+    if (!path)
+        fail_msg("%s", error->message);
+    g_autoptr(GString) subjects = g_string_new(NULL);
+    for (guint i = 0; i < path->len; i++)
+        g_string_append_printf(subjects, "%s%s", i ? " " : "", at(path, i)->subject);
+    assert_string_equal(subjects->str, wanted);
+}
+
+/* The path follows first parents, begins with its first commit, and has what git says of each. */
+static void test_path(void **state)
+{
+    (void)state;
+    char *dir = new_history();
+    struct orch_vcs *vcs = open_in(dir);
+    assert_path(vcs, "one", "main", "one two three merge four");
+    assert_path(vcs, "side", "main", "s2 three merge four");
+    assert_path(vcs, "main", "main", "four");
+    g_autofree char *one = commit_of(vcs, "one"), *main = commit_of(vcs, "main");
+    g_autoptr(GPtrArray) path = orch_vcs_path(vcs, one, main, NULL);
+    const struct orch_vcs_commit *merge = at(path, 3);
+    g_autofree char *tree = GIT_SAYS(dir, "rev-parse", "main~1^{tree}");
+    g_autofree char *author = GIT_SAYS(dir, "log", "-1", "--format=%an", "main~1");
+    g_autofree char *when = GIT_SAYS(dir, "log", "-1", "--format=%at", "main~1");
+    assert_string_equal(merge->tree, tree);
+    assert_string_equal(merge->author, author);
+    assert_int_equal(merge->authored_s, g_ascii_strtoll(when, NULL, 10));
+    assert_int_equal(merge->parents, 2);
+    orch_vcs_close(vcs);
+    free_folder(dir);
+}
+
+/* In a clone whose history is cut off, the path between two commits that are there is found. */
+static void test_path_in_shallow_clone(void **state)
+{
+    (void)state;
+    char *dir = new_history(), *clone = new_folder();
+    g_autofree char *url = g_strconcat("file://", dir, NULL);
+    GIT(clone, "clone", "-q", "--depth", "2", "--branch", "main", url, "c");
+    g_autofree char *inner = path_in(clone, "c");
+    struct orch_vcs *vcs = open_in(inner);
+    assert_path(vcs, "main~1", "main", "merge four");
+    orch_vcs_close(vcs);
+    free_folder(clone);
+    free_folder(dir);
+}
+
+static void test_common_ancestor(void **state)
+{
+    (void)state;
+    char *dir = new_history();
+    GIT(dir, "checkout", "-q", "--orphan", "alone");
+    commit_all(dir, "alone");
+    struct orch_vcs *vcs = open_in(dir);
+    g_autofree char *side = commit_of(vcs, "side"), *three = commit_of(vcs, "main~2");
+    g_autofree char *two = commit_of(vcs, "main~3"), *alone = commit_of(vcs, "alone");
+    g_autofree char *common = orch_vcs_common_ancestor(vcs, side, three, NULL);
+    assert_string_equal(common, two);
+    GError *error = NULL;
+    assert_null(orch_vcs_common_ancestor(vcs, side, alone, &error));
+    assert_null(error);
+    orch_vcs_close(vcs);
+    free_folder(dir);
+}
+
 /* Runs none of the hooks that a capture could set off. */
 static void test_no_hooks(void **state)
 {
@@ -865,6 +973,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_checkout),
         /* what differs between the two backends */
         cmocka_unit_test(test_list_and_diff),
+        cmocka_unit_test(test_path),
+        cmocka_unit_test(test_path_in_shallow_clone),
+        cmocka_unit_test(test_common_ancestor),
         cmocka_unit_test(test_gc_keeps),
         cmocka_unit_test(test_folder_becomes_link),
         cmocka_unit_test(test_type_changes),
