@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The posterior of a step on a path, and what is measured next. */
+#include "predictors/change_point.h"
+
+#include <glib.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/change_paths.h"
+
+#define PLACES 9
+
+static const struct orch_change_rules RULES = {0.95, 30};
+
+static struct orch_change_turn turn_of(const struct orch_change_place *places,
+                                       struct orch_change_posterior *posterior)
+{
+    const struct orch_change_data data = {places, PLACES};
+    orch_change_posterior_make(&data, posterior);
+    return orch_change_next(&data, posterior, &RULES);
+}
+
+static double sum_of(const struct orch_change_posterior *posterior)
+{
+    double sum = posterior->none;
+    for (size_t i = 0; i < posterior->count; i++)
+        sum += posterior->cases[i].probability;
+    return sum;
+}
+
+/* Nothing is known before the first measurement, which is of an end; then the ends take turns. */
+static void test_ends_first(void **state)
+{
+    (void)state;
+    static const double values[] = {1, 1.1, 1.05, 0.95};
+    struct orch_change_place places[PLACES] = {0};
+    struct orch_change_posterior posterior;
+    static const size_t order[] = {0, PLACES - 1, PLACES - 1, 0};
+    for (size_t i = 0; i < G_N_ELEMENTS(order); i++) {
+        struct orch_change_turn turn = turn_of(places, &posterior);
+        assert_int_equal(turn.verdict, ORCH_CHANGE_ENDS);
+        assert_int_equal(turn.place, order[i]);
+        assert_true(fabs(sum_of(&posterior) - 1) < 1e-12);
+        orch_change_posterior_clear(&posterior);
+        places[order[i]].values = values;
+        places[order[i]].count++;
+    }
+}
+
+/* A value in the middle that looks like those of the good end leaves only the places after it. */
+static void test_nearer_partition_wins(void **state)
+{
+    (void)state;
+    static const double low[] = {1.0, 1.1, 0.9}, high[] = {5.0, 5.1, 4.9}, middle[] = {1.05};
+    struct orch_change_place places[PLACES] = {0};
+    struct orch_change_posterior posterior;
+    places[0] = (struct orch_change_place){low, 3, false};
+    places[4] = (struct orch_change_place){middle, 1, false};
+    places[PLACES - 1] = (struct orch_change_place){high, 3, false};
+    struct orch_change_turn turn = turn_of(places, &posterior);
+    /* the step is after place 4: all places there are alike, those before it impossible */
+    for (size_t i = 1; i <= 4; i++)
+        assert_true(posterior.cases[i].probability < 1e-4);
+    for (size_t i = 5; i < PLACES; i++)
+        assert_true(fabs(posterior.cases[i].probability - posterior.cases[5].probability) < 1e-12);
+    assert_true(fabs(sum_of(&posterior) - 1) < 1e-12);
+    assert_true(fabs(posterior.cases[6].before - 1.0) < 0.1);
+    assert_true(fabs(posterior.cases[6].after - 5.0) < 0.1);
+    /* and the next measurement halves them */
+    assert_int_equal(turn.verdict, ORCH_CHANGE_ASK);
+    assert_int_equal(turn.place, 6);
+    assert_true(turn.information > 0.5);
+    struct orch_change_range half = orch_change_credible(&posterior, 0.4);
+    assert_int_equal(half.last - half.first, 1);
+    orch_change_posterior_clear(&posterior);
+}
+
+static void test_equal_ends(void **state)
+{
+    (void)state;
+    static const double values[] = {2, 2, 2, 2};
+    struct orch_change_place places[PLACES] = {0};
+    struct orch_change_posterior posterior;
+    places[0] = places[PLACES - 1] = (struct orch_change_place){values, 4, false};
+    assert_int_equal(turn_of(places, &posterior).verdict, ORCH_CHANGE_NONE);
+    orch_change_posterior_clear(&posterior);
+}
+
+/* What became better is no step. */
+static void test_improvement(void **state)
+{
+    (void)state;
+    static const double low[] = {1.0, 1.1, 0.9, 1.0}, high[] = {5.0, 5.1, 4.9, 5.0};
+    struct orch_change_place places[PLACES] = {0};
+    struct orch_change_posterior posterior;
+    places[0] = (struct orch_change_place){high, 4, false};
+    places[PLACES - 1] = (struct orch_change_place){low, 4, false};
+    assert_int_equal(turn_of(places, &posterior).verdict, ORCH_CHANGE_NONE);
+    orch_change_posterior_clear(&posterior);
+}
+
+/* Places that cannot be measured are not asked for, and the culprit among them is a range. */
+static void test_closed_places(void **state)
+{
+    (void)state;
+    static const double low[] = {1.0, 1.1, 0.9, 1.05}, high[] = {5.0, 5.1, 4.9, 5.0};
+    struct orch_change_place places[PLACES] = {0};
+    struct orch_change_posterior posterior;
+    places[0] = places[2] = (struct orch_change_place){low, 4, false};
+    places[6] = places[PLACES - 1] = (struct orch_change_place){high, 4, false};
+    places[3].is_closed = places[4].is_closed = places[5].is_closed = true;
+    struct orch_change_turn turn = turn_of(places, &posterior);
+    assert_int_equal(turn.verdict, ORCH_CHANGE_FOUND);
+    assert_int_equal(turn.range.first, 3);
+    assert_int_equal(turn.range.last, 6);
+    orch_change_posterior_clear(&posterior);
+    places[4].is_closed = false;
+    turn = turn_of(places, &posterior);
+    assert_int_equal(turn.verdict, ORCH_CHANGE_ASK);
+    assert_int_equal(turn.place, 4);
+    orch_change_posterior_clear(&posterior);
+}
+
+/* The range of commits that is named is right although a third of them does not run, and a metric
+ * without noise costs little more than bisection. */
+static void test_paths(void **state)
+{
+    (void)state;
+    const struct change_path broken = {
+        .places = 31, .step = 3, .closed_share = 0.33, .repeat_most = 30};
+    const struct change_path exact = {.places = 65, .step = 1e6, .repeat_most = 30};
+    struct change_tally tally;
+    change_paths_search(&broken, 60, 1, &tally);
+    assert_int_equal(tally.found, tally.paths);
+    assert_true(tally.right >= 57);
+    assert_true(tally.widest > tally.paths);
+    change_paths_search(&exact, 40, 1, &tally);
+    assert_int_equal(tally.right, tally.paths);
+    assert_true(tally.runs / tally.paths < 2 * 4 + 8); /* the ends, and log2(64) + 2 */
+}
+
+/* Paths without a step: at most a few of them are searched, and none is found. */
+static void test_no_step(void **state)
+{
+    (void)state;
+    const struct change_path path = {.places = 13, .step = 0, .repeat_most = 30};
+    struct change_tally tally;
+    change_paths_search(&path, 100, 1, &tally);
+    assert_true(tally.found <= 3);
+    assert_true(tally.none >= 95);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ends_first),    cmocka_unit_test(test_nearer_partition_wins),
+        cmocka_unit_test(test_equal_ends),    cmocka_unit_test(test_improvement),
+        cmocka_unit_test(test_closed_places), cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_no_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
