@@ -224,14 +224,15 @@ static GString *recipe_text(const struct orch_ad_hoc *wish, const char *name, co
     return recipe;
 }
 
-static struct orch_expansion *expand_text(const GString *recipe, struct orch_plugins *plugins,
-                                          const GPtrArray *settings, struct orch_diags *diags)
+static struct orch_expansion *expand_text(const GString *recipe, const char *folder,
+                                          struct orch_plugins *plugins, const GPtrArray *settings,
+                                          struct orch_diags *diags)
 {
     g_autofree const char **fixed = orch_command_settings_options(settings, false);
     g_autofree const char **swept = orch_command_settings_options(settings, true);
     const struct orch_recipe_options options = {
         .settings = fixed, .sweeps = swept, .is_ad_hoc = true};
-    g_autofree char *here = g_get_current_dir();
+    g_autofree char *here = folder ? g_strdup(folder) : g_get_current_dir();
     g_autofree char *path = g_build_filename(here, "try.recipe", NULL);
     struct orch_expansion *expansion =
         orch_recipe_expand_text(path, recipe->str, recipe->len, plugins, &options, diags);
@@ -293,7 +294,7 @@ struct orch_expansion *orch_ad_hoc_expand(struct orch_store *store, struct orch_
     if (!manifest)
         return NULL;
     g_autoptr(GString) recipe = recipe_text(wish, name, manifest, command, resources);
-    struct orch_expansion *expansion = expand_text(recipe, plugins, settings, diags);
+    struct orch_expansion *expansion = expand_text(recipe, wish->folder, plugins, settings, diags);
     if (expansion && masked) { /* the text is stored and shared */
         g_autoptr(GString) shown = recipe_text(wish, name, manifest, masked, resources);
         g_free(expansion->verbatim);

@@ -11,6 +11,7 @@
 struct orch_ad_hoc {
     const char *const
         *command;          /* its words, with {name} for settings (core/recipe/command_words.h) */
+    const char *folder;    /* in which it starts, absolute; NULL: the current one */
     const char *name;      /* of the experiment; NULL: from the program's name */
     const char **settings; /* "NAME=VALUE" */
     const char **sweeps;   /* "NAME=A,B" */

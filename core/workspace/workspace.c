@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/workspace/workspace.h"
 
+#include "core/workspace/built_files.h"
+
 #include "core/workspace/uncaptured.h"
 
 #include "lib/vcs/holders.h"
@@ -218,6 +220,23 @@ char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GE
         g_clear_pointer(&path, g_free);
     orch_store_dir_remove(workspace->store, ORCH_STORE_DIR_WORK, name, NULL);
     return path;
+}
+
+GPtrArray *orch_workspace_drop_built(struct orch_workspace *workspace, const char *copy)
+{
+    const struct orch_workspace *live = workspace->base ? workspace->base : workspace;
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; live->uncaptured && i < live->uncaptured->paths->len; i++) {
+        const char *relative = live->uncaptured->paths->pdata[i];
+        g_autofree char *target = g_build_filename(live->root, relative, NULL);
+        g_autofree char *link = g_build_filename(copy, relative, NULL);
+        if (!orch_is_built(target))
+            continue;
+        g_ptr_array_add(names, g_strdup(relative));
+        if (g_file_test(link, G_FILE_TEST_IS_SYMLINK))
+            unlink(link);
+    }
+    return names;
 }
 
 static char *name_in_git(void *folder)

@@ -49,6 +49,10 @@ const char *orch_workspace_origin(const struct orch_workspace *workspace);
  * links to what lies in the work tree but is not captured (ignored data, environments, submodules,
  * large files). The caller frees the path; NULL on error. */
 char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GError **error);
+/** Removes from a copy that was made in this process the links to what looks built from the work
+ * tree (built_files.h). Returns what is not in the copy for that reason: char *, relative; the
+ * caller unrefs. */
+GPtrArray *orch_workspace_drop_built(struct orch_workspace *workspace, const char *copy);
 
 /** Lets the user's name be looked up in git's configuration when it is first needed. */
 void orch_workspace_find_user(struct orch_workspace *workspace);

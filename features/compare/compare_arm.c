@@ -4,7 +4,6 @@
 #include "features/compare/compare_arm.h"
 
 #include "core/record/collect.h"
-#include "core/record/redirect.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
@@ -75,32 +74,11 @@ char *orch_compare_arm_what(const struct orch_compare_arm *arm)
         return g_strdup("settings of the work tree");
     return strcmp(arm->name, ".") == 0
                ? g_strdup("the work tree")
-               : g_strdup_printf("commit %.8s", arm->workspace->source->commit);
+               : g_strdup_printf("commit %.8s", arm->place.workspace->source->commit);
 }
 
 /* ---- the places -------------------------------------------------------------------------------
  */
-
-/* Maps a path in the work tree to the copy; returns a duplicate of any other path. The caller
- * frees. */
-static char *in_copy(const struct orch_workspace *base, const char *copy, const char *path)
-{
-    g_autofree char *absolute = orch_path_absolute(path, NULL);
-    return orch_path_within(absolute, base->root)
-               ? g_strconcat(copy, absolute + strlen(base->root), NULL)
-               : g_steal_pointer(&absolute);
-}
-
-/* Maps --plugin-path folders in the work tree to the same folders of the copy. */
-static struct orch_plugins *plugins_in_copy(const struct orch_workspace *base,
-                                            const char *const *paths, const char *copy)
-{
-    g_autoptr(GPtrArray) folders = g_ptr_array_new_with_free_func(g_free);
-    for (int i = 0; paths && paths[i]; i++)
-        g_ptr_array_add(folders, in_copy(base, copy, paths[i]));
-    g_ptr_array_add(folders, NULL);
-    return orch_plugins_new((const char *const *)folders->pdata);
-}
 
 /* The files of the work tree that a recipe consists of: its own, and the plugins of its
  * repository. The caller unrefs. */
@@ -161,34 +139,37 @@ static bool add_recipe(struct orch_compare_arm *arm, const char *const *plugin_p
     return true;
 }
 
-/* Resolves the commit, keeps its tree and writes the tree out. */
+/* Resolves the revision and writes its tree out. */
 static bool make_place(struct orch_compare_arm *arm, const char *const *plugin_paths,
                        const struct orch_compare_run *request, char **out_recipe, GError **error)
 {
     struct orch_workspace *base = arm->base;
+    const struct orch_source *here = orch_workspace_source(base, error);
     struct orch_source *source = g_new0(struct orch_source, 1);
     source->left_out = g_ptr_array_new();
-    g_autofree char *copy = NULL;
-    if (orch_workspace_commit(base, revision_of(arm), &source->commit, &source->tree, error) &&
-        add_recipe(arm, plugin_paths, request, source, error) &&
-        orch_vcs_keep(base->vcs, source->tree, error))
-        copy = orch_workspace_copy(base, source->tree, error);
-    if (!copy) {
+    if (!here ||
+        !orch_workspace_commit(base, revision_of(arm), &source->commit, &source->tree, error) ||
+        !add_recipe(arm, plugin_paths, request, source, error)) {
         orch_source_free(source);
         return false;
     }
-    const struct orch_source *here = base->source;
     source->dirty = source->dirty || (strcmp(revision_of(arm), ".") == 0 && here->dirty);
-    *out_recipe = in_copy(base, copy, request->recipe);
-    g_autofree char *folder = g_path_get_dirname(*out_recipe);
-    arm->workspace = orch_workspace_at(base, copy, folder, source, error);
-    arm->plugins = plugins_in_copy(base, plugin_paths, copy);
-    return arm->workspace && orch_workspace_store(arm->workspace, ORCH_STORE_WRITE, error);
+    bool is_here = g_strcmp0(source->tree, here->tree) == 0;
+    g_autofree char *recipe = orch_path_absolute(request->recipe, NULL);
+    g_autofree char *folder = g_path_get_dirname(recipe);
+    if (!orch_commit_place_open(&arm->place, base, source, is_here, folder, plugin_paths, error))
+        return false;
+    g_autofree char *built = orch_commit_place_built_text(&arm->place);
+    if (built)
+        orch_compare_say(arm->listener->on_message, arm->listener->ctx, "%c: %s", arm->letter,
+                         built);
+    *out_recipe = orch_commit_place_path(base, arm->place.root, recipe);
+    return true;
 }
 
 static bool is_in_work_tree(const struct orch_workspace *base, const char *recipe, GError **error)
 {
-    g_autofree char *there = in_copy(base, "", recipe);
+    g_autofree char *there = orch_commit_place_path(base, "", recipe);
     g_autofree char *absolute = orch_path_absolute(recipe, NULL);
     if (strcmp(there, absolute) != 0)
         return true;
@@ -222,14 +203,14 @@ static bool expand(struct orch_compare_arm *arm, const struct orch_compare_run *
                                           .repeat = request->repeat,
                                           .leaves_out_unnamed = true};
     struct orch_diags *diags = orch_diags_new();
-    arm->expansion = orch_recipe_expand(recipe, arm->plugins, &options, diags);
+    arm->expansion = orch_recipe_expand(recipe, arm->place.plugins, &options, diags);
     report_warnings(arm->listener, diags);
     if (!arm->expansion)
         orch_diags_to_error(diags, error);
     orch_diags_free(diags);
-    return arm->expansion &&
-           orch_store_put_recipe(arm->workspace->store, arm->expansion->key, arm->expansion->name,
-                                 arm->expansion->canonical, arm->expansion->verbatim, error);
+    return arm->expansion && orch_store_put_recipe(arm->place.workspace->store, arm->expansion->key,
+                                                   arm->expansion->name, arm->expansion->canonical,
+                                                   arm->expansion->verbatim, error);
 }
 
 /* Fails when this machine cannot run one of the trials, because it cannot be compared then. */
@@ -262,8 +243,8 @@ static bool make_plan(struct orch_compare_arm *arm, bool reuses, GError **error)
     struct orch_diags *diags = orch_diags_new();
     struct orch_plan_options options = {.slots = 1, .force = !reuses};
     GError *problem = NULL;
-    arm->plan =
-        orch_plan_new(arm->workspace, arm->plugins, arm->expansion, &options, diags, &problem);
+    arm->plan = orch_plan_new(arm->place.workspace, arm->place.plugins, arm->expansion, &options,
+                              diags, &problem);
     report_warnings(arm->listener, diags);
     if (!arm->plan && !problem)
         orch_diags_to_error(diags, &problem);
@@ -273,34 +254,13 @@ static bool make_plan(struct orch_compare_arm *arm, bool reuses, GError **error)
     return arm->plan && can_run_all(arm, error);
 }
 
-/* Fails when a trial would use files of the work tree instead of its commit's, so that both sides
- * would run the same code. */
-static bool is_redirected(const struct orch_compare_arm *arm, GError **error)
-{
-    for (guint i = 0; i < arm->expansion->experiments->len; i++) {
-        const struct orch_experiment *experiment = arm->expansion->experiments->pdata[i];
-        if (!orch_trial_may_run_in_place(arm->plan, experiment))
-            continue;
-        g_autoptr(GPtrArray) faults = orch_redirect_faults(arm->plan, experiment);
-        if (!faults->len)
-            continue;
-        orch_error_set(error, ORCH_ERROR_RECIPE,
-                       "use relative paths; where mount namespaces are allowed ('orch doctor'), "
-                       "absolute ones work, too",
-                       "%s: both sides of the comparison would use the files of the work tree",
-                       (char *)faults->pdata[0]);
-        return false;
-    }
-    return true;
-}
-
 static bool make_arm(struct orch_compare_arm *arm, const char *const *plugin_paths,
                      const struct orch_compare_run *request, GError **error)
 {
     g_autofree char *recipe = NULL;
     return read_settings(arm, error) && make_place(arm, plugin_paths, request, &recipe, error) &&
            expand(arm, request, recipe, error) && make_plan(arm, request->reuses, error) &&
-           is_redirected(arm, error);
+           orch_commit_place_holds(arm->plan, "both sides of the comparison", error);
 }
 
 bool orch_compare_arms_make(struct orch_workspace *workspace, const char *const *plugin_paths,
@@ -324,8 +284,7 @@ void orch_compare_arms_clear(struct orch_compare_arm arms[2])
     for (int i = 0; i < 2; i++) {
         orch_plan_free(arms[i].plan);
         orch_expansion_free(arms[i].expansion);
-        orch_plugins_free(arms[i].plugins);
-        orch_workspace_free(arms[i].workspace);
+        orch_commit_place_clear(&arms[i].place);
         g_clear_pointer(&arms[i].settings, g_ptr_array_unref);
     }
 }

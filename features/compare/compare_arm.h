@@ -4,6 +4,7 @@
 #define ORCH_FEATURES_COMPARE_COMPARE_ARM_H
 
 #include "core/recipe/recipe.h"
+#include "core/record/commit_place.h"
 #include "core/workspace/workspace.h"
 #include "features/compare/interleave.h"
 #include "store/store.h"
@@ -32,8 +33,7 @@ struct orch_compare_arm {
     char letter;
     const char *name;    /* as typed: a commit, ".", or "lr = 0.1 and mode = full" */
     GPtrArray *settings; /* char *: "lr=0.1", those of the name; empty for a commit */
-    struct orch_workspace *workspace;
-    struct orch_plugins *plugins;
+    struct orch_commit_place place;
     struct orch_expansion *expansion;
     struct orch_plan *plan;
 };
