@@ -19,6 +19,7 @@
     ROW(CURVE)     /* learning curves and the laws fitted to them */                               \
     ROW(PALEO)     /* PALEO's formulas and the roofline */                                         \
     ROW(COMPARE)   /* two runs, experiments or commits, and whether they differ */                 \
+    ROW(BISECT)    /* the commit that made a metric worse */                                       \
     ROW(COST)      /* what runs cost, and allowances */                                            \
     ROW(PACK)      /* packs that others verify, and hand-ins */                                    \
     ROW(DATASETS)  /* training sets in the shared cache */                                         \

@@ -36,7 +36,7 @@ cp y.recipe z.recipe
 fails 2 orch check y.recipe z.recipe
 says 'give one recipe at a time'
 fails 2 orch try -x n=1 --budget 1usd -- true
-says "'orch run', 'orch compare', 'orch predict' have it; see 'orch try --help'"
+says "'orch run', 'orch compare', 'orch bisect' have it; see 'orch try --help'"
 says_not quiet
 fails 2 orch try --budget 1usd true
 says "have it; put '--' before the command"

@@ -46,6 +46,21 @@ NOT_RUN = {
 
 # further preparation of a page, run by bash in the scratch repository
 SETUP = {
+    "docs/bisect.md": r"""
+subjects='loader read-ahead tests logging shuffle names cache augment sizes comments checks docs'
+export GIT_AUTHOR_DATE='2026-11-20 12:00 +0000' GIT_COMMITTER_DATE='2026-11-20 12:00 +0000'
+i=0
+for subject in $subjects; do
+    i=$((i + 1))
+    mean=10
+    [ $i -lt 8 ] || mean=11.5
+    printf 'import random, sys\n# %s\n' $subject >job.py
+    [ $i != 6 ] || echo 'sys.exit("cannot import name cache")' >>job.py
+    echo "random.seed(sys.argv[1] + '$subject')" >>job.py
+    echo "print('epoch_s %.3f' % random.gauss($mean, 0.6))" >>job.py
+    git add -A
+    git commit -qm "job: $subject"
+done""",
     "docs/compare.md": """
 mkdir exp
 cat >exp/bench.awk <<'P'

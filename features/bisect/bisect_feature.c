@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finding the commit that made a metric worse. */
+#include "core/cli/cli.h"
+#include "core/feature/feature.h"
+
+extern const struct orch_command ORCH_COMMAND_BISECT;
+
+static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_BISECT, NULL};
+
+/* Words of other programs for what is here. */
+static const struct orch_typed_word WORDS[] = {
+    {"regression", "'orch bisect METRIC GOOD..BAD -- COMMAND' finds the commit that made a metric "
+                   "worse"},
+    {0}};
+
+const struct orch_feature ORCH_FEATURE_BISECT = {.commands = COMMANDS, .words = WORDS};
