@@ -75,11 +75,12 @@ static char *verdict_text(const struct orch_sure *sure, double least)
 
 char *orch_sure_text(const struct orch_sure *sure, double least)
 {
-    g_autofree char *verdict = verdict_text(sure, least), *outlook = outlook_text(sure);
-    return g_strdup_printf("%zu pair%s: %s%s%s", sure->so_far.count,
-                           orch_plural((int64_t)sure->so_far.count), verdict,
-                           sure->verdict == ORCH_ANYTIME_OPEN ? "; " : "",
-                           sure->verdict == ORCH_ANYTIME_OPEN ? outlook : "");
+    g_autofree char *verdict = verdict_text(sure, least), *outlook = outlook_text(sure),
+                    *cost = cost_text(sure, sure->device_s, sure->wall_s);
+    bool is_open = sure->verdict == ORCH_ANYTIME_OPEN;
+    return g_strdup_printf("%zu pair%s, %u runs, %s: %s%s%s", sure->so_far.count,
+                           orch_plural((int64_t)sure->so_far.count), sure->runs, cost, verdict,
+                           is_open ? "; " : "", is_open ? outlook : "");
 }
 
 /* ---- the result ---------------------------------------------------------------------------------

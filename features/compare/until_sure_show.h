@@ -6,8 +6,9 @@
 #include "core/cli/cli.h"
 #include "features/compare/until_sure.h"
 
-/** Describes what is known in one line: "8 pairs: B is 9 % slower (2.1 to 18 %); another 6 runs,
- * about $0.40 (12 min), would decide it with 80 %". The caller frees. */
+/** Describes what is known in one line: "4 pairs, 8 runs, $0.027 (32 s): B is 3.4 % slower (-3.1 to
+ * 10.3 %), not sure yet; another 6 runs, about $0.02 (24 s), would decide it with 80 %". The caller
+ * frees. */
 char *orch_sure_text(const struct orch_sure *sure, double least);
 /** Prints the result: a table on stdout, and on stderr what was run; JSON under --json. `names`: of
  * the sides. */
