@@ -2,6 +2,7 @@
 #include "core/cli/cli.h"
 
 #include "core/results/selection.h"
+#include "core/stats/best_of.h"
 #include "core/stats/disturbed.h"
 #include "core/stats/numbers.h"
 #include "core/stats/ranking.h"
@@ -138,6 +139,35 @@ static void print_margin(const struct orch_group *second, const struct orch_diff
                        d->is_more_than_noise ? "more than noise" : "not more than noise");
 }
 
+/* The winner was chosen by its own value. Prints how far that can be trusted where its lead may be
+ * luck. */
+static void print_luck(const struct request *r, const struct orch_ranking *ranking)
+{
+    g_autoptr(GPtrArray) better = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+    const size_t count = ranking->compared + 1;
+    if (count < 3 || ranking->is_uneven || ranking->margins[1].is_more_than_noise)
+        return;
+    for (size_t i = 0; i < (count + 1) / 2; i++)
+        g_ptr_array_add(better, orch_seed_values(
+                                    ((const struct orch_group *)ranking->groups->pdata[i])->means));
+    const struct orch_group *first = ranking->groups->pdata[0], *second = ranking->groups->pdata[1];
+    const struct orch_best_of of = {
+        .noun = "settings",
+        .count = count,
+        .best = first->spread.stat.mean,
+        .second = second->spread.stat.mean,
+        .best_runs = first->means->len,
+        .second_runs = second->means->len,
+        .larger_wins = r->ranked_by.larger_wins,
+        .noise = orch_noise_of((const GArray *const *)(void *)better->pdata, better->len)};
+    if (!orch_best_of_may_be_luck(&of))
+        return;
+    g_autofree char *text = orch_best_of_text(&of);
+    orch_cli_print("%s", text);
+    orch_cli_info(r->cli, "hint: runs of the best setting with other seeds estimate it anew ('orch "
+                          "try … --repeat N', 'repeat:' in a recipe)");
+}
+
 /* Prints which setting is best, by how much, which others may be as good, and how that was tested.
  */
 static void print_winner(const struct request *r, const struct orch_ranking *ranking)
@@ -153,6 +183,7 @@ static void print_winner(const struct request *r, const struct orch_ranking *ran
                    ranking->compared);
         if (ranking->method)
             orch_cli_print("p: %s", ranking->method);
+        print_luck(r, ranking);
     }
     if (ranking->shared)
         orch_cli_print("note: %s", ranking->shared);
@@ -374,7 +405,9 @@ const struct orch_command ORCH_COMMAND_BEST = {
              "else pair by pair with Bonferroni's correction. Intervals are corrected alike; the "
              "last line names the method. p is the "
              "probability of such a difference if the setting were as "
-             "good as the winner. See docs/compare.md.",
+             "good as the winner. The winner's own value is too good on average, as it was chosen "
+             "by it; "
+             "where its lead may be luck, a line says by how much at most. See docs/compare.md.",
     .examples = "  orch best val_accuracy --recipe hw4\n"
                 "  orch best full_accuracy --recipe hw4 --by experiment,lr\n"
                 "  orch best val_accuracy --by mode,lr -w 'dataset=fashion-mnist'",
