@@ -19,7 +19,7 @@ import sys
 
 import numpy
 import yaml
-from scipy import optimize, stats
+from scipy import integrate, optimize, stats
 
 TOLERANCE = 1e-9
 DISTURBED_ABOVE = 0.1
@@ -920,6 +920,51 @@ class Section:
                     self.compare(f"{of}, rank correlation", row["rank_correlation"], float(stats.spearmanr(*zip(*pairs))[0]))
         return True
 
+    def search(self):
+        """Best points, device times (of trials on whole machines) and the winner's curse of searches without pruned and failed points."""
+        for block in self.blocks("table"):
+            for row in block["rows"]:
+                if "search" not in row or row["pruned"] or row["failed"]:
+                    continue
+                experiment = self.report.recipe["experiments"][row["search"].split()[0]]
+                direction, _, wanted = experiment["objective"]["metric"].partition(" ")
+                swept = [word for word in row["search"].split()[1:]]
+                points = collections.defaultdict(list)
+                for run in self.of:
+                    if run["experiment"] == row["search"].split()[0] and all(f"{k}={text_of(v)}" in swept for k, v in run["swept"].items() if k not in experiment["search"]):
+                        points[self.setting(run)].append(run)
+                sign = 1 if direction == "max" else -1
+                ranked = sorted(([self.value(run, wanted) for run in runs] for runs in points.values()), key=lambda v: -sign * numpy.mean(v))
+                self.compare(f"{row['search']}, points that ended", row["ended"], len(ranked))
+                self.compare(f"{row['search']}, best", row["best"], float(numpy.mean(ranked[0])))
+                time = sum(run["wall_s"] for runs in points.values() for run in runs)
+                self.compare(f"{row['search']}, device time", row["device_time"], time)
+                self.compare(f"{row['search']}, time of the grid", row["grid's_device_time"], row["grid_points"] * time / len(ranked))
+                self.curse(row["search"], ranked, sign)
+        return True
+
+    def curse(self, name, ranked, sign):
+        """The sentence on a search's best point: `ranked` has the values of its points, the best first."""
+        text = next((b["text"] for b in self.section["blocks"] if f" of {name}: " in (b.get("text") or "") and " best of " in " " + b["text"]), "")
+        found = re.search(r"too good by up to (\S+) on average .* scatters by (\S+)\), which leaves (\S+); its lead over the second, (\S+), .*?(?:in (\d+) %|\(p (<?)(\S+)\))", text)
+        if not found:
+            return
+        n, better = len(ranked), ranked[:(len(ranked) + 1) // 2]
+        degrees = sum(len(v) - 1 for v in better)
+        sd = math.sqrt(sum(numpy.var(v) * len(v) for v in better) / degrees)
+        excess = integrate.quad(lambda x: x * n * stats.norm.pdf(x) * stats.norm.cdf(x) ** (n - 1), -9, 9)[0] * sd / math.sqrt(len(ranked[0]))
+        lead = abs(numpy.mean(ranked[0]) - numpy.mean(ranked[1]))
+        error = sd * math.sqrt((1 / len(ranked[0]) + 1 / len(ranked[1])) / 2)
+        rng = numpy.random.default_rng(1)
+        tops = numpy.sort(rng.normal(size=(200000, n)), axis=1)[:, -2:]
+        p = float(numpy.mean(tops[:, 1] - tops[:, 0] >= lead / error * numpy.sqrt(rng.chisquare(degrees, 200000) / degrees)))
+        self.printed(f"{name}, scatter", found.group(2), sd)
+        self.printed(f"{name}, excess", found.group(1), excess)
+        self.printed(f"{name}, what is left", found.group(3), float(numpy.mean(ranked[0]) - sign * excess))
+        self.printed(f"{name}, lead", found.group(4), lead)
+        shown = float(found.group(5)) / 100 if found.group(5) else float(found.group(7))
+        self.compare(f"{name}, luck", True, bool(p < shown if found.group(6) else abs(p - shown) < 0.01))
+
     def time_to_accuracy(self):
         axes, wanted = listed(self.spec["by"]), listed(self.spec["value"])
         reached = self.spec.get("reached", "result reached_target")
@@ -971,7 +1016,7 @@ KINDS = {"table": Section.table, "plot": Section.plot, "speedup": Section.speedu
          "work": Section.work, "listing": Section.listing, "images": Section.images, "paleo_scaling": Section.paleo_scaling,
          "paleo_passes": Section.paleo_passes, "speed_model": Section.speed_model, "curve": Section.curve,
          "curve_law": Section.curve_law, "time_to": Section.time_to, "paleo": Section.paleo, "paleo_hybrid": Section.paleo_hybrid,
-         "layerwise": Section.layerwise}
+         "layerwise": Section.layerwise, "search": Section.search}
 
 
 class Report:
@@ -981,7 +1026,8 @@ class Report:
         self.left, self.left_titles = collections.Counter(), []
 
     def check(self, orch, recipe, options):
-        items = yaml.safe_load(open(recipe, encoding="utf-8"))["report"]
+        self.recipe = yaml.safe_load(open(recipe, encoding="utf-8"))
+        items = self.recipe["report"]
         specs = {(str(item.get("question", "")), item.get("title")): item for item in items}
         runs = Runs(orch)
         self.counts_disturbed = "--disturbed" in options

@@ -3,6 +3,9 @@
 
 #include "core/stats/group.h"
 #include "features/search/repeat_trials.h"
+#include "features/search/search_end.h"
+#include "features/search/search_outlook.h"
+#include "features/search/searched.h"
 #include "features/search/stop_trials.h"
 #include "features/search/tried_points.h"
 #include "lib/base/error.h"
@@ -179,25 +182,12 @@ static bool next_point(const struct orch_expansion *expansion,
     return find_untried(&sampling, out);
 }
 
-/* "lr=0.01 opt=sgd" */
-static char *values_text(const struct orch_search_point *point)
-{
-    const struct orch_space *space = point->search->space;
-    GString *text = g_string_new(NULL);
-    for (unsigned i = 0; i < space->params->len; i++) {
-        const struct orch_space_param *param = orch_space_param(space, i);
-        g_autofree char *value = isnan(point->at[i]) ? NULL : orch_space_text(param, point->at[i]);
-        if (value)
-            g_string_append_printf(text, "%s%s=%s", text->len ? " " : "", param->name, value);
-    }
-    return g_string_free(text, FALSE);
-}
-
 /* Says which values the plugin rejects, and goes on without them. */
 static void leave_out(struct chooser *chooser, const struct orch_cell *cell, const GError *problem,
                       GArray *sampled)
 {
-    g_autofree char *values = values_text(cell->point), *what = orch_error_what(problem);
+    g_autofree char *values = orch_searched_values(cell->point->search, cell->point->at),
+                    *what = orch_error_what(problem);
     say(chooser, "%s %s is left out: %s", cell->experiment->name, values, what);
     const struct orch_sampled rejected = {.point =
                                               orch_tried_note_rejected(chooser->tried, cell->point),
@@ -311,7 +301,8 @@ static bool begin(struct orch_cli *cli, const void *options, const struct orch_e
                   bool only_plans, void **out_state, GError **error)
 {
     (void)options, (void)error;
-    if ((!expansion->points->len && !has_auto_repeats(expansion)) || only_plans)
+    (void)only_plans;
+    if (!expansion->points->len && !has_auto_repeats(expansion))
         return true;
     struct chooser *chooser = g_new0(struct chooser, 1);
     chooser->cli = cli;
@@ -320,6 +311,16 @@ static bool begin(struct orch_cli *cli, const void *options, const struct orch_e
     chooser->repeats = orch_repeat_trials_new();
     chooser->exhausted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     *out_state = chooser;
+    return true;
+}
+
+/* A plan that will not be run says what its searches cost at most. */
+static bool say_outlook(void *state, const struct orch_run_outlook *outlook, GError **error)
+{
+    struct chooser *chooser = state;
+    (void)error;
+    if (!outlook->limits && !chooser->cli->json)
+        orch_search_outlook_print(chooser->cli, outlook);
     return true;
 }
 
@@ -349,75 +350,16 @@ static bool give_chooser(void *state, struct orch_plan *plan, const struct orch_
     return true;
 }
 
-/* The first trial of a point that has ended well. */
-static const struct orch_plan_item *first_done(const struct orch_plan *plan,
-                                               const struct orch_search_point *point)
-{
-    for (unsigned i = 0; i < plan->count; i++)
-        if (plan->items[i].cell->point == point && plan->items[i].state == ORCH_PLAN_DONE)
-            return &plan->items[i];
-    return NULL;
-}
-
-/* "best val_accuracy of 17 points: max last 0.93, tune lr=0.01 (orch show 5f3a91c2)" */
-static bool print_best(struct chooser *chooser, const struct orch_plan *plan,
-                       const struct orch_search_point *of, GError **error)
-{
-    struct orch_tried_points points;
-    bool ok = orch_tried_read(chooser->tried, plan, of, &points, error);
-    const struct orch_plan_item *best = ok && points.best ? first_done(plan, points.best) : NULL;
-    if (best) {
-        char value[ORCH_REAL_CHARS];
-        g_autofree char *label = orch_cell_label(best->cell);
-        orch_cli_info(chooser->cli, "best %s of %u point%s: %s %s, %s (orch show %s)",
-                      of->search->metric, points.points, orch_plural(points.points),
-                      of->search->summary, orch_real_format(points.best_value, value), label,
-                      best->run_key + strlen(best->run_key) - 8);
-    }
-    orch_tried_points_clear(&points);
-    return ok;
-}
-
-/* "5 of 17 trials were pruned, which saved about 40 % of the time (an estimate ...)" */
-static bool print_stopped(struct chooser *chooser, const struct orch_plan *plan,
-                          const struct orch_search_point *of, GError **error)
-{
-    struct orch_stop_effect effect;
-    if (!of->search->stop)
-        return true;
-    if (!orch_stop_trials_sum_up(chooser->stops, plan, of, &effect, error))
-        return false;
-    double saved_s = effect.whole_s - effect.pruned_s;
-    if (effect.has_nothing) {
-        orch_cli_info(chooser->cli,
-                      "'stop' could stop nothing: '%s' has one value a trial, and a rule needs "
-                      "values while a trial runs",
-                      of->search->metric);
-    } else if (effect.pruned && saved_s > 0) {
-        g_autofree char *saved = orch_duration_format(saved_s);
-        orch_cli_info(chooser->cli,
-                      "%u trial%s pruned, which saved about %s, %.0f %% of the time (an estimate "
-                      "from the trials that ended)",
-                      effect.pruned, effect.pruned == 1 ? " was" : "s were", saved,
-                      100 * saved_s / (effect.whole_s + effect.ended_s));
-    } else if (effect.pruned) {
-        orch_cli_info(chooser->cli, "%u trial%s pruned", effect.pruned,
-                      effect.pruned == 1 ? " was" : "s were");
-    }
-    return true;
-}
-
 static bool end_part(void *state, struct orch_plan *plan, const struct orch_totals *totals,
                      GError **error)
 {
-    bool ok = true;
-    for (guint i = 0; totals && ok && i < plan->expansion->points->len; i++) {
-        const struct orch_search_point *point = plan->expansion->points->pdata[i];
-        if (point->number == 1)
-            ok = print_best(state, plan, point, error) && print_stopped(state, plan, point, error);
-    }
-    return ok;
+    struct chooser *chooser = state;
+    return !totals ||
+           orch_search_end_print(chooser->cli, plan, chooser->tried, chooser->stops, error);
 }
 
-const struct orch_run_part ORCH_SEARCH_RUN_PART = {
-    .begin = begin, .choose = give_chooser, .ended = end_part, .close = close_chooser};
+const struct orch_run_part ORCH_SEARCH_RUN_PART = {.begin = begin,
+                                                   .limit = say_outlook,
+                                                   .choose = give_chooser,
+                                                   .ended = end_part,
+                                                   .close = close_chooser};

@@ -7,8 +7,13 @@
 
 static const struct orch_command_part RUN = {.command = "run", .run = &ORCH_SEARCH_RUN_PART};
 static const struct orch_command_part TRY = {.command = "try", .run = &ORCH_SEARCH_RUN_PART};
+static const struct orch_command_part PLAN = {.command = "plan", .run = &ORCH_SEARCH_RUN_PART};
 
-static const struct orch_command_part *const PARTS[] = {&RUN, &TRY, NULL};
+static const struct orch_command_part *const PARTS[] = {&RUN, &TRY, &PLAN, NULL};
+
+extern const struct orch_report_kind ORCH_REPORT_SEARCH;
+
+static const struct orch_report_kind *const REPORT_KINDS[] = {&ORCH_REPORT_SEARCH, NULL};
 
 /* Words of other programs for what is here. */
 static const struct orch_typed_word WORDS[] = {
@@ -16,5 +21,7 @@ static const struct orch_typed_word WORDS[] = {
     {"tune", "'objective:' of a recipe, or 'orch try --search': see docs/search.md"},
     {0}};
 
-const struct orch_feature ORCH_FEATURE_SEARCH = {
-    .parts = PARTS, .leave_out = orch_repeat_trials_leave_out, .words = WORDS};
+const struct orch_feature ORCH_FEATURE_SEARCH = {.parts = PARTS,
+                                                 .report_kinds = REPORT_KINDS,
+                                                 .leave_out = orch_repeat_trials_leave_out,
+                                                 .words = WORDS};

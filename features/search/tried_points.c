@@ -62,9 +62,7 @@ static bool is_of(const struct orch_search_point *point, const struct orch_searc
 /* ---- failures -----------------------------------------------------------------------------------
  */
 
-/* Whether a trial failed because of what it is. Others were cancelled, lost or taken from the
- * machine, or need something that the machine lacks. */
-static bool failed_by_itself(enum orch_verdict verdict)
+bool orch_tried_failed_by_itself(enum orch_verdict verdict)
 {
     return verdict == ORCH_VERDICT_FAILED || verdict == ORCH_VERDICT_CRASHED ||
            verdict == ORCH_VERDICT_TIMEOUT || verdict == ORCH_VERDICT_PROTOCOL;
@@ -74,7 +72,7 @@ void orch_tried_note_end(struct orch_tried *tried, const struct orch_plan *plan,
                          const enum orch_verdict *verdict)
 {
     g_hash_table_add(tried->ended, GUINT_TO_POINTER(index));
-    if (verdict && failed_by_itself(*verdict))
+    if (verdict && orch_tried_failed_by_itself(*verdict))
         g_hash_table_add(tried->failed, plan->items[index].cell->point);
 }
 
@@ -147,7 +145,7 @@ static bool read_repeat(struct orch_tried *tried, struct orch_plan *plan, unsign
     bool ok = rows != NULL;
     for (guint i = rows ? rows->len : 0; ok && i-- > 0;) {
         const struct orch_history_row *row = rows->pdata[i];
-        if (failed_by_itself(orch_verdict_parse(row->state)))
+        if (orch_tried_failed_by_itself(orch_verdict_parse(row->state)))
             ok = keep_failure(tried, plan, index, row, error);
     }
     return ok;

@@ -33,6 +33,9 @@ bool orch_tried_read(struct orch_tried *tried, const struct orch_plan *plan,
 void orch_tried_points_clear(struct orch_tried_points *points);
 /** Whether one value of the search's metric is better than another; nothing is worse than NAN. */
 bool orch_tried_is_better(const struct orch_search *search, double value, double than);
+/** Whether a trial failed because of what it is. Others were cancelled, lost or taken from the
+ * machine, or need something that the machine lacks. */
+bool orch_tried_failed_by_itself(enum orch_verdict verdict);
 
 /** Reads, once for each search, which points have failed before: a search that goes on knows them.
  * An earlier failure counts when the trial would be the same one again. `index`: of an item of the

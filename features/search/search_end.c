@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/search/search_end.h"
+
+#include "features/search/winner_words.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+struct ending {
+    struct orch_cli *cli;
+    struct orch_tried *tried;
+    struct orch_stop_trials *stops;
+};
+
+/* The first trial of a point that has ended well. */
+static const struct orch_plan_item *first_done(const struct orch_plan *plan,
+                                               const struct orch_search_point *point)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        if (plan->items[i].cell->point == point && plan->items[i].state == ORCH_PLAN_DONE)
+            return &plan->items[i];
+    return NULL;
+}
+
+/* "best val_accuracy of 17 points: max last 0.93, tune lr=0.01 (orch show 5f3a91c2)" */
+static bool print_best(struct ending *end, const struct orch_plan *plan,
+                       const struct orch_search_point *of, GError **error)
+{
+    struct orch_tried_points points;
+    bool ok = orch_tried_read(end->tried, plan, of, &points, error);
+    const struct orch_plan_item *best = ok && points.best ? first_done(plan, points.best) : NULL;
+    if (best) {
+        char value[ORCH_REAL_CHARS];
+        g_autofree char *label = orch_cell_label(best->cell);
+        orch_cli_info(end->cli, "best %s of %u point%s: %s %s, %s (orch show %s)",
+                      of->search->metric, points.points, orch_plural(points.points),
+                      of->search->summary, orch_real_format(points.best_value, value), label,
+                      best->run_key + strlen(best->run_key) - 8);
+    }
+    orch_tried_points_clear(&points);
+    return ok;
+}
+
+/* "5 of 17 trials were pruned, which saved about 40 % of the time (an estimate ...)" */
+static bool print_stopped(struct ending *end, const struct orch_plan *plan,
+                          const struct orch_search_point *of, GError **error)
+{
+    struct orch_stop_effect effect;
+    if (!of->search->stop)
+        return true;
+    if (!orch_stop_trials_sum_up(end->stops, plan, of, &effect, error))
+        return false;
+    double saved_s = effect.whole_s - effect.pruned_s;
+    if (effect.has_nothing) {
+        orch_cli_info(end->cli,
+                      "'stop' could stop nothing: '%s' has one value a trial, and a rule needs "
+                      "values while a trial runs",
+                      of->search->metric);
+    } else if (effect.pruned && saved_s > 0) {
+        g_autofree char *saved = orch_duration_format(saved_s);
+        orch_cli_info(end->cli,
+                      "%u trial%s pruned, which saved about %s, %.0f %% of the time (an estimate "
+                      "from the trials that ended)",
+                      effect.pruned, effect.pruned == 1 ? " was" : "s were", saved,
+                      100 * saved_s / (effect.whole_s + effect.ended_s));
+    } else if (effect.pruned) {
+        orch_cli_info(end->cli, "%u trial%s pruned", effect.pruned,
+                      effect.pruned == 1 ? " was" : "s were");
+    }
+    return true;
+}
+
+/* Says of searches whose best point may be so by luck what is known of that, and what gives it
+ * fresh repeats. */
+static bool print_luck(struct ending *end, const struct orch_plan *plan, GError **error)
+{
+    g_autoptr(GPtrArray) none = g_ptr_array_new();
+    g_autoptr(GPtrArray) searches = orch_searched_read(plan, none, error);
+    for (guint i = 0; searches && i < searches->len; i++) {
+        const struct orch_searched *searched = searches->pdata[i];
+        if (!searched->fresh->len && !orch_winner_may_be_luck(searched))
+            continue;
+        g_autofree char *trust = orch_winner_trust_text(searched);
+        g_autofree char *again = orch_winner_repeat_text(plan, searched);
+        if (trust)
+            orch_cli_info(end->cli, "%s: %s", searched->name, trust);
+        if (again)
+            orch_cli_info(end->cli, "  hint: fresh repeats estimate it anew: %s", again);
+    }
+    return searches;
+}
+
+bool orch_search_end_print(struct orch_cli *cli, const struct orch_plan *plan,
+                           struct orch_tried *tried, struct orch_stop_trials *stops, GError **error)
+{
+    struct ending end = {cli, tried, stops};
+    bool ok = true;
+    for (guint i = 0; ok && i < plan->expansion->points->len; i++) {
+        const struct orch_search_point *point = plan->expansion->points->pdata[i];
+        if (point->number == 1)
+            ok = print_best(&end, plan, point, error) && print_stopped(&end, plan, point, error);
+    }
+    return ok && print_luck(&end, plan, error);
+}

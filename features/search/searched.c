@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/search/searched.h"
+
+#include "core/plan/plan_forecast.h"
+#include "core/stats/group.h"
+#include "features/search/tried_points.h"
+#include "lib/base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Runs of an experiment that are looked at. */
+#define HISTORY_MAX 100000
+/* Repeats beyond those of the search that may be fresh runs of its best point. */
+#define FRESH_MAX 50
+
+static void point_free(void *data)
+{
+    struct orch_searched_point *point = data;
+    g_array_unref(point->values);
+    g_free(point);
+}
+
+static void searched_free(void *data)
+{
+    struct orch_searched *searched = data;
+    g_ptr_array_unref(searched->points);
+    g_array_unref(searched->fresh);
+    json_decref(searched->swept);
+    g_free(searched->name);
+    g_free(searched->unit);
+    g_free(searched);
+}
+
+char *orch_searched_values(const struct orch_search *search, const double *at)
+{
+    GString *text = g_string_new(NULL);
+    for (unsigned i = 0; i < search->space->params->len; i++) {
+        const struct orch_space_param *param = orch_space_param(search->space, i);
+        g_autofree char *value = isnan(at[i]) ? NULL : orch_space_text(param, at[i]);
+        if (value)
+            g_string_append_printf(text, "%s%s=%s", text->len ? " " : "", param->name, value);
+    }
+    return g_string_free(text, FALSE);
+}
+
+/* ---- one run ------------------------------------------------------------------------------------
+ */
+
+/* Reads the value of a run, its unit where that is not known yet, and the run itself, which the
+ * caller frees. */
+static struct orch_run *read_run(struct orch_store *store, struct orch_searched *searched,
+                                 const char *key, double *out_value, GError **error)
+{
+    enum orch_aggregate aggregate = ORCH_AGGREGATE_LAST;
+    orch_aggregate_parse(searched->search->summary, &aggregate);
+    struct orch_run *run = orch_store_run(store, key, error);
+    const char *unit = NULL;
+    if (run && orch_run_number(store, run, searched->search->metric, aggregate, out_value, NULL,
+                               &unit, error)) {
+        if (!searched->unit && unit && *unit)
+            searched->unit = g_strdup(unit);
+        return run;
+    }
+    orch_run_free(run);
+    return NULL;
+}
+
+static double device_s(const struct orch_plan_item *item, const struct orch_run *run)
+{
+    return run->wall_ms / 1000 * orch_plan_item_charged(item);
+}
+
+/* ---- the points of a plan -----------------------------------------------------------------------
+ */
+
+static struct orch_searched_point *point_new(struct orch_searched *searched, const double *at)
+{
+    struct orch_searched_point *point = g_new0(struct orch_searched_point, 1);
+    point->values = g_array_new(FALSE, FALSE, sizeof(double));
+    point->value = (double)NAN;
+    memcpy(point->at, at, sizeof point->at);
+    g_ptr_array_add(searched->points, point);
+    return point;
+}
+
+/* Adds a run of the plan to its point. `trees`: set of the source trees of runs that ended. */
+static bool add_item(const struct orch_plan *plan, struct orch_searched *searched,
+                     const struct orch_plan_item *item, struct orch_searched_point *point,
+                     GArray *bounds, GHashTable *trees, GError **error)
+{
+    bool is_pruned = item->state == ORCH_PLAN_PRUNED;
+    double value = (double)NAN;
+    struct orch_run *run = read_run(plan->store, searched, item->run_key, &value, error);
+    if (!run)
+        return false;
+    if (is_pruned)
+        point->state = ORCH_SEARCHED_PRUNED;
+    else if (run->source_tree)
+        g_hash_table_add(trees, g_strdup(run->source_tree));
+    if (isfinite(value))
+        g_array_append_val(is_pruned ? bounds : point->values, value);
+    if (!is_pruned && isfinite(value) && !point->item)
+        point->item = item;
+    point->device_s += device_s(item, run);
+    point->ended_ns = MAX(point->ended_ns, run->ended_ns);
+    orch_run_free(run);
+    return true;
+}
+
+static double mean_of(const GArray *values)
+{
+    double sum = 0;
+    for (guint i = 0; i < values->len; i++)
+        sum += g_array_index(values, double, i);
+    return values->len ? sum / values->len : (double)NAN;
+}
+
+/* Reads a point, whose first item has this index. */
+static bool add_point(const struct orch_plan *plan, struct orch_searched *searched, unsigned first,
+                      GHashTable *trees, GError **error)
+{
+    const struct orch_search_point *of = plan->items[first].cell->point;
+    struct orch_searched_point *point = NULL;
+    g_autoptr(GArray) bounds = g_array_new(FALSE, FALSE, sizeof(double));
+    for (unsigned i = first; i < plan->count; i++) {
+        const struct orch_plan_item *item = &plan->items[i];
+        bool has_run = item->state == ORCH_PLAN_DONE || item->state == ORCH_PLAN_PRUNED;
+        if (item->cell->point != of || !has_run || !item->run_key)
+            continue;
+        point = point ? point : point_new(searched, of->at);
+        if (!add_item(plan, searched, item, point, bounds, trees, error))
+            return false;
+    }
+    if (!point)
+        return true;
+    bool is_pruned = point->state == ORCH_SEARCHED_PRUNED;
+    point->value = mean_of(is_pruned && bounds->len ? bounds : point->values);
+    if (!is_pruned && isnan(point->value))
+        point->state = ORCH_SEARCHED_FAILED;
+    return true;
+}
+
+/* ---- failures -----------------------------------------------------------------------------------
+ */
+
+static bool has_point(const struct orch_searched *searched, const double *at)
+{
+    for (guint i = 0; i < searched->points->len; i++)
+        if (orch_space_is_same(searched->search->space,
+                               ((struct orch_searched_point *)searched->points->pdata[i])->at, at,
+                               ORCH_SPACE_EQUAL))
+            return true;
+    return false;
+}
+
+/* Adds the point of a failed run, if the run has the code of one that counts: failures of code that
+ * was changed since say nothing of the search. */
+static bool add_failure(const struct orch_plan *plan, struct orch_searched *searched,
+                        const struct orch_plan_item *item, const char *key, GHashTable *trees,
+                        GError **error)
+{
+    double at[ORCH_SPACE_PARAMS_MAX] = {0};
+    struct orch_run *run = orch_store_run(plan->store, key, error);
+    g_autoptr(json_t) params = run ? orch_store_params(plan->store, run->id, error) : NULL;
+    if (params && run->source_tree && g_hash_table_contains(trees, run->source_tree) &&
+        orch_search_point_of(item->cell, params, at) && !has_point(searched, at)) {
+        struct orch_searched_point *point = point_new(searched, at);
+        point->state = ORCH_SEARCHED_FAILED;
+        point->device_s = device_s(item, run);
+        point->ended_ns = run->ended_ns;
+    }
+    orch_run_free(run);
+    return params;
+}
+
+static bool add_failures(const struct orch_plan *plan, struct orch_searched *searched,
+                         const struct orch_plan_item *item, GHashTable *trees, GError **error)
+{
+    g_autoptr(json_t) swept = json_copy(searched->swept);
+    for (int repeat = 1; repeat <= searched->experiment->repeat; repeat++) {
+        g_autoptr(GPtrArray) rows =
+            orch_store_history(plan->store, plan->expansion->name, searched->experiment->name,
+                               repeat, swept, HISTORY_MAX, error);
+        bool ok = rows;
+        for (guint i = 0; rows && ok && i < rows->len; i++) {
+            const struct orch_history_row *row = rows->pdata[i];
+            if (orch_tried_failed_by_itself(orch_verdict_parse(row->state)))
+                ok = add_failure(plan, searched, item, row->key, trees, error);
+        }
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+/* ---- fresh runs of the best point ---------------------------------------------------------------
+ */
+
+/* Adds the value of a run, unless the point was chosen by it or it is there already (`keys`). */
+static bool add_fresh(const struct orch_plan *plan, struct orch_searched *searched, const char *key,
+                      GHashTable *keys, GError **error)
+{
+    double value = (double)NAN;
+    if (!g_hash_table_add(keys, g_strdup(key)))
+        return true;
+    struct orch_run *run = read_run(plan->store, searched, key, &value, error);
+    if (run && isfinite(value))
+        g_array_append_val(searched->fresh, value);
+    orch_run_free(run);
+    return run;
+}
+
+/* Runs that other experiments of the plan have at the same values. */
+static bool add_fresh_of_plan(const struct orch_plan *plan, struct orch_searched *searched,
+                              GHashTable *keys, GError **error)
+{
+    const struct orch_plan_item *best = searched->best->item;
+    bool ok = true;
+    for (unsigned i = 0; ok && i < plan->count; i++) {
+        const struct orch_plan_item *item = &plan->items[i];
+        if (item->state == ORCH_PLAN_DONE && item->cell->point != best->cell->point &&
+            item->cell->experiment->manifest == best->cell->experiment->manifest &&
+            json_equal(item->cell->params, best->cell->params))
+            ok = add_fresh(plan, searched, item->run_key, keys, error);
+    }
+    return ok;
+}
+
+/* Further repeats of the experiment with the same values and the same code. */
+static bool add_fresh_of_store(const struct orch_plan *plan, struct orch_searched *searched,
+                               GHashTable *keys, GHashTable *trees, GError **error)
+{
+    const struct orch_cell *cell = searched->best->item->cell;
+    bool ok = true;
+    for (int more = 1; ok && more <= FRESH_MAX; more++) {
+        g_autoptr(GPtrArray) rows = orch_store_history(
+            plan->store, plan->expansion->name, searched->experiment->name,
+            searched->experiment->repeat + more, cell->params, HISTORY_MAX, error);
+        ok = rows;
+        for (guint i = 0; rows && ok && i < rows->len; i++) {
+            const struct orch_history_row *row = rows->pdata[i];
+            enum orch_verdict verdict = orch_verdict_parse(row->state);
+            struct orch_run *run = orch_verdict_facts(verdict)->is_reused
+                                       ? orch_store_run(plan->store, row->key, error)
+                                       : NULL;
+            if (run && run->source_tree && g_hash_table_contains(trees, run->source_tree))
+                ok = add_fresh(plan, searched, row->key, keys, error);
+            orch_run_free(run);
+        }
+    }
+    return ok;
+}
+
+static bool read_fresh(const struct orch_plan *plan, struct orch_searched *searched,
+                       GHashTable *trees, GError **error)
+{
+    g_autoptr(GHashTable) keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    if (!searched->best)
+        return true;
+    for (unsigned i = 0; i < plan->count; i++)
+        if (plan->items[i].cell->point == searched->best->item->cell->point &&
+            plan->items[i].run_key)
+            g_hash_table_add(keys, g_strdup(plan->items[i].run_key));
+    return add_fresh_of_plan(plan, searched, keys, error) &&
+           add_fresh_of_store(plan, searched, keys, trees, error);
+}
+
+/* ---- one search ---------------------------------------------------------------------------------
+ */
+
+static int compare_points(const void *a, const void *b)
+{
+    const struct orch_searched_point *x = *(const struct orch_searched_point *const *)a,
+                                     *y = *(const struct orch_searched_point *const *)b;
+    return (x->ended_ns > y->ended_ns) - (x->ended_ns < y->ended_ns);
+}
+
+static void sum_up(struct orch_searched *searched)
+{
+    double best = (double)NAN, second = (double)NAN;
+    g_ptr_array_sort(searched->points, compare_points);
+    for (guint i = 0; i < searched->points->len; i++) {
+        const struct orch_searched_point *point = searched->points->pdata[i];
+        searched->counts[point->state]++;
+        searched->device_s += point->device_s;
+        if (point->state != ORCH_SEARCHED_ENDED)
+            continue;
+        if (orch_tried_is_better(searched->search, point->value, best)) {
+            searched->second = searched->best;
+            second = best;
+            searched->best = point;
+            best = point->value;
+        } else if (orch_tried_is_better(searched->search, point->value, second)) {
+            searched->second = point;
+            second = point->value;
+        }
+    }
+}
+
+static int compare_values(const void *a, const void *b, void *search)
+{
+    const struct orch_searched_point *x = *(const struct orch_searched_point *const *)a,
+                                     *y = *(const struct orch_searched_point *const *)b;
+    return orch_tried_is_better(search, y->value, x->value) -
+           orch_tried_is_better(search, x->value, y->value);
+}
+
+/* Points that are bad often scatter more, as trainings do that nearly diverge, and they are not
+ * what the best one was chosen from: only the better half counts. */
+static void find_noise(struct orch_searched *searched)
+{
+    g_autoptr(GPtrArray) ended = g_ptr_array_new(), settings = g_ptr_array_new();
+    for (guint i = 0; i < searched->points->len; i++) {
+        struct orch_searched_point *point = searched->points->pdata[i];
+        if (point->state == ORCH_SEARCHED_ENDED)
+            g_ptr_array_add(ended, point);
+    }
+    g_ptr_array_sort_with_data(ended, compare_values, (void *)(uintptr_t)searched->search);
+    for (guint i = 0; i < (ended->len + 1) / 2; i++)
+        g_ptr_array_add(settings, ((struct orch_searched_point *)ended->pdata[i])->values);
+    g_ptr_array_add(settings, searched->fresh);
+    searched->noise = orch_noise_of((const GArray *const *)(void *)settings->pdata, settings->len);
+}
+
+/* The swept values of a cell, without those that are searched. */
+static json_t *swept_of(const struct orch_cell *cell)
+{
+    json_t *swept = json_copy(cell->coords);
+    const struct orch_space *space = cell->point->search->space;
+    for (unsigned i = 0; i < space->params->len; i++)
+        json_object_del(swept, orch_space_param(space, i)->name);
+    return swept;
+}
+
+static char *name_of(const struct orch_experiment *experiment, const json_t *swept)
+{
+    GString *name = g_string_new(experiment->name);
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)swept, key, value)
+    {
+        g_autofree char *plain = json_is_string(value)
+                                     ? g_strdup(json_string_value(value))
+                                     : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+        g_string_append_printf(name, " %s=%s", key, plain);
+    }
+    return g_string_free(name, FALSE);
+}
+
+static struct orch_searched *read_search(const struct orch_plan *plan, unsigned first,
+                                         GError **error)
+{
+    const struct orch_plan_item *item = &plan->items[first];
+    const struct orch_search_point *of = item->cell->point, *last = NULL;
+    struct orch_searched *searched = g_new0(struct orch_searched, 1);
+    g_autoptr(GHashTable) trees = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    searched->search = of->search;
+    searched->group = of->group;
+    searched->experiment = item->cell->experiment;
+    searched->swept = swept_of(item->cell);
+    searched->name = name_of(item->cell->experiment, searched->swept);
+    searched->points = g_ptr_array_new_with_free_func(point_free);
+    searched->fresh = g_array_new(FALSE, FALSE, sizeof(double));
+    bool ok = true;
+    for (unsigned i = first; ok && i < plan->count; i++) {
+        const struct orch_search_point *point = plan->items[i].cell->point;
+        if (!point || point == last || point->search != of->search || point->group != of->group)
+            continue;
+        last = point;
+        searched->planned++;
+        if (point->is_chosen)
+            ok = add_point(plan, searched, i, trees, error);
+    }
+    ok = ok && (!plan->store || add_failures(plan, searched, item, trees, error));
+    sum_up(searched);
+    if (ok && read_fresh(plan, searched, trees, error)) {
+        find_noise(searched);
+        return searched;
+    }
+    searched_free(searched);
+    return NULL;
+}
+
+static bool is_asked(const struct orch_cell *cell, const GPtrArray *experiments)
+{
+    return cell->point && cell->wanted &&
+           (!experiments->len ||
+            g_ptr_array_find_with_equal_func((GPtrArray *)(uintptr_t)experiments,
+                                             cell->experiment->name, g_str_equal, NULL));
+}
+
+GPtrArray *orch_searched_read(const struct orch_plan *plan, const GPtrArray *experiments,
+                              GError **error)
+{
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(searched_free);
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct orch_cell *cell = plan->items[i].cell;
+        if (!is_asked(cell, experiments) || cell->point->number != 1 || cell->repeat != 1)
+            continue;
+        struct orch_searched *searched = read_search(plan, i, error);
+        if (!searched)
+            return NULL;
+        g_ptr_array_add(all, searched);
+    }
+    return g_steal_pointer(&all);
+}

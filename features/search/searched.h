@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a search has tried, as a report and the end of a run describe it: its points in the order in
+ * which they ended, the best of them, what that cost, and how far its value can be trusted. */
+#ifndef ORCH_FEATURES_SEARCH_SEARCHED_H
+#define ORCH_FEATURES_SEARCH_SEARCHED_H
+
+#include "core/plan/plan.h"
+#include "core/stats/best_of.h"
+
+enum orch_searched_state {
+    ORCH_SEARCHED_ENDED,  /* at least one run has a value */
+    ORCH_SEARCHED_PRUNED, /* the search's rule stopped a run of it: its value is not final */
+    ORCH_SEARCHED_FAILED, /* it has no value */
+};
+
+struct orch_searched_point {
+    double at[ORCH_SPACE_PARAMS_MAX];
+    enum orch_searched_state state;
+    GArray *values; /* double: of its runs that ended */
+    double value;   /* their mean; PRUNED: the mean of what the stopped runs had then; NAN: none */
+    double device_s;
+    int64_t ended_ns;
+    const struct orch_plan_item *item; /* its first run that ended well, or NULL */
+};
+
+struct orch_searched {
+    const struct orch_search *search;
+    const struct orch_experiment *experiment;
+    unsigned group;
+    char *name;        /* "tune", or "tune depth=1" where values are swept, too */
+    json_t *swept;     /* these values */
+    unsigned planned;  /* points */
+    GPtrArray *points; /* struct orch_searched_point *, in the order in which they ended */
+    unsigned counts[ORCH_SEARCHED_FAILED + 1];       /* of the points, by state */
+    const struct orch_searched_point *best, *second; /* of those that ended; or NULL */
+    GArray *fresh;           /* double: runs of the best point that it was not chosen by */
+    struct orch_noise noise; /* of a run of the better half of the points */
+    double device_s;         /* of all points */
+    char *unit;              /* of the metric; NULL: none */
+};
+
+/** Reads the searches of a plan's experiments (names, char *; empty: all). Returns struct
+ * orch_searched *, in the order of the recipe; NULL with an error when the store cannot be read.
+ * The caller unrefs. */
+GPtrArray *orch_searched_read(const struct orch_plan *plan, const GPtrArray *experiments,
+                              GError **error);
+
+/** "lr=0.01 opt=sgd": the values of a point. The caller frees. */
+char *orch_searched_values(const struct orch_search *search, const double *at);
+
+#endif
