@@ -41,6 +41,12 @@ static char *range_text(const struct orch_space_param *param)
     return g_string_free(text, FALSE);
 }
 
+/* Rounds a share to per cent, without the sign of a zero. */
+static double percent(double share)
+{
+    return round(100 * share) + 0.0;
+}
+
 static void add_table(struct orch_section *section, const struct orch_space *space,
                       const struct orch_importance *importance)
 {
@@ -56,9 +62,9 @@ static void add_table(struct orch_section *section, const struct orch_space *spa
                 next = p;
         const struct orch_space_param *param = orch_space_param(space, next);
         const struct orch_interval *share = &importance->share[next];
-        g_autofree char *mid = g_strdup_printf("%.0f %%", 100 * share->mid);
+        g_autofree char *mid = g_strdup_printf("%.0f %%", percent(share->mid));
         g_autofree char *interval =
-            g_strdup_printf("%.0f to %.0f %%", 100 * share->low, 100 * share->high);
+            g_strdup_printf("%.0f to %.0f %%", percent(share->low), percent(share->high));
         g_autofree char *range = range_text(param);
         shown[next] = true;
         orch_table_add(table, param->name, NULL);

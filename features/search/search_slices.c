@@ -88,6 +88,12 @@ static unsigned part_of(const struct orch_space_param *param, double unit)
                                             : MIN((unsigned)(unit * parts), parts - 1);
 }
 
+/* A number with two digits, or as a whole one. */
+static char *short_number(double value)
+{
+    return fabs(value) < 10 ? g_strdup_printf("%.2g", value) : g_strdup_printf("%.0f", value);
+}
+
 /* Names the parts of a range by their middle, which is a value of the grid, or the choices. */
 static GPtrArray *part_names(const struct orch_space_param *param)
 {
@@ -96,7 +102,7 @@ static GPtrArray *part_names(const struct orch_space_param *param)
     for (unsigned k = 0; k < parts; k++)
         g_ptr_array_add(names, param->kind == ORCH_SPACE_CHOICE
                                    ? g_strdup(param->choices->pdata[k])
-                                   : g_strdup_printf("%.2g", number_at(param, (k + 0.5) / parts)));
+                                   : short_number(number_at(param, (k + 0.5) / parts)));
     return names;
 }
 

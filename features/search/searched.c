@@ -3,6 +3,7 @@
 
 #include "core/plan/plan_forecast.h"
 #include "core/stats/group.h"
+#include "features/search/run_code.h"
 #include "features/search/tried_points.h"
 #include "lib/base/json.h"
 
@@ -84,20 +85,18 @@ static struct orch_searched_point *point_new(struct orch_searched *searched, con
     return point;
 }
 
-/* Adds a run of the plan to its point. `trees`: set of the source trees of runs that ended. */
+/* Adds a run of the plan to its point. `codes`: set of the code of runs that ended (run_code.h). */
 static bool add_item(const struct orch_plan *plan, struct orch_searched *searched,
                      const struct orch_plan_item *item, struct orch_searched_point *point,
-                     GArray *bounds, GHashTable *trees, GError **error)
+                     GArray *bounds, GHashTable *codes, GError **error)
 {
     bool is_pruned = item->state == ORCH_PLAN_PRUNED;
     double value = (double)NAN;
     struct orch_run *run = read_run(plan->store, searched, item->run_key, &value, error);
     if (!run)
         return false;
-    if (is_pruned)
-        point->state = ORCH_SEARCHED_PRUNED;
-    else if (run->source_tree)
-        g_hash_table_add(trees, g_strdup(run->source_tree));
+    bool ok = is_pruned || orch_run_code_add(plan->store, run, codes, error);
+    point->state = is_pruned ? ORCH_SEARCHED_PRUNED : point->state;
     if (isfinite(value))
         g_array_append_val(is_pruned ? bounds : point->values, value);
     if (!is_pruned && isfinite(value) && !point->item)
@@ -105,7 +104,7 @@ static bool add_item(const struct orch_plan *plan, struct orch_searched *searche
     point->device_s += device_s(item, run);
     point->ended_ns = MAX(point->ended_ns, run->ended_ns);
     orch_run_free(run);
-    return true;
+    return ok;
 }
 
 static double mean_of(const GArray *values)
@@ -118,7 +117,7 @@ static double mean_of(const GArray *values)
 
 /* Reads a point, whose first item has this index. */
 static bool add_point(const struct orch_plan *plan, struct orch_searched *searched, unsigned first,
-                      GHashTable *trees, GError **error)
+                      GHashTable *codes, GError **error)
 {
     const struct orch_search_point *of = plan->items[first].cell->point;
     struct orch_searched_point *point = NULL;
@@ -129,7 +128,7 @@ static bool add_point(const struct orch_plan *plan, struct orch_searched *search
         if (item->cell->point != of || !has_run || !item->run_key)
             continue;
         point = point ? point : point_new(searched, of->at);
-        if (!add_item(plan, searched, item, point, bounds, trees, error))
+        if (!add_item(plan, searched, item, point, bounds, codes, error))
             return false;
     }
     if (!point)
@@ -157,25 +156,27 @@ static bool has_point(const struct orch_searched *searched, const double *at)
 /* Adds the point of a failed run, if the run has the code of one that counts: failures of code that
  * was changed since say nothing of the search. */
 static bool add_failure(const struct orch_plan *plan, struct orch_searched *searched,
-                        const struct orch_plan_item *item, const char *key, GHashTable *trees,
+                        const struct orch_plan_item *item, const char *key, GHashTable *codes,
                         GError **error)
 {
     double at[ORCH_SPACE_PARAMS_MAX] = {0};
     struct orch_run *run = orch_store_run(plan->store, key, error);
     g_autoptr(json_t) params = run ? orch_store_params(plan->store, run->id, error) : NULL;
-    if (params && run->source_tree && g_hash_table_contains(trees, run->source_tree) &&
-        orch_search_point_of(item->cell, params, at) && !has_point(searched, at)) {
+    bool is_known = false;
+    bool ok = params && orch_run_code_is_in(plan->store, run, codes, &is_known, error);
+    if (ok && is_known && orch_search_point_of(item->cell, params, at) &&
+        !has_point(searched, at)) {
         struct orch_searched_point *point = point_new(searched, at);
         point->state = ORCH_SEARCHED_FAILED;
         point->device_s = device_s(item, run);
         point->ended_ns = run->ended_ns;
     }
     orch_run_free(run);
-    return params;
+    return ok;
 }
 
 static bool add_failures(const struct orch_plan *plan, struct orch_searched *searched,
-                         const struct orch_plan_item *item, GHashTable *trees, GError **error)
+                         const struct orch_plan_item *item, GHashTable *codes, GError **error)
 {
     g_autoptr(json_t) swept = json_copy(searched->swept);
     for (int repeat = 1; repeat <= searched->experiment->repeat; repeat++) {
@@ -186,7 +187,7 @@ static bool add_failures(const struct orch_plan *plan, struct orch_searched *sea
         for (guint i = 0; rows && ok && i < rows->len; i++) {
             const struct orch_history_row *row = rows->pdata[i];
             if (orch_tried_failed_by_itself(orch_verdict_parse(row->state)))
-                ok = add_failure(plan, searched, item, row->key, trees, error);
+                ok = add_failure(plan, searched, item, row->key, codes, error);
         }
         if (!ok)
             return false;
@@ -227,9 +228,19 @@ static bool add_fresh_of_plan(const struct orch_plan *plan, struct orch_searched
     return ok;
 }
 
+static bool add_if_same_code(const struct orch_plan *plan, struct orch_searched *searched,
+                             const char *key, GHashTable *keys, GHashTable *codes, GError **error)
+{
+    bool is_same = false;
+    struct orch_run *run = orch_store_run(plan->store, key, error);
+    bool ok = run && orch_run_code_is_in(plan->store, run, codes, &is_same, error);
+    orch_run_free(run);
+    return ok && (!is_same || add_fresh(plan, searched, key, keys, error));
+}
+
 /* Further repeats of the experiment with the same values and the same code. */
 static bool add_fresh_of_store(const struct orch_plan *plan, struct orch_searched *searched,
-                               GHashTable *keys, GHashTable *trees, GError **error)
+                               GHashTable *keys, GHashTable *codes, GError **error)
 {
     const struct orch_cell *cell = searched->best->item->cell;
     bool ok = true;
@@ -240,20 +251,15 @@ static bool add_fresh_of_store(const struct orch_plan *plan, struct orch_searche
         ok = rows;
         for (guint i = 0; rows && ok && i < rows->len; i++) {
             const struct orch_history_row *row = rows->pdata[i];
-            enum orch_verdict verdict = orch_verdict_parse(row->state);
-            struct orch_run *run = orch_verdict_facts(verdict)->is_reused
-                                       ? orch_store_run(plan->store, row->key, error)
-                                       : NULL;
-            if (run && run->source_tree && g_hash_table_contains(trees, run->source_tree))
-                ok = add_fresh(plan, searched, row->key, keys, error);
-            orch_run_free(run);
+            if (orch_verdict_facts(orch_verdict_parse(row->state))->is_reused)
+                ok = add_if_same_code(plan, searched, row->key, keys, codes, error);
         }
     }
     return ok;
 }
 
 static bool read_fresh(const struct orch_plan *plan, struct orch_searched *searched,
-                       GHashTable *trees, GError **error)
+                       GHashTable *codes, GError **error)
 {
     g_autoptr(GHashTable) keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     if (!searched->best)
@@ -263,7 +269,7 @@ static bool read_fresh(const struct orch_plan *plan, struct orch_searched *searc
             plan->items[i].run_key)
             g_hash_table_add(keys, g_strdup(plan->items[i].run_key));
     return add_fresh_of_plan(plan, searched, keys, error) &&
-           add_fresh_of_store(plan, searched, keys, trees, error);
+           add_fresh_of_store(plan, searched, keys, codes, error);
 }
 
 /* ---- one search ---------------------------------------------------------------------------------
@@ -354,7 +360,7 @@ static struct orch_searched *read_search(const struct orch_plan *plan, unsigned 
     const struct orch_plan_item *item = &plan->items[first];
     const struct orch_search_point *of = item->cell->point, *last = NULL;
     struct orch_searched *searched = g_new0(struct orch_searched, 1);
-    g_autoptr(GHashTable) trees = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GHashTable) codes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     searched->search = of->search;
     searched->group = of->group;
     searched->experiment = item->cell->experiment;
@@ -370,11 +376,11 @@ static struct orch_searched *read_search(const struct orch_plan *plan, unsigned 
         last = point;
         searched->planned++;
         if (point->is_chosen)
-            ok = add_point(plan, searched, i, trees, error);
+            ok = add_point(plan, searched, i, codes, error);
     }
-    ok = ok && (!plan->store || add_failures(plan, searched, item, trees, error));
+    ok = ok && (!plan->store || add_failures(plan, searched, item, codes, error));
     sum_up(searched);
-    if (ok && read_fresh(plan, searched, trees, error)) {
+    if (ok && read_fresh(plan, searched, codes, error)) {
         find_noise(searched);
         return searched;
     }

@@ -41,3 +41,11 @@ has_not 'too good'
 ok orch try -x 'opt=choice(a,b)' -x 'm=uniform(0,1) if opt = a else 0' -x 'n=int(1,3)' -x 'x=loguniform(0.1,1)' --search 'max score' --trials 6 \
     --repeat 2 --dry-run -- python3 train.py {x} {opt} {m} {n}
 says 'at most 12 trials; a grid with 5 values of each number: 180 trials'
+
+# outside of a repository fresh repeats are those that read the same files
+rm -rf .git
+search 5 --db "$SCRATCH/bare.db"
+says 'as the best of 5 points it is too good on average'
+eval "ok orch try --db '$SCRATCH/bare.db' $(sed -n 's/.*fresh repeats estimate it anew: orch try//p' <<<"$err")"
+search 5 --db "$SCRATCH/bare.db"
+says '5 fresh repeats, by which it was not chosen, give'
