@@ -123,6 +123,13 @@ bool orch_plan_recapture(struct orch_plan *plan, GError **error);
  * checked by their plugin, get their fingerprints and states. False, and the point is open again,
  * when the plugin rejects it or on another error. */
 bool orch_plan_take_point(struct orch_plan *plan, struct orch_search_point *point, GError **error);
+/** Gives open points of searches those of runs that the store has and that can be reused, in the
+ * order in which these ended. Done by orch_plan_new; once more when the store got further runs. */
+bool orch_plan_fill_searches(struct orch_plan *plan, GError **error);
+/** Gives the open point of an item the coordinates `at`, if one of its trials has the fingerprint
+ * then, and no other point of its search has them. `*out_taken`: whether it has them now. */
+bool orch_plan_take_trial(struct orch_plan *plan, unsigned index, const double *at,
+                          const char *fingerprint, bool *out_taken, GError **error);
 /** Finds out which fingerprint an item whose point is open would have with a point's values; ""
  * when its plugin rejects these, or while a trial that it refers to is undecided. */
 bool orch_plan_would_be(struct orch_plan *plan, unsigned index, const double *at, char out[65],

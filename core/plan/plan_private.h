@@ -12,9 +12,6 @@ bool orch_plan_settle_once(struct orch_plan *plan, unsigned index, GError **erro
 
 /** Lets the plugins check all items, and determines their inputs. False with errors in `diags`. */
 bool orch_plan_check_items(struct orch_plan *plan, struct orch_diags *diags);
-/** Gives open cells of searches the points of runs that the store has already and that can be
- * reused, in the order in which these ended. */
-bool orch_plan_fill_searches(struct orch_plan *plan, GError **error);
 
 /** Handles an item for which no run can be reused: records what the store has instead. `rows`:
  * struct orch_history_row *, the newest runs of its cell. */

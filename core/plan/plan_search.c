@@ -108,6 +108,31 @@ static bool was_tried(const struct orch_plan *plan, const struct orch_search_poi
     return false;
 }
 
+bool orch_plan_take_trial(struct orch_plan *plan, unsigned index, const double *at,
+                          const char *fingerprint, bool *out_taken, GError **error)
+{
+    struct orch_search_point *point = plan->items[index].cell->point;
+    GError *problem = NULL;
+    *out_taken = false;
+    if (is_taken(plan, point, at))
+        return true;
+    memcpy(point->at, at, sizeof point->at);
+    if (!orch_plan_take_point(plan, point, &problem)) {
+        bool is_rejected = g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_RECIPE);
+        if (is_rejected)
+            g_error_free(problem);
+        else
+            g_propagate_error(error, problem);
+        return is_rejected;
+    }
+    for (unsigned i = 0; i < plan->count && !*out_taken; i++)
+        *out_taken = plan->items[i].cell->point == point &&
+                     strcmp(plan->items[i].fingerprint, fingerprint) == 0;
+    if (!*out_taken)
+        open_point(plan, point);
+    return true;
+}
+
 /* Gives an open point the values of a run, if they are in its space and no other point has them,
  * and if a trial of the plan reuses a run then. */
 static bool take_run(struct orch_plan *plan, const struct orch_cell *cell,

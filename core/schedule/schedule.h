@@ -140,6 +140,9 @@ struct orch_sharing {
     /** Called while others run some of the trials. `idle`: nothing runs here and nothing else is
      * left to do. */
     enum orch_retry (*again)(void *ctx, bool idle);
+    /** Called before a search chooses values: gives open points of the plan those that others have
+     * tried or are trying. Returns whether it gave any. */
+    bool (*take_points)(void *ctx);
 };
 
 /** What happens when inputs change while the plan runs. Programs of the user's run in the user's

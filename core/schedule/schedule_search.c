@@ -114,10 +114,26 @@ static void forget_forecasts(struct run *run, const struct orch_search_point *po
             forecaster->changed(forecaster->ctx, &run->plan->items[i]);
 }
 
+/* Lets the points of others take the place of those that would have to be chosen. */
+static void take_points_of_others(struct run *run)
+{
+    const struct orch_sharing *sharing = run->options->sharing;
+    if (!sharing || !sharing->take_points(sharing->ctx))
+        return;
+    for (unsigned i = 0; i < run->plan->count; i++) {
+        const struct orch_search_point *point = run->plan->items[i].cell->point;
+        if (point && point->is_chosen && run->jobs[i].status == JOB_TODO)
+            forget_forecasts(run, point);
+    }
+}
+
 bool orch_schedule_choose(struct run *run, struct job *job, GError **error)
 {
     const struct orch_chooser *chooser = run->options->chooser;
     g_autofree char *why = NULL;
+    take_points_of_others(run);
+    if (!orch_cell_is_open(run->plan->items[job->index].cell))
+        return true;
     if (chooser->choose(chooser->ctx, run->plan, job->index, &why, error))
         forget_forecasts(run, run->plan->items[job->index].cell->point);
     else if (why)

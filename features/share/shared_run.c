@@ -2,7 +2,9 @@
 #include "features/share/shared_run.h"
 
 #include "core/plan/reuse.h"
+#include "features/share/shared_points.h"
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "store/store_dir.h"
 
 #include <string.h>
@@ -11,6 +13,8 @@
  * results of others have arrived (30 s) or the network is back. */
 #define SEND_SHARE (1.0 / 15)
 #define LOOK_SHARE (1.0 / 30)
+/* ... and for looking at what others have begun, before a search chooses (3 s). */
+#define POINTS_SHARE (1.0 / 300)
 
 struct orch_run_sharing {
     const struct orch_share_options *options;
@@ -20,7 +24,9 @@ struct orch_run_sharing {
     GHashTable *claimed;        /* set of items claimed by this process */
     GPtrArray *unsent;          /* const struct orch_plan_item *: ended well */
     GHashTable *holders;        /* item -> struct orch_claim *: as last seen */
-    char *reported_wait;        /* the last text passed to `tell`, or NULL */
+    struct orch_shared_points *points;
+    int64_t points_mono_ns; /* when the claims were last read for `points` */
+    char *reported_wait;    /* the last text passed to `tell`, or NULL */
     int64_t sent_mono_ns, looked_mono_ns, down_mono_ns;
     bool has_news;    /* a trial has ended since results were sent */
     bool looked_last; /* only held trials were left, and they have been checked once more */
@@ -91,6 +97,7 @@ struct orch_run_sharing *orch_run_sharing_new(const struct orch_share_options *o
     share->remote = remote;
     share->claimed = g_hash_table_new(NULL, NULL);
     share->unsent = g_ptr_array_new();
+    share->points = orch_shared_points_new();
     share->holders =
         g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)(void (*)(void))orch_claim_free);
     return share;
@@ -104,6 +111,7 @@ void orch_run_sharing_free(struct orch_run_sharing *share)
     orch_claims_close(share->remote);
     g_hash_table_unref(share->claimed);
     g_hash_table_unref(share->holders);
+    orch_shared_points_free(share->points);
     g_ptr_array_unref(share->unsent);
     g_free(share->reported_wait);
     g_free(share);
@@ -332,7 +340,8 @@ static bool claim_at(struct orch_run_sharing *share, struct orch_claims *claims,
                      const struct orch_plan_item *item, struct orch_claim **out_holder)
 {
     g_autoptr(GError) error = NULL;
-    if (!orch_claims_take(claims, item->fingerprint, device_of(item), out_holder, &error))
+    g_autoptr(json_t) point = orch_shared_point(item);
+    if (!orch_claims_take(claims, item->fingerprint, device_of(item), point, out_holder, &error))
         report_failure(share, "trials cannot be claimed, so others may run them too", error);
     else if (!*out_holder)
         g_hash_table_add(share->claimed, (gpointer)(uintptr_t)item);
@@ -460,6 +469,37 @@ static enum orch_retry again(void *ctx, bool idle)
     return ORCH_RETRY_NOW;
 }
 
+/* ---- searches -----------------------------------------------------------------------------------
+ */
+
+/* Merges results of others and fills the plan's searches with them. */
+static bool take_results(struct orch_run_sharing *share)
+{
+    g_autoptr(GError) error = NULL;
+    if (!orch_share_pull(share, share->plan->store))
+        return false;
+    if (!orch_plan_fill_searches(share->plan, &error))
+        report_failure(share, "cannot use the runs of others", error);
+    return !error;
+}
+
+static bool take_points(void *ctx)
+{
+    struct orch_run_sharing *share = ctx;
+    struct orch_claims *const places[] = {share->near, share->remote};
+    g_autoptr(GError) error = NULL;
+    bool is_new, has_ended;
+    if (is_down(share) || (share->points_mono_ns &&
+                           orch_mono_ns() - share->points_mono_ns < interval_ns(POINTS_SHARE)))
+        return false;
+    if (!orch_shared_points_take(share->points, share->plan, places, G_N_ELEMENTS(places), &is_new,
+                                 &has_ended, &error))
+        report_failure(share, "cannot use the claims of others", error);
+    share->points_mono_ns = orch_mono_ns();
+    bool is_time = share->points_mono_ns - share->looked_mono_ns >= interval_ns(LOOK_SHARE);
+    return ((is_time || has_ended) && take_results(share)) || is_new;
+}
+
 struct orch_sharing orch_share_hooks(struct orch_run_sharing *share, struct orch_plan *plan)
 {
     share->plan = plan;
@@ -469,7 +509,8 @@ struct orch_sharing orch_share_hooks(struct orch_run_sharing *share, struct orch
                                  .dropped = dropped,
                                  .ended = ended,
                                  .tick = tick,
-                                 .again = again};
+                                 .again = again,
+                                 .take_points = take_points};
 }
 
 void orch_share_finish(struct orch_run_sharing *share, bool has_more)

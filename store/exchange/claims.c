@@ -74,6 +74,7 @@ void orch_claim_free(struct orch_claim *claim)
     g_free(claim->device_key);
     g_free(claim->who);
     g_free(claim->host);
+    json_decref(claim->point);
     g_free(claim);
 }
 
@@ -90,6 +91,7 @@ struct orch_claim *orch_claim_copy(const struct orch_claim *claim)
     copy->device_key = g_strdup(claim->device_key);
     copy->who = g_strdup(claim->who);
     copy->host = g_strdup(claim->host);
+    json_incref(copy->point);
     return copy;
 }
 
@@ -109,9 +111,22 @@ static char *claim_text(const struct orch_claim *claim)
     orch_key_make(id);
     g_autoptr(json_t) json = json_pack(
         "{s:i s:s s:s s:s? s:s s:s s:I s:I}", "format", CLAIM_FORMAT, "id", id, "fingerprint",
-        claim->fingerprint, "device_key", claim->device_key, "who", claim->who, "host",
-        claim->host, "made", (json_int_t)claim->made_ns, "expires", (json_int_t)claim->expires_ns);
+        claim->fingerprint, "device_key", claim->device_key, "who", claim->who, "host", claim->host,
+        "made", (json_int_t)claim->made_ns, "expires", (json_int_t)claim->expires_ns);
+    if (json && claim->point)
+        json_object_set(json, "point", claim->point);
     return json ? orch_json_canonical(json) : NULL;
+}
+
+/* Whether a value is a point as a claim may have it: an object of texts, of few bytes. */
+static bool is_point(const json_t *json)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)json, name,
+                        value) if (!json_is_string(value)) return false;
+    g_autofree char *text = json_is_object(json) ? orch_json_canonical(json) : NULL;
+    return text && strlen(text) <= CLAIMS_POINT_MAX;
 }
 
 /* A short text as one line without control characters, or NULL. */
@@ -142,6 +157,8 @@ struct orch_claim *orch_claims_parse(const char *resource, const char *text, siz
     claim->host = plain_line(json, "host");
     claim->made_ns = orch_json_int(json, "made", -1);
     claim->expires_ns = orch_json_int(json, "expires", -1);
+    if (is_point(json_object_get(json, "point")))
+        claim->point = json_incref(json_object_get(json, "point"));
     if (strcmp(expected, resource) == 0 && claim->who && claim->host && claim->made_ns >= 0 &&
         claim->expires_ns >= claim->made_ns && (claim->device_key || !json_is_string(device)))
         return claim;
@@ -250,7 +267,8 @@ static struct orch_claim *shown(const struct orch_claims *claims, const struct c
  */
 
 static struct orch_claim *new_claim(const struct orch_claims *claims, const char *resource,
-                                    const char *fingerprint, const char *device_key)
+                                    const char *fingerprint, const char *device_key,
+                                    const json_t *point)
 {
     struct orch_claim *claim = g_new0(struct orch_claim, 1);
     g_strlcpy(claim->resource, resource, sizeof claim->resource);
@@ -260,16 +278,17 @@ static struct orch_claim *new_claim(const struct orch_claims *claims, const char
     claim->host = g_strdup(claims->host);
     claim->made_ns = orch_now_ns();
     claim->expires_ns = claim->made_ns + claim_ns(1);
+    claim->point = is_point(point) ? json_deep_copy(point) : NULL;
     claim->is_ours = true;
     return claim;
 }
 
 /* Tries to replace the listed value with our claim. */
 static bool try_take(struct orch_claims *claims, const char *resource, const char *fingerprint,
-                     const char *device_key, bool *out_taken, GError **error)
+                     const char *device_key, const json_t *point, bool *out_taken, GError **error)
 {
     const struct claims_entry *entry = g_hash_table_lookup(claims->seen, resource);
-    struct orch_claim *claim = new_claim(claims, resource, fingerprint, device_key);
+    struct orch_claim *claim = new_claim(claims, resource, fingerprint, device_key, point);
     g_autofree char *text = claim_text(claim);
     struct claims_change change = {
         .resource = resource, .old_token = entry ? entry->token : NULL, .text = text};
@@ -286,7 +305,7 @@ static bool try_take(struct orch_claims *claims, const char *resource, const cha
 }
 
 bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const char *device_key,
-                      struct orch_claim **out_holder, GError **error)
+                      const json_t *point, struct orch_claim **out_holder, GError **error)
 {
     char resource[ORCH_SHA256_CHARS];
     orch_claim_resource(fingerprint, device_key, resource);
@@ -302,7 +321,7 @@ bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const
             *out_holder = shown(claims, entry);
             return true;
         }
-        if (!try_take(claims, resource, fingerprint, device_key, &taken, error))
+        if (!try_take(claims, resource, fingerprint, device_key, point, &taken, error))
             return false;
         if (taken)
             return true;

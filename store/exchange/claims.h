@@ -3,7 +3,8 @@
  * Claims between machines: short-lived records of who runs which trial.
  *
  * A claim is made for a fingerprint, with the device_key where that matters, and contains the user,
- * the host and the time when it expires. It is taken atomically: on a git remote as a ref
+ * the host and the time when it expires; that of a trial of a search its point, too, so that the
+ * searches of others know where it is. It is taken atomically: on a git remote as a ref
  * refs/orch/claims/HASH that must not exist, in a shared folder as a file that must not exist. It
  * is renewed while the trial runs and released when it ends. An expired claim may be taken over.
  * When clocks differ, the worst outcome is that a trial runs twice.
@@ -14,6 +15,8 @@
 #include "lib/base/file.h"
 #include "store/store.h"
 
+#include <jansson.h>
+
 #define ORCH_CLAIM_S 900 /* seconds until a claim expires unless it is renewed */
 /** The value in effect: $ORCH_CLAIM_S (for tests; 1 to 86400 s), else ORCH_CLAIM_S. */
 double orch_claim_seconds(void);
@@ -23,7 +26,8 @@ struct orch_claim {
     char *fingerprint, *device_key;   /* device_key NULL: any device */
     char *who, *host;                 /* safe to display */
     int64_t made_ns, expires_ns;      /* by this machine's clock */
-    bool is_ours;                     /* taken through this struct orch_claims */
+    json_t *point; /* the trial's point of a search: name -> value as text; NULL: none is known */
+    bool is_ours;  /* taken through this struct orch_claims */
 };
 void orch_claim_free(struct orch_claim *claim);
 /** The caller frees. */
@@ -43,10 +47,12 @@ struct orch_claims *orch_claims_open_folder(const char *folder, const char *who,
 /** Releases all claims that are still held. */
 void orch_claims_close(struct orch_claims *claims);
 
-/** Takes a claim. On success `*out_holder` is NULL; when another process holds it, `*out_holder` is
- * its claim, which the caller frees. Returns false when the remote cannot be reached. */
+/** Takes a claim. `point`: of a trial of a search (an object of texts, copied), else NULL; one that
+ * is too large for a claim is left out. On success `*out_holder` is NULL; when another process
+ * holds it, `*out_holder` is its claim, which the caller frees. Returns false when the remote
+ * cannot be reached. */
 bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const char *device_key,
-                      struct orch_claim **out_holder, GError **error);
+                      const json_t *point, struct orch_claim **out_holder, GError **error);
 /** Renews all held claims that have used half of their time, in one request. Makes no request when
  * there is none. A claim that another process has taken over is no longer held. */
 bool orch_claims_renew(struct orch_claims *claims, GError **error);

@@ -11,6 +11,8 @@
 
 /** The largest claim that is read, in bytes. */
 #define CLAIMS_TEXT_MAX 4096
+/** The largest point of a claim, in bytes of JSON: what a claim has room for beside long names. */
+#define CLAIMS_POINT_MAX 2000
 /** The maximum number of claims that are read from one remote. */
 #define CLAIMS_MAX 100000
 

@@ -37,7 +37,7 @@ static bool takes(struct orch_claims *claims, const char *fingerprint, const cha
 {
     g_autoptr(GError) error = NULL;
     struct orch_claim *holder = NULL;
-    if (!orch_claims_take(claims, fingerprint, where, &holder, &error))
+    if (!orch_claims_take(claims, fingerprint, where, NULL, &holder, &error))
         fail_msg("%s", error->message);
     bool ours = !holder;
     if (out_who)
@@ -140,6 +140,43 @@ static void check_expiry(const struct place *place)
     g_unsetenv("ORCH_CLAIM_S");
 }
 
+/* The point of the only claim that is listed; NULL: it has none. The caller frees. */
+static char *listed_point(struct orch_claims *claims)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GPtrArray) list = orch_claims_list(claims, &error);
+    must(list && list->len == 1, error);
+    const struct orch_claim *claim = list->pdata[0];
+    return claim->point ? orch_json_canonical(claim->point) : NULL;
+}
+
+/* A claim of a trial of a search has its point. What is no point, or too large, is left out, and
+ * the trial is claimed all the same. */
+static void check_points(const struct place *place)
+{
+    static const struct {
+        const char *json, *expected;
+    } rows[] = {{"{\"lr\":\"0.01\",\"opt\":\"sgd\"}", "{\"lr\":\"0.01\",\"opt\":\"sgd\"}"},
+                {"[\"lr\"]", NULL},
+                {"{\"lr\":0.01}", NULL}};
+    struct orch_claims *ada = open_at(place, 0, "ada"), *bob = open_at(place, 1, "bob");
+    g_autofree char *word = g_strnfill(5000, 'x');
+    for (size_t i = 0; i <= G_N_ELEMENTS(rows); i++) {
+        bool is_long = i == G_N_ELEMENTS(rows);
+        g_autoptr(GError) error = NULL;
+        json_t *point =
+            is_long ? json_pack("{s:s}", "opt", word) : json_loads(rows[i].json, 0, NULL);
+        struct orch_claim *holder = NULL;
+        must(orch_claims_take(ada, FP, NULL, point, &holder, &error) && !holder, error);
+        g_autofree char *seen = listed_point(bob);
+        assert_true(g_strcmp0(seen, is_long ? NULL : rows[i].expected) == 0);
+        must(orch_claims_give_back(ada, FP, NULL, &error), error);
+        json_decref(point);
+    }
+    orch_claims_close(ada);
+    orch_claims_close(bob);
+}
+
 static void for_both(void (*check)(const struct place *place), const char *name)
 {
     for (int is_git = 0; is_git < 2; is_git++) {
@@ -154,6 +191,12 @@ static void test_life(void **state)
 {
     (void)state;
     for_both(check_life, "life");
+}
+
+static void test_points(void **state)
+{
+    (void)state;
+    for_both(check_points, "points");
 }
 
 static void test_expiry(void **state)
@@ -404,7 +447,7 @@ static void test_unreachable(void **state)
     struct orch_claims *ada = open_at(&place, 0, "ada");
     assert_true(takes(ada, FP, NULL, NULL));
     assert_true(orch_tree_remove(place.shared, NULL));
-    assert_false(orch_claims_take(ada, FP2, NULL, &holder, &error));
+    assert_false(orch_claims_take(ada, FP2, NULL, NULL, &holder, &error));
     assert_null(holder);
     assert_true(g_error_matches(error, ORCH_ERROR, ORCH_ERROR_IO));
     g_clear_error(&error);
@@ -429,7 +472,7 @@ static void test_refused(void **state)
     assert_true(g_file_set_contents(hook, "#!/bin/sh\necho not here >&2\nexit 1\n", -1, NULL));
     assert_int_equal(chmod(hook, 0755), 0);
     struct orch_claims *ada = open_at(&place, 0, "ada");
-    assert_false(orch_claims_take(ada, FP, NULL, &holder, &error));
+    assert_false(orch_claims_take(ada, FP, NULL, NULL, &holder, &error));
     assert_non_null(strstr(error->message, "refuses claims"));
     assert_non_null(strstr(error->message, "declined"));
     orch_claims_close(ada);
@@ -461,6 +504,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life),
         cmocka_unit_test(test_expiry),
+        cmocka_unit_test(test_points),
         cmocka_unit_test(test_races),
         cmocka_unit_test(test_folder_has_one_clock),
         cmocka_unit_test(test_folder_strangers),
