@@ -175,6 +175,43 @@ void orch_change_posterior_clear(struct orch_change_posterior *posterior)
     g_clear_pointer(&posterior->cases, g_free);
 }
 
+/* Adds the scatter of the places from `first` to `last` - 1: of the values about their places'
+ * means, and of these means about the mean of all. */
+static void add_scatter(const struct orch_change_data *data, size_t first, size_t last,
+                        double *inout_within, double *inout_between, double *inout_within_degrees,
+                        double *inout_between_degrees)
+{
+    double sum = 0, count = 0;
+    for (size_t i = first; i < last; i++) {
+        sum += sum_about(&data->places[i], 0);
+        count += (double)data->places[i].count;
+    }
+    for (size_t i = first; i < last; i++) {
+        const struct orch_change_place *place = &data->places[i];
+        double n = (double)place->count, mean = place->count ? sum_about(place, 0) / n : 0;
+        for (size_t k = 0; k < place->count; k++)
+            *inout_within += pow(place->values[k] - mean, 2);
+        *inout_between += n * pow(mean - sum / fmax(count, 1), 2);
+        *inout_within_degrees += fmax(0, n - 1);
+        *inout_between_degrees += place->count ? 1 : 0;
+    }
+    *inout_between_degrees -= count > 0 ? 1 : 0;
+}
+
+double orch_change_misfit(const struct orch_change_data *data,
+                          const struct orch_change_range *range)
+{
+    double within = 0, between = 0, repeats = 0, places = 0;
+    add_scatter(data, 0, range->first, &within, &between, &repeats, &places);
+    add_scatter(data, range->last, data->count, &within, &between, &repeats, &places);
+    if (repeats < 1 || places < 1)
+        return (double)NAN;
+    within += total_of(data).rounding; /* equal repeats of a coarse metric */
+    if (!(within > 0))
+        return between > 0 ? 0 : 1;
+    return gsl_cdf_fdist_Q(between / places / (within / repeats), places, repeats);
+}
+
 struct orch_change_range orch_change_most_probable(const struct orch_change_data *data,
                                                    const struct orch_change_posterior *posterior)
 {

@@ -64,6 +64,12 @@ struct orch_change_range orch_change_most_probable(const struct orch_change_data
 struct orch_change_range orch_change_credible(const struct orch_change_posterior *posterior,
                                               double probability);
 
+/** Tests whether one step is enough: returns the p value that the places before `range`, and those
+ * from its end on, differ no more among themselves than values of one place do (F test for lack of
+ * fit). NaN without values that say it. */
+double orch_change_misfit(const struct orch_change_data *data,
+                          const struct orch_change_range *range);
+
 struct orch_change_rules {
     double sure;        /* probability at which the step counts as found: 0.95 */
     size_t repeat_most; /* measurements of one place at most */

@@ -93,6 +93,7 @@ struct orch_bisect_answer orch_bisect_answer_of(const struct orch_bisect *bisect
                                bisect->metric.name, bisect->metric.unit);
     if (out.runs_before && out.runs_after)
         set_change(bisect, &out);
+    out.misfit_p = orch_change_misfit(&data->change, &out.range);
     count_commits(bisect, &out);
     return out;
 }

@@ -13,6 +13,7 @@ struct orch_bisect_answer {
     /* after - before, or after / before - 1, with its 95 % interval; NaN without two runs each.
      * Positive: larger. */
     double change, low, high;
+    double misfit_p; /* that commits on one side do not differ among themselves; NaN: unknown */
     /* the newest measured commit before the range, and the first one from its end on, so that
      * 'orch compare' can show the difference */
     size_t shown_before, shown_after;

@@ -69,6 +69,7 @@ json_t *orch_bisect_json(const struct orch_bisect *bisect, const struct orch_bis
         json_pack("{s:s s:o s:o s:o}", "kind", bisect->data.is_ratio ? "relative" : "difference",
                   "value", orch_json_finite(answer->change), "low", orch_json_finite(answer->low),
                   "high", orch_json_finite(answer->high)));
+    json_object_set_new(out, "misfit_p", orch_json_finite(answer->misfit_p));
     json_object_set_new(out, "runs", json_integer((json_int_t)answer->runs));
     json_object_set_new(out, "made", json_integer(bisect->made));
     json_object_set_new(out, "failed", json_integer(bisect->failed));

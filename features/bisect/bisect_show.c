@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Below this p the answer says that there are several changes. */
+#define MISFIT_LEAST 0.01
+
 /* ---- while it runs ----------------------------------------------------------------------------
  */
 
@@ -154,6 +157,11 @@ static void print_sides(const struct orch_bisect *bisect, const struct orch_bise
                         after, answer->runs_after, orch_plural((unsigned)answer->runs_after));
     if (change)
         orch_cli_print_line("  change: %s", change);
+    if (answer->misfit_p < MISFIT_LEAST)
+        orch_cli_print_line(
+            "  a single change does not explain the values (p %.2g): commits of one "
+            "side differ, so narrow the range to find the other changes",
+            answer->misfit_p);
 }
 
 static void print_range(const struct orch_bisect *bisect, const struct orch_change_range *range)

@@ -153,8 +153,8 @@ static bool make_place(struct orch_compare_arm *arm, const char *const *plugin_p
         orch_source_free(source);
         return false;
     }
-    source->dirty = source->dirty || (strcmp(revision_of(arm), ".") == 0 && here->dirty);
-    bool is_here = g_strcmp0(source->tree, here->tree) == 0;
+    bool is_here = strcmp(revision_of(arm), ".") == 0;
+    source->dirty = source->dirty || (is_here && here->dirty);
     g_autofree char *recipe = orch_path_absolute(request->recipe, NULL);
     g_autofree char *folder = g_path_get_dirname(recipe);
     if (!orch_commit_place_open(&arm->place, base, source, is_here, folder, plugin_paths, error))

@@ -35,6 +35,7 @@ assert d['probability'] >= 0.95 and d['range'] == [sys.argv[1]]
 assert d['made'] == 0 and d['runs'] == sum(len(c['runs']) for c in d['commits']) > 6
 assert abs(sum(c['probability'] for c in d['commits']) + d['no_change'] - 1) < 1e-9
 assert len(d['commits']) == 12 and d['commits'][5]['skipped'].startswith('failed')
+assert d['misfit_p'] > 0.01
 assert d['before']['mean'] < 10.6 < d['after']['mean'] and d['change']['low'] > 0
 # a commit's runs are of the commit: those that the culprit's neighbours made are good and bad
 by = {c['subject']: [r['value'] for r in c['runs']] for c in d['commits']}

@@ -91,6 +91,27 @@ static void test_equal_ends(void **state)
     orch_change_posterior_clear(&posterior);
 }
 
+/* A second step shows in the values, and one step does not look like two. */
+static void test_misfit(void **state)
+{
+    (void)state;
+    static const double low[] = {1.0, 1.1, 0.9, 1.05}, high[] = {5.0, 5.1, 4.9, 5.0},
+                        higher[] = {7.0, 7.1, 6.9, 7.0}, low_again[] = {0.95, 1.12, 1.0};
+    struct orch_change_place places[PLACES] = {0};
+    const struct orch_change_data data = {places, PLACES};
+    const struct orch_change_range range = {3, 3, 1};
+    assert_true(isnan(orch_change_misfit(&data, &range)));
+    places[0] = (struct orch_change_place){low, 4, false};
+    places[PLACES - 1] = (struct orch_change_place){high, 4, false};
+    assert_true(isnan(orch_change_misfit(&data, &range)));
+    places[2] = (struct orch_change_place){low_again, 3, false};
+    /* two samples: F is the square of t */
+    double p = orch_change_misfit(&data, &range);
+    assert_true(p > 0.2 && p <= 1);
+    places[6] = (struct orch_change_place){higher, 4, false};
+    assert_true(orch_change_misfit(&data, &range) < 1e-6);
+}
+
 /* What became better is no step. */
 static void test_improvement(void **state)
 {
@@ -158,10 +179,10 @@ static void test_no_step(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ends_first),    cmocka_unit_test(test_nearer_partition_wins),
-        cmocka_unit_test(test_equal_ends),    cmocka_unit_test(test_improvement),
-        cmocka_unit_test(test_closed_places), cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_no_step),
+        cmocka_unit_test(test_ends_first),  cmocka_unit_test(test_nearer_partition_wins),
+        cmocka_unit_test(test_equal_ends),  cmocka_unit_test(test_misfit),
+        cmocka_unit_test(test_improvement), cmocka_unit_test(test_closed_places),
+        cmocka_unit_test(test_paths),       cmocka_unit_test(test_no_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
