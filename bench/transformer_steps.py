@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Steps of whole transformers as 'orch predict --model transferred' forecasts them, beside public measurements that its
 kernels were not fitted to: NeuSight's (fp32, inference and training, also compiled), and trainings of BERT with fp32,
-tf32 and fp16 on eleven further GPUs (Lambda Labs, milabench; batches of 24 and more). All ran with attention written
-out. The share of the peak that tensor cores reach (SHARE_TENSOR in lib/steptime/kernel_times.c) was chosen among 0.5,
+tf32 and fp16 on eleven further GPUs (Lambda Labs, milabench; batches of 24 and more). They are forecast with attention
+written out; NeuSight's and Lambda's ran so, milabench's (H100, L40S) perhaps in one kernel, as their memory suggests. The share of the peak that tensor cores reach (SHARE_TENSOR in lib/steptime/kernel_times.c) was chosen among 0.5,
 0.55, 0.6, 0.7 and 0.8 by the second table; fitted without each GPU in turn it is 0.5 or 0.55.
 
 Printed by chip: rows, mean error, the median's log, and 90 % of the logs around it; then the half width that these ask

@@ -121,7 +121,7 @@ bool orch_prior_transfer(const struct orch_net *net, const struct orch_gpu_spec 
                          enum orch_precision precision, double watts, struct orch_prior *inout)
 {
     struct orch_transfer transfer;
-    if (net && orch_net_has_attention(net) && sum_kernels(gpu, precision, watts, inout))
+    if (net && orch_net_is_attention(net) && sum_kernels(gpu, precision, watts, inout))
         return true;
     if (!orch_transfer_for(gpu, precision, &transfer))
         return false;
@@ -201,9 +201,7 @@ bool orch_prior_predict(const struct orch_net *net, const struct orch_net_cost *
     out->total_s.low = low;
     out->total_s.high = high + MAX(out->exchange_s, out->exposed_s) * factor;
     out->images_per_s = (double)(work->batch * exchange->workers) / out->total_s.mid;
-    struct orch_net_memory memory = orch_net_memory(net, costs, work->batch, work->element_bytes,
-                                                    work->states_per_weight, work->training);
-    out->memory_bytes = memory.total + RESERVED_BYTES;
+    out->memory_bytes = orch_roofline_memory(net, costs, work) + RESERVED_BYTES;
     double room = prior->device.memory_bytes;
     out->fits = room <= 0 || out->memory_bytes <= room;
     out->largest_batch =

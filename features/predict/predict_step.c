@@ -152,9 +152,9 @@ static void print_kernels(const struct orch_prior *p)
                    orch_kernel_model_source(), k->gpu.sustained_flops / 1e12, exp(p->error_90),
                    !k->gpu.was_measured ? "wider, for products at this precision were not measured"
                    : k->is_written_out
-                       ? "90 % of whole transformers on GPUs that were left out"
-                       : "90 % of whole transformers on GPUs that were left out, and "
-                         "a guess on top: none had its attention in one kernel");
+                       ? "90 % of whole transformers that were measured"
+                       : "90 % of whole transformers that were measured, and a guess on top: "
+                         "none surely had its attention in one kernel");
 }
 
 static void print_transferred(const struct orch_prior *p, bool is_sequence)

@@ -98,7 +98,8 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
     struct orch_roofline_work work = {.batch = orch_time_question_worker_batch(q, batch, workers),
                                       .element_bytes = orch_precision_bytes(c->precision),
                                       .training = !q->forward_only,
-                                      .states_per_weight = q->states_per_weight};
+                                      .states_per_weight = q->states_per_weight,
+                                      .keeps_scores = q->is_written_out};
     struct orch_step_question question = {
         .q = q, .gpu = c->gpu, .precision = c->precision, .workers = workers, .batch = work.batch};
     struct orch_step_estimate estimate;

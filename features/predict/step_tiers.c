@@ -92,7 +92,10 @@ bool orch_step_tiers_open(struct orch_workspace *workspace, const struct orch_ti
                           bool may_keep, struct orch_step_tiers *out, GPtrArray *notes,
                           GError **error)
 {
-    *out = (struct orch_step_tiers){.hardware = q->hardware};
+    *out = (struct orch_step_tiers){.hardware = q->hardware,
+                                    .is_written_out = q->is_written_out,
+                                    .is_compiled = q->is_compiled,
+                                    .watts = q->watts};
     struct orch_store *store = workspace->store;
     g_autoptr(GError) broken = NULL;
     if (!store)
@@ -446,8 +449,12 @@ static double estimate(struct orch_step_tiers *tiers, const struct orch_trained_
         .states_per_weight = 1};
     if (!gpu || !k->net || !is_named ||
         !orch_int_parse(orch_trained_cell_value(t, known, "batch"), &work.batch) ||
-        !orch_prior_for(gpu, precision, &prior, NULL) ||
-        (basis == BASIS_TRANSFERRED && !orch_prior_transfer(k->net, gpu, precision, 0, &prior)))
+        !orch_prior_for(gpu, precision, &prior, NULL))
+        return (double)NAN;
+    prior.kernels.is_written_out = tiers->is_written_out;
+    prior.kernels.is_compiled = tiers->is_compiled;
+    if (basis == BASIS_TRANSFERRED &&
+        !orch_prior_transfer(k->net, gpu, precision, tiers->watts, &prior))
         return (double)NAN;
     if (basis == BASIS_PEAK)
         use_whole_peak(&prior);

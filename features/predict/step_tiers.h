@@ -20,6 +20,9 @@ struct orch_step_tiers {
     struct orch_trained *trained; /* NULL: none; `learned` in it may be NULL */
     int64_t newer;                /* number of runs newer than the predictor */
     const struct orch_hardware *hardware;
+    /* of the question: taken for the measured configurations, too */
+    bool is_written_out, is_compiled;
+    double watts;
     /* "name input" to struct known_net *: networks of the measured configurations */
     GHashTable *nets;
     double *whites; /* cached analytical step times, seconds: two per measured configuration

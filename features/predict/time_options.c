@@ -189,9 +189,9 @@ static bool read_kernels(const struct time_options *o, struct orch_time_question
     int64_t watts = 0;
     if (kind < 0 || !orch_cli_count(o->watts, "--watts", 100000, &watts, error))
         return false;
-    if (unused && !(q->net && orch_net_has_attention(q->net))) {
+    if (unused && !(q->net && orch_net_is_attention(q->net))) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave it out",
-                       "option '--%s' is for networks with attention, which '%s' has not", unused,
+                       "option '--%s' is for networks of attention, which '%s' is not", unused,
                        q->net ? q->net->name : o->net);
         return false;
     }

@@ -80,7 +80,10 @@ int orch_net_elementwise(struct orch_net_builder *b, const int *inputs, int coun
 {
     if (!is_usable(b, inputs, count))
         return -1;
-    return orch_net_generic(b, inputs, count, orch_net_node(b->net, inputs[0])->out, name);
+    struct orch_net_node like = {
+        .op = ORCH_NET_GENERIC, .out = orch_net_node(b->net, inputs[0])->out, .computes = true};
+    return orch_net_layer(b, &like, inputs, count,
+                          g_strdup_printf("%s%u", name, b->net->nodes->len));
 }
 
 int orch_net_patch_tokens(struct orch_net_builder *b, int in, const char *prefix)

@@ -367,6 +367,18 @@ struct orch_net_memory orch_net_memory(const struct orch_net *net,
     return m;
 }
 
+double orch_net_score_bytes(const struct orch_net *net, int element_bytes)
+{
+    double bytes = 0;
+    for (guint i = 0; i < net->nodes->len; i++) {
+        const struct orch_net_node *node = orch_net_node(net, (int)i);
+        double tokens = (double)node->out.h;
+        if (node->op == ORCH_NET_ATTENTION)
+            bytes += node->heads * tokens * tokens * (2 * element_bytes + 1);
+    }
+    return bytes;
+}
+
 int64_t orch_net_stack_field(const int *kernels, const int *strides, int count)
 {
     int64_t field = 1, jump = 1;

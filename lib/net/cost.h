@@ -66,6 +66,10 @@ struct orch_net_memory orch_net_memory(const struct orch_net *net,
                                        const struct orch_net_cost *costs, int64_t batch,
                                        int element_bytes, int states_per_weight, bool training);
 
+/** Bytes a sample that attention keeps for its backward pass where it is written out in plain
+ * operations: the shares, what dropout leaves of them, and its mask. 0 without attention. */
+double orch_net_score_bytes(const struct orch_net *net, int element_bytes);
+
 /** Receptive field of a stack of windows (kernel k, stride s): r = 1 + sum (k_i - 1) s_1 ...
  * s_(i-1). */
 int64_t orch_net_stack_field(const int *kernels, const int *strides, int count);

@@ -25,9 +25,17 @@ bool orch_net_is_sequence(const struct orch_net *net)
     return has_op(net, ORCH_NET_EMBEDDING);
 }
 
-bool orch_net_has_attention(const struct orch_net *net)
+bool orch_net_is_attention(const struct orch_net *net)
 {
-    return has_op(net, ORCH_NET_ATTENTION);
+    double of_tokens = 0, all = 0;
+    for (guint i = 0; i < net->nodes->len; i++) {
+        const struct orch_net_node *node = orch_net_node(net, (int)i);
+        bool is_of_tokens = node->op == ORCH_NET_ATTENTION || node->op == ORCH_NET_TOKEN_LINEAR ||
+                            node->op == ORCH_NET_LINEAR;
+        all += (double)node->macs;
+        of_tokens += is_of_tokens ? (double)node->macs : 0;
+    }
+    return has_op(net, ORCH_NET_ATTENTION) && of_tokens > 0.8 * all;
 }
 
 int64_t orch_net_node_params(const struct orch_net *net, const struct orch_net_node *node)

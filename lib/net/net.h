@@ -78,6 +78,7 @@ struct orch_net_node {
     bool is_auxiliary; /* in a head used in training only: counts for parameters, not operations */
     int heads;         /* attention */
     bool is_causal;    /* attention: no token attends to later ones */
+    bool computes;     /* generic: known to compute, not only to move values */
     bool is_tanh_form; /* gelu: its approximation by tanh, as GPT-2 has it */
     enum orch_net_rows rows;        /* embedding */
     double eps, momentum;           /* batch norm */
@@ -187,8 +188,8 @@ int64_t orch_net_macs(const struct orch_net *net);
 bool orch_net_is_classifier(const struct orch_net *net);
 /** True when its input is a sequence of tokens, not an image. */
 bool orch_net_is_sequence(const struct orch_net *net);
-/** True if it has an attention layer. */
-bool orch_net_has_attention(const struct orch_net *net);
+/** True if attention and the linear layers around it have most of its multiply-adds. */
+bool orch_net_is_attention(const struct orch_net *net);
 /** Number of layers with weights on the longest path, as in the names of networks: 50 for
  * resnet50. */
 int orch_net_depth(const struct orch_net *net);

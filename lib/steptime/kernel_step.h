@@ -16,7 +16,7 @@ struct orch_kernel_model {
     bool is_compiled; /* torch.compile fuses the element-wise kernels */
 };
 
-/** 90 % of the logarithms of what it errs by on GPUs that were left out; wider at a precision whose
+/** 90 % of the logarithms of what it errs by for whole transformers; wider at a precision whose
  * products were not measured, and for attention in one kernel, which was not. */
 double orch_kernel_model_error(const struct orch_kernel_model *model);
 

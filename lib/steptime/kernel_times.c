@@ -80,7 +80,7 @@ bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision pr
                    : is_amd      ? SHARE_AMD
                    : year < 2017 ? SHARE_BEFORE_2017
                                  : SHARE_SINCE_2017;
-    double board = watts > 0 ? watts : gpu->watts;
+    double board = watts > 0 && (watts < gpu->watts || !(gpu->watts > 0)) ? watts : gpu->watts;
     /* at other precisions an operation takes as much less energy as its peak is higher */
     double by_power = board > 0
                           ? board / (WATTS_PER_TFLOPS * exp2(-(year - 2016) / HALVING_YEARS)) *

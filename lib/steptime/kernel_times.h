@@ -24,8 +24,8 @@ struct orch_kernel_gpu {
     bool was_measured; /* fp32, or on NVIDIA's tensor cores: the constants were fitted to such */
 };
 
-/** Of a GPU with its board's power, or with a limit of `watts` (0: none). False without a peak at
- * this precision, a bandwidth, a number of multiprocessors or a known architecture. */
+/** Of a GPU with its board's power, or with a limit of `watts` below it (0: none). False without a
+ * peak at this precision, a bandwidth, a number of multiprocessors or a known architecture. */
 bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
                          double watts, struct orch_kernel_gpu *out);
 

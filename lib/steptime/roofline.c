@@ -85,15 +85,28 @@ bool orch_roofline_step(const struct orch_net *net, const struct orch_net_cost *
     return true;
 }
 
+double orch_roofline_memory(const struct orch_net *net, const struct orch_net_cost *costs,
+                            const struct orch_roofline_work *work)
+{
+    double scores = work->training && work->keeps_scores
+                        ? orch_net_score_bytes(net, work->element_bytes) * (double)work->batch
+                        : 0;
+    return scores + orch_net_memory(net, costs, work->batch, work->element_bytes,
+                                    work->states_per_weight, work->training)
+                        .total;
+}
+
 int64_t orch_roofline_largest_batch(const struct orch_net *net, const struct orch_net_cost *costs,
                                     double memory_bytes, double reserved_bytes,
                                     const struct orch_roofline_work *work)
 {
-    struct orch_net_memory one = orch_net_memory(net, costs, 1, work->element_bytes,
-                                                 work->states_per_weight, work->training);
-    double fixed = one.total - one.activations + reserved_bytes;
-    double room = memory_bytes - fixed;
-    return room > 0 && one.activations > 0 ? (int64_t)floor(room / one.activations) : 0;
+    struct orch_roofline_work one = *work, two = *work;
+    one.batch = 1;
+    two.batch = 2;
+    double first = orch_roofline_memory(net, costs, &one);
+    double each = orch_roofline_memory(net, costs, &two) - first;
+    double room = memory_bytes - (first - each) - reserved_bytes;
+    return room > 0 && each > 0 ? (int64_t)floor(room / each) : 0;
 }
 
 const char *orch_roofline_bound_name(enum orch_roofline_bound bound)

@@ -22,6 +22,7 @@ struct orch_roofline_work {
     int element_bytes;     /* of activations: 4 or 2 */
     bool training;         /* includes backward pass and update */
     int states_per_weight; /* of the optimizer: 0, 1 or 2 */
+    bool keeps_scores;     /* of attention, which is written out (orch_net_score_bytes) */
 };
 
 enum orch_roofline_bound {
@@ -52,8 +53,11 @@ bool orch_roofline_step(const struct orch_net *net, const struct orch_net_cost *
                         const struct orch_roofline_work *work, struct orch_roofline_layer *layers,
                         struct orch_roofline_step *out, GError **error);
 
-/** Largest batch whose memory (orch_net_memory plus `reserved_bytes` for the framework) fits; 0 if
- * not even one image fits. */
+/** Memory of a step in bytes: orch_net_memory, and the scores of attention that are kept. */
+double orch_roofline_memory(const struct orch_net *net, const struct orch_net_cost *costs,
+                            const struct orch_roofline_work *work);
+/** Largest batch whose memory (orch_roofline_memory plus `reserved_bytes` for the framework) fits;
+ * 0 if not even one image fits. */
 int64_t orch_roofline_largest_batch(const struct orch_net *net, const struct orch_net_cost *costs,
                                     double memory_bytes, double reserved_bytes,
                                     const struct orch_roofline_work *work);

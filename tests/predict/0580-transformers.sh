@@ -36,7 +36,7 @@ p4=$(orch gpu show P4 --json | python3 -c "import json, sys; print([f['value'] f
 above 4.5 "$p4" # its 75 W do not carry its peak of 5.7
 
 fails 2 orch predict --gpu V100 --net resnet50 --attention eager
-says "option '--attention' is for networks with attention, which 'resnet50' has not"
+says "option '--attention' is for networks of attention, which 'resnet50' is not"
 fails 2 orch predict --gpu V100 --net gpt2 --attention flash
 says "option '--attention': unknown value 'flash'"
 fails 2 orch predict --gpu V100 --net gpt2 --tokens 128 --input 1x64x1
@@ -55,3 +55,9 @@ done
 above "$(step V100 small.onnx --batch 16 --precision fp32 --attention eager)" "$(step V100 small.onnx --batch 16 --precision fp32)"
 ok orch predict --gpu V100 --net small.onnx --precision fp32
 has "the sum of the network's kernels"
+
+# scores that attention writes out are kept for the backward pass
+ok orch predict --gpu A100 --net bert-large-mlm --batch 8 --precision fp32 --attention eager --json
+kept=$(json predictions.0.memory_bytes)
+ok orch predict --gpu A100 --net bert-large-mlm --batch 8 --precision fp32 --json
+python3 -c "import sys; sys.exit(abs(($kept - $(json predictions.0.memory_bytes)) / (24 * 16 * 512**2 * 9 * 8) - 1) > 0.01)" || _fail 'the scores'

@@ -122,7 +122,8 @@ static struct orch_net *attention_net(bool is_of_file)
         .op = ORCH_NET_ATTENTION, .out = {128, 12, 128}, .macs = 12 * 128 * 128 * 64};
     int scores = orch_net_layer(&b, &keys, parts, 2, NULL);
     int scaled = orch_net_generic(&b, &scores, 1, keys.out, "scale");
-    int shares = orch_net_activation(&b, scaled, ORCH_NET_SOFTMAX);
+    int masked = orch_net_generic(&b, &scaled, 1, keys.out, "mask");
+    int shares = orch_net_activation(&b, masked, ORCH_NET_SOFTMAX);
     struct orch_net_node sums = {
         .op = ORCH_NET_ATTENTION, .out = {64, 12, 128}, .macs = 12 * 128 * 128 * 64};
     orch_net_layer(&b, &sums, (int[]){shares, parts[2]}, 2, NULL);

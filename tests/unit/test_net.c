@@ -12,6 +12,7 @@
  * Jordan 2024, section 3.1 (and a bias of 10); of the stride-in-1x1 resnets, Caffe's prototxts.
  * docs/networks.md is held to the same counts. */
 #include "lib/base/file.h"
+#include "lib/net/build.h"
 #include "lib/net/image_side.h"
 #include "lib/net/net.h"
 
@@ -119,6 +120,29 @@ static void test_published(void **state)
                      orch_net_depth(net));
         orch_net_free(net);
     }
+}
+
+/* Which networks are summed by their kernels: not one that is mostly convolutions. */
+static void test_is_attention(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool is;
+    } rows[] = {{"gpt2", true}, {"vit_b_16", true}, {"llama:2,64,4", true}, {"resnet18", false}};
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        struct orch_net *net = make(rows[i].name, 0, 0, 0);
+        assert_int_equal(orch_net_is_attention(net), rows[i].is);
+        orch_net_free(net);
+    }
+    struct orch_net_builder b;
+    orch_net_builder_init(&b, "mixed", "mixed", (struct orch_net_shape){3, 64, 64}, 10);
+    int x = orch_net_conv(&b, 0, (struct orch_conv){.out = 48, .kernel = 3, .stride = 1, .pad = 1},
+                          "conv");
+    orch_net_attention(&b, orch_net_adaptive_avgpool(&b, x, 16, 1), 4);
+    struct orch_net *mixed = orch_net_builder_finish(&b, NULL);
+    assert_false(orch_net_is_attention(mixed));
+    orch_net_free(mixed);
 }
 
 static const struct orch_net_node *named(const struct orch_net *net, const char *name)
@@ -376,6 +400,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_is_attention),
         cmocka_unit_test(test_published),
         cmocka_unit_test(test_shapes_and_names),
         cmocka_unit_test(test_small_grey_images),
