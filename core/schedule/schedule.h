@@ -177,6 +177,8 @@ struct orch_chooser {
      * not run here: it was given up, or an earlier run is reused. */
     void (*ended)(void *ctx, struct orch_plan *plan, unsigned index,
                   const struct orch_collected *collected);
+    /** Called when such a trial is not needed any more and will not start; NULL: no matter. */
+    void (*left_out)(void *ctx, unsigned index);
     /** Called when a trial has started whose experiment is a search or has `repeat: auto`. */
     void (*started)(void *ctx, const struct orch_plan *plan, unsigned index);
     /** Called when a trial of an experiment with `repeat: auto` could start, like `ask`: whether

@@ -35,6 +35,9 @@ void orch_schedule_leave_out(struct run *run, struct job *job, const char *why)
     job->status = JOB_ENDED;
     run->totals.unneeded++;
     run->moved = true;
+    const struct orch_chooser *chooser = run->options->chooser;
+    if (chooser && chooser->left_out)
+        chooser->left_out(chooser->ctx, job->index);
 }
 
 /* Ends the trials of a point that a search does not need any more, apart from those that run. */

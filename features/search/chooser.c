@@ -259,6 +259,15 @@ static void ended(void *ctx, struct orch_plan *plan, unsigned index,
     orch_stop_trials_note_end(chooser->stops, &plan->items[index]);
 }
 
+/* The remaining repeats of a point may be left out, and a search may wait for them. */
+static void left_out(void *ctx, unsigned index)
+{
+    struct chooser *chooser = ctx;
+    (void)index;
+    orch_repeat_trials_note_left_out(chooser->repeats);
+    chooser->hopeful = NULL;
+}
+
 static void started(void *ctx, const struct orch_plan *plan, unsigned index)
 {
     (void)plan;
@@ -343,6 +352,7 @@ static bool give_chooser(void *state, struct orch_plan *plan, const struct orch_
                                  .ask = ask,
                                  .choose = choose,
                                  .ended = ended,
+                                 .left_out = left_out,
                                  .started = started,
                                  .repeat = repeat,
                                  .watched = watched,

@@ -56,6 +56,11 @@ void orch_repeat_trials_note_end(struct orch_repeat_trials *repeats, unsigned in
     repeats->changes++;
 }
 
+void orch_repeat_trials_note_left_out(struct orch_repeat_trials *repeats)
+{
+    repeats->changes++;
+}
+
 /* ---- one setting --------------------------------------------------------------------------------
  */
 
