@@ -157,8 +157,29 @@ static char *beside_hint(const char *name, const char *base)
                            last);
 }
 
+/* The command that builds one of orch's own plugins: a build tree lists them all, since './build.sh
+ * run' builds only those of its recipe. Returns NULL for any other name, and in an installation. */
+static char *unbuilt_hint(const char *name)
+{
+    g_autofree char *folder = orch_program_path("plugins", NULL);
+    g_autofree char *list = folder ? g_build_filename(folder, "unbuilt.tsv", NULL) : NULL,
+                    *text = NULL;
+    if (!list || !orch_file_read(list, 65536, &text, NULL, NULL))
+        return NULL;
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line; line++) {
+        char *command = strchr(*line, '\t');
+        if (command && g_str_has_prefix(*line, name) && *line + strlen(name) == command)
+            return g_strdup_printf("'%s' comes with orch and is not built: %s", name, command + 1);
+    }
+    return NULL;
+}
+
 static char *not_found_hint(const char *const *first, const char *name, const char *base)
 {
+    char *unbuilt = unbuilt_hint(name);
+    if (unbuilt)
+        return unbuilt;
     g_autoptr(GPtrArray) hits = orch_search_list(first, base);
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (guint i = 0; i < hits->len; i++) {
