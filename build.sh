@@ -70,7 +70,7 @@ attend() {
     shift 2
     : >"$log"
     [ -t 2 ] || say "$what (log: $log)"
-    watch "$log" "$what" &
+    watch "$log" "$what" 8>&- &
     watcher=$!
     "$@" >"$log" 2>&1 || status=$?
     stop_watching
@@ -84,6 +84,16 @@ stop_watching() {
     [ ! -t 2 ] || printf '\r\033[K' >&2
 }
 trap stop_watching EXIT
+
+# One build at a time in a folder: two would write the same files.
+lock() {
+    mkdir -p "$BUILD" 2>/dev/null && { : >>"$BUILD/.lock"; } 2>/dev/null ||
+        die "cannot write into '$(realpath -m "$BUILD")'. ORCH_BUILD_DIR=FOLDER builds somewhere else"
+    command -v flock >/dev/null || return 0
+    exec 8>>"$BUILD/.lock"
+    flock -n 8 || { say "another build.sh builds in '$BUILD': waiting for its end"; flock 8; }
+}
+unlock() { exec 8>&-; }
 
 usage() {
     cat <<'TXT'
@@ -170,7 +180,9 @@ apt_install() {
 install_deb() {
     local stage=$1 begin=$SECONDS; shift
     say "installing for $stage:" "$@"
-    may_be_root && attend "$BUILD-apt.log" "installing for $stage" apt_install "$@" || return 1
+    may_be_root && attend "$BUILD-apt.log" "installing for $stage" apt_install "$@" ||
+        { packages_s=$((packages_s + SECONDS - begin)); return 1; }
+    packages_s=$((packages_s + SECONDS - begin))
     say "installed for $stage in $(duration $((SECONDS - begin)))"
 }
 
@@ -228,7 +240,7 @@ configure() { # configure FOLDER CMAKE-ARGS...
         *) set -- "$@" -DORCH_CUDA=on -DORCH_CUDA_FOR="$(kernels_state)" ;;
     esac
     # what is installed for MPI, SimGrid, OpenCV and CUDA decides what is built for them
-    local stamp="$folder/.configured" key
+    local stamp="$folder/.configured" key begin=$SECONDS
     key="$* mpicc=$(command -v mpicc || true) smpicc=$(command -v smpicc || true) nvcc=$(nvcc_path)"
     key="$key opencv=$(find /usr/include/opencv* "${PREFIX:-/usr/local}"/include/opencv* -path '*/opencv2/dnn.hpp' 2>/dev/null | head -n 1 || true)"
     # anew when the arguments change, or when what is installed changed since
@@ -236,13 +248,28 @@ configure() { # configure FOLDER CMAKE-ARGS...
         attend "$folder.log" configuring cmake -S . -B "$folder" -G Ninja "$@" ||
             { tail -n 30 "$folder.log" >&2; die "configuring failed; all of it is in $folder.log"; }
         printf '%s' "$key" >"$stamp"
+        configuring_s=$((configuring_s + SECONDS - begin))
     fi
 }
 
-compile() { # compile FOLDER [TARGET]
-    local begin=$SECONDS
-    attend "$1.log" building ninja -C "$1" -k 10 ${2:+"$2"} || { failures "$1.log"; die "building failed; all of it is in $1.log"; }
+compile() { # compile FOLDER [TARGET...]
+    local folder=$1 begin=$SECONDS before adapter_ms; shift
+    before=$(adapter_steps "$folder")
+    attend "$folder.log" building ninja -C "$folder" -k 10 "$@" || { failures "$folder.log"; die "building failed; all of it is in $folder.log"; }
+    building_s=$((building_s + SECONDS - begin))
+    adapter_ms=$(comm -13 <(printf '%s\n' "$before") <(adapter_steps "$folder") | awk '{ ms += $2 - $1 } END { print ms + 0 }')
+    adapter_s=$((adapter_s + (adapter_ms + 500) / 1000))
     [ $((SECONDS - begin)) -lt 2 ] || say "built in $(duration $((SECONDS - begin)))"
+}
+
+# The steps of the LibTorch adapter that ninja did last, with their times
+adapter_steps() { grep -s 'orch_torch_adapter\|orch-torch' "$1/.ninja_log" | sort -u || true; }
+
+# What each stage took, in seconds; the adapter is part of building
+packages_s=0 configuring_s=0 building_s=0 adapter_s=0
+stages() {
+    [ $((packages_s + configuring_s + building_s)) -gt 1 ] || return 0
+    row took "packages $(duration $packages_s), configuring $(duration $configuring_s), building $(duration $building_s)$([ $adapter_s = 0 ] || printf ', of which the LibTorch adapter %s' "$(duration $adapter_s)")"
 }
 
 # The files that ninja could not make, with the first errors of each
@@ -319,13 +346,15 @@ choose_torch() {
     esac
 }
 
+targets=product
 build_core() {
     need 'the core' "$CORE_PACKAGES"
     want 'hwloc' "$TOPOLOGY_PACKAGES"
     choose_kernels
     configure "$BUILD" -DORCH_TORCH="$(torch_state)"
-    compile "$BUILD" product # the tests follow where they are run
-    ln -sfn "$BUILD/orch" orch
+    # shellcheck disable=SC2086
+    compile "$BUILD" $targets # the tests follow where they are run
+    ln -sfn "$BUILD/orch" orch 2>/dev/null || say "the clone cannot be written: the program is '$BUILD/orch', and not './orch'"
 }
 
 # The newest of Debian's and Python's is taken: Debian's is installed where there is no other, or where it is asked for.
@@ -349,12 +378,19 @@ build_torch() {
 # The plugins that the text of a recipe names
 recipe_plugins() {
     [ -f "$1" ] || return 0
-    sed 's/#.*//' "$1" | grep -o 'plugin: *"\{0,1\}[a-z][a-z0-9_-]*' | sed 's/.*[: "]//' | sort -u
+    sed 's/#.*//' "$1" | grep -o "plugin[\"']\{0,1\}: *[\"']\{0,1\}[a-z][a-z0-9_-]*" | sed "s/.*[: \"']//" | sort -u || true
+}
+
+# targets_of PLUGIN...: what ninja builds for a recipe of these plugins: the program, and those of them that come with orch
+targets_of() {
+    local name
+    printf 'orch orch-host'
+    for name; do [ ! -f "plugins/$name/plugin.cmake" ] || printf ' trials_of_%s' "$name"; done
 }
 
 # The plugins of the trials that 'orch run ARGS...' would start now; false when it would start nothing for an error
 planned_plugins() {
-    ./orch run --dry-run --json "$@" 2>/dev/null | python3 -c '
+    "$BUILD/orch" run --dry-run --json "$@" 2>/dev/null | python3 -c '
 import json, sys
 for trial in json.load(sys.stdin)["trials"]:
     if trial["state"] in ("missing", "stale", "waiting"):
@@ -392,13 +428,58 @@ want_onnxruntime() {
     fi
 }
 
+# ready_key: what decides how this tree is set up for a recipe. While it is the same, nothing is looked for again. A folder's time
+# changes when something is installed into it.
+ready_key() { # ready_key NEED...
+    local name
+    printf '%s\n' "$HOSTNAME $targets: $* $(torch_state) $(torch_choice) $(kernels_state) $(command -v python3 nvidia-smi || true)"
+    for name in PATH PYTHONPATH VIRTUAL_ENV CONDA_PREFIX PYENV_VERSION Torch_DIR ORCH_PREFIX ORCH_ONNXRUNTIME CUDACXX CUDA_HOME CUDA_PATH \
+        PKG_CONFIG_PATH CMAKE_PREFIX_PATH; do
+        printf '%s=%s\n' $name "${!name:-}"
+    done
+    look_for_python_folders
+    stat -L -c '%n %Y %s' build.sh CMakeLists.txt cmake/torch_find.cmake "$BUILD/.configured" /var/lib/dpkg/status \
+        {"${PREFIX:-/usr/local}",/usr}/{lib,lib/pkgconfig,lib/cmake,include} .python-version "${PYENV_ROOT:-$HOME/.pyenv}/version" \
+        "$(torch_choice)" "${python_folders[@]}" 2>/dev/null || true
+}
+
+# Sets python_folders: where python3 and the system's look for modules. They are asked once, and again where python3 is another one.
+look_for_python_folders() {
+    local stamp="$BUILD/.python" key python
+    key="$(command -v python3 || true) ${PYENV_VERSION:-} ${VIRTUAL_ENV:-} ${CONDA_PREFIX:-} ${PYTHONPATH:-}"
+    if [ "$(sed -n 1p "$stamp" 2>/dev/null)" != "$key" ]; then
+        printf '%s\n' "$key" >"$stamp"
+        for python in python3 /usr/bin/python3; do
+            "$python" -c 'import sys; print("\n".join(p for p in sys.path if p))' >>"$stamp" 2>/dev/null || true
+        done
+    fi
+    mapfile -t python_folders < <(sed '1d; /^$/d' "$stamp")
+}
+
 # set_up_for RECIPE [ARG...]: builds what its plugins declare. MPI, SimGrid, OpenCV and ONNX Runtime are installed where a trial that would run needs them.
 set_up_for() {
-    local needs missing planned need
-    needs=$(needs_of $(recipe_plugins "$1"))
+    local plugins needs missing planned need ready
+    plugins=$(recipe_plugins "$1")
+    needs=$(needs_of $plugins)
+    [ -z "$plugins" ] || targets=$(targets_of $plugins)
+    ready=$(ready_key $needs)
+    if [ "$(cat "$BUILD/.ready" 2>/dev/null)" = "$ready" ] && [ -x "$BUILD/orch" ]; then
+        compile "$BUILD" $targets
+        cat "$BUILD/.table" >&2
+        stages
+        return 0
+    fi
+    rm -f "$BUILD/.ready"
     case " $(echo $needs) " in *' torch '*) build_torch ;; *) build_core ;; esac
     missing=$(not_installed $needs)
-    { [ -n "$missing" ] && has_apt; } || return 0
+    if [ -z "$missing" ]; then
+        found 2>"$BUILD/.table"
+        ready_key $needs >"$BUILD/.ready"
+        cat "$BUILD/.table" >&2
+        stages
+        return 0
+    fi
+    has_apt || { table; return 0; }
     planned=$(planned_plugins "$@") && missing=$(not_installed $(needs_of $(sort -u <<<"$planned")))
     for need in $missing; do
         case $need in
@@ -409,6 +490,7 @@ set_up_for() {
         esac
     done
     [ -z "$missing" ] || build_core
+    table
 }
 
 row() { printf '  %-12s %s\n' "$1" "$2" >&2; }
@@ -429,11 +511,13 @@ cuda_row() {
     row CUDA "${gpu:-no GPU: GPU trials are skipped}; $kernels"
 }
 
-# What was found, and what is left out because of it
-table() {
+# What was found, what is left out because of it, and what it took
+table() { found; stages; }
+
+found() {
     local torch mpi
     say ''
-    row orch "$(./orch --version 2>/dev/null || echo 'not built')"
+    row orch "$("$BUILD/orch" --version 2>/dev/null || echo 'not built')"
     row git "$(git --version 2>/dev/null || echo 'none: runs are recorded as unversioned')"
     torch=$(cached ORCH_TORCH_FOUND)
     row LibTorch "${torch:-left out: no training plugins (./build.sh torch adds them)}"
@@ -442,7 +526,7 @@ table() {
     row MPI "${mpi:-none: trials of plugins that need it are skipped (openmpi-bin)}"
     row SimGrid "$(command -v smpirun || echo 'none: simulated clusters are skipped (libsimgrid-dev)')"
     row 'ONNX Runtime' "$([ -z "$(not_installed onnxruntime)" ] && echo 'runs ONNX files' || echo "not found here: its trials with ONNX files are skipped ('orch doctor' lists the engines)")"
-    row OpenCV "$([ -e "$BUILD/plugins/common/orch-opencv.so" ] && echo 'runs ONNX files' || echo 'none: its trials with ONNX files are skipped (libopencv-dnn-dev)')"
+    row OpenCV "$([[ $(cached ORCH_OPENCV_DNN) = /* && $(cached ORCH_OPENCV_INCLUDE) = /* ]] && echo 'runs ONNX files' || echo 'none: its trials with ONNX files are skipped (libopencv-dnn-dev)')"
 }
 
 # The command to type next
@@ -478,6 +562,7 @@ run_tests() {
     configure "$BUILD" -DORCH_TORCH=on
     compile "$BUILD"
     table
+    unlock
     # one more than there are processors, since some only wait, and most have one thread; 8 need 8 GiB at most
     local jobs=$(($(env -u OMP_NUM_THREADS nproc) + 1))
     ORCH_LOOK_AT_CLONE=1 ctest --test-dir "$BUILD" --output-on-failure -j $((jobs < 8 ? jobs : 8)) "$@" || failed=$?
@@ -526,12 +611,13 @@ run_install() {
 
 command=${1:-help}
 [ $# -gt 0 ] && shift
+case $command in run | test | build | gpu | torch | all | simgrid | asan | coverage | install) lock ;; esac
 case $command in
     run)
         [ $# -gt 0 ] || die "usage: ./build.sh run RECIPE [ARG...]"
         set_up_for "$@"
-        table
-        exec ./orch run "$@" ;;
+        unlock
+        exec "$BUILD/orch" run "$@" ;;
     test) run_tests "$@" ;;
     build) build_core; table; next recipes/first.recipe 'a first sweep, 2 seconds' ;;
     gpu)

@@ -52,7 +52,7 @@ set_tests_properties(cli.0275-scaling cli.0276-allreduce cli.0278-scaling-faults
 # ten runs at once, two of them killed; clone this repository
 set_tests_properties(cli.0371-slots-ten-runs cli.0395-systems PROPERTIES LABELS "slow")
 # wait for the lines that build.sh writes now and then, or run it many times
-set_tests_properties(cli.0390-build-progress cli.0572-kernels-where-wanted PROPERTIES LABELS "slow")
+set_tests_properties(cli.0390-build-progress cli.0572-kernels-where-wanted cli.0575-run-builds-what-it-needs cli.0576-build-bad-places PROPERTIES LABELS "slow")
 # recompute whole reports by SciPy, make up all runs of lab 5's models
 set_tests_properties(cli.0488-answers-of-kinds cli.0517-answers-of-points cli.0519-answers-in-words cli.0489-lab5-hardware cli.0549-answers-recomputed PROPERTIES LABELS "slow")
 # wait for a killed command's host
