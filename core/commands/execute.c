@@ -288,15 +288,24 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     return status_of(&totals, task->options);
 }
 
+static void print_message(void *ctx, const char *text)
+{
+    orch_cli_info(ctx, "%s", text);
+}
+
 static int submit_plan(struct orch_cli *cli, struct orch_plan *plan, const struct task *task,
                        GError **error)
 {
-    const struct orch_submit_request request = {
+    const struct orch_listener listener = {.ctx = cli, .message = print_message};
+    struct orch_chooser chooser;
+    struct orch_submit_request request = {
         .at_once = (unsigned)task->options->jobs,
         .requires_all = g_strcmp0(task->options->require, "ok") == 0,
         .forecaster = &task->forecaster,
         .limits = is_limited(task) ? &task->limits : NULL,
     };
+    if (orch_run_parts_choose(task->parts, plan, &listener, &chooser))
+        request.chooser = &chooser;
     print_outlook(cli, plan, task);
     return plan->options.executor->submit(cli, plan, &request, error);
 }

@@ -67,24 +67,19 @@ bool orch_execute_options_agree(const struct orch_cli *cli,
     return orch_execute_executor_fits(cli, options->executor, error);
 }
 
-/* The values of a search's trials, and which repeats are needed, are decided here, from results
- * that an executor brings later. */
-static bool is_decided_before(const struct orch_plan *plan, GError **error)
+/* Which repeats of `repeat: auto` are needed is decided here, from results that an executor brings
+ * later. */
+static bool has_no_auto_repeats(const struct orch_plan *plan, GError **error)
 {
     for (unsigned i = 0; i < plan->count; i++) {
         const struct orch_plan_item *item = &plan->items[i];
-        bool is_open = orch_cell_is_open(item->cell);
-        if (!plan->options.executor || !item->cell->wanted ||
-            (!is_open && !item->cell->experiment->repeats))
+        if (!plan->options.executor || !item->cell->wanted || !item->cell->experiment->repeats)
             continue;
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       is_open ? "run 'orch run' itself within one job of the cluster"
-                               : "run 'orch run' itself within one job of the cluster, or give a "
-                                 "number of repeats",
-                       is_open ? "option '--executor': the trials of experiment '%s' are those of "
-                                 "a search, which are chosen while it runs"
-                               : "option '--executor': the repeats of experiment '%s' (repeat: "
-                                 "auto) are decided while it runs",
+                       "run 'orch run' itself within one job of the cluster, or give a number of "
+                       "repeats",
+                       "option '--executor': the repeats of experiment '%s' (repeat: auto) are "
+                       "decided while it runs",
                        item->cell->experiment->name);
         return false;
     }
@@ -110,7 +105,7 @@ bool orch_execute_may_start(struct orch_cli *cli, const struct orch_expansion *e
                             const struct orch_execute_options *options,
                             const struct orch_plan *plan, GError **error)
 {
-    if (!is_decided_before(plan, error) || !orch_command_check_plan(plan, error))
+    if (!has_no_auto_repeats(plan, error) || !orch_command_check_plan(plan, error))
         return false;
     const struct orch_source *source = orch_workspace_source(cli->workspace, error);
     if (!source || !may_be_frozen(options, source, error))

@@ -14,13 +14,15 @@ struct orch_store;
 struct orch_plan;
 struct orch_forecaster;
 struct orch_limits;
+struct orch_chooser;
 
 /** What `orch run` asks of an executor besides the plan. */
 struct orch_submit_request {
     unsigned at_once;  /* trials that run at the same time (-j); 0: no limit */
     bool requires_all; /* --require ok: skipped trials count as failed */
     const struct orch_forecaster *forecaster;
-    const struct orch_limits *limits; /* NULL: none */
+    const struct orch_limits *limits;   /* NULL: none */
+    const struct orch_chooser *chooser; /* of the plan's searches; NULL: it has none */
 };
 
 /** An option of `orch run` that the executor does not support, without dashes, and what to do. */

@@ -3,6 +3,7 @@
  * can be reused, whoever made it, takes the place of one that would have to be chosen, so that a
  * search that was killed goes on where it was, and a colleague's results cost nothing. So does a
  * point whose trial the search's rule stopped: it was tried, though its result is not known. */
+#include "core/plan/executor.h"
 #include "core/plan/plan_private.h"
 
 #include "core/recipe/recipe_search.h"
@@ -211,6 +212,50 @@ static bool fill(struct orch_plan *plan, unsigned index, GError **error)
     return rows;
 }
 
+/* ---- trials in progress -------------------------------------------------------------------------
+ */
+
+/* The parameters of a trial's record: name -> canonical value. */
+static json_t *params_of(const struct orch_active_row *row)
+{
+    g_autoptr(json_t) record = row->record ? json_loads(row->record, 0, NULL) : NULL;
+    const json_t *rows = json_object_get(record, "params");
+    json_t *params = json_object();
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *cells = json_array_get(rows, i);
+        const char *name = json_string_value(json_array_get(cells, 0));
+        const char *text = json_string_value(json_array_get(cells, 2));
+        if (name && text)
+            json_object_set_new(params, name, json_loads(text, JSON_DECODE_ANY, NULL));
+    }
+    return params;
+}
+
+/* Gives open points of one search those of its trials that were submitted to an executor and have
+ * not been collected. `index`: of its first open item. */
+static bool fill_submitted(struct orch_plan *plan, unsigned index, GError **error)
+{
+    const struct orch_search_point *first = plan->items[index].cell->point;
+    for (guint i = 0; i < plan->actives->len; i++) {
+        const struct orch_active_row *row = plan->actives->pdata[i];
+        const struct orch_cell *cell = plan->items[index].cell;
+        double at[ORCH_SPACE_PARAMS_MAX] = {0};
+        bool is_taken;
+        if (!orch_executor_has_submitted(&row->runner))
+            continue;
+        while (cell && !(orch_cell_is_open(cell) && cell->point->search == first->search &&
+                         cell->point->group == first->group))
+            cell = ++index < plan->count ? plan->items[index].cell : NULL;
+        if (!cell)
+            return true;
+        g_autoptr(json_t) params = params_of(row);
+        if (orch_search_point_of(cell, params, at) &&
+            !orch_plan_take_trial(plan, index, at, row->fingerprint, &is_taken, error))
+            return false;
+    }
+    return true;
+}
+
 bool orch_plan_fill_searches(struct orch_plan *plan, GError **error)
 {
     const struct orch_search *search = NULL;
@@ -222,7 +267,7 @@ bool orch_plan_fill_searches(struct orch_plan *plan, GError **error)
             continue;
         search = cell->point->search;
         group = cell->point->group;
-        if (!fill(plan, i, error))
+        if (!fill(plan, i, error) || !fill_submitted(plan, i, error))
             return false;
     }
     return true;

@@ -44,6 +44,14 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
                       "%u trial%s not submitted: the best of trials that have not ended must be "
                       "known first. Run the same command again once they have",
                       s->waiting, s->waiting == 1 ? " was" : "s were");
+    if (s->unchosen)
+        orch_cli_info(cli,
+                      "%u trial%s of a search: the values of the next ones are chosen when some of "
+                      "those that were submitted have ended. Run the same command again then",
+                      s->unchosen, s->unchosen == 1 ? " is left" : "s are left");
+    if (s->unneeded)
+        orch_cli_info(cli, "%u trial%s not needed: the search is over", s->unneeded,
+                      s->unneeded == 1 ? " is" : "s are");
     for (guint i = 0; i < s->problems->len; i++)
         orch_cli_info(cli, "%s", (const char *)s->problems->pdata[i]);
     if (s->not_run)
@@ -91,13 +99,13 @@ static void print_json(const struct orch_plan *plan, const struct orch_slurm_sub
         json_array_append_new(arrays, array_json(s->arrays->pdata[i]));
     for (guint i = 0; i < s->problems->len; i++)
         json_array_append_new(problems, json_string(s->problems->pdata[i]));
-    orch_cli_print_json(
-        json_pack("{s:s s:s? s:i s:i s:i s:i s:i s:i s:i s:s? s:o s:o}", "recipe",
-                  plan->expansion->name, "profile", plan->expansion->profile, "submitted",
-                  (int)s->submitted, "done_before", (int)s->reused, "held", (int)s->held, "skipped",
-                  (int)s->skipped, "waiting", (int)s->waiting, "not_run",
-                  (int)(s->not_run + s->problems->len), "held_back", (int)s->held_back,
-                  "stopped_by", orch_limit_name(s->limit), "arrays", arrays, "problems", problems));
+    orch_cli_print_json(json_pack(
+        "{s:s s:s? s:i s:i s:i s:i s:i s:i s:i s:i s:i s:s? s:o s:o}", "recipe",
+        plan->expansion->name, "profile", plan->expansion->profile, "submitted", (int)s->submitted,
+        "done_before", (int)s->reused, "held", (int)s->held, "skipped", (int)s->skipped, "waiting",
+        (int)s->waiting, "unchosen", (int)s->unchosen, "not_needed", (int)s->unneeded, "not_run",
+        (int)(s->not_run + s->problems->len), "held_back", (int)s->held_back, "stopped_by",
+        orch_limit_name(s->limit), "arrays", arrays, "problems", problems));
 }
 
 static int status_of(const struct orch_slurm_submission *s,
@@ -118,6 +126,7 @@ static int submit(struct orch_cli *cli, struct orch_plan *plan,
         .argv_json = argv,
         .forecaster = request->forecaster,
         .limits = request->limits,
+        .chooser = request->chooser,
     };
     struct orch_slurm_submission submission = {0};
     bool ok = orch_slurm_submit(plan, &submit, &submission, error);
@@ -166,6 +175,7 @@ const struct orch_command_part ORCH_PART_RUN_SLURM = {
         "\n\n"
         "With --executor slurm every trial is submitted at once, as job arrays, and the command "
         "returns; trials that refer to others become dependent jobs, and -j limits how many of an "
-        "array run at once. 'orch collect' takes in what has ended. See docs/slurm.md.",
+        "array run at once. 'orch collect' takes in what has ended. A search is submitted in "
+        "batches of -j trials: the same command again chooses the next ones. See docs/slurm.md.",
     .examples = "  orch run r.recipe --executor slurm     # submit to the cluster",
 };

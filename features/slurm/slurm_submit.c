@@ -96,7 +96,7 @@ static enum readiness look_at_refs(const struct slurm_submitter *s, unsigned ind
             unsigned other = g_array_index(ref->cells, unsigned, j);
             const struct orch_plan_item *item = &s->plan->items[other];
             if (item->state == ORCH_PLAN_DONE ||
-                (item->state == ORCH_PLAN_PRUNED && ref->best_metric))
+                (ref->best_metric && orch_plan_is_passed_over(item)))
                 continue;
             if (item->state == ORCH_PLAN_SKIPPED || item->state == ORCH_PLAN_UNUSED ||
                 item->state == ORCH_PLAN_PRUNED || s->fates[other] == SLURM_GIVEN_UP)
@@ -168,11 +168,13 @@ static GPtrArray *find_ready(struct slurm_submitter *s, GHashTable *memory, GErr
         if (!orch_plan_will_run(item) || s->fates[index] != SLURM_OPEN ||
             look_at_refs(s, index, deps) != READY)
             continue;
-        if (!settle(s, index, error)) {
+        bool may = true;
+        if ((orch_cell_is_open(item->cell) && !orch_slurm_choose(s, index, &may, error)) ||
+            (may && !settle(s, index, error))) {
             g_ptr_array_unref(all);
             return NULL;
         }
-        if (!orch_plan_will_run(item))
+        if (!may || !orch_plan_will_run(item))
             continue;
         if (!item->fingerprint[0])
             orch_slurm_give_up(s, index, item->reason);
@@ -212,6 +214,8 @@ static void count_rest(struct slurm_submitter *s)
             continue;
         if (s->fates[i] == SLURM_HELD_BACK)
             s->out->held_back++;
+        else if (orch_cell_is_open(s->plan->items[i].cell) && look_at_refs(s, i, deps) == READY)
+            s->out->unchosen++;
         else if (look_at_refs(s, i, deps) == NEVER)
             s->out->not_run++;
         else

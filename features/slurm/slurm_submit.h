@@ -25,6 +25,8 @@ struct orch_slurm_submission {
     GPtrArray *arrays; /* struct orch_slurm_array * */
     unsigned submitted, reused, held, skipped;
     unsigned waiting;    /* they refer to the best of trials that have not ended */
+    unsigned unchosen;   /* of searches: chosen by a later command, from the results of these */
+    unsigned unneeded;   /* of searches that try nothing more */
     unsigned not_run;    /* they refer to a trial that cannot be submitted */
     GPtrArray *problems; /* char *, one for each trial that refers to a missing result */
     enum orch_limit limit;
@@ -36,6 +38,7 @@ struct orch_slurm_submit_options {
     const char *argv_json;
     const struct orch_forecaster *forecaster; /* NULL: none */
     const struct orch_limits *limits;         /* NULL: none */
+    const struct orch_chooser *chooser;       /* of the plan's searches; NULL: it has none */
 };
 
 /** Submits. On error, what was submitted before stays and is in `*out`, which the caller clears. */

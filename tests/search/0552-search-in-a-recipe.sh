@@ -58,10 +58,8 @@ same "$(json runs.#)" 0
 ok orch run s.recipe
 says 'nothing to run'
 
-# a search is not submitted, and its trials are no jobs, because their values are not known
+# trials of a search are no jobs of a cloud, because their values are not known
 recipe '' '{ metric: min val_loss, trials: 9 }'
-fails 2 orch run s.recipe --executor slurm
-says 'are those of a search'
 fails 2 orch export job s.recipe --trial 20 --to k8s
 says 'is one of a search'
 
