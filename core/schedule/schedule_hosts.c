@@ -71,11 +71,10 @@ static void ask_to_end(struct host *host, const char *what, const char *why)
     g_autofree char *line =
         text ? g_strdup_printf("%s\n", text) : g_strdup_printf("{\"do\":\"%s\"}\n", what);
     free(text);
-    if (!host->cancelled && write(host->stdin_fd, line, strlen(line)) < 0)
+    if (write(host->stdin_fd, line, strlen(line)) < 0)
         kill(host->pid, SIGTERM);
     kill(host->pid,
          SIGCONT); /* a stopped host (SIGSTOP) must continue before it can end its trial */
-    host->cancelled = true;
 }
 
 void orch_schedule_cancel_host(struct host *host, int signal_number, const char *why)
@@ -83,15 +82,18 @@ void orch_schedule_cancel_host(struct host *host, int signal_number, const char 
     if (signal_number == SIGTERM) {
         kill(host->pid, SIGTERM);
         kill(host->pid, SIGCONT);
-        host->cancelled = true;
-    } else {
+    } else if (!host->cancelled) {
         ask_to_end(host, "cancel", why);
+    } else {
+        kill(host->pid, SIGCONT);
     }
+    host->cancelled = true;
 }
 
 void orch_schedule_prune_host(struct host *host, const char *why)
 {
     ask_to_end(host, "prune", why);
+    host->is_pruned = true;
 }
 
 void orch_schedule_cancel(struct run *run, int signal_number, const char *why)

@@ -39,9 +39,10 @@ struct host {
     struct job *job;
     char *record;
     pid_t pid;
-    int pidfd;    /* -1: none, polled */
-    int stdin_fd; /* when it is closed, the host knows that the runner is gone */
-    bool cancelled;
+    int pidfd;                   /* -1: none, polled */
+    int stdin_fd;                /* when it is closed, the host knows that the runner is gone */
+    bool cancelled, is_pruned;   /* it was asked to end its trial so: a trial that is being pruned
+                                    may still be cancelled */
     struct orch_journal *values; /* read for its search (schedule_values.c); NULL: not yet */
     uint64_t inputs_stamp;       /* of its inputs when it started in the user's folder */
     unsigned written_number;     /* of orch_written_begin */

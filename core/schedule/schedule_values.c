@@ -52,7 +52,7 @@ void orch_schedule_watch_values(struct run *run)
 {
     for (guint i = 0; i < run->hosts->len; i++) {
         struct host *host = run->hosts->pdata[i];
-        const char *metric = host->cancelled ? NULL : watched_metric(run, host);
+        const char *metric = host->cancelled || host->is_pruned ? NULL : watched_metric(run, host);
         if (metric)
             watch(run, host, metric);
     }
