@@ -76,7 +76,7 @@ static bool decide(struct chooser *chooser, const struct orch_plan *plan,
         char reached[ORCH_REAL_CHARS];
         *out = ORCH_SEARCH_IS_OVER;
         *out_why = g_strdup_printf("its search has reached %s %s", search->metric,
-                                   orch_real_format(points.best_whole, reached));
+                                   orch_tried_value_format(points.best_whole, reached));
     } else if (ok && is_reached(search, points.hopeful_value)) {
         chooser->hopeful = points.hopeful;
         *out = point == points.hopeful ? ORCH_SEARCH_GOES_ON : ORCH_SEARCH_WAITS;

@@ -34,7 +34,7 @@ static bool print_best(struct ending *end, const struct orch_plan *plan,
         g_autofree char *label = orch_cell_label(best->cell);
         orch_cli_info(end->cli, "best %s of %u point%s: %s %s, %s (orch show %s)",
                       of->search->metric, points.points, orch_plural(points.points),
-                      of->search->summary, orch_real_format(points.best_value, value), label,
+                      of->search->summary, orch_tried_value_format(points.best_value, value), label,
                       best->run_key + strlen(best->run_key) - 8);
     }
     orch_tried_points_clear(&points);

@@ -232,6 +232,11 @@ static bool add_item(struct orch_tried *tried, const struct orch_plan *plan, uns
     return true;
 }
 
+const char *orch_tried_value_format(double value, char out[ORCH_REAL_CHARS])
+{
+    return g_ascii_formatd(out, ORCH_REAL_CHARS, "%.9g", value);
+}
+
 bool orch_tried_is_better(const struct orch_search *search, double value, double than)
 {
     return isfinite(value) && (isnan(than) || (search->is_max ? value > than : value < than));

@@ -5,6 +5,7 @@
 #define ORCH_FEATURES_SEARCH_TRIED_POINTS_H
 
 #include "core/plan/plan.h"
+#include "lib/base/text.h"
 #include "lib/wire/verdict.h"
 #include "predictors/sampler.h"
 
@@ -31,6 +32,8 @@ bool orch_tried_read(struct orch_tried *tried, const struct orch_plan *plan,
                      const struct orch_search_point *of, struct orch_tried_points *out,
                      GError **error);
 void orch_tried_points_clear(struct orch_tried_points *points);
+/** Writes a point's value, which is a mean, to nine digits. Returns `out`. */
+const char *orch_tried_value_format(double value, char out[ORCH_REAL_CHARS]);
 /** Whether one value of the search's metric is better than another; nothing is worse than NAN. */
 bool orch_tried_is_better(const struct orch_search *search, double value, double than);
 /** Whether a trial failed because of what it is. Others were cancelled, lost or taken from the
