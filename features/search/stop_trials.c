@@ -1,26 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/search/stop_trials.h"
 
+#include "lib/base/json.h"
 #include "predictors/stop_trial.h"
 
 #include <math.h>
 #include <string.h>
 
+struct point {
+    int64_t step;
+    double value;
+};
+
 /* The curve of a run. */
 struct curve {
     const struct orch_plan_item *running; /* NULL: it is in the store */
-    struct orch_stop_sum before, sum;     /* without and with the last value */
-    int64_t step;                         /* of the last value of a running trial */
-    GArray *so_far;                       /* double: the objective's summary up to each value */
+    GArray *points;                       /* struct point, by step: of a running trial */
+    struct orch_stop_sum sum;
+    GArray *so_far;     /* double: the objective's summary up to each value */
+    bool is_stale;      /* an earlier value has changed, so that `so_far` is to be made anew */
+    bool has_restarted; /* a step came after a larger one, as where each epoch counts from 1: the
+                           store has the last values only, so that the n-th ones of two such curves
+                           are of different times */
 };
 
 struct orch_stop_trials {
-    GHashTable *curves; /* key of a run -> struct curve * */
+    GHashTable *curves;  /* key of a run -> struct curve * */
+    GHashTable *watched; /* key of a run that has ended here -> whether its steps began again */
 };
 
 static void curve_free(void *pointer)
 {
     struct curve *curve = pointer;
+    g_array_unref(curve->points);
     g_array_unref(curve->so_far);
     g_free(curve);
 }
@@ -30,6 +42,7 @@ static struct curve *curve_new(struct orch_stop_trials *trials, const char *key,
 {
     struct curve *curve = g_new0(struct curve, 1);
     curve->running = running;
+    curve->points = g_array_new(FALSE, FALSE, sizeof(struct point));
     curve->so_far = g_array_new(FALSE, FALSE, sizeof(double));
     g_hash_table_insert(trials->curves, g_strdup(key), curve);
     return curve;
@@ -39,6 +52,7 @@ struct orch_stop_trials *orch_stop_trials_new(void)
 {
     struct orch_stop_trials *trials = g_new0(struct orch_stop_trials, 1);
     trials->curves = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, curve_free);
+    trials->watched = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     return trials;
 }
 
@@ -47,6 +61,7 @@ void orch_stop_trials_free(struct orch_stop_trials *trials)
     if (!trials)
         return;
     g_hash_table_unref(trials->curves);
+    g_hash_table_unref(trials->watched);
     g_free(trials);
 }
 
@@ -82,9 +97,60 @@ static enum orch_stop_summary summary_of(const struct orch_cell *cell)
 
 static void add_value(const struct orch_cell *cell, struct curve *curve, double value)
 {
-    curve->before = curve->sum;
     double so_far = orch_stop_summary_add(summary_of(cell), &curve->sum, value);
     g_array_append_val(curve->so_far, so_far);
+}
+
+/* Puts a value in its place by its step, as the store does: the last value of a step counts.
+ * Returns whether it continues the curve. */
+static bool put_value(struct curve *curve, int64_t step, double value, const struct orch_cell *cell)
+{
+    const struct point point = {step, value};
+    struct point *points = (struct point *)(void *)curve->points->data;
+    guint low = 0, high = curve->points->len;
+    if (!high || points[high - 1].step < step) {
+        g_array_append_val(curve->points, point);
+        if (!curve->is_stale)
+            add_value(cell, curve, value);
+        return true;
+    }
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        if (points[middle].step < step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    curve->has_restarted = curve->has_restarted || step < points[curve->points->len - 1].step;
+    if (points[low].step == step)
+        points[low] = point;
+    else
+        g_array_insert_val(curve->points, low, point);
+    curve->is_stale = true;
+    return false;
+}
+
+/* Sums the values of a running trial up anew when earlier ones have changed. */
+static void renew(struct curve *curve)
+{
+    if (!curve->is_stale)
+        return;
+    curve->is_stale = false;
+    curve->sum = (struct orch_stop_sum){0};
+    g_array_set_size(curve->so_far, 0);
+    for (guint i = 0; i < curve->points->len; i++)
+        add_value(curve->running->cell, curve, g_array_index(curve->points, struct point, i).value);
+}
+
+/* Whether the steps of a run of the store began again. Of an earlier run only the number of values
+ * is known that a later one replaced. */
+static bool has_restarted(const struct orch_stop_trials *trials, const struct orch_run *run)
+{
+    void *known;
+    if (g_hash_table_lookup_extended(trials->watched, run->key, NULL, &known))
+        return known != NULL;
+    g_autoptr(json_t) facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
+    return orch_json_int(facts, "replaced_points", 0) > 0;
 }
 
 /* The curve of a run of the store. NULL with an error. */
@@ -100,12 +166,14 @@ static struct curve *stored_curve(struct orch_stop_trials *trials, const struct 
     if (!run)
         return NULL;
     struct orch_series *series = orch_store_series(plan->store, run->id, metric, &problem);
+    bool is_restarted = has_restarted(trials, run);
     orch_run_free(run);
     if (problem) {
         g_propagate_error(error, problem);
         return NULL;
     }
     curve = curve_new(trials, item->run_key, NULL);
+    curve->has_restarted = is_restarted;
     for (size_t i = 0; series && i < series->count; i++)
         add_value(item->cell, curve, series->value[i]);
     orch_series_free(series);
@@ -115,11 +183,15 @@ static struct curve *stored_curve(struct orch_stop_trials *trials, const struct 
 void orch_stop_trials_note_end(struct orch_stop_trials *trials, const struct orch_plan_item *item)
 {
     GHashTableIter iter;
-    void *curve;
+    void *key, *curve;
     g_hash_table_iter_init(&iter, trials->curves);
-    while (g_hash_table_iter_next(&iter, NULL, &curve))
-        if (((struct curve *)curve)->running == item)
-            g_hash_table_iter_remove(&iter);
+    while (g_hash_table_iter_next(&iter, &key, &curve)) {
+        bool is_restarted = ((struct curve *)curve)->has_restarted;
+        if (((struct curve *)curve)->running != item)
+            continue;
+        g_hash_table_insert(trials->watched, g_strdup(key), GINT_TO_POINTER(is_restarted));
+        g_hash_table_iter_remove(&iter);
+    }
 }
 
 /* ---- the rule -----------------------------------------------------------------------------------
@@ -139,12 +211,14 @@ static bool has_run(const struct orch_plan_item *item)
 static void append(GArray *out, const struct curve *curve, const struct orch_cell *cell,
                    enum orch_curve_end end)
 {
+    if (curve->has_restarted)
+        return;
     const struct orch_stop_curve one = {
         .values = (const double *)(const void *)curve->so_far->data,
         .count = curve->so_far->len,
         .end = end,
-        .number =
-            (cell->point->number - 1) * (unsigned)cell->experiment->repeat + (unsigned)cell->repeat,
+        /* repeats are run after all points, so that the numbers go by the order of starting */
+        .number = ((unsigned)cell->repeat - 1) * cell->point->search->trials + cell->point->number,
     };
     g_array_append_val(out, one);
 }
@@ -171,9 +245,11 @@ static GArray *curves_of(struct orch_stop_trials *trials, const struct orch_plan
     void *pointer;
     g_hash_table_iter_init(&iter, trials->curves);
     while (g_hash_table_iter_next(&iter, NULL, &pointer)) {
-        const struct curve *curve = pointer;
-        if (curve != own && curve->running && is_of(curve->running, of))
-            append(out, curve, curve->running->cell, ORCH_CURVE_RUNNING);
+        struct curve *curve = pointer;
+        if (curve == own || !curve->running || !is_of(curve->running, of))
+            continue;
+        renew(curve);
+        append(out, curve, curve->running->cell, ORCH_CURVE_RUNNING);
     }
     return g_steal_pointer(&out);
 }
@@ -183,17 +259,13 @@ char *orch_stop_trials_judge(struct orch_stop_trials *trials, const struct orch_
 {
     const struct orch_search *search = running->item->cell->point->search;
     struct curve *curve = g_hash_table_lookup(trials->curves, running->key);
-    if (!curve)
+    if (!curve) {
+        orch_stop_trials_note_end(trials, running->item); /* an attempt before this one */
         curve = curve_new(trials, running->key, running->item);
-    bool replaces = curve->so_far->len && curve->step == step;
-    if (replaces) {
-        curve->sum = curve->before;
-        g_array_set_size(curve->so_far, curve->so_far->len - 1);
     }
-    curve->step = step;
-    add_value(running->item->cell, curve, value);
-    if (replaces)
+    if (!put_value(curve, step, value, running->item->cell) || curve->has_restarted)
         return NULL;
+    renew(curve);
     g_autoptr(GError) problem = NULL;
     g_autoptr(GArray) curves = curves_of(trials, plan, curve, &problem);
     if (!curves) {

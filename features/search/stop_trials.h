@@ -13,7 +13,8 @@ void orch_stop_trials_free(struct orch_stop_trials *trials);
 /** The metric by which a trial may be stopped; NULL: no rule stops it. */
 const char *orch_stop_trials_metric(const struct orch_plan_item *item);
 /** Takes a value of a running trial. Returns why the trial is stopped (the caller frees), or NULL.
- * A later value of the same step replaces it and is not judged again. */
+ * A value whose step is not above all before takes its place by its step, as in the store, and is
+ * not judged. The values of an earlier attempt are forgotten. */
 char *orch_stop_trials_judge(struct orch_stop_trials *trials, const struct orch_plan *plan,
                              const struct orch_running *running, int64_t step, double value);
 /** Forgets what was read of a trial's journal: its run has ended, and is in the store. */
