@@ -132,7 +132,7 @@ struct orch_sharing {
     /** Called when a trial was not started although `claim` returned true. */
     void (*dropped)(void *ctx, const struct orch_plan_item *item);
     /** Called when a trial has ended, is recorded and will not be retried. `well`: its run can be
-     * reused. */
+     * reused, or its search's rule stopped it, so that others need not run it either. */
     void (*ended)(void *ctx, const struct orch_plan_item *item, bool well);
     /** Called about once per second. `quiet`: a timing trial is running, so the hook must not cause
      * load. */

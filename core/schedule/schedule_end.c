@@ -12,6 +12,7 @@ static void count_end(struct run *run, struct job *job, const struct orch_collec
     job->well = orch_verdict_facts(collected->verdict)->is_reused;
     if (run->options->fail_fast && orch_verdict_facts(collected->verdict)->fault)
         run->failed_fast = true;
+    job->is_pruned = collected->verdict == ORCH_VERDICT_PRUNED;
     orch_schedule_note_end(run, job, collected);
 }
 

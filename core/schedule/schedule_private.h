@@ -30,6 +30,7 @@ struct job {
     bool ran;         /* its last attempt was started here */
     unsigned spoiled; /* attempts during which its inputs changed */
     bool well;        /* ended so that others may refer to it */
+    bool is_pruned;   /* its search's rule stopped it */
     bool is_refused;  /* a limit prevented it the last time it could start */
 };
 

@@ -29,7 +29,7 @@ void orch_schedule_unclaim(struct run *run, const struct job *job)
     const struct orch_sharing *sharing = run->options->sharing;
     const struct orch_plan_item *item = &run->plan->items[job->index];
     if (sharing && job->status == JOB_ENDED && job->ran)
-        sharing->ended(sharing->ctx, item, job->well);
+        sharing->ended(sharing->ctx, item, job->well || job->is_pruned);
     else if (sharing)
         sharing->dropped(sharing->ctx, item);
 }

@@ -175,6 +175,30 @@ static bool prepare(struct run *run, struct job *job, const unsigned *chosen,
     return true;
 }
 
+/* Ends a trial that need not run: its search's rule has stopped it before. */
+static void end_unrun(struct run *run, struct job *job)
+{
+    bool is_pruned = run->plan->items[job->index].state == ORCH_PLAN_PRUNED;
+    job->status = JOB_ENDED;
+    *(is_pruned ? &run->totals.pruned_before : &run->totals.skipped) += 1;
+    run->moved = true;
+    orch_schedule_note_search(run, job, NULL);
+}
+
+/* Ends a trial that the search's rule has stopped in another run since this plan was made. */
+static bool look_if_pruned(struct run *run, struct job *job, GError **error)
+{
+    struct orch_plan_item *item = &run->plan->items[job->index];
+    if (!item->cell->point || !item->cell->point->search->stop || item->forced)
+        return true;
+    g_hash_table_remove(run->plan->active, item->fingerprint); /* the claim says who runs it now */
+    if (!orch_plan_settle(run->plan, job->index, error))
+        return false;
+    if (item->state == ORCH_PLAN_PRUNED)
+        end_unrun(run, job);
+    return true;
+}
+
 /* Claims the trial in the store and starts its host if the claim succeeded. */
 static bool start(struct run *run, struct job *job, const unsigned *chosen,
                   struct orch_run_slot *slot, GError **error)
@@ -189,6 +213,11 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
         return false;
     if (is_renewed || !orch_schedule_claim(run, job))
         return true;
+    bool ok = look_if_pruned(run, job, error);
+    if (!ok || job->status != JOB_TODO) {
+        orch_schedule_unclaim(run, job);
+        return ok;
+    }
     if (!prepare(run, job, chosen, slot, &dir, &is_given_up, error))
         return false;
     if (is_given_up)
@@ -202,8 +231,8 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
     memcpy(active.key, dir.key, sizeof active.key);
     enum orch_begin begin;
     char other[ORCH_KEY_CHARS] = "";
-    bool ok = orch_store_begin(run->plan->store, &active, (enum orch_reuse)experiment->reuse,
-                               item->forced, &begin, other, error);
+    ok = orch_store_begin(run->plan->store, &active, (enum orch_reuse)experiment->reuse,
+                          item->forced, &begin, other, error);
     if (ok && begin == ORCH_BEGIN_DONE)
         reuse(run, job, other);
     else if (ok && begin == ORCH_BEGIN_HELD)
@@ -286,10 +315,7 @@ static bool settle(struct run *run, struct job *job, GError **error)
         g_autofree char *key = g_strdup(item->run_key);
         reuse(run, job, key);
     } else if (item->state == ORCH_PLAN_SKIPPED || item->state == ORCH_PLAN_PRUNED) {
-        job->status = JOB_ENDED;
-        *(item->state == ORCH_PLAN_PRUNED ? &run->totals.pruned_before : &run->totals.skipped) += 1;
-        run->moved = true;
-        orch_schedule_note_search(run, job, NULL);
+        end_unrun(run, job);
     }
     return true;
 }
