@@ -6,6 +6,7 @@
 
 #include "core/stats/best_arm.h"
 #include "core/stats/group.h"
+#include "features/search/tried_points.h"
 #include "lib/base/text.h"
 #include "lib/space/repeat_rule.h"
 
@@ -83,8 +84,9 @@ struct setting {
     unsigned first, end; /* of the plan's items */
     GArray *values;      /* double */
     unsigned running;
-    unsigned ended; /* with or without a value */
-    unsigned left;  /* that may still start */
+    unsigned ended;  /* with or without a value */
+    unsigned left;   /* that may still start */
+    bool is_stopped; /* a rule stopped one of them: the setting cannot be the best */
     struct orch_stat stat;
 };
 
@@ -120,6 +122,7 @@ static bool add_item(struct orch_repeat_trials *repeats, const struct orch_plan 
 {
     const struct orch_plan_item *item = &plan->items[index];
     double value;
+    inout->is_stopped = inout->is_stopped || orch_tried_is_stopped(item);
     if (item->state == ORCH_PLAN_DONE) {
         inout->ended++;
         if (!value_of(repeats, plan, item, &value, error))
@@ -196,7 +199,17 @@ static void free_setting(gpointer pointer)
     g_free(pointer);
 }
 
-/* Reads the settings of a search that have a value; `*out_waits`: a first trial of others runs. */
+/* Whether a trial runs or may still start, here or elsewhere. */
+static bool is_awaited(const struct orch_repeat_trials *repeats, const struct orch_plan *plan,
+                       unsigned index)
+{
+    const struct orch_plan_item *item = &plan->items[index];
+    return (orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD) &&
+           !g_hash_table_contains(repeats->ended, GUINT_TO_POINTER(index));
+}
+
+/* Reads the settings of a search that have a value and may be the best; `*out_waits`: repeats run,
+ * or the first repeat of another setting has not ended, so that it may still become one. */
 static GPtrArray *read_settings(struct orch_repeat_trials *repeats, const struct orch_plan *plan,
                                 const struct orch_search_point *of, bool *out_waits, GError **error)
 {
@@ -214,8 +227,8 @@ static GPtrArray *read_settings(struct orch_repeat_trials *repeats, const struct
         if (!setting_read(repeats, plan, i, setting, error))
             return NULL;
         i = setting->end;
-        *out_waits = *out_waits || setting->running;
-        if (!setting->stat.count)
+        *out_waits = *out_waits || setting->running || is_awaited(repeats, plan, setting->first);
+        if (!setting->stat.count || setting->is_stopped)
             g_ptr_array_remove_index(settings, settings->len - 1);
     }
     return g_steal_pointer(&settings);
@@ -284,6 +297,15 @@ static bool has_earlier(const struct orch_repeat_trials *repeats, const struct o
     return false;
 }
 
+/* Whether a rule stopped a repeat of the setting that begins at an item. */
+static bool is_stopped(const struct orch_plan *plan, unsigned first)
+{
+    for (unsigned i = first; i < plan->count && is_same_setting(plan, first, i); i++)
+        if (orch_tried_is_stopped(&plan->items[i]))
+            return true;
+    return false;
+}
+
 bool orch_repeat_trials_ask(struct orch_repeat_trials *repeats, const struct orch_plan *plan,
                             unsigned index, bool is_alone, enum orch_search_turn *out,
                             char **out_why, GError **error)
@@ -294,7 +316,10 @@ bool orch_repeat_trials_ask(struct orch_repeat_trials *repeats, const struct orc
     *out = ORCH_SEARCH_GOES_ON;
     if (index == first || g_hash_table_contains(repeats->running, GUINT_TO_POINTER(index)))
         return true; /* the first one, or one that is retried */
-    if (cell->point && !is_alone) {
+    if (is_stopped(plan, first)) {
+        *out = ORCH_SEARCH_IS_OVER;
+        *out_why = g_strdup("a rule stopped a repeat of its setting");
+    } else if (cell->point && !is_alone) {
         if (!is_decided(repeats, cell->point) &&
             !decide_search(repeats, plan, cell->point, rule, error))
             return false;

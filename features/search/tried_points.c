@@ -191,6 +191,11 @@ static const struct value *value_of(struct orch_tried *tried, const struct orch_
     return value;
 }
 
+bool orch_tried_is_stopped(const struct orch_plan_item *item)
+{
+    return item->state == ORCH_PLAN_PRUNED && item->run_key;
+}
+
 /* What is known of a point. */
 struct known {
     const struct orch_search_point *point;
@@ -207,7 +212,7 @@ static bool add_item(struct orch_tried *tried, const struct orch_plan *plan, uns
                      struct known *inout, GError **error)
 {
     const struct orch_plan_item *item = &plan->items[index];
-    bool is_stopped = item->state == ORCH_PLAN_PRUNED && item->run_key;
+    bool is_stopped = orch_tried_is_stopped(item);
     if (item->state != ORCH_PLAN_DONE && !is_stopped) {
         inout->left += orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD
                            ? !g_hash_table_contains(tried->ended, GUINT_TO_POINTER(index))

@@ -27,6 +27,9 @@ struct orch_tried_points {
     unsigned done, lacking; /* trials that have ended well, and those without the metric */
 };
 
+/** Whether a rule stopped the trial, in this run or before: its value is a bound, and its point has
+ * no final value, so that the point is not the best one. */
+bool orch_tried_is_stopped(const struct orch_plan_item *item);
 /** Reads the points of the search of `of`. The caller clears `out`, after an error, too. */
 bool orch_tried_read(struct orch_tried *tried, const struct orch_plan *plan,
                      const struct orch_search_point *of, struct orch_tried_points *out,
