@@ -17,8 +17,9 @@
  *
  * The n-th value of a trial of ten values says another thing than that of a trial of a hundred, and
  * how long a running one will be is not known. So nothing is stopped when the curves that ended
- * well differ in length by more than a quarter. (Without this, of the runs of the NanoGPT speedrun
- * that would have been the best so far, a fifth was stopped at p = 0.05: bench/stop_replay.c.)
+ * well differ in length by more than a quarter; those that diverged may have ended early and are
+ * left out of this. (Without this, of the runs of the NanoGPT speedrun that would have been the
+ * best so far, a fifth was stopped at p = 0.05: bench/stop_replay.c.)
  *
  * Curves that were stopped are left out. They were chosen by their value at some n, which is what
  * the regression is conditional on, so this does not bias it.
@@ -34,7 +35,6 @@
 
 #define LOOK_GROWTH 1.5
 #define COLUMNS_MAX 3
-#define LENGTHS_MAX 1.25 /* longest curve / shortest one */
 #define ROUNDING 1e-9    /* results that differ by less, as a share, are equal */
 #define MORE_FOR_SLOPE 3 /* so many more curves than `startup` before the value at n/2 is used */
 
@@ -171,7 +171,10 @@ static size_t sorted_ends(const struct orch_stop_question *question, double *out
         const struct orch_stop_curve *curve = &question->curves[i];
         if (curve->end != ORCH_CURVE_ENDED || !curve->count)
             continue;
-        out[count++] = orch_stop_cost(question, curve->values[curve->count - 1]);
+        double cost = orch_stop_cost(question, curve->values[curve->count - 1]);
+        out[count++] = cost;
+        if (curve->has_diverged || !isfinite(cost))
+            continue; /* it may have ended early */
         *out_longest = MAX(*out_longest, curve->count);
         *out_shortest = MIN(*out_shortest, curve->count);
     }
@@ -189,7 +192,7 @@ char *orch_stop_forecast(const struct orch_stop_question *question)
     bool is_look;
     unsigned looks = count_looks(longest, n, &is_look);
     if (!is_look || (double)ended < MAX(rule->startup, rule->top) ||
-        (double)longest > LENGTHS_MAX * (double)shortest)
+        (double)longest > ORCH_STOP_LENGTHS_MAX * (double)shortest)
         return NULL;
     double wanted = ends[(size_t)rule->top - 1], sign = question->is_max ? -1 : 1;
     if (!isfinite(wanted))
@@ -202,7 +205,7 @@ char *orch_stop_forecast(const struct orch_stop_question *question)
     looked[0].end = wanted;
     for (size_t i = 0; i < question->count; i++) {
         const struct orch_stop_curve *curve = &question->curves[i];
-        if (curve->end == ORCH_CURVE_ENDED && curve->count > n) {
+        if (curve->end == ORCH_CURVE_ENDED && !curve->has_diverged && curve->count > n) {
             looked[known] = look_at(question, curve, n);
             known += is_known(&looked[known]);
         }

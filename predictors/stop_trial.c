@@ -14,9 +14,10 @@ static bool is_at_end(const struct orch_stop_question *question)
     size_t own = question->curves[question->asked].count, ended = 0;
     for (size_t i = 0; i < question->count; i++) {
         const struct orch_stop_curve *curve = &question->curves[i];
-        if (curve->end == ORCH_CURVE_ENDED && curve->count != own)
+        bool has_ended = curve->end == ORCH_CURVE_ENDED && !curve->has_diverged;
+        if (has_ended && curve->count != own)
             return false;
-        ended += curve->end == ORCH_CURVE_ENDED;
+        ended += has_ended;
     }
     return ended;
 }

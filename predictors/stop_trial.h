@@ -22,7 +22,8 @@ struct orch_stop_curve {
     const double *values;
     size_t count;
     enum orch_curve_end end;
-    unsigned number; /* of the trial in its search, from 1: decides its bracket */
+    bool has_diverged; /* it ended so: possibly before its time */
+    unsigned number;   /* of the trial in its search, from 1: decides its bracket */
 };
 
 /** Which number of a metric's curve is the objective. */
@@ -50,6 +51,10 @@ struct orch_stop_question {
     size_t count;
     size_t asked; /* index of the trial that runs; its newest value has just come */
 };
+
+/** `forecast` stops nothing while the longest curve that ended has more than so many times the
+ * values of the shortest one. */
+#define ORCH_STOP_LENGTHS_MAX 1.25
 
 /** Asks about the newest value of a trial. Call it once for each value, in their order, because
  * asha and hyperband decide only at some of them. Returns NULL when the trial goes on, else the

@@ -56,6 +56,12 @@ static bool print_stopped(struct ending *end, const struct orch_plan *plan,
                       "'stop' could stop nothing: '%s' has one value a trial, and a rule needs "
                       "values while a trial runs",
                       of->search->metric);
+    } else if (effect.longest) {
+        orch_cli_info(
+            end->cli,
+            "'stop' has stopped nothing: the trials that ended have from %u to %u values of "
+            "'%s', and 'forecast' needs trials of about one length",
+            effect.shortest, effect.longest, of->search->metric);
     } else if (effect.pruned && saved_s > 0) {
         g_autofree char *saved = orch_duration_format(saved_s);
         orch_cli_info(end->cli,

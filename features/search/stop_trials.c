@@ -19,6 +19,7 @@ struct curve {
     struct orch_stop_sum sum;
     GArray *so_far;     /* double: the objective's summary up to each value */
     bool is_stale;      /* an earlier value has changed, so that `so_far` is to be made anew */
+    bool has_diverged;  /* the run ended so */
     bool has_restarted; /* a step came after a larger one, as where each epoch counts from 1: the
                            store has the last values only, so that the n-th ones of two such curves
                            are of different times */
@@ -166,7 +167,8 @@ static struct curve *stored_curve(struct orch_stop_trials *trials, const struct 
     if (!run)
         return NULL;
     struct orch_series *series = orch_store_series(plan->store, run->id, metric, &problem);
-    bool is_restarted = has_restarted(trials, run);
+    bool is_restarted = has_restarted(trials, run),
+         is_diverged = orch_verdict_parse(run->state) == ORCH_VERDICT_DIVERGED;
     orch_run_free(run);
     if (problem) {
         g_propagate_error(error, problem);
@@ -174,6 +176,7 @@ static struct curve *stored_curve(struct orch_stop_trials *trials, const struct 
     }
     curve = curve_new(trials, item->run_key, NULL);
     curve->has_restarted = is_restarted;
+    curve->has_diverged = is_diverged;
     for (size_t i = 0; series && i < series->count; i++)
         add_value(item->cell, curve, series->value[i]);
     orch_series_free(series);
@@ -217,6 +220,7 @@ static void append(GArray *out, const struct curve *curve, const struct orch_cel
         .values = (const double *)(const void *)curve->so_far->data,
         .count = curve->so_far->len,
         .end = end,
+        .has_diverged = curve->has_diverged,
         /* repeats are run after all points, so that the numbers go by the order of starting */
         .number = ((unsigned)cell->repeat - 1) * cell->point->search->trials + cell->point->number,
     };
@@ -284,12 +288,20 @@ char *orch_stop_trials_judge(struct orch_stop_trials *trials, const struct orch_
 /* ---- what it has done ---------------------------------------------------------------------------
  */
 
+/* Whether a trial has ended when it should, as far as its values show. */
+static bool has_whole_length(const struct curve *curve)
+{
+    guint count = curve->so_far->len;
+    return count && !curve->has_diverged && !curve->has_restarted &&
+           isfinite(g_array_index(curve->so_far, double, count - 1));
+}
+
 bool orch_stop_trials_sum_up(struct orch_stop_trials *trials, const struct orch_plan *plan,
                              const struct orch_search_point *of, struct orch_stop_effect *out,
                              GError **error)
 {
     unsigned ended = 0;
-    guint longest = 0;
+    guint longest = 0, whole_longest = 0, whole_shortest = G_MAXUINT;
     *out = (struct orch_stop_effect){.whole_s = (double)NAN};
     for (unsigned i = 0; i < plan->count; i++) {
         const struct orch_plan_item *item = &plan->items[i];
@@ -304,10 +316,19 @@ bool orch_stop_trials_sum_up(struct orch_stop_trials *trials, const struct orch_
         out->pruned += is_pruned;
         ended += !is_pruned;
         longest = MAX(longest, curve->so_far->len);
+        if (!is_pruned && has_whole_length(curve)) {
+            whole_longest = MAX(whole_longest, curve->so_far->len);
+            whole_shortest = MIN(whole_shortest, curve->so_far->len);
+        }
         orch_run_free(run);
     }
     if (ended)
         out->whole_s = out->ended_s / ended * out->pruned;
+    if (!out->pruned && of->search->stop->kind == ORCH_STOP_FORECAST &&
+        whole_longest > ORCH_STOP_LENGTHS_MAX * whole_shortest) {
+        out->shortest = whole_shortest;
+        out->longest = whole_longest;
+    }
     out->has_nothing = ended && !out->pruned && longest <= 1;
     return true;
 }

@@ -23,10 +23,12 @@ void orch_stop_trials_note_end(struct orch_stop_trials *trials, const struct orc
 /** What a rule has done in one search. */
 struct orch_stop_effect {
     unsigned pruned;
-    double pruned_s;  /* seconds that the pruned trials took */
-    double ended_s;   /* seconds of those that ended */
-    double whole_s;   /* what the pruned ones would have taken, by the mean of these; NAN: none has
-                         ended */
+    double pruned_s; /* seconds that the pruned trials took */
+    double ended_s;  /* seconds of those that ended */
+    double whole_s;  /* what the pruned ones would have taken, by the mean of these; NAN: none has
+                        ended */
+    unsigned shortest, longest; /* values of the trials that ended, where `forecast` has stopped
+                                   nothing and they differ too much for it; else 0 */
     bool has_nothing; /* no trial has more than one value, so the rule had nothing to judge */
 };
 /** Sums up the trials of the search of `of`, also of earlier runs. False on error. */
