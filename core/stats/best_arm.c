@@ -127,7 +127,7 @@ bool orch_best_arm_is_beaten(const struct orch_arm *arms, size_t count, size_t w
     double gap = arms[leader].mean - arms[which].mean;
     double error = sqrt(variance_of(&arms[leader], common) / (double)arms[leader].count +
                         variance_of(&arms[which], common) / (double)arms[which].count);
-    if (!(error > 0))
-        return gap > 0;
-    return gsl_cdf_tdist_Q(gap / error, degrees) < ORCH_NOISE_LEVEL / (double)(count - 1);
+    /* equal values within each arm do not show how much the next one may differ */
+    return error > 0 &&
+           gsl_cdf_tdist_Q(gap / error, degrees) < ORCH_NOISE_LEVEL / (double)(count - 1);
 }

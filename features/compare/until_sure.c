@@ -19,6 +19,8 @@
 
 /* So many repeats at the beginning may be left out. */
 #define LEFT_OUT_MAX 3
+/* Values that differ by no more are equal. */
+#define ROUNDING 1e-12
 
 struct sampling {
     const struct orch_sure_request *request;
@@ -205,7 +207,8 @@ static bool add_pair(struct sampling *s, unsigned pair, struct block *block, enu
                        s->request->metric, repeat_of(s, pair));
         return false;
     }
-    block->difference += s->out->is_ratio ? log(value[1] / value[0]) : value[1] - value[0];
+    if (fabs(value[1] - value[0]) > ROUNDING * fmax(fabs(value[0]), fabs(value[1])))
+        block->difference += s->out->is_ratio ? log(value[1] / value[0]) : value[1] - value[0];
     return true;
 }
 

@@ -43,11 +43,31 @@ static char *cost_text(const struct orch_sure *sure, double device_s, double wal
     return g_strdup_printf("%s (%s)", money, time);
 }
 
-/* What further runs would do, "" where that is not known. */
+/* Whether the differences do not show how much they scatter. */
+static bool has_few_values(const struct orch_sure *sure)
+{
+    return sure->so_far.distinct < MIN(sure->so_far.count, (size_t)ORCH_DISTINCT_LEAST);
+}
+
+/* "the difference is 8 times the same, which does not show its scatter" */
+static char *few_values_text(const struct orch_sure *sure)
+{
+    if (sure->so_far.distinct == 1)
+        return g_strdup_printf("the difference is %zu times the same, which does not show its "
+                               "scatter",
+                               sure->so_far.count);
+    return g_strdup_printf("the %zu differences have %zu distinct values, too few to show their "
+                           "scatter",
+                           sure->so_far.count, sure->so_far.distinct);
+}
+
+/* What further runs would do. */
 static char *outlook_text(const struct orch_sure *sure)
 {
     if (sure->so_far.count < 3)
         return g_strdup("at least four pairs are needed");
+    if (has_few_values(sure))
+        return few_values_text(sure);
     if (!sure->more)
         return g_strdup_printf("more than %d further pairs would be needed", ORCH_ANYTIME_AHEAD);
     double share = (double)sure->more / (double)sure->a->len;

@@ -6,6 +6,7 @@
 
 #include "core/stats/best_arm.h"
 #include "core/stats/group.h"
+#include "core/stats/sample_shape.h"
 #include "features/search/tried_points.h"
 #include "lib/base/text.h"
 #include "lib/space/repeat_rule.h"
@@ -95,6 +96,11 @@ static void setting_clear(struct setting *setting)
     g_clear_pointer(&setting->values, g_array_unref);
 }
 
+static const double *values_in(const struct setting *setting)
+{
+    return (const double *)(const void *)setting->values->data;
+}
+
 /* Reads the metric of a run, once. */
 static bool value_of(struct orch_repeat_trials *repeats, const struct orch_plan *plan,
                      const struct orch_plan_item *item, double *out, GError **error)
@@ -150,13 +156,15 @@ static bool setting_read(struct orch_repeat_trials *repeats, const struct orch_p
             return false;
         out->end++;
     } while (out->end < plan->count && is_same_setting(plan, first, out->end));
-    out->stat = orch_stat_of((const double *)(const void *)out->values->data, out->values->len);
+    out->stat = orch_stat_of(values_in(out), out->values->len);
     return true;
 }
 
+/* Equal values do not show how much the next one may differ, so they are not known to 0 %. */
 static bool is_known(const struct setting *setting, const struct orch_repeat_rule *rule)
 {
     return setting->stat.count >= ORCH_REPEATS_MIN &&
+           orch_sample_shows_scatter(values_in(setting), setting->values->len) &&
            setting->stat.half <= rule->ci * fabs(setting->stat.mean);
 }
 
@@ -164,8 +172,7 @@ static bool is_known(const struct setting *setting, const struct orch_repeat_rul
 static char *known_text(const struct setting *setting, const struct orch_repeat_rule *rule)
 {
     double share = setting->stat.half / fabs(setting->stat.mean);
-    return g_strdup_printf("its mean %s is known to %.2g %%", rule->metric,
-                           setting->stat.half > 0 ? 100 * share : 0);
+    return g_strdup_printf("its mean %s is known to %.2g %%", rule->metric, 100 * share);
 }
 
 /* Decides by the setting alone. */

@@ -9,6 +9,7 @@ BEGIN {
     x = x * (1000003 + 7919 * index("abcd", substr(kind, 1, 1))) % 2147483647
     for (i = 0; i < 24; i++) { x = x * 16807 % 2147483647; if (i > 11) own += x / 2147483647 }
     print "loss", (kind ~ /^b/ ? 1.03 : 1) * (1 + 0.05 * (shared - 6) + 0.01 * (own - 6))
+    print "right", 1
     print "epoch_time", (kind ~ /^b/ ? 1.03 : 1) * (1 + 0.01 * (own - 6))
     if (kind == "bad" && substr(seed, length(seed)) % 2) exit 3
 }
@@ -21,6 +22,7 @@ parameters:
 metrics:
   loss: { better: min }
   epoch_time: { better: min, unit: s }
+  right: { better: max }
   zero: { better: max }
 Y
 printf 'format: 1\nrecipe: s\nexperiments:\n  e: { plugin: ./score.plugin, reuse: any }\n' >s.recipe
@@ -54,6 +56,12 @@ same "$(json 'runs.#')" "$runs" 'no new run'
 # without a difference: none of 5 % or more
 ok orch compare kind=a kind=c --run s.recipe -m loss --until-sure --json
 same "$(json verdict) $(json stopped)" 'same sure' 'alike'
+# equal values do not show how much the next one may differ
+ok orch compare kind=a kind=c --run s.recipe -m right --until-sure --max-runs 9
+has 'not sure yet'
+says 'stopped at --max-runs: the difference is 9 times the same'
+ok orch compare kind=a kind=c --run s.recipe -m right --until-sure --max-runs 9 --json
+same "$(json verdict) $(json stopped) $(json pairs)" 'unknown max-runs 9' 'values that are all equal'
 # interrupted after two pairs (here by --max-runs) and continued: as in one go
 ok orch compare kind=a kind=d --run s.recipe -m loss --until-sure --max-runs 2 --least 2%
 says 'stopped at --max-runs'

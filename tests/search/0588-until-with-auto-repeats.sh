@@ -2,11 +2,11 @@
 # that are left out.
 . "$(dirname "$0")/../cli/lib.sh"
 cat >t.sh <<'P'
-echo "loss 1.0"
+echo "loss 1.00$2"
 P
 search() {
     ok timeout 60 orch try -x 'lr=uniform(0, 1)' --search 'min loss' --trials 4 --until 1.5 \
-        --repeat 'auto(ci=2%, max=5)' "$@" -- sh t.sh {lr}
+        --repeat 'auto(ci=2%, max=5)' "$@" -- sh t.sh {lr} {repeat}
 }
 search -j 1
 says '3 ok, 17 not needed'

@@ -34,7 +34,7 @@ static void test_by_hand(void **state)
     near(b.log_e, a.log_e, 1e-9); /* the scale does not matter */
     near(a.interval.mid, 2.5, 1e-12);
     near(b.interval.high, 1e9 * a.interval.high, 1);
-    assert_true(orch_anytime_of(d, 1).log_e == 0);
+    near(orch_anytime_of(d, 1).log_e, 0, 1e-12);
     assert_true(isinf(orch_anytime_of(d, 3).interval.high));
     assert_true(isfinite(a.interval.high));
 }
@@ -51,18 +51,58 @@ static void test_interval_is_of_e_value(void **state)
     near(orch_anytime_of(shifted, G_N_ELEMENTS(d)).log_e, log(20), 1e-9);
 }
 
-/* Without scatter four differences decide; fewer never do. */
+/* Equal differences show no scatter: that there is no difference is never sure, and that there is
+ * one only by their signs, of which eight are needed. */
 static void test_constant(void **state)
 {
     (void)state;
-    const double ones[] = {1, 1, 1, 1, 1}, zeros[] = {0, 0, 0, 0, 0};
+    const double ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, zeros[PAIRS] = {0};
     struct orch_anytime end;
-    assert_int_equal(orch_anytime_decide(ones, 3, 0.1, &end), ORCH_ANYTIME_OPEN);
-    assert_int_equal(orch_anytime_decide(ones, 5, 0.1, &end), ORCH_ANYTIME_DIFFERENT);
-    assert_int_equal(end.count, 4);
-    assert_int_equal(orch_anytime_decide(zeros, 5, 0.1, &end), ORCH_ANYTIME_ALIKE);
-    assert_int_equal(end.count, 4);
+    assert_int_equal(orch_anytime_decide(ones, 7, 0.1, &end), ORCH_ANYTIME_OPEN);
+    assert_true(isinf(end.interval.high));
+    assert_int_equal(orch_anytime_decide(ones, 9, 0.1, &end), ORCH_ANYTIME_DIFFERENT);
+    assert_int_equal(end.count, 8);
+    near(end.log_e, log(256 / 9.0), 1e-12); /* the integral of p^8 2^8 over p */
+    assert_int_equal(orch_anytime_decide(zeros, PAIRS, 0.1, &end), ORCH_ANYTIME_OPEN);
+    assert_int_equal(end.count, PAIRS);
     assert_int_equal(orch_anytime_decide(zeros, 0, 0.1, &end), ORCH_ANYTIME_OPEN);
+    /* rounding does not make four values of one */
+    const double rounded[] = {0.97 - 0.95, 0.98 - 0.96, 0.99 - 0.97, 0.96 - 0.94, 0.92 - 0.90};
+    assert_int_equal(orch_anytime_decide(rounded, 5, 1, &end), ORCH_ANYTIME_OPEN);
+}
+
+/* The difference of two runs that succeed with these probabilities. */
+static double binary(gsl_rng *dice, double a, double b)
+{
+    return (gsl_rng_uniform(dice) < b) - (gsl_rng_uniform(dice) < a);
+}
+
+/* Runs that succeed in 95 and in 85 % are never alike within 5 %, and runs that succeed equally
+ * often differ in 5 % of comparisons at most; nor do differences of 1 or -1 by a coin. */
+static void test_few_values(void **state)
+{
+    (void)state;
+    int alike = 0, found = 0, wrong = 0, coin = 0;
+    gsl_rng *dice = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int i = 0; i < SIMULATIONS; i++) {
+        double d[4][PAIRS];
+        struct orch_anytime end;
+        for (int j = 0; j < PAIRS; j++) {
+            d[0][j] = binary(dice, 0.95, 0.85);
+            d[1][j] = binary(dice, 0.9, 0.2);
+            d[2][j] = binary(dice, 0.5, 0.5);
+            d[3][j] = gsl_rng_uniform(dice) < 0.5 ? -1 : 1;
+        }
+        alike += orch_anytime_decide(d[0], PAIRS, 0.05, &end) == ORCH_ANYTIME_ALIKE;
+        found += orch_anytime_decide(d[1], PAIRS, 0.05, &end) == ORCH_ANYTIME_DIFFERENT;
+        wrong += orch_anytime_decide(d[2], PAIRS, 1e-9, &end) == ORCH_ANYTIME_DIFFERENT;
+        coin += orch_anytime_decide(d[3], PAIRS, 1e-9, &end) == ORCH_ANYTIME_DIFFERENT;
+    }
+    gsl_rng_free(dice);
+    assert_int_equal(alike, 0);
+    assert_true(found > 0.99 * SIMULATIONS);
+    assert_true(wrong < 0.05 * SIMULATIONS);
+    assert_true(coin < 0.05 * SIMULATIONS);
 }
 
 /* At most 5 % of comparisons without a difference end with one, whenever they are looked at. With
@@ -118,17 +158,23 @@ static void test_more(void **state)
     assert_int_equal(orch_anytime_more(&a, 0.01, 0.8), most); /* the same each time */
     a = orch_anytime_of(d, 2);
     assert_int_equal(orch_anytime_more(&a, 0.01, 0.8), 0);
-    const double none[] = {1, -1, 1, -1, 1, -1};
+    const double none[] = {1, -1, 1.1, -1.1, 0.9, -0.9}, few[] = {1, 2, 1, 2, 1, 2};
     a = orch_anytime_of(none, 6);
     assert_int_equal(orch_anytime_more(&a, 1e-6, 0.8), 0); /* beyond the horizon */
+    a = orch_anytime_of(few, 6);
+    assert_int_equal(orch_anytime_more(&a, 0.01, 0.8), 0); /* the scatter is not known */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),  cmocka_unit_test(test_interval_is_of_e_value),
-        cmocka_unit_test(test_constant), cmocka_unit_test(test_error_at_any_time),
-        cmocka_unit_test(test_finds),    cmocka_unit_test(test_more),
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_interval_is_of_e_value),
+        cmocka_unit_test(test_constant),
+        cmocka_unit_test(test_few_values),
+        cmocka_unit_test(test_error_at_any_time),
+        cmocka_unit_test(test_finds),
+        cmocka_unit_test(test_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
