@@ -151,6 +151,7 @@ bool orch_interleave_turn(struct orch_interleave *interleave, unsigned turn,
         char *named = g_strdup_printf("%s of %c", end->failed, 'A' + (int)side);
         g_free(end->failed);
         end->failed = named;
+        end->failed_side = (int)side;
     }
     return ok;
 }

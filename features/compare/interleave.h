@@ -28,6 +28,7 @@ struct orch_interleave_end {
     double device_s;       /* wall seconds x devices of all turns */
     char *failed; /* the trial that did not end well and stopped the comparison: "finetune #2 of B";
                      or NULL */
+    int failed_side; /* 0: A, 1: B; of that trial */
 };
 /** Runs the pairs. `listeners`: one per side. Trials that a pair refers to run in its turn, unless
  * they are done. Afterwards the items of pairs that ended well hold their runs' keys. False when an

@@ -10,18 +10,17 @@
 #define HISTORY_MAX 100
 
 /* Whether a verdict comes from the trial itself, so that it would come again. */
-static bool is_own_failure(const char *state)
+static bool is_own_failure(enum orch_verdict verdict)
 {
-    enum orch_verdict verdict = orch_verdict_parse(state);
     return orch_verdict_facts(verdict)->fault && verdict != ORCH_VERDICT_LOST &&
            verdict != ORCH_VERDICT_PREEMPTED;
 }
 
-bool orch_stored_has_failed(const struct orch_plan *plan, const struct orch_plan_item *item,
-                            bool *out_failed, GError **error)
+bool orch_stored_failure(const struct orch_plan *plan, const struct orch_plan_item *item,
+                         enum orch_verdict *out, GError **error)
 {
     const struct orch_cell *cell = item->cell;
-    *out_failed = false;
+    *out = ORCH_VERDICT_OK;
     if (item->state == ORCH_PLAN_DONE || !plan->store || !*item->fingerprint)
         return true;
     g_autoptr(GPtrArray) rows =
@@ -31,7 +30,8 @@ bool orch_stored_has_failed(const struct orch_plan *plan, const struct orch_plan
         const struct orch_history_row *row = rows->pdata[i];
         if (strcmp(row->fingerprint, item->fingerprint) != 0)
             continue;
-        *out_failed = is_own_failure(row->state);
+        enum orch_verdict verdict = orch_verdict_parse(row->state);
+        *out = is_own_failure(verdict) ? verdict : ORCH_VERDICT_OK;
         break;
     }
     return rows;

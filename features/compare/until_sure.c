@@ -19,6 +19,8 @@
 
 /* So many repeats at the beginning may be left out. */
 #define LEFT_OUT_MAX 3
+/* So often a pair of times is run whose runs are not made in turns. */
+#define TRIES_MAX 2
 /* Values that differ by no more are equal. */
 #define ROUNDING 1e-12
 
@@ -84,9 +86,9 @@ static bool read_value(struct sampling *s, const struct orch_plan_item *item, do
     return ok;
 }
 
-/* Makes a pair of times run again whose earlier runs were not made in turns: the machine may have
- * been another one by then. */
-static bool renew_apart(struct sampling *s, unsigned pair, GError **error)
+/* Makes a pair of times run again whose runs were not made in turns, now or earlier: the machine
+ * may have been another one by then. */
+static bool renew_apart(struct sampling *s, unsigned pair, bool *out_renewed, GError **error)
 {
     struct orch_run *runs[2] = {NULL, NULL};
     bool ok = true, is_timing = false;
@@ -98,8 +100,9 @@ static bool renew_apart(struct sampling *s, unsigned pair, GError **error)
             is_timing = is_timing || orch_unit_is_timing(s->out->unit, NULL);
         }
     }
-    if (ok && is_timing && (runs[0] || runs[1]) &&
-        !(runs[0] && runs[1] && orch_stored_are_in_turns(runs[0], runs[1])))
+    *out_renewed = ok && is_timing && (runs[0] || runs[1]) &&
+                   !(runs[0] && runs[1] && orch_stored_are_in_turns(runs[0], runs[1]));
+    if (*out_renewed)
         orch_interleave_renew(&s->interleave, pair);
     orch_run_free(runs[0]);
     orch_run_free(runs[1]);
@@ -135,40 +138,95 @@ static bool is_stopped(struct sampling *s)
     return true;
 }
 
-/* Runs what is missing of a pair. */
-static bool run_pair(struct sampling *s, unsigned pair, enum outcome *out, GError **error)
+/* Whether one of these pairs still has to run. */
+static bool will_run(const struct sampling *s, unsigned first, unsigned count)
 {
-    *out = COUNTS;
-    for (int side = 0; side < 2; side++) {
-        bool failed;
-        if (!orch_stored_has_failed(s->arms[side].plan, item_of(s, pair, side), &failed, error))
-            return false;
-        if (failed) {
-            g_autofree char *label = orch_cell_label(item_of(s, pair, side)->cell);
-            g_autofree char *why =
-                g_strdup_printf("%s of %c did not end well before", label, 'A' + side);
-            *out = leave_out(s, pair, why);
+    for (unsigned i = first; i < first + count; i++)
+        if (item_of(s, i, 0)->state != ORCH_PLAN_DONE || item_of(s, i, 1)->state != ORCH_PLAN_DONE)
             return true;
-        }
+    return false;
+}
+
+static void count_failure(struct sampling *s, int side, enum orch_verdict verdict)
+{
+    s->out->failures.failed[side]++;
+    s->out->failures.timed_out[side] += verdict == ORCH_VERDICT_TIMEOUT;
+}
+
+/* Leaves a pair out of which a run has failed earlier. */
+static bool skip_failed(struct sampling *s, unsigned pair, enum outcome *out, GError **error)
+{
+    for (int side = 1; side >= 0; side--) {
+        enum orch_verdict verdict;
+        const struct orch_plan_item *item = item_of(s, pair, side);
+        if (!orch_stored_failure(s->arms[side].plan, item, &verdict, error))
+            return false;
+        if (verdict == ORCH_VERDICT_OK)
+            continue;
+        g_autofree char *label = orch_cell_label(item->cell);
+        g_autofree char *why =
+            g_strdup_printf("%s of %c did not end well before", label, 'A' + side);
+        count_failure(s, side, verdict);
+        *out = leave_out(s, pair, why);
     }
-    if (!renew_apart(s, pair, error))
+    return true;
+}
+
+/* Leaves a pair out of which a run has failed now. */
+static bool leave_failed(struct sampling *s, unsigned pair, enum outcome *out, GError **error)
+{
+    const int side = s->end.failed_side;
+    enum orch_verdict verdict;
+    g_autofree char *why = g_strdup_printf("%s did not end well", s->end.failed);
+    g_clear_pointer(&s->end.failed, g_free);
+    if (!orch_stored_failure(s->arms[side].plan, item_of(s, pair, side), &verdict, error))
         return false;
+    count_failure(s, side, verdict);
+    *out = leave_out(s, pair, why);
+    return true;
+}
+
+/* Runs what is missing of a pair. */
+static bool take_turns(struct sampling *s, unsigned pair, enum outcome *out, GError **error)
+{
     for (unsigned turn = 2 * pair; turn < 2 * pair + 2; turn++) {
         struct orch_limits limits = s->limits;
         limits.budget_usd -= orch_limits_usd(&limits, s->end.device_s);
         s->options.limits = s->limits.budget_usd > 0 ? &limits : NULL;
+        if (s->options.limits && !(limits.budget_usd > 0) && will_run(s, pair, 1)) {
+            s->out->stop = ORCH_SURE_BUDGET_SPENT; /* a budget of 0 would be none */
+            *out = STOPPED;
+            return true;
+        }
         if (!orch_interleave_turn(&s->interleave, turn, &s->options, s->listeners, &s->end, error))
             return false;
         if (is_stopped(s)) {
             *out = STOPPED;
             return true;
         }
-        if (s->end.failed) {
-            g_autofree char *why = g_strdup_printf("%s did not end well", s->end.failed);
-            g_clear_pointer(&s->end.failed, g_free);
-            *out = leave_out(s, pair, why);
+        if (s->end.failed)
+            return leave_failed(s, pair, out, error);
+    }
+    return true;
+}
+
+/* Runs what is missing of a pair; a pair of times once more when its runs were not made in turns,
+ * as the one before them of a trial that the second refers to. */
+static bool run_pair(struct sampling *s, unsigned pair, enum outcome *out, GError **error)
+{
+    bool is_apart;
+    *out = COUNTS;
+    if (!skip_failed(s, pair, out, error))
+        return false;
+    for (int tries = 0; *out == COUNTS; tries++) {
+        if (!renew_apart(s, pair, &is_apart, error))
+            return false;
+        if (tries && !is_apart)
             return true;
-        }
+        if (tries == TRIES_MAX)
+            *out = leave_out(s, pair, "its runs were not made one right after the other");
+        else if (!take_turns(s, pair, out, error))
+            return false;
     }
     return true;
 }
@@ -195,10 +253,12 @@ static bool add_pair(struct sampling *s, unsigned pair, struct block *block, enu
         if (!isfinite(value[side])) {
             g_autofree char *why = g_strdup_printf("%c has no '%s' there that is a number",
                                                    'A' + side, s->request->metric);
+            count_failure(s, side, ORCH_VERDICT_OK);
             *out = leave_out(s, pair, why);
-            return true;
         }
     }
+    if (*out == LEFT_OUT)
+        return true;
     s->out->is_ratio =
         orch_metric_kind_of(s->request->metric, s->out->unit).scale == ORCH_SCALE_LOG;
     if (s->out->is_ratio && !(value[0] > 0 && value[1] > 0)) {
@@ -256,15 +316,6 @@ static double least_of(const struct sampling *s)
                             : least * fabs(orch_stat_of(reals(s->out->a), s->out->a->len).mean);
 }
 
-/* Whether a repeat still has to run. */
-static bool will_run(const struct sampling *s, unsigned first, unsigned count)
-{
-    for (unsigned i = first; i < first + count; i++)
-        if (item_of(s, i, 0)->state != ORCH_PLAN_DONE || item_of(s, i, 1)->state != ORCH_PLAN_DONE)
-            return true;
-    return false;
-}
-
 /* Whether another repeat like those so far would exceed the budget, so that none is begun that
  * would be cut off. */
 static bool is_too_expensive(const struct sampling *s, const struct orch_sure *out)
@@ -282,7 +333,12 @@ static void judge(struct sampling *s, const GArray *differences)
     double least = least_of(s);
     out->so_far = orch_anytime_of(reals(differences), differences->len);
     out->verdict = orch_anytime_verdict(&out->so_far, least);
-    out->more = out->verdict == ORCH_ANYTIME_OPEN
+    out->is_refused = out->verdict == ORCH_ANYTIME_ALIKE && orch_side_failures_hide(&out->failures);
+    if (out->is_refused)
+        out->verdict = ORCH_ANYTIME_OPEN;
+    out->has_outlier = out->so_far.distinct == ORCH_DISTINCT_LEAST &&
+                       orch_sample_has_outlier(reals(differences), differences->len);
+    out->more = out->verdict == ORCH_ANYTIME_OPEN && !out->is_refused
                     ? orch_anytime_more(&out->so_far, least, ORCH_SURE_POWER)
                     : 0;
 }

@@ -6,6 +6,7 @@
 #include "core/stats/anytime.h"
 #include "core/stats/group.h"
 #include "features/compare/compare_arm.h"
+#include "features/compare/side_failures.h"
 
 /** Default and largest number of repeats. */
 #define ORCH_SURE_RUNS 60
@@ -42,8 +43,11 @@ struct orch_sure {
     GArray *repeats;           /* int: of each value */
     unsigned reused;           /* repeats whose runs the store had */
     unsigned left_out;         /* repeats of which a run did not end well or had no value */
-    unsigned runs;             /* of the repeats that count */
-    double device_s;           /* their wall seconds x devices */
+    struct orch_side_failures failures; /* of which */
+    bool is_refused;                    /* no difference would be sure, but failures may hide one */
+    bool has_outlier;                   /* the differences are skewed or have an outlier */
+    unsigned runs;                      /* of the repeats that count */
+    double device_s;                    /* their wall seconds x devices */
     double wall_s;
     double spent_device_s; /* of all runs that were made now */
     double usd_per_hour;   /* of a device; 0: not known */
@@ -57,8 +61,9 @@ typedef void (*orch_sure_fn)(void *ctx, const struct orch_sure *so_far);
 
 /** Takes the repeats in order, those that the store has first, until the verdict is sure, or the
  * repeats or the budget are spent. A repeat of which a run does not end well, now or earlier,
- * counts on neither side. For a time, earlier runs of a repeat count if they were made one right
- * after the other. The caller clears `out`. */
+ * counts on neither side, and "no difference" is refused where such repeats may hide one. For a
+ * time, earlier runs of a repeat count if they were made one right after the other. The caller
+ * clears `out`. */
 bool orch_compare_until_sure(struct orch_workspace *workspace, const char *const *plugin_paths,
                              const struct orch_sure_request *request, const char *const names[2],
                              const struct orch_compare_listener *listener, orch_sure_fn on_repeat,

@@ -61,6 +61,11 @@ static char *few_values_text(const struct orch_sure *sure)
                            sure->so_far.count, sure->so_far.distinct);
 }
 
+static char *failures_text(const struct orch_sure *sure)
+{
+    return orch_side_failures_text(&sure->failures, sure->a->len + sure->left_out);
+}
+
 /* What further runs would do. */
 static char *outlook_text(const struct orch_sure *sure)
 {
@@ -68,6 +73,13 @@ static char *outlook_text(const struct orch_sure *sure)
         return g_strdup("at least four pairs are needed");
     if (has_few_values(sure))
         return few_values_text(sure);
+    if (sure->is_refused) {
+        g_autofree char *failures = failures_text(sure);
+        return g_strdup_printf(
+            "the repeats that are left are alike, but those that failed may hide "
+            "a difference (%s)",
+            failures);
+    }
     if (!sure->more)
         return g_strdup_printf("more than %d further pairs would be needed", ORCH_ANYTIME_AHEAD);
     double share = (double)sure->more / (double)sure->a->len;
@@ -164,11 +176,18 @@ static void print_method(struct orch_cli *cli, const struct orch_sure *sure,
                   sure->a->len, orch_plural(sure->a->len), cost);
     if (sure->reused)
         orch_cli_info(cli, "%u of the pairs had been run before", sure->reused);
-    if (sure->left_out)
-        orch_cli_info(cli, "%u repeat%s left out on both sides", sure->left_out,
-                      orch_plural(sure->left_out));
+    if (sure->left_out) {
+        g_autofree char *failures = failures_text(sure);
+        orch_cli_info(cli, "%u repeat%s left out on both sides%s%s", sure->left_out,
+                      orch_plural(sure->left_out), *failures ? ": " : "", failures);
+    }
     orch_cli_info(cli, "the interval and the verdict hold whenever one looks: at most 5 %% of "
-                       "comparisons without a difference ever end with one (docs/compare.md)");
+                       "comparisons without a difference ever end with one, if the pairs are "
+                       "independent and their differences nearly normal (docs/compare.md)");
+    if (sure->has_outlier)
+        orch_cli_warn(cli,
+                      "the differences are skewed or have an outlier, so more than 5 %% may end "
+                      "with a difference that is not there\n  hint: see docs/compare.md");
     print_why(cli, sure);
 }
 
@@ -186,8 +205,10 @@ static json_t *reals_json(const GArray *values)
 static json_t *side_json(const struct orch_sure *sure, int side, const char *name)
 {
     const GArray *values = side ? sure->b : sure->a;
-    return json_pack("{s:s s:s s:o s:o}", "name", name, "what", sure->what[side], "mean",
-                     orch_json_finite(stat_of(values).mean), "values", reals_json(values));
+    return json_pack("{s:s s:s s:o s:o s:i s:i}", "name", name, "what", sure->what[side], "mean",
+                     orch_json_finite(stat_of(values).mean), "values", reals_json(values), "failed",
+                     (int)sure->failures.failed[side], "timed_out",
+                     (int)sure->failures.timed_out[side]);
 }
 
 static void print_json(const struct orch_sure *sure, const struct orch_sure_request *request,
@@ -203,7 +224,8 @@ static void print_json(const struct orch_sure *sure, const struct orch_sure_requ
     for (guint i = 0; i < sure->repeats->len; i++)
         json_array_append_new(repeats, json_integer(g_array_index(sure->repeats, int, i)));
     json_t *json = json_pack(
-        "{s:s s:s? s:s s:s s:s s:o s:o s:I s:o s:i s:i s:i s:o s:o s:o s:o s:o s:o s:o s:o s:s?}",
+        "{s:s s:s? s:s s:s s:s s:o s:o s:I s:o s:i s:i s:i s:o s:o s:o s:o s:o s:o s:o s:o s:b "
+        "s:s?}",
         "metric", request->metric, "unit", sure->unit, "better", sure->better, "verdict",
         verdicts[sure->verdict], "stopped", stops[sure->stop], "a", side_json(sure, 0, names[0]),
         "b", side_json(sure, 1, names[1]), "pairs", (json_int_t)sure->so_far.count, "repeats",
@@ -213,7 +235,8 @@ static void print_json(const struct orch_sure *sure, const struct orch_sure_requ
         orch_json_finite(change.high + shift), "e_value", orch_json_finite(exp(sure->so_far.log_e)),
         "least", orch_json_finite(request->least), "seconds", orch_json_finite(sure->wall_s),
         "cost_usd", orch_json_finite(usd_of(sure, sure->device_s)), "spent_usd",
-        orch_json_finite(usd_of(sure, sure->spent_device_s)), "words", words);
+        orch_json_finite(usd_of(sure, sure->spent_device_s)), "outlier", sure->has_outlier, "words",
+        words);
     if (sure->more)
         json_object_set_new(json, "more",
                             json_pack("{s:I s:i s:o s:o s:o}", "pairs", (json_int_t)sure->more,

@@ -11,6 +11,9 @@ BEGIN {
     print "loss", (kind ~ /^b/ ? 1.03 : 1) * (1 + 0.05 * (shared - 6) + 0.01 * (own - 6))
     print "right", 1
     print "epoch_time", (kind ~ /^b/ ? 1.03 : 1) * (1 + 0.01 * (own - 6))
+    odd = substr(seed, length(seed)) % 2
+    if (kind == "crashes" && odd) exit 3
+    if (kind == "ceases" && odd) system("exec sleep 20")
     if (kind == "bad" && substr(seed, length(seed)) % 2) exit 3
 }
 P
@@ -19,6 +22,7 @@ plugin: score
 command: [awk, -v, "seed=${seed}", -v, "kind=${kind}", -f, score.awk]
 parameters:
   kind: { type: string, default: a }
+  after: { type: real, default: 0 }
 metrics:
   loss: { better: min }
   epoch_time: { better: min, unit: s }
@@ -40,6 +44,7 @@ says '4 pairs, 8 runs, $'
 says 'A: kind=a (settings of the work tree)'
 says 'runs of'
 says 'hold whenever one looks'
+says 'if the pairs are independent and their differences nearly normal'
 says_not 'paired t'
 ok orch ls -n 0 --json
 runs=$(json 'runs.#')
@@ -80,6 +85,23 @@ says 'did not end well before'
 same "$(json left_out) $(json pairs)" "$(python3 -c 'import json; o = json.load(open("first")); print(o["left_out"], o["pairs"])')" 'left out'
 python3 -c 'import sys; sys.exit(not (0 < int(sys.argv[1]) and int(sys.argv[1]) + int(sys.argv[2]) == 9))' "$(json left_out)" "$(json pairs)" || _fail 'the sum'
 
+# as many failures on one side may hide a difference: no difference is not sure then, though what is left is alike
+ok orch compare kind=a kind=crashes --run s.recipe -m loss --until-sure --max-runs 24 --least 2%
+has 'not sure yet'
+says 'those that failed may hide a difference (B failed in '
+says 'left out on both sides: B failed in '
+ok orch compare kind=a kind=crashes --run s.recipe -m loss --until-sure --max-runs 24 --least 2% --json
+same "$(json verdict) $(json stopped) $(json a.failed) $(json b.failed)" "unknown max-runs 0 $(json left_out)" 'failures of B'
+[ "$(json left_out)" -gt 5 ] || _fail 'too few failures to tell'
+# a time limit cuts off slow runs: one is enough
+printf 'format: 1\nrecipe: u\nexperiments:\n  e: { plugin: ./score.plugin, reuse: any, timeout: 3s }\n' >u.recipe
+git add -A
+git commit -qm limit
+ok orch compare kind=a kind=ceases --run u.recipe -m loss --until-sure --max-runs 7 --least 6%
+says 'by its time limit)'
+has 'not sure yet'
+says 'may hide a difference'
+
 # times: earlier runs of a repeat count only when they were made in turns
 cat >t.recipe <<'R'
 format: 1
@@ -95,6 +117,22 @@ same "$(json verdict) $(json pairs_reused)" 'different 0' 'an earlier run of one
 ok orch compare kind=e kind=bb --run t.recipe -m epoch_time --until-sure --json
 same "$(json pairs_reused)" "$(json pairs)" 'pairs that were made in turns'
 
+# a trial that the second run refers to lies between the two: they are made again, so that the runs give the same verdict later
+cat >v.recipe <<'R'
+format: 1
+recipe: v
+experiments:
+  p: { plugin: ./wait.plugin, reuse: any }
+  e: { plugin: ./score.plugin, reuse: any, with: { after: "${p.loss}" } }
+R
+printf 'plugin: wait\ncommand: [sh, -c, "sleep 6; echo loss 0", "${kind}"]\nparameters: { kind: { type: string, default: a } }\nmetrics: { loss: { better: min } }\n' >wait.plugin
+git add -A
+git commit -qm three
+ok orch compare kind=a kind=b e --run v.recipe -m epoch_time --until-sure --max-runs 3 --json
+pairs=$(json pairs)
+ok orch compare kind=a kind=b e --run v.recipe -m epoch_time --until-sure --max-runs 3 --json
+same "$(json pairs_reused)" "$pairs" 'pairs that were made again at once'
+
 # two commits; the budget
 sed -i 's/? 1.03 : 1/? 1.03 : 1.1/' score.awk
 git commit -qam slower
@@ -105,6 +143,10 @@ same "$(json stopped) $(json spent_usd)" 'sure 0.0' 'what was run before costs n
 fails 6 orch compare HEAD~1 HEAD --run t.recipe -s kind=c -m loss --until-sure --price 3000 --budget 0.005usd --json
 same "$(json stopped) $(json verdict)" 'budget unknown' 'the budget'
 [ "$(json pairs)" -lt 4 ] || _fail 'the budget was exceeded'
+
+# nothing is left for the second run: a budget of 0 is not none
+fails 6 orch compare HEAD~1 HEAD --run t.recipe -s kind=dd -m loss --until-sure --price 3000 --budget 0.00000001usd --json
+same "$(json stopped) $(json pairs) $(json runs)" 'budget 0 0' 'a budget that one run spends'
 
 # refused
 fails 2 orch compare HEAD HEAD --run s.recipe -m loss --until-sure
