@@ -135,12 +135,33 @@ static void print_rules(gsl_rng *dice, int simulations)
     }
 }
 
+/* ---- one setting --------------------------------------------------------------------------------
+ */
+
+static double draw_normal(gsl_rng *dice)
+{
+    return gsl_ran_gaussian_ziggurat(dice, 1);
+}
+
+static double draw_skewed(gsl_rng *dice)
+{
+    return gsl_ran_exponential(dice, 1) - 1;
+}
+
 /* Repeats a setting until the half width of its interval is below ci of its mean. */
 static void print_coverage(gsl_rng *dice, int simulations)
 {
-    static const double cis[] = {0.01, 0.02, 0.05};
-    printf("\n%6s %12s %14s\n", "ci", "repeats", "interval holds");
-    for (size_t c = 0; c < G_N_ELEMENTS(cis); c++) {
+    static const double cis[] = {0.01, 0.015, 0.02, 0.03, 0.05};
+    static const double scatter = 0.03;
+    static const struct {
+        const char *name;
+        double (*draw)(gsl_rng *dice);
+    } noises[] = {{"normal", draw_normal}, {"exponential", draw_skewed}};
+    printf("\n%-12s %6s %13s %9s %15s\n", "noise", "ci", "scatter / ci", "repeats",
+           "interval holds");
+    for (size_t c = 0; c < G_N_ELEMENTS(cis) * G_N_ELEMENTS(noises); c++) {
+        const double ci = cis[c % G_N_ELEMENTS(cis)];
+        const size_t noise = c / G_N_ELEMENTS(cis);
         int holds = 0;
         double repeats = 0;
         for (int i = 0; i < simulations; i++) {
@@ -148,14 +169,14 @@ static void print_coverage(gsl_rng *dice, int simulations)
             size_t n = 0;
             struct orch_stat stat;
             do {
-                values[n++] = 1 + gsl_ran_gaussian_ziggurat(dice, 0.03);
+                values[n++] = 1 + scatter * noises[noise].draw(dice);
                 stat = orch_stat_of(values, n);
-            } while (n < 3 || stat.half > cis[c] * fabs(stat.mean));
+            } while (n < 3 || stat.half > ci * fabs(stat.mean));
             holds += fabs(stat.mean - 1) <= stat.half;
             repeats += (double)n;
         }
-        printf("%5g %% %12.1f %12.1f %%\n", 100 * cis[c], repeats / simulations,
-               100.0 * holds / simulations);
+        printf("%-12s %4g %% %13.2g %9.1f %13.1f %%\n", noises[noise].name, 100 * ci, scatter / ci,
+               repeats / simulations, 100.0 * holds / simulations);
     }
 }
 

@@ -2,7 +2,8 @@
 /* The test behind 'orch compare --until-sure' (core/stats/anytime.h), on simulated pairs:
  *
  *   null [SIMULATIONS]   how often 60 pairs without a difference ever end with a difference, beside
- *                        the fixed t test asked after each pair
+ *                        the fixed t test asked after each pair, and how many of these ends have
+ *                        the warning of an outlier
  *   size [SIMULATIONS]   mean number of pairs over that of the fixed t test of equal power, for
  *                        several scales of the mixture
  *   more [SIMULATIONS]   the foreseen number of further pairs over the one that decides with 80 %
@@ -27,19 +28,99 @@
 /* ---- no difference ------------------------------------------------------------------------------
  */
 
-static double draw_normal(gsl_rng *dice)
+/* The differences of pairs whose means are equal. */
+typedef void (*fill_fn)(gsl_rng *dice, double *out);
+
+static void fill_normal(gsl_rng *dice, double *out)
 {
-    return gsl_ran_gaussian_ziggurat(dice, 1);
+    for (int i = 0; i < PAIRS; i++)
+        out[i] = gsl_ran_gaussian_ziggurat(dice, sqrt(2));
 }
 
-static double draw_log_normal(gsl_rng *dice)
+static void fill_log_normal(gsl_rng *dice, double *out)
 {
-    return exp(gsl_ran_gaussian_ziggurat(dice, 1));
+    for (int i = 0; i < PAIRS; i++)
+        out[i] = exp(gsl_ran_gaussian_ziggurat(dice, 1)) - exp(gsl_ran_gaussian_ziggurat(dice, 1));
 }
 
-static double draw_t3(gsl_rng *dice)
+static void fill_t3(gsl_rng *dice, double *out)
 {
-    return gsl_ran_tdist(dice, 3);
+    for (int i = 0; i < PAIRS; i++)
+        out[i] = gsl_ran_tdist(dice, 3) - gsl_ran_tdist(dice, 3);
+}
+
+/* A run succeeds with probability a half. */
+static void fill_binary(gsl_rng *dice, double *out)
+{
+    for (int i = 0; i < PAIRS; i++)
+        out[i] = (gsl_rng_uniform(dice) < 0.5) - (gsl_rng_uniform(dice) < 0.5);
+}
+
+static void fill_coin(gsl_rng *dice, double *out)
+{
+    for (int i = 0; i < PAIRS; i++)
+        out[i] = gsl_rng_uniform(dice) < 0.5 ? -1 : 1;
+}
+
+/* The share of 100 images, of which a run gets each right with 0.97. */
+static void fill_images(gsl_rng *dice, double *out)
+{
+    for (int i = 0; i < PAIRS; i++)
+        out[i] = (double)gsl_ran_binomial(dice, 0.97, 100) - gsl_ran_binomial(dice, 0.97, 100);
+}
+
+/* A does not scatter, and B has the same mean. */
+static void fill_exponential(gsl_rng *dice, double *out)
+{
+    for (int i = 0; i < PAIRS; i++)
+        out[i] = gsl_ran_exponential(dice, 1) - 1;
+}
+
+/* Both scatter by 1; a share of B's runs is 20 worse, and B is as good in the mean. */
+static void fill_collapses(gsl_rng *dice, double *out, double share)
+{
+    for (int i = 0; i < PAIRS; i++)
+        out[i] = gsl_ran_gaussian_ziggurat(dice, sqrt(2)) + 20 * share -
+                 (gsl_rng_uniform(dice) < share ? 20 : 0);
+}
+
+static void fill_collapses_5(gsl_rng *dice, double *out)
+{
+    fill_collapses(dice, out, 0.05);
+}
+
+static void fill_collapses_10(gsl_rng *dice, double *out)
+{
+    fill_collapses(dice, out, 0.1);
+}
+
+/* Each difference is correlated with the one before it. */
+static void fill_ar1(gsl_rng *dice, double *out)
+{
+    const double r = 0.4;
+    for (int i = 0; i < PAIRS; i++)
+        out[i] = i ? r * out[i - 1] + gsl_ran_gaussian_ziggurat(dice, sqrt(1 - r * r))
+                   : gsl_ran_gaussian_ziggurat(dice, 1);
+}
+
+/* B is the best of 20 equal settings by the mean of five repeats, which count again. */
+static void fill_chosen(gsl_rng *dice, double *out)
+{
+    enum { SETTINGS = 20, REPEATS = 5 };
+    double best = -INFINITY;
+    fill_normal(dice, out);
+    for (int k = 0; k < SETTINGS; k++) {
+        double own[REPEATS], sum = 0;
+        for (int i = 0; i < REPEATS; i++)
+            sum += own[i] = gsl_ran_gaussian_ziggurat(dice, 1);
+        if (sum <= best)
+            continue;
+        best = sum;
+        for (int i = 0; i < REPEATS; i++)
+            out[i] = own[i];
+    }
+    for (int i = 0; i < REPEATS; i++)
+        out[i] -= gsl_ran_gaussian_ziggurat(dice, 1);
 }
 
 static bool fixed_ever(const double *values)
@@ -56,22 +137,34 @@ static void null(gsl_rng *dice, int simulations)
 {
     static const struct {
         const char *name;
-        double (*draw)(gsl_rng *dice);
-    } noises[] = {{"normal", draw_normal},
-                  {"log-normal, sigma 1", draw_log_normal},
-                  {"t, 3 degrees", draw_t3}};
-    printf("%-20s  %10s  %14s\n", "noise of a run", "until sure", "t test, always");
+        fill_fn fill;
+    } noises[] = {{"normal", fill_normal},
+                  {"log-normal, sigma 1", fill_log_normal},
+                  {"t, 3 degrees", fill_t3},
+                  {"share of 100 images", fill_images},
+                  {"binary", fill_binary},
+                  {"1 or -1", fill_coin},
+                  {"B exponential", fill_exponential},
+                  {"B collapses in 5 %", fill_collapses_5},
+                  {"B collapses in 10 %", fill_collapses_10},
+                  {"AR(1), 0.4", fill_ar1},
+                  {"B best of 20", fill_chosen}};
+    printf("%-20s  %10s  %10s  %14s\n", "noise of a run", "until sure", "of it warned",
+           "t test, always");
     for (size_t k = 0; k < G_N_ELEMENTS(noises); k++) {
-        int anytime = 0, fixed = 0;
+        int anytime = 0, fixed = 0, warned = 0;
         for (int i = 0; i < simulations; i++) {
             double values[PAIRS];
-            for (int j = 0; j < PAIRS; j++)
-                values[j] = noises[k].draw(dice) - noises[k].draw(dice);
             struct orch_anytime end;
-            anytime += orch_anytime_decide(values, PAIRS, 1e-9, &end) == ORCH_ANYTIME_DIFFERENT;
+            noises[k].fill(dice, values);
+            bool wrong = orch_anytime_decide(values, PAIRS, 1e-9, &end) == ORCH_ANYTIME_DIFFERENT;
+            anytime += wrong;
+            warned += wrong && end.distinct == ORCH_DISTINCT_LEAST &&
+                      orch_sample_has_outlier(values, end.count);
             fixed += fixed_ever(values);
         }
-        printf("%-20s  %8.2f %%  %12.1f %%\n", noises[k].name, 100.0 * anytime / simulations,
+        printf("%-20s  %8.2f %%  %10.0f %%  %12.1f %%\n", noises[k].name,
+               100.0 * anytime / simulations, 100.0 * warned / fmax(anytime, 1),
                100.0 * fixed / simulations);
     }
 }

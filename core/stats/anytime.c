@@ -21,7 +21,7 @@
  * The error of 5 % is proved for independent, normal differences only. Symmetry about 0, which two
  * runs that scatter alike give, is not enough: four differences of 1 or -1 by a coin are equal in
  * 12.5 % of samples. bench/sure_pairs.c measures the error for other noise: it is below 5 % where
- * the differences are symmetric and have many values, and two to twelve times as large where one
+ * the differences are symmetric and have many values, and 1.4 to 9 times as large where one
  * side is skewed or the runs depend on each other.
  *
  * While the differences have fewer than ORCH_DISTINCT_LEAST distinct values, their scatter is not
