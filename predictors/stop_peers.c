@@ -17,6 +17,8 @@ static double mean_cost(const struct orch_stop_question *question,
                         const struct orch_stop_curve *curve, size_t n)
 {
     double sum = 0;
+    if (curve->sums)
+        return curve->sums[n - 1] / (double)n;
     for (size_t i = 0; i < n; i++)
         sum += orch_stop_cost(question, curve->values[i]) / (double)n;
     return sum;

@@ -20,6 +20,7 @@ enum orch_curve_end {
  * (orch_stop_summary_add). */
 struct orch_stop_curve {
     const double *values;
+    const double *sums; /* of the costs up to each value; NULL: the rule adds them up */
     size_t count;
     enum orch_curve_end end;
     bool has_diverged; /* it ended so: possibly before its time */

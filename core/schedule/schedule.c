@@ -81,7 +81,9 @@ static void wait_for_something(struct run *run, bool held)
     int timeout = held ? 200 : run->options->live || run->options->limits ? 100 : 1000;
     if (run->moved && !count && run->options->sharing)
         timeout = 0; /* trials that ended in the meantime may have made others ready */
-    if (run->asked->len || (timeout > 100 && orch_schedule_watches_values(run)))
+    if (run->has_more_values)
+        timeout = 0;
+    else if (run->asked->len || (timeout > 100 && orch_schedule_watches_values(run)))
         timeout = 100;
     for (guint i = 0; i < count; i++) {
         const struct host *host = run->hosts->pdata[i];

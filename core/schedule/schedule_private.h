@@ -82,7 +82,8 @@ struct run {
     char *host_program;
     struct orch_process self;
     int signal_fd;
-    unsigned stop_level; /* 1: start nothing more, 2: running trials are stopped */
+    bool has_more_values; /* a journal of a trial has more that its search wants */
+    unsigned stop_level;  /* 1: start nothing more, 2: running trials are stopped */
     bool failed_fast, unsynced;
     GHashTable *failing;   /* experiment -> how its trials fail (schedule_failing.c) */
     GPtrArray *asked;      /* the experiments of which the user is asked whether they go on */

@@ -3,6 +3,10 @@
  * orch_chooser). Each journal is read once, as it grows. */
 #include "core/schedule/schedule_private.h"
 
+/* Events of a journal that are read in one turn of the loop, which has signals and other trials to
+ * look after. */
+#define EVENTS_A_TURN 4096
+
 static const char *watched_metric(const struct run *run, const struct host *host)
 {
     const struct orch_chooser *chooser = run->options->chooser;
@@ -32,7 +36,7 @@ static char *give(const struct run *run, const struct host *host, const char *me
     return why;
 }
 
-static void watch(const struct run *run, struct host *host, const char *metric)
+static void watch(struct run *run, struct host *host, const char *metric)
 {
     if (!host->values) {
         g_autofree char *path = g_build_filename(host->running.trial_dir, "journal", NULL);
@@ -40,16 +44,21 @@ static void watch(const struct run *run, struct host *host, const char *metric)
     }
     g_autofree char *why = NULL;
     struct orch_event event;
-    while (!why && host->values && orch_journal_next(host->values, &event, NULL)) {
+    unsigned count = 0;
+    while (!why && host->values && count < EVENTS_A_TURN &&
+           orch_journal_next(host->values, &event, NULL)) {
         why = give(run, host, metric, &event);
         orch_event_clear(&event);
+        count++;
     }
+    run->has_more_values = run->has_more_values || count == EVENTS_A_TURN;
     if (why)
         orch_schedule_prune_host(host, why);
 }
 
 void orch_schedule_watch_values(struct run *run)
 {
+    run->has_more_values = false;
     for (guint i = 0; i < run->hosts->len; i++) {
         struct host *host = run->hosts->pdata[i];
         const char *metric = host->cancelled || host->is_pruned ? NULL : watched_metric(run, host);

@@ -18,6 +18,7 @@ struct curve {
     GArray *points;                       /* struct point, by step: of a running trial */
     struct orch_stop_sum sum;
     GArray *so_far;     /* double: the objective's summary up to each value */
+    GArray *sums;       /* double: their costs, added up */
     bool is_stale;      /* an earlier value has changed, so that `so_far` is to be made anew */
     bool has_diverged;  /* the run ended so */
     bool has_restarted; /* a step came after a larger one, as where each epoch counts from 1: the
@@ -35,6 +36,7 @@ static void curve_free(void *pointer)
     struct curve *curve = pointer;
     g_array_unref(curve->points);
     g_array_unref(curve->so_far);
+    g_array_unref(curve->sums);
     g_free(curve);
 }
 
@@ -45,6 +47,7 @@ static struct curve *curve_new(struct orch_stop_trials *trials, const char *key,
     curve->running = running;
     curve->points = g_array_new(FALSE, FALSE, sizeof(struct point));
     curve->so_far = g_array_new(FALSE, FALSE, sizeof(double));
+    curve->sums = g_array_new(FALSE, FALSE, sizeof(double));
     g_hash_table_insert(trials->curves, g_strdup(key), curve);
     return curve;
 }
@@ -99,7 +102,12 @@ static enum orch_stop_summary summary_of(const struct orch_cell *cell)
 static void add_value(const struct orch_cell *cell, struct curve *curve, double value)
 {
     double so_far = orch_stop_summary_add(summary_of(cell), &curve->sum, value);
+    const struct orch_stop_question question = {.is_max = cell->point->search->is_max};
+    guint count = curve->sums->len;
+    double sum = orch_stop_cost(&question, so_far) +
+                 (count ? g_array_index(curve->sums, double, count - 1) : 0);
     g_array_append_val(curve->so_far, so_far);
+    g_array_append_val(curve->sums, sum);
 }
 
 /* Puts a value in its place by its step, as the store does: the last value of a step counts.
@@ -139,6 +147,7 @@ static void renew(struct curve *curve)
     curve->is_stale = false;
     curve->sum = (struct orch_stop_sum){0};
     g_array_set_size(curve->so_far, 0);
+    g_array_set_size(curve->sums, 0);
     for (guint i = 0; i < curve->points->len; i++)
         add_value(curve->running->cell, curve, g_array_index(curve->points, struct point, i).value);
 }
@@ -218,6 +227,7 @@ static void append(GArray *out, const struct curve *curve, const struct orch_cel
         return;
     const struct orch_stop_curve one = {
         .values = (const double *)(const void *)curve->so_far->data,
+        .sums = (const double *)(const void *)curve->sums->data,
         .count = curve->so_far->len,
         .end = end,
         .has_diverged = curve->has_diverged,
