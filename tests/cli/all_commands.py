@@ -34,14 +34,14 @@ VALUES = {
     "N,...": "1,2", "NAME=FILE": "x=data.csv", "NAMES": "accuracy", "NAMES|all": "all", "NAME|FOLDER": "nowhere", "NAME|N": "2",
     "NUMBER": "2", "PARAM=A,B,...": "lr=0.1,0.2", "PARAM=VALUE": "lr=0.3", "[EXP.]PARAM=VALUE": "lr=0.3",
     "[EXP.]PARAM=A,B,...": "lr=0.1,0.2", "PERCENT": "50", "PATH": "model.pt", "STREAM": "both", "PID": "1", "PLATFORM": "slurm", "N|LABEL": "1", "IMAGE": "lab/orch", "PLACE": "place", "QUESTION": "1.1", "SET,...": "lr=1",
-    "SHARE": "0.5", "STATE": "ok", "TAG": "tagged", "TEXT": "words", "UNIT": "s", "USD": "1", "VALUE": "final", "WHAT": "wall_s", "WHICH": "newest",
+    "AMOUNT": "5s", "TIME": "1h", "RULE": "median(warmup=2)", "SHARE": "0.5", "STATE": "ok", "TAG": "tagged", "TEXT": "words", "UNIT": "s", "USD": "1", "VALUE": "final", "WHAT": "wall_s", "WHICH": "newest",
 }
 # commands that take another value than what their usage names
 ARGUMENTS = {
     "net show": ["resnet20"], "net export": ["resnet20", "--onnx", "{out}"], "net compare": ["resnet20", "resnet32"], "gpu prices": [], "dataset get": ["none"], "plugin new": ["{name}"],
     "measurements show": ["d"], "measurements rm": ["d"], "measurements export": ["d"], "predictor show": ["p"], "predictor rm": ["p"],
     "predictor export": ["p"], "try": ["--", "true"], "pack": ["r.recipe", "{out}"], "diff": ["{run}", "@last"],
-    "import": ["data.csv"], "submit": ["r.recipe"], "plot": [], "predict": [], "compare": ["{run}", "@last"],
+    "import": ["data.csv"], "submit": ["r.recipe"], "plot": [], "predict": [], "compare": ["{run}", "@last"], "bisect": ["final", "HEAD..HEAD", "--", "true"],
 }
 # not over a store of runs: they wait for a reader, or measure the machine for seconds
 LEFT_OUT = {"serve": "waits for a browser", "predictor eval": "compares every model for minutes"}
