@@ -54,6 +54,7 @@ play 101 2 3
 play 102
 minute
 timeout -s KILL 0.05 orch run s.recipe --executor slurm -j 4 >/dev/null 2>&1
+while pgrep -f "$SCRATCH.*sbatch" >/dev/null; do sleep 0.05; done # a submission that it had begun
 for job in 103 104; do [ ! -d "$CLUSTER/jobs/$job" ] || play $job; done
 minute
 submit 4 --json
