@@ -131,20 +131,6 @@ bool orch_prior_transfer(const struct orch_net *net, const struct orch_gpu_spec 
     return true;
 }
 
-/* Scales the whole step and each layer, which keeps the order in which gradients are available. */
-static void scale_own(struct orch_roofline_layer *layers, guint count, double factor,
-                      struct orch_roofline_step *own)
-{
-    for (guint i = 0; i < count; i++) {
-        layers[i].forward_s *= factor;
-        layers[i].backward_s *= factor;
-    }
-    own->forward_s *= factor;
-    own->backward_s *= factor;
-    own->update_s *= factor;
-    own->total_s *= factor;
-}
-
 static bool own_step(const struct orch_net *net, const struct orch_net_cost *costs,
                      const struct orch_prior *prior, const struct orch_roofline_work *work,
                      struct orch_roofline_layer *layers, struct orch_roofline_step *out,
@@ -156,7 +142,7 @@ static bool own_step(const struct orch_net *net, const struct orch_net_cost *cos
                   ? orch_transfer_step(net, costs, &prior->transfer, work, layers, out, error)
                   : orch_roofline_step(net, costs, &prior->device, work, layers, out, error);
     if (ok)
-        scale_own(layers, net->nodes->len, prior->shift, out);
+        orch_roofline_scale(layers, net->nodes->len, prior->shift, out);
     return ok;
 }
 
@@ -189,7 +175,7 @@ bool orch_prior_predict(const struct orch_net *net, const struct orch_net_cost *
         !orch_exchange_check(exchange, error))
         return false;
     if (own && out->own.total_s > 0)
-        scale_own(layers, net->nodes->len, own->mid / out->own.total_s, &out->own);
+        orch_roofline_scale(layers, net->nodes->len, own->mid / out->own.total_s, &out->own);
     if (work->training)
         exchange_gradients(net, exchange, layers, out);
     out->total_s.mid = out->own.total_s + out->exposed_s;

@@ -19,10 +19,10 @@ struct orch_ad_hoc {
     const char *const *inputs;    /* files that results depend on */
     const char *const *resources; /* "gpus=1", "gpus=1,cores=4": as in a recipe's `resources` */
     const char *search, *sampler, *until,
-        *stop;  /* of a recipe's `objective`; NULL: none, the default, none, none */
-    int trials; /* the same; 0: the default */
+        *stop;          /* of a recipe's `objective`; NULL: none, the default, none, none */
+    int trials;         /* the same; 0: the default */
     const char *repeat; /* a number, or auto(...); NULL: 1 */
-    double timeout_s; /* 0: none */
+    double timeout_s;   /* 0: none */
     const char
         *metrics_on; /* the stream that metrics are read from: stdout, stderr, both; NULL: stdout */
     bool from_env;   /* the program reads settings from the environment */

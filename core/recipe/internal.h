@@ -55,10 +55,10 @@ struct recipe_block {
 /** An experiment's own settings, or a profile's settings for an experiment. */
 struct recipe_part {
     struct recipe_block block;
-    int repeat;       /* 0: not given */
+    int repeat;                           /* 0: not given */
     struct orch_repeat_rule *repeat_rule; /* `repeat: auto(...)`; or NULL */
     const struct orch_yaml *repeat_node;  /* as written, borrowed */
-    double timeout_s; /* < 0: not given */
+    double timeout_s;                     /* < 0: not given */
     bool skip;
     char *skip_reason;
 };

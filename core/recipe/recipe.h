@@ -57,9 +57,9 @@ struct orch_experiment {
     struct orch_manifest *own_manifest;   /* program: the plugin's tables with the user's command */
     char **program;                       /* argv of `program:`, or NULL */
     int repeat;                           /* >= 1; with `repeats` the largest number */
-    struct orch_repeat_rule *repeats; /* of `repeat: auto(...)`, with its metric: a setting is
-                                         repeated until its mean is known (features/search); or
-                                         NULL */
+    struct orch_repeat_rule *repeats;     /* of `repeat: auto(...)`, with its metric: a setting is
+                                             repeated until its mean is known (features/search); or
+                                             NULL */
     bool only_when_named; /* not run unless it, its problem, or an experiment that refers to it is
                              named */
     bool skipped;      /* by the profile (`skip: true` or a reason), or because of `is_untrusted` */

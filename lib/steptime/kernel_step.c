@@ -272,20 +272,6 @@ static double output_values(const struct orch_net *net)
     return values;
 }
 
-/* Scales all parts, which are the device's, to the whole step. */
-static void scale(struct orch_roofline_layer *layers, guint count, double factor,
-                  struct orch_roofline_step *out)
-{
-    for (guint i = 0; layers && i < count; i++) {
-        layers[i].forward_s *= factor;
-        layers[i].backward_s *= factor;
-    }
-    out->forward_s *= factor;
-    out->backward_s *= factor;
-    out->update_s *= factor;
-    out->total_s *= factor;
-}
-
 /* Adds node `i` to the sum, and its operations and traffic to the step. */
 static void add_node(const struct orch_net *net, const struct orch_net_cost *costs, guint i,
                      const struct orch_kernel_model *model, const bool *is_score,
@@ -346,6 +332,7 @@ bool orch_kernel_step(const struct orch_net *net, const struct orch_net_cost *co
     out->total_s = out->forward_s + out->backward_s + out->update_s;
     double more_s = out->total_s - sum.forward_s - sum.backward_s;
     if (out->total_s > 0)
-        scale(layers, net->nodes->len, orch_kernel_sum_step_s(&sum, more_s) / out->total_s, out);
+        orch_roofline_scale(layers, net->nodes->len,
+                            orch_kernel_sum_step_s(&sum, more_s) / out->total_s, out);
     return true;
 }

@@ -85,6 +85,19 @@ bool orch_roofline_step(const struct orch_net *net, const struct orch_net_cost *
     return true;
 }
 
+void orch_roofline_scale(struct orch_roofline_layer *layers, guint count, double factor,
+                         struct orch_roofline_step *step)
+{
+    for (guint i = 0; layers && i < count; i++) {
+        layers[i].forward_s *= factor;
+        layers[i].backward_s *= factor;
+    }
+    step->forward_s *= factor;
+    step->backward_s *= factor;
+    step->update_s *= factor;
+    step->total_s *= factor;
+}
+
 double orch_roofline_memory(const struct orch_net *net, const struct orch_net_cost *costs,
                             const struct orch_roofline_work *work)
 {

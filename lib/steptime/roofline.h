@@ -53,6 +53,9 @@ bool orch_roofline_step(const struct orch_net *net, const struct orch_net_cost *
                         const struct orch_roofline_work *work, struct orch_roofline_layer *layers,
                         struct orch_roofline_step *out, GError **error);
 
+/** Multiplies all times of a step and of its layers (`count` of them; NULL: none). */
+void orch_roofline_scale(struct orch_roofline_layer *layers, guint count, double factor,
+                         struct orch_roofline_step *step);
 /** Memory of a step in bytes: orch_net_memory, and the scores of attention that are kept. */
 double orch_roofline_memory(const struct orch_net *net, const struct orch_net_cost *costs,
                             const struct orch_roofline_work *work);

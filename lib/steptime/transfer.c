@@ -152,19 +152,6 @@ static bool is_free(enum orch_net_op op)
            op == ORCH_NET_STOCHASTIC_DEPTH || op == ORCH_NET_FIRST_TOKEN;
 }
 
-static void scale(struct orch_roofline_layer *layers, guint count, double factor,
-                  struct orch_roofline_step *out)
-{
-    for (guint i = 0; layers && i < count; i++) {
-        layers[i].forward_s *= factor;
-        layers[i].backward_s *= factor;
-    }
-    out->forward_s *= factor;
-    out->backward_s *= factor;
-    out->update_s *= factor;
-    out->total_s *= factor;
-}
-
 bool orch_transfer_step(const struct orch_net *net, const struct orch_net_cost *costs,
                         const struct orch_transfer *t, const struct orch_roofline_work *work,
                         struct orch_roofline_layer *layers, struct orch_roofline_step *out,
@@ -200,6 +187,6 @@ bool orch_transfer_step(const struct orch_net *net, const struct orch_net_cost *
     out->total_s = out->forward_s + out->backward_s + out->update_s;
     double whole = pow(pow(out->total_s, LAG) + pow(host_s, LAG), 1 / LAG);
     if (out->total_s > 0)
-        scale(layers, net->nodes->len, whole / out->total_s, out);
+        orch_roofline_scale(layers, net->nodes->len, whole / out->total_s, out);
     return true;
 }
