@@ -3,6 +3,7 @@
  * status that has the same meaning for every command. */
 #include "core/cli/cli.h"
 
+#include "core/cli/first_words.h"
 #include "core/cli/parts.h"
 #include "core/feature/feature.h"
 #include "lib/base/error.h"
@@ -120,6 +121,23 @@ static char *getcwd_copy(void)
     return copy;
 }
 
+/* Fails where there is no current folder. One whose path is not UTF-8 is known by another path from
+ * here on. */
+static bool settle_folder(GError **error)
+{
+    g_autofree char *here = getcwd_copy();
+    if (!here) {
+        orch_error_set(error, ORCH_ERROR_IO, "change to another folder, or name one with -C DIR",
+                       "the current folder '%s' was deleted: %s",
+                       g_getenv("PWD") ? g_getenv("PWD") : ".", g_strerror(errno));
+        return false;
+    }
+    g_autofree char *shown = orch_path_utf8(here, error);
+    if (shown && strcmp(shown, here) != 0) /* GLib's current folder is then this one */
+        g_setenv("PWD", shown, TRUE);
+    return shown != NULL;
+}
+
 static int run_parsed(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct orch_command *command = cli->command;
@@ -134,19 +152,7 @@ static int run_parsed(struct orch_cli *cli, const void *options, GError **error)
                              cli->directory);
         return -1;
     }
-    g_autofree char *here = getcwd_copy();
-    if (!here) {
-        orch_error_set(error, ORCH_ERROR_IO, "change to another folder, or name one with -C DIR",
-                       "the current folder '%s' was deleted: %s",
-                       g_getenv("PWD") ? g_getenv("PWD") : ".", g_strerror(errno));
-        return -1;
-    }
-    g_autofree char *shown = orch_path_utf8(here, error);
-    if (!shown)
-        return -1;
-    if (strcmp(shown, here) != 0) /* GLib's current folder is then this one */
-        g_setenv("PWD", shown, TRUE);
-    return name_user(cli, error) ? command->run(cli, options, error) : -1;
+    return settle_folder(error) && name_user(cli, error) ? command->run(cli, options, error) : -1;
 }
 
 static int run_command(struct orch_cli *cli, int words, GError **error)
@@ -210,10 +216,15 @@ static int dispatch(struct orch_cli *cli, GError **error)
                            ORCH_ABI_MAJOR, ORCH_ABI_MINOR, ORCH_STORE_SCHEMA);
             return ORCH_EXIT_OK;
         }
-    if (!argc || (argc == 1 && strcmp(argv[0], help_words[0]) == 0) ||
-        (argc == 1 && strcmp(argv[0], help_words[1]) == 0)) {
-        orch_help_overview(argc ? stdout : stderr, false);
-        return argc ? ORCH_EXIT_OK : ORCH_EXIT_USAGE;
+    if (!argc) {
+        if (!settle_folder(error))
+            return -1;
+        orch_first_words(cli);
+        return ORCH_EXIT_USAGE;
+    }
+    if (argc == 1 && (strcmp(argv[0], help_words[0]) == 0 || strcmp(argv[0], help_words[1]) == 0)) {
+        orch_help_overview(stdout, false);
+        return ORCH_EXIT_OK;
     }
     int words;
     cli->command = find_command(argc, argv, &words);

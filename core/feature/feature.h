@@ -25,6 +25,8 @@ struct orch_workspace;
 /** Moments at which core has a hint for the user that only a feature can complete. */
 enum orch_advice_topic {
     ORCH_ADVICE_OVERVIEW,     /* a line of `orch --help`, with its line break */
+    ORCH_ADVICE_STORE_HERE,   /* there is a store: a command for `orch` without arguments, a tab,
+                                 and what it does */
     ORCH_ADVICE_NO_STORE,     /* there is no store to read */
     ORCH_ADVICE_OTHERS_STORE, /* the store was made by somebody else */
     ORCH_ADVICE_BROKEN_SHARD, /* a part of the store that another host writes cannot be read */

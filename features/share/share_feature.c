@@ -44,6 +44,7 @@ static const struct orch_typed_word WORDS[] = {
 static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {
     [ORCH_ADVICE_OVERVIEW] =
         "In a group, 'orch pull' fetches the others' runs and 'orch push' sends yours.\n",
+    [ORCH_ADVICE_STORE_HERE] = "orch status\tshow what runs, and what is not pushed or pulled",
     [ORCH_ADVICE_NO_STORE] =
         "run a recipe first ('orch run RECIPE'), fetch the group's runs ('orch "
         "pull'), or name a store with --db",

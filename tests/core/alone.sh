@@ -8,6 +8,8 @@ ok orch-core-alone help
 has 'Running:'
 has_not 'Sharing:'
 has_not 'collect '
+fails 2 orch-core-alone
+says '  orch run first.recipe  run what is missing of it'
 ok orch-core-alone plan first.recipe
 says '6 trials: 6 missing'
 ok orch-core-alone run first.recipe
@@ -23,6 +25,9 @@ has 'state'
 has_not 'signed'
 ok orch-core-alone db check
 has 'all well: 6 runs'
+fails 2 orch-core-alone
+says '  orch best slept_s '
+says_not 'orch status'
 # what features add is unknown, and said to be
 fails 2 orch-core-alone run first.recipe --share
 says "unknown option '--share'"
