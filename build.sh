@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Installs what is missing, configures, builds, and runs. './build.sh help' lists what it can do.
+case ${BASH_VERSION:-}:${SHELLOPTS:-} in :* | *posix*) exec env -u POSIXLY_CORRECT bash "$0" "$@" ;; esac # typed as 'sh build.sh'
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -36,6 +37,8 @@ SHELL_PACKAGES='zsh:zsh fish:fish'
 # optional: PyTorch itself, against which the tests hold networks, their counts and weights
 PYTORCH_PACKAGES='python3-torch: python3-torchvision: python3-onnx:'
 TORCH_PACKAGES='g++:g++ libtorch-dev: dataset-fashion-mnist:'
+# what packing for Debian itself uses
+DEB_PACKAGES='dpkg-dev:dpkg-shlibdeps file:file'
 # Debian's LibTorch comes with the reference BLAS, which is slower (docs/measurements.md). This variant shares LibTorch's threads.
 BLAS_PACKAGES='libopenblas0-openmp:'
 
@@ -89,11 +92,23 @@ trap stop_watching EXIT
 lock() {
     mkdir -p "$BUILD" 2>/dev/null && { : >>"$BUILD/.lock"; } 2>/dev/null ||
         die "cannot write into '$(realpath -m "$BUILD")'. ORCH_BUILD_DIR=FOLDER builds somewhere else"
+    room
     command -v flock >/dev/null || return 0
     exec 8>>"$BUILD/.lock"
     flock -n 8 || { say "another build.sh builds in '$BUILD': waiting for its end"; flock 8; }
 }
 unlock() { exec 8>&-; }
+
+# What a build takes is about BUILD_MB; with LibTorch its adapter comes on top. One that is there needs room for what is compiled anew.
+BUILD_MB=300
+room() {
+    local free needed=$BUILD_MB
+    [ ! -x "$BUILD/orch" ] || needed=50
+    free=$(df -Pm "$BUILD" 2>/dev/null | awk 'NR == 2 { print $4 }' || true)
+    case $free in '' | *[!0-9]*) return 0 ;; esac
+    [ "$free" -ge $needed ] ||
+        die "only $free MB are free in '$(realpath "$BUILD")', and a build needs about $needed MB. Free some, or ORCH_BUILD_DIR=FOLDER builds somewhere else"
+}
 
 usage() {
     cat <<'TXT'
@@ -117,6 +132,8 @@ usage: ./build.sh COMMAND
   coverage [ARG...]     the tests again (ARG: of ctest), then the lines and branches that they reach, by folder
   install [--prefix D]  into D (default /usr/local; DESTDIR is respected), with manuals, man pages and
                         the header and pkg-config file that plugin authors need
+  deb                   Debian packages of what was built here, in BUILD/deb: orch, and orch-plugins-torch, -mpi, ... where
+                        the tree has them ('./build.sh torch --torch debian' first)
   clean                 remove what was built
   packages              print the Debian packages, a line for each stage
 
@@ -186,6 +203,12 @@ install_deb() {
     say "installed for $stage in $(duration $((SECONDS - begin)))"
 }
 
+# What apt said was wrong: an interrupted dpkg, a full disk, a mirror that does not answer
+apt_errors() {
+    may_be_root || return 0 # it was not called
+    sed -n 's/^E: /apt: /p' "$BUILD-apt.log" 2>/dev/null | awk '!seen[$0]++' | head -n 5 >&2
+}
+
 # need STAGE LIST: installs what is missing of LIST, or says exactly what to install
 need() {
     local stage=$1 list=$2 missing
@@ -200,7 +223,8 @@ need() {
     [ -z "$missing" ] && return 0
     # shellcheck disable=SC2086
     install_deb "$stage" $missing ||
-        { say "could not install with apt (no root, no network, or no such package here). The packages:"
+        { apt_errors
+          say "could not install with apt (no root, no network, or no such package here). The packages:"
           say "  apt-get install" $(missing_deb "$list")
           die "install them, or point ORCH_PREFIX to a place that has them"; }
 }
@@ -226,8 +250,20 @@ need_tests() {
 
 # ---- building -----------------------------------------------------------------------------------
 
+# An old CMake that comes first on the PATH fails in other words, or fails to find LibTorch
+check_cmake() {
+    local oldest version where=
+    oldest=$(sed -n 's/^cmake_minimum_required(VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt 2>/dev/null || true)
+    version=$(cmake --version 2>/dev/null | sed -n '1s/^cmake version //p' || true)
+    [ -n "$version" ] && [ -n "$oldest" ] || return 0
+    [ "$(printf '%s\n' "$oldest" "$version" | sort -V | head -n 1)" != "$oldest" ] || return 0
+    [ "$(command -v cmake)" = /usr/bin/cmake ] || [ ! -x /usr/bin/cmake ] || where=", or put /usr/bin first on the PATH"
+    die "'$(command -v cmake)' is CMake $version, and orch needs $oldest or later: install a newer one ('pip install cmake' has it)$where"
+}
+
 configure() { # configure FOLDER CMAKE-ARGS...
     local folder=$1; shift
+    check_cmake
     if [ -n "$PREFIX" ]; then
         export PKG_CONFIG_PATH="$PREFIX/lib/pkgconfig:$PREFIX/share/pkgconfig:${PKG_CONFIG_PATH:-}"
         set -- "$@" -DCMAKE_PREFIX_PATH="$PREFIX" -DCMAKE_BUILD_RPATH="$PREFIX/lib" -DCMAKE_INSTALL_RPATH="$PREFIX/lib"
@@ -363,6 +399,7 @@ build_torch() {
     choose_torch "$@"
     need 'the core' "$CORE_PACKAGES"
     want 'hwloc' "$TOPOLOGY_PACKAGES"
+    check_cmake
     found=$(torch_find "$torch_wanted") || case $torch_wanted in auto | debian) wants_debian=yes ;; esac
     if has_apt; then
         if [ $wants_debian = yes ]; then need 'training' "$TORCH_PACKAGES"; want 'products of matrices' "$BLAS_PACKAGES" 'LibTorch multiplies matrices with the slow reference BLAS'; else need 'training' "g++:g++ dataset-fashion-mnist:"; fi
@@ -609,9 +646,25 @@ run_install() {
     say "installed into ${DESTDIR:-}$prefix; '$prefix/bin/orch doctor' looks whether all is there"
 }
 
+run_deb() {
+    local status=0 begin=$SECONDS
+    [ -z "$PREFIX" ] || die "a package for Debian depends on Debian's libraries, not on those in '$PREFIX': unset ORCH_PREFIX"
+    has_apt || die "packages for Debian are made on Debian, with apt-get and dpkg"
+    need 'Debian packages' "$DEB_PACKAGES"
+    build_core
+    rm -rf "$BUILD/deb"
+    attend "$BUILD.log" packing cpack --config "$BUILD/CPackConfig.cmake" -B "$(realpath "$BUILD")/deb" || status=$?
+    rm -rf "$BUILD/deb/_CPack_Packages"
+    [ $status = 0 ] || { tail "$BUILD.log" >&2; die "packing failed; all of it is in $BUILD.log"; }
+    sed -n 's/^.*\(orch-plugins-torch: left out\)/\1/p' "$BUILD.log" >&2
+    say "packed in $(duration $((SECONDS - begin)))"
+    (cd "$BUILD/deb" && du -h -- *.deb)
+    say "next: apt-get install '$(realpath "$BUILD")/deb/'*.deb"
+}
+
 command=${1:-help}
 [ $# -gt 0 ] && shift
-case $command in run | test | build | gpu | torch | all | simgrid | asan | coverage | install) lock ;; esac
+case $command in run | test | build | gpu | torch | all | simgrid | asan | coverage | install | deb) lock ;; esac
 case $command in
     run)
         [ $# -gt 0 ] || die "usage: ./build.sh run RECIPE [ARG...]"
@@ -635,8 +688,9 @@ case $command in
     asan) run_asan "$@" ;;
     coverage) run_coverage "$@" ;;
     install) run_install "$@" ;;
+    deb) run_deb ;;
     clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD-coverage" "$BUILD.log" "$BUILD-apt.log" "$BUILD-asan.log" "$BUILD-coverage.log" orch ;;
-    packages) for stage in CORE TOPOLOGY TEST MPI SIMGRID OPENCV ONNXRUNTIME SLURM PAPER BROWSER PYTORCH TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
+    packages) for stage in CORE TOPOLOGY TEST MPI SIMGRID OPENCV ONNXRUNTIME SLURM PAPER BROWSER PYTORCH TORCH DEB; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
     help | -h | --help) usage ;;
     *) usage >&2; die "unknown command '$command'" ;;
 esac

@@ -67,7 +67,14 @@ function(orch_plugin name)
   add_custom_command(TARGET plugin_${name} POST_BUILD VERBATIM
     COMMAND ${CMAKE_COMMAND} -DOUT=${CMAKE_BINARY_DIR}/plugins/${name}.build -DROOT=${CMAKE_SOURCE_DIR}
             "-DPATTERNS=${patterns}" -P ${CMAKE_SOURCE_DIR}/cmake/source_digest.cmake)
-  install(TARGETS plugin_${name} DESTINATION lib/orch/plugins)
+  set(component orch)
+  if(TARGET orch_comm AND EXISTS ${CMAKE_SOURCE_DIR}/plugins/${name}/needs)
+    file(STRINGS ${CMAKE_SOURCE_DIR}/plugins/${name}/needs needs)
+    if("mpi" IN_LIST needs)
+      set(component mpi)
+    endif()
+  endif()
+  install(TARGETS plugin_${name} DESTINATION lib/orch/plugins COMPONENT ${component})
 endfunction()
 
 # Where tests find what they need. One thread each, for they run side by side: threads that wait for

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A fresh machine of each Debian that we support: makes a minimal system with debootstrap, clones the
 # last commit of this repository below its /tmp, and types there what the README says, one after the
-# other: './build.sh run recipes/hw4.recipe' and './build.sh test'.
+# other: './build.sh run recipes/hw4.recipe' and './build.sh test'. Then it makes the Debian packages there, and
+# installs them on another fresh machine (tests/deb_install.sh).
 #
-#   tests/systems.sh [SYSTEM...] [--keep DIR] [-- COMMAND...]
+#   tests/systems.sh [SYSTEM...] [--keep DIR] [--deb | -- COMMAND...]
 #
 #   SYSTEM       bookworm (Debian 12) or trixie (Debian 13); both without one
 #   --keep DIR   the systems lie in DIR/chroot-SYSTEM, stay there, and are used again (with what was
 #                installed in them); without it each is new, and is removed when it is done
+#   --deb        only the packages, built without LibTorch: './build.sh deb' and their installation
 #   -- COMMAND   types this in the clone instead, which a kept system has already and which is then
 #                only brought to the last commit, with what was built in it:
 #                tests/systems.sh trixie --keep /var/tmp/orch -- ./build.sh test -L quick
@@ -26,7 +28,7 @@ cd "$(dirname "$0")/.." || exit 2
 SYSTEMS='bookworm trixie'
 LOGS=${ORCH_BUILD_DIR:-build}-systems
 CLONE=tmp/orch
-case ${1:-} in -h | --help) sed -n '3,19s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
+case ${1:-} in -h | --help) sed -n '3,21s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "systems.sh: $*"; exit 2; }
@@ -146,17 +148,29 @@ type_in() { # type_in SYSTEM ROOT NUMBER COMMAND...
     [ $status = 0 ] || { tail -n 20 "$log" | sed 's/^/    /' >&2; return 1; }
 }
 
+# The packages that were made in one system, on a fresh one
+install_packages() { # install_packages SYSTEM ROOT NUMBER
+    local second=$2-deb status=0
+    remove "$second" && make_system "$1" "$second" && make_clone "$second" new || return 1
+    mkdir -p "$second/$CLONE/build" && cp -r "$2/$CLONE/build/deb" "$second/$CLONE/build/" || return 1
+    type_in "$1" "$second" "$3" tests/deb_install.sh build/deb || status=1
+    remove "$second" && return $status
+}
+
 one_system() { # one_system SYSTEM ROOT COMMAND...
     local system=$1 root=$2 failed=0
     shift 2
     make_system "$system" "$root" || return 2
     make_clone "$root" "$([ $# -gt 0 ] && echo keep || echo new)" || { say "$system: cannot clone into $root/$CLONE"; return 2; }
     say "$system: Debian $(<"$root/etc/debian_version"), commit $(git -C "$root/$CLONE" rev-parse --short HEAD)"
-    if [ $# -gt 0 ]; then
+    if [ "${1:-}" = --deb ]; then
+        type_in "$system" "$root" 1 ./build.sh deb && install_packages "$system" "$root" 2
+    elif [ $# -gt 0 ]; then
         type_in "$system" "$root" 1 "$@"
     else
         type_in "$system" "$root" 1 ./build.sh run recipes/hw4.recipe || failed=1
         type_in "$system" "$root" 2 ./build.sh test || failed=1
+        type_in "$system" "$root" 3 ./build.sh deb && install_packages "$system" "$root" 4 || failed=1
         return $failed
     fi
 }
@@ -167,6 +181,7 @@ main() {
     while [ $# -gt 0 ]; do
         case $1 in
             --keep) [ $# -gt 1 ] || die '--keep needs a folder'; keep=$(cd "$CALLED_FROM" && realpath -m "$2"); shift 2 ;;
+            --deb) break ;;
             --) shift; break ;;
             *) [[ " $SYSTEMS " = *" $1 "* ]] || die "unknown system '$1' ($SYSTEMS)"
                chosen="$chosen $1"; shift ;;

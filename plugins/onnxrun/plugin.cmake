@@ -20,5 +20,5 @@ if(ORCH_OPENCV_INCLUDE AND ORCH_OPENCV_DNN AND ORCH_OPENCV_CORE AND CMAKE_CXX_CO
   target_include_directories(orch_opencv SYSTEM PRIVATE ${ORCH_OPENCV_INCLUDE})
   target_link_libraries(orch_opencv PRIVATE ${ORCH_OPENCV_DNN} ${ORCH_OPENCV_CORE})
   add_dependencies(plugin_onnxrun orch_opencv)
-  install(TARGETS orch_opencv DESTINATION lib/orch/plugins/common)
+  install(TARGETS orch_opencv DESTINATION lib/orch/plugins/common COMPONENT opencv)
 endif()

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# conda calls this in a copy of the tree (conda/meta.yaml).
+set -eu
+rm -rf build # of the clone, made with other libraries
+export ORCH_PREFIX=$PREFIX
+./build.sh build
+./build.sh install --prefix "$PREFIX"
+mkdir -p "$SP_DIR"
+cp share/python/orch.py "$SP_DIR/"

@@ -1,0 +1,53 @@
+cmake_policy(VERSION 3.20)
+# cpack calls this when the files of all packages lie in their folders, before it packs them: what Debian's policy asks for besides
+# the install rules.
+function(orch_gzip from to)
+  execute_process(COMMAND gzip -9nc ${from} OUTPUT_FILE ${to} COMMAND_ERROR_IS_FATAL ANY)
+  if(from MATCHES "/man/")
+    file(REMOVE ${from})
+  endif()
+endfunction()
+
+function(orch_finish_docs package folder)
+  set(docs ${folder}/usr/share/doc/${package})
+  file(MAKE_DIRECTORY ${docs})
+  file(COPY ${CPACK_ORCH_SOURCE}/packaging/deb/copyright DESTINATION ${docs})
+  set(version ${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
+  execute_process(COMMAND date -R -u -d @${CPACK_ORCH_TIME} OUTPUT_VARIABLE date OUTPUT_STRIP_TRAILING_WHITESPACE
+    COMMAND_ERROR_IS_FATAL ANY)
+  file(WRITE ${docs}/changelog.Debian "orch (${version}) unstable; urgency=medium\n\n  * Made from the tree of orch ${CPACK_PACKAGE_VERSION}.\n\n -- ${CPACK_DEBIAN_PACKAGE_MAINTAINER}  ${date}\n")
+  orch_gzip(${docs}/changelog.Debian ${docs}/changelog.Debian.gz)
+  file(REMOVE ${docs}/changelog.Debian)
+endfunction()
+
+function(orch_finish_program folder)
+  set(share ${folder}/usr/share)
+  file(GLOB pages ${share}/man/man1/*.1)
+  foreach(page ${pages})
+    orch_gzip(${page} ${page}.gz)
+  endforeach()
+  orch_gzip(${share}/doc/orch/CHANGELOG.md ${share}/doc/orch/changelog.gz)
+  # copyright has what they say
+  file(REMOVE ${share}/doc/orch/CHANGELOG.md ${share}/doc/orch/LICENSE ${share}/doc/orch/LICENSE.DejaVuSans
+    ${share}/orch/fonts/LICENSE ${share}/orch/web/vendor/uplot/LICENSE)
+  file(MAKE_DIRECTORY ${share}/zsh/vendor-completions ${folder}/usr/lib/python3/dist-packages)
+  file(RENAME ${share}/zsh/site-functions/_orch ${share}/zsh/vendor-completions/_orch)
+  file(REMOVE ${share}/zsh/site-functions)
+  file(CREATE_LINK ../../../share/orch/python/orch.py ${folder}/usr/lib/python3/dist-packages/orch.py SYMBOLIC)
+endfunction()
+
+foreach(component ${CPACK_COMPONENTS_ALL})
+  set(folder ${CPACK_TEMPORARY_DIRECTORY}/${component})
+  if(component STREQUAL orch)
+    orch_finish_program(${folder})
+    orch_finish_docs(orch ${folder})
+  else()
+    orch_finish_docs(orch-plugins-${component} ${folder})
+  endif()
+  # as the modes of the clone must not matter, nor those of files that are no target
+  execute_process(COMMAND chmod -R u+rwX,go+rX,go-w ${folder} COMMAND_ERROR_IS_FATAL ANY)
+  file(GLOB workers ${folder}/usr/lib/orch/plugins/common/orch-smpi-worker)
+  foreach(worker ${workers})
+    execute_process(COMMAND strip ${worker} COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
+endforeach()
