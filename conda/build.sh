@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# conda calls this in a copy of the tree (conda/meta.yaml).
+# conda calls this in a copy of the tree (conda/recipe.yaml).
 set -eu
 rm -rf build # of the clone, made with other libraries
 export ORCH_PREFIX=$PREFIX
