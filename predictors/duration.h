@@ -26,11 +26,13 @@ struct orch_duration_law {
     size_t cells;          /* number of cells it was fitted to */
     double relative_error; /* median over the cells, each left out in turn; NaN below 3 */
     double ridge;
+    double start_s; /* time that no parameter changes: loading, start-up; 0: none was found */
 };
-/** Forecasts unmeasured trials from measured ones: log(time / work) is linear in the logs of
- * numbers and in categories, with a ridge penalty chosen by leave-one-out and outliers
- * down-weighted (Huber). The interval comes from the leave-one-out errors, widened by the leverage
- * of the row and by its differences from all measured rows (orch_logs).
+/** Forecasts unmeasured trials from measured ones: time = start + work x a product of powers of the
+ * numbers and of factors of the categories. log((time - start) / work) is fitted with a ridge
+ * penalty, and outliers are down-weighted (Huber). Start and ridge are chosen by leave-one-out; the
+ * start is 0 unless it lowers that error clearly. The interval comes from the leave-one-out errors,
+ * widened by the leverage of the row and by its differences from all measured rows (orch_logs).
  *
  * `seconds[i]` is NaN for trials to forecast, else above 0, with one row per measured cell.
  * `work[i]` is the declared amount of work in any unit, NaN if unknown; `work`

@@ -21,8 +21,8 @@
 
 #define TIMING_COLUMNS                                                                             \
     "SELECT r.id, r.experiment, r.plugin_version, r.fingerprint, r.wall_ms,"                       \
-    " json_extract(" FACTS ", '$.co_runners'), json_extract(" FACTS ", '$.cost'), r.who, r.facts"  \
-    " FROM (SELECT id FROM (SELECT id, plugin, state, device_key, wall_ms, ended"
+    " json_extract(" FACTS ", '$.co_runners'), json_extract(" FACTS ", '$.cost'), r.who, r.facts," \
+    " r.ended FROM (SELECT id FROM (SELECT id, plugin, state, device_key, wall_ms, ended"
 #define TIMING_FILTER(device)                                                                      \
     " WHERE plugin = ?1 AND state = 'ok' AND " device " AND wall_ms" SANE_MS                       \
     " AND id NOT IN " STORE_HIDDEN " ORDER BY ended DESC LIMIT ?4) q"                              \
@@ -74,6 +74,7 @@ static struct orch_timing *timing_from_row(sqlite3_stmt *s)
     const char *facts = (const char *)sqlite3_column_text(s, 8);
     timing->is_disturbed = orch_facts_are_disturbed(facts);
     timing->library = orch_facts_library(facts);
+    timing->ended_ns = sqlite3_column_int64(s, 9);
     timing->names = g_ptr_array_new();
     timing->values = g_ptr_array_new_with_free_func(g_free);
     return timing;

@@ -13,6 +13,7 @@ struct orch_timing {
     char *experiment, *plugin_version, *fingerprint;
     char *who;          /* NULL: unknown */
     double wall_s;      /* between a microsecond and a century */
+    int64_t ended_ns;   /* UTC */
     int64_t co_runners; /* number of other trials running when it started */
     bool is_disturbed;  /* other programs kept the CPUs busy (lib/wire/foreign_cpu_fact.h) */
     char *library;      /* "libtorch 2.11.0" (lib/wire/library_fact.h), or NULL: none or unknown */

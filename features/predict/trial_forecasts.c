@@ -7,13 +7,13 @@
 #include "core/workspace/environment.h"
 #include "features/predict/estimator.h"
 #include "features/predict/setting_forecast.h"
+#include "features/predict/timed_cells.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/reals.h"
 #include "lib/base/text.h"
 #include "lib/hw/machine.h"
 #include "lib/wire/library_fact.h"
-#include "predictors/duration.h"
 #include "store/forecast.h"
 
 #include <math.h>
@@ -22,22 +22,11 @@
 /* Maximum number of runs, the newest first, read of an experiment and of its plugin's other
  * experiments, each. */
 #define RUNS_MAX 300
-/* Maximum number of cells that a law is fitted to. */
-#define CELLS_MAX 400
 /* Half width, as a factor, of the additional 90 % interval for trials that were only measured while
  * other programs ran. */
 #define DISTURBED_FACTOR 2.0
 /* A forecast is not made when its interval exceeds this factor to one side. */
 #define WIDEST_FACTOR 10.0
-
-/* The measured times of one setting, over its repeats. */
-struct cell {
-    GHashTable *params; /* char * -> char *: canonical texts */
-    json_t *cost;       /* or NULL */
-    GArray *seconds;    /* double */
-    int worth;          /* of the runs in `seconds`, see worth_of() */
-    bool is_disturbed;  /* other programs kept the CPUs busy during these runs */
-};
 
 /* The forecast of one item. */
 struct known {
@@ -54,11 +43,10 @@ struct known {
 struct group {
     const struct orch_manifest *manifest;
     const char *device_key;
-    char *library;            /* that its trials will use: "libtorch 2.11.0", or NULL */
-    GHashTable *by_signature; /* char * -> struct cell * (owned by cells) */
-    GPtrArray *cells;         /* struct cell * */
-    GArray *items;            /* unsigned: of the plan */
-    size_t runs, runs_answered;
+    char *library; /* that its trials will use: "libtorch 2.11.0", or NULL */
+    struct orch_timed_cells cells;
+    GArray *items; /* unsigned: of the plan */
+    size_t runs_answered;
 };
 
 struct orch_forecasts {
@@ -76,34 +64,6 @@ struct orch_forecasts {
 
 /* ---- trials as texts ---------------------------------------------------------------------------
  */
-
-static void free_cell(gpointer data)
-{
-    struct cell *cell = data;
-    g_hash_table_unref(cell->params);
-    json_decref(cell->cost);
-    g_array_unref(cell->seconds);
-    g_free(cell);
-}
-
-static gint compare_names(gconstpointer a, gconstpointer b)
-{
-    return strcmp(a, b);
-}
-
-/* Equal for trials that differ only in their repeat. A null value counts as absent. */
-static char *signature_of(GHashTable *params)
-{
-    GString *text = g_string_new(NULL);
-    GList *names = g_list_sort(g_hash_table_get_keys(params), compare_names);
-    for (const GList *at = names; at; at = at->next) {
-        const char *value = g_hash_table_lookup(params, at->data);
-        if (strcmp(value, "null") != 0)
-            g_string_append_printf(text, "%s=%s\n", (const char *)at->data, value);
-    }
-    g_list_free(names);
-    return g_string_free(text, FALSE);
-}
 
 static GHashTable *params_of_item(const struct orch_plan_item *item)
 {
@@ -141,7 +101,7 @@ static const char *signature_of_item(struct orch_forecasts *f, const struct orch
     size_t index = (size_t)(item - f->plan->items);
     if (!f->signatures[index]) {
         g_autoptr(GHashTable) params = params_of_item(item);
-        f->signatures[index] = signature_of(params);
+        f->signatures[index] = orch_timed_cell_signature(params);
     }
     return f->signatures[index];
 }
@@ -169,48 +129,9 @@ static void free_group(gpointer data)
 {
     struct group *group = data;
     g_free(group->library);
-    g_hash_table_unref(group->by_signature);
-    g_ptr_array_unref(group->cells);
+    orch_timed_cells_clear(&group->cells);
     g_array_unref(group->items);
     g_free(group);
-}
-
-/* The rank of a run within its cell; only runs of the highest rank are used. Runs of other users
- * are used only for settings that this user has not measured, because pulled runs are unverified.
- * Disturbed runs are used only for settings without undisturbed runs of the same origin. */
-static int worth_of(bool is_own, bool is_disturbed)
-{
-    return 2 * is_own + !is_disturbed;
-}
-
-/* Takes over `params`; takes a new reference to `cost`. A run of higher rank replaces the cell's
- * runs. */
-static void add_run(struct group *group, GHashTable *params, json_t *cost, double seconds,
-                    bool is_own, bool is_disturbed)
-{
-    g_autofree char *signature = signature_of(params);
-    int worth = worth_of(is_own, is_disturbed);
-    struct cell *cell = g_hash_table_lookup(group->by_signature, signature);
-    if (!cell && group->cells->len < CELLS_MAX) {
-        cell = g_new0(struct cell, 1);
-        cell->params = g_hash_table_ref(params);
-        cell->cost = json_incref(cost);
-        cell->seconds = g_array_new(FALSE, FALSE, sizeof(double));
-        cell->worth = worth;
-        g_ptr_array_add(group->cells, cell);
-        g_hash_table_insert(group->by_signature, g_steal_pointer(&signature), cell);
-    }
-    if (cell && worth > cell->worth) {
-        group->runs -= cell->seconds->len;
-        g_array_set_size(cell->seconds, 0);
-        cell->worth = worth;
-    }
-    if (cell && worth == cell->worth) {
-        cell->is_disturbed = is_disturbed;
-        g_array_append_val(cell->seconds, seconds);
-        group->runs++;
-    }
-    g_hash_table_unref(params);
 }
 
 /* Runs that shared the machine (co_runners > 0) only inform plans that also run trials in parallel.
@@ -253,8 +174,10 @@ static void read_runs(struct orch_forecasts *f, struct group *group, const char 
             const struct orch_timing *timing = timings->pdata[i];
             bool is_own = orch_who_is_same(timing->who, orch_user_name());
             if (is_own == (pass == 0) && is_like(f, group, timing))
-                add_run(group, params_of_timing(group->manifest, timing), timing->cost,
-                        timing->wall_s, is_own, some_quiet && timing->is_disturbed);
+                orch_timed_cells_add(
+                    &group->cells, params_of_timing(group->manifest, timing), timing->cost,
+                    (struct orch_timed_run){timing->wall_s, timing->ended_ns, is_own,
+                                            some_quiet && timing->is_disturbed});
         }
 }
 
@@ -266,8 +189,7 @@ static struct group *make_group(struct orch_forecasts *f, const struct orch_plan
     group->device_key = item->device_key;
     group->library =
         orch_environment_library(orch_environments_facts(f->plan->environments, experiment));
-    group->by_signature = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    group->cells = g_ptr_array_new_with_free_func(free_cell);
+    orch_timed_cells_init(&group->cells);
     group->items = g_array_new(FALSE, FALSE, sizeof(unsigned));
     group->runs_answered = SIZE_MAX;
     g_ptr_array_add(f->groups, group);
@@ -348,6 +270,11 @@ static void add_feature(struct orch_matrix *matrix, const char *name, GPtrArray 
     }
 }
 
+static gint compare_names(gconstpointer a, gconstpointer b)
+{
+    return strcmp(a, b);
+}
+
 /* Makes columns for the parameters that differ between the rows (GHashTable * of canonical texts).
  */
 static struct orch_matrix *features_of(GPtrArray *rows)
@@ -387,7 +314,7 @@ struct orch_matrix *orch_forecasts_features(struct orch_forecasts *f, const unsi
 bool orch_forecasts_has_run(struct orch_forecasts *f, const struct orch_plan_item *item)
 {
     return !f->plan->expansion->smoke &&
-           g_hash_table_contains(group_of(f, item)->by_signature, signature_of_item(f, item));
+           orch_timed_cells_find(&group_of(f, item)->cells, signature_of_item(f, item));
 }
 
 char *orch_forecasts_cell(struct orch_forecasts *f, const struct orch_plan_item *item)
@@ -409,24 +336,6 @@ static void set_known(struct orch_forecasts *f, unsigned index, struct orch_inte
     known->forecast = (struct orch_forecast){d, tier, model, known->why};
 }
 
-static struct orch_scatter scatter_of(const struct group *group)
-{
-    g_autoptr(GArray) seconds = g_array_new(FALSE, FALSE, sizeof(double));
-    g_autoptr(GArray) cells = g_array_new(FALSE, FALSE, sizeof(size_t));
-    size_t index = 0; /* of the cells that count: below the number of seconds */
-    for (guint c = 0; c < group->cells->len; c++) {
-        const struct cell *cell = group->cells->pdata[c];
-        if (cell->is_disturbed || cell->seconds->len == 0)
-            continue;
-        g_array_append_vals(seconds, cell->seconds->data, cell->seconds->len);
-        for (guint i = 0; i < cell->seconds->len; i++)
-            g_array_append_val(cells, index);
-        index++;
-    }
-    return orch_scatter_of((const double *)(void *)seconds->data,
-                           (const size_t *)(void *)cells->data, seconds->len);
-}
-
 /* Widens the interval of a disturbed run: while other programs use up to all CPUs, a trial takes up
  * to twice as long. */
 static struct orch_interval widened(struct orch_interval d)
@@ -437,17 +346,24 @@ static struct orch_interval widened(struct orch_interval d)
     return d;
 }
 
-static void describe_measured(struct orch_forecasts *f, unsigned index, const struct cell *cell,
-                              struct orch_scatter scatter)
+static void describe_measured(struct orch_forecasts *f, unsigned index, const struct group *group,
+                              const struct orch_timed_cell *cell, struct orch_scatter scatter)
 {
-    guint n = cell->seconds->len;
+    guint n = cell->now_s->len;
     struct orch_interval d =
-        orch_duration_of_repeats((const double *)(void *)cell->seconds->data, n, scatter);
-    set_known(f, index, cell->is_disturbed ? widened(d) : d, "measured", "repeats",
-              g_strdup_printf("%u run%s of it here%s", n, orch_plural(n),
+        orch_duration_of_repeats((const double *)(void *)cell->now_s->data, n, scatter);
+    g_autofree char *change =
+        cell->is_disturbed ? g_strdup("") : orch_timed_cells_change_text(&group->cells);
+    if (cell->is_disturbed)
+        d = widened(d);
+    else if (cell->is_old)
+        d = orch_timed_cells_widen(&group->cells, d);
+    set_known(f, index, d, "measured", "repeats",
+              g_strdup_printf("%u run%s of it here%s%s", n, orch_plural(n),
                               cell->is_disturbed
                                   ? ", while other programs kept the CPUs busy: a wider interval"
-                                  : ""));
+                                  : "",
+                              change));
 }
 
 static bool describe_estimator(struct orch_forecasts *f, unsigned index)
@@ -542,10 +458,28 @@ static GPtrArray *learned_cells(const struct group *group)
 {
     GPtrArray *cells = g_ptr_array_new();
     for (int disturbed = 0; disturbed < 2 && !cells->len; disturbed++)
-        for (guint i = 0; i < group->cells->len; i++)
-            if (((const struct cell *)group->cells->pdata[i])->is_disturbed == disturbed)
-                g_ptr_array_add(cells, group->cells->pdata[i]);
+        for (guint i = 0; i < group->cells.all->len; i++)
+            if (((const struct orch_timed_cell *)group->cells.all->pdata[i])->is_disturbed ==
+                disturbed)
+                g_ptr_array_add(cells, group->cells.all->pdata[i]);
     return cells;
+}
+
+/* "a law over 12 trials here (0.4 s to start), off by 3 % on those left out". The caller frees. */
+static char *law_text(const struct group *group, const struct orch_duration_law *law)
+{
+    GString *text = g_string_new(NULL);
+    g_string_printf(text, "a law over %zu trial%s here", law->cells, orch_plural(law->cells));
+    if (law->start_s > 0) {
+        g_autofree char *start = orch_duration_format(law->start_s);
+        g_string_append_printf(text, " (%s to start, whatever the parameters)", start);
+    }
+    if (!isnan(law->relative_error))
+        g_string_append_printf(text, ", off by %.2g %% on those left out",
+                               100 * law->relative_error);
+    g_autofree char *change = orch_timed_cells_change_text(&group->cells);
+    g_string_append(text, change);
+    return g_string_free(text, FALSE);
 }
 
 /* Fits the group's law and forecasts its items that never ran. `asked`: their indices. */
@@ -558,10 +492,10 @@ static void describe_fitted(struct orch_forecasts *f, const struct group *group,
     g_autofree double *seconds = g_new(double, count), *work = g_new(double, count);
     g_autofree struct orch_interval *answers = g_new0(struct orch_interval, count);
     for (size_t i = 0; i < cells; i++) {
-        const struct cell *cell = known->pdata[i];
+        const struct orch_timed_cell *cell = known->pdata[i];
         g_ptr_array_add(rows, g_hash_table_ref(cell->params));
         seconds[i] =
-            orch_reals_median_of((const double *)(void *)cell->seconds->data, cell->seconds->len);
+            orch_reals_median_of((const double *)(void *)cell->now_s->data, cell->now_s->len);
         work[i] = cell->cost ? orch_estimator_work(f->estimator, cell->cost) : (double)NAN;
     }
     for (guint i = 0; i < requested->len; i++) {
@@ -575,17 +509,11 @@ static void describe_fitted(struct orch_forecasts *f, const struct group *group,
     struct orch_duration_law law;
     orch_duration_law(features, work, seconds, scatter, answers, &law);
     for (guint i = 0; i < requested->len; i++) {
-        unsigned index = g_array_index(requested, unsigned, i);
-        char *why = NULL;
-        if (isnan(answers[cells + i].mid))
+        struct orch_interval d = answers[cells + i];
+        if (isnan(d.mid))
             continue;
-        if (isnan(law.relative_error))
-            why =
-                g_strdup_printf("a law over %u trial%s here", (unsigned)cells, orch_plural(cells));
-        else
-            why = g_strdup_printf("a law over %u trials here, off by %.2g %% on those left out",
-                                  (unsigned)cells, 100 * law.relative_error);
-        set_known(f, index, answers[cells + i], "fitted", "law", why);
+        set_known(f, g_array_index(requested, unsigned, i),
+                  orch_timed_cells_widen(&group->cells, d), "fitted", "law", law_text(group, &law));
     }
     orch_matrix_free(features);
 }
@@ -596,10 +524,11 @@ static bool needs_forecast(const struct orch_plan_item *item)
 }
 
 /* Forecasts some items of a group. */
-static void answer(struct orch_forecasts *f, const struct group *group, const unsigned *items,
+static void answer(struct orch_forecasts *f, struct group *group, const unsigned *items,
                    size_t count)
 {
-    struct orch_scatter scatter = scatter_of(group);
+    orch_timed_cells_bring_to_now(&group->cells);
+    struct orch_scatter scatter = orch_timed_cells_scatter(&group->cells);
     g_autoptr(GArray) requested = g_array_new(FALSE, FALSE, sizeof(unsigned));
     for (size_t i = 0; i < count; i++) {
         unsigned index = items[i];
@@ -607,15 +536,15 @@ static void answer(struct orch_forecasts *f, const struct group *group, const un
         f->known[index].is_changed = false;
         if (!needs_forecast(item))
             continue;
-        const struct cell *cell =
-            g_hash_table_lookup(group->by_signature, signature_of_item(f, item));
+        const struct orch_timed_cell *cell =
+            orch_timed_cells_find(&group->cells, signature_of_item(f, item));
         f->known[index].is_known = false;
         if (cell)
-            describe_measured(f, index, cell, scatter);
+            describe_measured(f, index, group, cell, scatter);
         else if (!describe_predictor(f, index))
             g_array_append_val(requested, index);
     }
-    if (group->cells->len && requested->len)
+    if (group->cells.all->len && requested->len)
         describe_fitted(f, group, requested, scatter);
     for (guint i = 0; i < requested->len; i++)
         if (!f->known[g_array_index(requested, unsigned, i)].is_known)
@@ -627,7 +556,7 @@ static void answer(struct orch_forecasts *f, const struct group *group, const un
 static bool is_outdated(const struct group *group)
 {
     return group->runs_answered == SIZE_MAX ||
-           group->runs > group->runs_answered + group->runs_answered / 10;
+           group->cells.runs > group->runs_answered + group->runs_answered / 10;
 }
 
 static bool forecast(void *ctx, const struct orch_plan_item *item, struct orch_forecast *out)
@@ -639,7 +568,7 @@ static bool forecast(void *ctx, const struct orch_plan_item *item, struct orch_f
     const unsigned index = (unsigned)(item - f->plan->items);
     struct known *known = &f->known[index];
     if (is_outdated(group)) {
-        group->runs_answered = group->runs;
+        group->runs_answered = group->cells.runs;
         answer(f, group, (const unsigned *)(void *)group->items->data, group->items->len);
     } else if (known->is_changed) {
         answer(f, group, &index, 1);
@@ -683,7 +612,8 @@ static void ended(void *ctx, const struct orch_plan_item *item, double wall_s)
     struct group *group = f->plan->expansion->smoke ? NULL : group_of(f, item);
     g_autoptr(json_t) cost = group ? orch_forecasts_cost(f, item) : NULL;
     if (group && wall_s > 0)
-        add_run(group, params_of_item(item), cost, wall_s, true, false);
+        orch_timed_cells_add(&group->cells, params_of_item(item), cost,
+                             (struct orch_timed_run){wall_s, orch_now_ns(), true, false});
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 # predictors: how long a trial will take, a running one still takes, and which to measure.
 orch_test(duration "quick" orch_predictors)
+orch_test(speed_change "quick" orch_predictors)
 orch_test(remaining "quick" orch_predictors)
 orch_test(design "quick" orch_predictors)
 # limits; the Python of a command

@@ -135,6 +135,56 @@ static void test_coverage_of_the_law(void **state)
     }
 }
 
+/* time = start + seconds an item x n^power x noise: a script that loads its libraries first. */
+static void make_script(struct sweep *s, size_t rows, double start_s, double noise, uint64_t seed)
+{
+    uint64_t random = seed;
+    s->rows = rows;
+    s->matrix = orch_matrix_new(rows);
+    double *n = orch_matrix_add_number(s->matrix, "n");
+    double *kind = orch_matrix_add_category(s->matrix, "kind");
+    for (size_t i = 0; i < rows; i++) {
+        bool is_slow = orch_random_unit(&random) < 0.5;
+        n[i] = floor(100 * exp(orch_random_unit(&random) * 4));
+        kind[i] = orch_matrix_level(s->matrix, 1, is_slow ? "slow" : "fast");
+        s->truth[i] = start_s + 2e-5 * pow(n[i], 1.4) * (is_slow ? 3 : 1);
+        s->seconds[i] = s->truth[i] * exp(noise * normal(&random));
+    }
+}
+
+static void test_start_up_is_learned(void **state)
+{
+    (void)state;
+    static const double starts[] = {0, 0.5, 2};
+    for (size_t which = 0; which < G_N_ELEMENTS(starts); which++) {
+        int held = 0, all = 0;
+        double off = 0;
+        for (uint64_t seed = 1; seed <= 60; seed++) {
+            struct sweep s;
+            struct orch_interval out[200];
+            struct orch_duration_law law;
+            make_script(&s, 30, starts[which], 0.03, seed * 104729);
+            double measured[30];
+            for (size_t i = 20; i < 30; i++) {
+                measured[i] = s.seconds[i];
+                s.seconds[i] = (double)NAN;
+            }
+            orch_duration_law(s.matrix, NULL, s.seconds, (struct orch_scatter){0}, out, &law);
+            for (size_t i = 20; i < 30; i++, all++) {
+                held += measured[i] >= out[i].low && measured[i] <= out[i].high;
+                off += fabs(log(out[i].mid / s.truth[i]));
+            }
+            if (starts[which] > 0 && fabs(law.start_s / starts[which] - 1) > 0.25)
+                fail_msg("start-up of %g s taken for %g s (seed %d)", starts[which], law.start_s,
+                         (int)seed);
+            orch_matrix_free(s.matrix);
+        }
+        if (off / all > 0.05 || (double)held / all < 0.86)
+            fail_msg("start-up of %g s: off by %.3f, coverage %.3f", starts[which], off / all,
+                     (double)held / all);
+    }
+}
+
 static void test_outlier_does_not_lead_the_law(void **state)
 {
     (void)state;
@@ -208,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_coverage_of_repeats),
         cmocka_unit_test(test_law_is_recovered),
         cmocka_unit_test(test_coverage_of_the_law),
+        cmocka_unit_test(test_start_up_is_learned),
         cmocka_unit_test(test_outlier_does_not_lead_the_law),
         cmocka_unit_test(test_one_cell),
         cmocka_unit_test(test_the_unknown_is_wide),
