@@ -9,6 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Least loss that a relative error is divided by, as a share of the largest. */
+#define LEAST_LOSS 1e-6
+
 static double largest(const double *v, size_t count)
 {
     double most = 0;
@@ -93,32 +96,56 @@ static bool check_options(const struct orch_curve_options *o, const double *loss
     return !what;
 }
 
+/* The number of first points that are left out, so that enough remain. */
+static size_t skipped_of(const struct orch_curve_options *o, size_t count)
+{
+    size_t wanted = (size_t)floor(CLAMP(o->skip, 0, 0.5) * (double)count);
+    size_t least = 3 * (size_t)orch_curve_params(o->form);
+    return count > least ? MIN(wanted, count - least) : 0;
+}
+
+/* Errors relative to the loss: each point has the weight of one over its own loss. */
+static void weigh_relative(struct orch_curve_points *f)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        f->root[i] /= fmax(f->loss[i], LEAST_LOSS);
+        f->weight[i] = f->root[i] * f->root[i];
+    }
+}
+
 /* Fits validated points. k is counted from start_k and losses are divided by `maximum`
  * internally. */
 static void fit_checked(const double *k, const double *loss, size_t count, double start_k,
                         double maximum, const struct orch_curve_options *o, struct orch_curve *out)
 {
+    size_t skipped = skipped_of(o, count), n = count - skipped;
     struct orch_curve_points f;
-    orch_curve_points_init(&f, o->form, count);
-    struct orch_curve curve = {.form = o->form, .start_k = start_k, .points = count};
+    orch_curve_points_init(&f, o->form, n);
+    struct orch_curve curve = {.form = o->form,
+                               .start_k = start_k,
+                               .from_k = skipped ? k[skipped] : start_k,
+                               .points = n,
+                               .is_relative = o->is_relative};
     curve.loss_scale = o->is_normalised ? maximum : 1;
-    memcpy(f.loss, loss, count * sizeof *loss);
+    memcpy(f.loss, loss + skipped, n * sizeof *loss);
     if (o->neighbours > 0)
-        curve.replaced = orch_curve_smooth(loss, count, o->neighbours, f.loss);
+        curve.replaced = orch_curve_smooth(loss + skipped, n, o->neighbours, f.loss);
     double span = k[count - 1] - start_k;
-    for (size_t i = 0; i < count; i++) {
-        f.k[i] = span > 0 ? (k[i] - start_k) / span : 0;
+    for (size_t i = 0; i < n; i++) {
+        f.k[i] = span > 0 ? (k[skipped + i] - start_k) / span : 0;
         f.loss[i] /= maximum;
     }
     orch_curve_points_weigh(&f, o->weights);
-    if (different(f.k, count) >= (size_t)orch_curve_params(o->form)) {
+    if (o->is_relative)
+        weigh_relative(&f);
+    if (different(f.k, n) >= (size_t)orch_curve_params(o->form)) {
         curve.is_flat = !orch_curve_solve(&f, o->method, curve.b);
     } else {
         curve.is_flat = true;
         orch_curve_form_flat(o->form, orch_curve_points_mean(&f), curve.b);
     }
     double scale = o->is_normalised ? 1 : maximum;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < n; i++) {
         double miss =
             scale * f.root[i] * (orch_curve_form_at(o->form, curve.b, f.k[i]) - f.loss[i]);
         curve.sse += miss * miss;

@@ -48,6 +48,9 @@ struct orch_curve_options {
     enum orch_curve_weights weights;
     int neighbours;     /* for outliers, see orch_curve_smooth; 0: keep all points as they are */
     bool is_normalised; /* divide losses by their maximum, so that they lie in [0, 1] */
+    bool is_relative;   /* least squares of errors relative to the loss, instead of its errors */
+    double skip;        /* share of the first points (of each stage) that are not fitted: 0 to 0.5.
+                           Fewer are left out where too few points would remain */
 };
 
 #define ORCH_CURVE_PARAMS_MAX 4
@@ -59,10 +62,12 @@ struct orch_curve {
     double b[ORCH_CURVE_PARAMS_MAX];
     double loss_scale; /* 1 for raw losses, else their maximum before outliers were replaced */
     double start_k;    /* first k of the stage; 0 without stages */
+    double from_k;     /* first k that was fitted: above start_k with options.skip */
     double sse;        /* weighted sum of squared errors, in losses divided by loss_scale */
     size_t points;     /* number of points fitted */
     size_t replaced;   /* number of them replaced as outliers */
     bool is_flat;      /* the best fit is a constant, because the losses do not fall */
+    bool is_relative;  /* fitted with options.is_relative */
 };
 
 /** Number of parameters of a form: 3 or 4. */

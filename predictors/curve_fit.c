@@ -139,7 +139,14 @@ static double shift_min(const struct orch_curve_points *f)
     return f->k[0] > 0 ? 0 : 1e-9;
 }
 
-static void polish(const struct orch_curve_points *f, double *b)
+/* The parameter that is the limit. */
+static int limit_index(enum orch_curve_form form)
+{
+    return form == ORCH_CURVE_OPTIMUS ? 2 : 0;
+}
+
+/* Improves `b`, with the limit of the curve between two numbers. */
+static void polish_within(const struct orch_curve_points *f, double *b, double low, double high)
 {
     struct orch_levmar problem = {.model = levmar_model,
                                   .context = f,
@@ -152,7 +159,28 @@ static void polish(const struct orch_curve_points *f, double *b)
         problem.upper[3] = SHIFT_MAX;
         problem.lower[3] = shift_min(f);
     }
+    problem.lower[limit_index(f->form)] = low;
+    problem.upper[limit_index(f->form)] = high;
     orch_levmar_solve(&problem, b);
+}
+
+static void polish(const struct orch_curve_points *f, double *b)
+{
+    polish_within(f, b, 0, HUGE_VAL);
+}
+
+double orch_curve_solve_limit(const struct orch_curve_points *f, const double *b, double limit)
+{
+    double x[ORCH_CURVE_PARAMS_MAX];
+    int fixed = limit_index(f->form);
+    memcpy(x, b, sizeof x);
+    if (f->form == ORCH_CURVE_POWER) { /* the height above the limit at the first point */
+        x[3] = fmax(x[3], shift_min(f));
+        x[1] = fmax(x[1] * pow(f->k[0] + x[3], -x[2]) + x[0] - limit, 1e-9);
+    }
+    x[fixed] = limit;
+    polish_within(f, x, limit, limit);
+    return fit_sse(f, x);
 }
 
 /* Replaces `best` by `b` if `b` fits better. */

@@ -24,6 +24,9 @@ void orch_curve_points_init(struct orch_curve_points *f, enum orch_curve_form fo
 void orch_curve_points_release(struct orch_curve_points *f);
 void orch_curve_points_weigh(struct orch_curve_points *f, enum orch_curve_weights weights);
 double orch_curve_points_mean(const struct orch_curve_points *f);
+/** The least sum of squared errors of a curve with this limit, searched from the fitted parameters
+ * `b`. */
+double orch_curve_solve_limit(const struct orch_curve_points *f, const double *b, double limit);
 /** Fits. Returns true if the fitted curve falls; otherwise `b` is the constant. */
 bool orch_curve_solve(struct orch_curve_points *f, enum orch_curve_method method, double *b);
 

@@ -2,6 +2,7 @@
 /* `orch curve`: the loss curves of stored runs, and when they reach a target. */
 #include "core/cli/cli.h"
 #include "features/curve/curve_answer.h"
+#include "features/curve/schedule_fit.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
@@ -13,7 +14,7 @@
 
 struct curve_options {
     const char *where, *metric, *accuracy_metric, *target_loss, *target_accuracy, *epochs, *form,
-        *weights, *outliers, *net, *gpu, *input, *classes, *format;
+        *weights, *outliers, *rates, *net, *gpu, *input, *classes, *format;
     bool normalised;
 };
 
@@ -27,12 +28,13 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct curve_options, epochs, TEXT, "epochs", .letter = 'e', .value = "N",
                 .help = "what is the loss after N epochs?"),
     ORCH_OPTION(struct curve_options, metric, TEXT, "metric", .value = "NAME",
-                .help = "the loss (default: step_loss, train_loss or loss)"),
-    ORCH_OPTION(
-        struct curve_options, accuracy_metric, TEXT, "accuracy-metric", .value = "NAME",
-        .help = "the accuracy (default: val_accuracy, test_accuracy, accuracy or train_accuracy)"),
+                .help = "the loss or accuracy (default: step_loss, train_loss, loss, ...)"),
+    ORCH_OPTION(struct curve_options, accuracy_metric, TEXT, "accuracy-metric", .value = "NAME",
+                .help = "the accuracy (default: val_accuracy, val_acc, accuracy, ...)"),
     ORCH_OPTION(struct curve_options, form, TEXT, "form", .value = "NAME",
-                .help = "auto (the default), optimus or power"),
+                .help = "auto (the default), optimus, power or schedule"),
+    ORCH_OPTION(struct curve_options, rates, TEXT, "rates", .value = "FILE",
+                .help = "with --form schedule: predict the loss for these rates (step,lr)"),
     ORCH_OPTION(
         struct curve_options, weights, TEXT, "weights", .value = "NAME",
         .help =
@@ -79,19 +81,20 @@ static bool parse_accuracy(const char *text, double *out)
 
 static bool read_ask(const struct curve_options *o, struct orch_curve_ask *a, GError **error)
 {
-    static const char *const forms[] = {"auto", "optimus", "power", NULL};
+    /* the law of schedules is fitted to all curves, once they are read */
+    static const char *const forms[] = {"auto", "optimus", "power", "schedule", NULL};
     static const char *const weights[] = {"equal", "segments", NULL};
     *a = (struct orch_curve_ask){
         .series = {o->metric, o->accuracy_metric}, .loss = NAN, .accuracy = NAN};
     int64_t neighbours = 0;
     for (int i = 0; o->form && forms[i]; i++)
         if (strcmp(o->form, forms[i]) == 0)
-            a->choice = (enum orch_curve_choice)i;
+            a->choice = i == 3 ? ORCH_CURVE_ALWAYS_OPTIMUS : (enum orch_curve_choice)i;
     for (int i = 0; o->weights && weights[i]; i++)
         if (strcmp(o->weights, weights[i]) == 0)
             a->fit.weights = (enum orch_curve_weights)i;
     if (o->form && !g_strv_contains(forms, o->form))
-        return wrong_option("--form", o->form, "use auto, optimus or power", error);
+        return wrong_option("--form", o->form, "use auto, optimus, power or schedule", error);
     if (o->weights && !g_strv_contains(weights, o->weights))
         return wrong_option("--weights", o->weights, "use equal or segments", error);
     if (o->target_loss && (!orch_real_parse(o->target_loss, &a->loss) || !isfinite(a->loss)))
@@ -134,6 +137,39 @@ static struct orch_curve_answer *answer_of(struct orch_cli *cli, const char *fil
     return answer;
 }
 
+/* The options that have no meaning for the law of schedules, which is of all runs together. */
+static const char *idle_with_schedule(const struct curve_options *o)
+{
+    const struct {
+        bool is_given;
+        const char *name;
+    } others[] = {{o->target_loss, "target-loss"},
+                  {o->target_accuracy, "target-accuracy"},
+                  {o->epochs, "epochs"},
+                  {o->outliers, "outliers"},
+                  {o->weights, "weights"},
+                  {o->normalised, "normalised"},
+                  {o->net, "net"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+        if (others[i].is_given)
+            return others[i].name;
+    return NULL;
+}
+
+static bool schedule_fits(const struct curve_options *o, bool is_schedule, GError **error)
+{
+    const char *idle = is_schedule ? idle_with_schedule(o) : NULL;
+    if (o->rates && !is_schedule)
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --form schedule",
+                       "option '--rates' does nothing without --form schedule");
+    else if (idle)
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave it out",
+                       "option '--%s' does nothing with --form schedule", idle);
+    else
+        return true;
+    return false;
+}
+
 static bool options_fit(const struct orch_cli *cli, const struct curve_options *o, GError **error)
 {
     const char *idle = o->net       ? NULL
@@ -154,22 +190,37 @@ static bool options_fit(const struct orch_cli *cli, const struct curve_options *
     return false;
 }
 
+static bool print_schedule(struct orch_cli *cli, const struct curve_options *o,
+                           const struct orch_curve_answer *answer, GError **error)
+{
+    struct orch_schedule_fit *fit = orch_schedule_fit_new(answer->curves, o->rates, error);
+    if (fit)
+        orch_cli_schedule_fit_print(cli, fit, o->format);
+    orch_schedule_fit_free(fit);
+    return fit;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct curve_options *o = options;
     struct orch_curve_ask ask;
     int64_t classes = 0;
-    if (!options_fit(cli, o, error) || !read_ask(o, &ask, error) ||
+    bool is_schedule = g_strcmp0(o->form, "schedule") == 0;
+    if (!options_fit(cli, o, error) || !schedule_fits(o, is_schedule, error) ||
+        !read_ask(o, &ask, error) ||
         !orch_cli_count(o->classes, "--classes", 1 << 24, &classes, error))
         return -1;
     const struct orch_curve_question other = {
         {.name = o->net, .input = o->input, .classes = (int)classes}, o->gpu, ask.epochs};
     ask.other = o->net ? &other : NULL;
     struct orch_curve_answer *answer = answer_of(cli, o->where, &ask, error);
-    if (answer)
+    bool ok = answer;
+    if (ok && is_schedule)
+        ok = print_schedule(cli, o, answer, error);
+    else if (ok)
         orch_cli_curve_print(cli, answer, &ask, o->format);
     orch_curve_answer_free(answer);
-    return answer ? ORCH_EXIT_OK : -1;
+    return ok ? ORCH_EXIT_OK : -1;
 }
 
 const struct orch_command ORCH_COMMAND_CURVE = {

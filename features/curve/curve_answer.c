@@ -104,9 +104,16 @@ static bool predict_other(struct reading *r, GPtrArray *net_notes, GError **erro
     return answer->predicted;
 }
 
+/* Accuracy as a function of the loss; without any loss it is the curve itself. */
 static bool fit_bridge(struct reading *r, GError **error)
 {
     struct orch_curve_answer *answer = r->answer;
+    bool any_loss = false;
+    for (guint i = 0; i < answer->curves->len; i++)
+        any_loss =
+            any_loss || !((const struct orch_run_curve *)answer->curves->pdata[i])->is_accuracy;
+    if (!any_loss)
+        return true;
     answer->bridge = orch_run_curves_bridge(answer->curves, error);
     if (answer->bridge)
         orch_isotonic_cross(answer->bridge, r->ask->accuracy, &answer->bridge_loss, NULL);
@@ -164,34 +171,110 @@ static void free_target(gpointer data)
     g_free(target);
 }
 
-/* Adds a target with the loss at k. Takes over `name`. */
-static void add_target(GPtrArray *all, const struct orch_run_curve *c, char *name, double loss,
-                       double k, const char *why_not, double seen_epoch)
+/* A run's curve and its fit; `result` is NULL for a network that was not run. */
+struct fitted {
+    const struct orch_run_curve *curve;
+    const struct orch_stages *stages;
+    const struct orch_curve_result *result;
+};
+
+/* A target, as far as it is known before the curve is asked. Takes over `name`. */
+static struct orch_curve_target *new_target(const struct fitted *f, char *name, double loss,
+                                            double seen_epoch)
 {
-    double epochs = k / c->k_per_epoch;
-    double steps = c->is_by_epoch ? epochs * c->steps_per_epoch : k;
+    static const struct orch_interval UNKNOWN = {(double)NAN, (double)NAN, (double)NAN};
     struct orch_curve_target *target = g_new(struct orch_curve_target, 1);
-    *target = (struct orch_curve_target){.key = c->key,
+    *target = (struct orch_curve_target){.key = f->curve->key,
                                          .target = name,
                                          .loss = loss,
-                                         .steps = isnan(steps) ? (double)NAN : ceil(steps),
-                                         .epochs = epochs,
-                                         .seconds = k * c->s_per_k,
-                                         .seen_epoch = seen_epoch,
-                                         .why_not = why_not};
-    g_ptr_array_add(all, target);
+                                         .steps = NAN,
+                                         .epochs = NAN,
+                                         .seconds = NAN,
+                                         .step = UNKNOWN,
+                                         .at = UNKNOWN,
+                                         .seen_epoch = seen_epoch};
+    return target;
 }
 
-static void add_reach(GPtrArray *all, const struct orch_run_curve *c,
-                      const struct orch_stages *stages, char *name, double loss, double seen_epoch)
+static double steps_of(const struct orch_run_curve *c, double k)
 {
+    double steps = c->is_by_epoch ? k / c->k_per_epoch * c->steps_per_epoch : k;
+    return isnan(steps) ? (double)NAN : ceil(steps);
+}
+
+static void set_k(struct orch_curve_target *target, const struct orch_run_curve *c, double k)
+{
+    target->epochs = k / c->k_per_epoch;
+    target->steps = steps_of(c, k);
+    target->seconds = k * c->s_per_k;
+}
+
+/* The half width of the log of the loss at k; NaN: not known. */
+static double half_at(const struct fitted *f, double k)
+{
+    return f->result ? orch_run_curve_half(f->curve, f->result, k) : (double)NAN;
+}
+
+/* Finds the first k after the run's last point at which the curve, times exp(side x half width), is
+ * at most `loss`. INFINITY: none within a million times the run. */
+static double reach_with(const struct fitted *f, double loss, double side)
+{
+    double last = f->curve->k[f->curve->count - 1];
+    for (double k = last; k < 1e6 * last; k *= 1.005)
+        if (orch_stages_loss(f->stages, k) * exp(side * half_at(f, k)) <= loss)
+            return k;
+    return INFINITY;
+}
+
+/* A loss that the curve does not reach is "never" reached only if the interval of its limit says
+ * so. */
+static const char *why_never(const struct fitted *f, double loss)
+{
+    size_t last = f->stages->count - 1;
+    bool has_interval = f->result && isfinite(f->result->limits[last].low);
+    return has_interval && loss >= f->result->limits[last].low ? "not by the fit, but possible"
+                                                               : "never";
+}
+
+static struct orch_curve_target *reach(const struct fitted *f, char *name, double loss,
+                                       double seen_epoch)
+{
+    struct orch_curve_target *target = new_target(f, name, loss, seen_epoch);
     double k = NAN;
     if (isnan(loss)) {
-        add_target(all, c, name, loss, NAN, "no run reached it", seen_epoch);
-        return;
+        target->why_not = "no run reached it";
+        return target;
     }
-    bool reached = orch_stages_reach(stages, loss, &k, NULL);
-    add_target(all, c, name, loss, reached ? k : (double)NAN, reached ? NULL : "never", seen_epoch);
+    bool is_reached = orch_stages_reach(f->stages, loss, &k, NULL);
+    if (is_reached)
+        set_k(target, f->curve, k);
+    else
+        target->why_not = why_never(f, loss);
+    double last = f->curve->count ? f->curve->k[f->curve->count - 1] : (double)NAN;
+    bool is_forecast = f->curve->count && !(is_reached && k <= last);
+    if (!is_forecast || !isfinite(half_at(f, last)) ||
+        (!is_reached && !strcmp(target->why_not, "never")))
+        return target;
+    double low = reach_with(f, loss, -1), high = reach_with(f, loss, 1);
+    target->step =
+        (struct orch_interval){isfinite(low) ? steps_of(f->curve, low) : (double)INFINITY, target->steps,
+                               isfinite(high) ? steps_of(f->curve, high) : (double)INFINITY};
+    return target;
+}
+
+static struct orch_curve_target *after_epochs(const struct fitted *f, int64_t epochs)
+{
+    double k = (double)epochs * f->curve->k_per_epoch;
+    double loss = isnan(k) ? (double)NAN : orch_stages_loss(f->stages, k);
+    struct orch_curve_target *target =
+        new_target(f, g_strdup_printf("%d epochs", (int)epochs), loss, NAN);
+    target->why_not = isnan(k) ? "steps of an epoch unknown" : NULL;
+    set_k(target, f->curve, k);
+    if (f->curve->count && k > f->curve->k[f->curve->count - 1] && isfinite(half_at(f, k))) {
+        double factor = exp(half_at(f, k));
+        target->at = (struct orch_interval){loss / factor, loss, loss * factor};
+    }
+    return target;
 }
 
 /* Returns the first epoch at which the run itself reached the accuracy; NaN: never. */
@@ -203,21 +286,53 @@ static double first_accurate(const struct orch_run_curve *c, double accuracy)
     return NAN;
 }
 
-/* Adds all targets of one curve. `seen_epoch`: when the run reached the accuracy, NaN: never. */
-static void add_targets(GPtrArray *all, const struct orch_curve_ask *ask,
-                        const struct orch_run_curve *c, const struct orch_stages *stages,
-                        double bridge_loss, double seen_epoch)
+/* An accuracy that no run reached, by the curve of 1 - accuracy of the run itself; NULL when there
+ * are too few points. */
+static struct orch_curve_target *reach_by_accuracy(const struct orch_run_curve *c, char *name,
+                                                   double accuracy)
 {
-    double k = (double)ask->epochs * c->k_per_epoch;
+    g_autofree double *error = g_new(double, c->accuracy_count + 1);
+    struct orch_run_curve own = *c;
+    struct orch_curve_result result = {0};
+    own.k = c->accuracy_k;
+    own.loss = error;
+    own.count = c->accuracy_count;
+    for (size_t i = 0; i < own.count; i++)
+        error[i] = 1 - c->accuracy[i];
+    if (!orch_run_curve_fit(&own, ORCH_CURVE_AUTO, NULL, &result, NULL)) {
+        g_free(name);
+        return NULL;
+    }
+    const struct fitted fitted = {&own, result.stages, &result};
+    struct orch_curve_target *target = reach(&fitted, name, 1 - accuracy, NAN);
+    target->is_by_accuracy = true;
+    orch_curve_result_release(&result);
+    return target;
+}
+
+static struct orch_curve_target *accuracy_target(const struct fitted *f, double accuracy,
+                                                 double bridge_loss, double seen_epoch)
+{
+    g_autofree char *name = g_strdup_printf("accuracy %g", accuracy);
+    struct orch_curve_target *own = NULL;
+    if (f->curve->is_accuracy)
+        return reach(f, g_steal_pointer(&name), 1 - accuracy, seen_epoch);
+    if (isnan(bridge_loss) && f->curve->accuracy_count)
+        own = reach_by_accuracy(f->curve, g_strdup(name), accuracy);
+    return own ? own : reach(f, g_steal_pointer(&name), bridge_loss, seen_epoch);
+}
+
+/* Adds all targets of one curve. */
+static void add_targets(GPtrArray *all, const struct orch_curve_ask *ask, const struct fitted *f,
+                        double bridge_loss)
+{
     if (!isnan(ask->loss))
-        add_reach(all, c, stages, g_strdup_printf("loss %g", ask->loss), ask->loss, NAN);
+        g_ptr_array_add(all, reach(f, g_strdup_printf("loss %g", ask->loss), ask->loss, NAN));
     if (!isnan(ask->accuracy))
-        add_reach(all, c, stages, g_strdup_printf("accuracy %g", ask->accuracy), bridge_loss,
-                  seen_epoch);
+        g_ptr_array_add(all, accuracy_target(f, ask->accuracy, bridge_loss,
+                                             first_accurate(f->curve, ask->accuracy)));
     if (ask->epochs)
-        add_target(all, c, g_strdup_printf("%d epochs", (int)ask->epochs),
-                   isnan(k) ? (double)NAN : orch_stages_loss(stages, k), k,
-                   isnan(k) ? "steps of an epoch unknown" : NULL, NAN);
+        g_ptr_array_add(all, after_epochs(f, ask->epochs));
 }
 
 GPtrArray *orch_curve_answer_targets(const struct orch_curve_answer *answer,
@@ -225,12 +340,14 @@ GPtrArray *orch_curve_answer_targets(const struct orch_curve_answer *answer,
 {
     GPtrArray *all = g_ptr_array_new_with_free_func(free_target);
     for (guint i = 0; i < answer->curves->len; i++) {
-        const struct orch_run_curve *c = answer->curves->pdata[i];
-        add_targets(all, ask, c, g_array_index(answer->results, struct orch_curve_result, i).stages,
-                    answer->bridge_loss, first_accurate(c, ask->accuracy));
+        const struct orch_curve_result *result =
+            &g_array_index(answer->results, struct orch_curve_result, i);
+        const struct fitted fitted = {answer->curves->pdata[i], result->stages, result};
+        add_targets(all, ask, &fitted, answer->bridge_loss);
     }
-    if (answer->predicted)
-        add_targets(all, ask, &answer->predicted->units, answer->predicted->stages,
-                    answer->bridge_loss, NAN);
+    if (answer->predicted) {
+        const struct fitted fitted = {&answer->predicted->units, answer->predicted->stages, NULL};
+        add_targets(all, ask, &fitted, answer->bridge_loss);
+    }
     return all;
 }

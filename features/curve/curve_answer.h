@@ -48,8 +48,12 @@ struct orch_curve_target {
     char *target;    /* "loss 0.3", "accuracy 0.9", "40 epochs" */
     double loss;     /* at the target */
     double steps, epochs, seconds;
-    double seen_epoch;   /* the first epoch at which the run itself reached the accuracy */
-    const char *why_not; /* why the target is not reached; NULL: it is */
+    struct orch_interval step; /* 90 % interval of `steps` where it is a forecast; NaN: unknown.
+                                  high is infinite when the interval has no end */
+    struct orch_interval at;   /* of "40 epochs": 90 % interval of the loss; else NaN */
+    double seen_epoch;         /* the first epoch at which the run itself reached the accuracy */
+    const char *why_not;       /* why the target is not reached; NULL: it is */
+    bool is_by_accuracy;       /* forecast by the curve of the accuracy itself */
 };
 /** All curves with all targets, struct orch_curve_target *. The caller unrefs. */
 GPtrArray *orch_curve_answer_targets(const struct orch_curve_answer *answer,

@@ -112,11 +112,21 @@ static bool has_form(const struct orch_curve_answer *answer, enum orch_curve_for
     return false;
 }
 
+static bool has_relative(const struct orch_curve_answer *answer)
+{
+    for (guint i = 0; i < answer->results->len; i++)
+        if (result_of(answer, i)->stages->curves[0].is_relative)
+            return true;
+    return false;
+}
+
 static const char *form_name(const struct orch_curve *curve)
 {
     if (curve->is_flat)
         return "flat";
-    return curve->form == ORCH_CURVE_OPTIMUS ? "optimus" : "power";
+    if (curve->form == ORCH_CURVE_OPTIMUS)
+        return curve->is_relative ? "optimus, relative" : "optimus";
+    return curve->is_relative ? "power, relative" : "power";
 }
 
 static void add_params(struct orch_table *table, const struct orch_curve *curve,
@@ -144,6 +154,22 @@ static void add_estimates(struct orch_table *table, const struct orch_curve_answ
     }
 }
 
+/* "0.31 (0.28 to 0.33)"; in JSON the ends are columns of their own. */
+static void add_limit(struct orch_table *table, struct orch_interval limit, bool is_json)
+{
+    if (is_json) {
+        orch_table_add_real(table, limit.mid);
+        orch_table_add_real(table, limit.low);
+        orch_table_add_real(table, limit.high);
+        return;
+    }
+    g_autofree char *text =
+        isfinite(limit.low) && isfinite(limit.high)
+            ? g_strdup_printf("%.4g (%.3g to %.3g)", limit.mid, limit.low, limit.high)
+            : g_strdup_printf("%.4g", limit.mid);
+    orch_table_add(table, text, NULL);
+}
+
 static void add_stage(struct orch_table *table, const struct orch_curve_answer *answer, guint i,
                       size_t s, bool is_json)
 {
@@ -153,14 +179,16 @@ static void add_stage(struct orch_table *table, const struct orch_curve_answer *
     orch_table_add(table, orch_cli_short_key(c->key), json_string(c->key));
     orch_table_add(table, c->net ? c->net : "-", orch_json_text_or_null(c->net));
     orch_table_add(table, orch_place_short(c->where, answer->places), json_string(c->where));
-    orch_table_add(table, c->metric, NULL);
+    g_autofree char *metric =
+        c->is_accuracy ? g_strdup_printf("1 - %s", c->metric) : g_strdup(c->metric);
+    orch_table_add(table, metric, NULL);
     orch_table_add(table, form_name(curve), NULL);
     orch_table_add_real(table, r->stages->starts[s]);
     if (has_form(answer, ORCH_CURVE_OPTIMUS))
         add_estimates(table, answer, i, s, is_json);
     if (has_form(answer, ORCH_CURVE_POWER))
         add_params(table, curve, ORCH_CURVE_POWER);
-    orch_table_add_real(table, orch_curve_limit(curve));
+    add_limit(table, r->limits[s], is_json);
     orch_table_add_int(table, (int64_t)curve->points);
     orch_table_add_real(table, s ? (double)NAN : r->good.r2);
     orch_table_add_real(table, s ? (double)NAN : 100 * r->good.relative_error);
@@ -173,10 +201,11 @@ static struct orch_table *fit_table(const struct orch_curve_answer *answer, bool
     static const char *const optimus[] = {">b0", ">b1", ">b2"};
     static const char *const errors[] = {">b0_error", ">b1_error", ">b2_error"};
     static const char *const power[] = {">a", ">b", ">c", ">d"};
-    const char *const last[] = {">tends to", ">points", ">R2",
-                                is_json ? ">error_percent" : ">error %"};
+    static const char *const limits[] = {">tends to", ">tends_to_low", ">tends_to_high"};
+    const char *const last[] = {">points", ">R2", is_json ? ">error_percent" : ">error %"};
     const char *headers[G_N_ELEMENTS(first) + G_N_ELEMENTS(optimus) + G_N_ELEMENTS(errors) +
-                        G_N_ELEMENTS(power) + G_N_ELEMENTS(last) + 1] = {NULL};
+                        G_N_ELEMENTS(power) + G_N_ELEMENTS(limits) + G_N_ELEMENTS(last) + 1] = {
+        NULL};
     size_t count = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(first); i++)
         headers[count++] = first[i];
@@ -187,6 +216,8 @@ static struct orch_table *fit_table(const struct orch_curve_answer *answer, bool
         headers[count++] = errors[i];
     for (size_t i = 0; has_form(answer, ORCH_CURVE_POWER) && i < G_N_ELEMENTS(power); i++)
         headers[count++] = power[i];
+    for (size_t i = 0; i < (is_json ? G_N_ELEMENTS(limits) : 1); i++)
+        headers[count++] = limits[i];
     for (size_t i = 0; i < G_N_ELEMENTS(last); i++)
         headers[count++] = last[i];
     struct orch_table *table = orch_table_new(headers);
@@ -202,14 +233,39 @@ static const char *label_of(const char *key)
     return g_uuid_string_is_valid(key) ? orch_cli_short_key(key) : key;
 }
 
-static void add_target(struct orch_table *table, const struct orch_curve_target *t)
+/* "1200 to 1900", "1200 to never", or "-". The caller frees. */
+static char *step_interval_text(struct orch_interval step)
+{
+    if (isnan(step.low))
+        return g_strdup("-");
+    if (!isfinite(step.high))
+        return isfinite(step.low) ? g_strdup_printf("from %.0f", step.low) : g_strdup("-");
+    return g_strdup_printf("%.0f to %.0f", step.low, step.high);
+}
+
+static void add_target(struct orch_table *table, const struct orch_curve_target *t, bool is_json)
 {
     g_autofree char *time = isnan(t->seconds) ? g_strdup("-") : orch_duration_format(t->seconds);
     orch_table_add(table, label_of(t->key), json_string(t->key));
     orch_table_add(table, t->target, NULL);
-    orch_table_add_real(table, t->loss);
+    g_autofree char *interval = step_interval_text(t->step);
+    g_autofree char *at =
+        isnan(t->at.low) ? NULL
+                         : g_strdup_printf("%.4g (%.3g to %.3g)", t->loss, t->at.low, t->at.high);
+    if (at && !is_json)
+        orch_table_add(table, at, NULL);
+    else
+        orch_table_add_real(table, t->loss);
     orch_table_add(table, t->why_not ? t->why_not : "yes", NULL);
     orch_table_add_real(table, t->steps);
+    if (is_json) {
+        orch_table_add_real(table, t->step.low);
+        orch_table_add_real(table, t->step.high);
+        orch_table_add_real(table, t->at.low);
+        orch_table_add_real(table, t->at.high);
+    } else {
+        orch_table_add(table, interval, NULL);
+    }
     orch_table_add_real(table, t->epochs);
     orch_table_add(table, time, orch_json_real_or_null(t->seconds));
     orch_table_add_real(table, t->seen_epoch);
@@ -218,19 +274,18 @@ static void add_target(struct orch_table *table, const struct orch_curve_target 
 static struct orch_table *target_table(const struct orch_curve_answer *answer,
                                        const struct orch_curve_ask *a, bool is_json)
 {
-    const char *const headers[] = {"run",
-                                   "target",
-                                   ">loss",
-                                   "reached",
-                                   ">step",
-                                   ">epochs",
-                                   is_json ? ">time_s" : ">time",
-                                   ">seen at epoch",
-                                   NULL};
+    static const char *const text[] = {
+        "run",     "target", ">loss",          "reached", ">step", ">90 % interval",
+        ">epochs", ">time",  ">seen at epoch", NULL};
+    static const char *const json[] = {"run",        "target",    ">loss",      "reached",
+                                       ">step",      ">step_low", ">step_high", ">loss_low",
+                                       ">loss_high", ">epochs",   ">time_s",    ">seen at epoch",
+                                       NULL};
+    const char *const *headers = is_json ? json : text;
     struct orch_table *table = orch_table_new(headers);
     g_autoptr(GPtrArray) targets = orch_curve_answer_targets(answer, a);
     for (guint i = 0; i < targets->len; i++)
-        add_target(table, targets->pdata[i]);
+        add_target(table, targets->pdata[i], is_json);
     return table;
 }
 
@@ -262,7 +317,12 @@ static void print_notes(const struct orch_curve_answer *answer, const struct orc
     if (has_form(answer, ORCH_CURVE_OPTIMUS) && answer->has_errors)
         printf("in brackets: standard errors, as if each point's error were independent\n");
     if (has_form(answer, ORCH_CURVE_POWER))
-        printf("power: loss = a + b (k + d)^-c; chosen where it fits much better than optimus\n");
+        printf("power: loss = a + b (k + d)^-c\n");
+    if (a->choice == ORCH_CURVE_AUTO)
+        printf("the form is the one whose forecasts from earlier parts of the curve were best\n");
+    if (has_relative(answer))
+        printf("relative: fitted to relative errors, without the first fifth of the points\n");
+    printf("tends to: in brackets the 90 %% interval\n");
     orch_cli_print("k counts %s, from the start of its learning-rate stage ('from'); losses %s",
                    is_mixed             ? "steps or epochs, as the series does"
                    : first->is_by_epoch ? "epochs"
@@ -292,6 +352,8 @@ static void print_target_notes(const struct orch_curve_answer *answer,
         printf("accuracy %g is crossed at loss %g: isotonic fit of accuracy on loss, over %zu "
                "points of all these runs\n",
                a->accuracy, answer->bridge_loss, answer->bridge->count);
+    if (answer->bridge && isnan(answer->bridge_loss))
+        printf("no run reached accuracy %g: forecast by the curve of 1 - accuracy\n", a->accuracy);
     if (from)
         orch_cli_print("time: at the run's own speed, from %s",
                        strcmp(from, "epoch_time") == 0 ? "epoch_time (validation left out)"

@@ -10,9 +10,35 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const LOSSES[] = {"step_loss", "train_loss", "loss", NULL};
-static const char *const ACCURACIES[] = {"val_accuracy", "test_accuracy", "accuracy",
-                                         "train_accuracy", NULL};
+/* Accuracies above this are in percent. */
+#define PERCENT_FROM 1.5
+
+static const char *const LOSSES[] = {"step_loss",  "train_loss", "loss",       "training_loss",
+                                     "train/loss", "val_loss",   "valid_loss", "validation_loss",
+                                     "eval_loss",  "test_loss",  "val/loss",   "eval/loss",
+                                     NULL};
+static const char *const ACCURACIES[] = {"val_accuracy",
+                                         "val_acc",
+                                         "validation_accuracy",
+                                         "valid_accuracy",
+                                         "valid_acc",
+                                         "test_accuracy",
+                                         "test_acc",
+                                         "eval_accuracy",
+                                         "eval_acc",
+                                         "accuracy",
+                                         "acc",
+                                         "val_top1",
+                                         "top1",
+                                         "val/accuracy",
+                                         "val/acc",
+                                         "eval/accuracy",
+                                         "test/accuracy",
+                                         "train_accuracy",
+                                         "train_acc",
+                                         NULL};
+
+static const char *const RATES[] = {"lr", "learning_rate", "train/learning_rate", "train/lr", NULL};
 
 void orch_run_curve_free(struct orch_run_curve *curve)
 {
@@ -20,8 +46,8 @@ void orch_run_curve_free(struct orch_run_curve *curve)
         return;
     char *texts[] = {curve->key, curve->experiment, curve->who,    curve->where,
                      curve->net, curve->commit,     curve->metric, curve->accuracy_metric};
-    double *numbers[] = {curve->k,        curve->loss,       curve->drops,
-                         curve->accuracy, curve->accuracy_k, curve->accuracy_loss};
+    double *numbers[] = {curve->k,          curve->loss,          curve->drops,  curve->accuracy,
+                         curve->accuracy_k, curve->accuracy_loss, curve->rate_k, curve->rate};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
@@ -76,18 +102,29 @@ static bool is_by_epoch(struct orch_plugins *plugins, const struct orch_run *run
     return !strstr(series->name, "step") && (double)series->step[series->count - 1] <= epochs;
 }
 
+/* 100 for accuracies in percent, else 1. */
+static double accuracy_unit(const struct orch_series *series)
+{
+    double most = 0;
+    for (size_t i = 0; i < series->count; i++)
+        most = isfinite(series->value[i]) ? fmax(most, series->value[i]) : most;
+    return most > PERCENT_FROM ? 100 : 1;
+}
+
 static void read_points(struct orch_run_curve *c, const struct orch_series *series)
 {
+    double unit = c->is_accuracy ? accuracy_unit(series) : 1;
     c->metric = g_strdup(series->name);
     c->k = g_new(double, series->count);
     c->loss = g_new(double, series->count);
     for (size_t i = 0; i < series->count; i++) {
-        if (!isfinite(series->value[i]) || series->step[i] < 0) {
+        double value = series->value[i] / unit;
+        if (!isfinite(value) || series->step[i] < 0) {
             c->dropped++;
             continue;
         }
         c->k[c->count] = (double)series->step[i];
-        c->loss[c->count++] = series->value[i];
+        c->loss[c->count++] = c->is_accuracy ? 1 - value : value;
     }
 }
 
@@ -216,6 +253,7 @@ static void read_accuracy(struct orch_run_curve *c, const struct orch_series *se
     if (!isfinite(factor) || (c->is_by_epoch && !accuracy_is_by_epoch))
         return;
     double half = accuracy_is_by_epoch && !c->is_by_epoch ? factor / 2 : 0;
+    double unit = accuracy_unit(series);
     c->accuracy_metric = g_strdup(series->name);
     c->accuracy = g_new(double, series->count);
     c->accuracy_k = g_new(double, series->count);
@@ -224,9 +262,28 @@ static void read_accuracy(struct orch_run_curve *c, const struct orch_series *se
         double k = (double)series->step[i] * factor, loss = loss_around(c, k, half);
         if (!isfinite(series->value[i]) || !isfinite(loss))
             continue;
-        c->accuracy[c->accuracy_count] = series->value[i];
+        c->accuracy[c->accuracy_count] = series->value[i] / unit;
         c->accuracy_k[c->accuracy_count] = k;
         c->accuracy_loss[c->accuracy_count++] = loss;
+    }
+}
+
+/* Reads the learning rate. A rate of an epoch holds from its beginning, where the loss counts
+ * steps. */
+static void read_rates(struct orch_run_curve *c, const struct orch_series *series,
+                       bool rate_is_by_epoch)
+{
+    bool to_steps = rate_is_by_epoch && !c->is_by_epoch;
+    if ((c->is_by_epoch && !rate_is_by_epoch) || (to_steps && !isfinite(c->k_per_epoch)))
+        return;
+    c->rate_k = g_new(double, series->count);
+    c->rate = g_new(double, series->count);
+    for (size_t i = 0; i < series->count; i++) {
+        double step = (double)series->step[i];
+        if (!isfinite(series->value[i]) || series->value[i] < 0 || step < 0)
+            continue;
+        c->rate_k[c->rates] = to_steps ? fmax(step - 1, 0) * c->k_per_epoch : step;
+        c->rate[c->rates++] = series->value[i];
     }
 }
 
@@ -270,6 +327,23 @@ struct orch_isotonic *orch_run_curves_bridge(const GPtrArray *curves, GError **e
 /* ---- reading ----------------------------------------------------------------------------------
  */
 
+/* True for the usual names of accuracies, and for a metric of which more is better that lies
+ * between 0 and 1, or 0 and 100. */
+static bool is_accuracy(struct orch_plugins *plugins, const struct orch_run *run,
+                        const struct orch_curve_request *request, const struct orch_series *series)
+{
+    const struct orch_manifest *manifest = orch_plugins_find(plugins, run->plugin, NULL, NULL);
+    const struct orch_metric_spec *metric =
+        manifest ? orch_manifest_metric(manifest, series->name) : NULL;
+    if (g_strv_contains(ACCURACIES, series->name) ||
+        g_strcmp0(request->accuracy, series->name) == 0)
+        return true;
+    for (size_t i = 0; i < series->count; i++)
+        if (series->value[i] < 0 || series->value[i] > 100)
+            return false;
+    return metric && metric->better == ORCH_BETTER_MAX;
+}
+
 static struct orch_run_curve *complain(const struct orch_run *run, const char *wanted,
                                        GError **error)
 {
@@ -278,7 +352,7 @@ static struct orch_run_curve *complain(const struct orch_run *run, const char *w
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                    "'orch show RUN' lists what it recorded; --metric names another",
                    "run %s has no series '%s'", orch_run_short_key(run->key),
-                   wanted ? wanted : "step_loss, train_loss or loss");
+                   wanted ? wanted : "step_loss, train_loss, loss, val_loss or val_accuracy");
     return NULL;
 }
 
@@ -288,6 +362,8 @@ struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct 
 {
     GError *problem = NULL;
     struct orch_series *loss = first_series(store, run, request->loss, LOSSES, &problem);
+    if (!loss && !problem && !request->loss)
+        loss = first_series(store, run, request->accuracy, ACCURACIES, &problem);
     g_autoptr(json_t) params = loss ? orch_store_params(store, run->id, &problem) : NULL;
     double images = NAN;
     if (params && !orch_run_number(store, run, "train_images", ORCH_AGGREGATE_LAST, &images, NULL,
@@ -309,6 +385,7 @@ struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct 
     c->net = g_strdup(orch_json_text(params, "net", NULL));
     c->seed = orch_run_seed(run, params);
     c->is_by_epoch = is_by_epoch(plugins, run, loss, epochs);
+    c->is_accuracy = is_accuracy(plugins, run, request, loss);
     read_points(c, loss);
     c->images = images;
     read_epochs(c, params, epochs);
@@ -317,6 +394,10 @@ struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct 
     struct orch_series *accuracy = first_series(store, run, request->accuracy, ACCURACIES, NULL);
     if (accuracy)
         read_accuracy(c, accuracy, is_by_epoch(plugins, run, accuracy, epochs));
+    struct orch_series *rate = first_series(store, run, NULL, RATES, NULL);
+    if (rate)
+        read_rates(c, rate, is_by_epoch(plugins, run, rate, epochs));
+    orch_series_free(rate);
     orch_series_free(accuracy);
     orch_series_free(loss);
     return c;
@@ -335,18 +416,37 @@ bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choi
                        orch_run_short_key(curve->key), curve->count, curve->metric, least);
         return false;
     }
-    struct orch_stages *stages =
-        choice == ORCH_CURVE_AUTO ? orch_stages_choose(curve->k, curve->loss, curve->count,
-                                                       curve->drops, curve->drop_count, &o, error)
-                                  : orch_stages_fit(curve->k, curve->loss, curve->count,
-                                                    curve->drops, curve->drop_count, &o, error);
-    if (!stages) {
+    *out = (struct orch_curve_result){
+        .errors = g_array_new(FALSE, FALSE, sizeof(struct orch_curve_forecast))};
+    bool is_plain = !curve->drop_count && o.method == ORCH_CURVE_DIRECT;
+    if (is_plain && choice == ORCH_CURVE_AUTO && o.weights == ORCH_CURVE_EQUAL)
+        is_plain = orch_curve_choose(curve->k, curve->loss, curve->count, &o, &o, out->errors);
+    else if (is_plain)
+        orch_curve_try(curve->k, curve->loss, curve->count, &o, out->errors);
+    out->stages = choice == ORCH_CURVE_AUTO && !out->errors->len
+                      ? orch_stages_choose(curve->k, curve->loss, curve->count, curve->drops,
+                                           curve->drop_count, &o, error)
+                      : orch_stages_fit(curve->k, curve->loss, curve->count, curve->drops,
+                                        curve->drop_count, &o, error);
+    if (!out->stages) {
+        orch_curve_result_release(out);
         g_prefix_error(error, "run %s, %s: ", orch_run_short_key(curve->key), curve->metric);
         return false;
     }
-    out->stages = stages;
-    out->good = orch_stages_goodness(stages, curve->k, curve->loss, curve->count, 0);
+    out->good = orch_stages_goodness(out->stages, curve->k, curve->loss, curve->count, 0);
+    out->limits = g_new(struct orch_interval, out->stages->count);
+    for (size_t s = 0; s < out->stages->count; s++) {
+        double end = s + 1 < out->stages->count ? out->stages->starts[s + 1] : HUGE_VAL;
+        out->limits[s] = orch_curve_limit_interval(&out->stages->curves[s], curve->k, curve->loss,
+                                                   curve->count, end);
+    }
     return true;
+}
+
+double orch_run_curve_half(const struct orch_run_curve *curve,
+                           const struct orch_curve_result *result, double k)
+{
+    return orch_curve_forecast_half(result->errors, curve->k[curve->count - 1], k);
 }
 
 void orch_run_curve_errors(const struct orch_run_curve *curve,
@@ -360,6 +460,8 @@ void orch_run_curve_errors(const struct orch_run_curve *curve,
 void orch_curve_result_release(struct orch_curve_result *result)
 {
     g_clear_pointer(&result->stages, orch_stages_free);
+    g_clear_pointer(&result->limits, g_free);
+    g_clear_pointer(&result->errors, g_array_unref);
 }
 
 const char *orch_place_short(const char *where, const GPtrArray *others)

@@ -5,7 +5,7 @@
 #define ORCH_FEATURES_CURVE_CURVES_H
 
 #include "core/plugin/plugins.h"
-#include "predictors/curve_choose.h"
+#include "predictors/curve_interval.h"
 #include "predictors/isotonic.h"
 #include "store/store.h"
 
@@ -15,11 +15,14 @@ struct orch_run_curve {
     char *net; /* the value of the parameter `net`, or NULL */
     char *metric;
     uint64_t seed;
+    bool is_accuracy;      /* `metric` is an accuracy: the losses are 1 - accuracy */
     bool is_by_epoch;      /* k counts epochs; otherwise steps */
     size_t count, dropped; /* points; points dropped: non-finite loss or negative step */
     double *k, *loss;
     double *drops; /* the k of each learning-rate drop, rising, within the run */
     size_t drop_count;
+    double *rate_k, *rate; /* the learning rate, where the run recorded it: `rates` points */
+    size_t rates;
     double k_per_epoch; /* 1 for epochs */
     double steps_per_epoch;
     double s_per_k;       /* measured seconds per unit of k */
@@ -36,8 +39,10 @@ struct orch_run_curve {
 };
 void orch_run_curve_free(struct orch_run_curve *curve);
 
-/** Which series to read. NULL selects the first that exists of step_loss, train_loss, loss; and
- * of val_accuracy, test_accuracy, accuracy, train_accuracy. */
+/** Which series to read. NULL selects the first that exists of the usual names of losses
+ * (step_loss, train_loss, loss, val_loss, ...) and of accuracies (val_accuracy, val_acc, accuracy,
+ * ...). Without a loss, or where `loss` names an accuracy, the curve is that of 1 - accuracy.
+ * Accuracies in percent are divided by 100. */
 struct orch_curve_request {
     const char *loss, *accuracy;
 };
@@ -59,7 +64,13 @@ enum orch_curve_choice { ORCH_CURVE_AUTO, ORCH_CURVE_ALWAYS_OPTIMUS, ORCH_CURVE_
 struct orch_curve_result {
     struct orch_stages *stages;
     struct orch_goodness good;
+    struct orch_interval *limits; /* of each stage: the loss that it tends to, with its interval */
+    GArray *errors; /* struct orch_curve_forecast: forecasts from earlier parts of the curve; empty
+                       with several stages or few points */
 };
+/** The half width of the log of the loss at k, beyond the run's last point; NaN: not known. */
+double orch_run_curve_half(const struct orch_run_curve *curve,
+                           const struct orch_curve_result *result, double k);
 bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choice choice,
                         const struct orch_curve_options *options, struct orch_curve_result *out,
                         GError **error);
