@@ -91,6 +91,9 @@ int orch_net_layernorm(struct orch_net_builder *b, int in, const char *name, ...
 /** `name` NULL: the weights are shared with another layer (tied), so it has no parameters. */
 int orch_net_token_linear(struct orch_net_builder *b, int in, int64_t out, const char *name, ...)
     G_GNUC_PRINTF(4, 5);
+/** Says that a token_linear is computed as so many products side by side, as implementations do
+ * that have layers of their own for queries, keys and values. Returns `id`. */
+int orch_net_in_parts(struct orch_net_builder *b, int id, int parts);
 /** `in` has queries, keys and values concatenated. */
 int orch_net_attention(struct orch_net_builder *b, int in, int heads);
 /** The same, in which no token attends to later ones. */

@@ -60,6 +60,13 @@ int orch_net_token_linear_plain(struct orch_net_builder *b, int in, int64_t out,
     return add_layer(b, like, &in, 1, text, 2, weight);
 }
 
+int orch_net_in_parts(struct orch_net_builder *b, int id, int parts)
+{
+    if (is_usable(b, &id, 1))
+        ((struct orch_net_node *)b->net->nodes->pdata[id])->parts = parts;
+    return id;
+}
+
 int orch_net_grouped_attention(struct orch_net_builder *b, int in, int heads, int key_heads)
 {
     if (!is_usable(b, &in, 1))

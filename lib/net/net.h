@@ -77,6 +77,7 @@ struct orch_net_node {
     bool ceil_mode;    /* pools: the last window may extend beyond the edge */
     bool is_auxiliary; /* in a head used in training only: counts for parameters, not operations */
     int heads;         /* attention */
+    int parts;         /* token_linear: products of equal width that compute it; 0: one */
     bool is_causal;    /* attention: no token attends to later ones */
     bool computes;     /* generic: known to compute, not only to move values */
     bool is_tanh_form; /* gelu: its approximation by tanh, as GPT-2 has it */

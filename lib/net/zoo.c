@@ -161,8 +161,16 @@ static const struct orch_net_family ZOO[] = {
      MASKED(ORCH_TRANSFORMER_BERT_BASE)},
     {"bert-large-mlm", "bert-mlm:24,1024,16", TOKENS(512, 30522), B(bert),
      MASKED(ORCH_TRANSFORMER_BERT_LARGE)},
+    {"distilbert", "Sanh et al. 2019; half of bert-base's layers, without a pooler",
+     TOKENS(512, 30522), B(bert), ORCH_TRANSFORMER_DISTILBERT},
+    {"roberta-base", "Liu et al. 2019; bert-base with another vocabulary", TOKENS(512, 50265),
+     B(bert), ORCH_TRANSFORMER_ROBERTA_BASE},
+    {"roberta-large", "Liu et al. 2019; bert-large with another vocabulary", TOKENS(512, 50265),
+     B(bert), ORCH_TRANSFORMER_ROBERTA_LARGE},
     {"gpt:LAYERS,WIDTH,HEADS", "as GPT-2; a fourth size is the feed-forward layers'",
      TOKENS(1024, 50257), B(gpt), 0},
+    {"distilgpt2", "Sanh et al. 2019; gpt:6,768,12", TOKENS(1024, 50257), B(gpt),
+     ORCH_TRANSFORMER_DISTILGPT2},
     {"gpt2", "Radford et al. 2019, small; 1024 tokens", TOKENS(1024, 50257), B(gpt),
      ORCH_TRANSFORMER_GPT2},
     {"gpt2-medium", "Radford et al. 2019; gpt:24,1024,16", TOKENS(1024, 50257), B(gpt),
@@ -171,17 +179,50 @@ static const struct orch_net_family ZOO[] = {
      ORCH_TRANSFORMER_GPT2_LARGE},
     {"gpt2-xl", "Radford et al. 2019; gpt:48,1600,25", TOKENS(1024, 50257), B(gpt),
      ORCH_TRANSFORMER_GPT2_XL},
+    {"opt:LAYERS,WIDTH,HEADS", "Zhang et al. 2022; a fourth size is the feed-forward layers'",
+     TOKENS(2048, 50272), B(opt), 0},
+    {"opt-125m", "Zhang et al. 2022; opt:12,768,12", TOKENS(2048, 50272), B(opt),
+     ORCH_TRANSFORMER_OPT_125M},
+    {"opt-1.3b", "Zhang et al. 2022; opt:24,2048,32", TOKENS(2048, 50272), B(opt),
+     ORCH_TRANSFORMER_OPT_1_3B},
+    {"opt-2.7b", "Zhang et al. 2022; opt:32,2560,32", TOKENS(2048, 50272), B(opt),
+     ORCH_TRANSFORMER_OPT_2_7B},
+    {"opt-6.7b", "Zhang et al. 2022; opt:32,4096,32", TOKENS(2048, 50272), B(opt),
+     ORCH_TRANSFORMER_OPT_6_7B},
     {"llama:LAYERS,WIDTH,HEADS", "further sizes: the heads of keys, the feed-forward layers'",
      TOKENS(2048, 32000), B(llama), 0},
     {"tinyllama", "Zhang et al. 2024, 1.1 B; llama:22,2048,32,4,5632", TOKENS(2048, 32000),
      B(llama), ORCH_TRANSFORMER_TINYLLAMA},
     {"llama-2-7b", "Touvron et al. 2023; llama:32,4096,32,32,11008", TOKENS(4096, 32000), B(llama),
      ORCH_TRANSFORMER_LLAMA_2_7B},
+    {"llama-2-13b", "Touvron et al. 2023; llama:40,5120,40,40,13824", TOKENS(4096, 32000), B(llama),
+     ORCH_TRANSFORMER_LLAMA_2_13B},
+    {"llama-2-70b", "Touvron et al. 2023; llama:80,8192,64,8,28672", TOKENS(4096, 32000), B(llama),
+     ORCH_TRANSFORMER_LLAMA_2_70B},
     {"llama-3-8b", "Grattafiori et al. 2024; llama:32,4096,32,8,14336", TOKENS(8192, 128256),
      B(llama), ORCH_TRANSFORMER_LLAMA_3_8B},
+    {"llama-3-70b", "Grattafiori et al. 2024; llama:80,8192,64,8,28672", TOKENS(8192, 128256),
+     B(llama), ORCH_TRANSFORMER_LLAMA_3_70B},
+    {"llama-3.2-1b", "Meta 2024; llama:16,2048,32,8,8192 with the embedding's weights as scores",
+     TOKENS(8192, 128256), B(llama), ORCH_TRANSFORMER_LLAMA_3_2_1B},
+    {"llama-3.2-3b", "Meta 2024; llama:28,3072,24,8,8192 with the embedding's weights as scores",
+     TOKENS(8192, 128256), B(llama), ORCH_TRANSFORMER_LLAMA_3_2_3B},
+    {"mistral-7b", "Jiang et al. 2023; llama:32,4096,32,8,14336", TOKENS(4096, 32000), B(llama),
+     ORCH_TRANSFORMER_MISTRAL_7B},
+    {"t5:LAYERS,WIDTH,HEADS",
+     "Raffel et al. 2020; further sizes: the feed-forward layers', a head's", TOKENS(512, 32128),
+     B(t5), 0},
+    {"t5-small", "Raffel et al. 2020; t5:6,512,8; encoder and decoder of 512 tokens",
+     TOKENS(512, 32128), B(t5), ORCH_TRANSFORMER_T5_SMALL},
+    {"t5-base", "Raffel et al. 2020; t5:12,768,12", TOKENS(512, 32128), B(t5),
+     ORCH_TRANSFORMER_T5_BASE},
+    {"t5-large", "Raffel et al. 2020; t5:24,1024,16", TOKENS(512, 32128), B(t5),
+     ORCH_TRANSFORMER_T5_LARGE},
     {"vit:LAYERS,WIDTH,HEADS",
      "Dosovitskiy et al. 2021; further sizes: the patch (16), the feed-forward layers'",
      COUNTED_IMAGENET, B(vit), 0},
+    {"vit_ti_16", "Touvron et al. 2021 (DeiT-Ti); vit:12,192,3,16", COUNTED_IMAGENET, B(vit),
+     ORCH_TRANSFORMER_VIT_TI_16},
     {"vit_s_16", "Touvron et al. 2021 (DeiT-S); vit:12,384,6,16", COUNTED_IMAGENET, B(vit),
      ORCH_TRANSFORMER_VIT_S_16},
     {"vit_b_16", "Dosovitskiy et al. 2021; vit:12,768,12,16", COUNTED_IMAGENET, B(vit),
@@ -190,6 +231,14 @@ static const struct orch_net_family ZOO[] = {
      ORCH_TRANSFORMER_VIT_B_32},
     {"vit_l_16", "Dosovitskiy et al. 2021; vit:24,1024,16,16", COUNTED_IMAGENET, B(vit),
      ORCH_TRANSFORMER_VIT_L_16},
+    {"vit_l_32", "Dosovitskiy et al. 2021; vit:24,1024,16,32", COUNTED_IMAGENET, B(vit),
+     ORCH_TRANSFORMER_VIT_L_32},
+    {"vit_h_14", "Dosovitskiy et al. 2021; vit:32,1280,16,14", COUNTED_IMAGENET, B(vit),
+     ORCH_TRANSFORMER_VIT_H_14},
+    {"convnext_tiny", "Liu et al. 2022, as torchvision has it", COUNTED_IMAGENET, B(convnext), 0},
+    {"convnext_small", "Liu et al. 2022, as torchvision has it", COUNTED_IMAGENET, B(convnext), 1},
+    {"convnext_base", "Liu et al. 2022, as torchvision has it", COUNTED_IMAGENET, B(convnext), 2},
+    {"convnext_large", "Liu et al. 2022, as torchvision has it", COUNTED_IMAGENET, B(convnext), 3},
     {0},
 };
 
@@ -208,13 +257,31 @@ static const char *const ALIASES[][2] = {
     {"bert", "bert-base"},
     {"bert-base-uncased", "bert-base"},
     {"bert-large-uncased", "bert-large"},
+    {"roberta", "roberta-base"},
+    {"distilbert-base-uncased", "distilbert"},
+    {"t5", "t5-base"},
+    {"mistral", "mistral-7b"},
+    {"mistral-7b-v0.1", "mistral-7b"},
+    {"llama-2-7b-hf", "llama-2-7b"},
+    {"meta-llama-3-8b", "llama-3-8b"},
+    {"llama-3.1-8b", "llama-3-8b"},
+    {"meta-llama-3-70b", "llama-3-70b"},
+    {"llama-3.1-70b", "llama-3-70b"},
     {"tinyllama-1.1b", "tinyllama"},
     {"llama-2", "llama-2-7b"},
     {"llama-3", "llama-3-8b"},
     {"vit-b-16", "vit_b_16"},
     {"vit-base", "vit_b_16"},
     {"vit-large", "vit_l_16"},
+    {"vit-huge", "vit_h_14"},
+    {"vit-tiny", "vit_ti_16"},
+    {"vit-small", "vit_s_16"},
+    {"vit-base-patch16-224", "vit_b_16"},
+    {"vit-large-patch16-224", "vit_l_16"},
+    {"deit-tiny", "vit_ti_16"},
     {"deit-small", "vit_s_16"},
+    {"deit-base", "vit_b_16"},
+    {"convnext", "convnext_tiny"},
     {"inception-v3", "inception_v3"},
     {"efficientnet-b0", "efficientnet_b0"},
     {"mobilenet-v1", "mobilenet_v1"},
@@ -275,6 +342,22 @@ static const char *first_beginning(const char *name, const char *const *names)
     return NULL;
 }
 
+/* Appends up to three further networks that begin as the name does. */
+static void append_others(GString *hint, const char *name, const char *near)
+{
+    g_autofree char *key = orch_name_key(name);
+    int count = 0;
+    if (strlen(key) < 3)
+        return;
+    key[3] = '\0';
+    for (unsigned i = 0; ZOO[i].pattern && count < 3; i++) {
+        g_autofree char *own = orch_name_key(ZOO[i].pattern);
+        if (strcmp(ZOO[i].pattern, near) != 0 && g_str_has_prefix(own, key))
+            g_string_append_printf(hint, "%s'%s'",
+                                   count++ ? ", " : " others like it: ", ZOO[i].pattern);
+    }
+}
+
 static void unknown_name(const char *name, GError **error)
 {
     const char *names[G_N_ELEMENTS(ZOO) + 1] = {NULL};
@@ -282,9 +365,14 @@ static void unknown_name(const char *name, GError **error)
         names[i] = ZOO[i].pattern;
     const char *near = orch_suggest(name, names);
     near = near ? near : first_beginning(name, names);
-    g_autofree char *hint = near ? g_strdup_printf("did you mean '%s'?", near)
-                                 : g_strdup("'orch net ls' lists the networks that are known");
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "unknown network '%s'", name);
+    GString *hint = g_string_new(NULL);
+    if (near) {
+        g_string_printf(hint, "did you mean '%s'?", near);
+        append_others(hint, name, near);
+    } else
+        g_string_assign(hint, "'orch net ls' lists the networks that are known");
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint->str, "unknown network '%s'", name);
+    g_string_free(hint, TRUE);
 }
 
 /* The request, with the family's defaults filled in. */

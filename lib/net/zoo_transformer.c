@@ -1,74 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Builders: transformers, counted only. The input is 1 x T x 1, T tokens, and the classes are the
  * vocabulary; that of a vision transformer is an image. */
-#include "lib/net/zoo.h"
-
-#include "lib/base/error.h"
-#include "lib/base/text.h"
-
-#include <string.h>
-
-#define LAYERS_MAX 512
-#define WIDTH_MAX 65536
-
-/* What the text after the colon says, or a published network. 0: its usual value. */
-struct sizes {
-    int64_t layers, width, heads;
-    int64_t key_heads; /* of the keys and values */
-    int64_t inner;     /* of the feed-forward layers */
-    int64_t patch;
-};
-
-/* A published network, by the variant of its row in zoo.c. */
-static const struct sizes PUBLISHED[] = {
-    [ORCH_TRANSFORMER_BERT_BASE] = {12, 768, 12, 0, 0, 0},
-    [ORCH_TRANSFORMER_BERT_LARGE] = {24, 1024, 16, 0, 0, 0},
-    [ORCH_TRANSFORMER_GPT2] = {12, 768, 12, 0, 0, 0},
-    [ORCH_TRANSFORMER_GPT2_MEDIUM] = {24, 1024, 16, 0, 0, 0},
-    [ORCH_TRANSFORMER_GPT2_LARGE] = {36, 1280, 20, 0, 0, 0},
-    [ORCH_TRANSFORMER_GPT2_XL] = {48, 1600, 25, 0, 0, 0},
-    [ORCH_TRANSFORMER_TINYLLAMA] = {22, 2048, 32, 4, 5632, 0},
-    [ORCH_TRANSFORMER_LLAMA_2_7B] = {32, 4096, 32, 32, 11008, 0},
-    [ORCH_TRANSFORMER_LLAMA_3_8B] = {32, 4096, 32, 8, 14336, 0},
-    [ORCH_TRANSFORMER_VIT_S_16] = {12, 384, 6, 0, 0, 16},
-    [ORCH_TRANSFORMER_VIT_B_16] = {12, 768, 12, 0, 0, 16},
-    [ORCH_TRANSFORMER_VIT_B_32] = {12, 768, 12, 0, 0, 32},
-    [ORCH_TRANSFORMER_VIT_L_16] = {24, 1024, 16, 0, 0, 16},
-};
-
-static bool is_possible(const struct sizes *s)
-{
-    return s->layers >= 1 && s->layers <= LAYERS_MAX && s->width >= 1 && s->width <= WIDTH_MAX &&
-           s->heads >= 1 && s->width % s->heads == 0 && s->key_heads >= 1 &&
-           s->heads % s->key_heads == 0 && s->inner >= 1 && s->inner <= 4 * WIDTH_MAX;
-}
-
-/* "24,1024,16", and up to two more, whose meaning the family has. */
-static bool read_sizes(struct orch_net_builder *b, const char *argument, int variant,
-                       const char *form, int64_t *fourth, int64_t *fifth, struct sizes *s)
-{
-    g_auto(GStrv) words = g_strsplit(argument ? argument : "", ",", 6);
-    int64_t *values[] = {&s->layers, &s->width, &s->heads, fourth, fifth, NULL};
-    bool ok = argument ? g_strv_length(words) >= 3 : variant > 0;
-    if (!argument)
-        *s = PUBLISHED[variant];
-    for (int i = 0; ok && argument && words[i]; i++)
-        ok = i < 5 && values[i] && orch_int_parse(words[i], values[i]);
-    s->key_heads = s->key_heads ? s->key_heads : s->heads;
-    s->inner = s->inner ? s->inner : 4 * s->width;
-    s->patch = s->patch ? s->patch : 16;
-    if (ok && is_possible(s))
-        return true;
-    if (!argument)
-        orch_error_set(&b->error, ORCH_ERROR_RECIPE, form, "network '%s' needs its sizes",
-                       b->net->name);
-    else
-        orch_error_set(&b->error, ORCH_ERROR_RECIPE,
-                       "the width is a multiple of the heads, and these of the heads of keys",
-                       "network '%s': '%s' is not %s", b->net->name, argument ? argument : "",
-                       form);
-    return false;
-}
+#include "lib/net/zoo_sizes.h"
 
 static int gelu(struct orch_net_builder *b, int in)
 {
@@ -79,22 +12,26 @@ static int gelu(struct orch_net_builder *b, int in)
  * masked tokens, with the embedding's weights, instead of the pooler. */
 void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int variant)
 {
-    struct sizes s = {0};
+    struct orch_net_sizes s = {0};
     bool is_masked = variant < 0; /* -1 - the variant */
-    if (!read_sizes(b, argument, is_masked ? -1 - variant : variant,
-                    "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 24,1024,16", &s.inner, NULL, &s))
+    if (!orch_net_sizes_read(b, argument, is_masked ? -1 - variant : variant,
+                             "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 24,1024,16", &s.inner, NULL,
+                             &s))
         return;
     int words = orch_net_embedding(b, 0, b->net->classes, s.width, "embeddings.word_embeddings");
-    int places = orch_net_embedding(b, 0, MAX(512, b->net->input.h), s.width,
+    int places = orch_net_embedding(b, 0, MAX(512, b->net->input.h) + s.pads, s.width,
                                     "embeddings.position_embeddings");
     int x = orch_net_add(b, words, orch_net_embedding_rows(b, places, ORCH_NET_ROWS_POSITIONS));
-    int types = orch_net_embedding(b, 0, 2, s.width, "embeddings.token_type_embeddings");
-    x = orch_net_add(b, x, orch_net_embedding_rows(b, types, ORCH_NET_ROWS_FIRST));
+    if (s.kinds >= 0) {
+        int types = orch_net_embedding(b, 0, s.kinds ? s.kinds : 2, s.width,
+                                       "embeddings.token_type_embeddings");
+        x = orch_net_add(b, x, orch_net_embedding_rows(b, types, ORCH_NET_ROWS_FIRST));
+    }
     x = orch_net_dropout(b, orch_net_layernorm(b, x, "embeddings.LayerNorm"), 0.1);
     for (int i = 0; i < s.layers; i++) {
         b->group = i + 1;
         int y = orch_net_token_linear(b, x, 3 * s.width, "encoder.layer.%d.attention.self", i);
-        y = orch_net_attention(b, y, (int)s.heads);
+        y = orch_net_attention(b, orch_net_in_parts(b, y, 3), (int)s.heads);
         y = orch_net_token_linear(b, y, s.width, "encoder.layer.%d.attention.output.dense", i);
         x = orch_net_add(b, x, orch_net_dropout(b, y, 0.1));
         x = orch_net_layernorm(b, x, "encoder.layer.%d.attention.output.LayerNorm", i);
@@ -110,6 +47,8 @@ void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int v
         orch_net_token_linear(b, x, b->net->classes, NULL);
         return;
     }
+    if (s.is_bare)
+        return;
     x = orch_net_token_linear(b, orch_net_first_token(b, x), s.width, "pooler.dense");
     orch_net_tanh(b, x);
 }
@@ -117,9 +56,10 @@ void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int v
 /* Radford et al. 2019: normalised before each part; the scores use the embedding's weights. */
 void orch_net_build_gpt(struct orch_net_builder *b, const char *argument, int variant)
 {
-    struct sizes s = {0};
-    if (!read_sizes(b, argument, variant, "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 24,1024,16",
-                    &s.inner, NULL, &s))
+    struct orch_net_sizes s = {0};
+    if (!orch_net_sizes_read(b, argument, variant,
+                             "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 24,1024,16", &s.inner, NULL,
+                             &s))
         return;
     int words = orch_net_embedding(b, 0, b->net->classes, s.width, "wte");
     int places = orch_net_embedding(b, 0, MAX(1024, b->net->input.h), s.width, "wpe");
@@ -141,14 +81,44 @@ void orch_net_build_gpt(struct orch_net_builder *b, const char *argument, int va
     orch_net_token_linear(b, orch_net_layernorm(b, x, "ln_f"), b->net->classes, NULL);
 }
 
+/* Zhang et al. 2022: as GPT-2, with ReLU, layers of their own for queries, keys and values, and two
+ * places before the first. */
+void orch_net_build_opt(struct orch_net_builder *b, const char *argument, int variant)
+{
+    struct orch_net_sizes s = {0};
+    if (!orch_net_sizes_read(b, argument, variant,
+                             "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 24,2048,32", &s.inner, NULL,
+                             &s))
+        return;
+    int words = orch_net_embedding(b, 0, b->net->classes, s.width, "decoder.embed_tokens");
+    int places = orch_net_embedding(b, 0, MAX(2048, b->net->input.h) + 2, s.width,
+                                    "decoder.embed_positions");
+    int x = orch_net_add(b, words, orch_net_embedding_rows(b, places, ORCH_NET_ROWS_POSITIONS));
+    for (int i = 0; i < s.layers; i++) {
+        b->group = i + 1;
+        int y = orch_net_layernorm(b, x, "decoder.layers.%d.self_attn_layer_norm", i);
+        y = orch_net_token_linear(b, y, 3 * s.width, "decoder.layers.%d.self_attn", i);
+        y = orch_net_causal_attention(b, orch_net_in_parts(b, y, 3), (int)s.heads);
+        y = orch_net_token_linear(b, y, s.width, "decoder.layers.%d.self_attn.out_proj", i);
+        x = orch_net_add(b, x, orch_net_dropout(b, y, 0.1));
+        y = orch_net_layernorm(b, x, "decoder.layers.%d.final_layer_norm", i);
+        y = orch_net_relu(b, orch_net_token_linear(b, y, s.inner, "decoder.layers.%d.fc1", i));
+        y = orch_net_token_linear(b, y, s.width, "decoder.layers.%d.fc2", i);
+        x = orch_net_add(b, x, orch_net_dropout(b, y, 0.1));
+    }
+    b->group = (int)s.layers + 1;
+    x = orch_net_layernorm(b, x, "decoder.final_layer_norm");
+    orch_net_token_linear(b, x, b->net->classes, NULL);
+}
+
 /* Touvron et al. 2023 and Grattafiori et al. 2024: norms without a mean, rotary positions, a gate
  * in the feed-forward layers, fewer heads of keys and values; no biases. */
 void orch_net_build_llama(struct orch_net_builder *b, const char *argument, int variant)
 {
-    struct sizes s = {0};
-    if (!read_sizes(b, argument, variant,
-                    "LAYERS,WIDTH,HEADS[,KEY_HEADS[,FEED_FORWARD]], as 32,4096,32,8,14336",
-                    &s.key_heads, &s.inner, &s))
+    struct orch_net_sizes s = {0};
+    if (!orch_net_sizes_read(b, argument, variant,
+                             "LAYERS,WIDTH,HEADS[,KEY_HEADS[,FEED_FORWARD]], as 32,4096,32,8,14336",
+                             &s.key_heads, &s.inner, &s))
         return;
     int64_t keys = s.width / s.heads * s.key_heads;
     int x = orch_net_embedding(b, 0, b->net->classes, s.width, "model.embed_tokens");
@@ -156,6 +126,7 @@ void orch_net_build_llama(struct orch_net_builder *b, const char *argument, int 
         b->group = i + 1;
         int y = orch_net_rmsnorm(b, x, "model.layers.%d.input_layernorm", i);
         y = orch_net_token_linear_plain(b, y, s.width + 2 * keys, "model.layers.%d.self_attn", i);
+        y = orch_net_in_parts(b, y, 3);
         y = orch_net_elementwise(b, &y, 1, "rotary");
         y = orch_net_grouped_attention(b, y, (int)s.heads, (int)s.key_heads);
         y = orch_net_token_linear_plain(b, y, s.width, "model.layers.%d.self_attn.o_proj", i);
@@ -169,17 +140,20 @@ void orch_net_build_llama(struct orch_net_builder *b, const char *argument, int 
         x = orch_net_add(b, x, y);
     }
     b->group = (int)s.layers + 1;
-    orch_net_token_linear_plain(b, orch_net_rmsnorm(b, x, "model.norm"), b->net->classes,
-                                "lm_head");
+    x = orch_net_rmsnorm(b, x, "model.norm");
+    if (s.is_tied)
+        orch_net_token_linear(b, x, b->net->classes, NULL);
+    else
+        orch_net_token_linear_plain(b, x, b->net->classes, "lm_head");
 }
 
 /* Dosovitskiy et al. 2021, as torchvision has it: patches as tokens, and one more for the class. */
 void orch_net_build_vit(struct orch_net_builder *b, const char *argument, int variant)
 {
-    struct sizes s = {0};
-    if (!read_sizes(b, argument, variant,
-                    "LAYERS,WIDTH,HEADS[,PATCH[,FEED_FORWARD]], as 12,768,12,16", &s.patch,
-                    &s.inner, &s))
+    struct orch_net_sizes s = {0};
+    if (!orch_net_sizes_read(b, argument, variant,
+                             "LAYERS,WIDTH,HEADS[,PATCH[,FEED_FORWARD]], as 12,768,12,16", &s.patch,
+                             &s.inner, &s))
         return;
     int patch = (int)CLAMP(s.patch, 1, 4096);
     struct orch_conv conv = {.out = s.width, .kernel = patch, .stride = patch, .bias = true};

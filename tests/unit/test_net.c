@@ -6,7 +6,8 @@
  * linear layers, as torchvision's documentation rounds them (1.81, 3.66, 4.09, 7.80, 11.51, 15.47,
  * 19.63 billion). The published counts of mobilenet_v1 are Keras Applications'; of googlenet-bvlc
  * and alexnet-grouped, Caffe's model zoo's; of bert-base and gpt2, the parameter counts of the
- * released checkpoints (bert-base-uncased with pooler, gpt2 with tied scores); of
+ * released checkpoints (bert-base-uncased with pooler, gpt2 with tied scores; all further
+ * transformers likewise, ConvNeXt and ViT as torchvision documents them); of
  * wide-resnet-28-10, the 36.5 million of the paper; of nature-dqn, by hand from Mnih et al. 2015,
  * of minatar-dqn from MinAtar's examples/dqn.py, methods (18 actions); of airbench, by hand from
  * Jordan 2024, section 3.1 (and a bias of 10); of the stride-in-1x1 resnets, Caffe's prototxts.
@@ -98,13 +99,37 @@ static const struct {
     {"gpt2-medium", 354823168, 0, 97},
     {"gpt2-large", 774030080, 0, 145},
     {"gpt2-xl", 1557611200, 0, 193},
+    {"distilbert", 66362880, 0, 24},
+    {"distilgpt2", 81912576, 0, 25},
+    {"roberta-base", 124645632, 0, 49},
+    {"roberta-large", 355359744, 0, 97},
+    {"opt-125m", 125239296, 0, 49},
+    {"opt-1.3b", 1315758080, 0, 97},
+    {"opt-2.7b", 2651596800, 0, 129},
+    {"opt-6.7b", 6658473984, 0, 129},
+    {"t5-small", 60506624, 0, 59},
+    {"t5-base", 222903552, 0, 119},
+    {"t5-large", 737668096, 0, 239},
     {"tinyllama", 1100048384, 0, 89},
     {"llama-2-7b", 6738415616, 0, 129},
     {"llama-3-8b", 8030261248, 0, 129},
+    {"llama-2-13b", 13015864320, 0, 161},
+    {"llama-2-70b", 68976648192, 0, 321},
+    {"llama-3-70b", 70553706496, 0, 321},
+    {"llama-3.2-1b", 1235814400, 0, 65},
+    {"llama-3.2-3b", 3212749824, 0, 113},
+    {"mistral-7b", 7241732096, 0, 129},
     {"vit_s_16", 22050664, 0, 50},
     {"vit_b_16", 86567656, 17563828224, 50},
     {"vit_b_32", 88224232, 0, 50},
     {"vit_l_16", 304326632, 0, 98},
+    {"vit_ti_16", 5717416, 0, 50},
+    {"vit_l_32", 306535400, 15377539072, 98},
+    {"vit_h_14", 632045800, 167295109120, 130},
+    {"convnext_tiny", 28589128, 4455531264, 59},
+    {"convnext_small", 50223688, 8683712256, 113},
+    {"convnext_base", 88591464, 15354729472, 113},
+    {"convnext_large", 197767336, 34361433600, 113},
 };
 
 static void test_published(void **state)
