@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictors/features_kernels.h"
 
-#include "lib/steptime/kernel_sum.h"
+#include "lib/steptime/kernel_step.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,84 +54,64 @@ static enum orch_kernel_kind kind_of(const char *op)
 /* ---- transformers ------------------------------------------------------------------------------
  */
 
-static void add_product(struct orch_kernel_sum *s, double count, double b, double m, double k,
-                        double n)
-{
-    struct orch_kernel_product p = {.b = b, .m = m, .n = n, .k = k};
-    orch_kernel_sum_products(s, count, &p);
-}
-
-/* Sizes of a transformer's step: `scores` are the values of all attention matrices of a layer. */
+/* Sizes of a transformer as the zoo's families take them. */
 struct sizes {
-    double layers, hidden, heads, ff, vocab, seq, batch, tokens, scores;
-    double inner; /* of the heads together: hidden but in T5's larger networks */
+    const char *net;
+    int64_t layers, hidden, heads, ff, vocab, seq;
 };
 
-/* Operators between the products as the usual implementations write them out: scaling and masking
- * of the scores, copies of the heads, GELU's tanh form as eight kernels. */
-static void add_attention(struct orch_kernel_sum *s, const struct sizes *z, bool is_gpt,
-                          bool is_opt)
+/* The network by one layer of each kind. T5's larger networks have heads that together are wider
+ * than the layer. Caller frees. */
+static char *one_layer_name(const struct sizes *z)
 {
-    double n = z->layers, values = z->tokens * z->hidden;
-    add_product(s, is_gpt ? n : 3 * n, 1, z->tokens, z->hidden, is_gpt ? 3 * z->inner : z->inner);
-    add_product(s, n, z->batch * z->heads, z->seq, z->inner / z->heads, z->seq);
-    orch_kernel_sum_vectors(s, n, ORCH_KERNEL_ELEMENTWISE, is_opt ? 2 * values : 2 * z->scores, 1);
-    orch_kernel_sum_vectors(s, n, ORCH_KERNEL_ELEMENTWISE, (is_opt ? 3 : 2) * z->scores, 1);
-    if (is_opt)
-        orch_kernel_sum_vectors(s, n, ORCH_KERNEL_ELEMENTWISE, 2 * z->scores, 1);
-    orch_kernel_sum_vectors(s, n, ORCH_KERNEL_SOFTMAX, 2 * z->scores, 1.5);
-    add_product(s, n, z->batch * z->heads, z->seq, z->seq, z->inner / z->heads);
-    orch_kernel_sum_vectors(s, is_gpt ? n : 4 * n, ORCH_KERNEL_ELEMENTWISE, 2 * values, 1);
-    add_product(s, n, 1, z->tokens, z->inner, z->hidden);
+    static const char *const families[][2] = {
+        {"gpt", "gpt"}, {"opt", "opt"}, {"t5", "t5"}, {"switch", "t5"}};
+    const char *family = z->vocab ? "bert-mlm" : "bert";
+    for (size_t i = 0; i < G_N_ELEMENTS(families); i++)
+        if (g_str_has_prefix(z->net, families[i][0]))
+            family = families[i][1];
+    GString *name = g_string_new(family);
+    g_string_append_printf(name, ":1,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT,
+                           z->hidden, z->heads, z->ff);
+    if (strcmp(family, "t5") == 0)
+        g_string_append_printf(name, ",%d", z->heads * 64 == z->hidden ? 64 : 128);
+    return g_string_free(name, FALSE);
 }
 
-static void add_feed_forward(struct orch_kernel_sum *s, const struct sizes *z, bool is_gpt)
+/* Whole numbers, so that rows with equal sizes have equal times; 0: none. */
+static int64_t whole(const struct orch_row_facts *f, enum orch_field which, double otherwise)
 {
-    double n = z->layers, values = z->tokens * z->hidden, inner = z->tokens * z->ff;
-    add_product(s, n, 1, z->tokens, z->hidden, z->ff);
-    if (is_gpt)
-        orch_kernel_sum_vectors(s, 8 * n, ORCH_KERNEL_ELEMENTWISE, 17 * inner / 8, 1.5);
-    else
-        orch_kernel_sum_vectors(s, n, ORCH_KERNEL_ELEMENTWISE, 2 * inner, 1.5);
-    add_product(s, n, 1, z->tokens, z->ff, z->hidden);
-    orch_kernel_sum_vectors(s, 2 * n, ORCH_KERNEL_ELEMENTWISE, 3 * values, 0.2);
-    orch_kernel_sum_vectors(s, 2 * n, ORCH_KERNEL_NORM, 2 * values, 2);
-}
-
-/* The loss and its gradient, sums of gradients, dropout: in seconds. */
-static double training_s(const struct orch_kernel_gpu *gpu, const struct sizes *z)
-{
-    double params =
-        z->layers * (4 * z->hidden * z->hidden + 2 * z->hidden * z->ff) + z->vocab * z->hidden;
-    double values = 6 * z->tokens * z->vocab + 3 * params +
-                    2.3 * z->layers * (z->scores + 2 * z->tokens * z->hidden);
-    return orch_kernel_vector_s(gpu, ORCH_KERNEL_ELEMENTWISE, values);
+    double value = field(f, which, otherwise);
+    return value >= 1 && value <= 1 << 20 ? (int64_t)value : 0;
 }
 
 static double transformer_s(const struct orch_kernel_gpu *gpu, const struct orch_row_facts *f)
 {
-    struct sizes z = {.layers = field(f, ORCH_FIELD_LAYERS, 0),
-                      .hidden = field(f, ORCH_FIELD_HIDDEN, 0),
-                      .seq = field(f, ORCH_FIELD_SEQ, 0),
-                      .batch = field(f, ORCH_FIELD_BATCH, 0),
-                      .vocab = field(f, ORCH_FIELD_VOCAB, 0)};
-    z.ff = field(f, ORCH_FIELD_FF, 4 * z.hidden);
-    z.heads = field(f, ORCH_FIELD_HEADS, MAX(1, z.hidden / 64));
-    z.tokens = z.batch * z.seq;
-    z.scores = z.batch * z.heads * z.seq * z.seq;
-    if (!(z.layers * z.hidden * z.tokens * z.heads > 0))
+    struct sizes z = {.net = f->net,
+                      .layers = whole(f, ORCH_FIELD_LAYERS, 0),
+                      .hidden = whole(f, ORCH_FIELD_HIDDEN, 0),
+                      .seq = whole(f, ORCH_FIELD_SEQ, 0),
+                      .vocab = whole(f, ORCH_FIELD_VOCAB, 0)};
+    z.ff = whole(f, ORCH_FIELD_FF, 4.0 * (double)z.hidden);
+    z.heads = whole(f, ORCH_FIELD_HEADS, MAX(1, (double)z.hidden / 64));
+    struct orch_roofline_work work = {.batch = whole(f, ORCH_FIELD_BATCH, 0),
+                                      .element_bytes = gpu->element_bytes,
+                                      .training = f->training};
+    if (!z.layers || !z.hidden || !z.seq || !z.heads || !work.batch)
         return (double)NAN;
-    bool is_gpt = g_str_has_prefix(f->net, "gpt"), is_opt = g_str_has_prefix(f->net, "opt");
-    bool is_t5 = g_str_has_prefix(f->net, "t5") || g_str_has_prefix(f->net, "switch");
-    z.inner = is_t5 && z.heads * 64 != z.hidden ? z.heads * 128 : z.hidden;
-    struct orch_kernel_sum s = {.gpu = gpu, .training = f->training, .is_compiled = f->is_compiled};
-    for (int part = 0; part < (is_t5 ? 3 : 1); part++) /* encoder, decoder, and what joins them */
-        add_attention(&s, &z, is_gpt, is_opt);
-    for (int part = 0; part < (is_t5 ? 2 : 1); part++)
-        add_feed_forward(&s, &z, is_gpt);
-    if (z.vocab > 0)
-        add_product(&s, 1, 1, z.tokens, z.hidden, z.vocab);
-    return orch_kernel_sum_step_s(&s, f->training ? training_s(gpu, &z) : 0);
+    g_autofree char *name = one_layer_name(&z);
+    const struct orch_net_options options = {
+        .name = name, .channels = 1, .height = z.seq, .width = 1, .classes = MAX(1, z.vocab)};
+    struct orch_net *net = orch_net_make(&options, NULL);
+    if (!net)
+        return (double)NAN;
+    struct orch_net_cost *costs = orch_net_costs(net);
+    const struct orch_kernel_model model = {
+        .gpu = *gpu, .is_written_out = true, .is_compiled = f->is_compiled};
+    double s = orch_kernel_repeated_s(net, costs, &model, &work, (double)z.layers);
+    g_free(costs);
+    orch_net_free(net);
+    return s;
 }
 
 double orch_row_kernels_ms(const struct orch_row_facts *f, const struct orch_row_work *w)

@@ -57,11 +57,12 @@ struct op {
 static void add_linear(struct orch_kernel_sum *s, const struct op *op)
 {
     const struct orch_net_node *n = op->node;
+    double parts = MAX(1, n->parts);
     struct orch_kernel_product p = {.b = 1,
                                     .m = op->batch * (double)(n->out.h * n->out.w),
-                                    .n = (double)n->out.c,
+                                    .n = (double)n->out.c / parts,
                                     .k = (double)n->in_channels};
-    orch_kernel_sum_products(s, 1, &p);
+    orch_kernel_sum_products(s, parts, &p);
 }
 
 static void add_conv(struct orch_kernel_sum *s, const struct op *op)
@@ -82,6 +83,14 @@ static void add_conv(struct orch_kernel_sum *s, const struct op *op)
     orch_kernel_sum_products(s, 1, &p);
 }
 
+/* Copies of the heads: of queries, keys and values that one product computes, only the sums of
+ * values are copied. */
+static double copies_of(const struct op *op)
+{
+    const struct orch_net_node *in = orch_net_node(op->net, op->node->inputs[0]);
+    return in->op == ORCH_NET_TOKEN_LINEAR && in->parts <= 1 ? 1 : 4;
+}
+
 /* Queries with keys, softmax, scores with values; and copies of the heads. */
 static void add_written_out_attention(struct orch_kernel_sum *s, const struct op *op)
 {
@@ -96,7 +105,7 @@ static void add_written_out_attention(struct orch_kernel_sum *s, const struct op
     if (s->training)
         orch_kernel_sum_vectors(s, 1, ORCH_KERNEL_ELEMENTWISE, DROPOUT_VALUES * scores, 0);
     orch_kernel_sum_products(s, 1, &values);
-    orch_kernel_sum_vectors(s, n->is_causal ? 1 : 4, ORCH_KERNEL_ELEMENTWISE, 2 * op->values, 1);
+    orch_kernel_sum_vectors(s, copies_of(op), ORCH_KERNEL_ELEMENTWISE, 2 * op->values, 1);
 }
 
 /* One of attention's products in a graph that was read from a file, in which these are operations
@@ -272,27 +281,76 @@ static double output_values(const struct orch_net *net)
     return values;
 }
 
-/* Adds node `i` to the sum, and its operations and traffic to the step. */
-static void add_node(const struct orch_net *net, const struct orch_net_cost *costs, guint i,
-                     const struct orch_kernel_model *model, const bool *is_score,
-                     const struct orch_roofline_work *work, struct orch_kernel_sum *sum,
-                     struct orch_roofline_step *out)
+/* A network on its way to a sum. */
+struct walk {
+    const struct orch_net *net;
+    const struct orch_net_cost *costs;
+    const struct orch_kernel_model *model;
+    const struct orch_roofline_work *work;
+    bool *is_score; /* by node */
+    struct orch_kernel_sum sum;
+};
+
+static bool start(struct walk *w, GError **error)
 {
-    const struct orch_net_node *node = orch_net_node(net, (int)i);
-    struct op op = {.net = net,
-                    .model = model,
-                    .is_score = is_score,
+    if (w->work->batch < 1) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "use at least 1 sample",
+                       "the batch size is %" G_GINT64_FORMAT, w->work->batch);
+        return false;
+    }
+    w->is_score = find_scores(w->net, w->model->is_written_out);
+    w->sum = (struct orch_kernel_sum){
+        .gpu = &w->model->gpu, .training = w->work->training, .is_compiled = w->model->is_compiled};
+    return true;
+}
+
+static void add_node(struct walk *w, guint i)
+{
+    const struct orch_net_node *node = orch_net_node(w->net, (int)i);
+    struct op op = {.net = w->net,
+                    .model = w->model,
+                    .is_score = w->is_score,
                     .node = node,
-                    .cost = &costs[i],
-                    .batch = (double)work->batch,
-                    .values = (double)(costs[i].written * work->batch)};
+                    .cost = &w->costs[i],
+                    .batch = (double)w->work->batch,
+                    .values = (double)(w->costs[i].written * w->work->batch)};
+    if (!node->is_auxiliary)
+        add_operation(&w->sum, &op);
+}
+
+/* Of a training step, after the backward pass of the layers: the loss, and the sums of gradients,
+ * which are fp32. */
+static double gradients_s(const struct walk *w, double params)
+{
+    const struct orch_kernel_gpu *gpu = &w->model->gpu;
+    struct orch_kernel_gpu fp32 = *gpu;
+    fp32.element_bytes = 4;
+    double scores = output_values(w->net) * (double)w->work->batch;
+    return !w->work->training
+               ? 0
+               : orch_kernel_vector_s(gpu, ORCH_KERNEL_ELEMENTWISE, LOSS_VALUES * scores) +
+                     orch_kernel_vector_s(&fp32, ORCH_KERNEL_ELEMENTWISE, 3 * params);
+}
+
+static double update_s(const struct walk *w)
+{
+    struct orch_kernel_gpu fp32 = w->model->gpu;
+    fp32.element_bytes = 4;
+    return !w->work->training
+               ? 0
+               : orch_kernel_vector_s(&fp32, ORCH_KERNEL_ELEMENTWISE,
+                                      orch_traffic_update(w->net, w->work).bytes / 4);
+}
+
+static void add_traffic(const struct walk *w, guint i, struct orch_roofline_step *out)
+{
+    const struct orch_net_node *node = orch_net_node(w->net, (int)i);
+    struct orch_traffic forward = orch_traffic_forward(node, &w->costs[i], w->work);
+    struct orch_traffic backward = orch_traffic_backward(node, &w->costs[i], w->work);
     if (node->is_auxiliary)
         return;
-    add_operation(sum, &op);
-    struct orch_traffic forward = orch_traffic_forward(node, &costs[i], work);
-    struct orch_traffic backward = orch_traffic_backward(node, &costs[i], work);
-    out->flops += forward.flops + (work->training ? backward.flops : 0);
-    out->bytes += forward.bytes + (work->training ? backward.bytes : 0);
+    out->flops += forward.flops + (w->work->training ? backward.flops : 0);
+    out->bytes += forward.bytes + (w->work->training ? backward.bytes : 0);
 }
 
 bool orch_kernel_step(const struct orch_net *net, const struct orch_net_cost *costs,
@@ -300,39 +358,50 @@ bool orch_kernel_step(const struct orch_net *net, const struct orch_net_cost *co
                       struct orch_roofline_layer *layers, struct orch_roofline_step *out,
                       GError **error)
 {
-    struct orch_kernel_sum sum = {
-        .gpu = &model->gpu, .training = work->training, .is_compiled = model->is_compiled};
+    struct walk w = {.net = net, .costs = costs, .model = model, .work = work};
     *out = (struct orch_roofline_step){0};
-    if (work->batch < 1) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "use at least 1 sample",
-                       "the batch size is %" G_GINT64_FORMAT, work->batch);
+    if (!start(&w, error))
         return false;
-    }
-    g_autofree bool *is_score = find_scores(net, model->is_written_out);
     for (guint i = 0; i < net->nodes->len; i++) {
-        double forward_s = sum.forward_s, backward_s = sum.backward_s;
-        add_node(net, costs, i, model, is_score, work, &sum, out);
+        struct orch_kernel_sum before = w.sum;
+        add_node(&w, i);
+        add_traffic(&w, i, out);
         if (layers)
-            layers[i] = (struct orch_roofline_layer){.forward_s = sum.forward_s - forward_s,
-                                                     .backward_s = sum.backward_s - backward_s};
+            layers[i] =
+                (struct orch_roofline_layer){.forward_s = w.sum.forward_s - before.forward_s,
+                                             .backward_s = w.sum.backward_s - before.backward_s};
     }
-    out->forward_s = sum.forward_s;
-    out->backward_s = sum.backward_s;
-    if (work->training) { /* the loss, and the sums of gradients, which are fp32 */
-        out->backward_s +=
-            orch_kernel_vector_s(&model->gpu, ORCH_KERNEL_ELEMENTWISE,
-                                 LOSS_VALUES * output_values(net) * (double)work->batch);
-        struct orch_kernel_gpu fp32 = model->gpu;
-        fp32.element_bytes = 4;
-        double params = (double)orch_net_params(net);
-        out->backward_s += orch_kernel_vector_s(&fp32, ORCH_KERNEL_ELEMENTWISE, 3 * params);
-        out->update_s = orch_kernel_vector_s(&fp32, ORCH_KERNEL_ELEMENTWISE,
-                                             orch_traffic_update(net, work).bytes / 4);
-    }
+    double after_s = gradients_s(&w, (double)orch_net_params(net));
+    out->forward_s = w.sum.forward_s;
+    out->backward_s = w.sum.backward_s + after_s;
+    out->update_s = update_s(&w);
     out->total_s = out->forward_s + out->backward_s + out->update_s;
-    double more_s = out->total_s - sum.forward_s - sum.backward_s;
     if (out->total_s > 0)
         orch_roofline_scale(layers, net->nodes->len,
-                            orch_kernel_sum_step_s(&sum, more_s) / out->total_s, out);
+                            orch_kernel_sum_step_s(&w.sum, after_s + out->update_s) / out->total_s,
+                            out);
+    g_free(w.is_score);
     return true;
+}
+
+double orch_kernel_repeated_s(const struct orch_net *net, const struct orch_net_cost *costs,
+                              const struct orch_kernel_model *model,
+                              const struct orch_roofline_work *work, double repeats)
+{
+    struct walk w = {.net = net, .costs = costs, .model = model, .work = work};
+    double params = 0;
+    if (!start(&w, NULL))
+        return (double)NAN;
+    for (guint i = 0; i < net->nodes->len; i++) {
+        int group = orch_net_node(net, (int)i)->group;
+        double times = group > 0 && group < net->group_count - 1 ? repeats : 1;
+        struct orch_kernel_sum before = w.sum;
+        add_node(&w, i);
+        w.sum.forward_s = before.forward_s + times * (w.sum.forward_s - before.forward_s);
+        w.sum.backward_s = before.backward_s + times * (w.sum.backward_s - before.backward_s);
+        w.sum.operators = before.operators + times * (w.sum.operators - before.operators);
+        params += times * (double)costs[i].params;
+    }
+    g_free(w.is_score);
+    return orch_kernel_sum_step_s(&w.sum, gradients_s(&w, params));
 }

@@ -27,6 +27,14 @@ bool orch_kernel_step(const struct orch_net *net, const struct orch_net_cost *co
                       struct orch_roofline_layer *layers, struct orch_roofline_step *out,
                       GError **error);
 
+/** Time in seconds of forward and, in training, backward pass, without an update, of a network of
+ * which `net` has one layer of each kind: what lies in groups between the first and the last stands
+ * `repeats` times. Tables have many sizes, and a layer is the same each time. NaN for a batch below
+ * 1. */
+double orch_kernel_repeated_s(const struct orch_net *net, const struct orch_net_cost *costs,
+                              const struct orch_kernel_model *model,
+                              const struct orch_roofline_work *work, double repeats);
+
 /** Describes the underlying measurements in one sentence. */
 const char *orch_kernel_model_source(void);
 

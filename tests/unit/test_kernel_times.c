@@ -168,9 +168,71 @@ static void test_attention_of_a_file(void **state)
     orch_net_free(net);
 }
 
+static double network_s(const char *name, double repeats, bool training)
+{
+    struct orch_net *net = orch_net_make(
+        &(struct orch_net_options){.name = name, .channels = 1, .height = 128, .width = 1}, NULL);
+    assert_non_null(net);
+    struct orch_net_cost *costs = orch_net_costs(net);
+    struct orch_kernel_model model = {.gpu = gpu_of("V100", ORCH_FP32, 0), .is_written_out = true};
+    struct orch_roofline_work work = {.batch = 8, .element_bytes = 4, .training = training};
+    struct orch_roofline_step step = {0};
+    if (!(repeats > 0))
+        assert_true(orch_kernel_step(net, costs, &model, &work, NULL, &step, NULL));
+    double s =
+        repeats > 0 ? orch_kernel_repeated_s(net, costs, &model, &work, repeats) : step.total_s;
+    g_free(costs);
+    orch_net_free(net);
+    return s;
+}
+
+/* Layers that are one and the same are counted, not built. */
+static void test_repeated_layers(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {{"gpt:1,256,4", "gpt:7,256,4"},
+                                           {"bert-mlm:1,256,4", "bert-mlm:7,256,4"},
+                                           {"opt:1,256,4", "opt:7,256,4"},
+                                           {"llama:1,256,4", "llama:7,256,4"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
+        double whole = network_s(pairs[i][1], 0, false);
+        assert_true(fabs(network_s(pairs[i][0], 7, false) / whole - 1) < 1e-9);
+        /* without the update, which is little */
+        double trained = network_s(pairs[i][1], 0, true), less = network_s(pairs[i][0], 7, true);
+        assert_true(less < trained && less > 0.9 * trained && less > 2 * whole);
+    }
+}
+
+/* Queries, keys and values by one product, or by three: the same multiply-adds, more kernels. */
+static void test_parts(void **state)
+{
+    (void)state;
+    struct orch_net_builder b;
+    double s[2];
+    for (int three = 0; three < 2; three++) {
+        orch_net_builder_init(&b, "test", "test", (struct orch_net_shape){768, 128, 1}, 768);
+        int id = orch_net_token_linear(&b, 0, 3 * 768, "qkv");
+        if (three)
+            assert_int_equal(orch_net_in_parts(&b, id, 3), id);
+        struct orch_net *net = orch_net_builder_finish(&b, NULL);
+        struct orch_net_cost *costs = orch_net_costs(net);
+        struct orch_kernel_model model = {.gpu = gpu_of("V100", ORCH_FP32, 0)};
+        struct orch_roofline_work work = {.batch = 8, .element_bytes = 4};
+        struct orch_roofline_step step;
+        assert_true(orch_kernel_step(net, costs, &model, &work, NULL, &step, NULL));
+        s[three] = step.total_s;
+        assert_int_equal(orch_net_macs(net), 3 * 768 * 768 * 128);
+        g_free(costs);
+        orch_net_free(net);
+    }
+    assert_true(s[1] > s[0] && s[1] < 1.5 * s[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_repeated_layers),
+        cmocka_unit_test(test_parts),
         cmocka_unit_test(test_figures),
         cmocka_unit_test(test_power),
         cmocka_unit_test(test_what_must_hold),
