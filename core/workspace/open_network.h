@@ -9,4 +9,7 @@
 struct orch_net *orch_network_open(const struct orch_net_request *request, GPtrArray *notes,
                                    GError **error);
 
+/** The reader of files of that name; NULL: it is not the name of a file that a feature reads. */
+const struct orch_net_reader *orch_network_reader(const char *name);
+
 #endif

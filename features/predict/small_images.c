@@ -7,6 +7,8 @@
 
 #include "lib/net/net.h"
 
+#include <math.h>
+
 /* pixels: the height of Tiny ImageNet, the largest for which the 3x3 stem is usual */
 #define SMALL_IMAGE 64
 
@@ -24,14 +26,20 @@ static struct orch_net *small_image_net(const struct orch_time_question *q)
     return orch_net_make(&options, NULL);
 }
 
-static void assume(struct orch_time_question *q, const struct orch_net *other, const char *verb,
-                   double times, const char *of)
+/* Adds the assumption; `times_as_long` NaN: of no single device. */
+static void assume(struct orch_time_question *q, const struct orch_net *other,
+                   const struct orch_net_cost *costs, double times_as_long)
 {
+    double work = (double)orch_net_cost_sum(other, costs).macs /
+                  (double)orch_net_cost_sum(q->net, q->costs).macs;
+    g_autofree char *longer = isnan(times_as_long)
+                                  ? g_strdup("")
+                                  : g_strdup_printf(" and %.2g times the time", times_as_long);
     orch_time_question_assume(
         q, "stem", "--net",
         "that of ImageNet (7x7 with stride 2, pooling); %s has the 3x3 stem that is "
-        "usual for small images, and %s %.2g times %s",
-        other->name, verb, times, of);
+        "usual for small images, and needs %.2g times the multiply-adds%s",
+        other->name, work, longer);
 }
 
 void orch_time_question_assume_stem(struct orch_time_question *q)
@@ -39,12 +47,8 @@ void orch_time_question_assume_stem(struct orch_time_question *q)
     struct orch_net *other = small_image_net(q);
     if (!other)
         return;
-    struct orch_net_cost *costs = orch_net_costs(other);
-    assume(q, other, "needs",
-           (double)orch_net_cost_sum(other, costs).macs /
-               (double)orch_net_cost_sum(q->net, q->costs).macs,
-           "the multiply-adds");
-    g_free(costs);
+    g_autofree struct orch_net_cost *costs = orch_net_costs(other);
+    assume(q, other, costs, (double)NAN);
     orch_net_free(other);
 }
 
@@ -61,7 +65,7 @@ void orch_time_question_assume_stem_on(struct orch_time_question *q, struct orch
     that.table = NULL;
     struct orch_step_answer longer = {0};
     if (orch_candidate_estimate(&that, tiers, c, answer->workers, answer->batch, &longer, NULL))
-        assume(q, other, "takes", longer.step.total_s.mid / answer->step.total_s.mid, "as long");
+        assume(q, other, that.costs, longer.step.total_s.mid / answer->step.total_s.mid);
     orch_step_answer_clear(&longer);
     g_free(that.costs);
     orch_layer_table_free(that.table);

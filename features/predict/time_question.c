@@ -163,10 +163,10 @@ bool orch_time_question_open_net(struct orch_time_question *q,
                                  GError **error)
 {
     struct orch_net_request all = *request;
-    bool is_file = g_str_has_suffix(request->name, ".onnx");
-    if (!all.input && set)
+    const struct orch_net_reader *reader = orch_network_reader(request->name);
+    if (!all.input && set && !(reader && reader->has_fixed_input))
         all.input = set->input;
-    if (is_file)
+    if (reader)
         all.classes = 0;
     else if (!all.classes && set && set->input)
         all.classes = set->classes;

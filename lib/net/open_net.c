@@ -23,8 +23,8 @@ static bool is_file_name(const char *name)
                                           g_ascii_isalpha(dot[1]) && g_ascii_isalpha(dot[2])));
 }
 
-static const struct orch_net_reader *reader_of(const struct orch_net_reader *const *readers,
-                                               const char *name)
+const struct orch_net_reader *orch_net_reader_of(const struct orch_net_reader *const *readers,
+                                                 const char *name)
 {
     for (; *readers; readers++)
         if (g_str_has_suffix(name, (*readers)->ending))
@@ -41,7 +41,24 @@ static char *endings_of(const struct orch_net_reader *const *readers)
     return g_string_free(text, FALSE);
 }
 
-/* Sets the error for a name of a file that no reader knows. */
+/* The file beside it whose name is nearest and that a reader knows; NULL: none. Caller frees. */
+static char *near_file(const struct orch_net_reader *const *readers, const char *name)
+{
+    g_autofree char *folder = g_path_get_dirname(name), *base = g_path_get_basename(name);
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    const char *file;
+    while (dir && names->len < 1000 && (file = g_dir_read_name(dir)))
+        if (orch_net_reader_of(readers, file))
+            g_ptr_array_add(names, g_strdup(file));
+    if (dir)
+        g_dir_close(dir);
+    g_ptr_array_add(names, NULL);
+    const char *near = orch_suggest(base, (const char *const *)names->pdata);
+    return near ? strchr(name, '/') ? g_build_filename(folder, near, NULL) : g_strdup(near) : NULL;
+}
+
+/* Sets the error for a name of a file that is not there or that no reader knows. */
 static void refuse_file(const struct orch_net_reader *const *readers, const char *name,
                         GError **error)
 {
@@ -49,11 +66,29 @@ static void refuse_file(const struct orch_net_reader *const *readers, const char
     g_autofree char *hint = g_strdup_printf(
         "a network's file ends in %s; 'orch net ls' lists the networks that are known by name",
         endings);
+    g_autofree char *near = near_file(readers, name);
+    g_autofree char *mean = near ? g_strdup_printf("did you mean '%s'?", near) : NULL;
     if (g_file_test(name, G_FILE_TEST_EXISTS))
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
                        "'%s' is no network: its name does not end in %s", name, endings);
     else
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "there is no file '%s'", name);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, mean ? mean : hint, "no such file '%s'", name);
+}
+
+/* Adds to the zoo's hint how a model of one's own is asked about. */
+static void hint_own_model(const struct orch_net_reader *const *readers, GError **error)
+{
+    const char *made_by = NULL;
+    for (; *readers && !made_by; readers++)
+        made_by = (*readers)->made_by;
+    if (!made_by || !error || !*error || (*error)->code != ORCH_ERROR_NOT_FOUND)
+        return;
+    g_autofree char *what = orch_error_what(*error);
+    g_autofree char *hint =
+        g_strdup_printf("%s\n  hint: a model of your own is a file, as %s writes it",
+                        orch_error_hint(*error), made_by);
+    g_clear_error(error);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "%s", what);
 }
 
 struct orch_net *orch_net_open(const struct orch_net_reader *const *readers,
@@ -61,26 +96,32 @@ struct orch_net *orch_net_open(const struct orch_net_reader *const *readers,
                                GError **error)
 {
     struct orch_net_options o = {.name = request->name, .classes = request->classes};
-    const struct orch_net_reader *reader = reader_of(readers, request->name);
+    const struct orch_net_reader *reader = orch_net_reader_of(readers, request->name);
     if (request->classes < 0 || (reader && request->classes)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        reader ? "leave --classes out: the file gives the number of classes" : NULL,
                        "option '--classes': %d is not a valid value", request->classes);
         return NULL;
     }
-    if (!reader && is_file_name(request->name)) {
+    bool is_lost = reader && !g_file_test(request->name, G_FILE_TEST_EXISTS);
+    if (is_lost || (!reader && is_file_name(request->name))) {
         refuse_file(readers, request->name, error);
         return NULL;
     }
     if (request->input && !orch_net_input_read(request->input, &o, error))
         return NULL;
     const struct orch_net_shape input = {o.channels, o.height, o.width};
-    return reader ? reader->read(request, input, notes, error) : orch_net_make(&o, error);
+    if (reader)
+        return reader->read(request, input, notes, error);
+    struct orch_net *net = orch_net_make(&o, error);
+    if (!net)
+        hint_own_model(readers, error);
+    return net;
 }
 
 struct orch_net *orch_network_of_record(const char *name, const char *input, int64_t classes)
 {
-    if (!name || !*name || strpbrk(name, "/.") || classes < 0 || classes > 1 << 24)
+    if (!name || !*name || is_file_name(name) || classes < 0 || classes > 1 << 24)
         return NULL;
     const struct orch_net_request request = {
         .name = name, .input = input && *input ? input : NULL, .classes = (int)classes};

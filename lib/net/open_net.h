@@ -17,7 +17,9 @@ struct orch_net_request {
 
 /** Reads the files of one format. */
 struct orch_net_reader {
-    const char *ending; /* of the file's name: ".onnx" */
+    const char *ending;   /* of the file's name: ".onnx" */
+    const char *made_by;  /* what writes such a file of a user's own model; NULL: not said */
+    bool has_fixed_input; /* a file says the sizes of its input, which others do not fit */
     /** Reads the file `request->name`. `input` is the parsed size; 0: the file's own. `notes` and
      * errors are as of orch_net_open. */
     struct orch_net *(*read)(const struct orch_net_request *request, struct orch_net_shape input,
@@ -27,6 +29,10 @@ struct orch_net_reader {
 /** Reads the value of an option --input, "3x224x224", into channels, height and width. Fails with
  * ORCH_ERROR_USAGE. */
 bool orch_net_input_read(const char *text, struct orch_net_options *out, GError **error);
+
+/** The reader of a file by its name; NULL: none. */
+const struct orch_net_reader *orch_net_reader_of(const struct orch_net_reader *const *readers,
+                                                 const char *name);
 
 /** Makes or reads the network; `readers` ends with NULL. `notes` (char *, or NULL) gets a line for
  * each kind of operator in a file that was counted as zero. NULL with ORCH_ERROR_USAGE (a bad input

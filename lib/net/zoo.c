@@ -343,7 +343,7 @@ static const char *first_beginning(const char *name, const char *const *names)
 }
 
 /* Appends up to three further networks that begin as the name does. */
-static void append_others(GString *hint, const char *name, const char *near)
+static void append_others(GString *hint, const char *name, const char *near, const char *lead)
 {
     g_autofree char *key = orch_name_key(name);
     int count = 0;
@@ -353,8 +353,7 @@ static void append_others(GString *hint, const char *name, const char *near)
     for (unsigned i = 0; ZOO[i].pattern && count < 3; i++) {
         g_autofree char *own = orch_name_key(ZOO[i].pattern);
         if (strcmp(ZOO[i].pattern, near) != 0 && g_str_has_prefix(own, key))
-            g_string_append_printf(hint, "%s'%s'",
-                                   count++ ? ", " : " others like it: ", ZOO[i].pattern);
+            g_string_append_printf(hint, "%s'%s'", count++ ? ", " : lead, ZOO[i].pattern);
     }
 }
 
@@ -368,9 +367,11 @@ static void unknown_name(const char *name, GError **error)
     GString *hint = g_string_new(NULL);
     if (near) {
         g_string_printf(hint, "did you mean '%s'?", near);
-        append_others(hint, name, near);
-    } else
+        append_others(hint, name, near, " others like it: ");
+    } else {
         g_string_assign(hint, "'orch net ls' lists the networks that are known");
+        append_others(hint, name, "", ", among them ");
+    }
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint->str, "unknown network '%s'", name);
     g_string_free(hint, TRUE);
 }

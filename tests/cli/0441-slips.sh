@@ -18,7 +18,7 @@ TMPDIR=/nonexistent _run orch try -- python3 a.py
     says /nonexistent
 }
 fails 2 orch predict --net "$SCRATCH/FILE.onxx" --gpu t4
-says 'there is no file'
+says 'no such file'
 says_not 'unknown network'
 printf 'format: 1\nrecipe: x\nexperiments:\n  nap:\n    plugin:\xc2\xa0sleep\n' >nb.recipe
 fails 2 orch plan nb.recipe

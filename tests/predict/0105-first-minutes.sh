@@ -43,7 +43,8 @@ says 'use text, tsv, csv, markdown or latex'
 # an ImageNet network on small images: the answer says that there is another stem, and what it costs
 ok orch predict --net resnet50 --dataset cifar10 --gpu V100
 has 'resnet50-cifar has the 3x3 stem'
-has 'takes 3.2 times as long'
+has 'needs 16 times the multiply-adds and '
+has ' times the time'
 ok orch predict --net resnet50-cifar --dataset cifar10 --gpu V100
 has_not ' stem '
 ok orch predict --net resnet50 --gpu V100

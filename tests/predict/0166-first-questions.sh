@@ -6,6 +6,19 @@ fails 2 orch predict --gpu V100 --net LeNet
 says "did you mean 'lenet5'?"
 fails 2 orch predict --gpu V100 --net 'wide resnet'
 says "did you mean 'wide_resnet50_2'?"
+says 'others like it: '
+says 'orch.export_ops'
+# a file that is not there is no unknown network, and one beside it may be meant
+: >model.onnx
+for wrong in modell.onnx ./modle.onnx; do
+    fails 2 orch predict --gpu V100 --net "$wrong"
+    says "no such file '$wrong'"
+    says 'model.onnx'
+done
+fails 2 orch net show folder/none.jsonl
+says "no such file 'folder/none.jsonl'"
+says_not 'did you mean'
+rm model.onnx
 ok orch predict --gpu V100 --net ViT-B-16
 fails 2 orch predict --gpu V100 --net swin-b
 says "'orch net ls' lists"
