@@ -11,6 +11,7 @@
     ROW(SHARE)     /* runs of a group: pull, push, bundles, signatures */                          \
     ROW(SLURM)     /* trials as jobs of Slurm */                                                   \
     ROW(ONNX)      /* networks in files of ONNX */                                                 \
+    ROW(OPERATORS) /* models of PyTorch by their operators */                                      \
     ROW(NETWORKS)  /* the zoo of networks */                                                       \
     ROW(HARDWARE)  /* known GPUs, links and prices; measuring this machine */                      \
     ROW(PREDICT)   /* forecasts of times and costs */                                              \

@@ -257,8 +257,9 @@ void orch_time_question_assume_device(struct orch_time_question *q, const char *
                                   q->cloud ? " there" : "");
     if (c->prior.is_by_kernels)
         orch_time_question_assume(q, "attention", "--attention", "%s",
-                                  q->is_written_out
-                                      ? "written out, its scores in memory"
-                                      : "one kernel, as scaled_dot_product_attention");
+                                  !q->is_written_out ? "one kernel, as scaled_dot_product_attention"
+                                  : orch_net_is_written_out(q->net)
+                                      ? "written out in the file, its scores in memory"
+                                      : "written out, its scores in memory");
     orch_time_question_assume(q, "input pipeline", NULL, "not a bottleneck");
 }

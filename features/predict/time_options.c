@@ -195,7 +195,7 @@ static bool read_kernels(const struct time_options *o, struct orch_time_question
                        q->net ? q->net->name : o->net);
         return false;
     }
-    q->is_written_out = kind == 1;
+    q->is_written_out = o->attention ? kind == 1 : q->net && orch_net_is_written_out(q->net);
     q->is_compiled = o->compiled;
     q->watts = (double)watts;
     return true;

@@ -22,7 +22,7 @@ struct time_options {
 /* Rows of a table of options; the arguments are the offsets of their fields. */
 /* clang-format off */
 #define TIME_NETWORK_OPTIONS(net, net_table, input, classes)                                       \
-    {"net", 'n', "NAME", ORCH_OPT_TEXT, net, "a network of the zoo, or a file (.onnx, .csv)"},     \
+    {"net", 'n', "NAME", ORCH_OPT_TEXT, net, "a network of the zoo, or a file (.onnx, .jsonl, .csv)"},\
     {"net-table", 0, "FILE.csv", ORCH_OPT_TEXT, net_table,                                         \
      "read the layers of --net NAME from a table"},                                                \
     {"input", 'i', "CxHxW", ORCH_OPT_TEXT, input, "size of one image"},                            \

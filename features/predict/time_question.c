@@ -166,9 +166,7 @@ bool orch_time_question_open_net(struct orch_time_question *q,
     const struct orch_net_reader *reader = orch_network_reader(request->name);
     if (!all.input && set && !(reader && reader->has_fixed_input))
         all.input = set->input;
-    if (reader)
-        all.classes = 0;
-    else if (!all.classes && set && set->input)
+    if (!reader && !all.classes && set && set->input)
         all.classes = set->classes;
     q->net = orch_network_open(&all, notes, error);
     if (!q->net && error && *error && set && set->input && !request->input)

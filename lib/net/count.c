@@ -38,6 +38,14 @@ bool orch_net_is_attention(const struct orch_net *net)
     return has_op(net, ORCH_NET_ATTENTION) && of_tokens > 0.8 * all;
 }
 
+bool orch_net_is_written_out(const struct orch_net *net)
+{
+    for (guint i = 0; i < net->nodes->len; i++)
+        if (orch_net_node(net, (int)i)->is_written_out)
+            return true;
+    return false;
+}
+
 int64_t orch_net_node_params(const struct orch_net *net, const struct orch_net_node *node)
 {
     int64_t total = 0;

@@ -79,8 +79,9 @@ struct orch_net_node {
     int heads;         /* attention */
     int parts;         /* token_linear: products of equal width that compute it; 0: one */
     bool is_causal;    /* attention: no token attends to later ones */
-    bool computes;     /* generic: known to compute, not only to move values */
-    bool is_tanh_form; /* gelu: its approximation by tanh, as GPT-2 has it */
+    bool is_written_out; /* attention: of several operations in the file that it was read from */
+    bool computes;       /* generic: known to compute, not only to move values */
+    bool is_tanh_form;   /* gelu: its approximation by tanh, as GPT-2 has it */
     enum orch_net_rows rows;        /* embedding */
     double eps, momentum;           /* batch norm */
     double p;                       /* dropout, stochastic depth */
@@ -113,6 +114,7 @@ struct orch_net_tensor {
     int64_t count;    /* elements */
     enum orch_net_init init;
     double init_scale;
+    bool is_frozen; /* not trained: no gradient, no states of an optimizer */
 };
 
 struct orch_net {
@@ -191,6 +193,8 @@ bool orch_net_is_classifier(const struct orch_net *net);
 bool orch_net_is_sequence(const struct orch_net *net);
 /** True if attention and the linear layers around it have most of its multiply-adds. */
 bool orch_net_is_attention(const struct orch_net *net);
+/** True if it was read from a file in which attention is written out in plain operations. */
+bool orch_net_is_written_out(const struct orch_net *net);
 /** Number of layers with weights on the longest path, as in the names of networks: 50 for
  * resnet50. */
 int orch_net_depth(const struct orch_net *net);

@@ -87,8 +87,17 @@ static void add_conv(struct orch_kernel_sum *s, const struct op *op)
  * values are copied. */
 static double copies_of(const struct op *op)
 {
-    const struct orch_net_node *in = orch_net_node(op->net, op->node->inputs[0]);
-    return in->op == ORCH_NET_TOKEN_LINEAR && in->parts <= 1 ? 1 : 4;
+    const struct orch_net_node *first = NULL;
+    for (int i = 0; i < op->node->input_count; i++) {
+        const struct orch_net_node *in = orch_net_node(op->net, op->node->inputs[i]);
+        while (in->op == ORCH_NET_FLATTEN || /* a part of what one product computes, or its copy */
+               (in->op == ORCH_NET_GENERIC && !in->computes && in->input_count == 1))
+            in = orch_net_node(op->net, in->inputs[0]);
+        if (in->op != ORCH_NET_TOKEN_LINEAR || in->parts > 1 || (first && in != first))
+            return 4;
+        first = in;
+    }
+    return first ? 1 : 4;
 }
 
 /* Queries with keys, softmax, scores with values; and copies of the heads. */

@@ -26,6 +26,9 @@ may be open at once, in threads and side by side.
 
 And it reads what was recorded: orch.runs(where="lr > 0.01"), orch.best("accuracy"), and of a run
 run.series("loss").
+
+orch.export_ops(model, inputs, "model.jsonl") writes the operators of a PyTorch model for a forecast:
+orch predict --net model.jsonl --gpu H100.
 """
 import atexit
 import collections.abc
@@ -47,7 +50,7 @@ import traceback
 import weakref
 import zlib
 
-__all__ = ["start", "runs", "best", "Trial", "Run", "Error"]
+__all__ = ["start", "runs", "best", "export_ops", "Trial", "Run", "Error"]
 __version__ = "1.0.0"
 
 _LINE_MAX = 65536  # bytes of a line with its end, the protocol's limit
@@ -1388,3 +1391,369 @@ def _ask(*words, db=None):
     if done.returncode != 0:
         raise Error(done.stderr.decode("utf-8", "replace").strip() or "orch failed")
     return json.loads(done.stdout.decode("utf-8"))
+
+
+# ---- operators of a PyTorch model ---------------------------------------------------------------
+
+# Operators whose result is their input in another shape, beside those whose schema says so.
+_VIEWS = {"_unsafe_view", "_reshape_alias", "lift_fresh", "lift_fresh_copy", "detach_", "alias",
+          "as_strided_", "t_", "transpose_", "squeeze_", "unsqueeze_"}
+_NO_KERNEL = ("empty", "new_empty", "_local_scalar_dense", "resize_", "set_", "sym_")
+_OPS_VERSION = 1
+
+
+def export_ops(model, inputs, path, *, train=True):
+    """Writes the operators of a PyTorch model with their shapes, types and parameters, for
+    `orch predict --net FILE` and `orch net show FILE`. Nothing is computed: the model runs on fake
+    tensors, which have shapes and no values, so a model of 70 billion parameters that was made with
+    `torch.device("meta")` needs no memory. PyTorch 1.13 or later.
+
+    `inputs` is a tensor, a tuple of the model's arguments, or a dict of its named arguments, with the
+    sizes of a step; only shapes and types are read. `path` ends in .jsonl. The model is traced in
+    training mode, with its dropout, unless `train=False`. The batch, and the length of sequences of
+    tokens, stay open where every size grows in proportion to them: orch's --batch and --tokens set
+    them. Otherwise the file says that they are fixed, and why."""
+    path = os.fspath(path)
+    if not path.endswith(".jsonl"):
+        raise Error("orch: cannot export to '%s'\n  hint: the file's name ends in .jsonl" % path)
+    try:
+        import torch
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        from torch.utils._python_dispatch import TorchDispatchMode  # noqa: F401
+    except ImportError as problem:
+        raise Error("orch: cannot export the operators: %s\n  hint: PyTorch 1.13 or later is needed"
+                    % problem) from None
+    given = _example_of(torch, inputs)
+    traces, fixed = _traces_of(torch, FakeTensorMode, model, given, train)
+    lines = [{"format": "orch operators", "version": _OPS_VERSION, "model": type(model).__name__,
+              "torch": torch.__version__, "training": bool(train), "batch": given.batch,
+              "sequence": given.sequence, "fixed": fixed}]
+    for name, value in model.named_parameters():
+        lines.append({"parameter": name, "shape": list(value.shape), "dtype": _dtype(value),
+                      "trainable": bool(value.requires_grad)})
+    lines += _operator_lines(traces)
+    draft = "%s.%d" % (path, os.getpid())
+    try:
+        with open(draft, "w", encoding="utf-8") as out:
+            for line in lines:
+                out.write(json.dumps(line, separators=(",", ":")) + "\n")
+        os.replace(draft, path)
+    except OSError as problem:
+        raise Error("orch: cannot write '%s': %s" % (path, problem.strerror)) from None
+
+
+def _dtype(tensor):
+    return str(tensor.dtype).replace("torch.", "")
+
+
+class _Example:
+    """The inputs of a step as shapes: `leaves` are (shape, dtype) of tensors, or other values."""
+
+    def __init__(self, torch, args, kwargs):
+        from torch.utils._pytree import tree_flatten
+
+        leaves, self.tree = tree_flatten((args, kwargs))
+        self.leaves = [(tuple(x.shape), x.dtype) if isinstance(x, torch.Tensor) else x for x in leaves]
+        self.is_tensor = [isinstance(x, torch.Tensor) for x in leaves]
+        shapes = [leaf for leaf, is_one in zip(self.leaves, self.is_tensor) if is_one and leaf[0]]
+        if not shapes:
+            raise Error("orch: the inputs have no tensor with a batch\n  hint: give the model's "
+                        "arguments: a tensor, a tuple of them, or a dict by name")
+        self.batch = shapes[0][0][0]
+        tokens = [shape for shape, kind in shapes
+                  if len(shape) == 2 and shape[0] == self.batch and not kind.is_floating_point]
+        self.sequence = tokens[0][1] if tokens else None
+
+    def tensors(self, torch, batch, sequence):
+        """The arguments with another batch and length of sequences."""
+        from torch.utils._pytree import tree_unflatten
+
+        made = []
+        for leaf, is_one in zip(self.leaves, self.is_tensor):
+            if is_one:
+                shape, kind = list(leaf[0]), leaf[1]
+                if shape and shape[0] == self.batch:
+                    shape[0] = batch
+                    if self.sequence and len(shape) == 2 and shape[1] == self.sequence:
+                        shape[1] = sequence
+                leaf = torch.empty(shape, dtype=kind)
+            made.append(leaf)
+        return tree_unflatten(made, self.tree)
+
+
+def _example_of(torch, inputs):
+    if isinstance(inputs, collections.abc.Mapping):
+        return _Example(torch, (), dict(inputs))
+    return _Example(torch, tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,), {})
+
+
+def _traces_of(torch, fake_mode, model, given, train):
+    """The operators for the sizes as they are, for twice the batch and for another length of
+    sequences, as a list of (operators, batch, sequence); and why a size is fixed, by its name."""
+    batch, sequence = given.batch, given.sequence
+    def trace(rows, length):
+        return _trace(torch, fake_mode, model, given, rows, length, train), rows, length
+    # norms over a batch of one image refuse to train, so that an open batch is seen at two
+    traces, fixed = [None, None, None], {}
+    try:
+        traces[:2] = trace(max(batch, 2), sequence), trace(2 * max(batch, 2), sequence)
+        why = _difference(traces[0], traces[1], 0)
+    except Error as problem:
+        why = str(problem).split("\n")[0]
+    if why:
+        fixed["batch"] = why
+        traces[:2] = trace(batch, sequence), None
+    if sequence:
+        length = sequence // 2 if sequence % 2 == 0 and sequence > 2 else 2 * sequence
+        try:
+            traces[2] = trace(traces[0][1], length)
+            why = _difference(traces[0], traces[2], 1)
+        except Error as problem:
+            why = str(problem).split("\n")[0]
+        if why:
+            fixed["sequence"] = why
+            traces[2] = None
+    return traces, fixed
+
+
+def _shapes_of(operator):
+    return [shape for _, shape in operator["in"]] + [operator["out"]]
+
+
+def _difference(one, other, axis):
+    """Why the sizes of two traces are no multiples of the sizes they were made with; None if they are."""
+    ratio = other[1 + axis] / one[1 + axis]
+    if len(one[0]) != len(other[0]):
+        return "there are %d operators for %d, and %d for %d" % (len(one[0]), one[1 + axis],
+                                                                len(other[0]), other[1 + axis])
+    for a, b in zip(one[0], other[0]):
+        shapes = list(zip(_shapes_of(a), _shapes_of(b)))
+        if a["op"] != b["op"] or len(a["in"]) != len(b["in"]) or any(len(x) != len(y) for x, y in shapes):
+            return "operator '%s' becomes '%s'" % (a["op"], b["op"])
+        for x, y in shapes:
+            for i, k in zip(x, y):
+                if _power(i, k, ratio, one[1 + axis]) is None:
+                    return "a size of operator '%s' is %d for %d, and %d for %d" % (
+                        a["op"], i, one[1 + axis], k, other[1 + axis])
+    return None
+
+
+def _power(one, other, ratio, size):
+    """0, 1 or 2: how a size grows with another one, `size`; None if otherwise."""
+    for power in range(3):
+        if abs(one * ratio**power - other) < 0.5 and one % size**power == 0:
+            return power
+    return None
+
+
+def _open_size(sizes, traces):
+    """A size as "12b", 12 for each of the batch, "bs", or a number."""
+    factor, letters = sizes[0], ""
+    for axis, letter in ((0, "b"), (1, "s")):
+        if traces[1 + axis]:
+            base = traces[0][1 + axis]
+            power = _power(sizes[0], sizes[1 + axis], traces[1 + axis][1 + axis] / base, base)
+            letters += letter * power
+            factor //= base**power
+    return factor if not letters else (str(factor) if factor != 1 else "") + letters
+
+
+def _operator_lines(traces):
+    lines = []
+    for at, operator in enumerate(traces[0][0]):
+        twins = [trace and trace[0][at] for trace in traces]
+        shapes = [twin and _shapes_of(twin) for twin in twins]
+        opened = []
+        for i, shape in enumerate(shapes[0]):
+            opened.append([_open_size([s and s[i][d] for s in shapes], traces)
+                           for d in range(len(shape))])
+        line = dict(operator, out=opened[-1])
+        line["in"] = [[source, shape] for (source, _), shape in zip(operator["in"], opened)]
+        lines.append(line)
+    return lines
+
+
+def _trace(torch, fake_mode, model, given, batch, sequence, train):
+    """The operators of one pass, with sizes in numbers: dicts with id, op, in, out, dtype, arguments."""
+    modules = list(model.modules())
+    modes = [module.training for module in modules]
+    held = [(module._parameters, dict(module._parameters)) for module in modules]
+    held += [(module._buffers, dict(module._buffers)) for module in modules]
+    flat = [(module, module._flat_weights) for module in modules if "_flat_weights" in vars(module)]
+    try:
+        # the model's device may be CUDA's or none: all fake tensors are on the CPU
+        # and gradients are kept as in a training, because products are folded otherwise without them
+        with fake_mode(), torch.set_grad_enabled(bool(train)):
+            recorder = _recorder_of(torch)(torch)
+            names = {id(value): name for name, value in model.named_parameters()}
+            made = {}
+            for module in modules:
+                for values in (module._parameters, module._buffers):
+                    for name, value in list(values.items()):
+                        if value is not None:
+                            if id(value) not in made:
+                                made[id(value)] = torch.empty(value.shape, dtype=value.dtype)
+                                made[id(value)].requires_grad_(bool(value.requires_grad))
+                                recorder.hold(made[id(value)], names.get(id(value)))
+                            values[name] = made[id(value)]
+            for module, weights in flat:  # recurrent layers have a list beside their parameters
+                module._flat_weights = [made.get(id(weight), weight) for weight in weights]
+            args, kwargs = given.tensors(torch, batch, sequence)
+            recorder.take_inputs(args, kwargs)
+            model.train(train)
+            with _fused_functions(torch, recorder), recorder:
+                result = model(*args, **kwargs)
+            return recorder.finish(result)
+    except Error:
+        raise
+    except Exception as problem:
+        if os.environ.get("ORCH_DEBUG"):
+            raise
+        text = str(problem).strip().split("\n")[0] or type(problem).__name__
+        raise Error("orch: the model does not run on tensors without values: %s\n  hint: export it to "
+                    "ONNX, which 'orch predict --net model.onnx' reads, too (ORCH_DEBUG=1 shows the "
+                    "traceback)" % text) from problem
+    finally:
+        for values, were in held:
+            values.clear()
+            values.update(were)
+        for module, weights in flat:
+            module._flat_weights = weights
+        for module, mode in zip(modules, modes):
+            module.training = mode
+
+
+class _fused_functions:
+    """Attention and dropout are recorded as one operator each: on a CPU they would fall apart into
+    others than on a GPU."""
+
+    def __init__(self, torch, recorder):
+        self.functional = torch.nn.functional
+        self.torch, self.recorder, self.were = torch, recorder, {}
+
+    def __enter__(self):
+        record, torch = self.recorder, self.torch
+
+        def attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, **more):
+            with record.pausing():
+                out = torch.empty(tuple(query.shape[:-1]) + (value.shape[-1],), dtype=query.dtype)
+            record.add("scaled_dot_product_attention", [query, key, value], out,
+                       {"is_causal": bool(is_causal), "dropout_p": float(dropout_p)})
+            return out
+
+        def dropout(input, p=0.5, training=True, inplace=False):
+            if not training or p == 0:
+                return input
+            with record.pausing():
+                out = torch.empty(input.shape, dtype=input.dtype)
+            record.add("dropout", [input], out, {"p": float(p)})
+            return out
+
+        for name, own in (("scaled_dot_product_attention", attention), ("dropout", dropout)):
+            if hasattr(self.functional, name):
+                self.were[name] = getattr(self.functional, name)
+                setattr(self.functional, name, own)
+        return self
+
+    def __exit__(self, *_):
+        for name, was in self.were.items():
+            setattr(self.functional, name, was)
+
+
+def _recorder_of(torch):
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_flatten
+
+    class Recorder(TorchDispatchMode):
+        """Writes down what is dispatched: operators on tensors, after PyTorch has taken compound
+        functions apart."""
+
+        def __init__(self, torch):
+            super().__init__()
+            self.operators, self.sources, self.kept = [], {}, []
+            self.is_paused = False
+
+        def hold(self, tensor, source):
+            """Says where a tensor's values come from: an operator's id, a parameter's name, or None."""
+            self.kept.append(tensor)  # so that no other tensor gets its id
+            self.sources[id(tensor)] = source
+
+        def take_inputs(self, args, kwargs):
+            for value in tree_flatten((args, kwargs))[0]:
+                if isinstance(value, torch.Tensor):
+                    self.add("input", [], value, {})
+
+        def pausing(self):
+            recorder = self
+
+            class Pause:
+                def __enter__(self):
+                    self.was, recorder.is_paused = recorder.is_paused, True
+
+                def __exit__(self, *_):
+                    recorder.is_paused = self.was
+
+            return Pause()
+
+        def add(self, name, operands, out, arguments):
+            outs = [x for x in tree_flatten(out)[0] if isinstance(x, torch.Tensor)]
+            if not outs:
+                return
+            line = {"id": len(self.operators), "op": name, "dtype": _dtype(outs[0]),
+                    "in": [[self.sources.get(id(x)), list(x.shape)] for x in operands],
+                    "out": list(outs[0].shape)}
+            if arguments:
+                line["arguments"] = arguments
+            for x in outs:
+                self.hold(x, line["id"])
+            self.operators.append(line)
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            out = func(*args, **(kwargs or {}))
+            if not self.is_paused:
+                self.note(func, args, kwargs or {}, out)
+            return out
+
+        def note(self, func, args, kwargs, out):
+            schema = func._schema
+            name = schema.name[6:] if schema.name.startswith("aten::") else schema.name
+            operands = [x for x in tree_flatten((args, kwargs))[0] if isinstance(x, torch.Tensor)]
+            is_view = name in _VIEWS or any(r.alias_info is not None and not r.alias_info.is_write
+                                            for r in schema.returns)
+            is_weight = operands and isinstance(self.sources.get(id(operands[0])), str)
+            is_cast = is_weight and name in ("_to_copy", "clone", "contiguous")
+            if name.startswith(_NO_KERNEL) or ((is_view or is_cast) and operands):
+                source = self.sources.get(id(operands[0])) if operands else None
+                for x in tree_flatten(out)[0]:
+                    if isinstance(x, torch.Tensor):
+                        self.hold(x, source)
+                return
+            self.add(name, operands, out, self.arguments_of(schema, args, kwargs))
+
+        @staticmethod
+        def arguments_of(schema, args, kwargs):
+            given = {a.name: value for a, value in zip(schema.arguments, args)}
+            given.update(kwargs)
+            def is_plain(value):
+                return isinstance(value, (bool, int, float, str))
+            out = {}
+            for name, value in given.items():
+                if is_plain(value) or (isinstance(value, (list, tuple)) and len(value) <= 16 and
+                                       all(is_plain(x) for x in value)):
+                    if not isinstance(value, float) or math.isfinite(value):
+                        out[name] = list(value) if isinstance(value, (list, tuple)) else value
+            return out
+
+        def finish(self, result):
+            """The operators, with a last line for the output that a loss compares: the first one."""
+            values = result
+            if isinstance(result, collections.abc.Mapping):
+                values = list(result.values())
+            found = [x for x in tree_flatten(values)[0] if isinstance(x, torch.Tensor)]
+            if found and isinstance(self.sources.get(id(found[0])), int):
+                self.operators.append({"id": len(self.operators), "op": "output", "dtype": _dtype(found[0]),
+                                       "in": [[self.sources[id(found[0])], list(found[0].shape)]],
+                                       "out": list(found[0].shape)})
+            return self.operators
+
+    return Recorder
