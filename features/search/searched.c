@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/search/searched.h"
 
-#include "core/plan/plan_forecast.h"
-#include "core/stats/group.h"
 #include "features/search/run_code.h"
+#include "features/search/searched_points.h"
 #include "features/search/tried_points.h"
-#include "lib/base/json.h"
 
 #include <math.h>
-#include <string.h>
 
-/* Runs of an experiment that are looked at. */
-#define HISTORY_MAX 100000
 /* Repeats beyond those of the search that may be fresh runs of its best point. */
 #define FRESH_MAX 50
-
-static void point_free(void *data)
-{
-    struct orch_searched_point *point = data;
-    g_array_unref(point->values);
-    g_free(point);
-}
 
 static void searched_free(void *data)
 {
@@ -45,156 +33,6 @@ char *orch_searched_values(const struct orch_search *search, const double *at)
     return g_string_free(text, FALSE);
 }
 
-/* ---- one run ------------------------------------------------------------------------------------
- */
-
-/* Reads the value of a run, its unit where that is not known yet, and the run itself, which the
- * caller frees. */
-static struct orch_run *read_run(struct orch_store *store, struct orch_searched *searched,
-                                 const char *key, double *out_value, GError **error)
-{
-    enum orch_aggregate aggregate = ORCH_AGGREGATE_LAST;
-    orch_aggregate_parse(searched->search->summary, &aggregate);
-    struct orch_run *run = orch_store_run(store, key, error);
-    const char *unit = NULL;
-    if (run && orch_run_number(store, run, searched->search->metric, aggregate, out_value, NULL,
-                               &unit, error)) {
-        if (!searched->unit && unit && *unit)
-            searched->unit = g_strdup(unit);
-        return run;
-    }
-    orch_run_free(run);
-    return NULL;
-}
-
-static double device_s(const struct orch_plan_item *item, const struct orch_run *run)
-{
-    return run->wall_ms / 1000 * orch_plan_item_charged(item);
-}
-
-/* ---- the points of a plan -----------------------------------------------------------------------
- */
-
-static struct orch_searched_point *point_new(struct orch_searched *searched, const double *at)
-{
-    struct orch_searched_point *point = g_new0(struct orch_searched_point, 1);
-    point->values = g_array_new(FALSE, FALSE, sizeof(double));
-    point->value = (double)NAN;
-    memcpy(point->at, at, sizeof point->at);
-    g_ptr_array_add(searched->points, point);
-    return point;
-}
-
-/* Adds a run of the plan to its point. `codes`: set of the code of runs that ended (run_code.h). */
-static bool add_item(const struct orch_plan *plan, struct orch_searched *searched,
-                     const struct orch_plan_item *item, struct orch_searched_point *point,
-                     GArray *bounds, GHashTable *codes, GError **error)
-{
-    bool is_pruned = item->state == ORCH_PLAN_PRUNED;
-    double value = (double)NAN;
-    struct orch_run *run = read_run(plan->store, searched, item->run_key, &value, error);
-    if (!run)
-        return false;
-    bool ok = is_pruned || orch_run_code_add(plan->store, run, codes, error);
-    point->state = is_pruned ? ORCH_SEARCHED_PRUNED : point->state;
-    if (isfinite(value))
-        g_array_append_val(is_pruned ? bounds : point->values, value);
-    if (!is_pruned && isfinite(value) && !point->item)
-        point->item = item;
-    point->device_s += device_s(item, run);
-    point->ended_ns = MAX(point->ended_ns, run->ended_ns);
-    orch_run_free(run);
-    return ok;
-}
-
-static double mean_of(const GArray *values)
-{
-    double sum = 0;
-    for (guint i = 0; i < values->len; i++)
-        sum += g_array_index(values, double, i);
-    return values->len ? sum / values->len : (double)NAN;
-}
-
-/* Reads a point, whose first item has this index. */
-static bool add_point(const struct orch_plan *plan, struct orch_searched *searched, unsigned first,
-                      GHashTable *codes, GError **error)
-{
-    const struct orch_search_point *of = plan->items[first].cell->point;
-    struct orch_searched_point *point = NULL;
-    g_autoptr(GArray) bounds = g_array_new(FALSE, FALSE, sizeof(double));
-    for (unsigned i = first; i < plan->count; i++) {
-        const struct orch_plan_item *item = &plan->items[i];
-        bool has_run = item->state == ORCH_PLAN_DONE || item->state == ORCH_PLAN_PRUNED;
-        if (item->cell->point != of || !has_run || !item->run_key)
-            continue;
-        point = point ? point : point_new(searched, of->at);
-        if (!add_item(plan, searched, item, point, bounds, codes, error))
-            return false;
-    }
-    if (!point)
-        return true;
-    bool is_pruned = point->state == ORCH_SEARCHED_PRUNED;
-    point->value = mean_of(is_pruned && bounds->len ? bounds : point->values);
-    if (!is_pruned && isnan(point->value))
-        point->state = ORCH_SEARCHED_FAILED;
-    return true;
-}
-
-/* ---- failures -----------------------------------------------------------------------------------
- */
-
-static bool has_point(const struct orch_searched *searched, const double *at)
-{
-    for (guint i = 0; i < searched->points->len; i++)
-        if (orch_space_is_same(searched->search->space,
-                               ((struct orch_searched_point *)searched->points->pdata[i])->at, at,
-                               ORCH_SPACE_EQUAL))
-            return true;
-    return false;
-}
-
-/* Adds the point of a failed run, if the run has the code of one that counts: failures of code that
- * was changed since say nothing of the search. */
-static bool add_failure(const struct orch_plan *plan, struct orch_searched *searched,
-                        const struct orch_plan_item *item, const char *key, GHashTable *codes,
-                        GError **error)
-{
-    double at[ORCH_SPACE_PARAMS_MAX] = {0};
-    struct orch_run *run = orch_store_run(plan->store, key, error);
-    g_autoptr(json_t) params = run ? orch_store_params(plan->store, run->id, error) : NULL;
-    bool is_known = false;
-    bool ok = params && orch_run_code_is_in(plan->store, run, codes, &is_known, error);
-    if (ok && is_known && orch_search_point_of(item->cell, params, at) &&
-        !has_point(searched, at)) {
-        struct orch_searched_point *point = point_new(searched, at);
-        point->state = ORCH_SEARCHED_FAILED;
-        point->device_s = device_s(item, run);
-        point->ended_ns = run->ended_ns;
-    }
-    orch_run_free(run);
-    return ok;
-}
-
-static bool add_failures(const struct orch_plan *plan, struct orch_searched *searched,
-                         const struct orch_plan_item *item, GHashTable *codes, GError **error)
-{
-    g_autoptr(json_t) swept = json_copy(searched->swept);
-    for (int repeat = 1; repeat <= searched->experiment->repeat; repeat++) {
-        g_autoptr(GPtrArray) rows =
-            orch_store_history(plan->store, plan->expansion->name, searched->experiment->name,
-                               repeat, swept, HISTORY_MAX, error);
-        bool ok = rows;
-        for (guint i = 0; rows && ok && i < rows->len; i++) {
-            const struct orch_history_row *row = rows->pdata[i];
-            if (orch_tried_failed_by_itself(orch_verdict_parse(row->state)))
-                ok = add_failure(plan, searched, item, row->key, codes, error);
-        }
-        if (!ok)
-            return false;
-    }
-    return true;
-}
-
 /* ---- fresh runs of the best point ---------------------------------------------------------------
  */
 
@@ -205,7 +43,7 @@ static bool add_fresh(const struct orch_plan *plan, struct orch_searched *search
     double value = (double)NAN;
     if (!g_hash_table_add(keys, g_strdup(key)))
         return true;
-    struct orch_run *run = read_run(plan->store, searched, key, &value, error);
+    struct orch_run *run = orch_searched_run_read(plan->store, searched, key, &value, error);
     if (run && isfinite(value))
         g_array_append_val(searched->fresh, value);
     orch_run_free(run);
@@ -247,7 +85,7 @@ static bool add_fresh_of_store(const struct orch_plan *plan, struct orch_searche
     for (int more = 1; ok && more <= FRESH_MAX; more++) {
         g_autoptr(GPtrArray) rows = orch_store_history(
             plan->store, plan->expansion->name, searched->experiment->name,
-            searched->experiment->repeat + more, cell->params, HISTORY_MAX, error);
+            searched->experiment->repeat + more, cell->params, ORCH_SEARCHED_HISTORY_MAX, error);
         ok = rows;
         for (guint i = 0; rows && ok && i < rows->len; i++) {
             const struct orch_history_row *row = rows->pdata[i];
@@ -366,7 +204,7 @@ static struct orch_searched *read_search(const struct orch_plan *plan, unsigned 
     searched->experiment = item->cell->experiment;
     searched->swept = swept_of(item->cell);
     searched->name = name_of(item->cell->experiment, searched->swept);
-    searched->points = g_ptr_array_new_with_free_func(point_free);
+    searched->points = orch_searched_points_new();
     searched->fresh = g_array_new(FALSE, FALSE, sizeof(double));
     bool ok = true;
     for (unsigned i = first; ok && i < plan->count; i++) {
@@ -376,9 +214,9 @@ static struct orch_searched *read_search(const struct orch_plan *plan, unsigned 
         last = point;
         searched->planned++;
         if (point->is_chosen)
-            ok = add_point(plan, searched, i, codes, error);
+            ok = orch_searched_add_point(plan, searched, i, codes, error);
     }
-    ok = ok && (!plan->store || add_failures(plan, searched, item, codes, error));
+    ok = ok && (!plan->store || orch_searched_add_failures(plan, searched, item, codes, error));
     sum_up(searched);
     if (ok && read_fresh(plan, searched, codes, error)) {
         find_noise(searched);
