@@ -31,6 +31,8 @@ static const struct {
     {"dirty", "s.dirty"},
     {"plugin_version", "r.plugin_version"},
     {"device_key", "r.device_key"},
+    {"forecast_s",
+     "(SELECT f.p50 FROM forecast f WHERE f.run = r.key ORDER BY f.made DESC LIMIT 1)"},
 };
 
 static bool find_column(const char *text, struct store_column *out, GError **error)
@@ -76,50 +78,84 @@ static sqlite3_stmt *prepare(struct orch_store *store, const char *sql, GError *
 /* ---- selection and order ----------------------------------------------------------------------
  */
 
-static char *listing_sql(const struct orch_listing *listing, const struct store_column *sort)
+/* Appends "ORDER BY" with all columns; `sorts` has one for each order that is not the default. */
+static void append_orders(GString *sql, const struct orch_order *orders,
+                          const struct store_column *sorts, int count)
+{
+    for (int i = 0; i < count; i++)
+        g_string_append_printf(sql, "%s orch_number(%s) %s NULLS LAST", i ? "," : " ORDER BY",
+                               sorts[i].sql, orders[i].is_rising ? "ASC" : "DESC");
+    g_string_append(sql, ", r.ended DESC, r.id DESC");
+}
+
+static char *listing_sql(const struct orch_listing *listing, const struct orch_order *orders,
+                         const struct store_column *sorts, int count)
 {
     const char *order = listing->is_rising ? "ASC" : "DESC";
     g_autoptr(GString) sql = g_string_new("SELECT r.id FROM run r");
-    if (listing->where || sort)
+    if (listing->where || count)
         g_string_append(sql, STORE_RUN_JOINS);
     g_string_append(sql, " WHERE r.id NOT IN " STORE_HIDDEN);
     if (listing->where)
         g_string_append_printf(sql, " AND (%s)", orch_store_where_sql(listing->where));
-    if (!sort)
-        g_string_append_printf(sql, " ORDER BY r.ended %s, r.id %s", order, order);
+    if (count)
+        append_orders(sql, orders, sorts, count);
     else
-        g_string_append_printf(sql,
-                               " ORDER BY orch_number(%s) %s NULLS LAST, r.ended DESC, r.id DESC",
-                               sort->sql, order);
+        g_string_append_printf(sql, " ORDER BY r.ended %s, r.id %s", order, order);
     return g_strdup(sql->str);
+}
+
+/* Gathers the orders of a listing; none when it has the default order, which an index gives.
+ * Returns their number. */
+static int orders_of(const struct orch_listing *listing, struct orch_order orders[])
+{
+    int count = 0;
+    const bool is_default = !listing->sort || strcmp(listing->sort, "ended") == 0;
+    if (is_default && !listing->then_count)
+        return 0;
+    orders[count++] =
+        (struct orch_order){listing->sort ? listing->sort : "ended", listing->is_rising};
+    for (int i = 0; i < MIN(listing->then_count, ORCH_ORDERS_MAX); i++)
+        orders[count++] = listing->then[i];
+    return count;
+}
+
+static GArray *read_ids(struct orch_store *store, sqlite3_stmt *s, GError **error)
+{
+    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    int more;
+    while ((more = orch_store_step(store, s, error)) > 0) {
+        int64_t id = sqlite3_column_int64(s, 0);
+        g_array_append_val(ids, id);
+    }
+    if (more == 0)
+        return ids;
+    g_array_unref(ids);
+    return NULL;
 }
 
 GArray *orch_store_listing(struct orch_store *store, const struct orch_listing *listing,
                            GError **error)
 {
-    struct store_column sort = {0};
-    bool is_sorted = listing->sort && strcmp(listing->sort, "ended") != 0;
-    if ((listing->where && !orch_store_where_check_names(store, listing->where, error)) ||
-        (is_sorted && !find_order(listing->sort, &sort, error)))
-        return NULL;
-    g_autofree char *sql = listing_sql(listing, is_sorted ? &sort : NULL);
-    sqlite3_stmt *s = prepare(store, sql, error);
-    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    int more = s ? 0 : -1;
+    struct orch_order orders[1 + ORCH_ORDERS_MAX];
+    struct store_column sorts[1 + ORCH_ORDERS_MAX] = {0};
+    const int count = orders_of(listing, orders);
+    bool ok = !listing->where || orch_store_where_check_names(store, listing->where, error);
+    for (int i = 0; ok && i < count; i++)
+        ok = find_order(orders[i].column, &sorts[i], error);
+    g_autofree char *sql = ok ? listing_sql(listing, orders, sorts, count) : NULL;
+    sqlite3_stmt *s = ok ? prepare(store, sql, error) : NULL;
+    GArray *ids = NULL;
     if (s) {
         int at = listing->where ? orch_store_where_bind(listing->where, s, 1) : 1;
-        bind_column(&sort, s, at);
-        while ((more = orch_store_step(store, s, error)) > 0) {
-            int64_t id = sqlite3_column_int64(s, 0);
-            g_array_append_val(ids, id);
-        }
+        for (int i = 0; i < count; i++)
+            at = bind_column(&sorts[i], s, at);
+        ids = read_ids(store, s, error);
     }
     sqlite3_finalize(s);
-    g_free(sort.name);
-    if (more == 0)
-        return ids;
-    g_array_unref(ids);
-    return NULL;
+    for (int i = 0; i < count; i++)
+        g_free(sorts[i].name);
+    return ids;
 }
 
 /* ---- columns of selected runs -----------------------------------------------------------------

@@ -7,7 +7,8 @@
  * a result or a metric's last value; `param.x`, `result.x`, `metric.x`. Further columns are
  * `min(x)` and `max(x)` of a metric, `setting` (the swept parameters, as a JSON object), `cell`
  * (recipe, experiment, plugin and parameters as text, without the repeat and the seed), `reason`,
- * `dirty`, `plugin_version` and `device_key`.
+ * `dirty`, `plugin_version`, `device_key` and `forecast_s` (the middle of the newest forecast that
+ * was made before the run).
  */
 #ifndef ORCH_STORE_LISTING_H
 #define ORCH_STORE_LISTING_H
@@ -15,10 +16,18 @@
 #include "lib/base/thin.h"
 #include "store/store.h"
 
+/** Runs without a value are last in both directions. */
+struct orch_order {
+    const char *column;
+    bool is_rising; /* ascending */
+};
+enum { ORCH_ORDERS_MAX = 8 };
 struct orch_listing {
     const struct orch_where *where; /* NULL: all */
     const char *sort;               /* a column; NULL: the time when the run ended */
-    bool is_rising; /* ascending; runs without a value are last in both directions */
+    bool is_rising;                 /* as in struct orch_order */
+    const struct orch_order *then;  /* orders runs that are equal in `sort`, and so on */
+    int then_count;                 /* at most ORCH_ORDERS_MAX */
 };
 /** The ids (int64_t) of the runs that are not hidden, in order; the caller unrefs. Fails with
  * ORCH_ERROR_USAGE when a condition names something that no run has. A sort column that no run has

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Orders of runs, their columns by name, thinned series, shares of the group. */
 #include "store/listing.h"
+#include "store/names_of.h"
 #include "store/run_json.h"
+#include "store/spark.h"
 #include "tests/store/fixture.h"
 
 #include <math.h>
@@ -111,6 +113,97 @@ static void orders(void **state)
     }
 }
 
+/* a and c are equal in lr. */
+static void further_orders(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {"key", NULL};
+    static const struct {
+        const char *sort, *then;
+        bool is_rising, is_then_rising;
+        const char *letters;
+    } rows[] = {
+        {"lr", "ended", false, true, "ecab"},
+        {"lr", "ended", false, false, "eacb"},
+        {"state", "lr", true, false, "ceab"},
+        {NULL, "lr", false, false, "abce"}, /* no two ended together */
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        const struct orch_order then[] = {{rows[i].then, rows[i].is_then_rising},
+                                          {"no such name", true}};
+        const struct orch_listing listing = {
+            .sort = rows[i].sort, .is_rising = rows[i].is_rising, .then = then, .then_count = 2};
+        g_autoptr(GArray) ids = NULL;
+        g_autoptr(GString) letters = g_string_new(NULL);
+        assert_ok(ids = orch_store_listing(store, &listing, error));
+        assert_ok(orch_store_visit_rows(store, (const int64_t *)(const void *)ids->data, ids->len,
+                                        columns, add_letter, letters, error));
+        assert_string_equal(letters->str, rows[i].letters);
+    }
+    const struct orch_order wrong = {"", false};
+    const struct orch_listing refused = {.then = &wrong, .then_count = 1};
+    g_autoptr(GError) error = NULL;
+    assert_null(orch_store_listing(store, &refused, &error));
+}
+
+/* All counts -1: none of the runs has it. */
+static struct orch_name_of_runs name_of(const GPtrArray *names, const char *name)
+{
+    for (guint i = 0; i < names->len; i++) {
+        const struct orch_name_of_runs *found = names->pdata[i];
+        if (strcmp(found->name.name, name) == 0)
+            return *found;
+    }
+    return (struct orch_name_of_runs){.runs = -1, .distinct = -1, .curves = -1};
+}
+
+/* What some runs have, and nothing that only others have. */
+static void names_of_runs(void **state)
+{
+    (void)state;
+    const struct orch_listing listing = {0}; /* a b c e */
+    g_autoptr(GArray) ids = NULL;
+    assert_ok(ids = orch_store_listing(store, &listing, error));
+    const int64_t *all = (const int64_t *)(const void *)ids->data;
+    g_autoptr(GPtrArray) names = NULL, of_first = NULL;
+    assert_ok(names = orch_store_names_of(store, all, ids->len, error));
+    assert_int_equal(name_of(names, "lr").distinct, 3);
+    assert_int_equal(name_of(names, "lr").runs, 4);
+    assert_int_equal(name_of(names, "seed").runs, -1);
+    assert_int_equal(name_of(names, "accuracy").runs, 4);
+    assert_int_equal(name_of(names, "loss").runs, 3);
+    assert_int_equal(name_of(names, "loss").curves, 3);
+    assert_ok(of_first = orch_store_names_of(store, all, 1, error));
+    assert_int_equal(name_of(of_first, "time").runs, -1);
+    assert_int_equal(name_of(of_first, "loss").runs, 1);
+    g_autoptr(GPtrArray) values = NULL;
+    assert_ok(values = orch_store_values_of(store, all, ids->len, "lr", 2, error));
+    assert_int_equal(values->len, 2);
+    assert_string_equal(values->pdata[0], "0.1"); /* two runs have it */
+}
+
+static void sparks_seek(void **state)
+{
+    (void)state;
+    const struct orch_listing listing = {0};
+    g_autoptr(GArray) ids = NULL, points = NULL, short_one = NULL, none = NULL;
+    assert_ok(ids = orch_store_listing(store, &listing, error));
+    const int64_t a = g_array_index(ids, int64_t, 0);
+    assert_ok(points = orch_store_spark(store, a, "loss", 11, error));
+    assert_int_equal(points->len, 11);
+    for (guint i = 0; i < points->len; i++) {
+        const struct orch_thin_point *p = &g_array_index(points, struct orch_thin_point, i);
+        assert_int_equal(p->step, (int64_t)((LONG - 1) * (double)i / 10));
+    }
+    assert_ok(short_one = orch_store_spark(store, a, "loss", 3 * LONG, error));
+    assert_int_equal(short_one->len, LONG);
+    assert_ok(none = orch_store_spark(store, a, "time", 11, error));
+    assert_int_equal(none->len, 0);
+    assert_int_equal(orch_store_series_is_long(store, a, "loss", LONG - 1, NULL), 1);
+    assert_int_equal(orch_store_series_is_long(store, a, "loss", LONG, NULL), 0);
+    assert_int_equal(orch_store_series_is_long(store, a, "time", 1, NULL), 0);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -185,7 +278,7 @@ static void names_are_known(void **state)
 static void columns_are_called_as_in_json(void **state)
 {
     (void)state;
-    static const char *const others[] = {"tag", "run_name", "note", "cell", NULL};
+    static const char *const others[] = {"tag", "run_name", "note", "cell", "forecast_s", NULL};
     g_autoptr(GPtrArray) names = NULL;
     assert_ok(names = orch_store_known_names(store, error));
     int found = 0;
@@ -277,6 +370,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders),
+        cmocka_unit_test(further_orders),
+        cmocka_unit_test(names_of_runs),
+        cmocka_unit_test(sparks_seek),
         cmocka_unit_test(refusals),
         cmocka_unit_test(columns_by_name),
         cmocka_unit_test(names_are_known),
