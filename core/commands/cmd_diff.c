@@ -271,7 +271,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = "show the lines of source that differ"),
     {0}};
 
-static void print_rows(struct orch_cli *cli, const GPtrArray *rows)
+/* `source`: the lines that differ, or NULL. */
+static void print_rows(struct orch_cli *cli, const GPtrArray *rows, const char *source)
 {
     static const char *const headers[] = {"what", "name", "A", "B", NULL};
     struct orch_table *table = orch_table_new(headers);
@@ -282,7 +283,15 @@ static void print_rows(struct orch_cli *cli, const GPtrArray *rows)
         orch_table_add(table, row->a ? row->a : "-", orch_json_text_or_null(row->a));
         orch_table_add(table, row->b ? row->b : "-", orch_json_text_or_null(row->b));
     }
+    if (cli->json && source) {
+        orch_cli_print_json(json_pack("{s:o s:o}", "differences", orch_table_json(table), "source",
+                                      orch_json_text_or_null(source)));
+        orch_table_free(table);
+        return;
+    }
     orch_cli_table_print(cli, table, "differences");
+    if (source)
+        orch_cli_print("\n%s", source);
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
@@ -295,10 +304,10 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     if (differences.has_unknown_tree)
         orch_cli_warn(cli, "the source of one of them is not in this repository");
-    print_rows(cli, differences.rows);
-    bool ok = !o->source || run_differences_source(cli->workspace, &differences, &source, error);
-    if (source)
-        orch_cli_print("\n%s", g_strchomp(source));
+    bool ok = !o->source || differences.has_unknown_tree ||
+              run_differences_source(cli->workspace, &differences, &source, error);
+    if (ok)
+        print_rows(cli, differences.rows, source ? g_strchomp(source) : NULL);
     run_differences_clear(&differences);
     return ok ? ORCH_EXIT_OK : -1;
 }
