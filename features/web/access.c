@@ -103,8 +103,10 @@ char *orch_web_cookie_get(const char *header, const char *name)
     return NULL;
 }
 
-static bool is_known(const struct web_guard *guard, const struct web_head *head)
+bool orch_web_guard_knows(const struct web_guard *guard, const struct web_head *head)
 {
+    if (!guard->token)
+        return false;
     g_autofree char *name = orch_web_cookie_name(guard->port);
     g_autofree char *cookie = orch_web_cookie_get(head->cookie, name);
     const char *bearer = head->authorization && g_str_has_prefix(head->authorization, "Bearer ")
@@ -115,25 +117,75 @@ static bool is_known(const struct web_guard *guard, const struct web_head *head)
     return by_cookie || by_header;
 }
 
+static bool is_bearer(const struct web_head *head)
+{
+    return head->authorization && g_str_has_prefix(head->authorization, "Bearer ");
+}
+
+/* Returns whether a header value is this type, with or without parameters. */
+static bool is_json(const char *type)
+{
+    static const char json[] = "application/json";
+    return type && g_ascii_strncasecmp(type, json, strlen(json)) == 0 &&
+           strchr("; \t", type[strlen(json)]);
+}
+
+/* A page of the same origin sends "http://" and the Host that it asked. A page on another port of
+ * this machine has the same site and the same cookies, but not that origin. */
+static bool is_own_origin(const struct web_head *head)
+{
+    static const char scheme[] = "http://";
+    return head->origin ? g_str_has_prefix(head->origin, scheme) &&
+                              g_ascii_strcasecmp(head->origin + strlen(scheme), head->host) == 0
+                        : is_bearer(head); /* a program; every browser sends the origin */
+}
+
+/* A change of the store needs the token, a request of the page itself, and a type that a form of
+ * another site cannot send. */
+static struct web_verdict check_change(const struct web_guard *guard, const struct web_head *head)
+{
+    if (head->body_bytes <= 0 || head->body_bytes > WEB_CHANGE_MAX)
+        return (struct web_verdict){413, "a change has a body of 1 byte to 32 KiB", NULL};
+    if ((head->site && strcmp(head->site, "same-origin") != 0) || !is_own_origin(head))
+        return (struct web_verdict){403, "asked for by another site", NULL};
+    if (!is_json(head->type))
+        return (struct web_verdict){415, "a change is JSON", NULL};
+    if (guard->no_change)
+        return (struct web_verdict){403, guard->no_change, NULL};
+    if (!orch_web_guard_knows(guard, head))
+        return (struct web_verdict){401, "the token is missing or wrong",
+                                    "open the whole address that 'orch serve' printed"};
+    return (struct web_verdict){0};
+}
+
 struct web_verdict orch_web_guard_check(const struct web_guard *guard, const struct web_head *head)
 {
+    const bool is_change = strcmp(head->path, WEB_CHANGE_PATH) == 0;
+    const bool is_post = strcmp(head->method, "POST") == 0;
+    const bool is_get = strcmp(head->method, "GET") == 0 || strcmp(head->method, "HEAD") == 0;
     if (!orch_web_host_is_own(guard, head->host))
         return (struct web_verdict){421, "this server does not answer for that host name",
                                     "open it by the address that 'orch serve' printed"};
-    if (strcmp(head->method, "GET") != 0 && strcmp(head->method, "HEAD") != 0)
-        return (struct web_verdict){405, "only GET and HEAD: this page changes nothing", NULL};
+    if (is_change ? !is_post : !is_get)
+        return (struct web_verdict){405,
+                                    is_change ? "only POST changes the store"
+                                              : "only GET and HEAD: this address changes nothing",
+                                    NULL};
     if (head->url_bytes > WEB_URL_MAX)
         return (struct web_verdict){414, "the address is longer than 8 KiB",
                                     "a shorter condition, or fewer columns"};
+    if (is_change)
+        return check_change(guard, head);
     if (head->body_bytes)
         return (struct web_verdict){413, "a request has no body here", NULL};
     if (head->site && strcmp(head->site, "cross-site") == 0 &&
         g_str_has_prefix(head->path, "/api/"))
         return (struct web_verdict){403, "asked for by another site", NULL};
-    if (!guard->token || is_known(guard, head))
-        return (struct web_verdict){0};
-    if (strcmp(head->path, "/") == 0 && orch_web_token_is(head->query_token, guard->token))
+    if (guard->token && strcmp(head->path, "/") == 0 &&
+        orch_web_token_is(head->query_token, guard->token))
         return (struct web_verdict){303, NULL, NULL};
+    if (guard->is_open || orch_web_guard_knows(guard, head))
+        return (struct web_verdict){0};
     return (struct web_verdict){401, "the token is missing or wrong",
                                 "open the whole address that 'orch serve' printed"};
 }

@@ -9,20 +9,26 @@
 
 enum {
     WEB_TOKEN_BYTES = 24,
-    WEB_URL_MAX = 8192, /* maximum length of a request's URL in bytes */
+    WEB_URL_MAX = 8192,     /* maximum length of a request's URL in bytes */
+    WEB_CHANGE_MAX = 32768, /* maximum length of the body of a change in bytes */
 };
+/** The only path that takes POST: a change of the store. */
+#define WEB_CHANGE_PATH "/api/v1/change"
 
 struct web_guard {
-    char *address; /* the address to listen on, as in a URL: "127.0.0.1", "[::1]" */
-    char *host;    /* this machine's name */
-    bool is_any;   /* listens on all addresses of the machine */
-    char *token;   /* NULL: no token is required */
+    char *address;         /* the address to listen on, as in a URL: "127.0.0.1", "[::1]" */
+    char *host;            /* this machine's name */
+    bool is_any;           /* listens on all addresses of the machine */
+    char *token;           /* what a change needs; NULL: there is none, and nothing is changed */
+    bool is_open;          /* reading needs no token */
+    const char *no_change; /* static: why the store is not changed; NULL: it may be */
     unsigned port;
 };
 
 /** The fields of a request header that access control reads. Borrowed; NULL where absent. */
 struct web_head {
     const char *method, *host, *cookie, *authorization, *site; /* site: Sec-Fetch-Site */
+    const char *origin, *type;                                 /* type: Content-Type */
     const char *path, *query_token;
     size_t url_bytes;
     int64_t body_bytes; /* 0: no body; -1: of unknown length */
@@ -34,6 +40,8 @@ struct web_verdict {
     const char *hint;    /* static, or NULL */
 };
 struct web_verdict orch_web_guard_check(const struct web_guard *guard, const struct web_head *head);
+/** Returns whether the request has the token, by its cookie or as a bearer. */
+bool orch_web_guard_knows(const struct web_guard *guard, const struct web_head *head);
 
 /** Returns whether a Host header names this server. Any other name may be an attacker's domain that
  * resolves to this machine (DNS rebinding). */

@@ -17,10 +17,17 @@ static bool about(struct web_call *call, GError **error)
     if (!version)
         return false;
     const struct orch_web_options *o = &call->web->options;
+    const char *no_change = call->web->guard.no_change;
+    const char *why = no_change          ? no_change
+                      : call->may_change ? NULL
+                                         : "this page only reads: open the whole address that "
+                                           "'orch serve' printed to change something";
     orch_web_answer_json(call,
-                         json_pack("{s:s s:s s:s? s:s s:b s:b}", "program", o->version, "path",
-                                   o->store_path, "who", o->who, "version", version, "has_forecast",
-                                   o->forecast != NULL, "has_reports", o->reports != NULL),
+                         json_pack("{s:s s:s s:s? s:s s:b s:b s:{s:b s:s?}}", "program", o->version,
+                                   "path", o->store_path, "who", o->who, "version", version,
+                                   "has_forecast", o->forecast != NULL, "has_reports",
+                                   o->reports != NULL, "changes", "allowed", call->may_change,
+                                   "why", why),
                          15);
     return true;
 }
@@ -108,8 +115,14 @@ static const struct {
         {"about", about},
         {"runs", orch_web_api_runs},
         {"groups", orch_web_api_groups},
+        {"importance", orch_web_api_importance},
+        {"lines", orch_web_api_lines},
+        {"sparks", orch_web_api_sparks},
         {"names", orch_web_api_names},
+        {"fields", orch_web_api_fields},
+        {"values", orch_web_api_values},
         {"band", orch_web_api_band},
+        {"curves", orch_web_api_curves},
         {"coverage", orch_web_api_coverage},
         {"forecast", forecast},
         {"reports", reports},
@@ -118,6 +131,7 @@ static const struct {
 },
   OF_RUN[] = {
       {"", orch_web_api_run},
+      {"/changes", orch_web_api_changes},
       {"/metrics", orch_web_api_metrics},
       {"/series", orch_web_api_series},
       {"/log", orch_web_api_log},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Handlers for one run: its description, metrics, curves, logs and files. */
+/* Handlers for one run: its description, metrics, logs and files. */
 #include "features/web/internal.h"
 
 #include "lib/base/error.h"
@@ -19,7 +19,6 @@
 enum {
     LOG_MAX = 256 * 1024, /* bytes read from the end of a log */
     PICTURE_MAX = 32 << 20,
-    BUCKETS_MAX = 20000,
 };
 
 /* ---- running trials ---------------------------------------------------------------------------
@@ -157,9 +156,6 @@ bool orch_web_api_metrics(struct web_call *call, GError **error)
     return true;
 }
 
-/* ---- curves -----------------------------------------------------------------------------------
- */
-
 json_t *orch_web_thin_json(const struct orch_thin *thin)
 {
     g_autoptr(GArray) points = orch_thin_points(thin);
@@ -172,41 +168,6 @@ json_t *orch_web_thin_json(const struct orch_thin *thin)
     }
     return json_pack("{s:o s:o s:o s:I s:I}", "step", step, "t_ms", t_ms, "value", value, "count",
                      (json_int_t)orch_thin_count(thin), "width", (json_int_t)orch_thin_width(thin));
-}
-
-bool orch_web_api_series(struct web_call *call, GError **error)
-{
-    int64_t from = G_MININT64, to = G_MAXINT64, buckets = 1000;
-    const char *name = orch_web_query_text(call, "metric", NULL);
-    if (!name) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add ?metric=NAME", "the query has no metric");
-        return false;
-    }
-    if (!orch_web_query_int(call, "from", G_MININT64, G_MAXINT64, &from, error) ||
-        !orch_web_query_int(call, "to", G_MININT64, G_MAXINT64, &to, error) ||
-        !orch_web_query_int(call, "buckets", 2, BUCKETS_MAX, &buckets, error))
-        return false;
-    struct orch_run *run = orch_store_run(call->store, call->run, error);
-    if (!run)
-        return false;
-    GError *problem = NULL;
-    g_autofree char *unit = NULL;
-    struct orch_thin *thin = orch_store_thin_series(call->store, run->id, name, from, to,
-                                                    (unsigned)buckets, &unit, &problem);
-    if (thin) {
-        json_t *o = orch_web_thin_json(thin);
-        put(o, "key", run->key);
-        put(o, "metric", name);
-        put(o, "unit", unit);
-        orch_web_answer_json(call, o, 9);
-    } else if (problem) {
-        g_propagate_error(error, problem);
-    } else {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "the run has no metric '%.100s'", name);
-    }
-    orch_thin_free(thin);
-    orch_run_free(run);
-    return thin != NULL;
 }
 
 /* ---- logs and files ---------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 
 struct serve_options {
     const char *port, *address;
-    bool token;
+    bool token, read_only;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -20,7 +20,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct serve_options, address, TEXT, "bind", .value = "ADDRESS",
                 .help = "listen at another address than 127.0.0.1, with a token"),
     ORCH_OPTION(struct serve_options, token, FLAG, "token",
-                .help = "require a token at 127.0.0.1 too, for machines with other users"),
+                .help = "require the token for reading, too, on a machine with other users"),
+    ORCH_OPTION(struct serve_options, read_only, FLAG, "read-only",
+                .help = "let the page change nothing: no tags, notes, names, hiding, cancelling"),
     {0}};
 
 static int become(const struct orch_cli *cli, const struct serve_options *o, int64_t port,
@@ -38,6 +40,7 @@ static int become(const struct orch_cli *cli, const struct serve_options *o, int
                            o->address ? o->address : "",
                            number,
                            o->token ? "1" : "0",
+                           o->read_only ? "1" : "0",
                            cli->quiet ? "1" : "0"};
     g_autoptr(GPtrArray) all = g_ptr_array_new();
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
@@ -72,13 +75,16 @@ const struct orch_command ORCH_COMMAND_SERVE = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct serve_options),
     .about =
-        "Prints the page's address and serves it until Ctrl-C. It reads the store and never "
-        "writes. It listens only at 127.0.0.1, or with --bind at another address, and then "
-        "requires the token that is part of the printed address. The page shows the reports of "
-        "each RECIPE (default: *.recipe here and in recipes/). docs/serve.md describes the "
-        "page and its JSON interface.",
-    .examples = "  orch serve                            # then open http://127.0.0.1:8899/\n"
-                "  orch serve --port 0 --token           # any free port, with a token\n"
-                "  ssh -L 8899:localhost:8899 lab        # see a page that runs on 'lab' from here",
+        "Prints the page's address and serves it until Ctrl-C. It listens only at 127.0.0.1, or "
+        "with --bind at another address. The address has a token: whoever opened it can tag, note, "
+        "name, hide and cancel runs from the page. Without the token the page only reads, and with "
+        "--bind or --token it is refused. --read-only switches all changes off, as does a store "
+        "of somebody else. The page shows the reports of each RECIPE (default: *.recipe here and "
+        "in recipes/). docs/serve.md describes the page and its JSON interface.",
+    .examples =
+        "  orch serve                            # then open the address that it prints\n"
+        "  orch serve --read-only                # a page that changes nothing\n"
+        "  orch serve --port 0 --token           # any free port; the token for reading, too\n"
+        "  ssh -L 8899:localhost:8899 lab        # see a page that runs on 'lab' from here",
     .run = run,
 };

@@ -25,6 +25,7 @@ enum {
     WEB_LISTINGS = 16, /* cached orders of runs */
 };
 
+struct web_folded;
 struct web_live;
 
 struct orch_web {
@@ -42,9 +43,10 @@ struct orch_web {
     struct web_live *live;
     guint reaper;
 
-    GMutex lock; /* protects listings */
+    GMutex lock; /* protects listings and folded */
     GQueue *listings;
-    GMutex callback_lock; /* serialises the callbacks in options */
+    struct web_folded *folded; /* api_lines.c; or NULL */
+    GMutex callback_lock;      /* serialises the callbacks in options but `change` */
 };
 
 /** A request to the interface, as a handler sees it. */
@@ -53,6 +55,8 @@ struct web_call {
     struct orch_store *store;
     const char *run;   /* RUN in /api/v1/runs/RUN/..., else NULL */
     GHashTable *query; /* char * -> char * */
+    GBytes *body;      /* of a change; else NULL */
+    bool may_change;   /* the request has the token, and the store may be changed */
     /* the response */
     const char *type;  /* NULL: JSON */
     bool stands_alone; /* the response is a report page with its own style and no external resources
@@ -87,10 +91,18 @@ web_handler orch_web_route_find(const char *path, char **out_run);
 
 bool orch_web_api_runs(struct web_call *call, GError **error);
 bool orch_web_api_groups(struct web_call *call, GError **error);
+bool orch_web_api_importance(struct web_call *call, GError **error);
+bool orch_web_api_lines(struct web_call *call, GError **error);
+bool orch_web_api_sparks(struct web_call *call, GError **error);
 bool orch_web_api_names(struct web_call *call, GError **error);
+bool orch_web_api_fields(struct web_call *call, GError **error);
+bool orch_web_api_values(struct web_call *call, GError **error);
+bool orch_web_api_change(struct web_call *call, GError **error);
 bool orch_web_api_coverage(struct web_call *call, GError **error);
 bool orch_web_api_run(struct web_call *call, GError **error);
+bool orch_web_api_changes(struct web_call *call, GError **error);
 bool orch_web_api_metrics(struct web_call *call, GError **error);
+bool orch_web_api_curves(struct web_call *call, GError **error);
 bool orch_web_api_series(struct web_call *call, GError **error);
 bool orch_web_api_band(struct web_call *call, GError **error);
 bool orch_web_api_log(struct web_call *call, GError **error);
@@ -101,10 +113,23 @@ bool orch_web_api_artifact(struct web_call *call, GError **error);
  * version. */
 GArray *orch_web_listing(struct web_call *call, char **out_version, GError **error);
 void orch_web_listings_free(GQueue *listings);
+/** Returns a text that is equal for requests with the same listing. The caller frees. */
+char *orch_web_listing_key(struct web_call *call, const char *version);
+
+/** Formats a cell. New reference. */
+json_t *orch_web_cell_json(const struct orch_row_cell *cell);
+/** Returns the number in a cell; NaN for anything else. */
+double orch_web_cell_number(const struct orch_row_cell *cell);
+
+/** Frees the lines that were folded last (api_lines.c). */
+void orch_web_folded_free(struct web_folded *folded);
 
 /** Ranks the names that the reports of the store's newest recipes use (importance.c). NULL with an
  * error; the caller unrefs. */
 GHashTable *orch_web_importance_new(struct orch_store *store, GError **error);
+/** The same by the recipes of some runs alone. */
+GHashTable *orch_web_importance_of(struct orch_store *store, const int64_t *ids, size_t count,
+                                   GError **error);
 /** Returns a name's rank: the lower, the earlier it is shown. */
 int orch_web_importance_rank(GHashTable *ranks, const struct orch_known_name *name);
 /** Returns [{"kind", "name", "unit", "better", "rank"}] for struct orch_known_name *. New

@@ -5,9 +5,11 @@
  * Forecasts and reports are made by running `orch predict --json` and `orch report --json`. The
  * page therefore shows what the commands print, and a recipe or a plugin cannot affect the server.
  *
- * usage: orch-web ORCH VERSION STORE ADDRESS PORT TOKEN QUIET [RECIPE...]
+ * Changes are carried out by 'orch tag' and other commands for the same reason.
  *
- * ORCH is the program's path. ADDRESS "" means 127.0.0.1. TOKEN and QUIET are 0 or 1. */
+ * usage: orch-web ORCH VERSION STORE ADDRESS PORT TOKEN READ_ONLY QUIET [RECIPE...]
+ *
+ * ORCH is the program's path. ADDRESS "" means 127.0.0.1. TOKEN, READ_ONLY and QUIET are 0 or 1. */
 #include "features/web/web.h"
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
@@ -37,21 +39,21 @@ static void fail_with(const struct orch_subprocess_end *end, GError **error)
 {
     g_autofree char *text = g_strchomp(g_strdup(end->err));
     const char *start = g_str_has_prefix(text, "orch: ") ? text + strlen("orch: ") : text;
-    if (end->signal || !*start)
+    if (end->signal || !*start) {
         orch_error_set(error, ORCH_ERROR_IO, "run the command in a terminal",
                        "the command ended with status %d", end->status);
-    else
-        g_set_error(error, ORCH_ERROR, ORCH_ERROR_USAGE, "%s", start);
+        return;
+    }
+    g_auto(GStrv) parts = g_strsplit(start, "\n  hint: ", 2);
+    orch_error_set(error, ORCH_ERROR_USAGE, parts[1], "%s", parts[0]);
 }
 
-/* Runs a command of orch and returns its output. Appends the program and common options to `words`
- * (char *). The caller frees. */
-static char *query_text(const struct request *request, GPtrArray *words, GError **error)
+/* Runs a command line of orch and returns its output. Takes the words (char *) without the program;
+ * they become NULL-terminated. The caller frees. */
+static char *run_program(const struct request *request, GPtrArray *words, GError **error)
 {
     struct orch_subprocess_end end;
     g_ptr_array_insert(words, 0, g_strdup(request->program));
-    g_ptr_array_add(words, g_strdup("--quiet"));
-    g_ptr_array_add(words, g_strdup_printf("--db=%s", request->db));
     g_ptr_array_add(words, NULL);
     g_autofree char *name = g_strdup_printf("orch %s", (const char *)words->pdata[1]);
     const struct orch_subprocess command = {.argv = (const char *const *)words->pdata,
@@ -65,6 +67,15 @@ static char *query_text(const struct request *request, GPtrArray *words, GError 
         fail_with(&end, error);
     orch_subprocess_end_clear(&end);
     return out;
+}
+
+/* Runs a command of orch and returns its output. Appends the common options to `words` (char *).
+ * The caller frees. */
+static char *query_text(const struct request *request, GPtrArray *words, GError **error)
+{
+    g_ptr_array_add(words, g_strdup("--quiet"));
+    g_ptr_array_add(words, g_strdup_printf("--db=%s", request->db));
+    return run_program(request, words, error);
 }
 
 static json_t *query_program(const struct request *request, GPtrArray *words, GError **error)
@@ -198,10 +209,67 @@ static char *page(void *ctx, GHashTable *query, GError **error)
     return words ? query_text(ctx, words, error) : NULL;
 }
 
+/* ---- changes ----------------------------------------------------------------------------------
+ */
+
+/* The command behind each verb; `option` comes in front of the run. */
+static const struct {
+    const char *verb, *command, *option;
+    bool is_reason; /* the text is why, and may be missing */
+} CHANGES[] = {
+    {"tag", "tag", NULL, false},       {"untag", "tag", "--remove", false},
+    {"note", "note", NULL, false},     {"name", "name", NULL, false},
+    {"hide", "rm", NULL, true},        {"show", "rm", "--undo", false},
+    {"cancel", "cancel", NULL, false},
+};
+
+/* Everything from the page stands behind '--', so that it is never read as an option; the reason,
+ * an option's value, is one word with its option. */
+static bool change(void *ctx, const char *verb, const char *run, const char *text, GError **error)
+{
+    const struct request *request = ctx;
+    for (size_t i = 0; i < G_N_ELEMENTS(CHANGES); i++) {
+        if (strcmp(CHANGES[i].verb, verb) != 0)
+            continue;
+        g_autoptr(GPtrArray) words = words_of(CHANGES[i].command, CHANGES[i].option);
+        g_ptr_array_add(words, g_strdup("--quiet"));
+        g_ptr_array_add(words, g_strdup_printf("--db=%s", request->db));
+        if (text && CHANGES[i].is_reason)
+            g_ptr_array_add(words, g_strdup_printf("--reason=%s", text));
+        g_ptr_array_add(words, g_strdup("--"));
+        g_ptr_array_add(words, g_strdup(run));
+        if (text && !CHANGES[i].is_reason)
+            g_ptr_array_add(words, g_strdup(text));
+        g_autofree char *said = run_program(request, words, error);
+        return said != NULL;
+    }
+    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "nothing can be done by '%s'", verb);
+    return false;
+}
+
+/* ---- differences ------------------------------------------------------------------------------
+ */
+
+static json_t *difference(void *ctx, const char *a, const char *b, GError **error)
+{
+    g_autoptr(GPtrArray) words = words_of("diff", "--source");
+    g_ptr_array_add(words, g_strdup(a));
+    g_ptr_array_add(words, g_strdup(b));
+    return query_program(ctx, words, error);
+}
+
+static json_t *comparison(void *ctx, const char *a, const char *b, GError **error)
+{
+    g_autoptr(GPtrArray) words = words_of("compare", NULL);
+    g_ptr_array_add(words, g_strdup(a));
+    g_ptr_array_add(words, g_strdup(b));
+    return query_program(ctx, words, error);
+}
+
 /* ---- the program ------------------------------------------------------------------------------
  */
 
-enum word { ORCH, VERSION, STORE, ADDRESS, PORT, TOKEN, QUIET, RECIPES };
+enum word { ORCH, VERSION, STORE, ADDRESS, PORT, TOKEN, READ_ONLY, QUIET, RECIPES };
 
 static void end_with(const GError *error)
 {
@@ -225,10 +293,14 @@ int main(int argc, char **argv)
         .address = *words[ADDRESS] ? words[ADDRESS] : NULL,
         .port = (unsigned)strtoul(words[PORT], NULL, 10),
         .with_token = strcmp(words[TOKEN], "1") == 0,
+        .is_read_only = strcmp(words[READ_ONLY], "1") == 0,
         .forecast = forecast,
         .reports = reports,
         .report = report,
         .page = page,
+        .change = change,
+        .difference = difference,
+        .comparison = comparison,
         .ctx = &request,
     };
     g_autoptr(GError) error = NULL;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Listens and handles requests: access is decided from the header, a file of the page is sent at
- * once, and a query of the store is passed to a worker while the message is paused. */
+ * once, and what needs the store is passed to a worker while the message is paused. */
 #include "features/web/internal.h"
 #include "features/web/page_files.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "store/store_dir.h"
 
 #include <glib-unix.h>
 #include <string.h>
@@ -43,12 +44,13 @@ static void put_error(SoupServerMessage *message, unsigned status, const char *t
     put_bytes(message, status, "application/json", bytes);
 }
 
-static void put_closing_error(SoupServerMessage *message, const struct web_verdict *verdict)
+static void put_closing_error(SoupServerMessage *message, const struct web_verdict *verdict,
+                              bool is_change)
 {
     SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
     soup_message_headers_replace(headers, "Connection", "close");
     if (verdict->status == 405)
-        soup_message_headers_replace(headers, "Allow", "GET, HEAD");
+        soup_message_headers_replace(headers, "Allow", is_change ? "POST" : "GET, HEAD");
     put_error(message, verdict->status, verdict->message, verdict->hint);
 }
 
@@ -76,30 +78,39 @@ static int64_t body_bytes(SoupMessageHeaders *headers)
     return encoding == SOUP_ENCODING_NONE || encoding == SOUP_ENCODING_EOF ? 0 : -1;
 }
 
-static void on_head(SoupServer *soup, SoupServerMessage *message, const char *path,
-                    GHashTable *query, gpointer data)
+/* Reads the header fields that decide about a request. `url` lives as long as the head. */
+static struct web_head read_head(SoupServerMessage *message, const char *path, GHashTable *query,
+                                 const char *url)
 {
-    (void)soup;
-    struct orch_web *web = data;
     SoupMessageHeaders *headers = soup_server_message_get_request_headers(message);
-    g_autofree char *url = g_uri_to_string(soup_server_message_get_uri(message));
-    const struct web_head head = {
+    return (struct web_head){
         .method = soup_server_message_get_method(message),
         .host = soup_message_headers_get_one(headers, "Host"),
         .cookie = soup_message_headers_get_one(headers, "Cookie"),
         .authorization = soup_message_headers_get_one(headers, "Authorization"),
         .site = soup_message_headers_get_one(headers, "Sec-Fetch-Site"),
+        .origin = soup_message_headers_get_one(headers, "Origin"),
+        .type = soup_message_headers_get_one(headers, "Content-Type"),
         .path = path,
         .query_token = query ? g_hash_table_lookup(query, "token") : NULL,
         .url_bytes = strlen(url),
         .body_bytes = body_bytes(headers),
     };
+}
+
+static void on_head(SoupServer *soup, SoupServerMessage *message, const char *path,
+                    GHashTable *query, gpointer data)
+{
+    (void)soup;
+    struct orch_web *web = data;
+    g_autofree char *url = g_uri_to_string(soup_server_message_get_uri(message));
+    const struct web_head head = read_head(message, path, query, url);
     orch_web_connection_busy(message, true);
     struct web_verdict verdict = orch_web_guard_check(&web->guard, &head);
     if (verdict.status == 303)
         set_cookie(&web->guard, message);
     else if (verdict.status)
-        put_closing_error(message, &verdict);
+        put_closing_error(message, &verdict, strcmp(path, WEB_CHANGE_PATH) == 0);
 }
 
 /* ---- queries of the store ----------------------------------------------------------------------
@@ -111,7 +122,9 @@ struct job {
     web_handler handler;
     char *run;
     GHashTable *query;
-    bool is_gone; /* the browser has disconnected; main thread only */
+    GBytes *body;    /* of a change; else NULL */
+    bool may_change; /* the request has the token */
+    bool is_gone;    /* the browser has disconnected; main thread only */
     gulong gone_handler;
     /* the response */
     unsigned status;
@@ -127,6 +140,7 @@ static void job_free(struct job *job)
     g_object_unref(job->message);
     g_hash_table_unref(job->query);
     g_bytes_unref(job->bytes);
+    g_bytes_unref(job->body);
     g_free(job->attachment);
     g_free(job->run);
     g_free(job);
@@ -176,7 +190,11 @@ static void answer(gpointer data, gpointer pool_data)
     (void)pool_data;
     struct job *job = data;
     g_autoptr(GError) error = NULL;
-    struct web_call call = {.web = job->web, .run = job->run, .query = job->query};
+    struct web_call call = {.web = job->web,
+                            .run = job->run,
+                            .query = job->query,
+                            .body = job->body,
+                            .may_change = job->may_change};
     call.store = take_store(job->web, &error);
     if (call.store)
         orch_store_limit_time(call.store, WEB_QUERY_S);
@@ -204,36 +222,58 @@ static void on_job_gone(SoupServerMessage *message, gpointer data)
     ((struct job *)data)->is_gone = true;
 }
 
-static void answer_from_store(struct orch_web *web, SoupServerMessage *message, const char *path,
-                              GHashTable *query)
+static void copy_query(GHashTable *query, GHashTable *out)
 {
-    char *run = NULL;
-    web_handler handler = orch_web_route_find(path, &run);
-    if (!handler) {
-        put_error(message, 404, "there is nothing at this address", "see docs/serve.md");
-        return;
-    }
-    if (g_thread_pool_unprocessed(web->workers) >= WEB_JOBS_MAX) {
-        g_free(run);
-        put_error(message, 503, "too many requests at once", "try again in a moment");
-        return;
-    }
-    struct job *job = g_new0(struct job, 1);
-    job->web = web;
-    job->message = g_object_ref(message);
-    job->handler = handler;
-    job->run = run;
-    job->query = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     GHashTableIter iter;
     gpointer name, value;
     if (query)
         g_hash_table_iter_init(&iter, query);
     while (query && g_hash_table_iter_next(&iter, &name, &value))
         if (g_utf8_validate(name, -1, NULL) && g_utf8_validate(value, -1, NULL))
-            g_hash_table_insert(job->query, g_strdup(name), g_strdup(value));
+            g_hash_table_insert(out, g_strdup(name), g_strdup(value));
+}
+
+/* Passes a request to a worker. Takes ownership of `run` and `body`. */
+static void start_job(struct orch_web *web, SoupServerMessage *message, web_handler handler,
+                      char *run, GHashTable *query, GBytes *body)
+{
+    if (g_thread_pool_unprocessed(web->workers) >= WEB_JOBS_MAX) {
+        g_free(run);
+        g_bytes_unref(body);
+        put_error(message, 503, "too many requests at once", "try again in a moment");
+        return;
+    }
+    const struct web_head head = read_head(message, "", NULL, "");
+    struct job *job = g_new0(struct job, 1);
+    job->web = web;
+    job->message = g_object_ref(message);
+    job->handler = handler;
+    job->run = run;
+    job->body = body;
+    job->may_change = !web->guard.no_change && orch_web_guard_knows(&web->guard, &head);
+    job->query = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    copy_query(query, job->query);
     job->gone_handler = g_signal_connect(message, "disconnected", G_CALLBACK(on_job_gone), job);
     soup_server_message_pause(message);
     g_thread_pool_push(web->workers, job, NULL);
+}
+
+static void answer_from_store(struct orch_web *web, SoupServerMessage *message, const char *path,
+                              GHashTable *query)
+{
+    char *run = NULL;
+    web_handler handler = orch_web_route_find(path, &run);
+    if (handler)
+        start_job(web, message, handler, run, query, NULL);
+    else
+        put_error(message, 404, "there is nothing at this address", "see docs/serve.md");
+}
+
+/* The guard has let only a POST with a short body come here. */
+static void change_store(struct orch_web *web, SoupServerMessage *message)
+{
+    GBytes *body = soup_message_body_flatten(soup_server_message_get_request_body(message));
+    start_job(web, message, orch_web_api_change, NULL, NULL, body);
 }
 
 /* ---- files ------------------------------------------------------------------------------------
@@ -270,6 +310,8 @@ static void on_request(SoupServer *soup, SoupServerMessage *message, const char 
         if (!orch_web_live_follow(web->live, message, key))
             put_error(message, 503, "too many pages follow the running trials",
                       "close some of them");
+    } else if (strcmp(path, WEB_CHANGE_PATH) == 0) {
+        change_store(web, message);
     } else if (g_str_has_prefix(path, "/api/")) {
         answer_from_store(web, message, path, query);
     } else {
@@ -303,9 +345,11 @@ static bool choose_address(struct orch_web *web, GInetAddress **out, GError **er
     web->guard.address = is_v6 ? g_strdup_printf("[%s]", figures) : g_strdup(figures);
     web->guard.host = g_ascii_strdown(g_get_host_name(), -1);
     web->guard.is_any = g_inet_address_get_is_any(*out);
-    if (!is_loopback || web->options.with_token)
+    web->guard.is_open = is_loopback && !web->options.with_token;
+    const bool needs_token = !web->guard.is_open || !web->guard.no_change;
+    if (needs_token)
         web->guard.token = orch_web_token_new();
-    if ((!is_loopback || web->options.with_token) && !web->guard.token) {
+    if (needs_token && !web->guard.token) {
         orch_error_set(error, ORCH_ERROR_IO, NULL,
                        "cannot get random bytes for a token from the system");
         return false;
@@ -338,6 +382,18 @@ static bool listen_at(struct orch_web *web, GInetAddress *address, GError **erro
     return true;
 }
 
+/* Returns why the page may not change this store; NULL: it may. */
+static const char *why_unchanged(const struct orch_web *web, const struct orch_store *store)
+{
+    if (web->options.is_read_only || !web->options.change)
+        return "this page only reads: the server was started with --read-only";
+    if (!orch_store_is_own(store))
+        return "this page only reads: the store is not yours";
+    if (access(web->options.store_path, W_OK) != 0)
+        return "this page only reads: the store cannot be written";
+    return NULL;
+}
+
 static bool open_all(struct orch_web *web, GError **error)
 {
     g_autoptr(GInetAddress) address = NULL;
@@ -355,6 +411,7 @@ static bool open_all(struct orch_web *web, GError **error)
                        web->options.store_path);
         return false;
     }
+    web->guard.no_change = why_unchanged(web, store);
     web->files = orch_web_files_read(folder, error);
     return web->files && choose_address(web, &address, error) && listen_at(web, address, error) &&
            (web->live = orch_web_live_new(web, error)) != NULL;
@@ -433,6 +490,7 @@ void orch_web_free(struct orch_web *web)
     g_async_queue_unref(web->stores);
     g_clear_pointer(&web->files, g_hash_table_unref);
     orch_web_listings_free(web->listings);
+    orch_web_folded_free(web->folded);
     g_main_loop_unref(web->loop);
     orch_web_guard_clear(&web->guard);
     g_mutex_clear(&web->lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Serves a web page for a store: static files from share/web, and a JSON interface under /api/v1/
- * (docs/serve.md). It never writes to the store, and answers only GET and HEAD.
+ * (docs/serve.md). GET and HEAD never write to the store. One address takes POST: it has changes
+ * carried out by the program orch, for requests that have the token and come from the page itself.
  *
  * One thread handles connections and follows running trials; a few others query the store, each
  * with its own handle. libsoup implements HTTP. Rejected: our own HTTP parser (security holes), a
@@ -21,6 +22,7 @@ struct orch_web_options {
     const char *address; /* NULL: 127.0.0.1; an address other than loopback requires a token */
     unsigned port;       /* 0: any free port */
     bool with_token;     /* require a token on a loopback address, too */
+    bool is_read_only;   /* no change of the store */
     /** Returns a forecast. Called from worker threads, one call at a time. `query` (char * -> char
      * *) is the query of the page's URL. New reference; NULL with an error. The callback is NULL
      * when there are no forecasts. */
@@ -32,8 +34,20 @@ struct orch_web_options {
     /** Returns one report as a self-contained HTML page without scripts; freed with g_free. Called
      * like `forecast`. */
     char *(*page)(void *ctx, GHashTable *query, GError **error);
+    /** Carries out a change (`verb`: one of ORCH_WEB_VERBS) of a run. `text` is NULL where the verb
+     * needs none. Called from worker threads. NULL: nothing can be changed. */
+    bool (*change)(void *ctx, const char *verb, const char *run, const char *text, GError **error);
+    /** How two runs differ, as 'orch diff --json --source' says it. Called from worker threads. New
+     * reference; NULL with an error. The callback is NULL when it is not known. */
+    json_t *(*difference)(void *ctx, const char *a, const char *b, GError **error);
+    /** The numbers of two sides, as 'orch compare --json' says it of two conditions. As
+     * `difference`. */
+    json_t *(*comparison)(void *ctx, const char *a, const char *b, GError **error);
     void *ctx;
 };
+
+/** What can be done with a run: tag, untag, note, name, hide, show, cancel; ends with NULL. */
+extern const char *const ORCH_WEB_VERBS[];
 
 /** Opens the store and listens. NULL with ORCH_ERROR_STORE, ORCH_ERROR_USAGE for an invalid
  * address, ORCH_ERROR_IO when the port is in use. Options and their texts are copied. */

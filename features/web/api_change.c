@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Handler for changes: {"do": VERB, "runs": [KEY...], "text": TEXT}. The guard has let only
+ * requests with the token pass (access.c). Each run is changed by itself, and the answer says which
+ * were. */
+#include "features/web/internal.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+
+#include <string.h>
+
+enum { RUNS_MAX = 200, TEXT_MAX = 4000, KEY_MAX = 64 };
+
+const char *const ORCH_WEB_VERBS[] = {"tag",  "untag", "note",   "name",
+                                      "hide", "show",  "cancel", NULL};
+
+/* Verbs that cannot do without a text. */
+static const char *const WORDY[] = {"tag", "untag", "note", "name", NULL};
+
+static bool is_key(const char *text)
+{
+    return text && *text && strlen(text) <= KEY_MAX &&
+           strspn(text, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_") == strlen(text);
+}
+
+/* Checks the whole request before anything is changed. */
+static bool is_sound(const json_t *change, const char **out_verb, const char **out_text,
+                     GError **error)
+{
+    const char *verb = json_string_value(json_object_get(change, "do"));
+    const char *text = json_string_value(json_object_get(change, "text"));
+    const json_t *runs = json_object_get(change, "runs");
+    const size_t count = json_array_size(runs);
+    const char *wrong = NULL;
+    if (!verb || !g_strv_contains(ORCH_WEB_VERBS, verb))
+        wrong = "'do' is none of tag, untag, note, name, hide, show and cancel";
+    else if (!count || count > RUNS_MAX)
+        wrong = "'runs' is no list of 1 to 200 keys";
+    else if (text && (strlen(text) > TEXT_MAX || !g_utf8_validate(text, -1, NULL)))
+        wrong = "'text' is longer than 4000 bytes";
+    else if (g_strv_contains(WORDY, verb) && (!text || !*text))
+        wrong = "'text' is missing";
+    for (size_t i = 0; !wrong && i < count; i++)
+        if (!is_key(json_string_value(json_array_get(runs, i))))
+            wrong = "'runs' has something that is no key of a run";
+    *out_verb = verb;
+    *out_text = text && *text ? text : NULL;
+    if (wrong)
+        orch_error_set(error, ORCH_ERROR_USAGE, "see docs/serve.md", "the change is refused: %s",
+                       wrong);
+    return !wrong;
+}
+
+static json_t *failure_json(const char *run, const GError *why)
+{
+    g_autofree char *message = NULL, *hint = NULL;
+    orch_web_error_split(why, &message, &hint);
+    return json_pack("{s:s s:s s:s?}", "run", run, "message", message, "hint", hint);
+}
+
+bool orch_web_api_change(struct web_call *call, GError **error)
+{
+    const struct orch_web_options *o = &call->web->options;
+    gsize length = 0;
+    const char *bytes = g_bytes_get_data(call->body, &length);
+    g_autoptr(json_t) change = orch_json_parse(bytes ? bytes : "", length, WEB_CHANGE_MAX, NULL);
+    const char *verb, *text;
+    if (!is_sound(change, &verb, &text, error)) /* what is no JSON has no verb */
+        return false;
+    const json_t *runs = json_object_get(change, "runs");
+    json_t *done = json_array(), *failed = json_array();
+    for (size_t i = 0; i < json_array_size(runs); i++) {
+        const char *run = json_string_value(json_array_get(runs, i));
+        g_autoptr(GError) why = NULL;
+        if (o->change(o->ctx, verb, run, text, &why))
+            json_array_append_new(done, json_string(run));
+        else
+            json_array_append_new(failed, failure_json(run, why));
+    }
+    orch_web_answer_json(call, json_pack("{s:o s:o}", "done", done, "failed", failed), 15);
+    return true;
+}
