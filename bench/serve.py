@@ -43,7 +43,7 @@ def load(driver, url, mark):
 def main():
     orch, store = sys.argv[1:3]
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
-    server = subprocess.Popen([orch, "serve", "--port", "0", "--db", store, "--quiet"],
+    server = subprocess.Popen([orch, "serve", "--read-only", "--port", "0", "--db", store, "--quiet"],
                               stdout=subprocess.PIPE, text=True)
     driver = None
     try:

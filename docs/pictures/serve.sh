@@ -16,7 +16,7 @@ export ORCH_USER=ada
 git init -q -b main . && git add -A
 git -c user.name=orch -c user.email=orch@example.org commit -qm runs
 orch run serve.recipe --no-progress
-orch serve --port 0 --quiet >address &
+orch serve --read-only --port 0 --quiet >address &
 server=$!
 while [ ! -s address ]; do sleep 0.1; done
 /usr/bin/python3 - "$(cat address)" "$here" <<'P'

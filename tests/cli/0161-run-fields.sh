@@ -27,7 +27,7 @@ import re, sys
 print(",".join(re.findall(r"^\| `(\w+)` \| [^|]+ \|$", open(sys.argv[1]).read(), re.M)))' "$SOURCE/docs/run-fields.md")" >all.json || _fail 'export of every documented field'
 echo null >page.json
 if orch serve --help >/dev/null 2>&1; then
-    orch serve --port 0 >served 2>serve.err &
+    orch serve --read-only --port 0 >served 2>serve.err &
     server=$!
     trap 'kill "$server" 2>/dev/null; cleanup' EXIT
     for _ in $(seq 200); do

@@ -57,7 +57,7 @@ same "$(ends)" " 1 few measured 0 45 3
 # the page's bands end at the same steps, also in a range of the steps
 ok orch ls -n 0 --where experiment=many --json
 keys=$(python3 -c 'import json, sys; print(",".join(r["key"] for r in json.load(sys.stdin)["runs"]))' <<<"$out")
-orch serve --port 0 >"$SCRATCH/served" 2>/dev/null &
+orch serve --read-only --port 0 >"$SCRATCH/served" 2>/dev/null &
 server=$!
 trap 'kill $server 2>/dev/null; cleanup' EXIT
 until [ -s "$SCRATCH/served" ] || ! kill -0 $server 2>/dev/null; do sleep 0.05; done

@@ -30,7 +30,7 @@ R
 git add -A
 git commit -qm first
 ok orch run fit.recipe -q
-orch serve --port 0 >served 2>serve.err &
+orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
 trap 'kill "$server" 2>/dev/null; cleanup' EXIT
 for _ in $(seq 200); do
@@ -85,7 +85,7 @@ sed -i '/^report:/,$d; s/recipe: fit/recipe: bare/' fit.recipe
 rm -rf .orch
 ok orch run fit.recipe few -q
 rm served
-orch serve --port 0 >served 2>serve.err &
+orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
 for _ in $(seq 200); do
     [ -s served ] && break

@@ -24,7 +24,7 @@ ok orch run fit.recipe -q
 same "$(orch ls --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]))')" 12 'runs:'
 ok orch best loss --by rate --json
 printf "%s" "$out" >best.json
-orch serve --port 0 >served 2>serve.err &
+orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
 trap 'kill "$server" 2>/dev/null; cleanup' EXIT
 for _ in $(seq 200); do

@@ -49,7 +49,7 @@ truncate -s 33M "$large"
 lost=$(object lost)
 [ -f "$lost" ] || lost=.orch/objects/${lost#*objects/}
 rm -f "$lost"
-orch serve --port 0 >served 2>serve.err &
+orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
 trap 'kill "$server" 2>/dev/null; cleanup' EXIT
 for _ in $(seq 200); do

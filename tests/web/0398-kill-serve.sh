@@ -15,7 +15,7 @@ trap '[ -z "$server" ] || kill -9 "$server" 2>/dev/null; cleanup' EXIT
 # serve CMD...: starts a server through CMD..., waits until it says its address or has ended, and sets $port
 serve() {
     rm -f "$SCRATCH/served"
-    "$@" orch serve --port "${port:-0}" >"$SCRATCH/served" 2>"$SCRATCH/serve.err" &
+    "$@" orch serve --read-only --port "${port:-0}" >"$SCRATCH/served" 2>"$SCRATCH/serve.err" &
     server=$!
     until [ -s "$SCRATCH/served" ] || ! kill -0 "$server" 2>/dev/null; do sleep 0.02; done
     base=$(head -n 1 "$SCRATCH/served")

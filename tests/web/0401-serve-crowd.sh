@@ -5,7 +5,7 @@
 [ -x "$BUILD/orch-web" ] || skip 'orch was built without the HTTP library'
 sleeps nap '0'
 ok orch run nap.recipe
-orch serve --port 0 >"$SCRATCH/served" 2>"$SCRATCH/serve.err" &
+orch serve --read-only --port 0 >"$SCRATCH/served" 2>"$SCRATCH/serve.err" &
 server=$!
 holder=
 trap 'kill $server $holder 2>/dev/null; cleanup' EXIT

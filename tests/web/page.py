@@ -1,82 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Walks the page of 'orch serve' as a reader would: page.py ADDRESS CHROMIUM CHROMEDRIVER [FOLDER for pictures].
 The store is that of store.sh; the trial that is watched is started here. Exit status 1 with what was not as it should be."""
-import os
 import subprocess
-import sys
-import tempfile
 import time
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
 
-BASE, CHROMIUM, DRIVER = sys.argv[1:4]
-SHOTS = sys.argv[4] if len(sys.argv) > 4 else ""
-PROFILE = tempfile.TemporaryDirectory(ignore_cleanup_errors=True) # of the browser; removed at the end
-
-
-def open_browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-                 "--window-size=1280,900", "--force-device-scale-factor=1", f"--user-data-dir={PROFILE.name}"):
-        options.add_argument(word)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(service=Service(DRIVER), options=options)
-
-
-browser = open_browser()
-
-
-def until(what, condition, seconds=30):
-    """What the condition gives as soon as it is true."""
-    try:
-        return WebDriverWait(browser, seconds, 0.1, ignored_exceptions=[Exception]).until(lambda d: condition())
-    except Exception:
-        fail(f"waited in vain: {what}")
-
-
-def fail(what):
-    text = browser.find_element(By.TAG_NAME, "body").text
-    print(f"{what}\n--- at {browser.current_url}\n{text[:3000]}")
-    print(*(f"console: {line['message'][:300]}" for line in browser.get_log("browser")), sep="\n")
-    browser.quit()
-    sys.exit(1)
-
-
-def expect(what, got, wanted):
-    if got != wanted:
-        fail(f"{what}: {got!r}, expected {wanted!r}")
-
-
-def one(css):
-    return browser.find_element(By.CSS_SELECTOR, css)
-
-
-def all_of(css):
-    return browser.find_elements(By.CSS_SELECTOR, css)
-
-
-def go(path):
-    browser.get("about:blank")
-    browser.get(BASE + path)
-
-
-def text(css="main"):
-    return one(css).text
-
-
-def rows():
-    return [r.text for r in all_of(".grid tbody tr[data-i]")]
-
-
-def shot(name):
-    if SHOTS:
-        time.sleep(0.3)
-        browser.save_screenshot(os.path.join(SHOTS, f"{name}.png"))
+from walk import all_of, browser, end, expect, fail, go, one, rows, shot, text, until
 
 
 def harmless():
@@ -87,21 +18,21 @@ def harmless():
 
 def table():
     go("#/runs")
-    until("7 runs", lambda: len(rows()) == 7)
-    until("count", lambda: text("#count") == "7 runs")
+    until("4 lines", lambda: len(rows()) == 4)
+    until("count", lambda: text("#count") == "7 runs in 4 lines")
     shot("runs")
     # a filter: its error, its result, and both live in the address
     box = one("#filter")
     box.send_keys("rate = nonsense and", Keys.ENTER)
     until("the error of a condition", lambda: "column" in text("#filter-error"))
-    expect("rows below an error", len(rows()), 7)
+    expect("rows below an error", len(rows()), 4)
     shot("runs-error")
     box.send_keys(Keys.CONTROL + "a")
     box.send_keys("rate = 2 and experiment = curves", Keys.ENTER)
-    until("2 runs", lambda: len(rows()) == 2)
+    until("2 runs in a line", lambda: text("#count") == "2 runs in 1 line")
     expect("the error is gone", text("#filter-error"), "")
     browser.refresh()
-    until("2 runs after a reload", lambda: len(rows()) == 2)
+    until("2 runs after a reload", lambda: text("#count") == "2 runs in 1 line")
     expect("the filter after a reload", one("#filter").get_attribute("value"), "rate = 2 and experiment = curves")
     go("#/runs?where=rate%20%3D%2099")
     until("no run", lambda: text("#count") == "no run matches")
@@ -111,7 +42,7 @@ def table():
 
 
 def sorting():
-    go("#/runs?columns=key,rate,accuracy")
+    go("#/runs?columns=key,rate,accuracy&fold=0")
     until("rows", lambda: len(rows()) == 7)
     one("button[data-sort=accuracy]").click()
     until("greatest first", lambda: "sort=accuracy" in browser.current_url and one("th[aria-sort=descending]"))
@@ -126,7 +57,7 @@ def sorting():
 
 
 def grouping():
-    go("#/runs")
+    go("#/runs?fold=0")
     until("rows", lambda: len(rows()) == 7)
     one("#group-cell").click()
     until("4 groups", lambda: text("#count") == "7 runs in 4 groups")
@@ -141,7 +72,7 @@ def grouping():
 
 
 def keyboard():
-    go("#/runs?sort=started&order=up&columns=key,setting")
+    go("#/runs?sort=started&order=up&columns=key,setting&fold=0")
     until("rows", lambda: len(rows()) == 7)
     first = one(".grid tbody tr[tabindex='0']")
     first.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN)
@@ -166,9 +97,9 @@ def keyboard():
 
 def overlay(count):
     until("the curves", lambda: one("#overlay-chart").get_attribute("data-ready"))
-    expect("canvas", len(all_of("#overlay-chart canvas")), 1)
-    expect("legend", len(all_of("#overlay-chart .legend li")), count)
-    until("all points", lambda: f"{60 * count} points; all are drawn" in text("#overlay-note"))
+    expect("a panel for loss and one for odd", [p.get_attribute("data-metric") for p in all_of("#overlay-chart .panel")], ["loss", "odd"])
+    expect("curves in each", [c.get_attribute("data-curves") for c in all_of("#overlay-chart .chart")], [str(count)] * 2)
+    expect("all points", f"loss: {60 * count} points, all are drawn" in text("#overlay-note"), True)
     expect("unit of the axis", "nat" in one("#overlay-chart .chart").get_attribute("aria-label"), True)
     shot("overlay")
     one("#x").send_keys("time")
@@ -182,18 +113,18 @@ def overlay(count):
 
 def smoothing_and_bands():
     """The measured line stays behind the smoothed one; repeats become one line, and what it is made of is said."""
-    go("#/overlay?where=experiment%20%3D%20curves%20and%20rate%20%3D%201&metric=loss")
-    until("two curves", lambda: one("#overlay-chart").get_attribute("data-ready") and len(all_of("#overlay-chart .legend li")) == 2)
+    go("#/overlay?where=experiment%20%3D%20curves%20and%20rate%20%3D%201&metrics=loss")
+    until("two curves", lambda: one("#overlay-chart").get_attribute("data-ready") and one("#overlay-chart .chart").get_attribute("data-curves") == "2")
+    expect("one setting in the legend", [e.text for e in all_of("#overlay-legend button")], ["curves rate=1 (2 runs)"])
     browser.execute_script("const s = document.getElementById('smooth'); s.value = 0.6; s.dispatchEvent(new Event('input'))")
     until("the slider's place in the address", lambda: "smooth=0.6" in browser.current_url)
     expect("what the slider says", "smoothing 0.60" in text(), True)
-    expect("legend of smoothed curves", len(all_of("#overlay-chart .legend li")), 2)
     one("#repeats").send_keys("mean")
-    until("one curve of both repeats", lambda: "repeats=mean" in browser.current_url and text("#overlay-chart .legend") == "curves rate=1 (2 runs)")
-    expect("what is drawn", "with fewer the runs themselves are thin lines" in text("#overlay-note"), True)
+    until("one curve of both repeats", lambda: "repeats=mean" in browser.current_url and "with fewer the runs themselves are thin lines" in text("#overlay-note"))
+    expect("the rule of smoothing", "exponential moving average" in text("#overlay-note"), True)
     shot("bands")
     browser.refresh()
-    until("the same after a reload", lambda: text("#overlay-chart .legend") == "curves rate=1 (2 runs)" and "smoothing 0.60" in text())
+    until("the same after a reload", lambda: "with fewer the runs themselves" in text("#overlay-note") and "smoothing 0.60" in text())
     go("#/runs?group=cell")
     until("groups", lambda: text("#count") == "7 runs in 4 groups")
     next(a for a in all_of(".scroll td a") if a.text == "show").click()
@@ -228,7 +159,7 @@ def run_page():
 
 
 def explore():
-    go("#/explore?x=rate&y=accuracy&by=experiment")
+    go("#/explore?mode=scatter&x=rate&up=accuracy&by=experiment")
     until("a scatter", lambda: all_of("#explore-chart canvas") and "6 runs" in text() or "7 runs" in text())
     shot("explore")
     one("#mode").send_keys("parallel")
@@ -260,7 +191,7 @@ def others():
     expect("what nobody ran", "not run yet" in text() and "orch run" in text(), True)
     shot("reports")
     go("#/no/such/page")
-    until("the table instead", lambda: len(rows()) >= 7)
+    until("the table instead", lambda: len(rows()) >= 4)
 
 
 def live():
@@ -288,7 +219,7 @@ def live_ends():
     fresh = until("word of a new run", lambda: next(b for b in all_of("main button") if "new runs" in b.text), 90)
     expect("exit status of the trial", trial.wait(), 0)
     fresh.click()
-    until("its run", lambda: len(rows()) == 8)
+    until("its run", lambda: text("#count") == "8 runs in 5 lines")
     go("#/live")
     until("nothing runs any more", lambda: "nothing runs now" in text())
 
@@ -311,15 +242,11 @@ def narrow():
 def dark():
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
     go("#/runs")
-    until("rows", lambda: len(rows()) >= 7)
+    until("rows", lambda: len(rows()) >= 5)
     expect("background", browser.execute_script("return getComputedStyle(document.body).backgroundColor"), "rgb(20, 22, 26)")
 
 
 trial = None
 for part in (table, sorting, grouping, keyboard, smoothing_and_bands, fits, run_page, explore, forecast, others, live, live_ends, dark, narrow):
     part()
-noise = [line["message"] for line in browser.get_log("browser") if line["level"] == "SEVERE" and "status of 4" not in line["message"]]
-if noise:
-    fail("the console:\n" + "\n".join(noise))
-browser.quit()
-print("walked")
+end()

@@ -185,9 +185,7 @@ def token():
     expect_refusal("another host, with the cookie", ask("/", host="evil.example", headers=[f"Cookie: {pair}"]), 421)
 
 
-if kind == "open":
-    for part in (hosts, methods, ways_out, page_of_a_report, heads, questions, pages):
+if __name__ == "__main__":
+    for part in (hosts, methods, ways_out, page_of_a_report, heads, questions, pages) if kind == "open" else (token,):
         part()
-else:
-    token()
-print("refused what it must")
+    print("refused what it must")

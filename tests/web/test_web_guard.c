@@ -9,7 +9,11 @@
 
 #include <cmocka.h>
 
-static struct web_guard local = {.address = "127.0.0.1", .host = "lab", .port = 8899};
+static struct web_guard local = {.address = "127.0.0.1",
+                                 .host = "lab",
+                                 .token = "fedcba9876543210",
+                                 .is_open = true,
+                                 .port = 8899};
 static struct web_guard any = {
     .address = "0.0.0.0", .host = "lab", .is_any = true, .token = "0123456789abcdef", .port = 8899};
 
@@ -132,6 +136,66 @@ static void heads(void **state)
     assert_int_equal(orch_web_guard_check(&any, &head).status, 421);
 }
 
+/* A change needs everything at once: each row leaves one thing out, or has it wrong. */
+static void changes(void **state)
+{
+    (void)state;
+    const struct web_head good = {.method = "POST",
+                                  .host = "localhost:8899",
+                                  .path = WEB_CHANGE_PATH,
+                                  .origin = "http://localhost:8899",
+                                  .site = "same-origin",
+                                  .type = "application/json",
+                                  .cookie = "orch_8899=fedcba9876543210",
+                                  .url_bytes = 40,
+                                  .body_bytes = 20};
+    assert_int_equal(orch_web_guard_check(&local, &good).status, 0);
+    const struct {
+        size_t offset;
+        const char *value;
+        unsigned status;
+    } rows[] = {
+        {offsetof(struct web_head, method), "GET", 405},
+        {offsetof(struct web_head, method), "PUT", 405},
+        {offsetof(struct web_head, path), "/api/v1/runs", 405},
+        {offsetof(struct web_head, host), "evil.example", 421},
+        {offsetof(struct web_head, host), "127.0.0.1:8899", 403}, /* another origin */
+        {offsetof(struct web_head, origin), NULL, 403},
+        {offsetof(struct web_head, origin), "http://localhost:3000", 403},
+        {offsetof(struct web_head, origin), "https://localhost:8899", 403},
+        {offsetof(struct web_head, origin), "null", 403},
+        {offsetof(struct web_head, site), "same-site", 403},
+        {offsetof(struct web_head, site), "none", 403},
+        {offsetof(struct web_head, site), NULL, 0}, /* older browsers */
+        {offsetof(struct web_head, type), NULL, 415},
+        {offsetof(struct web_head, type), "text/plain", 415},
+        {offsetof(struct web_head, type), "application/json; charset=utf-8", 0},
+        {offsetof(struct web_head, cookie), NULL, 401},
+        {offsetof(struct web_head, cookie), "orch_8898=fedcba9876543210", 401},
+        {offsetof(struct web_head, authorization), "Bearer x", 0}, /* the cookie is enough */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct web_head head = good;
+        *(const char **)(void *)((char *)&head + rows[i].offset) = rows[i].value;
+        if (orch_web_guard_check(&local, &head).status != rows[i].status)
+            fail_msg("row %zu: %u", i, orch_web_guard_check(&local, &head).status);
+    }
+    struct web_head head = good;
+    head.body_bytes = 0;
+    assert_int_equal(orch_web_guard_check(&local, &head).status, 413);
+    head.body_bytes = WEB_CHANGE_MAX + 1;
+    assert_int_equal(orch_web_guard_check(&local, &head).status, 413);
+    head = good;
+    head.cookie = head.origin = NULL;
+    head.authorization = "Bearer fedcba9876543210";
+    assert_int_equal(orch_web_guard_check(&local, &head).status, 0);
+    struct web_guard closed = local;
+    closed.no_change = "this page only reads";
+    assert_int_equal(orch_web_guard_check(&closed, &good).status, 403);
+    closed.token = NULL;
+    assert_int_equal(orch_web_guard_check(&closed, &good).status, 403);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +203,7 @@ int main(void)
         cmocka_unit_test(tokens),
         cmocka_unit_test(cookies),
         cmocka_unit_test(heads),
+        cmocka_unit_test(changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

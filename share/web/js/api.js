@@ -31,16 +31,48 @@ export async function get(path, query = {}, {signal, wait = WAIT_MS} = {}) {
   return body;
 }
 
+/** POST /api/v1/change: what is to be done with runs (docs/serve.md). Resolves to {done: [key], failed: [{run, message}]}. */
+export async function change(what) {
+  let answer, body;
+  try {
+    answer = await fetch('/api/v1/change', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(what),
+      signal: AbortSignal.timeout(4 * WAIT_MS)});
+    body = await answer.json();
+  } catch {
+    throw new ApiError('the server does not answer', "is 'orch serve' still running?");
+  }
+  if (!answer.ok) throw new ApiError(body.error?.message ?? `status ${answer.status}`, body.error?.hint, answer.status);
+  return body;
+}
+
+let aboutPromise = null;
+/** What the server is, and whether this page may change the store. */
+export function about() {
+  aboutPromise ??= get('about').catch((e) => { aboutPromise = null; throw e; });
+  return aboutPromise;
+}
+
 export const isAbort = (error) => error.name === 'AbortError';
 
 let namesPromise = null;
-/** Names of columns, parameters, results, metrics; asked once, again after forgetNames. */
+/** Names of columns, parameters, results, metrics of the whole store; asked once, again after forgetFields. */
 export function names() {
   namesPromise ??= get('names').then((a) => a.names).catch((e) => { namesPromise = null; throw e; });
   return namesPromise;
 }
-export function forgetNames() {
+
+const fieldPromises = new Map();
+/** What some runs have: {experiments, states, names: [{kind, name, unit, rank, runs, distinct, curves}]}, the names in the
+ * order in which they are offered. query: {where} or {runs: keys with commas}. */
+export function fields(query) {
+  const key = JSON.stringify(query);
+  if (fieldPromises.size > 20) fieldPromises.clear();
+  if (!fieldPromises.has(key)) fieldPromises.set(key, get('fields', query).catch((e) => { fieldPromises.delete(key); throw e; }));
+  return fieldPromises.get(key);
+}
+export function forgetFields() {
   namesPromise = null;
+  fieldPromises.clear();
 }
 
 /** Follows running trials. handlers: {trials(data), series(data), points(data), gone()}. Rests while the page is

@@ -6,20 +6,21 @@ import {el, put} from './dom.js';
 import {number} from './format.js';
 import {color, dash, mark, markPath, swatch, variable} from './palette.js';
 
-/** series: [{name, x[], y[]}], x rising; y null: no number there. A series may have `band` {low[], high[]}, filled behind
+/** series: [{name, x[], y[], color}], x rising; y null: no number there. A series may have `band` {low[], high[]}, filled behind
  * its line, and `faint`: a thin pale line without a place in the legend, such as the raw values behind smoothed ones.
  * options: {x, y: labels, logX, logY, height, time,
- * points: marks instead of lines, xNames: [text] of categories, zoom(from, to) when a range is chosen, label, curveX: number
- * format of x} */
+ * points: marks instead of lines, xNames: [text] of categories, zoom(from, to) when a range is chosen (null, null: all),
+ * range: [from, to] that is shown first, yRange: [low, high] instead of all values, sync: name of the charts whose cursors
+ * move together, bare: no legend, cursor(u, i), label} */
 export class Chart {
   constructor(root, options) {
     this.o = options;
     this.place = el('div', {class: 'chart', tabindex: '0', role: 'img'});
     this.legend = el('ul', {class: 'legend'});
     this.place.addEventListener('keydown', (event) => this.onKey(event));
-    put(root, this.place, this.legend);
+    put(root, this.place, options.bare ? null : this.legend);
     this.plot = null;
-    this.range = null; // [from, to] that is looked at
+    this.range = options.range ?? null; // [from, to] that is looked at
     this.seen = new ResizeObserver(() => this.fit());
     this.seen.observe(this.place);
     this.scheme = matchMedia('(prefers-color-scheme: dark)');
@@ -83,8 +84,8 @@ export class Chart {
     return {
       width: this.width(), height: this.height(), legend: {show: false}, padding: [10, 26, 0, 0],
       scales: {x: {time: false, distr: o.logX ? 3 : 1, range: o.xNames ? () => [-.6, o.xNames.length - .4] : o.points ? (u, a, b) => padded(a, b, o.logX) : undefined},
-        y: {distr: o.logY ? 3 : 1, range: o.yNames ? () => [-.6, o.yNames.length - .4] : o.points ? (u, a, b) => padded(a, b, o.logY) : undefined}},
-      cursor: {drag: {x: !!o.zoom || !o.points, y: false, setScale: true}, points: {size: 7}, focus: {prox: 20}},
+        y: {distr: o.logY ? 3 : 1, range: o.yRange ? () => o.yRange : o.yNames ? () => [-.6, o.yNames.length - .4] : o.points ? (u, a, b) => padded(a, b, o.logY) : undefined}},
+      cursor: {drag: {x: !!o.zoom || !o.points, y: false, setScale: true}, points: {size: 7}, focus: {prox: 20}, ...(o.sync ? {sync: {key: o.sync, setSeries: false}} : {})},
       focus: {alpha: .35},
       axes: [
         {...axis, label: o.x, size: 38, space: o.logX ? 30 : 50, values: (u, splits) => tick(splits, o.xNames, u), ...splitsOf(o.xNames, o.logX)},
@@ -102,7 +103,7 @@ export class Chart {
     const base = {label: s.name, stroke: s.faint ? `${color(i)}66` : color(i), width: s.faint ? 1 : 2, dash: s.faint ? [] : dash(i), spanGaps: false};
     if (s.faint) return {...base, points: {show: false}};
     if (!this.o.points && !s.marks) return {...base, points: {show: s.x.length < 2, size: 6}};
-    const points = {show: true, size: 8, width: 1, stroke: color(i), fill: color(i), paths: marks(mark(i))};
+    const points = {show: true, size: 8, width: 1, stroke: s.color ?? color(i), fill: s.color ?? color(i), paths: marks(mark(i))};
     return {...base, dash: s.line ? dash(i) : undefined, paths: s.line ? undefined : () => null, points};
   }
 

@@ -1,202 +1,179 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Parameters against a result: a scatter of two columns, or parallel coordinates of several.
-import {get, isAbort, names} from './api.js';
-import {Chart} from './chart.js';
-import {add, el, errorBox, link, put} from './dom.js';
+// Parameters against results: parallel coordinates, a scatter of two columns coloured by a third, and which parameters
+// matter. Runs that were pruned, or failed, are shown as such.
+import {fields as fieldsOf, get, isAbort, names} from './api.js';
+import {columnOf} from './columns.js';
+import {add, address, el, errorBox, link, plainTable, put, svg} from './dom.js';
+import {filterBox} from './filter.js';
 import {labelled, number, plain, shortKey} from './format.js';
-import {scale, variable} from './palette.js';
-import {columnOf, filterBox} from './runs.js';
+import {color, scale, variable} from './palette.js';
+import {axisOf, conditionOf, Parallel} from './parallel.js';
+import {scatterOf} from './scatter.js';
 
-const RUNS_MAX = 5000, LINES_MAX = 1500, GROUPS_MAX = 12;
-
-/* What the newest runs' experiments sweep, most often first: what is worth looking at. */
-async function sweptNames() {
-  const {rows} = await get('runs', {columns: 'setting', limit: 100}), counts = new Map();
-  for (const [text] of rows) {
-    try {
-      for (const name of Object.keys(JSON.parse(text ?? '{}'))) counts.set(name, (counts.get(name) ?? 0) + 1);
-    } catch { /* no setting */ }
-  }
-  return [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
-}
-
-/* Numbers, or the places of texts among themselves. */
-function axisOf(values) {
-  const there = values.filter((v) => v !== null);
-  const isText = there.some((v) => typeof v === 'string' && !Number.isFinite(Number(v)));
-  if (!isText) return {names: null, at: values.map((v) => v === null ? null : Number(v))};
-  const texts = [...new Set(there.map(String))].sort();
-  return {names: texts, at: values.map((v) => v === null ? null : texts.indexOf(String(v)))};
-}
+const RUNS_MAX = 5000, LINES_MAX = 1500, AXES_FIRST = 6;
+const SEEDS = /^(random_|manual_|rng_)?seed$/i, OWN = ['wall_s', 'experiment', 'who', 'repeat', 'seed'];
+const MODES = [['parallel', 'parallel coordinates'], ['scatter', 'scatter'], ['importance', 'importance of the parameters']];
 
 export async function show(root, page) {
-  const all = await names(), q = {...page.query};
-  const params = all.filter((n) => n.kind === 'param' && n.name !== 'seed'), told = all.filter((n) => n.kind === 'result' || n.kind === 'metric');
-  const best = told.find((n) => n.better && n.better !== 'none') ?? told[0];
-  const swept = await sweptNames(), rank = (name) => swept.includes(name) ? swept.indexOf(name) : swept.length;
-  params.sort((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name));
-  q.x ??= params[0]?.name ?? 'started';
-  q.y ??= best?.name ?? 'wall_s';
-  q.mode ??= 'scatter';
-  const choice = (name, value, label) => {
-    const s = el('select', {id: name, onchange: () => change({[name]: s.value})}, name === 'by' ? el('option', {value: ''}, 'nothing') : null,
-      [...new Set(['wall_s', 'experiment', 'who', 'repeat', ...params.map((n) => n.name), ...told.map((n) => n.name)])].map((n) => el('option', {value: n}, labelled(n, columnOf(n, all).unit))));
-    s.value = value ?? '';
-    return el('label', {}, label, s);
-  };
-  const filter = filterBox(q.where ?? '', (text) => { if (text !== (q.where ?? '')) change({where: text}); }, all);
-  const mode = el('select', {id: 'mode', onchange: () => change({mode: mode.value})}, el('option', {value: 'scatter'}, 'scatter'), el('option', {value: 'parallel'}, 'parallel coordinates'));
-  mode.value = q.mode;
-  const box = (name, label) => {
-    const b = el('input', {type: 'checkbox', id: name, checked: q[name] === '1', onchange: () => change({[name]: b.checked ? '1' : ''})});
-    return el('label', {class: 'inline'}, b, label);
-  };
-  const place = el('div', {class: 'panel', id: 'explore-chart'}), note = el('p', {class: 'note'});
-  const own = el('div', {class: 'row'}), pick = el('p', {class: 'note', 'aria-live': 'polite'});
-  add(root, el('h1', {}, 'Parameters and results'), el('div', {class: 'row'}, filter.root, el('label', {}, 'as', mode), choice('y', q.y, 'result (up)')), own, place, pick, note);
-  let abort = new AbortController(), chart = null;
+  const q = {...page.query}, brushes = new Map((q.brush ?? '').split(';').filter(Boolean).map((b) => {
+    const [name, range] = [b.slice(0, b.lastIndexOf(':')), b.slice(b.lastIndexOf(':') + 1).split('-').map(Number)];
+    return [name, range];
+  }).filter(([, r]) => r.length === 2 && r.every((v) => v >= 0 && v <= 1)));
+  let fields = null, params = [], numbers = [], abort = new AbortController(), chart = null;
+
+  async function readFields() {
+    fields = await fieldsOf({where: q.where}).catch((error) => { if (error.status !== 400) throw error; return fieldsOf({}); });
+    params = fields.names.filter((n) => n.kind === 'param' && !SEEDS.test(n.name));
+    numbers = [...new Map(fields.names.filter((n) => n.kind !== 'param').map((n) => [n.name, n])).values()];
+  }
+  await readFields();
+  const varied = () => params.filter((n) => n.distinct > 1).map((n) => n.name);
+  const value = (id) => q[id] ?? {mode: 'parallel', y: numbers[0]?.name ?? 'wall_s', x: varied()[0] ?? params[0]?.name ?? 'started', up: varied()[1] ?? numbers[0]?.name ?? 'wall_s', by: ''}[id];
+
+  const filter = filterBox(q.where ?? '', (text) => { if (text !== (q.where ?? '')) change({where: text}); }, names, fields);
+  const place = el('div', {class: 'panel', id: 'explore-chart'}), note = el('p', {class: 'note', id: 'explore-note', 'aria-live': 'polite'}), own = el('div', {class: 'row top'}), pick = el('p', {class: 'note', 'aria-live': 'polite'});
+  const head = el('div', {class: 'row'});
+  add(root, el('h1', {}, 'Parameters and results'), el('div', {class: 'row top'}, filter.root), head, own, place, pick, note);
 
   function change(more) {
     Object.assign(q, more);
-    page.note(q);
+    noteState();
     draw();
   }
-
-  function axes() {
-    return (q.axes ? q.axes.split(',') : (swept.length ? swept : params.map((n) => n.name)).slice(0, 6)).filter(Boolean);
+  function noteState() {
+    page.note({...q, brush: [...brushes].map(([name, r]) => `${name}:${r.map((v) => v.toFixed(3)).join('-')}`).join(';')});
   }
 
+  function choice(id, label, options) {
+    const s = el('select', {id, onchange: () => change({[id]: s.value})}, options.map(([v, t]) => el('option', {value: v}, t)));
+    s.value = value(id);
+    return el('label', {}, label, s);
+  }
+  const named = (list) => [...new Set(list)].map((n) => [n, labelled(n, columnOf(n, fields.names).unit)]);
+  const box = (id, label) => {
+    const b = el('input', {type: 'checkbox', id, checked: q[id] === '1', onchange: () => change({[id]: b.checked ? '1' : ''})});
+    return el('label', {class: 'inline'}, b, label);
+  };
+
+  const axes = () => (q.axes ? q.axes.split(',') : varied().slice(0, AXES_FIRST)).filter(Boolean);
+
   function controls() {
-    if (q.mode === 'scatter') {
-      put(own, choice('x', q.x, 'parameter (across)'), choice('by', q.by, 'marked by'), box('logx', 'logarithmic across'), box('logy', 'logarithmic up'));
-      return;
+    const all = named([...params.map((n) => n.name), ...numbers.map((n) => n.name), ...OWN]);
+    put(head, choice('mode', 'as', MODES), choice('y', value('mode') === 'scatter' ? 'colour' : 'result', named([...numbers.map((n) => n.name), 'wall_s'])));
+    if (value('mode') === 'scatter') {
+      put(own, choice('x', 'across', all), choice('up', 'up', all), choice('by', 'instead of colour, mark by', [['', 'nothing'], ...all]), box('logx', 'logarithmic across'), box('logy', 'logarithmic up'));
+    } else if (value('mode') === 'parallel') {
+      const now = axes();
+      put(own, el('details', {class: 'grow', id: 'axes'}, el('summary', {}, 'axes'), el('div', {class: 'picks'}, [...new Set([...now, ...params.map((n) => n.name), ...numbers.map((n) => n.name), ...OWN])].map((name) => {
+        const b = el('input', {type: 'checkbox', value: name, checked: now.includes(name), onchange: () => change({axes: [...axes().filter((a) => a !== name), ...(b.checked ? [name] : [])].join(',')})});
+        return el('label', {class: 'inline'}, b, name);
+      }))));
+    } else {
+      put(own);
     }
-    const now = axes();
-    put(own, el('details', {open: true, class: 'grow'}, el('summary', {}, 'axes'), el('div', {class: 'picks'}, [...params.map((n) => n.name), 'experiment', 'who', 'repeat', 'wall_s'].map((name) => {
-      const b = el('input', {type: 'checkbox', checked: now.includes(name), onchange: () => change({axes: [...axes().filter((a) => a !== name), ...(b.checked ? [name] : [])].join(',')})});
-      return el('label', {class: 'inline'}, b, name);
-    }))));
   }
 
   async function draw() {
     abort.abort();
     abort = new AbortController();
-    controls();
-    const wanted = q.mode === 'scatter' ? [q.x, q.y, ...(q.by ? [q.by] : [])] : [...axes(), q.y];
+    const {signal} = abort;
+    place.setAttribute('aria-busy', 'true');
     try {
-      const answer = await get('runs', {where: q.where, columns: [...wanted, 'key'].join(','), limit: RUNS_MAX}, {signal: abort.signal});
-      filter.fail(null);
-      chart?.end();
-      chart = null;
+      await readFields();
+      if (signal.aborted) return;
+      controls();
+      const mode = value('mode');
       put(pick);
-      (q.mode === 'scatter' ? scatter : parallel)(wanted, answer);
-      if (answer.total > answer.rows.length) add(note, ` The newest ${number(answer.rows.length)} of ${number(answer.total)} runs.`);
+      chart?.end?.();
+      chart = null;
+      if (mode === 'importance') await importance(signal);
+      else await runsAs(mode, signal);
+      filter.fail(null);
+      place.removeAttribute('aria-busy');
     } catch (error) {
       if (isAbort(error)) return;
+      place.removeAttribute('aria-busy');
       if (error.status === 400) filter.fail(error);
       else put(place, errorBox(error));
     }
   }
 
+  async function runsAs(mode, signal) {
+    const wanted = mode === 'scatter' ? [value('x'), value('up'), q.by || value('y')] : [...new Set([...axes(), value('y')])];
+    const answer = await get('runs', {where: q.where, columns: [...wanted, 'state', 'key'].join(','), limit: mode === 'scatter' ? RUNS_MAX : LINES_MAX}, {signal});
+    mode === 'scatter' ? scatter(wanted, answer) : parallel(wanted, answer);
+    if (answer.total > answer.rows.length) add(note, ` The newest ${number(answer.rows.length)} of ${number(answer.total)} runs.`);
+  }
+
   function scatter(wanted, answer) {
-    const isLog = {x: q.logx === '1', y: q.logy === '1'};
-    const x = axisOf(answer.rows.map((r) => r[0])), y = axisOf(answer.rows.map((r) => r[1]));
-    const groups = new Map();
-    let missing = 0;
-    answer.rows.forEach((row, i) => {
-      if (x.at[i] === null || y.at[i] === null || (isLog.x && !x.names && x.at[i] <= 0) || (isLog.y && !y.names && y.at[i] <= 0)) { missing++; return; }
-      const name = q.by ? `${q.by} ${plain(row[2])}` : 'runs';
-      if (!groups.has(name)) groups.set(name, []);
-      groups.get(name).push([x.at[i], y.at[i], row.at(-1)]);
-    });
-    const some = [...groups].sort((a, b) => a[0].localeCompare(b[0], 'en', {numeric: true})).slice(0, GROUPS_MAX);
-    const series = some.map(([name, points]) => {
-      points.sort((a, b) => a[0] - b[0]);
-      return {name, x: points.map((p) => p[0]), y: points.map((p) => p[1]), keys: points.map((p) => p[2])};
-    });
-    const table = stacked(series);
-    chart = new Chart(place, {x: labelled(q.x, columnOf(q.x, all).unit), y: labelled(q.y, columnOf(q.y, all).unit), points: true, xNames: x.names, yNames: y.names,
-      logX: isLog.x && !x.names, logY: isLog.y && !y.names, height: innerWidth < 600 ? 320 : 460, label: 'scatter',
-      cursor: (u, i) => { const key = i === null || i === undefined ? null : table.keys[i]; put(pick, key ? [`run ${shortKey(key)}: `, el('a', {href: `#/run/${key}`}, 'open it')] : ''); }});
-    chart.set(table.series);
-    put(note, `${number(answer.rows.length - missing)} runs${missing ? `; ${number(missing)} have no ${q.x} or ${q.y}${isLog.x || isLog.y ? ', or none above 0' : ''}` : ''}.`, groups.size > GROUPS_MAX ? ` The first ${GROUPS_MAX} of ${groups.size} values of ${q.by} are shown.` : '');
+    const [x, up, by] = wanted, label = (n) => labelled(n, columnOf(n, fields.names).unit);
+    chart = scatterOf(place, {rows: answer.rows, x: label(x), up: label(up), by, isMarked: !!q.by, logX: q.logx === '1', logY: q.logy === '1',
+      pick: (row) => put(pick, row ? [`run ${shortKey(row.at(-1))}: ${x} ${plain(row[0])}, ${up} ${plain(row[1])}, ${by} ${plain(row[2])}, ${row.at(-2)}. `, el('a', {href: `#/run/${row.at(-1)}`}, 'open it')] : '')});
+    put(note, chart.words);
   }
 
   function parallel(wanted, answer) {
-    const rows = answer.rows.slice(0, LINES_MAX), columns = wanted.map((name, k) => ({name, ...axisOf(rows.map((r) => r[k]))}));
-    const canvas = el('canvas', {role: 'img', 'aria-label': `parallel coordinates of ${wanted.join(', ')} for ${rows.length} runs, coloured by ${q.y}`});
-    put(place, el('div', {class: 'scroll'}, canvas), legendOf(columns.at(-1)));
-    drawParallel(canvas, columns, Math.max(place.clientWidth - 30, 95 * columns.length));
-    put(note, `${number(rows.length)} runs, a line each; its colour is its ${q.y}, dark for the least and light for the greatest. A value that a run has not is left out of its line.`);
+    const logs = new Map((q.logs ?? '').split(',').filter(Boolean).map((t) => [t.slice(1), t[0] === '+']));
+    const columns = wanted.map((name, k) => axisOf(name, answer.rows.map((r) => r[k]), logs.get(name)));
+    const colour = columns[wanted.indexOf(value('y'))], states = answer.rows.map((r) => r.at(-2));
+    for (const name of [...brushes.keys()]) if (!wanted.includes(name)) brushes.delete(name);
+    if (!answer.rows.length) { put(place, el('p', {class: 'dim'}, 'no run matches')); put(note); return; }
+    const scroll = el('div', {class: 'scroll'});
+    put(place, scroll, legendOf(colour, states));
+    const lines = new Parallel(scroll, {axes: columns, colour, states, brushes, width: Math.max(place.clientWidth - 30, 104 * columns.length), turn: (name, on) => {
+      logs.set(name, on);
+      brushes.delete(name);
+      change({logs: [...logs].map(([n, v]) => `${v ? '+' : '-'}${n}`).join(',')});
+    }, changed: () => { noteState(); said(); }});
+    const said = () => {
+      const inside = lines.inside(), where = [q.where ? `(${q.where})` : '', ...columns.filter((c) => brushes.has(c.name)).map((c) => conditionOf(c, brushes.get(c.name)))].filter(Boolean).join(' and ');
+      put(pick, brushes.size ? [`${number(inside.length)} of ${number(states.length)} runs lie within the ranges: `, el('a', {href: address('runs', {where}), id: 'inside'}, 'the table of them'), ' ',
+        inside.length && inside.length <= 50 ? link('overlay', {runs: inside.map((i) => answer.rows[i].at(-1)).join(',')}, 'their curves') : null, ' ', el('button', {type: 'button', class: 'small', id: 'clear', onclick: () => { brushes.clear(); noteState(); draw(); }}, 'all runs')] : '');
+    };
+    said();
+    const lacking = states.filter((s, i) => colour.at[i] === null).length;
+    put(note, `${number(states.length)} runs, a line each, coloured by ${value('y')}.${lacking ? ` ${number(lacking)} have none and are grey.` : ''} A value that a run has not is left out of its line. Drag along an axis for a range; click its name for its logarithm.`);
+  }
+
+  /* The scale of the colours, and what the dashes mean. */
+  function legendOf(axis, states) {
+    const bar = el('canvas', {width: 160, height: 12, 'aria-hidden': 'true'}), g = bar.getContext('2d');
+    for (let i = 0; i < 160; i++) { g.fillStyle = scale(i / 159); g.fillRect(i, 0, 1, 12); }
+    const count = (test) => states.filter(test).length, sample = (dashes) => svg('svg', {width: 30, height: 8, 'aria-hidden': 'true'}, svg('line', {x1: 1, x2: 29, y1: 4, y2: 4, stroke: variable('--dim'), 'stroke-width': 1.6, 'stroke-dasharray': dashes}));
+    const pruned = count((s) => s === 'pruned'), failed = count((s) => s !== 'ok' && s !== 'diverged' && s !== 'pruned');
+    return el('p', {class: 'note keys'}, axis.words ? axis.name : [`${axis.name} `, number(axis.low), ' ', bar, ' ', number(axis.high), axis.isLog ? ' (logarithmic)' : ''],
+      pruned ? [' ', sample('6 4'), ` pruned (${number(pruned)})`] : null, failed ? [' ', sample('1.5 4'), ` failed (${number(failed)})`] : null);
+  }
+
+  async function importance(signal) {
+    const name = value('y');
+    put(place, el('p', {class: 'dim'}, 'computed from the runs…'));
+    put(note);
+    const answer = await get('importance', {where: q.where, number: name}, {signal, wait: 60000});
+    const rows = answer.params.filter((p) => p.share !== null).sort((a, b) => b.share - a.share);
+    const why = answer.runs < answer.least ? `It takes ${answer.least} runs that ended ok and have ${name}; there are ${number(answer.runs)}.` : !answer.params.length ? 'No parameter varies among these runs.' : answer.explained === null ? `All values of ${name} are equal.`
+      : answer.explained <= 0 ? 'None can be named: a forest forecasts the runs that it has not seen no better than their mean.' : null;
+    if (why || !rows.length) { put(place, el('p', {id: 'why'}, why ?? 'none')); return; }
+    put(place, bars(rows), plainTable([{name: 'parameter', cell: (r) => link('explore', {...q, mode: 'scatter', x: r.name, up: name}, r.name)}, {name: 'importance', num: true, cell: (r) => percent(r.share)},
+      {name: '95 % interval', num: true, cell: (r) => `${percent(r.low)} to ${percent(r.high)}`}], rows, 'importance of the parameters'));
+    put(note, `For ${name}, from ${number(answer.runs)} runs: the share of the variance of the ranks that a random forest can no longer explain when the parameter is shuffled; with all of them it explains ${percent(answer.explained)} in runs that its trees have not seen.${rows.some((r) => r.low > 0) ? '' : ' No interval lies above 0, so the order may be chance.'}`);
   }
 
   await draw();
-  return () => { abort.abort(); chart?.end(); };
+  return () => { abort.abort(); chart?.end?.(); };
 }
 
-/* Points of all groups on one rising x, repeated where several share one. */
-function stacked(series) {
-  const points = series.flatMap((s, k) => s.x.map((x, i) => [x, k, s.y[i], s.keys[i]])).sort((a, b) => a[0] - b[0]);
-  const x = points.map((p) => p[0]);
-  return {keys: points.map((p) => p[3]), series: series.map((s, k) => ({name: s.name, marks: true, x, y: points.map((p) => p[1] === k ? p[2] : undefined)}))};
-}
+const percent = (v) => v === null ? '-' : `${Math.round(100 * v)} %`;
 
-function rangeOf(column) {
-  const there = column.at.filter((v) => v !== null && Number.isFinite(v));
-  const low = there.reduce((m, v) => Math.min(m, v), Infinity), high = there.reduce((m, v) => Math.max(m, v), -Infinity);
-  return there.length ? [low, high > low ? high : low + 1] : [0, 1];
-}
-
-function legendOf(column) {
-  const [low, high] = rangeOf(column), bar = el('canvas', {width: 160, height: 12, 'aria-hidden': 'true'}), g = bar.getContext('2d');
-  for (let i = 0; i < 160; i++) { g.fillStyle = scale(i / 159); g.fillRect(i, 0, 1, 12); }
-  return el('p', {class: 'note'}, `${column.name} `, number(low), ' ', bar, ' ', number(high));
-}
-
-function drawParallel(canvas, columns, width) {
-  const height = 380, top = 34, bottom = height - 26, ratio = devicePixelRatio || 1;
-  canvas.width = width * ratio;
-  canvas.height = height * ratio;
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  const g = canvas.getContext('2d'), ranges = columns.map(rangeOf), gap = (width - 100) / Math.max(1, columns.length - 1);
-  g.scale(ratio, ratio);
-  const xOf = (k) => 50 + k * gap, yOf = (k, v) => bottom - (v - ranges[k][0]) / (ranges[k][1] - ranges[k][0]) * (bottom - top);
-  const last = columns.length - 1, order = columns[last].at.map((v, i) => [v ?? -Infinity, i]).sort((a, b) => a[0] - b[0]);
-  g.lineWidth = 1.3;
-  for (const [value, i] of order) {
-    g.strokeStyle = Number.isFinite(value) ? scale((value - ranges[last][0]) / (ranges[last][1] - ranges[last][0])) : variable('--line');
-    g.globalAlpha = order.length > 300 ? .35 : .75;
-    g.beginPath();
-    let pen = false;
-    columns.forEach((c, k) => {
-      const v = c.at[i];
-      if (v === null || !Number.isFinite(v)) { pen = false; return; }
-      pen ? g.lineTo(xOf(k), yOf(k, v)) : g.moveTo(xOf(k), yOf(k, v));
-      pen = true;
-    });
-    g.stroke();
-  }
-  g.globalAlpha = 1;
-  g.fillStyle = g.strokeStyle = variable('--text');
-  g.font = '12px system-ui, "DejaVu Sans", sans-serif';
-  g.textAlign = 'center';
-  columns.forEach((c, k) => {
-    g.beginPath();
-    g.moveTo(xOf(k), top);
-    g.lineTo(xOf(k), bottom);
-    g.stroke();
-    g.fillText(c.name.slice(0, Math.max(8, Math.floor(gap / 7))), xOf(k), 14);
-    const marks = c.names ? c.names.slice(0, 12).map((n, v) => [v, n.slice(0, 12)]) : [[ranges[k][0], number(ranges[k][0])], [ranges[k][1], number(ranges[k][1])]];
-    for (const [v, text] of marks) {
-      const y = c.names ? yOf(k, v) + 4 : v === ranges[k][0] ? bottom + 16 : top - 6;
-      const wide = g.measureText(text).width;
-      g.fillStyle = variable('--panel');
-      g.globalAlpha = .8;
-      g.fillRect(xOf(k) - wide / 2 - 2, y - 11, wide + 4, 14);
-      g.globalAlpha = 1;
-      g.fillStyle = variable('--text');
-      g.fillText(text, xOf(k), y);
-    }
+/* Bars with the interval of each. */
+function bars(rows) {
+  const width = 640, left = 150, high = Math.max(.01, ...rows.map((r) => Math.max(r.share, r.high ?? 0))), xOf = (v) => left + Math.max(0, Math.min(1, v / high)) * (width - left - 20);
+  const picture = svg('svg', {viewBox: `0 0 ${width} ${rows.length * 28 + 8}`, class: 'bars', role: 'img', 'aria-label': `importance: ${rows.map((r) => `${r.name} ${percent(r.share)}`).join(', ')}`});
+  rows.forEach((r, i) => {
+    const y = 8 + i * 28;
+    picture.append(svg('text', {x: left - 8, y: y + 14, 'text-anchor': 'end', fill: variable('--text'), 'font-size': 13}, r.name.slice(0, 20)),
+      svg('rect', {x: left, y: y + 3, width: Math.max(0, xOf(r.share) - left), height: 15, fill: color(0)}),
+      svg('line', {x1: xOf(r.low), x2: xOf(r.high), y1: y + 10, y2: y + 10, stroke: variable('--text'), 'stroke-width': 2}));
   });
+  return picture;
 }

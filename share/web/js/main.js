@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which page is shown. All that a page is asked for stands behind the '#' of the address: a reload, a bookmark and
 // the back button lose nothing.
-import {get, names} from './api.js';
+import {about as aboutServer} from './api.js';
 import {add, address, el, errorBox, put} from './dom.js';
 
 const PAGES = [
@@ -66,7 +66,7 @@ function preload() {
 }
 
 async function head() {
-  const about = await get('about');
+  const about = await aboutServer();
   const label = about.path;
   const store = document.getElementById('store');
   put(store, label);
@@ -77,6 +77,5 @@ async function head() {
 add(document.getElementById('nav'), PAGES.filter((p) => !p.hidden).map((p) =>
   el('a', {href: `#/${p.name}`, 'data-page': p.name}, p.title)));
 addEventListener('hashchange', show);
-names().catch(() => {}); // whoever needs them says what is wrong
 show();
 head().catch((error) => document.getElementById('status').append(errorBox(error)));

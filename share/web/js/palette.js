@@ -42,10 +42,10 @@ export function swatch(i, kind = 'line') {
   return picture;
 }
 
-/** Cividis, from 0 to 1: light and dark for every kind of colour vision. */
+/** Cividis, from 0 to 1: light and dark for every kind of colour vision; on a dark page without its darkest third. */
 export function scale(t) {
   const stops = [[0, 34, 78], [53, 69, 108], [102, 105, 112], [148, 142, 119], [200, 184, 102], [254, 232, 56]];
-  const at = Math.min(.9999, Math.max(0, t)) * (stops.length - 1), k = Math.floor(at), f = at - k;
+  const at = Math.min(.9999, Math.max(0, isDark() ? .33 + .67 * t : t)) * (stops.length - 1), k = Math.floor(at), f = at - k;
   const c = stops[k].map((v, j) => Math.round(v + f * (stops[k + 1][j] - v)));
   return `rgb(${c.join(' ')})`;
 }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One run: what it was, what came of it, its curves; of a running one, as it goes on.
-import {follow, get} from './api.js';
+import {about, follow, get} from './api.js';
+import {carryOut, changeRuns} from './actions.js';
+import {showChanges} from './changes.js';
 import {Chart} from './chart.js';
-import {add, address, el, errorBox, link, pairs, plainTable, put} from './dom.js';
+import {stateOf} from './columns.js';
+import {showText} from './dialog.js';
+import {add, el, errorBox, link, pairs, plainTable, put} from './dom.js';
 import {bytes, duration, labelled, number, person, plain, setting, shortKey, time} from './format.js';
 import {slider, smoothed} from './smooth.js';
-import {stateOf} from './runs.js';
+import {picturesOf} from './pictures.js';
+import {rerunCommand} from './rerun.js';
 import {trialHead, Curves} from './live.js';
 
 export async function show(root, page) {
@@ -17,8 +22,9 @@ export async function show(root, page) {
 /* ---- running ---- */
 
 function showRunning(root, run) {
-  const head = el('div'), curves = new Curves(), log = el('div');
-  add(root, el('h1', {}, `${run.experiment} ${setting(run.setting)}`), head, curves.root, el('h2', {}, 'parameters'), params(run.params),
+  const head = el('div'), curves = new Curves(), log = el('div'), cancel = el('div');
+  about().then(({changes}) => put(cancel, run.is_alive ? el('button', {type: 'button', id: 'cancel', disabled: !changes.allowed, title: changes.why ?? '', onclick: () => carryOut('cancel', [run.key])}, 'cancel this trial') : null)).catch(() => {});
+  add(root, el('h1', {}, `${run.experiment} ${setting(run.setting)}`), head, cancel, curves.root, el('h2', {}, 'parameters'), params(run.params),
     el('h2', {}, 'log'), log);
   const showLog = () => drawLogs(log, run.key);
   showLog();
@@ -122,7 +128,7 @@ function files(run) {
   const isPicture = (a) => a.here && a.bytes < 8e6 && /\.(png|jpe?g)$/i.test(a.name);
   const pictures = run.artifacts.filter(isPicture), others = run.artifacts.filter((a) => !isPicture(a));
   const tables = run.artifacts.filter((a) => a.here && a.bytes < 1e6 && /\.csv$/i.test(a.name)).slice(0, 20);
-  return [...tables.map((a) => csvTable(a, url)), pictures.length ? el('div', {class: 'pictures'}, pictures.map((a) => el('figure', {}, el('a', {href: url(a)}, el('img', {src: url(a), alt: a.name, loading: 'lazy'})), el('figcaption', {}, a.name)))) : null,
+  return [...tables.map((a) => csvTable(a, url)), picturesOf(pictures, url),
     others.length ? plainTable([{name: 'artifact', wrap: true, cell: (a) => a.here ? el('a', {href: url(a), download: ''}, a.name) : a.name},
       {name: 'size', num: true, cell: (a) => bytes(a.bytes)}, {name: 'SHA-256', cell: (a) => el('span', {class: 'mono'}, a.sha256.slice(0, 12))},
       {name: '', cell: (a) => a.here ? '' : 'not on this machine'}], others, 'artifacts') : null,
@@ -148,7 +154,7 @@ async function showMetrics(place, run, charts) {
   const pictures = el('div', {class: 'cards'});
   let weight = 0;
   const smooth = el('div', {class: 'row'}, slider(0, (w) => { weight = w; for (const c of charts) c.chart.set(smoothed(c.series, weight)); }));
-  put(place, plainTable([{name: 'metric', cell: (m) => link('overlay', {runs: run.key, metric: m.name}, labelled(m.name, m.unit))},
+  put(place, plainTable([{name: 'metric', cell: (m) => link('overlay', {runs: run.key, metrics: m.name}, labelled(m.name, m.unit))},
     ...['points', 'first', 'last', 'mean'].map((n) => ({name: n, num: true, cell: (m) => number(m[n])})),
     {name: 'least (at step)', num: true, cell: (m) => `${number(m.min)} (${m.min_step})`},
     {name: 'greatest (at step)', num: true, cell: (m) => `${number(m.max)} (${m.max_step})`}], told, 'metrics'), told.some((m) => m.points > 2) ? smooth : null, pictures);
@@ -164,9 +170,23 @@ async function showMetrics(place, run, charts) {
   }
 }
 
-function showEnded(root, run) {
-  const metrics = el('div'), log = el('div'), charts = [];
-  add(root, head(run), el('div', {class: 'row'}, link('overlay', {where: `recipe = '${run.recipe}' and experiment = '${run.experiment}'`}, 'its curves beside those of the same experiment'), link('runs', {where: `recipe = '${run.recipe}' and experiment = '${run.experiment}'`}, 'runs of the same experiment')),
+const again = () => dispatchEvent(new HashChangeEvent('hashchange'));
+
+/* What can be done with this run. */
+function buttons(run) {
+  const root = el('div', {class: 'row actions', id: 'actions'}), command = rerunCommand(run);
+  const place = `recipe = '${run.recipe}' and experiment = '${run.experiment}'`;
+  const changes = ['tag', 'untag', 'note', 'name', 'hide'].map((verb) => el('button', {type: 'button', id: `do-${verb}`, disabled: true, onclick: async () => { if (await changeRuns(verb, [run.key])) again(); }}, verb === 'untag' ? 'remove a tag' : verb));
+  const why = el('span', {class: 'dim'});
+  about().then(({changes: c}) => { changes.forEach((b) => { b.disabled = !c.allowed; }); put(why, c.allowed ? null : c.why); }).catch(() => {});
+  return add(root, link('overlay', {where: place}, 'curves of its experiment'), link('runs', {where: place}, 'runs of its experiment'),
+    command ? el('button', {type: 'button', id: 'commands', onclick: () => showText('the command that runs it again', command, 'Type it where the run was made. It runs all repeats of the setting.')}, 'command to rerun') : null, changes, why);
+}
+
+function showEnded(root, run, page) {
+  const metrics = el('div'), log = el('div'), changes = el('div', {id: 'changes'}, el('p', {class: 'dim'}, 'compared with the run before…')), charts = [];
+  const choose = (other) => { page.note({...page.query, with: other}); showChanges(changes, run, other, choose); };
+  add(root, head(run), buttons(run), el('h2', {}, 'what changed'), changes,
     el('div', {class: 'two'},
       el('section', {}, el('h2', {}, 'parameters'), params(run.params)),
       el('section', {}, el('h2', {}, 'results'), Object.keys(run.results).length ? pairs(Object.entries(run.results).map(([name, value]) => [labelled(name, run.units[name]), number(value)])) : el('p', {class: 'dim'}, 'none'),
@@ -177,5 +197,6 @@ function showEnded(root, run) {
     el('h2', {}, 'log'), log);
   showMetrics(metrics, run, charts);
   drawLogs(log, run.key);
+  showChanges(changes, run, page.query.with, choose);
   return () => charts.forEach((c) => c.chart.end());
 }

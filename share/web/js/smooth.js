@@ -5,6 +5,9 @@ import {el} from './dom.js';
 
 const MAX = 0.99;
 
+/** The rule, in words. */
+export const RULE = 'Smoothed: the exponential moving average, of which the weight is what stays of the past at each point, corrected at the beginning; the measured line is thin behind it.';
+
 /** A weight from 0 (off) to 0.99 out of an address or a field. */
 export function weightOf(text) {
   const value = Number(text);
