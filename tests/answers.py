@@ -490,7 +490,7 @@ class Section:
             parts, values = of.split(", "), [axis(run, a) or "" for a in axes]
             if of in labels or len(axes) == 1:
                 return of == label(run, axes)
-            return all(any(part == v or part.endswith(" " + v) for v in values) for part in parts)
+            return all(any(part == v or part.endswith(" " + v) or part.startswith(v + " ") for v in values) for part in parts)
 
         mean = lambda of: float(numpy.mean(list(self.seeds([run for run in self.of if is_said(run, of)], wanted).values())))
         first = mean(answers[0].group(1))

@@ -2,6 +2,7 @@
 #include "core/cli/parts.h"
 #include "core/cli/recipe_plan.h"
 #include "core/cli/report_out.h"
+#include "core/render/json_drawn.h"
 
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
@@ -12,7 +13,7 @@ struct report_options {
     struct orch_variant variant;
     const char **only;
     int jobs;
-    bool ascii, runs, quick, disturbed;
+    bool ascii, runs, quick, disturbed, drawn;
     struct orch_report_out out;
 };
 
@@ -28,6 +29,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = "list the runs behind each item"),
     ORCH_OPTION(struct report_options, disturbed, FLAG, "disturbed",
                 .help = "also count times of runs during which other programs kept the CPUs busy"),
+    ORCH_OPTION(struct report_options, drawn, FLAG, "drawn",
+                .help = "with --json: each chart also as an SVG element ('svg')"),
     ORCH_OPTION(struct report_options, quick, FLAG, "quick",
                 .help = "leave out the items that fit models"),
     ORCH_OPTION(struct report_options, out.folder, TEXT, "out", .value = "DIR",
@@ -72,7 +75,10 @@ static bool give(struct orch_cli *cli, const struct orch_document *document,
     if (orch_cli_has_part_alone(cli))
         return orch_cli_parts_show(cli, &subject, NULL, error);
     if (cli->json) {
-        orch_cli_print_json(orch_document_json(document));
+        json_t *json = orch_document_json(document);
+        if (o->drawn)
+            orch_document_json_draw(json, document);
+        orch_cli_print_json(json);
         return true;
     }
     struct orch_show_text how = {.ascii = o->ascii, .runs = o->runs, .heading = true};
@@ -96,15 +102,66 @@ static bool check_whole(const struct orch_cli *cli, const struct report_options 
     return !(o->out.is_notebook && is_part);
 }
 
+/* Returns whether each word behind the recipe can be a problem: "p1" or "p2". */
+static bool look_like_problems(const struct orch_cli *cli)
+{
+    for (int i = 1; i < cli->arg_count; i++)
+        if (cli->args[i][0] != 'p' || !g_ascii_isdigit(cli->args[i][1]))
+            return false;
+    return cli->arg_count > 1;
+}
+
+static bool are_problems(const struct orch_cli *cli, const struct orch_expansion *expansion)
+{
+    for (int i = 1; i < cli->arg_count; i++)
+        if (!orch_report_has_question(expansion, cli->args[i]))
+            return false;
+    return true;
+}
+
+/* Reads the recipe. Problems named behind it are questions as those of --only, so that all forms of
+ * the report mean the same by "p1"; other words are targets. */
+static struct orch_expansion *read_recipe(struct orch_cli *cli, const struct report_options *o,
+                                          GPtrArray *questions, GError **error)
+{
+    const int count = cli->arg_count;
+    for (int i = 0; o->only && o->only[i]; i++)
+        g_ptr_array_add(questions, (gpointer)(uintptr_t)o->only[i]);
+    if (!look_like_problems(cli))
+        return orch_cli_recipe(cli, cli->args[0], &o->variant, error);
+    cli->arg_count = 1;
+    struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
+    cli->arg_count = count;
+    if (!expansion)
+        return NULL;
+    if (!are_problems(cli, expansion)) {
+        orch_expansion_free(expansion);
+        return orch_cli_recipe(cli, cli->args[0], &o->variant, error);
+    }
+    for (int i = 1; i < count; i++)
+        g_ptr_array_add(questions, (gpointer)(uintptr_t)cli->args[i]);
+    cli->arg_count = 1;
+    return expansion;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
-    const struct report_options *o = options;
+    struct report_options own = *(const struct report_options *)options;
+    const struct report_options *o = &own;
     bool is_part = cli->arg_count > 1 || o->only || o->quick;
     const struct orch_subject subject = {.not_alone =
                                              is_part ? "the problems, --only and --quick" : NULL};
-    if (!check_whole(cli, o, error) || !orch_cli_parts_look(cli, &subject, error))
+    if ((!look_like_problems(cli) && !check_whole(cli, o, error)) ||
+        !orch_cli_parts_look(cli, &subject, error))
         return -1;
-    struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
+    g_autoptr(GPtrArray) questions = g_ptr_array_new();
+    struct orch_expansion *expansion = read_recipe(cli, o, questions, error);
+    g_ptr_array_add(questions, NULL);
+    own.only = questions->len > 1 ? (const char **)questions->pdata : NULL;
+    if (expansion && !check_whole(cli, o, error)) {
+        orch_expansion_free(expansion);
+        return -1;
+    }
     struct orch_plan *plan =
         expansion ? orch_cli_report_plan(cli, expansion, o->jobs, error) : NULL;
     struct orch_document *document = plan ? make_document(cli, plan, o, error) : NULL;

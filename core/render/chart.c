@@ -16,6 +16,7 @@ static void free_series(gpointer pointer)
 {
     struct orch_chart_series *series = pointer;
     g_free(series->name);
+    g_free(series->label);
     g_free(series->runs);
     g_array_unref(series->points);
     g_free(series);
@@ -25,6 +26,7 @@ static void free_panel(gpointer pointer)
 {
     struct orch_chart_panel *panel = pointer;
     g_free(panel->title);
+    g_free(panel->label);
     g_ptr_array_unref(panel->series);
     g_free(panel);
 }
@@ -100,10 +102,25 @@ struct orch_chart_series *orch_chart_run(struct orch_chart_panel *panel, const c
 
 struct orch_chart_point *orch_chart_add(struct orch_chart_series *series, double x, double y)
 {
-    struct orch_chart_point point = {
-        .x = x, .y = y, .low = (double)NAN, .high = (double)NAN, .z = (double)NAN};
+    struct orch_chart_point point = {.x = x,
+                                     .y = y,
+                                     .low = (double)NAN,
+                                     .high = (double)NAN,
+                                     .least = (double)NAN,
+                                     .most = (double)NAN,
+                                     .z = (double)NAN};
     g_array_append_val(series->points, point);
     return &g_array_index(series->points, struct orch_chart_point, series->points->len - 1);
+}
+
+const char *orch_series_label(const struct orch_chart_series *series)
+{
+    return series->label ? series->label : series->name;
+}
+
+const char *orch_panel_label(const struct orch_chart_panel *panel)
+{
+    return panel->label ? panel->label : panel->title;
 }
 
 bool orch_series_is_of_runs(const struct orch_chart_series *series)
@@ -215,8 +232,9 @@ static json_t *series_json(const struct orch_chart_series *series, const char *p
                                                 orch_json_real_or_null(p->high), "z",
                                                 orch_json_real_or_null(p->z), "n", (int)p->n));
     }
-    return json_pack("{s:s?, s:s?, s:s, s:s?, s:o}", "panel", panel, "name", series->name, "role",
-                     role_name(series->role), "runs", series->runs, "points", points);
+    return json_pack("{s:s?, s:s?, s:s?, s:s, s:s?, s:o}", "panel", panel, "name", series->name,
+                     "label", orch_series_label(series), "role", role_name(series->role), "runs",
+                     series->runs, "points", points);
 }
 
 json_t *orch_chart_json(const struct orch_chart *chart)

@@ -30,13 +30,16 @@ enum orch_series_role {
 struct orch_chart_point {
     double x, y;
     double low, high; /* the interval's ends; NaN: none */
+    double least,
+        most;         /* the lowest and highest of 2 to 4 runs, which have no interval; else NaN */
     double z;         /* the value in a heat map; else NaN */
     unsigned n;       /* number of runs averaged; 0: not from runs */
     unsigned setting; /* of a point that is a run: repeats have the same number; 0: unknown */
     char *label;      /* drawn next to the point, or NULL */
 };
 struct orch_chart_series {
-    char *name; /* "lr 0.1" */
+    char *name;  /* "lr=0.1": in data */
+    char *label; /* "learning rate 0.1": for people; NULL: the name */
     enum orch_series_role role;
     char *runs;     /* behind the name in the legend: "8 runs, to step 400: ..."; or NULL */
     GArray *points; /* struct orch_chart_point; sorted by x for lines */
@@ -44,6 +47,7 @@ struct orch_chart_series {
 /** A part of a chart with its own heading. A chart without facets has one panel. */
 struct orch_chart_panel {
     char *title;       /* or NULL */
+    char *label;       /* the title for people; NULL: the title */
     GPtrArray *series; /* struct orch_chart_series * */
 };
 
@@ -79,6 +83,12 @@ bool orch_series_is_of_a_model(const struct orch_chart_series *series);
 /** Returns a category's position, and appends the category when it does not exist. */
 double orch_chart_category(GPtrArray *names, const char *name);
 bool orch_chart_is_empty(const struct orch_chart *chart);
+/** Returns why nothing would be seen in the chart's frame: no point, no finite value, values too
+ * far apart, a line of one point (obstacle.c). NULL: it can be drawn. The caller frees. */
+char *orch_chart_obstacle(const struct orch_chart *chart);
+/** Return the texts for people. Borrowed. */
+const char *orch_series_label(const struct orch_chart_series *series);
+const char *orch_panel_label(const struct orch_chart_panel *panel);
 
 /** Formats the chart's data as CSV with the columns panel, series, role, x, y, low, high, n. The
  * caller frees. */

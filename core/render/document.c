@@ -169,6 +169,13 @@ void orch_section_table(struct orch_section *section, struct orch_table *table)
     orch_table_group_digits(table);
 }
 
+void orch_section_scale(struct orch_section *section, const char *text, struct orch_table *table)
+{
+    struct orch_block *block = add_block(section, ORCH_BLOCK_SCALE);
+    block->text = g_strdup(text);
+    block->table = table;
+}
+
 void orch_section_chart(struct orch_section *section, struct orch_chart *chart)
 {
     add_block(section, ORCH_BLOCK_CHART)->chart = chart;
@@ -240,13 +247,17 @@ static json_t *pictures_json(const GPtrArray *pictures)
     return out;
 }
 
-/* Returns a table as it is shown: {"headers":[], "is_right":[], "cells":[[]]}. The objects of
+/* Returns a table as it is shown: {"headers":[], "labels":[], "groups":[], "is_right":[],
+ * "cells":[[]]}; people read the labels below their groups. The objects of
  * orch_table_json lack the order of columns, and their numbers lack intervals. */
 static json_t *shown_json(const struct orch_table *table)
 {
     json_t *headers = json_array(), *is_right = json_array(), *cells = json_array();
+    json_t *labels = json_array(), *groups = json_array();
     for (unsigned c = 0; c < orch_table_columns(table); c++) {
         json_array_append_new(headers, orch_json_text_or_null(orch_table_header(table, c)));
+        json_array_append_new(labels, orch_json_text_or_null(orch_table_label(table, c)));
+        json_array_append_new(groups, orch_json_text_or_null(orch_table_group(table, c)));
         json_array_append_new(is_right, json_boolean(orch_table_is_right(table, c)));
     }
     for (unsigned r = 0; r < orch_table_rows(table); r++) {
@@ -257,13 +268,14 @@ static json_t *shown_json(const struct orch_table *table)
         }
         json_array_append_new(cells, row);
     }
-    return json_pack("{s:o, s:o, s:o}", "headers", headers, "is_right", is_right, "cells", cells);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "headers", headers, "labels", labels, "groups",
+                     groups, "is_right", is_right, "cells", cells);
 }
 
 static json_t *block_json(const struct orch_block *block)
 {
     static const char *const names[] = {"answer", "text",     "note", "missing", "table",
-                                        "chart",  "pictures", "code", "student"};
+                                        "chart",  "pictures", "code", "scale",   "student"};
     json_t *out = json_pack("{s:s}", "kind", names[block->kind]);
     if (block->text)
         json_object_set_new(out, "text", json_string(block->text));

@@ -16,7 +16,9 @@ enum orch_block_kind {
     ORCH_BLOCK_TABLE,
     ORCH_BLOCK_CHART,
     ORCH_BLOCK_PICTURES,
-    ORCH_BLOCK_CODE,    /* a file's content, line by line as it is */
+    ORCH_BLOCK_CODE,  /* a file's content, line by line as it is */
+    ORCH_BLOCK_SCALE, /* what full size asks for in a problem: a sentence, and a table of its parts
+                         or NULL */
     ORCH_BLOCK_STUDENT, /* to be answered by the student: orch writes nothing here */
 };
 
@@ -101,6 +103,9 @@ void orch_section_student(struct orch_section *section, const char *format, ...)
 void orch_section_missing(struct orch_section *section, const char *hint, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
 void orch_section_table(struct orch_section *section, struct orch_table *table);
+/** Appends what full size asks for in the problem that the section belongs to; the table (may be
+ * NULL) is owned by the section afterwards. */
+void orch_section_scale(struct orch_section *section, const char *text, struct orch_table *table);
 void orch_section_chart(struct orch_section *section, struct orch_chart *chart);
 /** Appends a picture to the current grid of pictures, or begins a grid. */
 void orch_section_picture(struct orch_section *section, const char *path, const char *caption);

@@ -31,9 +31,10 @@ static char *describe(const struct orch_frame *frame)
 
 static bool begin(struct orch_sheet *sheet, const struct orch_chart *chart, GError **error)
 {
-    if (orch_chart_is_empty(chart)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "nothing to draw in '%s'",
-                       chart->title ? chart->title : "a chart without a title");
+    g_autofree char *why = orch_chart_obstacle(chart);
+    if (why) {
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "cannot draw '%s': %s",
+                       chart->title ? chart->title : "a chart without a title", why);
         return false;
     }
     *sheet = (struct orch_sheet){0};
@@ -42,14 +43,11 @@ static bool begin(struct orch_sheet *sheet, const struct orch_chart *chart, GErr
 }
 
 /* `id` is the element's id in a page; NULL: a file. */
-static char *sheet_svg(const struct orch_sheet *sheet, const char *id)
+static char *sheet_svg(const struct orch_sheet *sheet, const char *title, const char *id)
 {
-    const struct orch_chart *chart = sheet->frame.chart;
     g_autofree char *about = describe(&sheet->frame);
-    const struct orch_svg_options options = {.id = id,
-                                             .title = chart->title ? chart->title : "chart",
-                                             .about = about,
-                                             .is_for_page = id != NULL};
+    const struct orch_svg_options options = {
+        .id = id, .title = title ? title : "chart", .about = about, .is_for_page = id != NULL};
     return orch_pen_svg(&sheet->pen, &options);
 }
 
@@ -62,7 +60,7 @@ char *orch_chart_draw(const struct orch_chart *chart, enum orch_draw_format form
     char *bytes = NULL;
     switch (format) {
     case ORCH_DRAW_SVG:
-        bytes = sheet_svg(&sheet, NULL);
+        bytes = sheet_svg(&sheet, chart->title, NULL);
         *out_length = strlen(bytes);
         break;
     case ORCH_DRAW_PNG:
@@ -94,9 +92,11 @@ bool orch_chart_write(const struct orch_chart *chart, const char *path, GError *
 char *orch_chart_svg(const struct orch_chart *chart, const char *id, GError **error)
 {
     struct orch_sheet sheet;
-    if (!begin(&sheet, chart, error))
+    struct orch_chart bare = *chart; /* title and note stand in the caption */
+    bare.title = bare.note = NULL;
+    if (!begin(&sheet, &bare, error))
         return NULL;
-    char *svg = sheet_svg(&sheet, id);
+    char *svg = sheet_svg(&sheet, chart->title, id);
     orch_sheet_release(&sheet);
     return svg;
 }

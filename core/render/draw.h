@@ -22,7 +22,8 @@ bool orch_chart_write(const struct orch_chart *chart, const char *path, GError *
 
 /** Draws the chart as one <svg> element for embedding in an HTML page. It scales to the page's
  * width; axes and texts have the page's text colour (currentColor), for light and dark schemes.
- * All ids begin with `id`, so that a page can have several charts. It has <title> and <desc> for
+ * Title and note of the chart are not in the drawing: the page has them in the caption. All ids
+ * begin with `id`, so that a page can have several charts. It has <title> and <desc> for
  * screen readers, and all texts are escaped. NULL with an error as above. The caller frees. */
 char *orch_chart_svg(const struct orch_chart *chart, const char *id, GError **error);
 

@@ -77,7 +77,7 @@ static void add_panels_in_rows(struct orch_text_sheet *sheet)
     for (guint i = 0; i < panels->len; i++) {
         const struct orch_chart_panel *panel = panels->pdata[i];
         if (panel->title)
-            add_lines(sheet, panel->title);
+            add_lines(sheet, orch_panel_label(panel));
         orch_text_rows(sheet, panel);
     }
 }
@@ -96,12 +96,19 @@ static void add_panels(struct orch_text_sheet *sheet)
         for (guint j = i; j < panels->len && j < i + (guint)beside; j++) {
             const struct orch_chart_panel *panel = panels->pdata[j];
             int from = (int)(j - i) * width, to = from + width - 2;
-            g_autofree char *title = orch_text_short(panel->title ? panel->title : "", width - 2);
+            g_autofree char *title =
+                orch_text_short(panel->title ? orch_panel_label(panel) : "", width - 2);
             orch_canvas_text(&sheet->canvas, from, sheet->row, title, ORCH_NO_COLOR);
             orch_text_plot(sheet, panel, from, to, sheet->row + has_titles);
         }
         sheet->row = sheet->canvas.rows;
     }
+}
+
+static void add_obstacle(struct orch_text_sheet *sheet, const char *why)
+{
+    g_autofree char *line = g_strdup_printf("not drawn: %s", why);
+    add_lines(sheet, line);
 }
 
 char *orch_chart_text(const struct orch_chart *chart, const struct orch_draw_text *how)
@@ -118,15 +125,18 @@ char *orch_chart_text(const struct orch_chart *chart, const struct orch_draw_tex
     sheet.rows = rows;
     if (g_strcmp0(chart->title, how->said) != 0)
         add_lines(&sheet, chart->title);
-    if (orch_chart_is_empty(chart))
-        add_lines(&sheet, "(nothing to draw)");
+    g_autofree char *obstacle = orch_chart_obstacle(chart);
+    if (obstacle)
+        add_obstacle(&sheet, obstacle);
     else if (is_across)
         add_panels_in_rows(&sheet);
     else
         add_panels(&sheet);
     sheet.row = MAX(sheet.row, sheet.canvas.rows);
-    add_legend(&sheet);
-    add_note(&sheet);
+    if (!obstacle) {
+        add_legend(&sheet);
+        add_note(&sheet);
+    }
     char *text = orch_canvas_format(&sheet.canvas);
     orch_canvas_release(&sheet.canvas);
     orch_frame_release(&sheet.frame);

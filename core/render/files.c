@@ -5,6 +5,7 @@
 #include "core/render/files.h"
 
 #include "core/render/draw.h"
+#include "core/render/latex.h"
 #include "core/render/outline.h"
 #include "core/render/page.h"
 #include "lib/base/error.h"
@@ -60,7 +61,10 @@ GHashTable *orch_files_names(const struct orch_document *document)
         const char *title = section->title ? section->title : section->kind;
         for (guint j = 0; j < section->blocks->len; j++) {
             struct orch_block *block = section->blocks->pdata[j];
-            if (block->table || (block->chart && !orch_chart_is_empty(block->chart)))
+            if (block->kind == ORCH_BLOCK_SCALE)
+                continue;
+            g_autofree char *obstacle = block->chart ? orch_chart_obstacle(block->chart) : NULL;
+            if (block->table || block->pictures || (block->chart && !obstacle))
                 g_hash_table_insert(names, block,
                                     orch_outline_slug_unique(taken, section->question, title));
         }
@@ -86,6 +90,9 @@ static void note(const struct folder *folder, const char *path)
     if (folder->written)
         g_ptr_array_add(folder->written, g_strdup(path));
 }
+
+/* Larger pictures are not copied. */
+#define PICTURE_BYTES_MAX ((size_t)4 << 20)
 
 static bool write_text(const struct folder *folder, const char *kind, const char *name,
                        const char *ending, const char *text, GError **error)
@@ -128,6 +135,27 @@ static bool write_chart(const struct folder *folder, const struct orch_chart *ch
     return true;
 }
 
+/* Copies the pictures that are PNG files, and names them for the article. */
+static bool write_pictures(const struct folder *folder, const struct orch_block *block,
+                           const char *name, GHashTable *names, GError **error)
+{
+    for (guint i = 0; i < block->pictures->len; i++) {
+        struct orch_picture *picture = block->pictures->pdata[i];
+        g_autofree char *base64 = orch_picture_base64(picture->path, PICTURE_BYTES_MAX, NULL);
+        if (!base64)
+            continue;
+        gsize length = 0;
+        g_autofree guchar *bytes = g_base64_decode(base64, &length);
+        g_autofree char *own = g_strdup_printf("%s-%u", name, i + 1);
+        g_autofree char *path = path_of(folder, "pictures", own, "png");
+        if (!orch_file_write(path, (const char *)bytes, length, false, error))
+            return false;
+        note(folder, path);
+        g_hash_table_insert(names, picture, g_strconcat("pictures/", own, NULL));
+    }
+    return true;
+}
+
 static bool make_folder(const char *parent, const char *name, GError **error)
 {
     g_autofree char *path = g_build_filename(parent, name, NULL);
@@ -147,6 +175,8 @@ static bool write_blocks(const struct folder *folder, const struct orch_document
                 return false;
             if (name && block->chart && !write_chart(folder, block->chart, name, error))
                 return false;
+            if (name && block->pictures && !write_pictures(folder, block, name, names, error))
+                return false;
         }
     }
     return true;
@@ -155,13 +185,14 @@ static bool write_blocks(const struct folder *folder, const struct orch_document
 /* Bounds the existing page that is read. */
 #define PAGE_MAX_BYTES ((size_t)1 << 30)
 
-/* Returns whether index.html may be written: only a page that orch wrote is overwritten. */
-static bool is_ours(const char *folder, GError **error)
+/* Returns whether the file may be written: only one that orch wrote, with its mark, is overwritten.
+ */
+static bool is_ours(const char *folder, const char *name, const char *mark, GError **error)
 {
-    g_autofree char *path = g_build_filename(folder, "index.html", NULL), *text = NULL;
+    g_autofree char *path = g_build_filename(folder, name, NULL), *text = NULL;
     if (access(path, F_OK) != 0)
         return true;
-    if (orch_file_read(path, PAGE_MAX_BYTES, &text, NULL, NULL) && strstr(text, ORCH_PAGE_MARK))
+    if (orch_file_read(path, PAGE_MAX_BYTES, &text, NULL, NULL) && strstr(text, mark))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "choose another folder, or move that file away",
                    "'%s' already exists, and was not written by orch", path);
@@ -173,22 +204,26 @@ bool orch_files_write(const struct orch_document *document, const char *path, GP
 {
     const struct folder folder = {path, written};
     g_autoptr(GHashTable) names = orch_files_names(document);
-    bool has_tables = false, has_charts = false;
+    bool has_tables = false, has_charts = false, has_pictures = false;
     GHashTableIter iter;
     gpointer key;
     g_hash_table_iter_init(&iter, names);
     while (g_hash_table_iter_next(&iter, &key, NULL)) {
         const struct orch_block *block = key;
-        *(block->chart ? &has_charts : &has_tables) = true;
+        *(block->chart ? &has_charts : block->pictures ? &has_pictures : &has_tables) = true;
     }
-    if (!is_ours(path, error) || !orch_dir_make(path, error) ||
+    if (!is_ours(path, "index.html", ORCH_PAGE_MARK, error) ||
+        !is_ours(path, "report.tex", ORCH_LATEX_MARK, error) || !orch_dir_make(path, error) ||
         (has_tables && !make_folder(path, "tables", error)) ||
         (has_charts && !make_folder(path, "charts", error)) ||
+        (has_pictures && !make_folder(path, "pictures", error)) ||
         !write_blocks(&folder, document, names, error))
         return false;
     const struct orch_page_options options = {.files = names};
     g_autofree char *html = orch_page_html(document, &options);
-    return write_text(&folder, "", "index", "html", html, error);
+    g_autofree char *article = orch_latex_document(document, names);
+    return write_text(&folder, "", "report", "tex", article, error) &&
+           write_text(&folder, "", "index", "html", html, error);
 }
 
 /* ---- PDF ---------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ unsigned orch_frame_index(const struct orch_frame *frame, const struct orch_char
 char *orch_frame_key(const struct orch_chart_series *series, const struct orch_ruler *ruler,
                      double width)
 {
-    const char *name = name_of(series);
+    const char *label = orch_series_label(series), *name = label ? label : "";
     const char *role = series->role == ORCH_SERIES_FITTED ? "fitted" : "predicted";
     bool is_in_name = !orch_series_is_of_a_model(series) || strstr(name, role);
     if (!*name)

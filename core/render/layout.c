@@ -2,6 +2,7 @@
 #include "core/render/layout.h"
 
 #include "core/render/font.h"
+#include "core/render/line_labels.h"
 #include "core/render/pen.h"
 #include "lib/base/text.h"
 
@@ -140,6 +141,10 @@ static void lay_legend(struct orch_layout *l, const struct orch_frame *frame)
         g_ptr_array_set_size(l->keys, 0);
         return;
     }
+    if (l->ends) { /* the names stand at the lines */
+        l->key_columns = l->keys->len;
+        return;
+    }
     unsigned columns = l->keys->len;
     while (set_columns(l, columns) > l->width - 2 * EDGE && columns > 1)
         columns--;
@@ -177,9 +182,10 @@ static double overhang(const struct orch_axis *axis)
     return width_of_tick(tick_of(axis, axis->ticks->len - 1)) / 2;
 }
 
-static double right_of(const struct orch_frame *frame)
+static double right_of(const struct orch_layout *l, const struct orch_frame *frame)
 {
-    double right = fmax(18, orch_layout_has_names(frame) ? 0 : 4 + overhang(&frame->x));
+    double right =
+        fmax(fmax(18, l->ends_width), orch_layout_has_names(frame) ? 0 : 4 + overhang(&frame->x));
     if (!orch_layout_has_scale(frame))
         return right;
     struct orch_axis scale;
@@ -214,7 +220,8 @@ static void lay_panels(struct orch_layout *l, const struct orch_frame *frame)
     l->y_label = label_lines(chart->y_label, panels_height);
     unsigned lines = count_of(l->y_label);
     l->left = 10 + (lines ? lines * ORCH_LAYOUT_LINE + 2 : 0) + widest(&frame->y) + 10;
-    l->right = right_of(frame);
+    orch_line_labels_place(frame, l->panel_height, &l->ends, &l->ends_width);
+    l->right = right_of(l, frame);
     l->panel_width = (l->width - l->left - l->right - l->gap_x * (l->columns - 1)) / l->columns;
     lay_names(l, frame);
 }
@@ -245,6 +252,7 @@ void orch_layout_clear(struct orch_layout *l)
     g_strfreev(l->y_label);
     g_ptr_array_unref(l->keys);
     g_array_unref(l->key_widths);
+    g_clear_pointer(&l->ends, g_array_unref);
 }
 
 struct orch_rect orch_layout_panel(const struct orch_layout *l, unsigned i)

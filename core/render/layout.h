@@ -30,6 +30,8 @@ struct orch_layout {
     char **titles, **notes; /* lines */
     char **x_label, **y_label;
     GPtrArray *keys; /* char *: names in the legend; empty: no legend */
+    GArray *ends; /* double: the names stand at the ends of the lines, at these heights; or NULL */
+    double ends_width; /* beside the panel for the names at the ends */
     unsigned key_columns, key_rows;
     GArray *key_widths; /* double: width of each column of the legend */
 };

@@ -5,6 +5,11 @@
 
 #include <string.h>
 
+/* Characters beside each other: a wider table is turned where it can be, and set smaller. */
+enum { TURNED_BEYOND = 90, SMALLER_BEYOND = 84, SMALLEST_BEYOND = 120 };
+/* On paper a table of so many rows is not divided. */
+enum { SHORT_MOST = 14 };
+
 static const char *entity_of(gunichar c)
 {
     switch (c) {
@@ -84,18 +89,51 @@ static void append_cell(GString *out, const struct orch_table *table, unsigned r
     g_string_append(out, column ? "</td>" : "</th>");
 }
 
-void orch_html_table(GString *out, const struct orch_table *table, const char *caption, bool styled)
+static void append_heading(GString *out, const struct orch_table *table, unsigned column,
+                           const char *attributes, bool styled)
 {
-    g_string_append(out, "<table>\n");
+    g_string_append_printf(out, "<th scope=\"col\"%s", attributes);
+    append_style(out, orch_table_is_right(table, column), styled);
+    orch_html_printf(out, ">%s</th>", orch_table_label(table, column));
+}
+
+/* The headings; one that stands above several columns has a row of its own. */
+static void append_head(GString *out, const struct orch_table *table, bool styled)
+{
+    const bool has_groups = orch_table_has_groups(table);
+    g_string_append(out, "<thead>\n<tr>");
+    for (unsigned c = 0; has_groups && c < orch_table_columns(table);
+         c += orch_table_group_columns(table, c)) {
+        const char *group = orch_table_group(table, c);
+        if (group)
+            orch_html_printf(out, "<th scope=\"colgroup\" class=\"group\" colspan=\"%u\">%s</th>",
+                             orch_table_group_columns(table, c), group);
+        else
+            append_heading(out, table, c, " rowspan=\"2\"", styled);
+    }
+    g_string_append(out, has_groups ? "</tr>\n<tr>" : "");
+    for (unsigned c = 0; c < orch_table_columns(table); c++)
+        if (!has_groups || orch_table_group(table, c))
+            append_heading(out, table, c, "", styled);
+    g_string_append(out, "</tr>\n</thead>\n");
+}
+
+static void append_table(GString *out, const struct orch_table *table, const char *caption,
+                         bool styled)
+{
+    const int width = orch_table_width(table);
+    const bool is_short = orch_table_rows(table) <= SHORT_MOST;
+    g_string_append_printf(out, "<table%s>\n",
+                           styled                               ? ""
+                           : width > SMALLEST_BEYOND            ? " class=\"wider\""
+                           : width > SMALLER_BEYOND && is_short ? " class=\"wide short\""
+                           : width > SMALLER_BEYOND             ? " class=\"wide\""
+                           : is_short                           ? " class=\"short\""
+                                                                : "");
     if (caption && *caption)
         orch_html_printf(out, "<caption>%s</caption>\n", caption);
-    g_string_append(out, "<thead>\n<tr>");
-    for (unsigned c = 0; c < orch_table_columns(table); c++) {
-        g_string_append(out, "<th scope=\"col\"");
-        append_style(out, orch_table_is_right(table, c), styled);
-        orch_html_printf(out, ">%s</th>", orch_table_header(table, c));
-    }
-    g_string_append(out, "</tr>\n</thead>\n<tbody>\n");
+    append_head(out, table, styled);
+    g_string_append(out, "<tbody>\n");
     for (unsigned r = 0; r < orch_table_rows(table); r++) {
         g_string_append(out, "<tr>");
         for (unsigned c = 0; c < orch_table_columns(table); c++)
@@ -103,4 +141,12 @@ void orch_html_table(GString *out, const struct orch_table *table, const char *c
         g_string_append(out, "</tr>\n");
     }
     g_string_append(out, "</tbody>\n</table>\n");
+}
+
+void orch_html_table(GString *out, const struct orch_table *table, const char *caption, bool styled)
+{
+    struct orch_table *turned = orch_table_turned_for(table, TURNED_BEYOND);
+    append_table(out, turned ? turned : table, caption, styled);
+    if (turned)
+        orch_table_free(turned);
 }

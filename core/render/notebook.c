@@ -84,6 +84,39 @@ static void add_programs(json_t *cells, const char *id, const struct orch_outlin
     }
 }
 
+static void append_literal(GString *out, const char *text)
+{
+    json_t *string = json_string(text);
+    g_autofree char *literal = json_dumps(string, JSON_ENCODE_ANY);
+    json_decref(string);
+    g_string_append(out, literal ? literal : "\"\"");
+}
+
+/* The statement of orch's Python module that shows what a command 'orch report RECIPE OPTION...
+ * --only QUESTION' prints. The caller frees. */
+static char *python_call(const char *command)
+{
+    g_auto(GStrv) words = NULL;
+    if (!g_shell_parse_argv(command, NULL, &words, NULL) || g_strv_length(words) < 3)
+        return shell_line(command);
+    GString *out = g_string_new("orch.report(");
+    const char *only = NULL;
+    for (guint i = 2; words[i]; i++) {
+        const bool is_only = strcmp(words[i], "--only") == 0 && words[i + 1];
+        only = is_only ? words[++i] : only;
+        if (is_only)
+            continue;
+        g_string_append(out, i > 2 ? ", " : "");
+        append_literal(out, words[i]);
+    }
+    if (only) {
+        g_string_append(out, ", only=");
+        append_literal(out, only);
+    }
+    g_string_append_c(out, ')');
+    return g_string_free(out, FALSE);
+}
+
 /* Adds one code cell for each distinct command, since sections of one question mostly share
  * theirs. */
 static void add_commands(json_t *cells, const char *id, const struct orch_outline_part *part)
@@ -101,7 +134,7 @@ static void add_commands(json_t *cells, const char *id, const struct orch_outlin
             if (g_strcmp0(other->command ? other->command : "", command) == 0)
                 orch_notebook_add_section(outputs, other);
         }
-        g_autofree char *source = *command ? shell_line(command) : g_strdup("");
+        g_autofree char *source = *command ? python_call(command) : g_strdup("");
         g_autofree char *cell_id = g_hash_table_size(done) == 1
                                        ? g_strconcat(id, "-run", NULL)
                                        : g_strdup_printf("%s-run-%u", id, g_hash_table_size(done));
@@ -173,22 +206,28 @@ static json_t *head_cell(const struct orch_document *d, const struct orch_outlin
     return orch_notebook_markdown("orch-head", text->str);
 }
 
-/* Adds a cell that changes to the directory of the commands, because the notebook can be in any
- * directory below it. */
+/* Adds a cell that imports orch's Python module, also where it only lies beside the program, and
+ * changes to the directory of the recipe's path, because the notebook can be in any directory below
+ * it. */
 static void add_setup(json_t *cells, const struct orch_document *d)
 {
-    if (!d->recipe || g_path_is_absolute(d->recipe) || g_str_has_prefix(d->recipe, "../"))
-        return;
-    json_t *path = json_string(d->recipe);
-    g_autofree char *literal = json_dumps(path, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
-    json_decref(path);
-    g_autofree char *source = g_strdup_printf(
-        "# The commands below run where the recipe's path begins: in this folder or one above.\n"
-        "import os\n"
-        "while not os.path.exists(%s) and os.getcwd() != os.path.dirname(os.getcwd()):\n"
-        "    os.chdir(\"..\")",
-        literal);
-    json_array_append_new(cells, orch_notebook_code("orch-setup", source, json_array()));
+    g_autoptr(GString) source = g_string_new("import os, shutil, sys\n");
+    if (d->recipe && !g_path_is_absolute(d->recipe) && !g_str_has_prefix(d->recipe, "../")) {
+        g_string_append(source, "# The recipe's path begins in this folder or one above.\n"
+                                "while not os.path.exists(");
+        append_literal(source, d->recipe);
+        g_string_append(source, ") and os.getcwd() != os.path.dirname(os.getcwd()):\n"
+                                "    os.chdir(\"..\")\n");
+    }
+    g_string_append(
+        source,
+        "# orch's Python module reads the store; it is installed, or lies beside the program.\n"
+        "program = os.environ.get(\"ORCH_PROGRAM\") or shutil.which(\"orch\") or \"orch\"\n"
+        "folder = os.path.dirname(os.path.realpath(program))\n"
+        "sys.path += [os.path.join(folder, \"..\", *place) for place in "
+        "((\"share\", \"orch\", \"python\"), (\"share\", \"python\"))]\n"
+        "import orch");
+    json_array_append_new(cells, orch_notebook_code("orch-setup", source->str, json_array()));
 }
 
 /* Lists the other users whose runs were used. This is always shown. */

@@ -64,8 +64,11 @@ static json_t *image_html(const char *title, const char *base64)
 static void add_chart(json_t *outputs, const struct orch_block *block)
 {
     const struct orch_chart *chart = block->chart;
-    if (orch_chart_is_empty(chart)) {
-        add_line(outputs, "nothing to draw yet: ", chart->title);
+    g_autofree char *why = orch_chart_obstacle(chart);
+    if (why) {
+        g_autofree char *line =
+            g_strdup_printf("%s is not drawn: %s", chart->title ? chart->title : "a chart", why);
+        add_line(outputs, "", line);
         return;
     }
     gsize png_length = 0, svg_length = 0;
@@ -121,6 +124,11 @@ static void add_block(json_t *outputs, const struct orch_block *block)
         return;
     case ORCH_BLOCK_CHART:
         add_chart(outputs, block);
+        return;
+    case ORCH_BLOCK_SCALE:
+        add_line(outputs, "", block->text);
+        if (block->table)
+            add_table(outputs, block);
         return;
     case ORCH_BLOCK_PICTURES:
         add_pictures(outputs, block);

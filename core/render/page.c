@@ -2,32 +2,17 @@
 /* The page is written by code, not from a template: it follows the outline, and every text from
  * outside goes through orch_html_printf or orch_html_append. In addition a content security policy
  * forbids scripts and all requests, so that text that was not escaped could do no harm. */
-#include "core/render/page.h"
+#include "core/render/page_parts.h"
 
-#include "core/render/draw.h"
 #include "core/render/markup.h"
 #include "core/render/outline.h"
 #include "core/stats/numbers.h"
-#include "lib/base/error.h"
-#include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/text.h"
 
 #include <string.h>
 
-#define PICTURE_BYTES_MAX ((size_t)4 << 20)
-#define PICTURES_BYTES_MAX ((size_t)32 << 20)
 #define RUNS_MAX 500
-
-struct page {
-    GString *out;
-    const struct orch_document *document;
-    const struct orch_page_options *options;
-    GHashTable *anchors;   /* part -> char * */
-    size_t picture_bytes;  /* total so far */
-    unsigned region_count; /* scrolling boxes so far */
-    unsigned chart_count;  /* drawings so far */
-};
 
 /* ---- words -------------------------------------------------------------------------------------
  */
@@ -45,15 +30,39 @@ static void append_state(GString *out, enum orch_section_state state, unsigned d
         orch_html_printf(out, "<span class=\"state %s\">%s</span>", name, words[state]);
 }
 
-/* Appends the state of a part with several answers, some of which may be the student's. */
+static void append_section_state(GString *out, const struct orch_section *section)
+{
+    if (section->state != ORCH_SECTION_SMALL)
+        append_state(out, section->state, section->done, section->planned);
+}
+
+/* Appends the state of a part with several answers, some of which may be the student's. That it is
+ * complete at small scale is said at its problem. */
 static void append_part_state(GString *out, const struct orch_outline_part *part)
 {
     const enum orch_section_state state = orch_outline_state(part);
-    append_state(out, state, 0, 0);
+    if (state != ORCH_SECTION_SMALL)
+        append_state(out, state, 0, 0);
     if (state != ORCH_SECTION_STUDENT && orch_outline_is_student(part)) {
         g_string_append_c(out, ' ');
         append_state(out, ORCH_SECTION_STUDENT, 0, 0);
     }
+}
+
+static bool is_small(const struct orch_outline_problem *problem)
+{
+    for (guint i = 0; i < problem->parts->len; i++)
+        if (orch_outline_state(problem->parts->pdata[i]) == ORCH_SECTION_SMALL)
+            return true;
+    return false;
+}
+
+static void append_problem_state(GString *out, const struct orch_outline_problem *problem)
+{
+    if (!is_small(problem))
+        return;
+    g_string_append_c(out, ' ');
+    append_state(out, ORCH_SECTION_SMALL, 0, 0);
 }
 
 static void append_points(GString *out, double points)
@@ -84,159 +93,6 @@ static const char *anchor_of(const struct page *page, const struct orch_outline_
     return g_hash_table_lookup(page->anchors, part);
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------
- */
-
-static void begin_scroll(struct page *page, const char *what)
-{
-    orch_html_printf(page->out,
-                     "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s %u\">\n",
-                     what, ++page->region_count);
-}
-
-static void append_links(struct page *page, const struct orch_block *block)
-{
-    static const char *const chart_endings[] = {"svg", "png", "pdf", "csv", NULL};
-    static const char *const table_endings[] = {"csv", "md", "tex", NULL};
-    const GHashTable *files = page->options->files;
-    const char *name = files ? g_hash_table_lookup((GHashTable *)(uintptr_t)files, block) : NULL;
-    if (!name)
-        return;
-    const char *const *endings = block->chart ? chart_endings : table_endings;
-    g_string_append(page->out, "<p class=\"files\">As files:");
-    for (const char *const *e = endings; *e; e++)
-        orch_html_printf(page->out, " <a href=\"%s/%s.%s\">%s</a>",
-                         block->chart ? "charts" : "tables", name, *e, *e);
-    g_string_append(page->out, "</p>\n");
-}
-
-/* Returns the chart as SVG, or NULL when the page shows charts as text. */
-static char *drawing_of(struct page *page, const struct orch_chart *chart)
-{
-    if (page->options->charts_are_text)
-        return NULL;
-    g_autofree char *id = g_strdup_printf("c%u", ++page->chart_count);
-    return orch_chart_svg(chart, id, NULL);
-}
-
-static void append_chart(struct page *page, const struct orch_block *block)
-{
-    const struct orch_chart *chart = block->chart;
-    if (orch_chart_is_empty(chart)) {
-        orch_html_printf(page->out, "<p class=\"note\">%s: nothing to draw yet</p>\n",
-                         chart->title ? chart->title : "chart");
-        return;
-    }
-    g_autofree char *svg = drawing_of(page, chart);
-    g_string_append(page->out, "<figure class=\"chart\">\n");
-    begin_scroll(page, "chart");
-    if (svg) {
-        g_string_append(page->out, svg);
-    } else {
-        g_autofree char *text = orch_chart_text_plain(chart);
-        orch_html_printf(page->out, "<pre role=\"img\" aria-label=\"%s\">%s</pre>",
-                         chart->title ? chart->title : "chart", text);
-    }
-    g_string_append(page->out, "\n</div>\n");
-    const char *note = svg ? NULL : chart->note; /* a drawn chart contains its note */
-    if (block->text || note)
-        orch_html_printf(page->out, "<figcaption>%s</figcaption>\n",
-                         block->text ? block->text : note);
-    g_string_append(page->out, "</figure>\n");
-    append_links(page, block);
-}
-
-char *orch_picture_base64(const char *path, size_t bytes_max, GError **error)
-{
-    static const char signature[] = "\x89PNG\r\n\x1a\n";
-    g_autofree char *bytes = NULL;
-    size_t length = 0;
-    if (!orch_file_read(path, bytes_max, &bytes, &length, error))
-        return NULL;
-    if (length < 8 || memcmp(bytes, signature, 8) != 0) {
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "'%s' is not a PNG file", path);
-        return NULL;
-    }
-    return g_base64_encode((const guchar *)bytes, length);
-}
-
-static size_t bytes_of_base64(const char *data)
-{
-    const size_t length = strlen(data);
-    return length / 4 * 3 - g_str_has_suffix(data, "=") - g_str_has_suffix(data, "==");
-}
-
-static void append_picture(struct page *page, const struct orch_picture *picture)
-{
-    g_autoptr(GError) error = NULL;
-    const size_t left = PICTURES_BYTES_MAX - page->picture_bytes;
-    g_autofree char *data =
-        orch_picture_base64(picture->path, MIN(left, PICTURE_BYTES_MAX), &error);
-    const char *caption = picture->caption ? picture->caption : "picture";
-    g_string_append(page->out, "<li><figure>");
-    if (data) {
-        page->picture_bytes += bytes_of_base64(data);
-        orch_html_printf(page->out, "<img alt=\"%s\" src=\"data:image/png;base64,", caption);
-        g_string_append(page->out, data);
-        g_string_append(page->out, "\">");
-    } else {
-        orch_html_printf(page->out, "<p class=\"note\">not shown: %s</p>", error->message);
-    }
-    orch_html_printf(page->out, "<figcaption>%s</figcaption></figure></li>\n", caption);
-}
-
-static void append_missing(struct page *page, const struct orch_block *block)
-{
-    orch_html_printf(page->out, "<div class=\"lack\"><p>Missing: %s</p>",
-                     block->text ? block->text : "");
-    if (block->hint)
-        orch_html_printf(page->out, "<p>Get it with: <code>%s</code></p>", block->hint);
-    g_string_append(page->out, "</div>\n");
-}
-
-static void append_block(struct page *page, const struct orch_block *block)
-{
-    switch (block->kind) {
-    case ORCH_BLOCK_ANSWER:
-        orch_html_printf(page->out, "<p class=\"answer\">%s</p>\n", block->text);
-        return;
-    case ORCH_BLOCK_TEXT:
-        orch_html_printf(page->out, "<p class=\"text\">%s</p>\n", block->text);
-        return;
-    case ORCH_BLOCK_NOTE:
-        orch_html_printf(page->out, "<p class=\"note\">%s</p>\n", block->text);
-        return;
-    case ORCH_BLOCK_MISSING:
-        append_missing(page, block);
-        return;
-    case ORCH_BLOCK_TABLE:
-        begin_scroll(page, "table");
-        orch_html_table(page->out, block->table, block->text, false);
-        g_string_append(page->out, "</div>\n");
-        append_links(page, block);
-        return;
-    case ORCH_BLOCK_CHART:
-        append_chart(page, block);
-        return;
-    case ORCH_BLOCK_PICTURES:
-        if (block->text)
-            orch_html_printf(page->out, "<p class=\"note\">%s</p>\n", block->text);
-        g_string_append(page->out, "<ul class=\"pictures\">\n");
-        for (guint i = 0; i < block->pictures->len; i++)
-            append_picture(page, block->pictures->pdata[i]);
-        g_string_append(page->out, "</ul>\n");
-        return;
-    case ORCH_BLOCK_CODE:
-        begin_scroll(page, "document");
-        orch_html_printf(page->out, "<pre>%s</pre></div>\n", block->text);
-        return;
-    case ORCH_BLOCK_STUDENT:
-        orch_html_printf(page->out, "<div class=\"own\"><p>Yours to write%s%s</p></div>\n",
-                         block->text ? ": " : "", block->text ? block->text : "");
-        return;
-    }
-}
-
 /* ---- sections ----------------------------------------------------------------------------------
  */
 
@@ -256,7 +112,7 @@ static void append_run(GString *out, const struct orch_section_run *run)
 
 static void append_run_table(struct page *page, const GPtrArray *runs)
 {
-    begin_scroll(page, "runs");
+    orch_page_scroll(page, "runs");
     g_string_append(page->out, "<table>\n<thead>\n<tr><th scope=\"col\">run</th><th "
                                "scope=\"col\">experiment</th><th scope=\"col\">setting</th><th "
                                "scope=\"col\">by</th><th scope=\"col\">on</th><th scope=\"col\">"
@@ -337,8 +193,9 @@ static void append_all_runs(struct page *page)
 
 static void append_body(struct page *page, const struct orch_section *section)
 {
+    page->section = section;
     for (guint i = 0; i < section->blocks->len; i++)
-        append_block(page, section->blocks->pdata[i]);
+        orch_page_block(page, section->blocks->pdata[i]);
     append_runs(page, section);
 }
 
@@ -355,7 +212,7 @@ static void append_part(struct page *page, const struct orch_outline_part *part,
         orch_html_printf(page->out, "<span class=\"label\">%s</span>", part->question);
     orch_html_printf(page->out, title ? "%s " : "%s", title);
     if (is_alone)
-        append_state(page->out, first->state, first->done, first->planned);
+        append_section_state(page->out, first);
     else
         append_part_state(page->out, part);
     append_points(page->out, part->points);
@@ -365,7 +222,7 @@ static void append_part(struct page *page, const struct orch_outline_part *part,
         if (!is_alone) {
             orch_html_printf(page->out, "<h%u>%s ", level + 1,
                              section->title ? section->title : section->kind);
-            append_state(page->out, section->state, section->done, section->planned);
+            append_section_state(page->out, section);
             orch_html_printf(page->out, "</h%u>\n", level + 1);
         }
         append_body(page, section);
@@ -375,10 +232,45 @@ static void append_part(struct page *page, const struct orch_outline_part *part,
     g_string_append(page->out, "</section>\n");
 }
 
+/* What full size asks for in the problem, in a fold; on paper there are no folds. */
+static void append_scale(struct page *page, const struct orch_block *block)
+{
+    const bool is_fold = block->table && !page->options->is_for_paper;
+    orch_html_printf(page->out,
+                     is_fold ? "<details class=\"scale\"><summary>%s</summary>\n"
+                             : "<p class=\"note\">%s</p>\n",
+                     block->text);
+    if (block->table) {
+        orch_page_scroll(page, "full size");
+        orch_html_table(page->out, block->table, NULL, false);
+        g_string_append(page->out, "</div>\n");
+    }
+    g_string_append(page->out, is_fold ? "</details>\n" : "");
+}
+
+static void append_scales(struct page *page, const struct orch_outline_problem *problem)
+{
+    for (guint i = 0; i < problem->parts->len; i++) {
+        const struct orch_outline_part *part = problem->parts->pdata[i];
+        for (guint k = 0; k < part->sections->len; k++) {
+            const struct orch_section *section = part->sections->pdata[k];
+            for (guint b = 0; b < section->blocks->len; b++) {
+                const struct orch_block *block = section->blocks->pdata[b];
+                if (block->kind == ORCH_BLOCK_SCALE)
+                    append_scale(page, block);
+            }
+        }
+    }
+}
+
 static void append_problem(struct page *page, const struct orch_outline_problem *problem)
 {
-    if (problem->number)
-        orch_html_printf(page->out, "<h2>Problem %s</h2>\n", problem->number);
+    if (problem->number) {
+        orch_html_printf(page->out, "<h2>Problem %s", problem->number);
+        append_problem_state(page->out, problem);
+        g_string_append(page->out, "</h2>\n");
+    }
+    append_scales(page, problem);
     for (guint i = 0; i < problem->parts->len; i++)
         append_part(page, problem->parts->pdata[i], problem->number ? 3 : 2);
 }
@@ -442,6 +334,13 @@ static void append_entry(struct page *page, const struct orch_outline_part *part
     g_string_append(page->out, "</li>\n");
 }
 
+static void append_problem_entry(GString *out, const struct orch_outline_problem *problem)
+{
+    orch_html_printf(out, "<li>Problem %s", problem->number);
+    append_problem_state(out, problem);
+    g_string_append(out, "\n<ol>\n");
+}
+
 static void append_contents(struct page *page, const GPtrArray *problems)
 {
     g_string_append(page->out, "<nav aria-labelledby=\"contents\">\n<h2 "
@@ -449,7 +348,7 @@ static void append_contents(struct page *page, const GPtrArray *problems)
     for (guint i = 0; i < problems->len; i++) {
         const struct orch_outline_problem *problem = problems->pdata[i];
         if (problem->number)
-            orch_html_printf(page->out, "<li>Problem %s\n<ol>\n", problem->number);
+            append_problem_entry(page->out, problem);
         for (guint j = 0; j < problem->parts->len; j++)
             append_entry(page, problem->parts->pdata[j]);
         if (problem->number)
@@ -489,6 +388,39 @@ static void append_head(GString *out, const char *name)
     g_string_append(out, "</style>\n</head>\n<body>\n");
 }
 
+static bool is_said(const struct orch_document *document, const char *text)
+{
+    for (guint i = 0; i < document->sections->len; i++) {
+        const struct orch_section *section = document->sections->pdata[i];
+        for (guint k = 0; k < section->blocks->len; k++) {
+            const struct orch_block *block = section->blocks->pdata[k];
+            if (block->text && strstr(block->text, text))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* How the tables show several runs: only the forms that stand in this document, and only where no
+ * note says it. */
+static void append_footer(GString *out, const struct orch_document *document)
+{
+    bool forms[ORCH_SPREAD_FORMS] = {false};
+    for (guint i = 0; i < document->sections->len; i++) {
+        const struct orch_section *section = document->sections->pdata[i];
+        for (guint k = 0; k < section->blocks->len; k++) {
+            const struct orch_table *table =
+                ((struct orch_block *)section->blocks->pdata[k])->table;
+            for (guint c = 0; table && c < orch_table_rows(table) * orch_table_columns(table); c++)
+                forms[orch_table_cell(table, 0, c)->spread.form] = true;
+        }
+    }
+    g_autofree char *legend = orch_spread_legend(forms);
+    const bool is_new = legend && !is_said(document, legend);
+    orch_html_printf(out, "<footer>\n<p>Made by orch.%s%s</p>\n</footer>\n",
+                     is_new ? " Several runs are shown as " : "", is_new ? legend : "");
+}
+
 char *orch_page_html(const struct orch_document *document, const struct orch_page_options *options)
 {
     static const struct orch_page_options none;
@@ -506,7 +438,8 @@ char *orch_page_html(const struct orch_document *document, const struct orch_pag
         append_problem(&page, problems->pdata[i]);
     if (page.options->is_for_paper)
         append_all_runs(&page);
-    g_string_append(page.out, "</main>\n<footer>\n<p>Made by orch. A mean is shown +- half the "
-                              "width of its 95 % interval.</p>\n</footer>\n</body>\n</html>\n");
+    g_string_append(page.out, "</main>\n");
+    append_footer(page.out, document);
+    g_string_append(page.out, "</body>\n</html>\n");
     return g_string_free(page.out, FALSE);
 }

@@ -118,7 +118,8 @@ static void draw_panel(struct orch_sheet *sheet, const struct orch_layout *l, un
     if (i + l->columns >= panels->len)
         name_x(sheet, l, at);
     const struct orch_ruler ruler = orch_font_ruler(ORCH_PEN_FONT);
-    g_autofree char *title = orch_text_fit(panel->title ? panel->title : "", &ruler, at.width);
+    g_autofree char *title =
+        orch_text_fit(orch_panel_label(panel) ? orch_panel_label(panel) : "", &ruler, at.width);
     struct orch_pen_text how = {
         .x = at.x + at.width / 2, .y = at.y + at.height + 10, .align = ORCH_ALIGN_CENTER};
     orch_pen_write(&sheet->pen, &how, title);
@@ -162,8 +163,24 @@ static void draw_labels(struct orch_sheet *sheet, const struct orch_layout *l)
     write_lines(sheet, l->notes, note, ORCH_LAYOUT_NOTE);
 }
 
+/* The names at the ends of the lines, each behind its mark. */
+static void draw_ends(struct orch_sheet *sheet, const struct orch_layout *l)
+{
+    const struct orch_rect at = orch_layout_panel(l, 0);
+    for (guint i = 0; i < l->ends->len; i++) {
+        const double y = at.y + g_array_index(l->ends, double, i);
+        orch_sheet_sample(sheet, sheet->frame.keys->pdata[i], at.x + at.width + 3, y, 12);
+        struct orch_pen_text how = {.x = at.x + at.width + 19, .y = y};
+        orch_pen_write(&sheet->pen, &how, l->keys->pdata[i]);
+    }
+}
+
 static void draw_legend(struct orch_sheet *sheet, const struct orch_layout *l)
 {
+    if (l->ends) {
+        draw_ends(sheet, l);
+        return;
+    }
     unsigned notes = g_strv_length(l->notes);
     double foot = 8 + (notes ? notes * ORCH_LAYOUT_NOTE + 4 : 0), all = 0, x = 0;
     for (guint i = 0; i < l->key_widths->len; i++)

@@ -147,6 +147,11 @@ static void append_block(GString *out, const struct orch_section *section,
     case ORCH_BLOCK_CODE:
         append_code(out, block->text);
         break;
+    case ORCH_BLOCK_SCALE:
+        append_dim(out, block->text, how);
+        if (block->table)
+            append_table(out, block->table, how);
+        break;
     case ORCH_BLOCK_STUDENT:
         append_student(out, block, how);
         break;

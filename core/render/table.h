@@ -24,12 +24,20 @@ struct orch_table;
  */
 struct orch_table *orch_table_new(const char *const *headers);
 void orch_table_free(struct orch_table *table);
-/** Sets a column's name in JSON. The default is its header in lower case. */
+/** Sets a column's name in JSON. The default is its header in lower case; "" leaves it out. */
 void orch_table_set_name(struct orch_table *table, unsigned column, const char *name);
+
+/** Sets what people read above a column: `label` instead of its header (NULL: the header), and
+ * `group` above neighbouring columns with the same one (NULL: nothing). CSV, TSV and JSON have the
+ * header. */
+void orch_table_set_heading(struct orch_table *table, unsigned column, const char *group,
+                            const char *label);
 
 /** Appends a cell to the last row, or to a new row when that one is full. `value` (ownership is
  * taken; NULL: the text) is the value in JSON. */
 void orch_table_add(struct orch_table *table, const char *text, json_t *value);
+/** Replaces the value in JSON of the last cell (ownership is taken). */
+void orch_table_set_value(struct orch_table *table, json_t *value);
 void orch_table_add_int(struct orch_table *table, int64_t value);
 /** Appends a user: the name in the table, the full text in JSON. NULL: unknown. */
 void orch_table_add_who(struct orch_table *table, const char *who);
@@ -53,9 +61,23 @@ char *orch_table_shown(const struct orch_table *table, unsigned row, unsigned co
 unsigned orch_table_columns(const struct orch_table *table);
 unsigned orch_table_rows(const struct orch_table *table);
 const char *orch_table_header(const struct orch_table *table, unsigned column);
+/** Returns the heading of a column as people read it. Borrowed. */
+const char *orch_table_label(const struct orch_table *table, unsigned column);
+/** Returns what stands above the heading, or NULL. Borrowed. */
+const char *orch_table_group(const struct orch_table *table, unsigned column);
+/** Returns how many columns from this one on share its group; 1 without a group. */
+unsigned orch_table_group_columns(const struct orch_table *table, unsigned column);
+bool orch_table_has_groups(const struct orch_table *table);
 bool orch_table_is_right(const struct orch_table *table, unsigned column);
 const struct orch_table_cell *orch_table_cell(const struct orch_table *table, unsigned row,
                                               unsigned column);
+
+/** Returns how many characters wide the table is when long texts are wrapped and numbers are not.
+ */
+int orch_table_width(const struct orch_table *table);
+/** Returns a table of few rows and many columns, wider than `width` characters, with its columns as
+ * rows: heading and values. NULL for any other. The caller frees. */
+struct orch_table *orch_table_turned_for(const struct orch_table *table, int width);
 
 enum orch_table_format {
     ORCH_TABLE_TEXT,     /* aligned columns */

@@ -152,7 +152,8 @@ static void add_others_note(struct orch_text_sheet *sheet, const struct orch_cha
             continue;
         g_autofree char *number =
             orch_number_format(g_array_index(series->points, struct orch_chart_point, 0).y);
-        g_autofree char *text = g_strdup_printf("%s: %s", series->name ? series->name : "", number);
+        g_autofree char *text =
+            g_strdup_printf("%s: %s", series->name ? orch_series_label(series) : "", number);
         orch_canvas_text(&sheet->canvas, 0, sheet->row++, text, ORCH_NO_COLOR);
     }
 }

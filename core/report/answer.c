@@ -34,13 +34,36 @@ void orch_answer_number_append(GString *out, double value, double low, double hi
                            interval ? interval : "", interval ? "]" : "");
 }
 
+static void append_range(GString *out, const struct orch_spread *spread, const char *unit)
+{
+    char *texts[3];
+    g_autofree char *of = unit_for(spread->centre, unit);
+    orch_runs_format(spread->high - spread->low,
+                     (const double[]){spread->centre, spread->low, spread->high}, texts, 3);
+    g_string_append_printf(out, "%s%s%s%s (%s..%s, n = %zu)",
+                           spread->form == ORCH_SPREAD_MEDIAN ? "median " : "", texts[0],
+                           *of ? " " : "", of, texts[1], texts[2], spread->stat.count);
+    for (unsigned i = 0; i < G_N_ELEMENTS(texts); i++)
+        g_free(texts[i]);
+}
+
+void orch_answer_spread_append(GString *out, const struct orch_spread *spread, const char *unit)
+{
+    const bool is_range = spread->form == ORCH_SPREAD_RUNS || spread->form == ORCH_SPREAD_MEDIAN;
+    if (is_range && spread->low < spread->high)
+        append_range(out, spread, unit);
+    else
+        orch_answer_number_append(out, spread->centre, is_range ? (double)NAN : spread->low,
+                                  is_range ? (double)NAN : spread->high, unit);
+}
+
 /* ---- values of settings ------------------------------------------------------------------------
  */
 
-/* A setting's value with the ends of its interval (NaN: none). */
+/* A setting's value with its interval or range. */
 struct entry {
     char *label;
-    double value, low, high;
+    struct orch_spread spread;
 };
 
 static void entry_clear(gpointer pointer)
@@ -58,8 +81,16 @@ GArray *orch_answer_entries_new(void)
 void orch_answer_entries_add(GArray *entries, const char *label, double value, double low,
                              double high)
 {
-    const struct entry entry = {g_strdup(label), value, low, high};
-    if (isfinite(value))
+    const struct orch_spread spread = {
+        .form = ORCH_SPREAD_INTERVAL, .centre = value, .low = low, .high = high};
+    orch_answer_entries_add_spread(entries, label, &spread);
+}
+
+void orch_answer_entries_add_spread(GArray *entries, const char *label,
+                                    const struct orch_spread *spread)
+{
+    const struct entry entry = {g_strdup(label), *spread};
+    if (isfinite(spread->centre))
         g_array_append_val(entries, entry);
     else
         g_free(entry.label);
@@ -72,7 +103,7 @@ static const struct entry *entry_at(const GArray *entries, guint i)
 
 static void append_entry(GString *out, const struct entry *e, const char *unit)
 {
-    orch_answer_number_append(out, e->value, e->low, e->high, unit);
+    orch_answer_spread_append(out, &e->spread, unit);
     if (*e->label)
         g_string_append_printf(out, " (%s)", e->label);
 }
@@ -90,14 +121,19 @@ void orch_answer_entries_append_of(GString *out, const GArray *entries, const ch
         return;
     guint lowest = 0, highest = 0;
     for (guint i = 1; i < entries->len; i++) {
-        lowest = entry_at(entries, i)->value < entry_at(entries, lowest)->value ? i : lowest;
-        highest = entry_at(entries, i)->value > entry_at(entries, highest)->value ? i : highest;
+        lowest = entry_at(entries, i)->spread.centre < entry_at(entries, lowest)->spread.centre
+                     ? i
+                     : lowest;
+        highest = entry_at(entries, i)->spread.centre > entry_at(entries, highest)->spread.centre
+                      ? i
+                      : highest;
     }
     const struct entry *low = entry_at(entries, lowest), *high = entry_at(entries, highest);
     unit = orch_answer_names_unit(name, unit) ? NULL : unit;
     g_string_append_printf(out, "%s%s: ", out->len ? "; " : "", name);
-    if (entries->len > 1 && fabs(high->value - low->value) <= 1e-9 * fabs(high->value)) {
-        orch_answer_number_append(out, low->value, (double)NAN, (double)NAN, unit);
+    if (entries->len > 1 &&
+        fabs(high->spread.centre - low->spread.centre) <= 1e-9 * fabs(high->spread.centre)) {
+        orch_answer_number_append(out, low->spread.centre, (double)NAN, (double)NAN, unit);
         if (entries->len == 2)
             g_string_append_printf(out, " in both %s%s", noun,
                                    g_str_has_suffix(noun, "s") ? "es" : "s");

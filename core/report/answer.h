@@ -10,10 +10,16 @@
  * be NULL. The caller frees. */
 char *orch_answer_words(const char *name, const char *unit);
 
+/** Returns whether a name of one word is an abbreviation that is written out: "lr". */
+bool orch_answer_is_abbreviation(const char *name);
+/** The same of a value of a table or chart, with how it is taken from a run: "mean loss", "best
+ * validation accuracy". The caller frees. */
+char *orch_answer_value(const struct orch_item_value *wanted, const char *unit);
+
 /** Returns whether a name in words ends with its unit (or NULL): "training images" in images. Then
  * the unit is not said again. */
 bool orch_answer_names_unit(const char *name, const char *unit);
-/** Writes a trial's setting on some axes (char *) in words: "workers 2, segmented_ring, target
+/** Writes a trial's setting on some axes (char *) in words: "workers 2, ring algorithm, target
  * true". The caller frees. */
 char *orch_answer_setting(const struct orch_trials *trials, const struct orch_report_trial *trial,
                           const GPtrArray *axes);
@@ -24,7 +30,7 @@ char *orch_answer_row(const struct orch_trials *trials, const struct orch_grid *
 /** Writes axes in words: "experiment, learning rate". The caller frees. */
 char *orch_answer_axes(const GPtrArray *axes);
 /** Writes the name of a chart's series in the same words: "lr=0.1 mode=full" as "learning rate 0.1,
- * full". The caller frees. */
+ * full mode". The caller frees. */
 char *orch_answer_series(const char *name);
 
 /** Appends a number with its unit (or NULL) and the ends of its interval (NaN: none): "513 images/s
@@ -32,12 +38,19 @@ char *orch_answer_series(const char *name);
 void orch_answer_number_append(GString *out, double value, double low, double high,
                                const char *unit);
 
+/** The same of a value over runs: from 5 on with its interval, of 2 to 4 with the lowest and the
+ * highest and their number, "513 images/s (490..536, n = 3)". */
+void orch_answer_spread_append(GString *out, const struct orch_spread *spread, const char *unit);
+
 /** Values of settings from which a sentence is made. The caller unrefs. */
 GArray *orch_answer_entries_new(void);
 /** Adds a setting's value with the ends of its interval (NaN: none). The label is copied; "" is
  * that of a single setting. Nothing is added when the value is not finite. */
 void orch_answer_entries_add(GArray *entries, const char *label, double value, double low,
                              double high);
+/** The same of a value over runs. */
+void orch_answer_entries_add_spread(GArray *entries, const char *label,
+                                    const struct orch_spread *spread);
 /** Appends "throughput: 359 images/s (workers 1), 513 images/s [490 to 536] (workers 2)" to a
  * sentence; of more than four settings the lowest and the highest. Nothing without entries. */
 void orch_answer_entries_append(GString *out, const GArray *entries, const char *name,

@@ -91,6 +91,31 @@ static double ideal_of(const struct orch_answer_line *line)
     return (double)NAN;
 }
 
+/* A point as a value over runs. */
+static struct orch_spread spread_of(const struct orch_chart_point *p)
+{
+    const bool is_range = p->least < p->most;
+    return (struct orch_spread){.stat = {.count = p->n},
+                                .form = is_range ? ORCH_SPREAD_RUNS : ORCH_SPREAD_INTERVAL,
+                                .centre = p->y,
+                                .low = is_range ? p->least : p->low,
+                                .high = is_range ? p->most : p->high};
+}
+
+/* A place on the x axis: a setting is said as it was given, "0.1". The caller frees. */
+static char *place_format(double x)
+{
+    const bool is_plain = x == 0 || (fabs(x) >= 1e-4 && fabs(x) < 1e6);
+    return is_plain ? g_strdup_printf("%.6g", x) : orch_number_format(x);
+}
+
+static void append_point(GString *out, const struct orch_chart_point *p,
+                         const struct orch_answer_quantity *y)
+{
+    const struct orch_spread spread = spread_of(p);
+    orch_answer_spread_append(out, &spread, y->unit);
+}
+
 /* Whether a point lies beyond both ends of its line, by more than their intervals or a hundredth.
  */
 static bool is_beyond(const struct orch_chart_series *series, const struct orch_chart_point *p,
@@ -98,7 +123,8 @@ static bool is_beyond(const struct orch_chart_series *series, const struct orch_
 {
     const struct orch_chart_point *const ends[] = {orch_answer_point(series, 0), last_of(series)};
     for (unsigned i = 0; i < G_N_ELEMENTS(ends); i++) {
-        const double edge = sign > 0 ? ends[i]->high : ends[i]->low;
+        const struct orch_spread spread = spread_of(ends[i]);
+        const double edge = sign > 0 ? spread.high : spread.low;
         const double limit =
             isfinite(edge) ? edge : ends[i]->y + sign * PEAK_LEAST * fabs(ends[i]->y);
         if (sign * p->y <= sign * limit)
@@ -119,9 +145,9 @@ static void append_peaks(GString *out, const struct orch_answer_line *line,
         }
         if (!is_beyond(line->series, peak, sign))
             continue;
-        g_autofree char *at = orch_number_format(peak->x);
+        g_autofree char *at = place_format(peak->x);
         g_string_append(out, sign < 0 ? ", lowest " : ", highest ");
-        orch_answer_number_append(out, peak->y, peak->low, peak->high, y->unit);
+        append_point(out, peak, y);
         g_string_append_printf(out, " (%s %s)", x->name, at);
     }
 }
@@ -134,23 +160,23 @@ static void append_change(GString *out, const struct orch_answer_line *line,
 {
     const struct orch_chart_point *first = orch_answer_point(line->series, 0),
                                   *last = last_of(line->series);
-    g_autofree char *from = orch_number_format(first->x), *to = orch_number_format(last->x);
+    g_autofree char *from = place_format(first->x), *to = place_format(last->x);
     if (first == last) {
-        orch_answer_number_append(out, first->y, first->low, first->high, y->unit);
+        append_point(out, first, y);
         g_string_append_printf(out, " (%s %s)", x->name, from);
         return;
     }
     if (first->y == last->y) {
         g_string_append(out, "is ");
-        orch_answer_number_append(out, first->y, first->low, first->high, y->unit);
+        append_point(out, first, y);
         g_string_append_printf(out, " at %s %s and at %s", x->name, from, to);
         append_peaks(out, line, x, y);
         return;
     }
     g_string_append(out, last->y > first->y ? "rises from " : "falls from ");
-    orch_answer_number_append(out, first->y, first->low, first->high, y->unit);
+    append_point(out, first, y);
     g_string_append_printf(out, " (%s %s) to ", x->name, from);
-    orch_answer_number_append(out, last->y, last->low, last->high, y->unit);
+    append_point(out, last, y);
     g_string_append_printf(out, " (%s %s)", x->name, to);
     if (first->y > 0 && last->y > 0)
         g_string_append_printf(out, ", a factor of %.3g", last->y / first->y);
@@ -199,12 +225,13 @@ static void append_line_ends(GString *out, const GArray *lines,
     for (guint i = 0; i < lines->len; i++) {
         const struct orch_answer_line *line = &g_array_index(lines, struct orch_answer_line, i);
         const struct orch_chart_point *last = last_of(line->series);
-        g_autofree char *at = orch_number_format(last->x);
+        g_autofree char *at = place_format(last->x);
         g_autofree char *label = is_common ? g_strdup(line->label)
                                            : g_strdup_printf("%s, %s %s", line->label, x->name, at);
-        orch_answer_entries_add(ends, label, last->y, last->low, last->high);
+        const struct orch_spread spread = spread_of(last);
+        orch_answer_entries_add_spread(ends, label, &spread);
     }
-    g_autofree char *at = orch_number_format(end);
+    g_autofree char *at = place_format(end);
     g_autofree char *place =
         is_common ? g_strdup_printf("at %s %s", x->name, at) : g_strdup("at the end");
     const bool has_head = !are_values(lines, y->name);
@@ -240,10 +267,11 @@ static void add_mark(GArray *marks, const struct orch_chart *chart,
     const bool is_heat = chart->kind == ORCH_CHART_HEAT;
     const char *second = is_heat ? name_at(chart->y_names, p->y) : is_alone ? "" : line->label;
     g_autofree char *label = g_strjoin(*second ? ", " : "", column, second, NULL);
+    const struct orch_spread spread = spread_of(p);
     if (is_heat)
         orch_answer_entries_add(marks, label, p->z, (double)NAN, (double)NAN);
     else
-        orch_answer_entries_add(marks, label, p->y, p->low, p->high);
+        orch_answer_entries_add_spread(marks, label, &spread);
 }
 
 static bool are_of_runs(const GArray *lines)

@@ -101,9 +101,7 @@ static struct orch_spread spread_of(const struct said *s, const struct orch_grid
 static void append_value(GString *out, const struct said *s, const struct orch_grid_cell *cell)
 {
     const struct orch_spread spread = spread_of(s, cell);
-    const bool is_interval = spread.form == ORCH_SPREAD_INTERVAL;
-    orch_answer_number_append(out, spread.centre, is_interval ? spread.low : (double)NAN,
-                              is_interval ? spread.high : (double)NAN, s->unit);
+    orch_answer_spread_append(out, &spread, s->unit);
     if (!s->grid->shows_deviation || !isfinite(spread.stat.sd))
         return;
     g_autofree char *deviation = orch_number_format(spread.stat.sd);
@@ -311,23 +309,6 @@ static char *label_for(const GPtrArray *labels, guint value)
                                                                              : NULL;
 }
 
-/* "mean X" for a value that is not the last, or the result. */
-static char *name_of(const struct orch_item_value *wanted, const char *unit)
-{
-    static const struct {
-        enum orch_aggregate aggregate;
-        const char *word;
-    } WORDS[] = {{ORCH_AGGREGATE_MEAN, "mean "},
-                 {ORCH_AGGREGATE_MIN, "lowest "},
-                 {ORCH_AGGREGATE_MAX, "highest "},
-                 {ORCH_AGGREGATE_FIRST, "first "}};
-    g_autofree char *words = orch_answer_words(wanted->name, unit);
-    const char *before = "";
-    for (unsigned i = 0; i < G_N_ELEMENTS(WORDS); i++)
-        before = wanted->aggregate == WORDS[i].aggregate ? WORDS[i].word : before;
-    return g_strconcat(before, words, NULL);
-}
-
 void orch_answer_of_grid(struct orch_section *section, const struct orch_trials *trials,
                          const struct orch_grid *grid, const GPtrArray *labels)
 {
@@ -336,8 +317,8 @@ void orch_answer_of_grid(struct orch_section *section, const struct orch_trials 
     guint most = grid->cells->len == 1 ? VALUES_OF_ONE_MOST : VALUES_MOST;
     for (guint v = 0, count = 0; v < grid->wanted->len && count < most; v++) {
         g_autofree char *label = label_for(labels, v);
-        g_autofree char *name =
-            label ? g_steal_pointer(&label) : name_of(grid->wanted->pdata[v], grid->units[v]);
+        g_autofree char *name = label ? g_steal_pointer(&label)
+                                      : orch_answer_value(grid->wanted->pdata[v], grid->units[v]);
         const bool is_named = orch_answer_names_unit(name, grid->units[v]);
         const struct said s = {trials, grid, v, name, is_named ? NULL : grid->units[v]};
         g_autoptr(GPtrArray) cells = cells_with_number(&s);

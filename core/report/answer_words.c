@@ -66,6 +66,11 @@ static const char *word_for(const char *word, bool is_alone)
     return word;
 }
 
+bool orch_answer_is_abbreviation(const char *name)
+{
+    return strcmp(word_for(name, true), name) != 0;
+}
+
 /* Writes abbreviations out, in a name whose words are separated by blanks. */
 static char *written_out(const char *name)
 {
@@ -113,46 +118,83 @@ static const char *const SYSTEM[][2] = {
     {"clock", "clock of the GPU"},
 };
 
-/* NULL: no metric of the system, or one that is called by its own name. */
-static const char *system_words(const char *name)
+/* NULL: no metric of the system, or one that is called by its own name. Of several GPUs each but
+ * the first has its number: "use of GPU 1's cores". The caller frees. */
+static char *system_words(const char *name)
 {
     static const char system[] = "system/", gpu[] = "gpu";
     if (!g_str_has_prefix(name, system))
         return NULL;
     const char *own = name + strlen(system);
+    gint64 number = 0;
     if (g_str_has_prefix(own, gpu)) {
         own += strlen(gpu);
+        number = g_ascii_strtoll(own, NULL, 10);
         own += strspn(own, "0123456789");
         own += *own == '_';
     }
+    const char *words = NULL;
     for (unsigned i = 0; i < G_N_ELEMENTS(SYSTEM); i++)
-        if (strcmp(own, SYSTEM[i][0]) == 0)
-            return SYSTEM[i][1];
-    return NULL;
+        words = strcmp(own, SYSTEM[i][0]) == 0 ? SYSTEM[i][1] : words;
+    const char *the = words && number > 0 ? strstr(words, "the GPU") : NULL;
+    return the ? g_strdup_printf("%.*sGPU %d%s", (int)(the - words), words, (int)number,
+                                 the + strlen("the GPU"))
+               : g_strdup(words);
 }
 
 char *orch_answer_words(const char *name, const char *unit)
 {
-    const char *own = name, *known = system_words(name);
+    const char *own = name;
+    char *known = system_words(name);
     if (known)
-        return g_strdup(known);
+        return known;
     g_autofree char *shorter = unit ? without_unit(own, unit) : NULL;
     g_autofree char *words = g_strdelimit(g_strdup(shorter ? shorter : own), "_", ' ');
     return written_out(words);
 }
 
+char *orch_answer_value(const struct orch_item_value *wanted, const char *unit)
+{
+    static const struct {
+        enum orch_aggregate aggregate;
+        const char *word;
+    } WORDS[] = {{ORCH_AGGREGATE_MEAN, "mean "},   {ORCH_AGGREGATE_MIN, "lowest "},
+                 {ORCH_AGGREGATE_MAX, "highest "}, {ORCH_AGGREGATE_FIRST, "first "},
+                 {ORCH_AGGREGATE_BEST, "best "},   {ORCH_AGGREGATE_COUNT, "number of points of "}};
+    g_autofree char *words = orch_answer_words(wanted->name, unit);
+    const char *before = "";
+    for (unsigned i = 0; i < G_N_ELEMENTS(WORDS); i++)
+        before = wanted->aggregate == WORDS[i].aggregate ? WORDS[i].word : before;
+    return g_strconcat(g_str_has_prefix(words, before) ? "" : before, words, NULL);
+}
+
 /* ---- settings ----------------------------------------------------------------------------------
  */
 
-/* Appends a value of an axis: with its name where it is a number, true or false. */
+/* Axes whose values are names that need no further word: "resnet20", not "resnet20 network". */
+static const char *const NAMED[] = {"experiment", "net",     "network", "model",      "data",
+                                    "dataset",    "machine", "gpu",     "device",     "who",
+                                    "branch",     "commit",  "setting", "device_key", "plugin",
+                                    "program",    "target",  "source",  NULL};
+
+/* Whether a value is a word, which says little without what it chooses: "strong" of scaling. */
+static bool is_choice(const char *axis, const char *value)
+{
+    return !g_strv_contains(NAMED, axis) && g_ascii_islower(*value) &&
+           value[strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789_-")] == '\0';
+}
+
+/* Appends a value of an axis: "learning rate 0.1", "pinned true", "strong scaling", "resnet20". */
 static void append_value(GString *out, const char *axis, const char *value)
 {
     double number;
     const bool is_named = orch_real_parse(value, &number) || strcmp(value, "true") == 0 ||
                           strcmp(value, "false") == 0;
+    const bool is_behind = !is_named && is_choice(axis, value);
     g_autofree char *words = orch_answer_words(axis, NULL);
-    g_string_append_printf(out, "%s%s%s%s", out->len ? ", " : "", is_named ? words : "",
-                           is_named ? " " : "", value);
+    g_string_append_printf(out, "%s%s%s%s%s%s", out->len ? ", " : "", is_named ? words : "",
+                           is_named ? " " : "", value, is_behind ? " " : "",
+                           is_behind ? words : "");
 }
 
 char *orch_answer_setting(const struct orch_trials *trials, const struct orch_report_trial *trial,

@@ -128,6 +128,7 @@ struct orch_grid *orch_grid_new(struct orch_trials *trials, const GPtrArray *wan
                                 const GPtrArray *rows, const GPtrArray *columns, GError **error)
 {
     struct orch_grid *grid = g_new0(struct orch_grid, 1);
+    grid->trials = trials;
     grid->wanted = wanted;
     grid->rows = rows;
     grid->columns = columns;
@@ -385,147 +386,10 @@ void orch_winner_clear(struct orch_winner *winner)
     g_clear_pointer(&winner->method, g_free);
 }
 
-/* ---- as a table --------------------------------------------------------------------------------
- */
-
 char *orch_names_joined(const GPtrArray *names)
 {
     GString *text = g_string_new(NULL);
     for (guint i = 0; i < names->len; i++)
         g_string_append_printf(text, "%s%s", i ? ", " : "", (char *)names->pdata[i]);
-    return g_string_free(text, FALSE);
-}
-
-/* Returns whether another value has the same name, as in [mean loss, max loss]. */
-static bool shares_name(const struct orch_grid *grid, guint value)
-{
-    const struct orch_item_value *wanted = grid->wanted->pdata[value];
-    for (guint i = 0; i < grid->wanted->len; i++)
-        if (i != value && strcmp(((const struct orch_item_value *)grid->wanted->pdata[i])->name,
-                                 wanted->name) == 0)
-            return true;
-    return false;
-}
-
-char *orch_grid_value_name(const struct orch_grid *grid, guint value)
-{
-    const struct orch_item_value *wanted = grid->wanted->pdata[value];
-    const char *unit = grid->units[value];
-    const bool is_shared = !grid->columns->len && shares_name(grid, value);
-    return g_strdup_printf("%s%s%s%s%s%s", is_shared ? orch_aggregate_name(wanted->aggregate) : "",
-                           is_shared ? " " : "", wanted->name, unit ? " (" : "", unit ? unit : "",
-                           unit ? ")" : "");
-}
-
-static struct orch_table *table_of_values(const struct orch_grid *grid, const GPtrArray *rows)
-{
-    g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
-    g_ptr_array_add(headers, orch_names_joined(grid->rows));
-    for (guint i = 0; i < grid->wanted->len; i++) {
-        g_autofree char *name = orch_grid_value_name(grid, i);
-        g_ptr_array_add(headers, g_strconcat(">", name, NULL));
-        if (grid->shows_deviation)
-            g_ptr_array_add(headers, g_strconcat(">deviation of ", name, NULL));
-    }
-    g_ptr_array_add(headers, NULL);
-    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
-    for (guint i = 0; i < rows->len; i++) {
-        const struct orch_grid_cell *cell = orch_grid_at(grid, rows->pdata[i], "");
-        orch_table_add(table, rows->pdata[i], NULL);
-        for (guint j = 0; j < grid->wanted->len; j++) {
-            struct orch_spread spread = orch_grid_spread(grid, cell, j);
-            if (cell->done)
-                orch_table_add_spread(table, &spread, cell->done,
-                                      spread.stat.count ? cell->planned : 0);
-            else
-                orch_table_add_missing(table);
-            if (grid->shows_deviation)
-                orch_table_add_real(table, cell->done ? spread.stat.sd : (double)NAN);
-        }
-    }
-    return table;
-}
-
-/* Returns the means of all values, for programs that read a cell with several values. */
-static json_t *means_json(const struct orch_grid *grid, const struct orch_grid_cell *cell)
-{
-    json_t *means = json_array();
-    for (guint i = 0; i < grid->wanted->len; i++) {
-        double mean = orch_grid_spread(grid, cell, i).stat.mean;
-        json_array_append_new(means, isnan(mean) ? json_null() : orch_json_finite(mean));
-    }
-    return means;
-}
-
-static void add_cell(struct orch_table *table, const struct orch_grid *grid,
-                     const struct orch_grid_cell *cell)
-{
-    if (!cell) {
-        orch_table_add(table, "", json_null());
-    } else if (!cell->done) {
-        orch_table_add_missing(table);
-    } else if (grid->wanted->len == 1) {
-        struct orch_spread spread = orch_grid_spread(grid, cell, 0);
-        orch_table_add_spread(table, &spread, cell->done, cell->planned);
-    } else {
-        g_autofree char *text = orch_grid_text(grid, cell);
-        orch_table_add(table, text, means_json(grid, cell));
-    }
-}
-
-struct orch_table *orch_grid_table(const struct orch_grid *grid)
-{
-    g_autoptr(GPtrArray) rows = orch_grid_rows(grid);
-    if (!grid->columns->len)
-        return table_of_values(grid, rows);
-    g_autoptr(GPtrArray) columns = orch_grid_columns(grid);
-    g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
-    g_ptr_array_add(headers, orch_names_joined(grid->rows));
-    for (guint i = 0; i < columns->len; i++)
-        g_ptr_array_add(headers, g_strdup_printf(">%s", (char *)columns->pdata[i]));
-    g_ptr_array_add(headers, NULL);
-    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
-    for (guint i = 0; i < rows->len; i++) {
-        orch_table_add(table, rows->pdata[i], NULL);
-        for (guint j = 0; j < columns->len; j++)
-            add_cell(table, grid, orch_grid_at(grid, rows->pdata[i], columns->pdata[j]));
-    }
-    return table;
-}
-
-/* Describes in words how the first value's spread is shown, for a legend. The caller frees. */
-static char *spread_words(const struct orch_grid *grid)
-{
-    bool forms[ORCH_SPREAD_FORMS] = {false}, is_averaged = false, is_any_done = false;
-    for (guint i = 0; i < grid->cells->len; i++) {
-        const struct orch_grid_cell *cell = grid->cells->pdata[i];
-        is_any_done = is_any_done || cell->done;
-        for (guint j = 0; j < (grid->columns->len ? 1 : grid->wanted->len); j++) {
-            struct orch_spread spread = orch_grid_spread(grid, cell, j);
-            forms[spread.form] = true;
-            is_averaged = is_averaged || (spread.stat.count && spread.stat.count < cell->done);
-        }
-    }
-    g_autofree char *legend = orch_spread_legend(forms);
-    const char *bare = is_any_done ? "one run each" : "no run yet";
-    return g_strdup_printf("%s%s", legend ? legend : bare,
-                           is_averaged ? "; runs of one seed are averaged first" : "");
-}
-
-char *orch_grid_legend(const struct orch_grid *grid)
-{
-    const struct orch_item_value *first = grid->wanted->pdata[0];
-    g_autofree char *interval = spread_words(grid);
-    GString *text = g_string_new(interval);
-    if (grid->columns->len) {
-        g_autofree char *name = orch_grid_value_name(grid, 0);
-        g_string_printf(text, "%s of %s, %s", orch_aggregate_name(first->aggregate), name,
-                        interval);
-        for (guint i = 1; i < grid->wanted->len; i++) {
-            const struct orch_item_value *wanted = grid->wanted->pdata[i];
-            g_string_append_printf(text, "; in brackets %s of %s",
-                                   orch_aggregate_name(wanted->aggregate), wanted->name);
-        }
-    }
     return g_string_free(text, FALSE);
 }

@@ -19,6 +19,7 @@ struct orch_grid_cell {
 };
 
 struct orch_grid {
+    struct orch_trials *trials;      /* borrowed */
     const GPtrArray *wanted;         /* struct orch_item_value *, borrowed */
     const GPtrArray *rows, *columns; /* axes (char *), borrowed; no columns: one for each value */
     GPtrArray *cells;                /* struct orch_grid_cell *, in order of first appearance */
@@ -85,15 +86,6 @@ struct orch_winner {
 struct orch_winner orch_grid_winner(const struct orch_grid *grid);
 void orch_winner_clear(struct orch_winner *winner);
 
-/** Formats the grid as a table. Each label of the column axes gets a column of orch_grid_text;
- * without column axes each value gets a column. The caller frees. */
-struct orch_table *orch_grid_table(const struct orch_grid *grid);
-/** Describes the numbers in the grid: "last of val_accuracy, mean +- 95 % interval over
- * repeats". The caller frees. */
-char *orch_grid_legend(const struct orch_grid *grid);
-/** Formats a value's name with its unit, "training_time (s)", and with its aggregate where that
- * alone tells two values apart: "max loss". The caller frees. */
-char *orch_grid_value_name(const struct orch_grid *grid, guint value);
 /** Joins names (char *): "lr, mode". The caller frees. */
 char *orch_names_joined(const GPtrArray *names);
 

@@ -5,8 +5,6 @@
  * parentheses. */
 #include "core/report/method.h"
 
-#include "core/report/scale.h"
-
 #include <string.h>
 
 /* A statement that is no longer than this is read at a glance, as a reference to it would be. */
@@ -38,10 +36,6 @@ static GPtrArray *statements_of(const char *note)
     GPtrArray *out = g_ptr_array_new_with_free_func(statement_free);
     const char *from = note;
     int depth = 0;
-    if (g_str_has_prefix(note, ORCH_METHOD_SCALE)) {
-        add_statement(out, note, note + strlen(note), note + strlen(note));
-        return out;
-    }
     for (const char *at = note; *at; at++) {
         depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
         const bool is_end =
@@ -63,11 +57,6 @@ static char **note_of(struct orch_block *block)
                                              : NULL;
 }
 
-static bool is_scale(const char *statement)
-{
-    return g_str_has_prefix(statement, ORCH_METHOD_SCALE);
-}
-
 /* ---- counting ----------------------------------------------------------------------------------
  */
 
@@ -75,7 +64,6 @@ struct method {
     GHashTable *counts;  /* char * -> how often a statement stands in notes */
     GHashTable *missing; /* char * (missing_key) -> how often that is said to be missing */
     GPtrArray *moved;    /* char *: the statements of the section, in order */
-    unsigned scales;     /* notes on full size */
 };
 
 static void count(GHashTable *counts, const char *text)
@@ -106,8 +94,7 @@ static void count_block(struct method *m, struct orch_block *block)
     g_autoptr(GPtrArray) statements = statements_of(*note);
     for (guint i = 0; i < statements->len; i++) {
         const char *text = ((const struct statement *)statements->pdata[i])->text;
-        m->scales += is_scale(text);
-        if (!is_scale(text) && strlen(text) > SHORT_MOST)
+        if (strlen(text) > SHORT_MOST)
             count(m->counts, text);
     }
 }
@@ -134,9 +121,7 @@ static char *shortened(struct method *m, const char *note, GArray *numbers)
     const char *end = "";
     for (guint i = 0; i < statements->len; i++) {
         const struct statement *s = statements->pdata[i];
-        if (is_scale(s->text) && m->scales > ORCH_METHOD_REPEATS_MOST)
-            continue;
-        if (is_scale(s->text) || !is_repeated(m->counts, s->text)) {
+        if (!is_repeated(m->counts, s->text)) {
             g_string_append_printf(left, "%s%s", end, s->text);
             end = s->end;
             continue;
@@ -157,13 +142,11 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Adds "small scale; method 1, 3": a state is still said in a word. */
-static void refer(struct orch_section *section, GArray *numbers, bool is_small)
+/* Adds "simulated; method 1, 3": that state is still said in a word. */
+static void refer(struct orch_section *section, GArray *numbers)
 {
     const bool is_simulated = section->state == ORCH_SECTION_SIMULATED && numbers->len;
-    g_autoptr(GString) text = g_string_new(is_small       ? "small scale"
-                                           : is_simulated ? "simulated"
-                                                          : NULL);
+    g_autoptr(GString) text = g_string_new(is_simulated ? "simulated" : NULL);
     const char *before = text->len ? "; method " : "method ";
     g_array_sort(numbers, compare_numbers);
     for (guint i = 0; i < numbers->len; i++)
@@ -196,7 +179,6 @@ static void refer_to_missing(struct method *m, struct orch_block *block, GHashTa
 static void shorten_section(struct method *m, struct orch_section *section, GHashTable *firsts)
 {
     g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(guint));
-    bool is_small = false;
     for (guint i = 0; i < section->blocks->len; i++) {
         struct orch_block *block = section->blocks->pdata[i];
         char **note = note_of(block);
@@ -204,46 +186,17 @@ static void shorten_section(struct method *m, struct orch_section *section, GHas
             refer_to_missing(m, block, firsts, section);
         if (!note || !*note)
             continue;
-        is_small |= is_scale(*note) && m->scales > ORCH_METHOD_REPEATS_MOST;
         char *left = shortened(m, *note, numbers);
         g_free(*note);
         *note = left;
         if (!left && block->kind == ORCH_BLOCK_NOTE)
             g_ptr_array_remove_index(section->blocks, i--);
     }
-    refer(section, numbers, is_small);
+    refer(section, numbers);
 }
 
 /* ---- the section -------------------------------------------------------------------------------
  */
-
-/* What full size asks for, with the parts that ask for it. */
-static void add_scales(struct orch_section *section, const struct orch_document *document)
-{
-    static const char *const headers[] = {"part", ORCH_SCALE_ASKS, NULL};
-    struct orch_table *table = orch_table_new(headers);
-    g_autoptr(GPtrArray) scales = g_ptr_array_new();
-    for (guint i = 0; i < document->sections->len; i++) {
-        char *scale = ((const struct orch_section *)document->sections->pdata[i])->scale;
-        if (scale && !g_ptr_array_find_with_equal_func(scales, scale, g_str_equal, NULL))
-            g_ptr_array_add(scales, scale);
-    }
-    for (guint k = 0; k < scales->len; k++) {
-        const char *scale = scales->pdata[k], *last = NULL;
-        g_autoptr(GString) parts = g_string_new(NULL);
-        for (guint i = 0; i < document->sections->len; i++) {
-            const struct orch_section *other = document->sections->pdata[i];
-            if (g_strcmp0(other->scale, scale) != 0 || g_strcmp0(name_of(other), last) == 0)
-                continue;
-            last = name_of(other);
-            g_string_append_printf(parts, "%s%s", parts->len ? ", " : "", last);
-        }
-        const bool is_usual = g_str_has_prefix(scale, ORCH_SCALE_ASKS " ");
-        orch_table_add(table, parts->str, NULL);
-        orch_table_add(table, is_usual ? scale + strlen(ORCH_SCALE_ASKS " ") : scale, NULL);
-    }
-    orch_section_table(section, table);
-}
 
 void orch_method_gather(struct orch_document *document)
 {
@@ -261,13 +214,10 @@ void orch_method_gather(struct orch_document *document)
     }
     for (guint i = 0; i < sections; i++)
         shorten_section(&m, document->sections->pdata[i], firsts);
-    const bool has_scales = m.scales > ORCH_METHOD_REPEATS_MOST;
     struct orch_section *section =
-        m.moved->len || has_scales ? orch_document_add(document, "method", NULL, "Method") : NULL;
+        m.moved->len ? orch_document_add(document, "method", NULL, "Method") : NULL;
     for (guint i = 0; i < m.moved->len; i++)
         orch_section_text(section, "%u: %s", i + 1, (char *)m.moved->pdata[i]);
-    if (has_scales)
-        add_scales(section, document);
     g_hash_table_unref(m.counts);
     g_hash_table_unref(m.missing);
     g_ptr_array_unref(m.moved);

@@ -5,15 +5,13 @@
 
 #include "core/render/document.h"
 
-/** How the note begins that says what full size asks for. */
-#define ORCH_METHOD_SCALE "complete at small scale: "
 /** A statement may stand as often in a report. */
 enum { ORCH_METHOD_REPEATS_MOST = 3 };
 
 /** Moves the statements of notes that stand more than ORCH_METHOD_REPEATS_MOST times in the
  * document to a section "Method" at its end, where they are numbered, and refers to them in each
  * section
- * ("method 1, 3"). What full size asks for becomes a table there. A statement on what is missing
+ * ("method 1, 3"). A statement on what is missing
  * stays in the first section that has it; the others refer to that. A document without such
  * repeats is not changed. */
 void orch_method_gather(struct orch_document *document);

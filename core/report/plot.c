@@ -2,6 +2,7 @@
 #include "core/report/plot_drawing.h"
 
 #include "core/report/answer.h"
+#include "core/report/section_words.h"
 #include "core/stats/task.h"
 #include "lib/base/error.h"
 
@@ -191,6 +192,7 @@ bool orch_plot_draw(struct orch_trials *trials, const struct orch_plot *plot,
         orch_plot_add_points(&d);
         orch_plot_add_lines(&d, section);
         d.chart->note = note_of(&d);
+        orch_section_words(section);
         if (d.v.task_names)
             orch_section_note(section,
                               "runs of different tasks (" ORCH_TASK_WORDS ") are drawn apart");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/plot_drawing.h"
 
+#include "core/report/answer.h"
 #include "core/stats/curve_end.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -145,6 +146,9 @@ static void add_measured(struct orch_plot_drawing *d, struct orch_chart_series *
         point->low = spread.low;
         point->high = spread.high;
         d->has_intervals = true;
+    } else if (spread.form == ORCH_SPREAD_RUNS || spread.form == ORCH_SPREAD_MEDIAN) {
+        point->least = spread.low;
+        point->most = spread.high;
     }
 }
 
@@ -364,6 +368,22 @@ static void add_series(struct orch_plot_drawing *d, struct orch_chart_panel *pan
     }
 }
 
+/* The name of a line that begins with one of several values, in words; NULL for any other. */
+static char *label_of(const struct orch_plot_drawing *d, const char *name)
+{
+    for (guint i = 0; i < d->v.plot->y->len; i++) {
+        const struct orch_item_value *y = d->v.plot->y->pdata[i];
+        const size_t length = strlen(y->name);
+        if (!g_str_has_prefix(name, y->name) || (name[length] && name[length] != ' '))
+            continue;
+        g_autofree char *words = orch_answer_words(y->name, d->v.units[i]);
+        g_autofree char *setting = orch_answer_series(
+            g_str_has_prefix(name + length, " ") ? name + length + 1 : name + length);
+        return g_strconcat(words, *setting ? ", " : "", setting, NULL);
+    }
+    return NULL;
+}
+
 /* Groups the values by series, in order of first appearance. */
 static void add_all_series(struct orch_plot_drawing *d)
 {
@@ -375,6 +395,8 @@ static void add_all_series(struct orch_plot_drawing *d)
         struct orch_chart_panel *panel = orch_chart_panel(d->chart, value->panel);
         struct orch_chart_series *series = orch_chart_series(panel, value->series, value->role);
         GPtrArray *values = g_hash_table_lookup(by_series, series);
+        if (!series->label)
+            series->label = label_of(d, value->series);
         if (!values) {
             values = g_ptr_array_new();
             g_hash_table_insert(by_series, series, values);

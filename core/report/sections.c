@@ -4,6 +4,8 @@
 #include "core/report/answers_once.h"
 #include "core/report/method.h"
 #include "core/report/scale.h"
+#include "core/report/scale_said.h"
+#include "core/report/section_words.h"
 #include "core/stats/numbers.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -72,12 +74,27 @@ static bool is_part_of(const char *question, const char *ctx)
            !(length && g_ascii_isalpha(ctx[length - 1]) && g_ascii_isalpha(question[length]));
 }
 
+/* Returns whether the user asked for the question; "p1" is problem 1, as on other commands. */
+static bool is_asked_for(const char *question, const char *words)
+{
+    const bool is_problem = words[0] == 'p' && g_ascii_isdigit(words[1]);
+    return is_part_of(question, words) || (is_problem && is_part_of(question, words + 1));
+}
+
 static bool is_wanted(const struct orch_report_options *options, const char *question)
 {
     bool any = !options->questions || !*options->questions;
     for (const char *const *q = options->questions; q && *q && !any; q++)
-        any = is_part_of(question, *q);
+        any = is_asked_for(question, *q);
     return any;
+}
+
+bool orch_report_has_question(const struct orch_expansion *expansion, const char *words)
+{
+    for (guint i = 0; i < expansion->report->len; i++)
+        if (is_asked_for(((struct orch_report_item *)expansion->report->pdata[i])->question, words))
+            return true;
+    return false;
 }
 
 static void complain_of_question(const struct orch_plan *plan, const char *question, GError **error)
@@ -98,13 +115,7 @@ static bool questions_are_known(const struct orch_plan *plan,
                                 const struct orch_report_options *options, GError **error)
 {
     for (const char *const *q = options->questions; q && *q; q++) {
-        bool known = false;
-        for (guint i = 0; i < plan->expansion->report->len; i++)
-            known =
-                known ||
-                is_part_of(((struct orch_report_item *)plan->expansion->report->pdata[i])->question,
-                           *q);
-        if (!known) {
+        if (!orch_report_has_question(plan->expansion, *q)) {
             complain_of_question(plan, *q, error);
             return false;
         }
@@ -115,32 +126,15 @@ static bool questions_are_known(const struct orch_plan *plan,
 /* ---- scale --------------------------------------------------------------------------------------
  */
 
-/* Returns whether an earlier section of the same question has the same note on its scale. */
-static bool is_said(const struct orch_document *document, const struct orch_section *section)
-{
-    for (guint i = 0; i < document->sections->len; i++) {
-        const struct orch_section *other = document->sections->pdata[i];
-        if (other == section)
-            break;
-        if (section->question && g_strcmp0(other->question, section->question) == 0 &&
-            g_strcmp0(other->scale, section->scale) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Marks a complete section as complete at small scale when the full profile asks for more. */
-static void judge_scale(const struct orch_document *document, const struct orch_scale *scale,
-                        const struct orch_report_item *item, struct orch_section *section)
+static void judge_scale(const struct orch_scale *scale, const struct orch_report_item *item,
+                        struct orch_section *section)
 {
     if (!scale || section->state != ORCH_SECTION_COMPLETE || !section->planned)
         return;
     g_autofree char *why = orch_scale_why_small(scale, item);
-    if (!why)
-        return;
-    orch_section_small(section, why);
-    if (!is_said(document, section))
-        orch_section_note(section, ORCH_METHOD_SCALE "%s", why);
+    if (why)
+        orch_section_small(section, why);
 }
 
 /* Marks a complete section whose trials are all simulated. */
@@ -208,12 +202,13 @@ static bool add_section(struct orch_document *document, struct orch_plan *plan,
     }
     if (!item->kind->fill(&a, error))
         return false;
+    orch_section_words(a.section);
     g_autofree char *disturbed = orch_disturbed_text(
         a.section->disturbed_left_out, a.section->disturbed_kept, "orch report --disturbed");
     if (disturbed)
         orch_section_note(a.section, "times: %s", disturbed);
     judge_simulated(a.section);
-    judge_scale(document, scale, item, a.section);
+    judge_scale(scale, item, a.section);
     return true;
 }
 
@@ -273,6 +268,7 @@ struct orch_document *orch_report_document(struct orch_plan *plan,
     if (ok && add_last(document, plan, options, waiting, error)) {
         orch_answers_once(document);
         orch_method_gather(document);
+        orch_scale_say(document);
         return document;
     }
     orch_document_free(document);

@@ -13,7 +13,7 @@ struct orch_report_options {
                            NULL: the recipe's path */
     const char *settings; /* settings that the command line adds to the profile, written as options;
                              or NULL */
-    const char *const *questions; /* "1.1c", or "1" for all of problem 1; NULL: all */
+    const char *const *questions; /* "1.1c", or "1" or "p1" for all of problem 1; NULL: all */
     const char *who;              /* the user whose runs count as "ours"; NULL: unknown */
     bool requested_only;   /* include only items whose experiments were requested for the plan */
     bool is_slow_left_out; /* replace items that fit models by a note that they were left out */
@@ -28,6 +28,10 @@ struct orch_section_context {
     struct orch_section *section;         /* output: the section to fill */
     const struct orch_document *document; /* the document that contains the section */
 };
+
+/** Returns whether the report has a question that the user means by these words: "1.1c", "1" or
+ * "p1" for all of problem 1. */
+bool orch_report_has_question(const struct orch_expansion *expansion, const char *words);
 
 /** Computes a plan's report, with the sections in the order of the items. An item that cannot be
  * answered gets a section that says why. Returns NULL with an error when the store cannot be

@@ -31,8 +31,10 @@ orch.export_ops(model, inputs, "model.jsonl") writes the operators of a PyTorch 
 orch predict --net model.jsonl --gpu H100.
 """
 import atexit
+import base64
 import collections.abc
 import hashlib
+import html
 import json
 import math
 import os
@@ -50,7 +52,7 @@ import traceback
 import weakref
 import zlib
 
-__all__ = ["start", "runs", "best", "export_ops", "Trial", "Run", "Error"]
+__all__ = ["start", "runs", "best", "report", "export_ops", "Trial", "Run", "Error"]
 __version__ = "1.0.0"
 
 _LINE_MAX = 65536  # bytes of a line with its end, the protocol's limit
@@ -1364,6 +1366,105 @@ def best(metric, *, where=None, by=None, minimize=None, experiment=None, recipe=
             settings = {name: _as_value(text) for name, text in settings.items()}
             ranked.append(dict({"settings": settings}, **row))
     return ranked
+
+
+class Table(Runs):
+    """A table of a report: a list of dicts, which `to_pandas()` makes a DataFrame; a notebook shows
+    it as people read it."""
+
+    def __init__(self, block):
+        super().__init__(block["rows"])
+        self.shown = block["shown"]
+
+    def _repr_html_(self):
+        shown, above, below = self.shown, [], []
+        groups = shown["groups"] if any(shown["groups"]) else []
+        for k, label in enumerate(shown["labels"]):
+            if not groups or groups[k]:
+                below.append("<th>%s</th>" % html.escape(label))
+            if groups and not groups[k]:
+                above.append('<th rowspan="2">%s</th>' % html.escape(label))
+            elif groups and (k == 0 or groups[k - 1] != groups[k]):
+                span = next((n for n, g in enumerate(groups[k:]) if g != groups[k]), len(groups) - k)
+                above.append('<th colspan="%d">%s</th>' % (span, html.escape(groups[k])))
+        rows = ["".join('<td style="text-align:%s">%s</td>' % ("right" if right else "left", html.escape(cell))
+                        for cell, right in zip(row, shown["is_right"])) for row in shown["cells"]]
+        head = "".join("<tr>%s</tr>" % "".join(line) for line in (above, below) if line)
+        return "<table><thead>%s</thead><tbody>%s</tbody></table>" % (
+            head, "".join("<tr>%s</tr>" % row for row in rows))
+
+
+class Section(dict):
+    """A part of a report: question, title, state, blocks and runs, as `orch report --json` has them."""
+
+    @property
+    def answer(self):
+        """The sentence with which it begins, or None."""
+        return next((b["text"] for b in self["blocks"] if b["kind"] == "answer"), None)
+
+    @property
+    def tables(self):
+        return [Table(b) for b in self["blocks"] if b.get("shown") and b["kind"] == "table"]
+
+    @property
+    def charts(self):
+        """The data of its charts: title, axes and series with their points."""
+        return [b["chart"] for b in self["blocks"] if "chart" in b]
+
+    def _repr_html_(self):
+        parts = ["<h4>%s</h4>" % html.escape(" ".join(filter(None, (self["question"], self["title"]))))]
+        for block in self["blocks"]:
+            text = block.get("text")
+            if block["kind"] == "answer":
+                parts.append("<p><b>%s</b></p>" % html.escape(text))
+            elif block["kind"] == "code":
+                parts.append("<pre>%s</pre>" % html.escape(text))
+            elif text and block["kind"] != "student":
+                before = "missing: " if block["kind"] == "missing" else ""
+                parts.append("<p>%s</p>" % html.escape(before + text))
+            if block.get("hint"):
+                parts.append("<p>get it with: <code>%s</code></p>" % html.escape(block["hint"]))
+            if block.get("shown"):
+                parts.append(Table(block)._repr_html_())
+            if block.get("obstacle"):
+                parts.append("<p>not drawn: %s</p>" % html.escape(block["obstacle"]))
+            if block.get("svg"):
+                parts.append('<div style="max-width:640px">%s</div>' % block["svg"])
+            parts += [_picture_html(p) for p in block.get("pictures") or []]
+        return "\n".join(parts)
+
+
+def _picture_html(picture):
+    caption = html.escape(picture["caption"] or "picture")
+    try:
+        with open(picture["path"], "rb") as file:
+            data = base64.b64encode(file.read()).decode("ascii")
+    except OSError as error:
+        return "<p>%s is not shown: %s</p>" % (caption, html.escape(str(error)))
+    return ('<figure style="display:inline-block"><img alt="%s" src="data:image/png;base64,%s">'
+            "<figcaption>%s</figcaption></figure>" % (caption, data, caption))
+
+
+class Report(list):
+    """The sections of a report; a notebook shows answers, tables and charts."""
+
+    def __getitem__(self, key):
+        """By number, or the sections of a question: report["1.1c"]."""
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        return Report(s for s in self if s["question"] == key)
+
+    def _repr_html_(self):
+        return "\n".join(section._repr_html_() for section in self)
+
+
+def report(recipe, *options, only=None, db=None):
+    """A recipe's report, computed from the store: Report, a list of its sections (Section). `only`
+    is a question or a list ("1.1c", "1"); `options` are those of `orch report` ("-p", "course")."""
+    words = ["report", os.fspath(recipe), *options, "--json", "--drawn"]
+    for question in [only] if isinstance(only, str) else only or []:
+        words += ["--only", question]
+    return Report(Section(section) for section in _ask(*words, db=db)["sections"])
 
 
 def _as_value(text):

@@ -77,7 +77,7 @@ row() { printf '%s\n' "$out" | tr -s ' ' | sed 's/^ //' | grep -m1 "^$1 " || _fa
 has 'r: A report of every kind'
 has 'profile small'
 has 'Two ways of training.'
-same "$(row 0.1)" '0.1 0.9015 (0.9010..0.9020) (0.9015) missing'
+same "$(row 0.1)" '0.1 0.9015 (0.9010..0.9020) 0.9015 (0.9010..0.9020) missing missing'
 has 'winner by experiment, learning rate: tune, learning rate 0.1 with final 0.9015'
 has 'margin over tune, learning rate 0.01: 0.0900; simultaneous 95 % interval of the difference'
 has ': more than noise'

@@ -98,7 +98,7 @@ assert charts["Names"]["kind"] == "bar"                         # names are cate
 ' || _fail 'the charts of the report'
 # the same without a recipe
 ok orch plot --x step --y loss --by lr -w experiment=fit --ascii
-has 'A lr=0.1   B lr=0.01'
+has 'A learning rate 0.1   B learning rate 0.01'
 has 'loss (nats)'
 has 'n = 3'
 has step
@@ -111,7 +111,7 @@ ok orch plot --x lr --y loss --kind bar -w experiment=fit
 has '○'
 has 'drawn as well'
 ok orch plot --x lr --y loss --kind box --facet repeat -w experiment=fit
-has 'repeat=2'
+has 'repeat 2'
 ok orch plot --y loss --kind histogram -w experiment=fit
 has points
 ok orch plot --kind heat --x lr --y repeat --z loss -w experiment=fit

@@ -63,7 +63,7 @@ print("\n".join("%s|%s|%s" % (c["cell_type"], c["id"], "".join(c["source"]).repl
 P
 _run python3 look.py 1
 has 'markdown|orch-1-1a|## 1.1a Which &lt;i&gt;rate&lt;/i&gt;? (4 points)'
-has 'code|orch-1-1a-run|!orch report recipes/hw9.recipe --only 1.1a'
+has 'code|orch-1-1a-run|orch.report("recipes/hw9.recipe", only="1.1a")'
 has "code|orch-1-2-program-1|!cat 'recipes/mine.py'"
 has 'markdown|orch-1-1b-answer|'
 python3 -c '
@@ -71,7 +71,7 @@ import json
 cells = {c["id"]: c for c in json.load(open("handin/hw9_p1.ipynb"))["cells"]}
 assert "my own training" in "".join(cells["orch-1-2-program-1"]["outputs"][0]["text"])
 data = [o["data"] for o in cells["orch-1-1a-run"]["outputs"] if "data" in o]
-assert "<table>" in "".join(data[0]["text/html"]) and "final_accuracy" in "".join(data[0]["text/plain"])
+assert "<table>" in "".join(data[0]["text/html"]) and "final accuracy" in "".join(data[0]["text/plain"])
 assert cells["orch-1-1b-answer"]["source"] == []
 assert all(c["execution_count"] is None for c in cells.values() if c["cell_type"] == "code")
 ' || _fail 'a notebook is not what it should be'

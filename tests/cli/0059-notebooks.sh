@@ -26,7 +26,7 @@ ok "$python" -m nbconvert --to html --output-dir shown handin/hw9_p1.ipynb
 text = open("shown/hw9_p1.html").read()
 body = text[text.index("<body"):]
 assert "1.1a Which &lt;i&gt;rate" in body and "alert(1)</script>" not in body
-assert "final_accuracy</th>" in body
+assert "final accuracy</th>" in body
 P
 grep -q 'src="data:image/png;base64,' shown/hw9_p1.html || _fail 'no chart is seen'
 # run again, from another folder than it was made in
@@ -34,8 +34,9 @@ ok "$python" -m nbconvert --to notebook --execute --output-dir ran --ExecutePrep
 "$python" - <<'P' || _fail 'the notebook, run again'
 import json
 cells = {c["id"]: c for c in json.load(open("ran/hw9_p1.ipynb"))["cells"]}
-text = lambda id: "".join("".join(o.get("text", "")) for o in cells[id]["outputs"])
-assert "final_accuracy" in text("orch-1-1a-run"), text("orch-1-1a-run")
+text = lambda id: "".join("".join(o.get("text", "")) + "".join(o.get("data", {}).get("text/html", "")) for o in cells[id]["outputs"])
+assert "final accuracy</th>" in text("orch-1-1a-run"), text("orch-1-1a-run")
+assert "<svg" in text("orch-1-1b-run")
 assert "my own training" in text("orch-1-2-program-1")
 assert all(c["execution_count"] for c in cells.values() if c["cell_type"] == "code" and c["source"])
 P

@@ -74,7 +74,7 @@ has 'machine while it ran'
 has 'system/gpu0_power'
 # a report charts it and gives the mean; other outputs have the plugin's metrics alone
 ok env ORCH_DB="$SCRATCH/sampled.db" orch report s.recipe sampled
-has 'system/gpu0_core'
+has "use of the GPU's cores"
 has 80
 has_not missing
 ok env ORCH_DB="$SCRATCH/sampled.db" orch export

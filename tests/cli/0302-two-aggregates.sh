@@ -17,7 +17,7 @@ R
 ok orch run t.recipe -q
 ok orch report t.recipe
 has 'mean load (MB)'
-has 'max load (MB)'
+has 'highest load (MB)'
 has_not 'last rate'
 ok orch report t.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the columns'
@@ -27,6 +27,6 @@ row, = [block["rows"] for block in section["blocks"] if "rows" in block][0]
 assert {k: v for k, v in row.items() if "load" in k} == {"mean_load_(mb)": 3, "max_load_(mb)": 6}, row
 P
 ok orch table --rows experiment --value 'min load' --value 'max load'
-has 'min load'
-has 'max load'
+has 'lowest load (MB)'
+has 'highest load (MB)'
 exit 0

@@ -52,12 +52,12 @@ for section in json.load(open(sys.argv[1]))["sections"]:
     said[section["title"]] = section["blocks"][0]["text"]
 NUMBER, INTERVAL = r"-?[\d.]+", r"\[-?[\d.]+ to -?[\d.]+\]"
 want = {
-    "Compare": rf"final accuracy against plain \(0\.[45]\d*\): better: good by \+0\.[12]\d* {INTERVAL}; worse: bad by -0\.[23]\d* {INTERVAL}; "
-               rf"not more than noise: same by \+?{NUMBER} {INTERVAL}",
-    "Untested": rf"wall time against plain \({NUMBER} s\): not tested: good by \+{NUMBER} s",
+    "Compare": rf"final accuracy against plain mode \(0\.[45]\d*\): better: good mode by \+0\.[12]\d* {INTERVAL}; worse: bad mode by -0\.[23]\d* {INTERVAL}; "
+               rf"not more than noise: same mode by \+?{NUMBER} {INTERVAL}",
+    "Untested": rf"wall time against plain mode \({NUMBER} s\): not tested: good mode by \+{NUMBER} s",
     "Sides": rf"the predictions are off by {NUMBER} % in the mean of 2 settings, at most by \+{NUMBER} % \(\w+\)",
     "Gain": rf"gained final accuracy for each % of wall time, against plain: 0\.00[12]\d* {INTERVAL} \(good\)",
-    "Until": rf"median time to target: {NUMBER} s \(plain: 5 of 5 runs reached it, coefficient of variation {NUMBER} % \[{NUMBER} % to {NUMBER} %\]\)(, .*)?",
+    "Until": rf"median time to target: {NUMBER} s \(plain mode: 5 of 5 runs reached it, coefficient of variation {NUMBER} % \[{NUMBER} % to {NUMBER} %\]\)(, .*)?",
     "Best": rf"winner by mode: good with final accuracy 0\.[67].*",
     "Alone": rf"best by mode, without a verdict: good with final accuracy 0\.[67]\d* \(n = 1\); plain: with one repeat each it cannot be told from noise",
     "Rates": rf"throughput: {NUMBER} images/s \(plain\), {NUMBER} images/s \(good\)",

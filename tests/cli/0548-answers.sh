@@ -46,12 +46,12 @@ for section in json.load(open(sys.argv[1]))["sections"]:
         said[section["title"]] = section["blocks"][0]["text"]
 want = {
     "Line": "rate rises from 100 images/s (workers 1) to 400 images/s (workers 4), a factor of 4, where the ideal is 400 images/s",
-    "Lines": "rate: weak rises from 100 images/s (workers 1) to 400 images/s (workers 4), a factor of 4; "
-             "strong rises from 75 images/s (workers 1) to 300 images/s (workers 4), a factor of 4",
+    "Lines": "rate: weak mode rises from 100 images/s (workers 1) to 400 images/s (workers 4), a factor of 4; "
+             "strong mode rises from 75 images/s (workers 1) to 300 images/s (workers 4), a factor of 4",
     "Bars": "rate: 200 images/s (weak), 150 images/s (strong)",
     "Few cells": "rate: 75 images/s (workers 1), 150 images/s (workers 2), 300 images/s (workers 4); share: 0.5000 in all 3 settings",
-    "Many cells": "rate: weak with 100 images/s (workers 1), 200 images/s (workers 2), 400 images/s (workers 4); "
-                  "strong with 75 images/s (workers 1), 150 images/s (workers 2), 300 images/s (workers 4)",
+    "Many cells": "rate: weak mode with 100 images/s (workers 1), 200 images/s (workers 2), 400 images/s (workers 4); "
+                  "strong mode with 75 images/s (workers 1), 150 images/s (workers 2), 300 images/s (workers 4)",
     "Heat": "rate: lowest 75 images/s (1, strong), highest 400 images/s (4, weak), of 6 settings",
 }
 for title, text in want.items():

@@ -18,7 +18,8 @@ function(orch_cli_test name)
 endfunction()
 # those of core lie here, those of a feature in tests/FEATURE; the number says which is meant
 file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/[0-9]*.sh)
-list(REMOVE_ITEM scripts ${CMAKE_CURRENT_LIST_DIR}/0027-recipes.sh ${CMAKE_CURRENT_LIST_DIR}/0513-no-sentence-repeated.sh)
+list(REMOVE_ITEM scripts ${CMAKE_CURRENT_LIST_DIR}/0027-recipes.sh ${CMAKE_CURRENT_LIST_DIR}/0513-no-sentence-repeated.sh
+  ${CMAKE_CURRENT_LIST_DIR}/0536-report-fits.sh)
 foreach(script ${scripts})
   get_filename_component(name ${script} NAME_WE)
   orch_cli_test(${name} ${script})
@@ -34,6 +35,8 @@ endforeach()
 foreach(recipe hw3 hw4 hw7 lab5 lecture7)
   orch_cli_test(0513-no-sentence-repeated-${recipe} ${CMAKE_CURRENT_LIST_DIR}/0513-no-sentence-repeated.sh ${recipe}.recipe)
   set_tests_properties(cli.0513-no-sentence-repeated-${recipe} PROPERTIES LABELS "slow" TIMEOUT 1800)
+  orch_cli_test(0536-report-fits-${recipe} ${CMAKE_CURRENT_LIST_DIR}/0536-report-fits.sh ${recipe}.recipe)
+  set_tests_properties(cli.0536-report-fits-${recipe} PROPERTIES LABELS "slow" TIMEOUT 1800)
 endforeach()
 # wait for real seconds, train with LibTorch, or measure the machine
 set_tests_properties(cli.0008-two-terminals cli.0052-paper cli.0044-budget cli.0057-classes cli.0115-final-accuracy cli.0116-best-compare cli.0093-strangers-store cli.0095-stuck-trials PROPERTIES LABELS "slow")

@@ -13,7 +13,7 @@ says '  orch run first.recipe  run what is missing of it'
 ok orch-core-alone plan first.recipe
 says '6 trials: 6 missing'
 ok orch-core-alone run first.recipe
-has 'slept_s'
+has 'slept time (s)'
 ok orch-core-alone run first.recipe
 says 'nothing to run: 6 of 6 trials are done'
 ok orch-core-alone report first.recipe

@@ -38,7 +38,7 @@ class Page(html.parser.HTMLParser):
             self.check_attribute(tag, name, value or "")
         if tag == "img" and not names.get("alt"):
             self.fault("a picture without alt")
-        if tag == "th" and names.get("scope") not in ("row", "col"):
+        if tag == "th" and names.get("scope") not in ("row", "col", "colgroup"):
             self.fault("a header without scope")
         if re.fullmatch("h[1-6]", tag):
             level = int(tag[1])

@@ -2,6 +2,7 @@
 /* Tables and winners, from runs of a store that is made here. */
 #include "tests/store/fixture.h"
 
+#include "core/report/grid_table.h"
 #include "core/report/items.h"
 
 /* One run: experiment, lr, repeat, who, accuracy (NaN: it left none), how it ended. */

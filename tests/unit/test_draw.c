@@ -262,7 +262,7 @@ static void test_refusals(void **state)
     assert_true(g_error_matches(error, ORCH_ERROR, ORCH_ERROR_USAGE));
     struct orch_draw_text how = {40, 10, .ascii = true};
     g_autofree char *text = orch_chart_text(empty, &how);
-    assert_string_equal(text, "(nothing to draw)\n");
+    assert_string_equal(text, "not drawn: no run has a value for it yet\n");
     orch_chart_free(empty);
     orch_chart_free(chart);
 }

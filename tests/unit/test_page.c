@@ -200,7 +200,9 @@ static void test_files(void **state)
                                         "charts/1.1c-loss-by-epoch.csv",
                                         "charts/1.1c-loss-by-epoch.svg",
                                         "charts/1.1c-loss-by-epoch.png",
-                                        "charts/1.1c-loss-by-epoch.pdf"};
+                                        "charts/1.1c-loss-by-epoch.pdf",
+                                        "pictures/1.1a-sample-images-1.png",
+                                        "report.tex"};
     assert_int_equal(written->len, G_N_ELEMENTS(names));
     for (unsigned i = 0; i < G_N_ELEMENTS(names); i++) {
         g_autofree char *path = g_build_filename(folder, names[i], NULL);

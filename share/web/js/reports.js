@@ -60,8 +60,8 @@ function blockOf(b, charts, title) {
 }
 
 function tableOf(b) {
-  const {headers, is_right, cells} = b.shown;
-  const columns = headers.map((name, k) => ({name, num: is_right[k],
+  const {labels, groups, is_right, cells} = b.shown;
+  const columns = labels.map((label, k) => ({name: groups[k] ? `${groups[k]}: ${label}` : label, num: is_right[k],
     cell: (r) => r[k] === 'missing' ? el('span', {class: 'missing'}, 'missing') : (r[k] ?? '').replaceAll('+-', '±')}));
   return el('div', {}, b.text ? el('p', {}, b.text) : null, plainTable(columns, cells, 'table'));
 }
@@ -82,7 +82,7 @@ function chartOf(chart, charts, title) {
     add(root, name ? el('p', {}, name) : null, box);
     const series = list.filter((s) => s.role !== 'run').map((s) => {
       const points = s.points.filter((p) => p.x !== null && Number.isFinite(Number(p.x))).sort((a, b) => a.x - b.x);
-      return {name: s.role && s.role !== 'measured' ? `${s.name} (${s.role})` : s.name, marks: !isLine || points.length < 40, line: isLine, x: points.map((p) => Number(p.x)), low: points.map((p) => finite(p.low)), high: points.map((p) => finite(p.high)),
+      return {name: s.role && s.role !== 'measured' ? `${s.label ?? s.name} (${s.role})` : s.label ?? s.name, marks: !isLine || points.length < 40, line: isLine, x: points.map((p) => Number(p.x)), low: points.map((p) => finite(p.low)), high: points.map((p) => finite(p.high)),
         y: points.map((p) => Number.isFinite(Number(p.y)) && p.y !== null ? Number(p.y) : null)};
     });
     const c = new Chart(box, {x: chart.x_label ?? chart.x ?? '', y: chart.y_label ?? chart.y ?? '', logX: chart.log_x, logY: chart.log_y, xNames: chart.x_names ?? null, points: false, label: chart.title ?? 'chart'});

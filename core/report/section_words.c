@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/report/section_words.h"
+
+#include "core/report/answer.h"
+
+#include <string.h>
+
+/* What stands before the name of the line that another one belongs to (plot_lines.c). */
+#define IDEAL_OF "ideal of "
+
+/* A name without settings has no label. The caller frees. */
+static char *label_for(const char *name)
+{
+    const char *before = name && g_str_has_prefix(name, IDEAL_OF) ? IDEAL_OF : "";
+    if (!name || !strchr(name, '='))
+        return NULL;
+    g_autofree char *words = orch_answer_series(name + strlen(before));
+    return g_strconcat(before, words, NULL);
+}
+
+static void label_chart(const struct orch_chart *chart)
+{
+    for (guint k = 0; k < chart->panels->len; k++) {
+        struct orch_chart_panel *panel = chart->panels->pdata[k];
+        panel->label = panel->label ? panel->label : label_for(panel->title);
+        for (guint s = 0; s < panel->series->len; s++) {
+            struct orch_chart_series *series = panel->series->pdata[s];
+            series->label = series->label ? series->label : label_for(series->name);
+        }
+    }
+}
+
+/* ---- headers of tables -------------------------------------------------------------------------
+ */
+
+static bool is_name(const char *word)
+{
+    return strchr(word, '_') && word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
+}
+
+/* The unit in parentheses at the end of a header, which the name before may repeat; NULL: none. The
+ * caller frees. */
+static char *unit_of(const char *header)
+{
+    const char *open = g_str_has_suffix(header, ")") ? strrchr(header, '(') : NULL;
+    return open ? g_strndup(open + 1, strlen(open) - 2) : NULL;
+}
+
+/* Writes a header whose words are separated by blanks, some of them names before a comma. The
+ * caller frees. */
+static char *header_words(const char *header)
+{
+    g_autofree char *unit = unit_of(header);
+    g_auto(GStrv) words = g_strsplit(header, " ", -1);
+    GString *out = g_string_new(NULL);
+    for (guint i = 0; words[i]; i++) {
+        const bool has_comma = g_str_has_suffix(words[i], ",");
+        g_autofree char *word = g_strndup(words[i], strlen(words[i]) - has_comma);
+        g_autofree char *instead = is_name(word) || orch_answer_is_abbreviation(word)
+                                       ? orch_answer_words(word, unit)
+                                       : NULL;
+        g_string_append_printf(out, "%s%s%s", i ? " " : "", instead ? instead : word,
+                               has_comma ? "," : "");
+    }
+    return g_string_free(out, FALSE);
+}
+
+static void label_table(struct orch_table *table)
+{
+    for (unsigned c = 0; c < orch_table_columns(table); c++) {
+        const char *header = orch_table_header(table, c);
+        if (orch_table_label(table, c) != header || orch_table_group(table, c))
+            continue;
+        g_autofree char *words = header_words(header);
+        orch_table_set_heading(table, c, NULL, words);
+    }
+}
+
+void orch_section_words(struct orch_section *section)
+{
+    for (guint i = 0; i < section->blocks->len; i++) {
+        struct orch_block *block = section->blocks->pdata[i];
+        if (block->chart)
+            label_chart(block->chart);
+        if (block->table)
+            label_table(block->table);
+    }
+}

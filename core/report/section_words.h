@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The names in the charts and tables of a section as people read them. */
+#ifndef ORCH_CORE_REPORT_SECTION_WORDS_H
+#define ORCH_CORE_REPORT_SECTION_WORDS_H
+
+#include "core/render/document.h"
+
+/** Labels lines and panels of charts whose names are settings ("scaling=strong" is "strong
+ * scaling"), and columns of tables whose headers have names of metrics and parameters ("median
+ * epoch_time (s)" is "median epoch time (s)"). What has a label keeps it; CSV and JSON keep the
+ * names. */
+void orch_section_words(struct orch_section *section);
+
+#endif
