@@ -188,14 +188,14 @@ import json, sys
 rows = {r["lr"]: r for r in json.load(sys.stdin)["rows"]}
 assert rows["0.1"]["tune"] == 0.901 and rows["0.01"]["feature"] == 0.611, rows' || _fail 'the table is wrong'
 ok orch table --rows experiment,lr --value 'max accuracy' --value wall_s --format csv
-has '"experiment, lr",'
+has 'experiment,lr,'
 has 'wall_s (s)'
 ok orch table --rows lr --value 'result final' --format latex
 has '\begin{tabular}'
 ok orch table --rows lr --value 'result final' --format markdown --across
-has '| lr'
+has '| learning rate'
 ok orch table --rows lr --value 'result final' --format markdown
-has '| experiment, lr'
+has '| experiment | learning rate'
 fails 2 orch table --rows lrr --value final
 says "none of 8 runs has a 'lrr'"
 fails 2 orch table --rows lr --value 'result finale'
