@@ -359,6 +359,8 @@ typedef char *(*orch_where_lookup)(void *ctx, const char *name);
 /** False when the filter cannot match, whatever the values of the unknown names are. Used for
  * trials that have not run. Names are passed without "param.". */
 bool orch_where_may_hold(const struct orch_where *where, orch_where_lookup lookup, void *ctx);
+/** True when the filter matches, whatever the values of the unknown names are. */
+bool orch_where_must_hold(const struct orch_where *where, orch_where_lookup lookup, void *ctx);
 
 struct orch_run_query {
     const char *recipe;     /* NULL: any */

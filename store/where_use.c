@@ -160,7 +160,7 @@ static enum truth compare_known(const struct where_step *step, orch_where_lookup
     return holds(step->op, numbers ? (a > b) - (a < b) : strcmp(left, step->value)) ? YES : NO;
 }
 
-bool orch_where_may_hold(const struct orch_where *where, orch_where_lookup lookup, void *ctx)
+static enum truth truth_of(const struct orch_where *where, orch_where_lookup lookup, void *ctx)
 {
     enum truth stack[WHERE_COMPARISONS_MAX + 1];
     int top = 0;
@@ -177,5 +177,15 @@ bool orch_where_may_hold(const struct orch_where *where, orch_where_lookup looku
                 both ? MIN(stack[top - 1], stack[top]) : MAX(stack[top - 1], stack[top]);
         }
     }
-    return !top || stack[0] != NO;
+    return top ? stack[0] : YES;
+}
+
+bool orch_where_may_hold(const struct orch_where *where, orch_where_lookup lookup, void *ctx)
+{
+    return truth_of(where, lookup, ctx) != NO;
+}
+
+bool orch_where_must_hold(const struct orch_where *where, orch_where_lookup lookup, void *ctx)
+{
+    return truth_of(where, lookup, ctx) == YES;
 }

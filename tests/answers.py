@@ -19,7 +19,7 @@ import sys
 
 import numpy
 import yaml
-from scipy import integrate, optimize, stats
+from scipy import integrate, optimize, special, stats
 
 TOLERANCE = 1e-9
 DISTURBED_ABOVE = 0.1
@@ -84,9 +84,13 @@ def text_of(value):
 class Runs:
     """The exported runs and the points of their metrics."""
 
-    def __init__(self, orch):
+    def __init__(self, orch, recipe, options):
         self.orch, self.points, self.units, self.tables = orch, {}, {}, {}
         self.by_key = {run["key"]: run for run in run_json(orch, "export", "-f", "json")}
+        self.trials = collections.defaultdict(list)  # {key of a run: the trials of the plan that it serves}
+        for trial in run_json(orch, "plan", recipe, "--all", *options, "--json")["trials"]:
+            if trial["run"]:
+                self.trials[trial["run"]].append(trial)
         for row in run_json(orch, "export", "--columns", "key,facts,setting", "-f", "json"):
             facts = row["facts"] or {}
             run = self.by_key.get(row["key"])
@@ -188,7 +192,7 @@ def intervals(values):
         share = mean / top
         if 0 < share < 1:
             logit, step = math.log(share / (1 - share)), half / top / (share * (1 - share))
-            out.append(tuple(top / (1 + math.exp(-logit + sign * step)) for sign in (1, -1)))
+            out.append(tuple(float(top * special.expit(logit - sign * step)) for sign in (1, -1)))
     return out
 
 
@@ -200,12 +204,27 @@ def ungrouped(text):
 class Section:
     def __init__(self, report, section, spec, runs):
         self.report, self.section, self.spec, self.runs = report, section, spec, runs
-        self.of = [runs.by_key[r["key"]] for r in section["runs"] if r["key"] in runs.by_key]
+        self.of = [served for r in section["runs"] if r["key"] in runs.by_key for served in self.settings_of(runs.by_key[r["key"]])]
         self.labels = {r["key"]: r["label"] or "" for r in section["runs"]}
         self.at = set()  # places of a chart
         self.known = []  # what was computed here: the numbers that its sentence may have
         quiet = {self.setting(run) for run in self.of if not run["disturbed"]}
         self.left_out = set() if report.counts_disturbed else {run["key"] for run in self.of if run["disturbed"] and self.setting(run) in quiet}
+
+    def settings_of(self, run):
+        """The run, once for each setting that it serves: a parameter that has no effect there (how one worker scales) tells them apart."""
+        spec = self.spec if isinstance(self.spec, dict) else {}
+        meant = listed(spec.get("experiments"))
+        named = {word for value in spec.values() for v in listed(value) for word in re.findall(r"\w+", str(v))}
+        axes = [a for a in [*named, *([] if "by" in spec or "rows" in spec else run["swept"])] if "param." + a in run]
+        views = {}
+        for trial in self.runs.trials[run["key"]]:
+            if meant and trial["experiment"] not in meant:
+                continue
+            view = {**run, **{f"param.{k}": v for k, v in trial["params"].items() if isinstance(run.get(f"param.{k}"), (str, bool))}}
+            view |= {"experiment": trial["experiment"], "swept": {k: trial["params"].get(k, v) for k, v in run["swept"].items()}}
+            views.setdefault((label(view, axes), trial["experiment"] if "experiment" in named else ""), view)
+        return list(views.values()) or [run]
 
     def setting(self, run):
         return run["experiment"], json.dumps(run["swept"], sort_keys=True)
@@ -522,8 +541,8 @@ class Section:
                 self.printed("mean error", shown.group(1), float(numpy.mean(numpy.abs(found))))
         return bool(found)
 
-    def pairs(self, base, other, wanted, axes):
-        """The values by seed of the runs that have a partner of equal seed and equal other settings; else of all runs."""
+    def pairs(self, base, other, wanted, axes, is_paired):
+        """The values by seed of the runs that have a partner of equal seed and equal other settings, for a paired test; else of all runs."""
         rest = lambda run: (run["seed"], json.dumps({k: v for k, v in run["swept"].items() if k not in axes}, sort_keys=True))
         sides = [{}, {}]
         for side, chosen in zip(sides, (base, other)):
@@ -532,7 +551,7 @@ class Section:
                 if math.isfinite(value):
                     side.setdefault(rest(run), []).append(value)
         common = set(sides[0]) & set(sides[1])
-        keep = common if common else None
+        keep = common if common and is_paired else None
         return [by_seed((key[0], float(numpy.mean(v))) for key, v in side.items() if keep is None or key in keep) for side in sides]
 
     def compare_item(self):
@@ -559,8 +578,9 @@ class Section:
                                 r"\(n = (\d+) (?:pairs|and (\d+)), (.*?), p ([\d.<e-]+), corrected ([\d.<e-]+)\)", found["rest"])
             if not against or against.group(2) not in sides:
                 continue
-            base, other = self.pairs(sides[against.group(2)], chosen, wanted, axes + best_of)
-            if against.group(3) == "paired difference":
+            is_paired = against.group(3) == "paired difference"
+            base, other = self.pairs(sides[against.group(2)], chosen, wanted, axes + best_of, is_paired)
+            if is_paired:
                 seeds = sorted(set(base) & set(other))
                 difference = numpy.array([other[k] - base[k] for k in seeds])
                 self.compare(f"{found['of']}, pairs", int(against.group(6)), len(seeds))
@@ -1029,7 +1049,8 @@ class Report:
         self.recipe = yaml.safe_load(open(recipe, encoding="utf-8"))
         items = self.recipe["report"]
         specs = {(str(item.get("question", "")), item.get("title")): item for item in items}
-        runs = Runs(orch)
+        profile = [o for i, o in enumerate(options) if o in ("--profile", "-P") or i and options[i - 1] in ("--profile", "-P")]
+        runs = Runs(orch, recipe, profile)
         self.counts_disturbed = "--disturbed" in options
         sections = run_json(orch, "report", recipe, "--json", *options)["sections"]
         method = dict(b["text"].split(": ", 1) for s in sections if s["kind"] == "method" for b in s["blocks"] if b["kind"] == "text")

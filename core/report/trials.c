@@ -144,13 +144,41 @@ static char *planned_value(void *ctx, const char *name)
     return orch_cell_value_text(cell, name);
 }
 
+/* A trial that the filter asks for by the recipe's values, and its filter. */
+struct asked {
+    const struct orch_cell *cell;
+    const GArray *names; /* struct orch_where_name */
+};
+
+/* The same of a trial that has run: what every run has of its own (a state, a machine) is the run's
+ * to say. */
+static char *value_of_done(void *ctx, const char *name)
+{
+    const struct asked *asked = ctx;
+    static const char *const of_cell[] = {"experiment", "plugin", "repeat", NULL};
+    for (guint i = 0; i < asked->names->len; i++) {
+        const struct orch_where_name *n = &g_array_index(asked->names, struct orch_where_name, i);
+        if (n->is_column && strcmp(n->name, name) == 0 && !g_strv_contains(of_cell, name))
+            return NULL;
+    }
+    return planned_value((struct orch_cell *)(uintptr_t)asked->cell, name);
+}
+
+/* A run may serve trials of several settings that a parameter without effect tells apart. Its
+ * record has one of them, so the recipe's values come first. */
 static bool is_let_in(const struct orch_where *filter, GHashTable *keys,
                       const struct orch_plan_item *trial, const struct orch_run *run)
 {
-    if (run && keys)
-        return g_hash_table_contains(keys, run->key);
-    return !filter ||
-           orch_where_may_hold(filter, planned_value, (struct orch_cell *)(uintptr_t)trial->cell);
+    if (!filter)
+        return true;
+    if (!run || !keys)
+        return orch_where_may_hold(filter, planned_value,
+                                   (struct orch_cell *)(uintptr_t)trial->cell);
+    g_autoptr(GArray) names = orch_where_names(filter);
+    struct asked asked = {trial->cell, names};
+    return orch_where_must_hold(filter, value_of_done, &asked) ||
+           (orch_where_may_hold(filter, value_of_done, &asked) &&
+            g_hash_table_contains(keys, run->key));
 }
 
 struct orch_trials *orch_trials_of_item(const struct orch_plan *plan,

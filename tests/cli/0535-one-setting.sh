@@ -41,6 +41,8 @@ experiments:
   weak: { plugin: ./plugins/par.so, with: { how: weak }, sweep: { workers: [1, 2] }, repeat: 2 }
 report:
   - { title: Speedup, speedup: { value: result took, by: how } }
+  - { title: Weak alone, plot: { x: workers, y: result took, by: how, where: "how = weak" } }
+  - { title: Strong alone, plot: { x: workers, y: result took, by: how, where: "how = strong and took > 0" } }
 R
 ok orch run t.recipe --json
 same "$(json ended.ok)" 6 'runs'
@@ -51,10 +53,15 @@ has_not missing
 ok orch report t.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'both series have the one base'
 import json, sys
-blocks = json.load(open(sys.argv[1]))["sections"][0]["blocks"]
+sections = json.load(open(sys.argv[1]))["sections"]
+blocks = sections[0]["blocks"]
 rows = next(b["rows"] for b in blocks if b["kind"] == "table")
 got = {(r["how"], r["workers"]): r["took_(s)"] for r in rows}
 assert got == {("strong", 1): 8, ("strong", 2): 4, ("weak", 1): 8, ("weak", 2): 4}, rows
+# a filter is of the setting that is asked for, whichever the run that serves it was recorded with
+for section, how in ((sections[1], "weak"), (sections[2], "strong")):
+    lines = [s for b in section["blocks"] if b["kind"] == "chart" for s in b["chart"]["series"] if s["role"] == "measured"]
+    assert [[p["x"] for p in s["points"]] for s in lines] == [[1, 2]], (how, lines)
 P
 # the parameter without effect is no reason why the changed plugin's trials are stale
 sed -i 's/"1.0.0"/"1.0.1"/' plugins/par.c
