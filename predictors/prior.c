@@ -146,7 +146,8 @@ static bool own_step(const struct orch_net *net, const struct orch_net_cost *cos
     return ok;
 }
 
-static void exchange_gradients(const struct orch_net *net, const struct orch_exchange *exchange,
+static void exchange_gradients(const struct orch_net *net, const struct orch_net_cost *costs,
+                               const struct orch_exchange *exchange,
                                const struct orch_roofline_layer *layers,
                                struct orch_prior_step *out)
 {
@@ -156,7 +157,7 @@ static void exchange_gradients(const struct orch_net *net, const struct orch_exc
     double all = 0;
     for (guint i = 0; i < count; i++) {
         backward[i] = layers[i].backward_s;
-        bytes[i] = 4.0 * (double)orch_net_node_params(net, orch_net_node(net, (int)i));
+        bytes[i] = 4.0 * (double)costs[i].trained;
         all += bytes[i];
     }
     out->exchange_s = orch_exchange_s(exchange, all);
@@ -177,7 +178,7 @@ bool orch_prior_predict(const struct orch_net *net, const struct orch_net_cost *
     if (own && out->own.total_s > 0)
         orch_roofline_scale(layers, net->nodes->len, own->mid / out->own.total_s, &out->own);
     if (work->training)
-        exchange_gradients(net, exchange, layers, out);
+        exchange_gradients(net, costs, exchange, layers, out);
     out->total_s.mid = out->own.total_s + out->exposed_s;
     /* best case: the exchange overlaps completely; worst case: not at all; each with its error */
     double factor =

@@ -69,7 +69,8 @@ static bool estimate_step(struct orch_step_tiers *tiers, const struct orch_step_
                           GError **error)
 {
     *estimate = (struct orch_step_estimate){0};
-    bool alone = ask->q->model != ORCH_TIME_AUTO;
+    /* the store's measurements are of networks that are trained as a whole */
+    bool alone = ask->q->model != ORCH_TIME_AUTO || orch_net_has_frozen(ask->q->net);
     if (!alone && !orch_step_tiers_estimate(tiers, ask, estimate, error))
         return false;
     out->extrapolates = estimate->extrapolates ||

@@ -5,6 +5,7 @@
 #include "core/schedule/limit_options.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "lib/net/frozen.h"
 #include "predictors/paleo.h"
 
 #include <math.h>
@@ -201,6 +202,60 @@ static bool read_kernels(const struct time_options *o, struct orch_time_question
     return true;
 }
 
+static void assume_trained(struct orch_time_question *q, const char *option, const char *how,
+                           const struct orch_net_trained_part *part)
+{
+    g_autofree char *some = orch_net_count_format(part->params);
+    g_autofree char *all = orch_net_count_format(part->of_all);
+    orch_time_question_assume(q, "trained", option, "%s of %s parameters (%.3g %%): %s", some, all,
+                              100 * (double)part->params / (double)MAX(1, part->of_all), how);
+}
+
+/* Freezes what --trainable leaves out, or everything but the adapters of --lora-rank. */
+static bool read_trained(const struct time_options *o, struct orch_time_question *q, GError **error)
+{
+    const char *given = o->trainable ? "trainable" : o->lora_rank ? "lora-rank" : NULL;
+    struct orch_net_trained_part part;
+    int64_t number = 0;
+    double share = 0;
+    if (!given)
+        return true;
+    if (o->forward_only || !q->net || (o->trainable && o->lora_rank)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+                       "option '--%s' does nothing with %s", given,
+                       o->forward_only ? "--forward-only: no weights are updated"
+                       : q->net        ? "--lora-rank, which freezes all layers"
+                                       : "a layer table");
+        return false;
+    }
+    if (o->lora_rank) {
+        if (!orch_cli_count(o->lora_rank, "--lora-rank", 1 << 16, &number, error) ||
+            !orch_net_add_adapters(&q->net, number, &part, error))
+            return false;
+        g_autofree char *how = g_strdup_printf(
+            "adapters of rank %d on %d linear layers; what is frozen is held in the precision of "
+            "the activations",
+            (int)number, part.trained);
+        assume_trained(q, "--lora-rank", how, &part);
+    } else {
+        if (orch_int_parse(o->trainable, &number) && number >= 1)
+            orch_net_train_blocks(q->net, number, &part);
+        else if (orch_real_parse(o->trainable, &share) && share > 0 && share < 1)
+            orch_net_train_share(q->net, share, &part);
+        else {
+            orch_error_set(error, ORCH_ERROR_USAGE,
+                           "use a number of blocks (2), or a share of the parameters (0.1)",
+                           "option '--trainable': '%s' is not a valid value", o->trainable);
+            return false;
+        }
+        g_autofree char *how = g_strdup_printf("the last %d of %d blocks", part.trained, part.all);
+        assume_trained(q, "--trainable", how, &part);
+    }
+    g_free(q->costs);
+    q->costs = orch_net_costs(q->net);
+    return true;
+}
+
 static bool open_net(struct orch_cli *cli, const struct time_options *o,
                      struct orch_time_question *q, const struct orch_usual_data *set, bool is_paleo,
                      GError **error)
@@ -312,7 +367,7 @@ bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question 
     q->forward_only = o->forward_only;
     q->model = model_of(o->model);
     q->calibrate = o->calibrate;
-    if (!read_kernels(o, q, error))
+    if (!read_trained(o, q, error) || !read_kernels(o, q, error))
         return false;
     if (!read_numbers(o, q, is_paleo, error) || !read_precision(q, o->precision, error))
         return false;

@@ -158,6 +158,78 @@ static void look(const struct orch_net *net, const struct orch_net_node *node,
     }
 }
 
+/* ---- gradients ----------------------------------------------------------------------------- */
+
+static int64_t trained_of(const struct orch_net *net, const struct orch_net_node *node)
+{
+    int64_t trained = 0;
+    for (int i = 0; i < node->tensor_count; i++) {
+        const struct orch_net_tensor *t = orch_net_tensor(net, node->first_tensor + i);
+        bool is_param = t->role == ORCH_NET_WEIGHT || t->role == ORCH_NET_BIAS;
+        trained += is_param && !t->is_frozen ? t->count : 0;
+    }
+    return trained;
+}
+
+/* Where gradients flow: everywhere, unless something is frozen. */
+static void find_gradients(const struct orch_net *net, struct orch_net_cost *costs)
+{
+    bool is_whole = !orch_net_has_frozen(net);
+    for (guint i = 0; i < net->nodes->len; i++) {
+        const struct orch_net_node *node = orch_net_node(net, (int)i);
+        struct orch_net_cost *c = &costs[i];
+        c->trained = trained_of(net, node);
+        c->flows_on = is_whole;
+        for (int k = 0; k < node->input_count; k++)
+            c->flows_on |= costs[node->inputs[k]].learns;
+        c->learns = c->flows_on || c->trained > 0;
+        c->learns_weights =
+            c->macs && node->op != ORCH_NET_ATTENTION && (c->params ? c->trained > 0 : is_whole);
+    }
+}
+
+/* True if the gradients of a node need the values of its inputs. */
+static bool needs_inputs(const struct orch_net_node *node, const struct orch_net_cost *cost)
+{
+    switch (node->op) {
+    case ORCH_NET_CONV2D:
+    case ORCH_NET_CONV_TRANSPOSE2D:
+    case ORCH_NET_LINEAR:
+    case ORCH_NET_TOKEN_LINEAR:
+        return cost->learns_weights;
+    case ORCH_NET_ADD:
+    case ORCH_NET_CONCAT:
+    case ORCH_NET_FLATTEN:
+    case ORCH_NET_DROPOUT:
+    case ORCH_NET_AVGPOOL2D:
+    case ORCH_NET_ADAPTIVE_AVGPOOL2D:
+    case ORCH_NET_FIRST_TOKEN:
+        return false;
+    case ORCH_NET_GENERIC: /* a factor, or another order of the elements */
+        return cost->learns && (node->input_count > 1 || node->tensor_count);
+    default:
+        return cost->learns;
+    }
+}
+
+/* Which nodes' values are kept for the gradients of a network of which a part is frozen. Caller
+ * frees. */
+static bool *kept_values(const struct orch_net *net, const struct orch_net_cost *costs)
+{
+    bool *kept = g_new0(bool, net->nodes->len);
+    for (guint i = 0; i < net->nodes->len; i++) {
+        const struct orch_net_node *node = orch_net_node(net, (int)i);
+        for (int k = 0; k < node->input_count && needs_inputs(node, &costs[i]); k++)
+            kept[node->inputs[k]] = true;
+    }
+    for (guint i = net->nodes->len; i-- > 1;) { /* a part of a value keeps the whole */
+        const struct orch_net_node *node = orch_net_node(net, (int)i);
+        for (int k = 0; k < node->input_count && node->op == ORCH_NET_FLATTEN; k++)
+            kept[node->inputs[k]] |= kept[i];
+    }
+    return kept;
+}
+
 struct orch_net_cost *orch_net_costs(const struct orch_net *net)
 {
     struct orch_net_cost *costs = g_new0(struct orch_net_cost, net->nodes->len);
@@ -169,6 +241,7 @@ struct orch_net_cost *orch_net_costs(const struct orch_net *net)
         costs[i].field_h = views[i].field[0];
         costs[i].field_w = views[i].field[1];
     }
+    find_gradients(net, costs);
     return costs;
 }
 
@@ -178,6 +251,7 @@ struct orch_net_cost orch_net_cost_sum(const struct orch_net *net,
     struct orch_net_cost sum = {0};
     for (guint i = 0; i < net->nodes->len; i++) {
         sum.params += costs[i].params;
+        sum.trained += costs[i].trained;
         sum.weights += costs[i].weights;
         sum.activations +=
             orch_net_node(net, (int)i)->op == ORCH_NET_INPUT ? 0 : costs[i].activations;
@@ -347,20 +421,23 @@ struct orch_net_memory orch_net_memory(const struct orch_net *net,
                                        const struct orch_net_cost *costs, int64_t batch,
                                        int element_bytes, int states_per_weight, bool training)
 {
-    double kept = 0, widest = 0, params = (double)orch_net_params(net);
+    double kept = 0, widest = 0, trained = (double)orch_net_cost_sum(net, costs).trained;
+    double frozen = (double)orch_net_params(net) - trained;
+    g_autofree bool *needed = frozen > 0 ? kept_values(net, costs) : NULL;
     for (guint i = 0; i < net->nodes->len; i++) {
         const struct orch_net_node *node = orch_net_node(net, (int)i);
         double here = (double)costs[i].activations, flow = here;
         for (int j = 0; j < node->input_count; j++)
             flow += (double)costs[node->inputs[j]].activations;
-        kept += costs[i].is_in_place ? 0 : here;
+        kept += costs[i].is_in_place || (needed && !needed[i]) ? 0 : here;
         widest = MAX(widest, flow);
     }
     double element = (double)element_bytes * (double)batch;
-    struct orch_net_memory m = {.weights = 4 * params};
-    m.gradients = training ? 4 * params : 0;
-    m.optimizer = training ? 4 * params * states_per_weight : 0;
-    m.activations = (training ? kept : widest) * element;
+    struct orch_net_memory m = {.weights = 4 * trained + element_bytes * frozen};
+    m.gradients = training ? 4 * trained : 0;
+    m.optimizer = training ? 4 * trained * states_per_weight : 0;
+    /* with frozen layers there is no more kept than they need once */
+    m.activations = (!training ? widest : needed ? kept + widest : kept) * element;
     if (training)
         m.activations += loss_bytes(net, element_bytes) * (double)batch;
     m.total = m.weights + m.gradients + m.optimizer + m.activations;

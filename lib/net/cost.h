@@ -20,6 +20,10 @@ struct orch_net_cost {
     int64_t read, written;    /* values; weights count as read */
     int64_t field_h, field_w; /* receptive field of one output */
     bool is_in_place;         /* its output needs no memory of its own in training */
+    int64_t trained;          /* parameters that are not frozen */
+    bool learns;              /* its value has a gradient: it is trained, or something before it */
+    bool flows_on;            /* the gradient goes on to its inputs */
+    bool learns_weights;      /* multiply-adds for a gradient of its weights */
 };
 
 /** Costs of all nodes in order: an array of net->nodes->len. For auxiliary heads only parameters
@@ -57,11 +61,13 @@ char *orch_net_count_format(int64_t count);
 struct orch_net_memory { /* bytes, while training a batch */
     double weights, gradients, optimizer, activations, total;
 };
-/** `element_bytes` of activations is 4 (fp32) or 2; weights, gradients and the optimizer's
- * `states_per_weight` (0 SGD, 1 momentum, 2 Adam) are fp32. Activations are all outputs that the
- * backward pass needs, including the input, except in-place ones (ReLU after a convolution, norm or
- * sum), and what a loss makes of the outputs, which is much for a vocabulary at each token. Without
- * `training`: the weights, and the largest input plus output of a layer. */
+/** Of a network with frozen parameters: these are held in `element_bytes` and have no gradients and
+ * states; activations are those that some gradient needs. `element_bytes` of activations is 4
+ * (fp32) or 2; weights, gradients and the optimizer's `states_per_weight` (0 SGD, 1 momentum, 2
+ * Adam) are fp32. Activations are all outputs that the backward pass needs, including the input,
+ * except in-place ones (ReLU after a convolution, norm or sum), and what a loss makes of the
+ * outputs, which is much for a vocabulary at each token. Without `training`: the weights, and the
+ * largest input plus output of a layer. */
 struct orch_net_memory orch_net_memory(const struct orch_net *net,
                                        const struct orch_net_cost *costs, int64_t batch,
                                        int element_bytes, int states_per_weight, bool training);

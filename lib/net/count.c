@@ -65,6 +65,14 @@ int64_t orch_net_params(const struct orch_net *net)
     return total;
 }
 
+bool orch_net_has_frozen(const struct orch_net *net)
+{
+    for (guint i = 0; i < net->tensors->len; i++)
+        if (orch_net_tensor(net, (int)i)->is_frozen)
+            return true;
+    return false;
+}
+
 int64_t orch_net_macs(const struct orch_net *net)
 {
     int64_t total = 0;

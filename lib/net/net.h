@@ -183,6 +183,8 @@ bool orch_net_is_of_head(const struct orch_net *net, const struct orch_net_node 
 int64_t orch_net_params(const struct orch_net *net);
 /** The same for one node. */
 int64_t orch_net_node_params(const struct orch_net *net, const struct orch_net_node *node);
+/** True if a parameter is not trained. */
+bool orch_net_has_frozen(const struct orch_net *net);
 /** Multiply-adds of a forward pass of one image (convolutions, linear layers, attention), without
  * auxiliary heads. */
 int64_t orch_net_macs(const struct orch_net *net);

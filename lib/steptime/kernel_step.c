@@ -151,8 +151,8 @@ static void add_fused_attention(struct orch_kernel_sum *s, const struct op *op)
     double once =
         orch_kernel_product_s(s->gpu, &p) * (n->is_causal ? 0.5 : 1) + orch_kernel_least_s(false);
     s->forward_s += once;
-    s->backward_s += s->training ? FUSED_BACKWARD * once : 0;
-    s->operators += 1;
+    s->backward_s += s->training && !s->skips_all ? FUSED_BACKWARD * once : 0;
+    orch_kernel_sum_launches(s, 1);
 }
 
 /* True for views and operations without a kernel of their own. */
@@ -323,8 +323,15 @@ static void add_node(struct walk *w, guint i)
                     .cost = &w->costs[i],
                     .batch = (double)w->work->batch,
                     .values = (double)(w->costs[i].written * w->work->batch)};
-    if (!node->is_auxiliary)
-        add_operation(&w->sum, &op);
+    if (node->is_auxiliary)
+        return;
+    /* both factors of attention's products are values */
+    w->sum.skips_data = !w->costs[i].flows_on;
+    w->sum.skips_weights = node->op == ORCH_NET_ATTENTION
+                               ? !w->costs[i].flows_on
+                               : w->costs[i].macs && !w->costs[i].learns_weights;
+    w->sum.skips_all = !w->costs[i].learns;
+    add_operation(&w->sum, &op);
 }
 
 /* Of a training step, after the backward pass of the layers: the loss, and the sums of gradients,
@@ -348,7 +355,7 @@ static double update_s(const struct walk *w)
     return !w->work->training
                ? 0
                : orch_kernel_vector_s(&fp32, ORCH_KERNEL_ELEMENTWISE,
-                                      orch_traffic_update(w->net, w->work).bytes / 4);
+                                      orch_traffic_update(w->net, w->costs, w->work).bytes / 4);
 }
 
 static void add_traffic(const struct walk *w, guint i, struct orch_roofline_step *out)
@@ -380,7 +387,7 @@ bool orch_kernel_step(const struct orch_net *net, const struct orch_net_cost *co
                 (struct orch_roofline_layer){.forward_s = w.sum.forward_s - before.forward_s,
                                              .backward_s = w.sum.backward_s - before.backward_s};
     }
-    double after_s = gradients_s(&w, (double)orch_net_params(net));
+    double after_s = gradients_s(&w, (double)orch_net_cost_sum(net, costs).trained);
     out->forward_s = w.sum.forward_s;
     out->backward_s = w.sum.backward_s + after_s;
     out->update_s = update_s(&w);
@@ -409,7 +416,7 @@ double orch_kernel_repeated_s(const struct orch_net *net, const struct orch_net_
         w.sum.forward_s = before.forward_s + times * (w.sum.forward_s - before.forward_s);
         w.sum.backward_s = before.backward_s + times * (w.sum.backward_s - before.backward_s);
         w.sum.operators = before.operators + times * (w.sum.operators - before.operators);
-        params += times * (double)costs[i].params;
+        params += times * (double)costs[i].trained;
     }
     g_free(w.is_score);
     return orch_kernel_sum_step_s(&w.sum, gradients_s(&w, params));

@@ -8,6 +8,12 @@
 #define COMPILED 0.45         /* traffic of element-wise kernels that a compiler fused */
 #define LAG 4.0               /* of the norm of device and host, as in lib/steptime/transfer.h */
 
+void orch_kernel_sum_launches(struct orch_kernel_sum *s, double count)
+{
+    s->operators += count;
+    s->silent += s->skips_all ? count : 0;
+}
+
 void orch_kernel_sum_products(struct orch_kernel_sum *s, double count,
                               const struct orch_kernel_product *p)
 {
@@ -15,10 +21,11 @@ void orch_kernel_sum_products(struct orch_kernel_sum *s, double count,
                                weights = {p->b, p->k, p->n, p->m, p->bytes};
     double least = orch_kernel_least_s(false);
     s->forward_s += count * (orch_kernel_product_s(s->gpu, p) + least);
-    if (s->training)
-        s->backward_s += count * (orch_kernel_product_s(s->gpu, &data) +
-                                  orch_kernel_product_s(s->gpu, &weights) + 2 * least);
-    s->operators += count;
+    if (s->training && !s->skips_data)
+        s->backward_s += count * (orch_kernel_product_s(s->gpu, &data) + least);
+    if (s->training && !s->skips_weights)
+        s->backward_s += count * (orch_kernel_product_s(s->gpu, &weights) + least);
+    orch_kernel_sum_launches(s, count);
 }
 
 void orch_kernel_sum_vectors(struct orch_kernel_sum *s, double count, enum orch_kernel_kind kind,
@@ -27,13 +34,14 @@ void orch_kernel_sum_vectors(struct orch_kernel_sum *s, double count, enum orch_
     double each = (orch_kernel_vector_s(s->gpu, kind, values) + orch_kernel_least_s(false)) *
                   (s->is_compiled ? COMPILED : 1);
     s->forward_s += count * each;
-    s->backward_s += s->training ? count * each * backward : 0;
-    s->operators += count;
+    s->backward_s += s->training && !s->skips_all ? count * each * backward : 0;
+    orch_kernel_sum_launches(s, count);
 }
 
 double orch_kernel_sum_step_s(const struct orch_kernel_sum *s, double more_s)
 {
     double device = s->forward_s + s->backward_s + more_s;
-    double host = LAUNCH_S * s->operators * (s->training ? LAUNCHES_TRAINING : 1);
+    double backward = s->training ? (LAUNCHES_TRAINING - 1) * (s->operators - s->silent) : 0;
+    double host = LAUNCH_S * (s->operators + backward);
     return pow(pow(device, LAG) + pow(host, LAG), 1 / LAG);
 }

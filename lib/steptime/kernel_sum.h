@@ -11,12 +11,17 @@ struct orch_kernel_sum {
     bool is_compiled;             /* element-wise kernels are fused by a compiler */
     double forward_s, backward_s; /* of the device */
     double operators;             /* that the host launches, forward */
+    double silent;                /* of these: without a backward pass, as nothing learns by it */
+    /* of the next kernels: what of their backward pass is left out */
+    bool skips_data, skips_weights, skips_all;
 };
 
 /** `count` layers of products of weights, or of activations: the backward pass has two products of
  * the same size, for the gradients of both factors. */
 void orch_kernel_sum_products(struct orch_kernel_sum *sum, double count,
                               const struct orch_kernel_product *product);
+/** Counts operators that the host launches; of kernels whose time the caller adds. */
+void orch_kernel_sum_launches(struct orch_kernel_sum *sum, double count);
 /** `count` kernels that read and write so many values each. `backward`: time of the backward pass
  * over that of the forward pass. */
 void orch_kernel_sum_vectors(struct orch_kernel_sum *sum, double count, enum orch_kernel_kind kind,

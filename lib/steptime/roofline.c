@@ -78,7 +78,7 @@ bool orch_roofline_step(const struct orch_net *net, const struct orch_net_cost *
             layers[i] = layer;
     }
     enum orch_roofline_bound ignored;
-    struct orch_traffic u = orch_traffic_update(net, work);
+    struct orch_traffic u = orch_traffic_update(net, costs, work);
     out->update_s = work->training ? time_of(device, u, &ignored) : 0;
     out->total_s = out->forward_s + out->backward_s + out->update_s;
     out->memory_bound_share = out->forward_s > 0 ? memory_bound_s / out->forward_s : 0;

@@ -53,7 +53,8 @@ static double backward_rounds(enum orch_net_op op)
 }
 
 /* Layers with weights compute a data gradient and a weight gradient, each with the multiply-adds of
- * the forward pass; the first layer needs no data gradient. */
+ * the forward pass; the first layer needs no data gradient, a frozen one no weight gradient, and
+ * what lies before all that is trained none. Attention has gradients of both its factors. */
 struct orch_traffic orch_traffic_backward(const struct orch_net_node *node,
                                           const struct orch_net_cost *cost,
                                           const struct orch_roofline_work *w)
@@ -61,17 +62,24 @@ struct orch_traffic orch_traffic_backward(const struct orch_net_node *node,
     struct orch_traffic f = forward_once(node, cost, w);
     bool reads_input = node->input_count == 1 && node->inputs[0] == 0;
     double rounds = backward_rounds(node->op);
+    if (!cost->learns)
+        return (struct orch_traffic){0, 0};
     if (!cost->macs)
         return (struct orch_traffic){f.flops * rounds, f.bytes * rounds};
-    double passes = reads_input && node->op != ORCH_NET_ATTENTION ? 1 : 2;
+    double passes = node->op == ORCH_NET_ATTENTION
+                        ? (cost->flows_on ? 2 : 0)
+                        : (cost->flows_on && !reads_input) + cost->learns_weights;
     return (struct orch_traffic){f.flops * passes, f.bytes * passes};
 }
 
 struct orch_traffic orch_traffic_update(const struct orch_net *net,
+                                        const struct orch_net_cost *costs,
                                         const struct orch_roofline_work *w)
 {
     /* reads weight, gradient and states; writes weight and states, in fp32 */
-    double params = (double)orch_net_params(net);
+    double params = 0;
+    for (guint i = 0; i < net->nodes->len; i++)
+        params += (double)costs[i].trained;
     return (struct orch_traffic){2 * params * (1 + w->states_per_weight),
                                  4 * params * (3 + 2 * w->states_per_weight)};
 }

@@ -17,8 +17,9 @@ struct orch_traffic orch_traffic_forward(const struct orch_net_node *node,
 struct orch_traffic orch_traffic_backward(const struct orch_net_node *node,
                                           const struct orch_net_cost *cost,
                                           const struct orch_roofline_work *work);
-/** The optimizer's step over all weights. */
+/** The optimizer's step over all trained weights. */
 struct orch_traffic orch_traffic_update(const struct orch_net *net,
+                                        const struct orch_net_cost *costs,
                                         const struct orch_roofline_work *work);
 
 #endif

@@ -172,8 +172,9 @@ bool orch_transfer_step(const struct orch_net *net, const struct orch_net_cost *
             struct orch_traffic b = orch_traffic_backward(node, &costs[i], work);
             double share = share_of(t, node, &costs[i]);
             layer.forward_s = pass_s(t, f, share, KERNEL_S);
-            layer.backward_s = work->training ? pass_s(t, b, share, KERNEL_BACK_S) : 0;
-            host_s += LAUNCH_S + (work->training ? LAUNCH_BACK_S : 0);
+            bool has_backward = work->training && costs[i].learns;
+            layer.backward_s = has_backward ? pass_s(t, b, share, KERNEL_BACK_S) : 0;
+            host_s += LAUNCH_S + (has_backward ? LAUNCH_BACK_S : 0);
             out->flops += f.flops + (work->training ? b.flops : 0);
             out->bytes += f.bytes + (work->training ? b.bytes : 0);
         }
@@ -182,7 +183,7 @@ bool orch_transfer_step(const struct orch_net *net, const struct orch_net_cost *
         if (layers)
             layers[i] = layer;
     }
-    double update = orch_traffic_update(net, work).bytes / (t->bandwidth * t->memory_share);
+    double update = orch_traffic_update(net, costs, work).bytes / (t->bandwidth * t->memory_share);
     out->update_s = work->training ? update : 0;
     out->total_s = out->forward_s + out->backward_s + out->update_s;
     double whole = pow(pow(out->total_s, LAG) + pow(host_s, LAG), 1 / LAG);
