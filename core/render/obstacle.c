@@ -68,10 +68,24 @@ static char *obstacle_of_one_point(const struct orch_chart *chart, const struct 
                            chart->x_label ? chart->x_label : "x", at);
 }
 
+/* An ideal line alone is not what the chart is about. */
+static bool has_only_ideals(const struct orch_chart *chart)
+{
+    for (guint i = 0; i < chart->panels->len; i++) {
+        const struct orch_chart_panel *panel = chart->panels->pdata[i];
+        for (guint j = 0; j < panel->series->len; j++) {
+            const struct orch_chart_series *series = panel->series->pdata[j];
+            if (series->points->len && series->role != ORCH_SERIES_IDEAL)
+                return false;
+        }
+    }
+    return true;
+}
+
 char *orch_chart_obstacle(const struct orch_chart *chart)
 {
     struct extent x = {.low = INFINITY, .high = -INFINITY}, y = x;
-    if (orch_chart_is_empty(chart))
+    if (has_only_ideals(chart))
         return g_strdup("no run has a value for it yet");
     for (guint i = 0; i < chart->panels->len; i++) {
         const struct orch_chart_panel *panel = chart->panels->pdata[i];

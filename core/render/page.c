@@ -51,9 +51,13 @@ static void append_part_state(GString *out, const struct orch_outline_part *part
 
 static bool is_small(const struct orch_outline_problem *problem)
 {
-    for (guint i = 0; i < problem->parts->len; i++)
-        if (orch_outline_state(problem->parts->pdata[i]) == ORCH_SECTION_SMALL)
-            return true;
+    for (guint i = 0; i < problem->parts->len; i++) {
+        const struct orch_outline_part *part = problem->parts->pdata[i];
+        for (guint k = 0; k < part->sections->len; k++)
+            if (((const struct orch_section *)part->sections->pdata[k])->state ==
+                ORCH_SECTION_SMALL)
+                return true;
+    }
     return false;
 }
 
@@ -113,7 +117,7 @@ static void append_run(GString *out, const struct orch_section_run *run)
 static void append_run_table(struct page *page, const GPtrArray *runs)
 {
     orch_page_scroll(page, "runs");
-    g_string_append(page->out, "<table>\n<thead>\n<tr><th scope=\"col\">run</th><th "
+    g_string_append(page->out, "<table class=\"wide\">\n<thead>\n<tr><th scope=\"col\">run</th><th "
                                "scope=\"col\">experiment</th><th scope=\"col\">setting</th><th "
                                "scope=\"col\">by</th><th scope=\"col\">on</th><th scope=\"col\">"
                                "commit</th></tr>\n</thead>\n<tbody>\n");

@@ -13,6 +13,8 @@
 enum { TURNED_ROWS_MOST = 3 };
 /* Columns of text are wrapped at about this width where a table is wide. */
 enum { WRAPPED_AT_MOST = 24 };
+/* Between two columns of a page or an article. */
+enum { GAP = 3 };
 
 /* Standard errors below this share of the estimate are rounding errors. */
 #define ROUNDING 1e-12
@@ -239,7 +241,7 @@ int orch_table_width(const struct orch_table *table)
         for (unsigned r = 0; r < orch_table_rows(table); r++)
             widest = MAX(widest, orch_text_columns(orch_table_cell(table, r, c)->text));
         widest = table->right[c] ? widest : MIN(widest, WRAPPED_AT_MOST);
-        width += widest + (c ? 2 : 0);
+        width += widest + (c ? GAP : 0);
     }
     return width;
 }

@@ -72,7 +72,8 @@ bool orch_table_is_right(const struct orch_table *table, unsigned column);
 const struct orch_table_cell *orch_table_cell(const struct orch_table *table, unsigned row,
                                               unsigned column);
 
-/** Returns how many characters wide the table is when long texts are wrapped and numbers are not.
+/** Returns how many characters wide the table is on a page when long texts are wrapped and numbers
+ * are not.
  */
 int orch_table_width(const struct orch_table *table);
 /** Returns a table of few rows and many columns, wider than `width` characters, with its columns as

@@ -323,6 +323,14 @@ static void add_answer(struct orch_section_context *a, const struct orch_speedup
         orch_section_answer(a->section, "%s", text->str);
 }
 
+static bool has_runs(const struct orch_trials *trials)
+{
+    for (guint i = 0; i < trials->all->len; i++)
+        if (((const struct orch_report_trial *)trials->all->pdata[i])->run)
+            return true;
+    return false;
+}
+
 static bool fill(struct orch_section_context *a, GError **error)
 {
     g_autoptr(GPtrArray) by = orch_texts_from_json(json_object_get(a->item->spec, "by"));
@@ -336,7 +344,7 @@ static bool fill(struct orch_section_context *a, GError **error)
     bool ok = trials != NULL;
     for (guint i = 0; ok && i < trials->all->len; i++)
         ok = orch_speedup_add(a, trials, trials->all->pdata[i], by, &g, error);
-    if (ok && settings->len) {
+    if (ok && settings->len && has_runs(trials)) {
         g_autoptr(GPtrArray) wanted =
             orch_item_values_parse(json_object_get(a->item->spec, "value"));
         const char *name = ((const struct orch_item_value *)wanted->pdata[0])->name;

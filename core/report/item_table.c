@@ -39,12 +39,21 @@ static struct orch_table *table_of_labels(const struct orch_grid *grid, const GP
     return table;
 }
 
+/* A table of trials of which none has run would only repeat that they are missing. */
+static bool has_runs(const struct orch_grid *grid)
+{
+    for (guint i = 0; i < grid->cells->len; i++)
+        if (((const struct orch_grid_cell *)grid->cells->pdata[i])->done)
+            return true;
+    return false;
+}
+
 static bool fill(struct orch_section_context *a, GError **error)
 {
     struct orch_section_grid *g = orch_section_grid(a, "rows", "columns", error);
     if (!g)
         return false;
-    if (g->grid->cells->len) {
+    if (has_runs(g->grid)) {
         g->grid->shows_deviation = orch_item_flag(a->item->spec, "deviation");
         g_autofree char *legend = orch_grid_legend(g->grid);
         g_autoptr(GPtrArray) labels =
