@@ -108,6 +108,8 @@ static void append_sign(GString *out, gunichar c)
 void orch_latex_append(GString *out, const char *text)
 {
     g_autofree char *valid = g_utf8_make_valid(text ? text : "", -1);
+    if (*valid == '[' || *valid == '*') /* no argument of what stands before */
+        g_string_append(out, "{}");
     for (const char *p = valid; *p;) {
         const size_t length = strcspn(p, " \n\t");
         const bool is_long = g_utf8_strlen(p, (gssize)length) > WORD_LONG;
