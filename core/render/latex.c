@@ -97,7 +97,7 @@ static void append_block(GString *out, const struct orch_block *block, GHashTabl
     const char *name = g_hash_table_lookup(names, block);
     switch (block->kind) {
     case ORCH_BLOCK_ANSWER:
-        append_line(out, "\\textbf{", block->text, "}\n\n");
+        append_line(out, "", block->text, "\n\n");
         return;
     case ORCH_BLOCK_TEXT:
         append_line(out, "", block->text, "\n\n");

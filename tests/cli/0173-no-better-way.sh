@@ -2,7 +2,8 @@
 . "$(dirname "$0")/lib.sh"
 printf 'format: 1\nrecipe: y\nexperiments:\n  a:\n    plugin: sleep\n    sweep: { seconds: [0.01, 0.1] }\n    repeat: 3\nreport:\n  - { title: Against, compare: { by: seconds, value: slept_s } }\n  - { title: Times, table: { rows: seconds, value: slept_s } }\n' >y.recipe
 ok orch report y.recipe
-has 'no run yet'
+has 'missing: 6 of 6 trials are not run'
+has_not 'slept time (s)' # no table of a row of 'missing' for each
 has_not 'one run each'
 ok orch run y.recipe --quiet
 ok orch report y.recipe
