@@ -131,10 +131,20 @@ bool orch_prior_transfer(const struct orch_net *net, const struct orch_gpu_spec 
     return true;
 }
 
-static bool own_step(const struct orch_net *net, const struct orch_net_cost *costs,
-                     const struct orch_prior *prior, const struct orch_roofline_work *work,
-                     struct orch_roofline_layer *layers, struct orch_roofline_step *out,
-                     GError **error)
+double orch_prior_reserved_bytes(void)
+{
+    return RESERVED_BYTES;
+}
+
+double orch_prior_several_error(void)
+{
+    return SEVERAL_ERROR;
+}
+
+bool orch_prior_own_step(const struct orch_net *net, const struct orch_net_cost *costs,
+                         const struct orch_prior *prior, const struct orch_roofline_work *work,
+                         struct orch_roofline_layer *layers, struct orch_roofline_step *out,
+                         GError **error)
 {
     bool ok = prior->is_by_kernels
                   ? orch_kernel_step(net, costs, &prior->kernels, work, layers, out, error)
@@ -172,7 +182,7 @@ bool orch_prior_predict(const struct orch_net *net, const struct orch_net_cost *
     *out = (struct orch_prior_step){0};
     g_autofree struct orch_roofline_layer *layers =
         g_new0(struct orch_roofline_layer, net->nodes->len);
-    if (!own_step(net, costs, prior, work, layers, &out->own, error) ||
+    if (!orch_prior_own_step(net, costs, prior, work, layers, &out->own, error) ||
         !orch_exchange_check(exchange, error))
         return false;
     if (own && out->own.total_s > 0)

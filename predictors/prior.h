@@ -46,6 +46,16 @@ bool orch_prior_for(const struct orch_gpu_spec *gpu, enum orch_precision precisi
 bool orch_prior_transfer(const struct orch_net *net, const struct orch_gpu_spec *gpu,
                          enum orch_precision precision, double watts, struct orch_prior *inout);
 
+/** The step of one device alone, with the shift; `layers` gets device times (may be NULL). */
+bool orch_prior_own_step(const struct orch_net *net, const struct orch_net_cost *costs,
+                         const struct orch_prior *prior, const struct orch_roofline_work *work,
+                         struct orch_roofline_layer *layers, struct orch_roofline_step *out,
+                         GError **error);
+/** Memory of the framework's context and workspaces. */
+double orch_prior_reserved_bytes(void);
+/** 90 % of the logarithms of what steps of several workers are off by. */
+double orch_prior_several_error(void);
+
 /** A step of data-parallel training with `work.batch` images per worker. fp32 gradients are
  * exchanged in buckets that overlap with the backward pass, as in PyTorch's DDP. */
 struct orch_prior_step {

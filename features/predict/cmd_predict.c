@@ -41,6 +41,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.threads, TEXT, "threads", .value = "N",
                 .help = "with --gpu here: threads that the training uses"),
     TIME_LINK_OPTIONS(AT(time.network), AT(time.per_node)),
+    ORCH_OPTION(struct predict_options, time.parallel, TEXT, "parallel", .value = "WAY=N,...",
+                .help = "how devices share a training: dp=8, fsdp=8, tp=2, pp=4,micro=16; a batch "
+                        "is a replica's"),
     ORCH_OPTION(struct predict_options, time.scheme, TEXT, "scheme", .value = "NAME",
                 .help =
                     "how gradients are summed: ring, tree, butterfly, one-to-all, hierarchical"),

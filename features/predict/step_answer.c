@@ -70,7 +70,8 @@ static bool estimate_step(struct orch_step_tiers *tiers, const struct orch_step_
 {
     *estimate = (struct orch_step_estimate){0};
     /* the store's measurements are of networks that are trained as a whole */
-    bool alone = ask->q->model != ORCH_TIME_AUTO || orch_net_has_frozen(ask->q->net);
+    bool alone =
+        ask->q->model != ORCH_TIME_AUTO || orch_net_has_frozen(ask->q->net) || ask->q->is_parallel;
     if (!alone && !orch_step_tiers_estimate(tiers, ask, estimate, error))
         return false;
     out->extrapolates = estimate->extrapolates ||
@@ -89,6 +90,23 @@ static bool estimate_step(struct orch_step_tiers *tiers, const struct orch_step_
     return true;
 }
 
+/* A step of devices that share the network. */
+static bool predict_parallel(const struct orch_time_question *q, const struct orch_candidate *c,
+                             const struct orch_prior *prior, const struct orch_roofline_work *work,
+                             struct orch_prior_step *out, GError **error)
+{
+    int64_t devices = orch_parallel_devices(&q->parallel);
+    struct orch_exchange all = exchange_of(q, c->gpu, devices);
+    struct orch_parallel_links links = {
+        .replicas = all, .within = all.node_bandwidth, .between = all.bandwidth};
+    links.replicas.workers = orch_parallel_replicas(&q->parallel);
+    links.replicas.node_workers =
+        CLAMP(all.node_workers / (q->parallel.tp * q->parallel.pp), 1, links.replicas.workers);
+    if (links.replicas.node_workers == links.replicas.workers && !q->has_scheme)
+        links.replicas.scheme = ORCH_EXCHANGE_RING;
+    return orch_parallel_predict(q->net, prior, work, &q->parallel, &links, out, error);
+}
+
 bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_step_tiers *tiers,
                              const struct orch_candidate *c, int64_t workers, int64_t batch,
                              struct orch_step_answer *out, GError **error)
@@ -96,6 +114,7 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
     struct orch_exchange exchange = exchange_of(q, c->gpu, workers),
                          none = {
                              .workers = 1, .node_workers = 1, .bandwidth = 1, .node_bandwidth = 1};
+    int64_t replicas = q->is_parallel ? orch_parallel_replicas(&q->parallel) : workers;
     struct orch_roofline_work work = {.batch = orch_time_question_worker_batch(q, batch, workers),
                                       .element_bytes = orch_precision_bytes(c->precision),
                                       .training = !q->forward_only,
@@ -108,12 +127,14 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
     if (!estimate_step(tiers, &question, out, &estimate, error))
         return false;
     bool whole = estimate.tier && estimate.whole;
-    if (!orch_prior_predict(q->net, q->costs, &out->prior, &work, whole ? &none : &exchange,
-                            estimate.tier ? &estimate.own : NULL, &out->step, error))
+    if (q->is_parallel
+            ? !predict_parallel(q, c, &out->prior, &work, &out->step, error)
+            : !orch_prior_predict(q->net, q->costs, &out->prior, &work, whole ? &none : &exchange,
+                                  estimate.tier ? &estimate.own : NULL, &out->step, error))
         return false;
-    out->step.images_per_s = (double)(work.batch * workers) / out->step.total_s.mid;
+    out->step.images_per_s = (double)(work.batch * replicas) / out->step.total_s.mid;
     double steps =
-        q->images ? ceil((double)q->images / (double)(work.batch * workers)) : (double)NAN;
+        q->images ? ceil((double)q->images / (double)(work.batch * replicas)) : (double)NAN;
     double hours = c->rate.usd_per_hour * (double)workers / 3600;
     out->epoch_s = steps * out->step.total_s.mid;
     out->total_s.mid = out->epoch_s * (double)q->epochs;
@@ -247,10 +268,10 @@ void orch_time_question_assume_device(struct orch_time_question *q, const char *
     if (!q->has_optimizer && !q->forward_only)
         orch_time_question_assume(q, "optimizer", "--optimizer", "SGD with momentum");
     if (q->worker_count > 1 || q->workers[0] > 1)
-        orch_time_question_assume(q, "link", "--network, --per-node",
-                                  "%s, %.4g Gbit/s%s; ring all-reduce during the backward pass",
-                                  link->name, link->gbit_s,
-                                  q->per_node || q->link ? "" : ", all workers of one node");
+        orch_time_question_assume(
+            q, "link", "--network, --per-node", "%s, %.4g Gbit/s%s%s", link->name, link->gbit_s,
+            q->per_node || q->link ? "" : ", all workers of one node",
+            q->is_parallel ? "" : "; ring all-reduce during the backward pass");
     if (isnan(q->price) && c->rate.usd_per_hour > 0)
         assume_price(q, c);
     else if (isnan(q->price))

@@ -202,6 +202,51 @@ static bool read_kernels(const struct time_options *o, struct orch_time_question
     return true;
 }
 
+/* Ways in which devices share the training, instead of a number of workers. */
+static bool read_parallel(const struct time_options *o, struct orch_time_question *q,
+                          GError **error)
+{
+    const char *with = o->workers   ? "--workers"
+                       : o->scaling ? "--scaling"
+                       : o->scheme  ? "--scheme"
+                                    : NULL;
+    if (!o->parallel)
+        return true;
+    if (with || !q->net) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+                       "option '--parallel' cannot be used with %s", with ? with : "a layer table");
+        return false;
+    }
+    if (!orch_parallel_parse(o->parallel, &q->parallel, error))
+        return false;
+    const struct orch_parallel *p = &q->parallel;
+    if (q->per_node && (q->per_node % p->tp ||
+                        orch_parallel_devices(p) % MIN(q->per_node, orch_parallel_devices(p)))) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "use a --per-node that they fill",
+                       "option '--parallel': the %d devices of '%s' do not fill nodes of %d",
+                       (int)orch_parallel_devices(p), o->parallel, (int)q->per_node);
+        return false;
+    }
+    q->is_parallel = true;
+    q->worker_count = 1;
+    q->workers[0] = orch_parallel_devices(p);
+    g_autofree char *shards = p->fsdp > 1 ? g_strdup_printf("; each holds 1/%d of the states and "
+                                                            "gathers weights layer by layer",
+                                                            (int)p->fsdp)
+                                          : g_strdup("");
+    int micro = (int)orch_parallel_micro_batches(p, q->batches[0]);
+    g_autofree char *stages =
+        p->pp > 1 || micro > 1
+            ? g_strdup_printf("; %d micro-batch%s for %d stage%s", micro, micro > 1 ? "es" : "",
+                              (int)p->pp, p->pp > 1 ? "s" : "")
+            : g_strdup("");
+    orch_time_question_assume(q, "parallel", "--parallel", "%d GPUs, %d batch%s at a time%s%s%s",
+                              (int)q->workers[0], (int)orch_parallel_replicas(p),
+                              orch_parallel_replicas(p) > 1 ? "es" : "", shards, stages,
+                              p->tp > 1 ? "; those that split layers lie in a node" : "");
+    return true;
+}
+
 static void assume_trained(struct orch_time_question *q, const char *option, const char *how,
                            const struct orch_net_trained_part *part)
 {
@@ -373,6 +418,8 @@ bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question 
         return false;
     if (is_paleo)
         return true;
+    if (!read_parallel(o, q, error))
+        return false;
     if (o->network)
         q->link = orch_hardware_link(q->hardware, o->network, error);
     return (!o->network || q->link) && read_scheme(q, o->scheme, error);

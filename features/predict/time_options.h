@@ -16,7 +16,7 @@ struct time_options {
     const char *ppp_comp, *ppp_comm;
     const char **calibrate;
     const char *tokens, *attention, *watts;
-    const char *trainable, *lora_rank;
+    const char *trainable, *lora_rank, *parallel;
     bool spot, forward_only, compiled;
 };
 

@@ -10,6 +10,7 @@
 #include "lib/net/cost.h"
 #include "predictors/exchange.h"
 #include "predictors/geometry.h"
+#include "predictors/parallel.h"
 
 #include <jansson.h>
 
@@ -47,7 +48,9 @@ struct orch_time_question {
     int states_per_weight;
     bool forward_only;
     bool is_written_out, is_compiled; /* of a transformer: lib/steptime/kernel_step.h */
-    double watts;                     /* limit of a board's power; 0: its own */
+    bool is_parallel;                 /* the devices share the network as `parallel` says */
+    struct orch_parallel parallel;
+    double watts; /* limit of a board's power; 0: its own */
     enum orch_time_model model;
     bool has_precision, has_scheme, has_optimizer; /* specified by the user, not assumed */
     enum orch_precision precision;

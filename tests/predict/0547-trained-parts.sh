@@ -1,4 +1,4 @@
-# Trainings of a part of a network: frozen layers and adapters, of the zoo's networks and of files.
+# Trainings of a part of a network: frozen layers and adapters, of the zoo's networks and of files; parts of a network on several GPUs.
 . "$(dirname "$0")/../cli/lib.sh"
 step() {
     ok orch predict --gpu H100 --precision bf16 --batch 8 --json "$@"
@@ -35,3 +35,21 @@ says 'use --trainable'
 # the store's runs are of networks that are trained as a whole: they do not answer for a part
 ok orch predict --gpu V100 --net resnet50 --trainable 1 --json
 same "$(json tier)" transferred
+# devices that share a network
+ok orch predict --gpu H100 --net llama-3-8b --tokens 2048 --batch 4 --precision bf16 --optimizer adam --parallel fsdp=8
+has '8 GPUs, 8 batches at a time; each holds 1/8 of the states'
+has 'it is a guess that 90 % lie within a factor of 2.25'
+ok orch predict --gpu H100 --net llama-3-8b --tokens 2048 --batch 16 --precision bf16 --parallel tp=4,pp=2,dp=2 --per-node 8 --network infiniband-hdr --json
+same "$(json predictions.0.workers) $(json predictions.0.fits)" '16 true'
+printf '%s' "$out" | python3 -c 'import json, sys; p = json.load(sys.stdin)["predictions"][0]; assert abs(p["images_per_s"] * p["step_s"] - 32) < 1e-6' ||
+    _fail 'two replicas of 16 are not 32 sequences a step'
+ok orch predict --gpu H100 --net llama-3-8b --tokens 2048 --batch 16 --precision bf16 --parallel pp=4
+has '16 micro-batches for 4 stages'
+has '245 published steps'
+fails 2 orch predict --gpu H100 --net llama-3-8b --parallel tp=3
+says "the 32 heads of layer"
+for wrong in 'tp=2,tp=4' 'xp=2' 'dp=2,fsdp=2' 'tp=16 --per-node 8' 'dp=2 --workers 4' 'pp=2,micro=9 --batch 8'; do
+    fails 2 orch predict --gpu H100 --net gpt2-xl --parallel $wrong
+done
+fails 2 orch predict --gpu H100 --net resnet50 --parallel tp=2
+says 'use dp, fsdp or pp'

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictors/parallel.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "lib/net/tensor_split.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DEVICES_MAX 65536
+#define MICRO_FOR_STAGE 4
+#define SPLIT_ERROR_90 0.81 /* 245 steps of GPTs on 2 to 8 A100 (bench/parallel_rows.py) */
+#define BUCKET_BYTES (25.0 * 1024 * 1024)
+
+/* ---- words -------------------------------------------------------------------------------------
+ */
+
+static bool refuse(GError **error, const char *hint, const char *text, const char *why)
+{
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--parallel': '%s' %s", text, why);
+    return false;
+}
+
+bool orch_parallel_parse(const char *text, struct orch_parallel *out, GError **error)
+{
+    struct orch_parallel p = {0};
+    const struct {
+        const char *name;
+        int64_t *value;
+    } keys[] = {{"dp", &p.dp},
+                {"fsdp", &p.fsdp},
+                {"tp", &p.tp},
+                {"pp", &p.pp},
+                {"micro", &p.micro_batches}};
+    static const char HINT[] = "for example dp=8, fsdp=8, tp=2, or dp=2,tp=4,pp=2,micro=16";
+    g_auto(GStrv) words = g_strsplit(text, ",", -1);
+    if (!*text)
+        return refuse(error, HINT, text, "names no way");
+    for (int i = 0; words[i]; i++) {
+        const char *sign = strchr(words[i], '=');
+        int64_t *value = NULL;
+        for (size_t k = 0; k < G_N_ELEMENTS(keys) && sign; k++)
+            if (strncmp(keys[k].name, words[i], (size_t)(sign - words[i])) == 0 &&
+                strlen(keys[k].name) == (size_t)(sign - words[i]))
+                value = keys[k].value;
+        if (!value || *value || !orch_int_parse(sign + 1, value) || *value < 1 ||
+            *value > DEVICES_MAX)
+            return refuse(error, HINT, text, "is not a list of ways with numbers of devices");
+    }
+    if (p.dp && p.fsdp)
+        return refuse(error, "use one of dp and fsdp", text, "has two kinds of replicas");
+    p.dp = MAX(1, p.dp);
+    p.fsdp = MAX(1, p.fsdp);
+    p.tp = MAX(1, p.tp);
+    p.pp = MAX(1, p.pp);
+    if (orch_parallel_devices(&p) > DEVICES_MAX)
+        return refuse(error, HINT, text, "needs more than 65536 devices");
+    *out = p;
+    return true;
+}
+
+int64_t orch_parallel_devices(const struct orch_parallel *p)
+{
+    return (int64_t)MIN((double)p->dp * (double)p->fsdp * (double)p->tp * (double)p->pp, 1e15);
+}
+
+int64_t orch_parallel_replicas(const struct orch_parallel *p)
+{
+    return p->dp * p->fsdp;
+}
+
+int64_t orch_parallel_micro_batches(const struct orch_parallel *p, int64_t batch)
+{
+    int64_t usual = p->pp > 1 ? MIN(batch, MICRO_FOR_STAGE * p->pp) : 1;
+    return p->micro_batches ? p->micro_batches : usual;
+}
+
+double orch_parallel_error_90(const struct orch_parallel *p, bool *is_guess)
+{
+    bool is_split = p->tp > 1 || p->pp > 1;
+    *is_guess = p->fsdp > 1 && !is_split;
+    return is_split || *is_guess ? SPLIT_ERROR_90 : orch_prior_several_error();
+}
+
+/* ---- stages of a pipeline ----------------------------------------------------------------------
+ */
+
+/* Number of stages that are needed when none takes longer than `most`; `*cut_values`: values that
+ * a sample sends between them. */
+static int64_t stages_for(const struct orch_net *net, const struct orch_roofline_layer *layers,
+                          double most, double *cut_values)
+{
+    int64_t stages = 1;
+    double sum = 0;
+    *cut_values = 0;
+    for (guint i = 1; i < net->nodes->len; i++) {
+        double own = layers[i].forward_s + layers[i].backward_s;
+        if (sum + own > most && sum > 0) {
+            const struct orch_net_shape *out = &orch_net_node(net, (int)i - 1)->out;
+            *cut_values += (double)(out->c * out->h * out->w);
+            stages++;
+            sum = 0;
+        }
+        sum += own;
+    }
+    return stages;
+}
+
+/* Share of the longest of `count` stages in the time of all layers. `*cut_values`: mean values of a
+ * sample at a cut. False where the network has fewer layers. */
+static bool longest_stage(const struct orch_net *net, const struct orch_roofline_layer *layers,
+                          int64_t count, double *out_share, double *cut_values, GError **error)
+{
+    double all = 0, longest = 0, values = 0;
+    int64_t working = 0;
+    for (guint i = 1; i < net->nodes->len; i++) {
+        double own = layers[i].forward_s + layers[i].backward_s;
+        all += own;
+        longest = MAX(longest, own);
+        working += orch_net_node(net, (int)i)->macs > 0;
+    }
+    if (count > working) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "use fewer stages",
+                       "'%s' has %" G_GINT64_FORMAT " layers with multiply-adds for a pipeline of "
+                       "%" G_GINT64_FORMAT " stages",
+                       net->name, working, count);
+        return false;
+    }
+    double low = MAX(longest, all / (double)count), high = all;
+    for (int i = 0; i < 50; i++) {
+        double middle = (low + high) / 2;
+        *(stages_for(net, layers, middle, &values) <= count ? &high : &low) = middle;
+    }
+    stages_for(net, layers, high, &values);
+    *out_share = all > 0 ? high / all : 1;
+    *cut_values = count > 1 ? values / (double)(count - 1) : 0;
+    return true;
+}
+
+/* ---- a step ------------------------------------------------------------------------------------
+ */
+
+/* What one device computes and holds. */
+struct share {
+    struct orch_net *split; /* NULL: the whole network */
+    const struct orch_net *net;
+    struct orch_net_cost *costs;
+    struct orch_roofline_layer *layers;
+    struct orch_roofline_work work; /* of a micro-batch */
+    struct orch_roofline_step own;  /* the same */
+    double stage_share, summed_values, cut_values;
+    int64_t micro;
+};
+
+static bool open_share(const struct orch_net *net, const struct orch_prior *prior,
+                       const struct orch_roofline_work *work, const struct orch_parallel *p,
+                       struct share *s, GError **error)
+{
+    s->micro = orch_parallel_micro_batches(p, work->batch);
+    if (s->micro > work->batch) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "use a larger --batch, or fewer micro-batches",
+                       "a batch of %" G_GINT64_FORMAT " has no %" G_GINT64_FORMAT " micro-batches",
+                       work->batch, s->micro);
+        return false;
+    }
+    s->split = p->tp > 1 ? orch_net_split_tensors(net, p->tp, &s->summed_values, error) : NULL;
+    s->net = s->split ? s->split : net;
+    if (p->tp > 1 && !s->split)
+        return false;
+    s->costs = orch_net_costs(s->net);
+    s->layers = g_new0(struct orch_roofline_layer, s->net->nodes->len);
+    s->work = *work;
+    s->work.batch = (work->batch + s->micro - 1) / s->micro;
+    return orch_prior_own_step(s->net, s->costs, prior, &s->work, s->layers, &s->own, error) &&
+           longest_stage(s->net, s->layers, p->pp, &s->stage_share, &s->cut_values, error);
+}
+
+static void close_share(struct share *s)
+{
+    orch_net_free(s->split);
+    g_free(s->costs);
+    g_free(s->layers);
+}
+
+/* Waits of a micro-batch in a stage: sums over the devices that split layers, in both directions,
+ * and values from and to the next stage. */
+static double waits_s(const struct share *s, const struct orch_parallel *p,
+                      const struct orch_parallel_links *links)
+{
+    double bytes = (double)s->work.batch * s->work.element_bytes, n = (double)p->tp;
+    double directions = s->work.training ? 2 : 1;
+    double sums = 2 * (n - 1) / n * bytes * s->summed_values / links->within / (double)p->pp;
+    double sent = p->pp > 1 ? bytes * s->cut_values / links->between : 0;
+    return directions * (sums + sent);
+}
+
+/* Weights that are gathered and gradients that are scattered, beyond the time that the device
+ * computes meanwhile. `*all_s`: without that. */
+static double shards_s(const struct share *s, const struct orch_parallel *p,
+                       const struct orch_parallel_links *links, double *all_s)
+{
+    double n = (double)p->fsdp;
+    double bytes = (double)orch_net_params(s->net) * s->work.element_bytes / (double)p->pp;
+    double gather =
+        (n - 1) / n * bytes / links->replicas.bandwidth + (n - 1) * links->replicas.latency_s;
+    double forward = s->own.forward_s / (double)p->pp, backward = s->own.backward_s / (double)p->pp;
+    if (p->fsdp < 2)
+        return *all_s = 0;
+    *all_s = gather * (s->work.training ? 3 : 1) * (double)s->micro;
+    double exposed = MAX(0, gather - forward);
+    exposed += s->work.training ? MAX(0, 2 * gather - backward) : 0;
+    return exposed * (double)s->micro;
+}
+
+/* Sums of the replicas' gradients behind the last micro-batch's backward pass. */
+static double gradients_s(const struct share *s, const struct orch_parallel *p,
+                          const struct orch_parallel_links *links, double *all_s)
+{
+    guint count = s->net->nodes->len;
+    g_autofree double *backward = g_new0(double, count), *bytes = g_new0(double, count);
+    double sum = 0;
+    for (guint i = 0; i < count; i++) {
+        backward[i] = s->layers[i].backward_s / (double)p->pp;
+        bytes[i] = 4.0 * (double)s->costs[i].trained / (double)p->pp;
+        sum += bytes[i];
+    }
+    if (p->dp < 2 || !s->work.training)
+        return *all_s = 0;
+    *all_s = orch_exchange_s(&links->replicas, sum);
+    return orch_exchange_exposed_s(&links->replicas, backward, bytes, (int)count, BUCKET_BYTES);
+}
+
+/* Bytes of a device: without activations, and those of a sample of a micro-batch. */
+static void memory_of(const struct share *s, const struct orch_parallel *p, double *fixed,
+                      double *each)
+{
+    struct orch_roofline_work one = s->work, two = s->work;
+    one.batch = 1;
+    two.batch = 2;
+    struct orch_net_memory m = orch_net_memory(s->net, s->costs, 1, one.element_bytes,
+                                               one.states_per_weight, one.training);
+    double held = m.weights + m.gradients + m.optimizer, widest = 0;
+    for (guint i = 0; i < s->net->nodes->len; i++)
+        widest = MAX(widest, (double)s->costs[i].params);
+    /* a stage has as many micro-batches on their way as there are stages, of its layers */
+    double on_way = (double)MIN(s->micro, p->pp) / (double)p->pp;
+    double whole = orch_roofline_memory(s->net, s->costs, &one);
+    double grows = orch_roofline_memory(s->net, s->costs, &two) - whole;
+    *each = grows * on_way;
+    *fixed = whole - grows - held + held / (double)(p->fsdp * p->pp) + orch_prior_reserved_bytes();
+    if (p->fsdp > 1) /* a layer's whole weights, and the next one's */
+        *fixed += 2 * widest * s->work.element_bytes;
+}
+
+/* `room`: of a device; 0: not known. */
+static void set_memory(const struct share *s, const struct orch_parallel *p, double room,
+                       struct orch_prior_step *out)
+{
+    double fixed, each, usual = p->pp > 1 ? MICRO_FOR_STAGE * (double)p->pp : 1;
+    memory_of(s, p, &fixed, &each);
+    out->memory_bytes = fixed + each * (double)s->work.batch;
+    out->fits = room <= 0 || out->memory_bytes <= room;
+    double micro = room > fixed && each > 0 ? floor((room - fixed) / each) : 0;
+    out->largest_batch = (int64_t)(micro * (p->micro_batches ? (double)p->micro_batches : usual));
+}
+
+bool orch_parallel_predict(const struct orch_net *net, const struct orch_prior *prior,
+                           const struct orch_roofline_work *work, const struct orch_parallel *p,
+                           const struct orch_parallel_links *links, struct orch_prior_step *out,
+                           GError **error)
+{
+    struct share s = {0};
+    *out = (struct orch_prior_step){0};
+    bool ok =
+        orch_exchange_check(&links->replicas, error) && open_share(net, prior, work, p, &s, error);
+    if (ok) {
+        double stages = (double)p->pp, slots = (double)s.micro + stages - 1, waits, shards, sums;
+        waits = waits_s(&s, p, links) * slots;
+        double exposed = shards_s(&s, p, links, &shards) + gradients_s(&s, p, links, &sums);
+        bool is_guess;
+        double factor = exp(MAX(prior->error_90, orch_parallel_error_90(p, &is_guess)));
+        out->own = s.own;
+        out->own.update_s = s.own.update_s / (double)(p->fsdp * p->pp);
+        out->own.forward_s *= slots * s.stage_share;
+        out->own.backward_s *= slots * s.stage_share;
+        out->own.total_s = out->own.forward_s + out->own.backward_s + out->own.update_s;
+        out->exchange_s = waits + shards + sums;
+        out->exposed_s = waits + exposed;
+        out->total_s.mid = out->own.total_s + out->exposed_s;
+        out->total_s.low = (out->own.total_s + waits) / factor; /* nothing overlaps waits */
+        out->total_s.high = (out->own.total_s + MAX(out->exchange_s, out->exposed_s)) * factor;
+        out->images_per_s = (double)(work->batch * orch_parallel_replicas(p)) / out->total_s.mid;
+        set_memory(&s, p, prior->device.memory_bytes, out);
+    }
+    close_share(&s);
+    return ok;
+}
