@@ -7,7 +7,7 @@ import {add, el, put} from './dom.js';
 import {labelled, number, shortKey} from './format.js';
 import {smoothed} from './smooth.js';
 
-const BUCKETS = 700, AT_ONCE = 13, READ_OUT = 12, CUT = 0.01;
+const BUCKETS = 700, AT_ONCE = 13, READ_OUT = 12, CUT = 0.02, CUT_LEAST = 20;
 
 /** options: {metric {name, unit}, groups, runs, x: step, time or metric.NAME, logX, logY, clip, mean, weight, range, zoom, off, height} */
 export class Panel {
@@ -113,15 +113,16 @@ export class Panel {
     put(this.read);
   }
 
-  /* From the 1st to the 99th per cent of what is drawn, with some room. */
+  /* From the 2nd to the 98th per cent of what is drawn, and half their distance beyond them, so that the steep begin of a
+   * curve stays and a peak far away does not decide the axis. */
   clipped(series) {
-    const all = series.flatMap((s) => s.y).filter((v) => typeof v === 'number' && Number.isFinite(v)).sort((a, b) => a - b);
-    if (all.length < 20) return null;
-    const low = all[Math.floor(CUT * (all.length - 1))], high = all[Math.ceil((1 - CUT) * (all.length - 1))];
-    const room = (high - low || Math.abs(high) || 1) * .05;
-    const ends = this.o.logY ? [low / 1.1, high * 1.1] : [low - room, high + room];
+    const f = this.o.logY ? Math.log : (v) => v, back = this.o.logY ? Math.exp : (v) => v;
+    const all = series.flatMap((s) => s.y).filter((v) => typeof v === 'number' && Number.isFinite(v)).map(f).sort((a, b) => a - b);
+    if (all.length < CUT_LEAST) return null;
+    const low = all[Math.ceil(CUT * (all.length - 1))], high = all[Math.floor((1 - CUT) * (all.length - 1))], beyond = (high - low) / 2;
+    const room = (high - low || Math.abs(high) || 1) * .04, ends = [Math.max(all[0] - room, low - beyond), Math.min(all.at(-1) + room, high + beyond)];
     this.cut = all.filter((v) => v < ends[0] || v > ends[1]).length;
-    return ends;
+    return ends.map(back);
   }
 
   smooth(weight) {
@@ -156,7 +157,7 @@ export class Panel {
     }
     const all = this.drawn >= this.points;
     return `${number(this.points)} points${this.isSampled ? ', of which these are a sample so far' : all ? ', all are drawn.' : `; ${number(this.drawn)} are drawn: of each bucket of steps the least and the greatest, so no peak is lost. Choose a range with the mouse, or + and 0, for all of its points.`}${
-      this.lacking ? ` ${this.lacking} run${this.lacking === 1 ? ' has' : 's have'} no such metric.` : ''}${this.o.clip && this.cut ? ` ${number(this.cut)} points lie outside: the axis goes from the 1st to the 99th per cent of the values.` : ''}`;
+      this.lacking ? ` ${this.lacking} run${this.lacking === 1 ? ' has' : 's have'} no such metric.` : ''}${this.o.clip && this.cut ? ` ${number(this.cut)} points lie outside: the axis ends half their distance beyond the 2nd and the 98th per cent of the values.` : ''}`;
   }
 }
 

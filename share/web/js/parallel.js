@@ -23,9 +23,9 @@ export function axisOf(name, values, wantsLog) {
     return {name, words, low: 0, high: Math.max(1, words.length - 1), isLog: false, at: values.map((v) => v === null || v === undefined ? null : words.indexOf(String(v)))};
   }
   const at = values.map((v) => v === null || v === undefined || !Number.isFinite(Number(v)) ? null : Number(v)), finite = at.filter((v) => v !== null);
-  const low = finite.reduce((m, v) => Math.min(m, v), Infinity), high = finite.reduce((m, v) => Math.max(m, v), -Infinity);
+  const low = finite.reduce((m, v) => Math.min(m, v), Infinity), high = finite.reduce((m, v) => Math.max(m, v), -Infinity), from = finite.length ? low : 0;
   const canLog = low > 0 && high > low, isLog = canLog && (wantsLog ?? isSpreadByLog(finite, low, high));
-  return {name, words: null, canLog, isLog, low: finite.length ? low : 0, high: high > low ? high : (finite.length ? low : 0) + 1, at};
+  return {name, words: null, canLog, isLog, low: from, high: high > low ? high : from + Math.max(1, Math.abs(from) / 10), at};
 }
 
 const place = (axis, v) => axis.isLog ? (Math.log(v) - Math.log(axis.low)) / (Math.log(axis.high) - Math.log(axis.low)) : (v - axis.low) / (axis.high - axis.low);

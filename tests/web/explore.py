@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Walks the page of parameters and results; see 0526-page-explore.sh for the runs."""
+import os
+import re
+
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from walk import all_of, browser, end, expect, go, looks, one, press, run, shot, text, until
+
+COUNT = {state: int(n) for state, n in (line.split() for line in open(os.environ["STATES"]))}
+FIND = "#/explore?where=experiment%20%3D%20find"
+
+
+def axes():
+    return [g.get_attribute("data-axis") for g in all_of("svg.axes g")]
+
+
+def axis(name):
+    return one(f"svg.axes g[data-axis='{name}']")
+
+
+def inside():
+    return int(one(".parallel canvas").get_attribute("data-inside"))
+
+
+def parallel():
+    total = sum(COUNT.values())
+    go(FIND)
+    until("lines", lambda: f"{total} runs, a line each" in text("#explore-note"))
+    expect("axes: what was searched and the result, and no seed", axes(), ["lr", "opt", "width", "val_loss"])
+    expect("logarithmic where the values are spread so", ["logarithmic" in axis(n).get_attribute("aria-label") for n in ("lr", "width")], [True, False])
+    for state in ("pruned", "failed"):
+        expect(f"some are {state}", COUNT[state] > 0 and f"{state} ({COUNT[state]})" in text(".keys"), True)
+    looks("parallel")
+    one("#axes summary").click()
+    until("axes to choose", lambda: one("#axes input[value=seed]").is_displayed())
+    one("#axes input[value=seed]").click()
+    until("a seed when it is asked for", lambda: "seed" in axes())
+    go(FIND)
+    until("four axes", lambda: len(axes()) == 4)
+    # the name turns the logarithm
+    one("svg.axes g[data-axis=lr] text.name").click()
+    until("linear", lambda: "logs=" in browser.current_url and axis("lr").get_attribute("aria-label") == "lr")
+
+
+def brushes():
+    go(FIND)
+    until("lines", lambda: len(axes()) == 4)
+    everything = inside()
+    catcher = one("svg.axes g[data-axis=lr] rect.catch")
+    ActionChains(browser).move_to_element_with_offset(catcher, 0, -60).click_and_hold().move_by_offset(0, 60).move_by_offset(0, 60).release().perform()
+    until("a range of lr", lambda: "brush=lr" in browser.current_url and 0 < inside() < everything)
+    by_lr = inside()
+    catcher = one("svg.axes g[data-axis=opt] rect.catch")
+    height = catcher.rect["height"]
+    ActionChains(browser).move_to_element_with_offset(catcher, 0, int(height / 2) - 2).click_and_hold().move_by_offset(0, -40).move_by_offset(0, -20).release().perform()
+    until("and one of opt", lambda: "opt" in browser.current_url.split("brush=")[1] and 0 < inside() < by_lr)
+    both = inside()
+    expect("in words", f"{both} of {everything} runs lie within the ranges" in text(), True)
+    expect("a range for those who hear it", re.match(r"[\d.e-]+ to [\d.e-]+$", axis("lr").get_attribute("aria-valuetext")) is not None, True)
+    looks("brushed")
+    browser.refresh()
+    until("the same after a reload", lambda: inside() == both)
+    one("#inside").click()
+    until("their table", lambda: "#/runs" in browser.current_url and text("#count").split()[0] == str(both))
+    browser.back()
+    until("back", lambda: inside() == both)
+    one("#clear").click()
+    until("all", lambda: inside() == everything and "brush" not in browser.current_url)
+    # by the keyboard
+    run("arguments[0].focus()", axis("width"))
+    press("-", "-", "-")
+    until("a range by keys", lambda: "brush=width" in browser.current_url and inside() < everything)
+    press(Keys.DELETE)
+    until("let go", lambda: inside() == everything)
+
+
+def scatter():
+    go(FIND + "&mode=scatter&x=lr&up=width&logx=1")
+    until("a scatter", lambda: all_of("#explore-chart canvas") and f"{sum(COUNT.values())} runs." in text("#explore-note"))
+    expect("two parameters, coloured by the result", (one("#x").get_attribute("value"), one("#up").get_attribute("value"), one("#y").get_attribute("value")), ("lr", "width", "val_loss"))
+    expect("signs", f"pruned ({COUNT['pruned']})" in text("#explore-chart") and f"failed ({COUNT['failed']})" in text("#explore-chart"), True)
+    looks("scatter")
+    one("#by").send_keys("opt")
+    until("marked by words", lambda: "by=opt" in browser.current_url and "opt sgd" in text("#explore-chart .legend"))
+
+
+def importance():
+    go(FIND + "&mode=importance")
+    until("bars", lambda: len(all_of("svg.bars rect")) == 3)
+    rows = [r.text.split() for r in all_of("#explore-chart tbody tr")]
+    expect("lr decides, and its interval is given", (rows[0][0], rows[0][2], "to" in rows[0]), ("lr", "%", True))
+    expect("more than half", int(rows[0][1]) > 50, True)
+    expect("from the runs that ended ok", f"from {COUNT['ok']} runs" in text("#explore-note"), True)
+    looks("importance")
+    go("#/explore?where=experiment%20%3D%20curves&mode=importance&y=accuracy")
+    until("why there is none", lambda: "It takes 10 runs" in text("#why"))
+
+
+for part in (parallel, brushes, scatter, importance):
+    part()
+end()
