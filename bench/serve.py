@@ -3,12 +3,13 @@
 """How quickly the page answers over a large store, in a real browser (headless Chromium).
 
     cmake --build build --target bench_store_fill
-    build/bench_store_fill /tmp/big/results.db 100000 curves      # 100,000 runs, 10 million points; minutes
+    build/bench_store_fill /tmp/big/results.db 100000 curves      # 100,000 runs, 14 million points; minutes
     python3 bench/serve.py build/orch /tmp/big/results.db [ROUNDS]
 
 Prints, of ROUNDS (5) loads each, the least, the median and the greatest milliseconds from the start of the navigation
-until the table's rows, and the curves of ten runs of 100,000 points each, are drawn. Each load begins with an empty
-browser cache; the first of them finds the server fresh. Exit status 1 when a median is above 300 ms or 500 ms.
+until the table's rows, and the curves of fifty runs of 100,000 points each, are drawn: first a sample of each curve,
+then the least and the greatest point of each bucket of steps. Each load begins with an empty
+browser cache; the first of them finds the server fresh. Exit status 1 when a median is above 150 ms or 500 ms.
 """
 import json
 import statistics
@@ -50,10 +51,11 @@ def main():
         base = server.stdout.readline().strip()
         driver = browser()
         first = [load(driver, base, "runs-drawn") for _ in range(rounds)]
-        with urllib.request.urlopen(base + "api/v1/runs?columns=key&limit=10") as answer:
+        with urllib.request.urlopen(base + "api/v1/runs?columns=key&limit=50") as answer:
             keys = ",".join(row[0] for row in json.load(answer)["rows"])
-        url = f"{base}#/overlay?runs={keys}&metric=step_loss"
+        url = f"{base}#/overlay?runs={keys}&metrics=step_loss"
         overlay = [load(driver, url, "overlay-drawn") for _ in range(rounds)]
+        whole = [load(driver, url, "overlay-whole") for _ in range(rounds)]
         points = driver.find_element("id", "overlay-note").text
     finally:
         if driver:
@@ -61,10 +63,12 @@ def main():
         server.terminate()
         server.wait()
     late = False
-    for name, times, most in (("first view", first, 300), ("overlay of ten curves", overlay, 500)):
+    for name, times, most in (("first view", first, 150), ("fifty curves, sampled", overlay, 500),
+                              ("fifty curves, all points read", whole, None)):
         middle = statistics.median(times)
-        late |= middle > most
-        print(f"{name}: {min(times):.0f} ms at best, median {middle:.0f} ms (goal {most} ms), "
+        late |= most is not None and middle > most
+        goal = f" (goal {most} ms)" if most else ""
+        print(f"{name}: {min(times):.0f} ms at best, median {middle:.0f} ms{goal}, "
               f"{max(times):.0f} ms at worst of {rounds}")
     print(points.split(".")[0])
     return late

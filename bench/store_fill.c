@@ -3,7 +3,7 @@
  * [small|year|timed|curves]. With `year` their keys tell of times all over the last one. With
  * `timed` they are trainings of five networks on four GPUs that declare their cost and record a
  * step time by a made-up law with 5 % of noise. With `curves` they have five parameters and two
- * metrics of 45 points, and the last ten a metric of 100,000: 100,000 runs are 10 million points.
+ * metrics of 45 points, and the last fifty a metric of 100,000: 100,000 runs are 14 million points.
  */
 #include "store/store.h"
 
@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { LONG_RUNS = 50 };
 
 /* A key made `ago_ms` ago: its first 12 digits are the time. */
 static void make_key_of(int64_t ago_ms, char key[ORCH_KEY_CHARS])
@@ -202,7 +204,7 @@ static bool put_any(struct orch_store *store, const char *kind, int64_t i, int64
     if (strcmp(kind, "timed") == 0)
         return put_timed(store, i, error);
     if (strcmp(kind, "curves") == 0)
-        return put_curves(store, i, i >= count - 10, error);
+        return put_curves(store, i, i >= count - LONG_RUNS, error);
     bool is_year = strcmp(kind, "year") == 0;
     return put_run(store, i, is_year ? (count - i) * (YEAR_MS / count) : 0, error);
 }

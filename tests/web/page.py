@@ -7,7 +7,7 @@ import time
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from walk import all_of, browser, end, expect, fail, go, one, rows, shot, text, until
+from walk import all_of, browser, end, expect, fail, go, one, rows, run, shot, text, until
 
 
 def harmless():
@@ -206,6 +206,10 @@ def live():
     until("a growing curve", lambda: points() > before + 20)
     until("its remaining time", lambda: "left (90 %:" in text(".remaining"))
     expect("progress", int(one("[role=progressbar]").get_attribute("aria-valuenow")) < 100, True)
+    one("details.tail summary").click()
+    until("the end of its log", lambda: "training plain" in text("details.tail pre"))
+    one("#notify").click()
+    until("the browser may be asked", lambda: one("#notify").is_selected())
     shot("live")
     card.find_element(By.CSS_SELECTOR, "h2 a").click()
     until("its own page", lambda: "#/run/" in browser.current_url and "running" in text())
@@ -220,6 +224,23 @@ def live_ends():
     expect("exit status of the trial", trial.wait(), 0)
     fresh.click()
     until("its run", lambda: text("#count") == "8 runs in 5 lines")
+
+
+def live_cancel():
+    """A trial is cancelled from the live page, which then tells of its end."""
+    again = subprocess.Popen(["orch", "run", "curve.recipe", "live", "--force", "--no-progress"], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    go("#/live")
+    until("a running trial that says how far it is", lambda: "%" in text(".remaining"))
+    run("window.told = []; window.Notification = class { constructor(title) { window.told.push(title); } static permission = 'granted'; static requestPermission() { return 'granted'; } }")
+    if not one("#notify").is_selected():
+        one("#notify").click()
+    one("#trials h2 button").click()
+    until("it is told to end", lambda: "told to end" in text("#status"))
+    until("it has ended", lambda: "it has ended" in text("#trials"), 60)
+    until("the browser says so", lambda: run("return window.told") == ["live: cancelled"])
+    again.wait()
+    go("#/runs?where=state%20%3D%20cancelled")
+    until("a cancelled run", lambda: len(rows()) == 1 and "cancelled" in rows()[0])
     go("#/live")
     until("nothing runs any more", lambda: "nothing runs now" in text())
 
@@ -247,6 +268,6 @@ def dark():
 
 
 trial = None
-for part in (table, sorting, grouping, keyboard, smoothing_and_bands, fits, run_page, explore, forecast, others, live, live_ends, dark, narrow):
+for part in (table, sorting, grouping, keyboard, smoothing_and_bands, fits, run_page, explore, forecast, others, live, live_ends, live_cancel, dark, narrow):
     part()
 end()

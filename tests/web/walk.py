@@ -115,3 +115,4 @@ def end():
 
 
 browser.get(ADDRESS)
+browser.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["notifications"]})

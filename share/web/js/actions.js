@@ -3,8 +3,6 @@
 // them again; and, where the server lets this page change the store, tags, notes, names, hiding.
 import {about, change, get} from './api.js';
 import {add, address, el, errorBox, put, say} from './dom.js';
-import {ask, showText} from './dialog.js';
-import {rerunCommand} from './rerun.js';
 
 export const CURVES_MAX = 50;
 const COMMANDS_MAX = 30;
@@ -35,7 +33,7 @@ export async function carryOut(verb, runs, text) {
 
 /** Asks for what the change needs, and carries it out. */
 export async function changeRuns(verb, runs) {
-  const form = FORMS[verb];
+  const form = FORMS[verb], {ask} = await import('./dialog.js');
   const said = await ask(runs.length === 1 ? form.title.replace('these runs', 'this run') : `${form.title} (${runs.length})`, form.fields, form);
   return said ? carryOut(verb, runs, said.text) : false;
 }
@@ -70,6 +68,7 @@ async function exportTable(keys, columns) {
 }
 
 async function showCommands(keys) {
+  const [{showText}, {rerunCommand}] = await Promise.all([import('./dialog.js'), import('./rerun.js')]); // not part of the first view
   const runs = await Promise.all(keys.slice(0, COMMANDS_MAX).map((key) => get(`runs/${key}`)));
   const lines = [...new Set(runs.map((r) => rerunCommand(r) ?? `# ${r.key}: no command of orch made it`))];
   showText('commands that run these again', lines.join('\n'), `${keys.length > COMMANDS_MAX ? `Of the first ${COMMANDS_MAX} runs. ` : ''}Type them where the runs were made. Each runs all repeats of its setting.`);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Trials that run now: progress, remaining time with its interval, and their curves as they grow.
-import {follow} from './api.js';
+// Trials that run now: progress, remaining time with its interval, their curves as they grow, and the end of their logs. Where
+// the reader allows it, the browser says when a trial has ended.
+import {about, follow, get} from './api.js';
+import {carryOut} from './actions.js';
 import {Chart} from './chart.js';
 import {add, el, put} from './dom.js';
 import {duration, labelled, number, person, setting, shortKey} from './format.js';
 
-const POINTS_MAX = 6000;
+const POINTS_MAX = 6000, LOG_LINES = 12, LOG_MS = 4000;
 
 /** What a trial is and how far it got. */
 export function trialHead(t) {
@@ -87,33 +89,87 @@ export class Curves {
   }
 }
 
+/* The last lines of what a trial printed, asked for while they are open. */
+class LogTail {
+  constructor(key) {
+    this.key = key;
+    this.lines = el('pre', {class: 'log', tabindex: '0', 'aria-label': 'end of the log'});
+    this.root = el('details', {class: 'tail', ontoggle: () => this.turn()}, el('summary', {}, 'end of the log'), this.lines);
+  }
+
+  turn() {
+    clearInterval(this.timer);
+    if (!this.root.open) return;
+    this.timer = setInterval(() => this.read(), LOG_MS);
+    this.read();
+  }
+
+  async read() {
+    try {
+      const logs = await get(`runs/${this.key}/log`), text = Object.values(logs).map((l) => l.text).join('\n');
+      put(this.lines, text.trimEnd().split('\n').slice(-LOG_LINES).join('\n') || 'nothing so far');
+    } catch { /* it has ended, or the next time says more */ }
+  }
+
+  end() { clearInterval(this.timer); }
+}
+
+const canNotify = () => 'Notification' in window;
+
+/* A box that asks the browser to say when a trial has ended; the choice holds while the page is open. */
+function notifyBox(state) {
+  if (!canNotify()) return null;
+  const box = el('input', {type: 'checkbox', id: 'notify', checked: state.on, onchange: async () => {
+    state.on = box.checked && (Notification.permission === 'granted' || await Notification.requestPermission() === 'granted');
+    if (box.checked && !state.on) put(state.why, 'the browser does not allow it for this page');
+    box.checked = state.on;
+  }});
+  return el('label', {class: 'inline'}, box, 'tell me when a trial ends', state.why);
+}
+
+async function tellOf(key, name) {
+  const run = await get(`runs/${key}`).catch(() => null);
+  const note = new Notification(`${name}: ${run?.state ?? 'ended'}`, {tag: key, body: run?.wall_s ? `took ${duration(run.wall_s)}` : ''});
+  note.onclick = () => { focus(); location.hash = `#/run/${key}`; };
+}
+
+const notifying = {on: false, why: el('span', {class: 'dim'})};
+
 export async function show(root) {
   const cards = new Map(), place = el('div', {class: 'cards', id: 'trials'}), none = el('p', {class: 'dim'}), gone = el('p', {class: 'bad', hidden: true}, 'the server does not answer; trying again');
-  add(root, el('h1', {}, 'Running trials'), gone, none, place);
+  const {changes} = await about();
+  add(root, el('h1', {}, 'Running trials'), el('div', {class: 'row'}, notifyBox(notifying), changes.allowed ? null : el('span', {class: 'dim'}, changes.why)), gone, none, place);
   const cardOf = (t) => {
     let card = cards.get(t.key);
     if (!card) {
-      const head = el('div'), curves = new Curves();
-      card = {head, curves, box: el('section', {class: 'panel', 'data-key': t.key}, el('h2', {}, el('a', {href: `#/run/${t.key}`}, `${t.experiment} ${setting(t.setting)}${t.repeat > 1 ? ` #${t.repeat}` : ''}`), el('span', {class: 'dim mono'}, ` ${shortKey(t.key)}`)), head, curves.root)};
+      const head = el('div'), curves = new Curves(), tail = new LogTail(t.key), name = `${t.experiment} ${setting(t.setting)}${t.repeat > 1 ? ` #${t.repeat}` : ''}`.trim();
+      const cancel = el('button', {type: 'button', class: 'small', 'aria-label': `cancel ${name}`, disabled: !changes.allowed, onclick: () => carryOut('cancel', [t.key])}, 'cancel');
+      card = {head, curves, tail, cancel, name, box: el('section', {class: 'panel', 'data-key': t.key}, el('h2', {}, el('a', {href: `#/run/${t.key}`}, name), el('span', {class: 'dim mono'}, ` ${shortKey(t.key)}`), cancel), head, tail.root, curves.root)};
       cards.set(t.key, card);
       place.append(card.box);
     }
     return card;
   };
+  const ended = (key, card) => {
+    if (!card.left) {
+      put(card.head, el('p', {}, 'it has ended: ', el('a', {href: `#/run/${key}`}, 'what came of it')));
+      card.cancel.remove();
+      card.tail.end();
+      card.left = Date.now();
+      if (notifying.on) tellOf(key, card.name);
+    }
+    if (Date.now() - card.left > 60000) { card.curves.end(); card.box.remove(); cards.delete(key); }
+  };
   const stop = follow('*', {
     trials: (data) => {
       gone.hidden = true;
       for (const t of data.trials) put(cardOf(t).head, trialHead(t));
-      for (const [key, card] of cards)
-        if (!data.trials.some((t) => t.key === key)) {
-          put(card.head, el('p', {}, 'it has ended: ', el('a', {href: `#/run/${key}`}, 'what came of it')));
-          if (card.left ??= Date.now(), Date.now() - card.left > 60000) { card.curves.end(); card.box.remove(); cards.delete(key); }
-        }
+      for (const [key, card] of cards) if (!data.trials.some((t) => t.key === key)) ended(key, card);
       put(none, data.trials.length ? '' : "nothing runs now; 'orch run RECIPE' starts trials, and they appear here", data.left_out ? ` ${data.left_out} more trials are not followed here.` : '');
     },
     series: (s) => cards.get(s.key)?.curves.all(s),
     points: (s) => cards.get(s.key)?.curves.more(s),
     gone: () => { gone.hidden = false; },
   });
-  return () => { stop(); for (const card of cards.values()) card.curves.end(); };
+  return () => { stop(); for (const card of cards.values()) { card.curves.end(); card.tail.end(); } };
 }

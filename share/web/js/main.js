@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which page is shown. All that a page is asked for stands behind the '#' of the address: a reload, a bookmark and
 // the back button lose nothing.
-import {about as aboutServer} from './api.js';
+import {about as aboutServer, fields} from './api.js';
 import {add, address, el, errorBox, put} from './dom.js';
 
 const PAGES = [
@@ -45,6 +45,7 @@ async function show() {
     a.dataset.page === page.name ? a.setAttribute('aria-current', 'page') : a.removeAttribute('aria-current');
   document.title = `${page.title} - orch`;
   if (!PLAIN.includes(page.name)) preload();
+  if (page.name === 'runs') fields({where: query.where}).catch(() => {}); // asked for while the page is read; it says what is wrong
   const module = await page.load();
   if (mine !== turn) return;
   const root = el('div');
@@ -77,5 +78,6 @@ async function head() {
 add(document.getElementById('nav'), PAGES.filter((p) => !p.hidden).map((p) =>
   el('a', {href: `#/${p.name}`, 'data-page': p.name}, p.title)));
 addEventListener('hashchange', show);
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show); // colours of legends and pictures
 show();
 head().catch((error) => document.getElementById('status').append(errorBox(error)));
