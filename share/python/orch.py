@@ -1498,7 +1498,8 @@ def _ask(*words, db=None):
 
 # Operators whose result is their input in another shape, beside those whose schema says so.
 _VIEWS = {"_unsafe_view", "_reshape_alias", "lift_fresh", "lift_fresh_copy", "detach_", "alias",
-          "as_strided_", "t_", "transpose_", "squeeze_", "unsqueeze_"}
+          "as_strided_", "t_", "transpose_", "squeeze_", "unsqueeze_", "unsafe_split", "unsafe_chunk",
+          "unsafe_split_with_sizes"}
 _NO_KERNEL = ("empty", "new_empty", "_local_scalar_dense", "resize_", "set_", "sym_")
 _OPS_VERSION = 1
 
@@ -1810,6 +1811,9 @@ def _recorder_of(torch):
             self.operators.append(line)
 
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            # PyTorch 2 refuses this itself, unless the value is a constant that it knows
+            if func._schema.name == "aten::_local_scalar_dense" and torch.__version__.startswith("1."):
+                raise RuntimeError("its code looks at a value")
             out = func(*args, **(kwargs or {}))
             if not self.is_paused:
                 self.note(func, args, kwargs or {}, out)
