@@ -148,19 +148,26 @@ type_in() { # type_in SYSTEM ROOT NUMBER COMMAND...
     [ $status = 0 ] || { tail -n 20 "$log" | sed 's/^/    /' >&2; return 1; }
 }
 
+# A copy of a system that was just made, on which the packages will be installed
+copy_system() { # copy_system ROOT
+    remove "$1-deb" && cp -a "$1" "$1-deb.new" && mv "$1-deb.new" "$1-deb"
+}
+
 # The packages that were made in one system, on a fresh one
 install_packages() { # install_packages SYSTEM ROOT NUMBER
     local second=$2-deb status=0
-    remove "$second" && make_system "$1" "$second" && make_clone "$second" new || return 1
+    make_system "$1" "$second" && make_clone "$second" new || return 1
     mkdir -p "$second/$CLONE/build" && cp -r "$2/$CLONE/build/deb" "$second/$CLONE/build/" || return 1
     type_in "$1" "$second" "$3" tests/deb_install.sh build/deb || status=1
     remove "$second" && return $status
 }
 
 one_system() { # one_system SYSTEM ROOT COMMAND...
-    local system=$1 root=$2 failed=0
+    local system=$1 root=$2 failed=0 is_new=''
     shift 2
+    [ -e "$root" ] || is_new=yes
     make_system "$system" "$root" || return 2
+    case ${1:---deb} in --deb) [ -z "$is_new" ] || copy_system "$root" || return 2 ;; esac
     make_clone "$root" "$([ $# -gt 0 ] && echo keep || echo new)" || { say "$system: cannot clone into $root/$CLONE"; return 2; }
     say "$system: Debian $(<"$root/etc/debian_version"), commit $(git -C "$root/$CLONE" rev-parse --short HEAD)"
     if [ "${1:-}" = --deb ]; then
