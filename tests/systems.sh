@@ -150,7 +150,7 @@ type_in() { # type_in SYSTEM ROOT NUMBER COMMAND...
 
 # A copy of a system that was just made, on which the packages will be installed
 copy_system() { # copy_system ROOT
-    remove "$1-deb" && cp -a "$1" "$1-deb.new" && mv "$1-deb.new" "$1-deb"
+    remove "$1-deb" && remove "$1-deb.new" && cp -a "$1" "$1-deb.new" && mv "$1-deb.new" "$1-deb"
 }
 
 # The packages that were made in one system, on a fresh one
