@@ -24,15 +24,16 @@ apt-get install -q -y "$packages"/orch*.deb
 echo "installed in $((SECONDS - begin)) s"
 dpkg -L orch | grep -v '^/\.$' | while read -r file; do [ -d "$file" ] || printf '%s\n' "$file"; done >/tmp/of_orch
 mkdir -p /home/ada/work
-chown -R 1234:1234 /home/ada
+useradd --uid 1234 --home-dir /home/ada --user-group ada
+chown -R ada:ada /home/ada
 cd /home/ada/work
 
 user orch --version
 user orch 2>/tmp/words && failed "'orch' without arguments ended well"
 grep -q 'orch init' /tmp/words || failed "'orch' does not say how to begin: $(cat /tmp/words)"
 user orch init
-user orch run recipes/first.recipe
-user orch run recipes/first.recipe 2>&1 | grep 'nothing to run'
+user orch run first.recipe
+user orch run first.recipe 2>&1 | grep 'nothing to run'
 user orch best slept_s --min
 user orch doctor
 printf 'import orch\nrun = orch.start(lr=0.1)\nrun.log(loss=0.5)\nrun.end()\n' >/home/ada/work/train.py

@@ -118,7 +118,7 @@ void orch_first_words(struct orch_cli *cli)
         add(&lines, g_strdup("orch init"), g_strdup("write a first recipe, and make a store"));
     orch_cli_info(cli, "orch runs experiments and records every result. In this folder:\n");
     print_lines(cli, &lines);
-    orch_cli_info(cli, "");
+    orch_cli_info(cli, "%s", "");
     orch_cli_info(cli, "'orch help' lists all commands.");
     orch_here_clear(&here);
 }

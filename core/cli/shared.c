@@ -162,7 +162,7 @@ static void recipe_not_found(const char *path, GError **error)
     if (!hint)
         hint = g_strdup(g_file_test("recipes", G_FILE_TEST_IS_DIR)
                             ? "'ls recipes' shows those that are here"
-                            : "'orch init' writes a first recipe into recipes/");
+                            : "'orch init' writes a first recipe");
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "there is no recipe '%s'", path);
 }
 

@@ -4,7 +4,6 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 
-#include <string.h>
 #include <unistd.h>
 
 static const char FIRST_RECIPE[] =
@@ -22,17 +21,32 @@ static const char FIRST_RECIPE[] =
     "  - { title: Does it sleep as long as it was told?, table: { rows: seconds, value: slept_s } "
     "}\n";
 
+/* Writes the recipe. Outside of a repository it lies in the folder of the store itself: the runs of
+ * one in recipes/ would be in another store, of that folder. */
+static bool write_recipe(const struct orch_workspace *workspace, const char *path, GError **error)
+{
+    static const char in_repository[] = "recipes/first.recipe";
+    g_autofree char *folder = g_path_get_dirname(path);
+    GString *text = g_string_new(FIRST_RECIPE);
+    if (!workspace->vcs)
+        g_string_replace(text, in_repository, "first.recipe", 0);
+    bool ok =
+        orch_dir_make(folder, error) && orch_file_write(path, text->str, text->len, false, error);
+    g_string_free(text, TRUE);
+    return ok;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_CREATE, error);
     if (!store)
         return -1;
-    g_autofree char *folder = g_build_filename(cli->workspace->root, "recipes", NULL);
-    g_autofree char *recipe = g_build_filename(folder, "first.recipe", NULL);
+    const struct orch_workspace *workspace = cli->workspace;
+    g_autofree char *recipe = g_build_filename(
+        workspace->root, workspace->vcs ? "recipes/first.recipe" : "first.recipe", NULL);
     bool there = access(recipe, F_OK) == 0;
-    if (!there && (!orch_dir_make(folder, error) ||
-                   !orch_file_write(recipe, FIRST_RECIPE, strlen(FIRST_RECIPE), false, error)))
+    if (!there && !write_recipe(workspace, recipe, error))
         return -1;
     if (cli->json) {
         orch_cli_print_json(
@@ -59,6 +73,7 @@ const struct orch_command ORCH_COMMAND_INIT = {
     .usage = "",
     .max_args = 0,
     .about = "The store is .orch/results.db at the root of the repository, kept out of git by its "
-             "own .gitignore. Existing files are not changed.",
+             "own .gitignore. Existing files are not changed. Outside of a repository store and "
+             "recipe lie in the current folder.",
     .run = run,
 };

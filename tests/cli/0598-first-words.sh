@@ -18,6 +18,22 @@ says_not 'orch best'
 few
 [ ! -e .orch ] || _fail 'it made a store'
 
+# outside of a repository what it proposes leads to one store, too
+mkdir "$SCRATCH/plain"
+cd "$SCRATCH/plain"
+export GIT_CEILING_DIRECTORIES=$SCRATCH
+fails 2 orch
+words 'orch init '
+ok orch init
+says 'not in a git repository'
+fails 2 orch
+words 'orch run first.recipe '
+ok orch run first.recipe
+fails 2 orch
+words 'orch best slept_s --min '
+ok orch best slept_s --min
+cd "$SCRATCH/w"
+
 # files that are no scripts, and scripts that are not started by hand
 touch notes.txt setup.py conftest.py __init__.py utils.py test_model.py model.py .hidden.py data.csv
 fails 2 orch
