@@ -99,11 +99,12 @@ lock() {
 }
 unlock() { exec 8>&-; }
 
-# What a build takes is about BUILD_MB; with LibTorch its adapter comes on top. One that is there needs room for what is compiled anew.
-BUILD_MB=300
+# A build takes about BUILD_MB in all, and one that is whole needs room for what is compiled anew.
+BUILD_MB=200
 room() {
-    local free needed=$BUILD_MB
-    [ ! -x "$BUILD/orch" ] || needed=50
+    local free needed
+    needed=$((BUILD_MB - $(du -sm "$BUILD" 2>/dev/null | awk '{ print $1 + 0 }' || echo 0)))
+    [ $needed -ge 30 ] || needed=30
     free=$(df -Pm "$BUILD" 2>/dev/null | awk 'NR == 2 { print $4 }' || true)
     case $free in '' | *[!0-9]*) return 0 ;; esac
     [ "$free" -ge $needed ] ||
@@ -291,7 +292,7 @@ configure() { # configure FOLDER CMAKE-ARGS...
 compile() { # compile FOLDER [TARGET...]
     local folder=$1 begin=$SECONDS before adapter_ms; shift
     before=$(adapter_steps "$folder")
-    attend "$folder.log" building ninja -C "$folder" -k 10 "$@" || { failures "$folder.log"; die "building failed; all of it is in $folder.log"; }
+    attend "$folder.log" building ninja -C "$folder" -k 10 "$@" || { failures "$folder.log"; die "building failed$(full_disk "$folder"); all of it is in $folder.log"; }
     building_s=$((building_s + SECONDS - begin))
     adapter_ms=$(comm -13 <(printf '%s\n' "$before") <(adapter_steps "$folder") | awk '{ ms += $2 - $1 } END { print ms + 0 }')
     adapter_s=$((adapter_s + (adapter_ms + 500) / 1000))
@@ -307,6 +308,8 @@ stages() {
     [ $((packages_s + configuring_s + building_s)) -gt 1 ] || return 0
     row took "packages $(duration $packages_s), configuring $(duration $configuring_s), building $(duration $building_s)$([ $adapter_s = 0 ] || printf ', of which the LibTorch adapter %s' "$(duration $adapter_s)")"
 }
+
+full_disk() { ! grep -q 'No space left on device' "$1.log" 2>/dev/null || printf ", because no space was left in '%s' or in '%s'" "$(realpath "$1")" "${TMPDIR:-/tmp}"; }
 
 # The files that ninja could not make, with the first errors of each
 failures() {

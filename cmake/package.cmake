@@ -57,4 +57,6 @@ orch_plugin_package(opencv "ONNX files run by OpenCV with orch"
   "The engine with which plugin onnxrun of orch runs ONNX files by OpenCV.")
 orch_plugin_package(simgrid "simulated clusters for orch"
   "The worker with which plugin simcluster of orch simulates clusters by SimGrid." "libsimgrid-dev")
+# said, since cpack takes a tree of one component for one without components
+get_cmake_property(CPACK_COMPONENTS_ALL COMPONENTS)
 include(CPack)
