@@ -29,6 +29,9 @@ stub df <<'S'
 [ -n "$FREE" ] || exit 1
 printf 'Filesystem 1048576-blocks Used Available Capacity Mounted on\n/dev/x 1000 0 %s 0%% /\n' "$FREE"
 S
+stub du <<<'#!/bin/sh
+[ "$1" = -sm ] || exec /usr/bin/du "$@"
+printf "%s\t.\n" "${USED:-1}"'
 for name in ninja nvidia-smi apt-cache; do stub $name <<<'#!/bin/sh'; done
 stub id <<<'#!/bin/sh
 echo 0'
@@ -62,7 +65,9 @@ FREE=100000
 ok ./build.sh build
 # one that is there needs less, and what is not known stops nothing
 FREE=100
-ok ./build.sh build
+USED=150 ok ./build.sh build
+USED=150 FREE=20 fails 1 ./build.sh build
+says 'a build needs about 50 MB'
 FREE=
 ok ./build.sh build
 

@@ -52,6 +52,8 @@ set_tests_properties(cli.0096-hostile-rows PROPERTIES LABELS "slow" COST 600 TIM
 set_tests_properties(cli.0214-mpi-gradients cli.0217-asyncsgd cli.0229-mpi cli.0230-mpi-rank-ends cli.0231-mpi-stop PROPERTIES LABELS "slow" TIMEOUT 900)
 # train with several workers, on processors or stand-ins for GPUs
 set_tests_properties(cli.0275-scaling cli.0276-allreduce cli.0278-scaling-faults cli.0279-scaling-torch cli.0306-hierarchical-nodes cli.0307-memory-full PROPERTIES LABELS "slow" TIMEOUT 1200)
+# pack, and call lintian
+set_tests_properties(cli.0545-debian-packages PROPERTIES LABELS "slow")
 # ten runs at once, two of them killed; clone this repository
 set_tests_properties(cli.0371-slots-ten-runs cli.0395-systems PROPERTIES LABELS "slow")
 # wait for the lines that build.sh writes now and then, or run it many times
