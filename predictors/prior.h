@@ -7,6 +7,7 @@
 #define ORCH_PREDICTORS_PRIOR_H
 
 #include "lib/base/interval.h"
+#include "lib/devices/ceilings.h"
 #include "lib/devices/gpus.h"
 #include "lib/steptime/kernel_step.h"
 #include "lib/steptime/roofline.h"
@@ -40,6 +41,8 @@ struct orch_prior {
  * unknown. */
 bool orch_prior_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
                     struct orch_prior *out, GError **error);
+/** Sets the rates that a processor reaches with so many threads. */
+void orch_prior_set_processor(struct orch_prior *prior, const struct orch_processor_rates *rates);
 /** Switches to the transferred model of networks like this one (NULL: any) if it covers the GPU;
  * otherwise returns false and changes nothing. Networks with attention are summed kernel by kernel,
  * with the switches that `inout->kernels` has; `watts`: limit of the board's power, 0: none. */

@@ -62,7 +62,9 @@ static void measure_cpu(const struct bench *b, int threads)
         add(b, "product", name, threads, "FLOP/s", rate.measured, rate.library, why);
     }
     tell(b, "memory");
-    add(b, "memory", "triad", threads, "B/s", orch_measure_triad(threads, SECONDS_EACH), "", NULL);
+    for (int i = 0; i < ORCH_TRIADS; i++)
+        add(b, "memory", ORCH_TRIAD_SIZES[i].how, threads, "B/s",
+            orch_measure_triad(threads, ORCH_TRIAD_SIZES[i].bytes, SECONDS_EACH), "", NULL);
 }
 
 static bool measure_disk(const struct bench *b, const char *folder, GError **error)

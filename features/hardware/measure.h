@@ -25,8 +25,9 @@ struct orch_cpu_rate orch_measure_gemm(enum orch_cpu_precision precision, int th
                                        double seconds);
 
 /** Measures STREAM's triad with `threads` threads, in bytes per second: 24 bytes an element, so
- * write-allocate traffic is not counted. */
-struct orch_measured orch_measure_triad(int threads, double seconds);
+ * write-allocate traffic is not counted. `bytes`: of all three arrays together; 0: many times the
+ * caches. */
+struct orch_measured orch_measure_triad(int threads, size_t bytes, double seconds);
 
 struct orch_disk_rates {
     double write, read; /* bytes per second; reading may be served by the disk's own cache */

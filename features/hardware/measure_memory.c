@@ -11,11 +11,13 @@
 
 #define ARRAY_BYTES_MIN ((int64_t)64 << 20)
 #define ARRAY_BYTES_MAX ((int64_t)1 << 30)
+/* Bytes moved in one sample, so that starting the threads does not matter. */
+#define SAMPLE_BYTES ((double)(256 << 20))
 
 struct share {
     double *a;
     const double *b, *c;
-    size_t count;
+    size_t count, rounds;
     bool fills; /* first touch, so that each thread's pages lie near it */
 };
 
@@ -26,8 +28,11 @@ static gpointer run_share(gpointer data)
     const double *restrict b = s->b, *restrict c = s->c;
     for (size_t i = 0; s->fills && i < s->count; i++)
         a[i] = 0, ((double *)(uintptr_t)b)[i] = 1, ((double *)(uintptr_t)c)[i] = 2;
-    for (size_t i = 0; !s->fills && i < s->count; i++)
-        a[i] = b[i] + 3.0 * c[i];
+    for (size_t round = 0; !s->fills && round < s->rounds; round++) {
+        for (size_t i = 0; i < s->count; i++)
+            a[i] = b[i] + 3.0 * c[i];
+        __asm__ volatile("" : : "r"(a) : "memory"); /* no round is left out */
+    }
     return NULL;
 }
 
@@ -61,18 +66,21 @@ static size_t array_count(void)
     return (size_t)bytes / sizeof(double);
 }
 
-struct orch_measured orch_measure_triad(int threads, double seconds)
+struct orch_measured orch_measure_triad(int threads, size_t bytes, double seconds)
 {
     threads = MAX(threads, 1);
-    const size_t count = array_count() / (size_t)threads * (size_t)threads;
+    const size_t wanted = bytes ? bytes / 3 / sizeof(double) : array_count();
+    const size_t count = MAX(wanted / (size_t)threads, 1) * (size_t)threads;
+    const double round_bytes = 3.0 * sizeof(double) * (double)count;
+    const size_t rounds = (size_t)MAX(SAMPLE_BYTES / round_bytes, 1);
     g_autofree double *arrays = g_malloc(3 * count * sizeof *arrays);
     g_autofree struct share *shares = g_new(struct share, threads);
     g_autofree GThread **running = g_new0(GThread *, threads);
-    struct triad triad = {shares, running, threads, 3.0 * sizeof(double) * (double)count};
+    struct triad triad = {shares, running, threads, round_bytes * (double)rounds};
     const size_t each = count / (size_t)threads;
     for (int i = 0; i < threads; i++) {
         double *from = arrays + (size_t)i * each;
-        shares[i] = (struct share){from, from + count, from + 2 * count, each, true};
+        shares[i] = (struct share){from, from + count, from + 2 * count, each, rounds, true};
     }
     run_triad(&triad);
     for (int i = 0; i < threads; i++)

@@ -9,6 +9,23 @@
 #include <math.h>
 #include <string.h>
 
+/* The rates of this machine's processor with the threads that are asked for. Another machine's are
+ * not known by threads. */
+static void set_processor(const struct orch_time_question *q, const struct orch_gpu_spec *gpu,
+                          struct orch_candidate *out)
+{
+    struct orch_processor_rates rates;
+    const struct orch_gpu_spec *here = gpu->unit == ORCH_GPU_HOST && q->hardware
+                                           ? orch_hardware_gpu(q->hardware, "here", NULL)
+                                           : NULL;
+    if (here != gpu || !here || (out->precision != ORCH_FP32 && out->precision != ORCH_FP32_IEEE))
+        return;
+    struct orch_ceilings *ceilings = orch_ceilings_load();
+    if (ceilings && orch_ceilings_processor(ceilings, q->threads, &rates))
+        orch_prior_set_processor(&out->prior, &rates);
+    orch_ceilings_free(ceilings);
+}
+
 bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_tiers *tiers,
                            const struct orch_gpu_spec *gpu, struct orch_candidate *out,
                            GError **error)
@@ -20,6 +37,7 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
         out->precision = orch_precision_run(gpu, q->has_precision ? q->precision : ORCH_FP32);
     if (!orch_prior_for(gpu, out->precision, &out->prior, error))
         return false;
+    set_processor(q, gpu, out);
     out->prior.kernels.is_written_out = q->is_written_out;
     out->prior.kernels.is_compiled = q->is_compiled;
     if (q->ppp_is_measured && !orch_step_tiers_ppp(tiers, gpu, out->precision, &out->ppp, error))

@@ -162,3 +162,32 @@ char *orch_ceiling_format(const char *unit, double value)
         i = 1; /* as vendors write it: 3350 GB/s */
     return g_strdup_printf("%.4g %s%s", value / steps[i].scale, steps[i].prefix, unit);
 }
+
+const struct orch_triad_size ORCH_TRIAD_SIZES[ORCH_TRIADS] = {
+    {"triad", 0}, {"triad 6 MiB", 6 << 20}, {"triad 768 KiB", 768 << 10}};
+
+/* The best rate with so many threads; 0 when it was not measured. */
+static double best_of(const struct orch_ceilings *ceilings, const char *what, const char *how,
+                      int64_t threads)
+{
+    const struct orch_ceiling *one = orch_ceilings_find(ceilings, "cpu", what, how, 1);
+    const struct orch_ceiling *all = orch_ceilings_find(ceilings, "cpu", what, how, 0);
+    if (!one || !all)
+        return 0;
+    double first = one->measured.best, last = MAX(all->measured.best, first);
+    if (threads < 1 || all->threads <= 1 || threads >= all->threads)
+        return last;
+    return first + (last - first) * (double)(threads - 1) / (double)(all->threads - 1);
+}
+
+bool orch_ceilings_processor(const struct orch_ceilings *ceilings, int64_t threads,
+                             struct orch_processor_rates *out)
+{
+    struct orch_processor_rates rates = {.flops = best_of(ceilings, "product", "fp32", threads)};
+    for (int i = 0; i < ORCH_TRIADS; i++)
+        rates.bandwidth[i] = best_of(ceilings, "memory", ORCH_TRIAD_SIZES[i].how, threads);
+    if (!(rates.flops > 0) || !(rates.bandwidth[0] > 0))
+        return false;
+    *out = rates;
+    return true;
+}

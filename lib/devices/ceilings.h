@@ -14,7 +14,8 @@
 struct orch_ceiling {
     char *device; /* "cpu", or a GPU's model as the driver names it */
     char *what;   /* "product", "memory", "to device", "from device", "launch", "disk" */
-    char *how;    /* the precision, or "triad", "copy", "pinned", "pageable", "empty kernel", ... */
+    char *how;    /* the precision, or "triad", "triad 6 MiB", "copy", "pinned", "pageable", "empty
+                     kernel", ... */
     unsigned threads;              /* of the CPU; 0: of a GPU, or of no matter */
     char *unit;                    /* "FLOP/s", "B/s", "s" */
     struct orch_measured measured; /* in that unit; best: the highest, of a time the shortest */
@@ -38,6 +39,23 @@ struct orch_ceilings *orch_ceilings_load(void);
 const struct orch_ceiling *orch_ceilings_find(const struct orch_ceilings *ceilings,
                                               const char *device, const char *what, const char *how,
                                               unsigned threads);
+
+/** The sizes that memory is measured at: of all arrays together. */
+#define ORCH_TRIADS 3
+extern const struct orch_triad_size {
+    const char *how;
+    size_t bytes;                /* 0: many times the caches */
+} ORCH_TRIAD_SIZES[ORCH_TRIADS]; /* the largest first */
+
+/** What a processor reaches with some of its threads. */
+struct orch_processor_rates {
+    double flops;                  /* fp32 products, a second */
+    double bandwidth[ORCH_TRIADS]; /* bytes a second, for the sizes above; 0: not measured */
+};
+/** Reads the rates for `threads` threads (0: all) from this machine's ceilings; between one thread
+ * and all they are interpolated. False when they were not measured. */
+bool orch_ceilings_processor(const struct orch_ceilings *ceilings, int64_t threads,
+                             struct orch_processor_rates *out);
 
 /** Formats a row as a line of JSON, which is YAML, too; and back. Caller frees. */
 char *orch_ceiling_encode(const struct orch_ceiling *ceiling);

@@ -6,15 +6,55 @@
 
 #include <math.h>
 
-static double time_of(const struct orch_roofline_device *d, struct orch_traffic t,
+/* Input channels from which a processor's convolutions reach their full share of the peak: one
+ * vector of 512 bits. */
+#define FULL_CHANNELS 16.0
+/* A working set so many times the largest that fits into a cache has the bandwidth of the memory.
+ */
+#define MEMORY_TIMES 8.0
+
+/* The share of the peak that a convolution reaches on a processor, relative to one whose input
+ * channels fill the vectors, over which the inner loops run: between blocked kernels, which waste
+ * the rest of a vector (exponent 1), and loops over the image (0). 0.75 is from LeNet-5, whose
+ * layers have 1 and 6 channels (bench/processor_forecast.py). */
+static double channels_share(const struct orch_roofline_device *d, const struct orch_net_node *node)
+{
+    if (!d->is_host || node->op != ORCH_NET_CONV2D)
+        return 1;
+    double channels = (double)node->in_channels / MAX(1, node->groups);
+    return fmin(1, pow(channels / FULL_CHANNELS, 0.75));
+}
+
+/* Bandwidth for a working set: that of the cache it fits into, interpolated in the logarithm of the
+ * bytes between two sizes that were measured. */
+static double bandwidth_for(const struct orch_roofline_device *d, double bytes)
+{
+    double low_bytes = d->caches[0].bytes, low = d->caches[0].bandwidth;
+    if (!(low_bytes > 0) || bytes <= low_bytes)
+        return low_bytes > 0 ? low : d->bandwidth;
+    for (int i = 1; i <= ORCH_ROOFLINE_CACHES; i++) {
+        bool is_last = i == ORCH_ROOFLINE_CACHES || !(d->caches[i].bytes > 0);
+        double high_bytes = is_last ? MEMORY_TIMES * low_bytes : d->caches[i].bytes;
+        double high = is_last ? d->bandwidth : d->caches[i].bandwidth;
+        if (bytes < high_bytes)
+            return low + (high - low) * log(bytes / low_bytes) / log(high_bytes / low_bytes);
+        if (is_last)
+            break;
+        low_bytes = high_bytes;
+        low = high;
+    }
+    return d->bandwidth;
+}
+
+static double time_of(const struct orch_roofline_device *d, struct orch_traffic t, double share,
                       enum orch_roofline_bound *out_bound)
 {
     if (t.flops <= 0 && t.bytes <= 0) {
         *out_bound = ORCH_BOUND_NONE;
         return 0;
     }
-    double compute = t.flops / (d->peak_flops * d->compute_share);
-    double memory = t.bytes / (d->bandwidth * d->memory_share);
+    double compute = t.flops / (d->peak_flops * d->compute_share * share);
+    double memory = t.bytes / (bandwidth_for(d, t.bytes) * d->memory_share);
     double time = MAX(compute, memory);
     *out_bound = time < d->launch_s ? ORCH_BOUND_LAUNCH
                  : compute > memory ? ORCH_BOUND_COMPUTE
@@ -65,8 +105,9 @@ bool orch_roofline_step(const struct orch_net *net, const struct orch_net_cost *
         if (!node->is_auxiliary && i) {
             struct orch_traffic f = orch_traffic_forward(node, &costs[i], work);
             struct orch_traffic b = orch_traffic_backward(node, &costs[i], work);
-            layer.forward_s = time_of(device, f, &layer.bound);
-            layer.backward_s = work->training ? time_of(device, b, &ignored) : 0;
+            double share = channels_share(device, node);
+            layer.forward_s = time_of(device, f, share, &layer.bound);
+            layer.backward_s = work->training ? time_of(device, b, share, &ignored) : 0;
             layer.intensity = f.bytes > 0 ? f.flops / f.bytes : 0;
             out->flops += f.flops + (work->training ? b.flops : 0);
             out->bytes += f.bytes + (work->training ? b.bytes : 0);
@@ -79,7 +120,7 @@ bool orch_roofline_step(const struct orch_net *net, const struct orch_net_cost *
     }
     enum orch_roofline_bound ignored;
     struct orch_traffic u = orch_traffic_update(net, costs, work);
-    out->update_s = work->training ? time_of(device, u, &ignored) : 0;
+    out->update_s = work->training ? time_of(device, u, 1, &ignored) : 0;
     out->total_s = out->forward_s + out->backward_s + out->update_s;
     out->memory_bound_share = out->forward_s > 0 ? memory_bound_s / out->forward_s : 0;
     return true;

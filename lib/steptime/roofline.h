@@ -8,6 +8,8 @@
 
 #include "lib/net/cost.h"
 
+#define ORCH_ROOFLINE_CACHES 2
+
 struct orch_roofline_device {
     double peak_flops;    /* operations per second at the chosen precision */
     double bandwidth;     /* bytes per second */
@@ -15,6 +17,12 @@ struct orch_roofline_device {
     double compute_share; /* achieved share of the peak, in (0, 1] */
     double memory_share;  /* achieved share of the bandwidth, in (0, 1] */
     double launch_s;      /* added per operation and pass (dispatch, filling the GPU); 0: none */
+    bool is_host;         /* a processor: convolutions of few channels leave vectors unfilled */
+    /* of a processor whose caches were measured: bytes per second for working sets of at most so
+     * many bytes, ascending; 0 bytes end it. Larger ones have `bandwidth` */
+    struct {
+        double bytes, bandwidth;
+    } caches[ORCH_ROOFLINE_CACHES];
 };
 
 struct orch_roofline_work {

@@ -174,9 +174,11 @@ static void test_rates(void **state)
     assert_true(fp32.measured.best > 1e8 && fp32.measured.best < 1e14);
     assert_true(fp64.measured.best > 1e8 && fp64.measured.best < 1e14);
     assert_true(*fp32.library && *fp64.library);
-    struct orch_measured triad = orch_measure_triad(1, 0.02);
+    struct orch_measured triad = orch_measure_triad(1, 0, 0.02);
     assert_true(triad.best > 1e8 && triad.best < 1e13);
     assert_true(triad.best >= triad.median && triad.samples >= 5);
+    struct orch_measured cached = orch_measure_triad(1, 256 << 10, 0.02);
+    assert_true(cached.best > 0.8 * triad.best && cached.best < 1e13);
 }
 
 int main(void)

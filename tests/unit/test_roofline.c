@@ -65,6 +65,37 @@ static void test_layer_by_hand(void **state)
     orch_net_free(net);
 }
 
+/* A processor: the cache's bandwidth for what fits into it, the memory's for what is much larger,
+ * and convolutions of few channels below the full share of the peak. */
+static void test_processor(void **state)
+{
+    (void)state;
+    struct orch_net *net = make("resnet-cifar:8");
+    g_autofree struct orch_net_cost *costs = orch_net_costs(net);
+    struct orch_roofline_device memory = UNIT, cache = UNIT, host = UNIT;
+    memory.peak_flops = cache.peak_flops = 1e18;
+    cache.caches[0].bytes = 1e6;
+    cache.caches[0].bandwidth = 4e11;
+    host.bandwidth = 1e18;
+    host.is_host = true;
+    static const int64_t batches[] = {1, 4096};
+    static const double times[] = {4, 1};
+    for (int i = 0; i < 2; i++) {
+        struct orch_roofline_work work = {.batch = batches[i], .element_bytes = 4};
+        struct orch_roofline_step slow, fast, full, narrow;
+        struct orch_roofline_device wide = host;
+        wide.is_host = false;
+        assert_true(orch_roofline_step(net, costs, &memory, &work, NULL, &slow, NULL));
+        assert_true(orch_roofline_step(net, costs, &cache, &work, NULL, &fast, NULL));
+        near(slow.forward_s, times[i] * fast.forward_s, 0.02);
+        assert_true(orch_roofline_step(net, costs, &wide, &work, NULL, &full, NULL));
+        assert_true(orch_roofline_step(net, costs, &host, &work, NULL, &narrow, NULL));
+        double first = (double)orch_net_operations(&costs[1], 2) * (double)batches[i] / 1e12;
+        near(narrow.forward_s - full.forward_s, first * (pow(16.0 / 3, 0.75) - 1), 1e-6);
+    }
+    orch_net_free(net);
+}
+
 static void test_batch_moves_the_bound(void **state)
 {
     (void)state;
@@ -283,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_exchange_formulas),
         cmocka_unit_test(test_overlap_hides_all_but_the_last),
         cmocka_unit_test(test_table_from_net),
+        cmocka_unit_test(test_processor),
         cmocka_unit_test(test_gpu_names),
         cmocka_unit_test(test_gpu_table_is_consistent),
         cmocka_unit_test(test_links_and_prices),
