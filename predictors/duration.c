@@ -316,3 +316,21 @@ void orch_duration_law(const struct orch_matrix *features, const double *work,
     }
     law_release(&law);
 }
+
+void orch_duration_beyond(const struct orch_matrix *features, const double *seconds,
+                          bool *out_beyond)
+{
+    struct orch_logs logs;
+    g_autofree bool *measured = g_new0(bool, features->rows + 1);
+    bool any = false;
+    for (size_t i = 0; i < features->rows; i++) {
+        measured[i] = seconds[i] > 0;
+        any = any || measured[i];
+    }
+    if (any)
+        orch_logs_code(features, measured, false, &logs);
+    for (size_t i = 0; i < features->rows; i++)
+        out_beyond[i] = any && logs.extrapolation[i] > 0;
+    if (any)
+        orch_logs_release(&logs);
+}

@@ -42,6 +42,11 @@ void orch_duration_law(const struct orch_matrix *features, const double *work,
                        const double *seconds, struct orch_scatter scatter,
                        struct orch_interval *out, struct orch_duration_law *facts);
 
+/** Marks the rows outside of what was measured (`seconds` as above): a number beyond the measured
+ * range, or a category that no measured row has. */
+void orch_duration_beyond(const struct orch_matrix *features, const double *seconds,
+                          bool *out_beyond);
+
 /** 90 % interval around a median, given the standard deviation of the log. */
 struct orch_interval orch_duration_of_spread(double seconds, double sd);
 

@@ -131,13 +131,25 @@ GPtrArray *orch_store_timings(struct orch_store *store, const struct orch_timing
  * of a group that are joined later may still contain it. */
 #define MODEL "replace(model, 'white box', 'analytical model')"
 
-/* Suffix of the model's name that marks a forecast which was computed again during its run. */
+/* Suffixes of the model's name, in this order: of a setting beyond what had been measured, and of a
+ * forecast that was computed again during its run. */
+#define BEYOND ", beyond"
 #define RENEWED ", renewed"
+
+/* Cuts a suffix off; returns whether it was there. */
+static bool cut_suffix(char *text, const char *suffix)
+{
+    bool has_it = g_str_has_suffix(text, suffix);
+    if (has_it)
+        text[strlen(text) - strlen(suffix)] = 0;
+    return has_it;
+}
 
 bool orch_store_put_forecast(struct orch_store *store, const struct orch_forecast_row *row,
                              GError **error)
 {
-    g_autofree char *model = g_strconcat(row->model, row->is_renewed ? RENEWED : NULL, NULL);
+    g_autofree char *model = g_strconcat(row->model, row->is_beyond ? BEYOND : "",
+                                         row->is_renewed ? RENEWED : NULL, NULL);
     if (!orch_store_transaction_begin(store, error))
         return false;
     if (orch_store_run_statement(
@@ -211,9 +223,8 @@ GPtrArray *orch_store_grades(struct orch_store *store, GError **error)
                                 &grade->experiment, &grade->device_key, &grade->network};
         for (int i = 0; i < (int)G_N_ELEMENTS(texts); i++)
             *texts[i] = i == 5 ? orch_store_column_text(s, i) : g_strdup(orch_store_text(s, i));
-        grade->is_renewed = g_str_has_suffix(grade->model, RENEWED);
-        if (grade->is_renewed)
-            grade->model[strlen(grade->model) - strlen(RENEWED)] = 0;
+        grade->is_renewed = cut_suffix(grade->model, RENEWED);
+        grade->is_beyond = cut_suffix(grade->model, BEYOND);
         grade->time_s.low = sqlite3_column_double(s, 6);
         grade->time_s.mid = sqlite3_column_double(s, 7);
         grade->time_s.high = sqlite3_column_double(s, 8);

@@ -41,6 +41,7 @@ struct orch_forecast_row {
     const char *run_key; /* the run that it was made for */
     int64_t made_ns;
     struct orch_interval time_s;
+    bool is_beyond;  /* of a setting outside of what had been measured */
     bool is_renewed; /* computed again while the run that had planned with an earlier forecast was
                         under way */
 };
@@ -61,7 +62,7 @@ struct orch_grade {
     double wall_s;
     int64_t made_ns;
     bool is_disturbed; /* other programs kept the CPUs busy while the run ran */
-    bool is_renewed;
+    bool is_beyond, is_renewed;
 };
 void orch_grade_free(struct orch_grade *grade);
 /** All forecasts whose run ended ok, oldest first: struct orch_grade *; the caller unrefs. */

@@ -170,6 +170,7 @@ bool orch_forecast_store(struct orch_plan *plan, const struct orch_plan_item *it
                                     .tier = forecast->tier,
                                     .run_key = run_key,
                                     .made_ns = made_ns,
+                                    .is_beyond = forecast->is_beyond,
                                     .is_renewed = is_renewed,
                                     .time_s = forecast->time_s};
     return orch_store_put_forecast(plan->store, &row, error);

@@ -14,6 +14,7 @@ struct orch_forecast {
     const char *tier;  /* "measured", "fitted", "transferred", "prior" */
     const char *model; /* "repeats", "law", "roofline", ... */
     const char *why;   /* for people: "3 runs of it", "a law over 12 trials, off by 4 %" */
+    bool is_beyond;    /* the trial is outside of what has been measured */
 };
 
 struct orch_forecaster {

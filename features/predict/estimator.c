@@ -235,7 +235,8 @@ bool orch_estimator_forecast(struct orch_estimator *estimator,
             answer.total_s.mid, hypot(spread / ORCH_NORMAL_90, BESIDE_STEPS));
         g_free(estimator->why);
         estimator->why = why_of(&answer, gpu);
-        *out = (struct orch_forecast){d, answer.tier, model_of(&answer), estimator->why};
+        *out = (struct orch_forecast){d, answer.tier, model_of(&answer), estimator->why,
+                                      answer.extrapolates};
     }
     orch_step_answer_clear(&answer);
     return ok;

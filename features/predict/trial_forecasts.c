@@ -326,14 +326,17 @@ char *orch_forecasts_cell(struct orch_forecasts *f, const struct orch_plan_item 
 /* ---- answers -----------------------------------------------------------------------------------
  */
 
-static void set_known(struct orch_forecasts *f, unsigned index, struct orch_interval d,
-                      const char *tier, const char *model, char *why)
+/* Returns the item's forecast, to which the caller may add. Takes over `why`. */
+static struct orch_forecast *set_known(struct orch_forecasts *f, unsigned index,
+                                       struct orch_interval d, const char *tier, const char *model,
+                                       char *why)
 {
     struct known *known = &f->known[index];
     g_free(known->why);
     known->why = why;
     known->is_known = true;
-    known->forecast = (struct orch_forecast){d, tier, model, known->why};
+    known->forecast = (struct orch_forecast){d, tier, model, known->why, false};
+    return &known->forecast;
 }
 
 /* Widens the interval of a disturbed run: while other programs use up to all CPUs, a trial takes up
@@ -446,7 +449,8 @@ static bool describe_predictor(struct orch_forecasts *f, unsigned index)
     if (is_narrow) {
         const char *note = forecast.notes->len ? forecast.notes->pdata[0] : NULL;
         set_known(f, index, forecast.time_s, forecast.tier, "predictor",
-                  g_strdup_printf("%s%s%s", forecast.why, note ? "; " : "", note ? note : ""));
+                  g_strdup_printf("%s%s%s", forecast.why, note ? "; " : "", note ? note : ""))
+            ->is_beyond = forecast.extrapolates;
     }
     orch_setting_forecast_clear(&forecast);
     return is_narrow;
@@ -507,13 +511,16 @@ static void describe_fitted(struct orch_forecasts *f, const struct group *group,
     }
     struct orch_matrix *features = features_of(rows);
     struct orch_duration_law law;
+    g_autofree bool *beyond = g_new0(bool, count + 1);
     orch_duration_law(features, work, seconds, scatter, answers, &law);
+    orch_duration_beyond(features, seconds, beyond);
     for (guint i = 0; i < requested->len; i++) {
         struct orch_interval d = answers[cells + i];
         if (isnan(d.mid))
             continue;
         set_known(f, g_array_index(requested, unsigned, i),
-                  orch_timed_cells_widen(&group->cells, d), "fitted", "law", law_text(group, &law));
+                  orch_timed_cells_widen(&group->cells, d), "fitted", "law", law_text(group, &law))
+            ->is_beyond = beyond[cells + i];
     }
     orch_matrix_free(features);
 }

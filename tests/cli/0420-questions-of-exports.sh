@@ -37,9 +37,9 @@ assert acc["a"]["n"] == 2 and acc["nan_a"] == 0, acc' <<<"$out" || _fail 'compar
 ok orch compare v=1 v=2 --metric loss
 has 'NaN in all 2 runs of A'
 fails 2 orch compare v=1 v=2 --metric nosuch
-# forecasts of disturbed runs: apart, when asked for
-fails 2 orch predictor score --all --slurm
-says "option '--all' does nothing with --slurm"
+# forecasts of disturbed runs are scored apart
+fails 2 orch predictor score --by time --slurm
+says "option '--by' does nothing with --slurm"
 python3 - <<'P'
 import json, sqlite3
 db = sqlite3.connect(".orch/results.db", isolation_level=None)
@@ -57,11 +57,7 @@ for key, _, facts in runs:
 for _, sql in triggers: db.execute(sql)
 P
 ok orch predictor score --json
-same "$(json scores.#) $(json scores.0.forecasts)" '2 3' 'rows of undisturbed runs'
-says '1 forecast is not scored: other programs kept the CPUs busy meanwhile (--all scores them apart)'
-ok orch predictor score --all --json
 python3 -c '
 import json, sys
 rows = [(r["load"], r["tier"], r["forecasts"]) for r in json.load(sys.stdin)["scores"]]
-assert rows == [("own", "measured", 3), ("foreign", "measured", 1), ("own", "all", 3), ("foreign", "all", 1)], rows' <<<"$out" || _fail 'predictor score --all'
-says_not 'not scored'
+assert rows == [("own", "measured", 3), ("foreign", "measured", 1), ("own", "all", 3), ("foreign", "all", 1)], rows' <<<"$out" || _fail 'predictor score'

@@ -108,6 +108,6 @@ with sqlite3.connect(sys.argv[1]) as d:
         d.execute("INSERT INTO forecast(fingerprint, machine, model, made, p5, p50, p95, tier, run)"
                   " VALUES('f', 'm', ?, ?, 1, 2, 3, 'transferred', ?)", (model, made, run))
 P
-ok orch predictor score --all --db torn/results.db.repaired --json
+ok orch predictor score --db torn/results.db.repaired --json
 has '"analytical model"'
 has_not 'white box'
