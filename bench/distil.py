@@ -14,7 +14,12 @@ they are compared with what stands there. --left-out judges the fit on GPUs and 
 network was measured on, with prices drawn around each GPU's speed (half to twice: there the choice is hardest), what
 the GPU with the least predicted cost costs over the one that is cheapest in hindsight.
 
-usage: /usr/bin/python3 bench/distil.py BUILD DATA [--shifts] [--left-out] [--regret] [--check]
+--intervals derives the 90 % interval of a chip that was left out (OFFSET_SD, OFFSET_DOF and SPREAD_90 of lib/steptime/transfer.c) and judges it: a chip's
+offset is the median log error of its rows in one source; offsets of all chips are pooled (with a standard deviation of 0.109 from other tables, which
+counts as six chips), and a new chip's is as far off as Student's t says; the spread is the upper quartile over the chips of the 90 % quantile
+about the offset. After n runs on the chip its offset is known to s / sqrt(1 + n s^2 / sd^2), sd being the spread's.
+
+usage: /usr/bin/python3 bench/distil.py BUILD DATA [--shifts] [--left-out] [--regret] [--intervals] [--check]
 (DATA: a folder with the measurements' CSV files)
 """
 import collections
@@ -352,6 +357,55 @@ def check_shifts(found):
         print(f"  {name} {value:.3f}, in predict_tiers.c {there:.3f}{'' if abs(value - there) <= 0.01 else '  DIFFERS'}")
 
 
+CHIPS = {"A100-SXM4-40GB": "A100", "A100-PCIE-40GB": "A100", "A100-PCIE-80GB": "A100", "A100-SXM4-80GB": "A100", "TITAN-Xp": "GTX-1080-Ti",
+         "TITAN-RTX": "RTX-2080-Ti", "RTX-8000": "RTX-2080-Ti", "RTX-6000": "RTX-2080-Ti", "RTX-A6000": "RTX-3090"}
+POOL_SD, POOL_CHIPS = 0.109, 6
+
+
+def by_chip(r):
+    return CHIPS.get(r["gpu"], r["gpu"])
+
+
+def half_width(offsets, spreads, runs=0):
+    """Of the 90 % interval of a chip that is none of these."""
+    from scipy.stats import t
+    n = len(offsets)
+    sd = math.sqrt((POOL_CHIPS * POOL_SD**2 + sum(b * b for b in offsets)) / (POOL_CHIPS + n))
+    spread = numpy.quantile(spreads, 0.75)
+    known = sd / math.sqrt(1 + runs * sd**2 / (spread / 1.645) ** 2)
+    return math.hypot(t.ppf(0.95, POOL_CHIPS + n) * known * math.sqrt(1 + 1 / n), spread), sd, spread
+
+
+def intervals(errors, draws=50):
+    cells = collections.defaultdict(list)
+    for r, e in errors:
+        cells[r["source"], by_chip(r)].append(e)
+    cells = {k: numpy.array(v) for k, v in cells.items() if len(v) >= 6}
+    offset = {k: numpy.median(v) for k, v in cells.items()}
+    spread = {k: numpy.quantile(numpy.abs(v - offset[k]), 0.9) for k, v in cells.items()}
+    random = numpy.random.RandomState(1)
+    print(f"{len(cells)} pairs of a source and a chip with six rows or more, {len({k[1] for k in cells})} chips")
+    for runs in (0, 1, 2, 5):
+        inside, widths = collections.defaultdict(list), []
+        for k, v in cells.items():
+            others = [o for o in cells if o[1] != k[1]]
+            half = half_width([offset[o] for o in others], [spread[o] for o in others], runs)[0]
+            widths.append(half)
+            for _ in range(draws if runs else 1):
+                seen = random.permutation(len(v))[:runs]
+                off = numpy.delete(v, seen)
+                prior, noise = POOL_SD**2, (numpy.median(list(spread.values())) / 1.645) ** 2
+                shift = v[seen].mean() * prior / (prior + noise / runs) if runs else 0
+                inside[k[1]].append((numpy.abs(off - shift) <= half).mean())
+        cover = [numpy.mean(x) for x in inside.values()]
+        print(f"  after {runs} runs on the chip: a factor of {math.exp(numpy.median(widths)):.2f}; {100 * numpy.mean(cover):.1f} % inside, mean over chips "
+              f"({100 * min(cover):.0f} to {100 * max(cover):.0f} %)")
+    half, sd, wide = half_width(list(offset.values()), list(spread.values()))
+    print(f"  OFFSET_SD {sd:.3f}, OFFSET_DOF {POOL_CHIPS + len(cells)}, SPREAD_90 {wide:.3f}: a factor of {math.exp(half):.3f}")
+
+
+if "--intervals" in sys.argv:
+    intervals(left_out(by_chip))
 if "--shifts" in sys.argv:
     derived = shifts(left_out(by_gpu))
     for name, value in derived.items():
