@@ -101,6 +101,11 @@ static struct group *group_of(GHashTable *groups, GPtrArray *known, char **value
     return g;
 }
 
+double orch_trained_first_run_half(void)
+{
+    return ORCH_NORMAL_90 * UNREPEATED_SPREAD * sqrt(2);
+}
+
 GPtrArray *orch_trained_cells_of_table(const struct orch_csv *csv, const char *target,
                                        const char *const *but, const GPtrArray *names,
                                        char ***columns, double *repeat_spread)

@@ -47,6 +47,10 @@ GPtrArray *orch_trained_cells_of_table(const struct orch_csv *csv, const char *t
                                        const char *const *but, const GPtrArray *names,
                                        char ***columns, double *repeat_spread);
 
+/** The half width, of the log of the time, of the 90 % interval of a configuration that was
+ * measured once, when nothing was repeated yet. */
+double orch_trained_first_run_half(void);
+
 /** Finds the configuration that has all given values (`names` and `values` NULL-terminated, of
  * equal length). An empty value or an unknown column matches everything. Of several matches,
  * returns the one measured most often; NULL if there is none. */

@@ -193,6 +193,22 @@ static void print_workers(const struct orch_time_question *q)
                "workers lay within a factor of 1.79\n");
 }
 
+/* "one run of it, 20 steps in about 2 min, is about $0.11: a factor of 1.26 instead of 1.43" */
+static void print_narrower(const struct orch_candidate *c, const struct orch_step_answer *a)
+{
+    struct orch_short_run run;
+    if (!orch_step_answer_short_run(c, a, &run)) {
+        printf("  narrower  your own runs narrow the interval: orch run\n");
+        return;
+    }
+    g_autofree char *time = orch_duration_format(run.seconds);
+    g_autofree char *usd = isnan(run.usd) ? NULL : orch_money_format(run.usd);
+    orch_cli_print("  narrower  one run of it, %d steps in about %s%s%s, narrows the interval to a "
+                   "factor of %.2f from %.2f: orch run",
+                   run.steps, time, usd ? " for about " : "", usd ? usd : "", run.factor_then,
+                   run.factor_now);
+}
+
 static void print_tier(const struct orch_time_question *q, const struct orch_candidate *c,
                        const struct orch_step_answer *a)
 {
@@ -213,7 +229,7 @@ static void print_tier(const struct orch_time_question *q, const struct orch_can
         printf("  warning   extrapolation beyond the training rows: measure a similar "
                "configuration\n");
     if (strcmp(a->tier, "measured") != 0 && !a->why)
-        printf("  narrower  your own runs narrow the interval: orch run\n");
+        print_narrower(c, a);
 }
 
 bool orch_cli_predict_open_tiers(struct orch_cli *cli, const struct orch_time_question *q,

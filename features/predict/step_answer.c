@@ -9,6 +9,10 @@
 #include <math.h>
 #include <string.h>
 
+/* A short run: so many steps, and the time that a rented machine takes to start and to load. */
+#define SHORT_RUN_STEPS 20
+#define SHORT_RUN_START_S 120.0
+
 /* The rates of this machine's processor with the threads that are asked for. Another machine's are
  * not known by threads. */
 static void set_processor(const struct orch_time_question *q, const struct orch_gpu_spec *gpu,
@@ -186,6 +190,34 @@ double orch_step_answer_tokens_per_s(const struct orch_time_question *q,
 /* ---- as JSON -----------------------------------------------------------------------------------
  */
 
+bool orch_step_answer_short_run(const struct orch_candidate *c, const struct orch_step_answer *a,
+                                struct orch_short_run *out)
+{
+    struct orch_interval step = a->step.total_s;
+    struct orch_short_run run = {.steps = SHORT_RUN_STEPS,
+                                 .seconds = SHORT_RUN_START_S + SHORT_RUN_STEPS * step.mid,
+                                 .usd = NAN};
+    if (c->rate.usd_per_hour > 0)
+        run.usd = run.seconds / 3600 * c->rate.usd_per_hour;
+    run.factor_now = fmax(step.high / step.mid, step.mid / step.low);
+    run.factor_then = exp(orch_trained_first_run_half());
+    if (a->workers > 1 || strcmp(a->tier, "measured") == 0 || !(run.factor_then < run.factor_now))
+        return false;
+    *out = run;
+    return true;
+}
+
+static json_t *short_run_json(const struct orch_candidate *c, const struct orch_step_answer *a)
+{
+    struct orch_short_run run;
+    if (!orch_step_answer_short_run(c, a, &run))
+        return json_null();
+    return json_pack("{s:i s:o s:o s:o s:o}", "steps", run.steps, "time_s",
+                     orch_json_finite(run.seconds), "cost_usd", orch_json_finite(run.usd),
+                     "factor_now", orch_json_finite(run.factor_now), "factor_then",
+                     orch_json_finite(run.factor_then));
+}
+
 json_t *orch_step_answer_json(const struct orch_time_question *q, const struct orch_candidate *c,
                               const struct orch_step_answer *a)
 {
@@ -227,6 +259,7 @@ json_t *orch_step_answer_json(const struct orch_time_question *q, const struct o
                         c->rate.low_from ? orch_json_finite(c->rate.high_usd) : json_null());
     json_object_set_new(o, "highest_price_from",
                         c->rate.low_from ? json_string(c->rate.high_from) : json_null());
+    json_object_set_new(o, "narrower", short_run_json(c, a));
     json_object_set_new(o, "memory_bytes", orch_json_finite(a->step.memory_bytes));
     json_object_set_new(o, "largest_batch", json_integer(a->step.largest_batch));
     json_object_set_new(o, "fits", json_boolean(a->step.fits));

@@ -60,6 +60,18 @@ void orch_time_question_assume_stem_on(struct orch_time_question *q, struct orch
 void orch_time_question_assume_device(struct orch_time_question *q, const char *gpu_name,
                                       const struct orch_candidate *c);
 
+/** What a short run of the configuration on the device would cost and bring. */
+struct orch_short_run {
+    int steps;
+    double seconds;                 /* with starting the machine and loading the data */
+    double usd;                     /* NaN without a price */
+    double factor_now, factor_then; /* of the 90 % interval of the step time, to each side */
+};
+/** False when the estimate is a measurement, is of several workers, or would not become narrower.
+ */
+bool orch_step_answer_short_run(const struct orch_candidate *c, const struct orch_step_answer *a,
+                                struct orch_short_run *out);
+
 /** One estimate as JSON, as in `orch predict --json`. New reference. */
 json_t *orch_step_answer_json(const struct orch_time_question *q, const struct orch_candidate *c,
                               const struct orch_step_answer *a);
