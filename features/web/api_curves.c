@@ -59,7 +59,7 @@ static struct orch_thin *sampled(struct orch_store *store, const struct orch_run
     if (orch_store_series_is_long(store, run->id, q->metric, LONG_POINTS, error) <= 0)
         return NULL;
     g_autoptr(GArray) points =
-        orch_store_spark(store, run->id, q->metric, (unsigned)q->buckets, error);
+        orch_store_spark(store, run->id, q->metric, MAX(2, (unsigned)q->buckets / 2), error);
     return points ? thin_of(points, (unsigned)q->buckets) : NULL;
 }
 

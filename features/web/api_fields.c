@@ -10,37 +10,9 @@
 
 #include <string.h>
 
-enum { SAMPLE = 100, SAMPLE_OF_VALUES = 2000, VALUES = 50, EXPERIMENTS_MAX = 20, KEYS_MAX = 100 };
+enum { SAMPLE = 100, SAMPLE_OF_VALUES = 2000, VALUES = 50, EXPERIMENTS_MAX = 20 };
 /* Ranks below are those of numbers that a recipe names (importance.c). */
 enum { RANK_NAMED = 1000, RANK_TIMES = 3000 };
-
-/* ---- which runs -------------------------------------------------------------------------------
- */
-
-static GArray *ids_of_keys(struct web_call *call, GError **error)
-{
-    g_auto(GStrv) keys = orch_web_query_list(call, "runs", "");
-    g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    if (g_strv_length(keys) > KEYS_MAX) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "more than %d runs", KEYS_MAX);
-        return NULL;
-    }
-    for (int i = 0; keys[i]; i++) {
-        struct orch_run *run = orch_store_run(call->store, keys[i], error);
-        if (!run)
-            return NULL;
-        g_array_append_val(ids, run->id);
-        orch_run_free(run);
-    }
-    return g_steal_pointer(&ids);
-}
-
-/* The runs of a request, by `runs` (keys) or else `where`. The caller unrefs. */
-static GArray *requested(struct web_call *call, GError **error)
-{
-    return orch_web_query_text(call, "runs", NULL) ? ids_of_keys(call, error)
-                                                   : orch_web_listing(call, NULL, error);
-}
 
 /* ---- names ------------------------------------------------------------------------------------
  */
@@ -143,7 +115,7 @@ static bool note_run(void *ctx, int64_t run_id, const struct orch_row_cell *cell
 bool orch_web_api_fields(struct web_call *call, GError **error)
 {
     static const char *const columns[] = {"experiment", "state", "who", NULL};
-    g_autoptr(GArray) ids = requested(call, error);
+    g_autoptr(GArray) ids = orch_web_requested(call, error);
     if (!ids)
         return false;
     const int64_t *first = (const int64_t *)(const void *)ids->data;

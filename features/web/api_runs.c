@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PAGE_MAX = 20000 };
+enum { PAGE_MAX = 20000, KEYS_MAX = 200 };
 
 /* ---- cached orders -----------------------------------------------------------------------------
  */
@@ -121,6 +121,35 @@ GArray *orch_web_listing(struct web_call *call, char **out_version, GError **err
     return ids;
 }
 
+/* Finds runs by their keys, which is quicker than a condition. */
+static GArray *ids_of_keys(struct web_call *call, GError **error)
+{
+    g_auto(GStrv) keys = orch_web_query_list(call, "runs", "");
+    g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    if (g_strv_length(keys) > KEYS_MAX) {
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "more than %d runs", KEYS_MAX);
+        return NULL;
+    }
+    for (int i = 0; keys[i]; i++) {
+        g_autoptr(GError) problem = NULL;
+        struct orch_run *run = orch_store_run(call->store, keys[i], &problem);
+        if (run)
+            g_array_append_val(ids, run->id);
+        orch_run_free(run);
+        if (problem && !g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND)) {
+            g_propagate_error(error, g_steal_pointer(&problem));
+            return NULL;
+        }
+    }
+    return g_steal_pointer(&ids);
+}
+
+GArray *orch_web_requested(struct web_call *call, GError **error)
+{
+    return orch_web_query_text(call, "runs", NULL) ? ids_of_keys(call, error)
+                                                   : orch_web_listing(call, NULL, error);
+}
+
 /* ---- a page -----------------------------------------------------------------------------------
  */
 
@@ -170,10 +199,13 @@ bool orch_web_api_runs(struct web_call *call, GError **error)
     if (!orch_web_query_int(call, "offset", 0, INT32_MAX, &offset, error) ||
         !orch_web_query_int(call, "limit", 0, PAGE_MAX, &limit, error))
         return false;
-    g_autofree char *version = NULL;
-    GArray *ids = orch_web_listing(call, &version, error);
-    if (!ids)
+    GArray *ids = orch_web_requested(call, error);
+    g_autofree char *version = ids ? orch_store_version(call->store, error) : NULL;
+    if (!version) {
+        if (ids)
+            g_array_unref(ids);
         return false;
+    }
     g_auto(GStrv) columns =
         orch_web_query_list(call, "columns", "key,state,experiment,setting,wall_s");
     struct page page = {.rows = json_array(), .columns = (int)g_strv_length(columns)};

@@ -112,6 +112,9 @@ bool orch_web_api_artifact(struct web_call *call, GError **error);
  * are cached. The caller unrefs. `*out_version` (caller frees; may be NULL) becomes the store's
  * version. */
 GArray *orch_web_listing(struct web_call *call, char **out_version, GError **error);
+/** Returns the ids of the runs that a request names: `runs` (keys, in their order; those that the
+ * store has not are left out), else its listing. The caller unrefs. */
+GArray *orch_web_requested(struct web_call *call, GError **error);
 void orch_web_listings_free(GQueue *listings);
 /** Returns a text that is equal for requests with the same listing. The caller frees. */
 char *orch_web_listing_key(struct web_call *call, const char *version);

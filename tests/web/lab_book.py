@@ -85,6 +85,12 @@ def sorts():
     expect("both marked", len(all_of("th[aria-sort=descending]")), 2)
 
 
+def sorted_by_what_is_no_column():
+    """What the runs are sorted by is a column, too."""
+    go(SWEEP + "&sort=repeat&order=up&fold=0")
+    until("sorted by the repeat", lambda: "repeat" in heads() and one("th[aria-sort=ascending]").text.startswith("repeat"))
+
+
 def suggestions():
     go("#/runs")
     until("rows", lambda: len(rows()) >= 3)
@@ -193,6 +199,6 @@ def reads_only():
     expect("the button", one("#do-tag").is_enabled(), False)
 
 
-for part in (own_columns, lines_open, sorts, suggestions, selection, actions, changed, reads_only):
+for part in (own_columns, lines_open, sorts, sorted_by_what_is_no_column, suggestions, selection, actions, changed, reads_only):
     part()
 end()

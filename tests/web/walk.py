@@ -103,6 +103,8 @@ def looks(name):
             expect(f"{name}: width of the page at {width} pixels", run("return document.documentElement.scrollWidth"), width)
             shot(f"{name}-{width}-{'dark' if is_dark else 'light'}")
     window(1280)
+    time.sleep(0.5)  # the page is shown again in the other colours
+    until("it is shown again", lambda: not all_of("[aria-busy]"))
 
 
 def end():

@@ -58,12 +58,8 @@ export function csvCell(value) {
 
 async function exportTable(keys, columns) {
   const rows = [];
-  for (let i = 0; i < keys.length; i += 60) { // a condition has at most 4 KiB
-    const where = keys.slice(i, i + 60).map((k) => `key = ${k}`).join(' or ');
-    rows.push(...(await get('runs', {where, columns: columns.join(','), limit: 200})).rows);
-  }
-  const at = columns.indexOf('key'), order = new Map(keys.map((k, i) => [k, i]));
-  rows.sort((a, b) => order.get(a[at]) - order.get(b[at]));
+  for (let i = 0; i < keys.length; i += 100) // an address has at most 8 KiB
+    rows.push(...(await get('runs', {runs: keys.slice(i, i + 100).join(','), columns: columns.join(','), limit: 100})).rows);
   download('runs.csv', [columns, ...rows].map((row) => row.map(csvCell).join(',')).join('\r\n') + '\r\n');
 }
 

@@ -56,13 +56,13 @@ export function firstColumns(fields) {
 /* Left out one by one, the first of them first, while the columns are wider than the window. */
 const DISPENSABLE = ['who', 'number 3', 'ended', 'number 2', 'experiment'];
 
-/** Leaves out what does not fit beside the rest. widths: of columns by name, in pixels. */
-export function fitting(columns, fields, widths, beside) {
+/** Leaves out what does not fit beside the rest, but nothing of `pinned`. widths: of columns by name, in pixels. */
+export function fitting(columns, fields, widths, beside, pinned) {
   const numbers = numbersOf(fields), room = Math.min(innerWidth, ROOM_MAX) - 36 - BOX_WIDTH - beside;
   let kept = columns;
   for (const name of DISPENSABLE.map((d) => /^number \d$/.test(d) ? numbers[d.at(-1) - 1] : d)) {
     if (kept.reduce((sum, c) => sum + widths(c), 0) <= room) break;
-    kept = kept.filter((c) => c !== name);
+    kept = kept.filter((c) => c !== name || pinned.includes(c));
   }
   return kept;
 }

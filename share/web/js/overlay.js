@@ -15,15 +15,12 @@ const PANELS_FIRST = 2, PANELS_MAX = 8;
 /* The runs of the page: by key, in the order of the address, else those that match. */
 async function readRuns(q) {
   const keys = (q.runs ?? '').split(',').filter(Boolean).slice(0, CURVES_MAX);
-  const where = keys.length ? keys.map((k) => `key = '${k.replaceAll("'", '')}'`).join(' or ') : q.where;
-  if (!where) return {runs: [], total: 0};
-  const {rows, total} = await get('runs', {where, columns: 'key,experiment,setting,repeat,cell,state', limit: CURVES_MAX});
+  if (!keys.length && !q.where) return {runs: [], total: 0};
+  const {rows, total} = await get('runs', {...(keys.length ? {runs: keys.join(',')} : {where: q.where}), columns: 'key,experiment,setting,repeat,cell,state', limit: CURVES_MAX});
   const runs = rows.map(([key, experiment, settings, repeat, cell, state]) => {
     const group = `${experiment ?? ''} ${setting(settings ?? {})}`.trim();
     return {key, experiment, cell, state, group, label: `${group}${repeat > 1 ? ` #${repeat}` : ''}`};
   });
-  const order = new Map(keys.map((k, i) => [k, i]));
-  if (keys.length) runs.sort((a, b) => (order.get(a.key) ?? 99) - (order.get(b.key) ?? 99));
   return {runs, total: keys.length ? runs.length : total, missing: keys.length - runs.length};
 }
 

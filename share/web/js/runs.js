@@ -23,7 +23,7 @@ export async function show(root, page) {
       if (error.status !== 400) throw error;
       return fieldsOf({}); // the condition is wrong, which the table will say
     });
-    usual = firstColumns(fields);
+    usual = suiting();
   }
   /* The columns of the address, else those chosen for these experiments; else nothing. */
   const chosenColumns = () => {
@@ -40,6 +40,13 @@ export async function show(root, page) {
     const order = (q.order || 'down').split(',');
     return (q.sort || 'ended').split(',').map((name, i) => ({name, order: order[i] ?? 'down'}));
   };
+
+  /* What suits the runs, and what they are sorted by. */
+  function suiting() {
+    const first = firstColumns(fields), further = sorts().map((s) => s.name).filter((name) => !first.includes(name) && name !== 'ended');
+    first.splice(first.indexOf('wall_s'), 0, ...further);
+    return first;
+  }
 
   await readFields();
   const filter = filterBox(q.where ?? '', (text) => { if (text !== (q.where ?? '')) { whole = false; change({where: text}); } }, names, fields);
@@ -107,7 +114,7 @@ export async function show(root, page) {
     const width = (name) => name === 'wall_s' ? (rows.some((r) => r.cells[at('forecast_s')]) ? 128 : 92)
       : Math.max(columnOf(name, fields.names).width, ...rows.map((r) => name in KNOWN && name !== 'state' ? 0 : 7.2 * (r.texts[name]?.length ?? 0) + 26));
     const spark = sparks ? SPARK_WIDTH : 0;
-    if (!chosenColumns()) usual = fitting(firstColumns(fields), fields, width, spark);
+    if (!chosenColumns()) usual = fitting(suiting(), fields, width, spark, q.sort ? sorts().map((s) => s.name) : []);
     const shown = columns().map((name) => {
       const c = {...columnOf(name, fields.names), width: width(name)};
       if (name === 'key') return {...c, show: (row) => keyCell(row, key(row))};
