@@ -2,9 +2,9 @@
 // The command that makes a run again, out of the one that made it.
 
 // options of 'orch run' and 'orch try' that are taken over, with their value
-const KEPT = ['-s', '--set', '-p', '--profile', '--name', '--artifact', '--inputs', '--metrics-from', '--timeout', '--resources', '--executor'];
+const KEPT = ['-s', '--set', '-p', '--profile', '--name', '--artifact', '--inputs', '--metrics-from', '--timeout', '--resources', '--repeat', '--executor'];
 const FLAGS_KEPT = ['--env', '--oversubscribe', '--no-pin', '--no-watch', '--live', '--frozen'];
-const VALUED = ['-x', '--sweep', '--search', '--trials', '--until', '--sampler', '--stop', '--repeat', '-j', '--jobs', '--gpus', '--part', '--budget', '--deadline',
+const VALUED = ['-x', '--sweep', '--search', '--trials', '--until', '--sampler', '--stop', '-j', '--jobs', '--gpus', '--part', '--budget', '--deadline',
   '--price', '--notify', '--remote', '--most-informative', '--require', '--db', '-C', '--format'];
 
 /** A word as a shell takes it. */
