@@ -4,6 +4,8 @@
 #ifndef ORCH_PREDICTORS_DENSE_H
 #define ORCH_PREDICTORS_DENSE_H
 
+#include "lib/base/x86_levels.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h> /* defines __GLIBC__ */
@@ -13,7 +15,7 @@
  * that results are bit-identical (no fused multiply-add: -ffp-contract=off). */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) &&                            \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define ORCH_WIDE __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#define ORCH_WIDE __attribute__((target_clones(ORCH_X86_V4, "avx2", "default")))
 #else
 #define ORCH_WIDE
 #endif

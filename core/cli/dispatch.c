@@ -6,6 +6,7 @@
 #include "core/cli/first_words.h"
 #include "core/cli/parts.h"
 #include "core/feature/feature.h"
+#include "core/results/installations.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
@@ -212,8 +213,8 @@ static int dispatch(struct orch_cli *cli, GError **error)
     }
     for (unsigned i = 0; argc && i < G_N_ELEMENTS(version_words); i++)
         if (strcmp(argv[0], version_words[i]) == 0) {
-            orch_cli_print("orch %s (plugin ABI %d.%d, store schema %d)", ORCH_VERSION,
-                           ORCH_ABI_MAJOR, ORCH_ABI_MINOR, ORCH_STORE_SCHEMA);
+            g_autofree char *version = orch_version_text();
+            orch_cli_print("%s", version);
             return ORCH_EXIT_OK;
         }
     if (!argc) {

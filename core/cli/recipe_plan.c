@@ -5,6 +5,7 @@
 #include "lib/base/ident.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* ---- the plan -------------------------------------------------------------------------------
  */

@@ -3,6 +3,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/program_path.h"
 #include "lib/watch/watch_memory.h"
 
 #include <stdlib.h>

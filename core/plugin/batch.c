@@ -198,6 +198,16 @@ static void append_stderr(GString *text, const GString *tail)
             g_string_append_printf(text, "\n  stderr: %.*s", LINE_CHARS, lines[i]);
 }
 
+/* "SEGV"; glibc before 2.32 has words alone. */
+static const char *abbreviation_of(int signal)
+{
+#if __GLIBC_PREREQ(2, 32)
+    return sigabbrev_np(signal);
+#else
+    return strsignal(signal);
+#endif
+}
+
 static void describe_end(GString *text, const struct orch_batch *batch)
 {
     const int status = batch->status;
@@ -207,7 +217,7 @@ static void describe_end(GString *text, const struct orch_batch *batch)
                                batch->timeout_s, what);
     else if (batch->is_status_known && WIFSIGNALED(status))
         g_string_append_printf(text, "plugin '%s' crashed in %s: signal %d (SIG%s)", batch->plugin,
-                               what, WTERMSIG(status), sigabbrev_np(WTERMSIG(status)));
+                               what, WTERMSIG(status), abbreviation_of(WTERMSIG(status)));
     else if (batch->last_error)
         g_string_append(text, batch->last_error);
     else if (batch->is_status_known)

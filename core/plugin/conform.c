@@ -10,6 +10,7 @@
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/program_path.h"
 #include "lib/base/subprocess.h"
 #include "lib/base/temporary.h"
 #include "lib/base/text.h"

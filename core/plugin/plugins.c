@@ -12,6 +12,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/program_path.h"
 #include "lib/wire/manifest.h"
 #include "lib/wire/value.h"
 

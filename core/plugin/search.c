@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/program_path.h"
 #include "lib/base/text.h"
 
 #include <errno.h>

@@ -7,6 +7,7 @@
 #include "core/plugin/plugins.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/program_path.h"
 #include "lib/base/text.h"
 
 #include <errno.h>
@@ -111,6 +112,8 @@ static GPtrArray *prepare(const char *name, const char *language, const char *fo
     GPtrArray *outputs = g_ptr_array_new_with_free_func(output_free);
     const char *file;
     while (outputs && (file = g_dir_read_name(dir))) {
+        if (strcmp(file, "__pycache__") == 0) /* pip compiles what it installs */
+            continue;
         struct output *output = read_template(from, file, &words, folder, error);
         if (output)
             g_ptr_array_add(outputs, output);

@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/program_path.h"
 #include "lib/base/text.h"
 #include "lib/wire/secret.h"
 #include "lib/wire/trial.h"

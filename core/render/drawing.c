@@ -3,7 +3,7 @@
 
 #include "core/render/font.h"
 #include "lib/base/error.h"
-#include "lib/base/file.h"
+#include "lib/base/program_path.h"
 
 #include <dlfcn.h>
 

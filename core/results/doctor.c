@@ -2,11 +2,12 @@
 #include "core/results/doctor.h"
 
 #include "core/feature/feature.h"
+#include "core/results/installations.h"
 #include "core/schedule/slot_leases.h"
 
 #include "lib/base/error.h"
-#include "lib/base/file.h"
 #include "lib/base/mount_space.h"
+#include "lib/base/program_path.h"
 #include "lib/base/text.h"
 #include "lib/vcs/git_config.h"
 #include "store/filesystem_probe.h"
@@ -15,45 +16,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-static void free_finding(gpointer pointer)
-{
-    struct orch_finding *finding = pointer;
-    g_free(finding->what);
-    g_free(finding->detail);
-    g_free(finding->hint);
-    g_free(finding);
-}
-
-void orch_findings_init(struct orch_findings *findings)
-{
-    *findings = (struct orch_findings){.rows = g_ptr_array_new_with_free_func(free_finding)};
-}
-
-void orch_findings_clear(struct orch_findings *findings)
-{
-    g_ptr_array_unref(findings->rows);
-    *findings = (struct orch_findings){0};
-}
-
-void orch_findings_add(struct orch_findings *findings, const char *what, const char *level,
-                       const char *detail, const char *hint)
-{
-    struct orch_finding *row = g_new0(struct orch_finding, 1);
-    *row = (struct orch_finding){g_strdup(what), level, g_strdup(detail), g_strdup(hint)};
-    g_ptr_array_add(findings->rows, row);
-    findings->problems += strcmp(level, "problem") == 0;
-}
-
 static char *first_line(const GError *error)
 {
     g_auto(GStrv) lines = g_strsplit(error->message, "\n", 2);
     return g_strdup(lines[0]);
-}
-
-void orch_findings_add_program(struct orch_findings *findings, const char *name)
-{
-    g_autofree char *path = g_find_program_in_path(name);
-    orch_findings_add(findings, name, path ? "ok" : "missing", path ? path : "not on the PATH", "");
 }
 
 static void look_at_machine(struct orch_workspace *workspace, struct orch_findings *f)
@@ -254,7 +220,8 @@ static void look_at_parts(struct orch_findings *f)
     g_autofree char *torch = orch_program_module("orch-torch.so");
     bool there = torch && access(torch, F_OK) == 0;
     orch_findings_add(f, "LibTorch adapter", there ? "ok" : "missing",
-                      there ? torch : "training is left out", there ? "" : "./build.sh torch");
+                      there ? torch : "training is left out",
+                      there ? "" : orch_program_torch_hint());
     static const char *const programs[] = {"git", "python3", "mpirun", "nvcc"};
     for (unsigned i = 0; i < G_N_ELEMENTS(programs); i++)
         orch_findings_add_program(f, programs[i]);
@@ -311,6 +278,7 @@ void orch_doctor_look(struct orch_workspace *workspace, struct orch_plugins *plu
     look_at_filesystem(workspace, findings);
     look_at_disk(workspace, findings);
     look_at_parts(findings);
+    orch_installations_look(findings);
     look_at_features(workspace, findings);
     look_at_apart(findings);
     look_at_plugins(plugins, findings);

@@ -5,26 +5,8 @@
 #define ORCH_CORE_RESULTS_DOCTOR_H
 
 #include "core/plugin/plugins.h"
+#include "core/results/findings.h"
 #include "core/workspace/workspace.h"
-
-struct orch_finding {
-    char *what;        /* "machine", "GPU", "store: layout", ... */
-    const char *level; /* "ok", "missing" (some feature is not available) or "problem"; static */
-    char *detail;
-    char *hint; /* what to do; "" when there is nothing to do */
-};
-struct orch_findings {
-    GPtrArray *rows; /* struct orch_finding * */
-    unsigned problems;
-};
-void orch_findings_init(struct orch_findings *findings);
-void orch_findings_clear(struct orch_findings *findings);
-/** Adds a row; the texts are copied, but `level` is static. */
-void orch_findings_add(struct orch_findings *findings, const char *what, const char *level,
-                       const char *detail, const char *hint);
-
-/** Adds whether a program is on the PATH; trials that need it are skipped when it is not. */
-void orch_findings_add_program(struct orch_findings *findings, const char *name);
 
 /** Looks at the machine, git, the store and its file system, the program's parts and the plugins.
  * Never fails: what cannot be read is a finding. */

@@ -6,7 +6,7 @@
 #include "core/schedule/schedule_private.h"
 
 #include "core/plan/fingerprint.h"
-#include "lib/base/file.h"
+#include "lib/base/program_path.h"
 #include "lib/base/text.h"
 #include "lib/vcs/share.h"
 

@@ -5,11 +5,13 @@
  * sources, so their sizes are bounded when they are read. */
 #include "core/workspace/environment.h"
 
+#include "core/plugin/adapter.h"
 #include "core/plugin/search.h"
 #include "core/recipe/needs.h"
 #include "core/workspace/python_env.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/program_path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,6 @@
 enum { ROWS_NAMED_MAX = 6, MEMBERS_MAX = 64, VERSION_CHARS_MAX = 64, LIST_BYTES_MAX = 1 << 20 };
 #define PACKAGES "packages"
 #define UNKNOWN "unknown"
-#define TORCH_ADAPTER "orch-torch.so"
 
 /* Packages that change what a program computes or how fast: they are recorded by name. */
 static const char *const NAMED_PACKAGES[] = {"accelerate",
@@ -132,16 +133,6 @@ static void add_python(json_t *facts, const struct orch_python *python)
     }
 }
 
-/* True when one of orch's own plugins loads the LibTorch adapter: its binary then contains the
- * adapter's name. */
-static bool names_adapter(const char *path)
-{
-    g_autofree char *bytes = NULL;
-    size_t length = 0;
-    return orch_file_read(path, (size_t)64 << 20, &bytes, &length, NULL) &&
-           memmem(bytes, length, TORCH_ADAPTER, strlen(TORCH_ADAPTER));
-}
-
 /* The file beside the adapter that plugins load (orch_torch_load) with the version of its LibTorch:
  * orch-torch.version for orch-torch.so. NULL when the program's plugin folder is unknown. The
  * caller frees. */
@@ -159,7 +150,7 @@ static char *adapter_version_path(void)
 static void add_libtorch(json_t *facts, const struct orch_manifest *manifest)
 {
     if (manifest->kind != ORCH_PLUGIN_COMPILED || !manifest->path ||
-        !orch_search_is_own(manifest->path) || !names_adapter(manifest->path))
+        !orch_search_is_own(manifest->path) || !orch_adapter_is_named(manifest->path))
         return;
     g_autofree char *path = adapter_version_path();
     g_autofree char *text = NULL;

@@ -3,9 +3,9 @@
 
 #include "features/hardware/measure.h"
 #include "lib/base/error.h"
-#include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/program_path.h"
 #include "lib/base/subprocess.h"
 #include "lib/base/text.h"
 #include "lib/devices/hardware.h"

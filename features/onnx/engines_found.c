@@ -2,7 +2,7 @@
 /* Which engines plugin onnxrun finds on this machine. */
 #include "features/onnx/engines_found.h"
 #include "core/results/doctor.h"
-#include "lib/base/file.h"
+#include "lib/base/program_path.h"
 #include "lib/onnx/onnxruntime.h"
 
 #include <unistd.h>

@@ -4,8 +4,8 @@
 #include "features/slurm/slurm_command.h"
 #include "features/slurm/slurm_private.h"
 #include "lib/base/error.h"
-#include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/program_path.h"
 #include "lib/vcs/vcs.h"
 
 #include <math.h>

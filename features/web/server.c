@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/program_path.h"
 #include "store/store_dir.h"
 
 #include <glib-unix.h>

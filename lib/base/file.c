@@ -279,49 +279,6 @@ char *orch_path_absolute(const char *path, const char *base)
     return g_canonicalize_filename(path, base);
 }
 
-char *orch_program_path(const char *part, GError **error)
-{
-    static const struct {
-        const char *part;
-        const char *candidates[4]; /* relative to the folder of the running program */
-    } places[] = {
-        {"orch-host", {"orch-host", "../libexec/orch/orch-host", "../orch-host"}},
-        {"orch-web", {"orch-web", "../libexec/orch/orch-web"}},
-        {"orch-cairo.so",
-         {"orch-cairo.so", "../lib/orch/orch-cairo.so", "../../lib/orch/orch-cairo.so"}},
-        {"orch-watch.so",
-         {"orch-watch.so", "../lib/orch/orch-watch.so", "../../lib/orch/orch-watch.so",
-          "../orch-watch.so"}},
-        {"plugins", {"plugins", "../lib/orch/plugins", "../plugins", "../../lib/orch/plugins"}},
-        {"share", {"share", "../share/orch", "../share", "../../share/orch"}},
-    };
-    char exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    g_autofree char *folder = NULL;
-    if (n > 0) {
-        exe[n] = 0;
-        folder = g_path_get_dirname(exe);
-    }
-    for (unsigned i = 0; folder && i < G_N_ELEMENTS(places); i++) {
-        for (unsigned j = 0; strcmp(places[i].part, part) == 0 && j < 4 && places[i].candidates[j];
-             j++) {
-            g_autofree char *path = g_build_filename(folder, places[i].candidates[j], NULL);
-            if (access(path, F_OK) == 0)
-                return g_canonicalize_filename(path, NULL);
-        }
-    }
-    orch_error_set(error, ORCH_ERROR_IO,
-                   "run './build.sh build', or install with './build.sh install'",
-                   "cannot find '%s' beside the program", part);
-    return NULL;
-}
-
-char *orch_program_module(const char *name)
-{
-    g_autofree char *plugins = orch_program_path("plugins", NULL);
-    return plugins ? g_build_filename(plugins, "common", name, NULL) : NULL;
-}
-
 char *orch_path_utf8(const char *folder, GError **error)
 {
     if (g_utf8_validate(folder, -1, NULL))

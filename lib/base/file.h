@@ -76,13 +76,4 @@ const char *orch_path_below(const char *path, const char *folder);
 /** The same, but "" for the folder itself. */
 const char *orch_path_within(const char *path, const char *folder);
 
-/** Location of a part of this program, built or installed: "orch-host" (program), "plugins"
- * (folder), "share" (folder of data files such as skeletons and the Python helper; in the source
- * tree unless installed). Fails with ORCH_ERROR_IO if it is not found. Caller frees. */
-char *orch_program_path(const char *part, GError **error);
-/** Where a file that plugins share belongs: "orch-torch.so", "orch-smpi-worker". It is missing
- * where its libraries were missing at build time. NULL without a folder of plugins. Caller frees.
- */
-char *orch_program_module(const char *name);
-
 #endif

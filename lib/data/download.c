@@ -2,6 +2,7 @@
 #include "lib/data/download.h"
 
 #include "lib/base/error.h"
+#include "lib/base/program_path.h"
 #include "lib/base/shared_file.h"
 
 #include <curl/curl.h>
@@ -113,6 +114,25 @@ static void allow_http_only(CURL *curl)
 #endif
 }
 
+/* Certificates of the authorities that sign those of servers: our own libcurl is built without the
+ * place of a system. NULL where there are none. */
+static const char *own_certificates;
+static const char *find_certificates(void)
+{
+    const char *const places[] = {
+        g_getenv("SSL_CERT_FILE"),
+        g_getenv("CURL_CA_BUNDLE"),
+        "/etc/ssl/certs/ca-certificates.crt", /* Debian, Ubuntu, Arch, Alpine */
+        "/etc/pki/tls/certs/ca-bundle.crt",   /* Fedora, RHEL */
+        "/etc/ssl/ca-bundle.pem",             /* openSUSE */
+        "/etc/ssl/cert.pem",
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(places); i++)
+        if (places[i] && access(places[i], R_OK) == 0)
+            return places[i];
+    return NULL;
+}
+
 static void set_up(struct transfer *t)
 {
     CURL *curl = t->curl;
@@ -120,6 +140,8 @@ static void set_up(struct transfer *t)
     allow_http_only(curl);
     curl_api.setopt(curl, CURLOPT_URL, t->want->url);
     curl_api.setopt(curl, CURLOPT_USERAGENT, "orch");
+    if (own_certificates)
+        curl_api.setopt(curl, CURLOPT_CAINFO, own_certificates);
     curl_api.setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_api.setopt(curl, CURLOPT_FAILONERROR, 1L);
     curl_api.setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
@@ -283,12 +305,19 @@ static bool find_symbol(void *library, const char *name, void *out_function)
     return address;
 }
 
+/* The system's library comes first: it is kept up to date and knows the system's certificates. A
+ * wheel brings one along for systems that have none. */
 static bool find_curl(void)
 {
     static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.so"};
     void *library = NULL;
     for (size_t i = 0; i < G_N_ELEMENTS(names) && !library; i++)
         library = dlopen(names[i], RTLD_NOW);
+    g_autofree char *own = library ? NULL : orch_program_path("libcurl.so.4", NULL);
+    if (own) {
+        library = dlopen(own, RTLD_NOW);
+        own_certificates = find_certificates();
+    }
     return library && find_symbol(library, "curl_global_init", &curl_api.global_init) &&
            find_symbol(library, "curl_easy_init", &curl_api.init) &&
            find_symbol(library, "curl_easy_reset", &curl_api.reset) &&

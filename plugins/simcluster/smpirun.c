@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/program_path.h"
 #include "lib/base/spawn.h"
 #include "lib/base/text.h"
 

@@ -2,7 +2,7 @@
 #include "plugins/replay/actor/worker_pool.h"
 
 #include "lib/base/error.h"
-#include "lib/base/file.h"
+#include "lib/base/program_path.h"
 
 #include <errno.h>
 #include <fcntl.h>

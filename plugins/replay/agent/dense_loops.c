@@ -5,13 +5,15 @@
  * multiply-adds, so that all of them give the same numbers. */
 #include "plugins/replay/agent/dense_loops.h"
 
+#include "lib/base/x86_levels.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h> /* defines __GLIBC__ */
 
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) &&                            \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define EACH_CPU __attribute__((target_clones("arch=x86-64-v3", "default")))
+#define EACH_CPU __attribute__((target_clones(ORCH_X86_V3, "default")))
 #else
 #define EACH_CPU
 #endif

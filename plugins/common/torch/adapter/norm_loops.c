@@ -3,11 +3,13 @@
  * constant in the callers, so that the inner loops have no branch and vectorise over channels. */
 #include "plugins/common/torch/adapter/norm_loops.h"
 
+#include "lib/base/x86_levels.h"
+
 #include <stddef.h>
 #include <string.h>
 
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__)
-#define EACH_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define EACH_CPU __attribute__((target_clones(ORCH_X86_V4, ORCH_X86_V3, "default")))
 #else
 #define EACH_CPU
 #endif
