@@ -34,6 +34,8 @@ PAPER_PACKAGES='weasyprint:weasyprint poppler-utils:pdftoppm python3-nbformat: p
 BROWSER_PACKAGES='chromium:chromium chromium-driver:chromedriver python3-selenium:'
 # optional: the shells whose completion is tested, besides bash
 SHELL_PACKAGES='zsh:zsh fish:fish'
+# what makes a wheel, and tries it in a virtual environment
+WHEEL_PACKAGES='patchelf:patchelf python3-venv:'
 # optional: PyTorch itself, against which the tests hold networks, their counts and weights
 PYTORCH_PACKAGES='python3-torch: python3-torchvision: python3-onnx:'
 TORCH_PACKAGES='g++:g++ libtorch-dev: dataset-fashion-mnist:'
@@ -135,6 +137,8 @@ usage: ./build.sh COMMAND
                         the header and pkg-config file that plugin authors need
   deb                   Debian packages of what was built here, in BUILD/deb: orch, and orch-plugins-torch, -mpi, ... where
                         the tree has them ('./build.sh torch --torch debian' first)
+  wheel [OUT]           a Python package of the program (without LibTorch, MPI and OpenCV) for machines as new as this one, into
+                        OUT (default dist); packaging/wheel.sh makes the one for all Linux with glibc 2.29 or later
   clean                 remove what was built
   packages              print the Debian packages, a line for each stage
 
@@ -598,6 +602,7 @@ run_tests() {
     want 'the pages' "$BROWSER_PACKAGES"
     want 'reports on paper' "$PAPER_PACKAGES"
     want 'completion' "$SHELL_PACKAGES"
+    want 'wheels' "$WHEEL_PACKAGES"
     python_has torchvision && python_has onnx || want "PyTorch's own counts" "$PYTORCH_PACKAGES"
     configure "$BUILD" -DORCH_TORCH=on
     compile "$BUILD"
@@ -665,9 +670,19 @@ run_deb() {
     say "next: apt-get install '$(realpath "$BUILD")/deb/'*.deb"
 }
 
+run_wheel() {
+    local out=${1:-dist}
+    need 'wheels' "${WHEEL_PACKAGES%% *}"
+    build_core
+    rm -rf "$BUILD/stage"
+    cmake --install "$BUILD" --prefix "$BUILD/stage" >"$BUILD.log" || { tail "$BUILD.log" >&2; die 'installing for the wheel failed'; }
+    python3 packaging/wheel.py "$BUILD/stage" "$out"
+    rm -rf "$BUILD/stage"
+}
+
 command=${1:-help}
 [ $# -gt 0 ] && shift
-case $command in run | test | build | gpu | torch | all | simgrid | asan | coverage | install | deb) lock ;; esac
+case $command in run | test | build | gpu | torch | all | simgrid | asan | coverage | install | deb | wheel) lock ;; esac
 case $command in
     run)
         [ $# -gt 0 ] || die "usage: ./build.sh run RECIPE [ARG...]"
@@ -692,8 +707,9 @@ case $command in
     coverage) run_coverage "$@" ;;
     install) run_install "$@" ;;
     deb) run_deb ;;
+    wheel) run_wheel "$@" ;;
     clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD-coverage" "$BUILD.log" "$BUILD-apt.log" "$BUILD-asan.log" "$BUILD-coverage.log" orch ;;
-    packages) for stage in CORE TOPOLOGY TEST MPI SIMGRID OPENCV ONNXRUNTIME SLURM PAPER BROWSER PYTORCH TORCH DEB; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
+    packages) for stage in CORE TOPOLOGY TEST MPI SIMGRID OPENCV ONNXRUNTIME SLURM PAPER BROWSER WHEEL PYTORCH TORCH DEB; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
     help | -h | --help) usage ;;
     *) usage >&2; die "unknown command '$command'" ;;
 esac

@@ -53,7 +53,7 @@ import weakref
 import zlib
 
 __all__ = ["start", "runs", "best", "report", "export_ops", "Trial", "Run", "Error"]
-__version__ = "1.0.0"
+__version__ = "0.1.0"  # of the program, too: CMakeLists.txt and packaging/ read it here
 
 _LINE_MAX = 65536  # bytes of a line with its end, the protocol's limit
 _JOIN_LINE_MAX = 4096  # what a pipe takes whole when several processes write (PIPE_BUF)
@@ -746,12 +746,18 @@ class _Sender:
         return self.problem
 
 
+def _program():
+    """The program: $ORCH_PROGRAM, the one that pip installed with this module, else that of the PATH."""
+    own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "orch_run", "bin", "orch")
+    return os.environ.get("ORCH_PROGRAM") or (own if os.access(own, os.X_OK) else shutil.which("orch"))
+
+
 class _Recorder(_Sender):
     """`orch record`: a process that lives on after this one until the run is in the store. Ctrl-C
     does not reach it."""
 
     def __init__(self, begin):
-        program = os.environ.get("ORCH_PROGRAM") or shutil.which("orch")
+        program = _program()
         if not program:
             raise Error(
                 "orch: no program 'orch' on the PATH to record this run with\n"
@@ -1482,7 +1488,7 @@ def _real(value):
 
 def _ask(*words, db=None):
     """What a command of orch prints, as JSON."""
-    program = os.environ.get("ORCH_PROGRAM") or shutil.which("orch")
+    program = _program()
     if not program:
         raise Error("orch: no program 'orch' on the PATH\n  hint: put its folder on the PATH, or set "
                     "ORCH_PROGRAM=/path/to/orch")

@@ -39,7 +39,7 @@ foreach(recipe hw3 hw4 hw7 lab5 lecture7)
   set_tests_properties(cli.0536-report-fits-${recipe} PROPERTIES LABELS "slow" TIMEOUT 1800)
 endforeach()
 # wait for real seconds, train with LibTorch, or measure the machine
-set_tests_properties(cli.0008-two-terminals cli.0052-paper cli.0044-budget cli.0057-classes cli.0115-final-accuracy cli.0116-best-compare cli.0093-strangers-store cli.0095-stuck-trials PROPERTIES LABELS "slow")
+set_tests_properties(cli.0008-two-terminals cli.0052-paper cli.0044-budget cli.0057-classes cli.0115-final-accuracy cli.0116-best-compare cli.0093-strangers-store cli.0095-stuck-trials cli.0595-wheel PROPERTIES LABELS "slow")
 # train detectors with LibTorch
 set_tests_properties(cli.0481-detect cli.0482-detect-bad-input cli.0483-detect-folders cli.0485-detect-test-mode PROPERTIES LABELS "torch;slow" TIMEOUT 1200)
 # run the parts of a recipe one after the other

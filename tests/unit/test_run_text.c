@@ -11,7 +11,8 @@ static const char GOLDEN[] =
     "{\"argv\":\"[\\\"orch\\\",\\\"run\\\",\\\"hw4.recipe\\\"]\",\"artifacts\":[{\"bytes\":3,"
     "\"name\":\"weights\",\"sha256\":"
     "\"2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae\"}],\"attempt\":1,"
-    "\"build\":\"b1\",\"device_key\":\"2x Tesla V100-SXM2-16GB\",\"digest\":\"" DIGEST "\",\"ended_ns\":1763700012345678901,\"exit_code\":0,"
+    "\"build\":\"b1\",\"device_key\":\"2x Tesla V100-SXM2-16GB\",\"digest\":\"" DIGEST
+    "\",\"ended_ns\":1763700012345678901,\"exit_code\":0,"
     "\"experiment\":\"finetune\",\"facts\":\"{\\\"load\\\":0.5}\",\"fingerprint\":\"" FIXTURE_PRINT
     "\",\"forecasts\":[{\"fingerprint\":\"" FIXTURE_PRINT "\",\"machine\":\"V100\","
     "\"made_ns\":1763699999000000000,\"model\":\"forest\",\"p5\":10.5,\"p50\":12.0,\"p95\":null,"
@@ -34,7 +35,8 @@ static const char GOLDEN[] =
     "\"18364758544493064720\",\"signal\":0,\"source_branch\":\"main\",\"source_commit\":"
     "\"83c3b1d4e6cba4bff1c4a7f6a4ee4dcd5bbd1e2f\",\"source_dirty\":true,\"source_remote\":"
     "\"git@example.org:lab/hw4.git\",\"source_tree\":\"4b825dc642cb6eb9a060e54bf8d69288fbee4904\","
-    "\"started_ns\":1763700000000000000,\"state\":\"ok\",\"wall_ms\":12345.678901,\"who\":\"gr\xc3\xbc\xc3\x9f\"}\n"
+    "\"started_ns\":1763700000000000000,\"state\":\"ok\",\"wall_ms\":12345.678901,\"who\":"
+    "\"gr\xc3\xbc\xc3\x9f\"}\n"
     "{\"metric\":\"loss\",\"unit\":\"\",\"better\":\"min\",\"points\":3}\n"
     "[1,10.5,2.5]\n[2,20.25,null]\n[3,30,\"inf\"]\n"
     "{\"metric\":\"speed\",\"unit\":\"images/s\",\"better\":\"max\",\"points\":3}\n"

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+from orch_run import main
+
+main()
