@@ -75,8 +75,7 @@ static void set_failure(const struct orch_subprocess_end *end, GError **error)
             return;
         }
     orch_error_set(error, ORCH_ERROR_PLUGIN,
-                   "PyTorch 1.13 to 2.x and GCC 10 or later are supported; the free memory must be "
-                   "1.5 GiB",
+                   "a newer compiler may help (CXX=PATH CC=PATH), or another version of PyTorch",
                    "the LibTorch adapter did not compile (status %d): %s", end->status, said);
 }
 
