@@ -18,7 +18,12 @@ char *orch_number_format(double value)
         return g_strdup_printf("%.0f", value);
     if (size >= 1e6 || size < 1e-4)
         return g_strdup(g_ascii_formatd(text, sizeof text, "%.3e", value));
-    int digits = size >= 1000 ? 1 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4;
+    int digits = size >= 100    ? 1
+                 : size >= 10   ? 2
+                 : size >= 1    ? 3
+                 : size >= 0.01 ? 4
+                 : size >= 1e-3 ? 5
+                                : 6;
     char format[8];
     snprintf(format, sizeof format, "%%.%df", digits);
     g_ascii_formatd(text, sizeof text, format, value);

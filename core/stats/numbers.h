@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Formats 4 significant digits, without exponent between 1e-4 and 1e6. The caller frees. */
+/** Formats 4 significant digits, 3 below 0.1 and a decimal from 1000 on, without exponent between
+ * 1e-4 and 1e6. The caller frees. */
 char *orch_number_format(double value);
 /** Formats `count` numbers with the same digits, as many as show two digits of half the `range`
  * (0.912 with 0.905 to 0.918; 1,234 with 1,180 to 1,290), whatever the size of the numbers. The
