@@ -6,6 +6,8 @@ set(ORCH_C_WARNINGS -Wstrict-prototypes -Wmissing-prototypes -Werror=implicit-fu
 if(ORCH_WERROR)
   list(APPEND ORCH_WARNINGS -Werror)
 endif()
+# messages name files as the tree does, not by where the tree lies
+add_compile_options("-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
 add_compile_options(${ORCH_WARNINGS} -fvisibility=hidden -fstack-protector-strong)
 add_compile_options("$<$<COMPILE_LANGUAGE:C>:${ORCH_C_WARNINGS}>")
 add_compile_definitions(_GNU_SOURCE)

@@ -22,6 +22,10 @@ static void use_rows(const struct onnx_writer *a, const char *table, int64_t cou
 
 bool orch_onnx_write_embedding(const struct onnx_writer *a)
 {
+    /* OPT's positions begin at row 2 of their table, which the graph does not say. */
+    if (a->node->rows == ORCH_NET_ROWS_POSITIONS &&
+        g_str_has_suffix(a->node->name, "embed_positions"))
+        return false;
     const char *table = orch_onnx_writer_tensor(a, 0);
     if (a->node->rows == ORCH_NET_ROWS_TOKENS)
         orch_onnx_writer_add_two(a, "Gather", a->out, table, a->in);

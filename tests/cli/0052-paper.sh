@@ -9,7 +9,7 @@ ok orch report recipes/hw9.recipe --out out
 says 'out/index.html'
 same "$out" ''
 check check_page.py out/index.html
-grep -q '6 tables, ' "$SCRATCH/said" || _fail 'tables are missing on the page'
+grep -q '5 tables, ' "$SCRATCH/said" || _fail 'tables are missing on the page'
 check check_contrast.py out/index.html
 same "$(cat out/notes.txt)" mine
 grep -q '<script' out/index.html && _fail 'a name became a script'

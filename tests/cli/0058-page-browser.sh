@@ -26,7 +26,7 @@ frame.srcdoc = PAGE;
 </script>""".replace("PAGE", json.dumps(page).replace("<\\\\/", "<\\/")))
 P
 ok browse --dump-dom "file://$PWD/phone.html"
-same "$(printf '%s' "$out" | sed -n 's|.*<p id="said">\([^<]*\)</p>.*|\1|p')" 'beyond 0 tables 6 boxed 6'
+same "$(printf '%s' "$out" | sed -n 's|.*<p id="said">\([^<]*\)</p>.*|\1|p')" 'beyond 0 tables 5 boxed 5'
 ok browse --print-to-pdf="$PWD/page.pdf" "file://$PWD/out/index.html"
 [ "$(head -c 5 page.pdf)" = '%PDF-' ] || _fail 'it does not print'
 if command -v pdftotext >/dev/null; then

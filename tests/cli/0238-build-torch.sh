@@ -6,7 +6,7 @@ for probe in g++ ninja pkg-config protoc-c make; do command -v $probe >/dev/null
 cmake=$(command -v cmake)
 cat >"$SCRATCH/bin/cmake" <<C
 #!/bin/sh
-case "\$*" in *" -P "*) exec "$cmake" "\$@" ;; esac
+case "\$*" in *" -P "* | --version) exec "$cmake" "\$@" ;; esac
 echo "\$*" >>"$SCRATCH/configured"; mkdir -p build; : >>build/CMakeCache.txt
 C
 printf '#!/bin/sh\n' >"$SCRATCH/bin/ninja"

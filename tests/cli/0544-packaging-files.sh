@@ -1,8 +1,8 @@
 # The files of packaging say what the tree says: version and libraries of the conda recipe, what Docker's context leaves out, commands of build.sh;
 # the modulefile finds its prefix from its own place.
 . "$(dirname "$0")/lib.sh"
-version=$(sed -n 's/^project(orch VERSION \([0-9.]*\).*/\1/p' "$SOURCE/CMakeLists.txt")
-same "$(sed -n 's/^  version: //p' "$SOURCE/conda/recipe.yaml" | head -n 1)" "$version" 'versions in conda/recipe.yaml and CMakeLists.txt'
+version=$(sed -n 's/^__version__ = "\([0-9.]*\)".*/\1/p' "$SOURCE/share/python/orch.py")
+same "$(sed -n 's/^  version: //p' "$SOURCE/conda/recipe.yaml" | head -n 1)" "$version" 'versions in conda/recipe.yaml and share/python/orch.py'
 # what conda's environment has, besides tools and what only 'report --pdf' and the tests use
 libraries=$(sed -n 's/^  - \([a-z0-9.-]*\).*/\1/p' "$SOURCE/environment.yml" |
     grep -vxE '(c|cxx)-compiler|cmake|ninja|pkg-config|git|python|sqlite|weasyprint|cmocka')

@@ -16,7 +16,7 @@ S
 stub cmake <<'S'
 #!/bin/bash
 [[ $* = *' -P '* ]] && { echo '-- found: LibTorch 2.0.0 of a stub'; exit; }
-[[ $* = *--install* ]] && exit
+[[ $* = *--install* || $1 = --version ]] && exit
 touch build/build.ninja
 echo "$*" >configured
 for word; do case $word in -DORCH_CUDA=*) on=${word#*=} ;; esac done

@@ -21,6 +21,7 @@ import tempfile
 LIMIT_S = 20
 # what stands for an argument or an option's value in a usage; {run} is a key of the store, {out} a fresh name
 VALUES = {
+    "SHARE|BLOCKS": "0.5", "R": "8", "WAY=N,...": "dp=2",
     "RECIPE": "r.recipe", "RECIPE...": "r.recipe", "PROBLEM|EXPERIMENT...": "tune", "EXPERIMENT...": "tune", "EXPERIMENT": "tune",
     "RUN": "{run}", "RUN...": "{run}", "RUN|RECIPE...": "{run}", "RUN|FILTER": "{run}", "A": "{run}", "B": "@last", "A..B": None, "DIR": "{out}",
     "METRIC": "final", "NAME": "accuracy", "NAME...": "accuracy", "NAME|PATH": "./job.plugin", "NET": "resnet20", "NET|RUN": "resnet20",
@@ -143,7 +144,7 @@ def judge(words, sound, hostile):
     if is_json(sound[1]) and sound[0] == status and not is_json(out):
         return f"no JSON: {out[-200:]}"
     if "{run}" in words or ("--edited" in sys.argv and status == 3):
-        return None if status == sound[0] or "hint:" in text else f"status {status} without a hint: {text[-300:]}"
+        return None if status in (0, sound[0]) or "hint:" in text else f"status {status} without a hint: {text[-300:]}"
     if sound[0] == 0 and status not in (0, 7, 1):
         return f"status {status}, 0 over a sound store: {text[-300:]}"
     return None

@@ -34,13 +34,13 @@ for name, want in (("first dataset=-", [0.6, 0.7]), ("second dataset=-", [0.2, 0
     _fail 'series are not apart'
 # with --by: what the user names stays, the task is added
 ok orch plot --y acc --x step --by lr
-has 'second dataset=-'
-has 'lr=0.2'
+has 'second, -'
+has 'learning rate 0.2'
 ok orch plot --y acc --x lr --by experiment,dataset,class_count
 says_not 'different tasks'
 # a heat map has panels instead
 ok orch plot --kind heat --x lr --y experiment --z acc
-has 'dataset=cifar'
+has 'cifar'
 ok orch plot --y acc --x lr --across --by plugin
 has_not 'cifar'
 says_not 'different tasks'
@@ -49,13 +49,13 @@ ok orch plot --y acc --x lr -w 'experiment = second'
 says_not 'different tasks'
 # a table: rows of their own
 ok orch table --rows lr --value acc --format csv
-same "$(tr -d '\r' <<<"$out")" '"experiment, dataset, class_count, lr",acc
-first - - 0.1,0.6000
-first - - 0.2,0.7000
-first cifar 100 0.1,0.6500
-first cifar 100 0.2,0.7500
-second - - 0.1,0.2000
-second - - 0.2,0.3000'
+same "$(tr -d '\r' <<<"$out")" 'experiment,dataset,class_count,lr,acc
+first,-,-,0.1,0.6000
+first,-,-,0.2,0.7000
+first,cifar,100,0.1,0.6500
+first,cifar,100,0.2,0.7500
+second,-,-,0.1,0.2000
+second,-,-,0.2,0.3000'
 ok orch table --rows lr --value acc --across --format csv
 same "$(sed -n '$=' <<<"$out")" 3
 # compare: a block a task, both sides within it; no pair of runs of two tasks

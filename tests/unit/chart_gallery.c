@@ -405,13 +405,6 @@ static struct orch_chart *make_crowded_labels(void)
     return chart;
 }
 
-static struct orch_chart *make_one_point(void)
-{
-    struct orch_chart *chart = orch_chart_new(ORCH_CHART_LINE, "One point", "step", "loss");
-    orch_chart_add(series_of(chart, NULL, "", ORCH_SERIES_MEASURED), 7, 0.125);
-    return chart;
-}
-
 static struct orch_chart *make_negative(void)
 {
     struct orch_chart *chart =
@@ -460,7 +453,6 @@ const struct gallery_entry GALLERY[] = {
     {"time-axis", make_time_axis, {"wall time (s)", "tokens"}},
     {"roofline", make_roofline, {"FLOP per byte", "conv1", "fc6", "relu", "roofline"}},
     {"crowded-labels", make_crowded_labels, {"alone"}},
-    {"one-point", make_one_point, {"loss"}},
     {"negative", make_negative, {"gain (%)", "Lion"}},
     {"markup", make_markup, {"<script>alert(1)</script>", "y & z"}},
 };
