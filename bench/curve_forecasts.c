@@ -199,8 +199,8 @@ static int schedules(char **words)
             return 1;
         printf("%sM: %zu curves fitted, %.3f %% off, %.1f s\n", SIZES[size], n,
                100 * law.relative_error, (double)(orch_mono_ns() - begin) / 1e9);
-        printf("  l0 %.4g a %.4g b %.4g alpha %.4g beta %.4g gamma %.4g c %.4g shift %.4g\n", law.l0,
-               law.a, law.b, law.alpha, law.beta, law.gamma, law.c, law.shift);
+        printf("  l0 %.4g a %.4g b %.4g alpha %.4g beta %.4g gamma %.4g c %.4g shift %.4g\n",
+               law.l0, law.a, law.b, law.alpha, law.beta, law.gamma, law.c, law.shift);
         for (guint i = 0; i < all->len; i++) {
             const struct series *s = all->pdata[i];
             if (!g_str_has_prefix(s->name, SIZES[size]) || is_fitted(s->name))

@@ -256,9 +256,9 @@ static struct orch_curve_target *reach(const struct fitted *f, char *name, doubl
         (!is_reached && !strcmp(target->why_not, "never")))
         return target;
     double low = reach_with(f, loss, -1), high = reach_with(f, loss, 1);
-    target->step =
-        (struct orch_interval){isfinite(low) ? steps_of(f->curve, low) : (double)INFINITY, target->steps,
-                               isfinite(high) ? steps_of(f->curve, high) : (double)INFINITY};
+    target->step = (struct orch_interval){
+        isfinite(low) ? steps_of(f->curve, low) : (double)INFINITY, target->steps,
+        isfinite(high) ? steps_of(f->curve, high) : (double)INFINITY};
     return target;
 }
 

@@ -102,8 +102,8 @@ static void assert_survives(const char *key)
     for (size_t i = 0; i < run->forecast_count; i++) {
         const struct orch_run_forecast *f = &run->forecasts[i];
         assert_string_equal(f->run, key);
-        struct orch_forecast_row row = {f->fingerprint, f->machine, f->model,  f->tier,
-                                        f->run,         f->made_ns, f->time_s, false, false};
+        struct orch_forecast_row row = {f->fingerprint, f->machine, f->model, f->tier, f->run,
+                                        f->made_ns,     f->time_s,  false,    false};
         assert_ok(orch_store_put_forecast(other, &row, error));
     }
     GString *again = encode(other, key);
