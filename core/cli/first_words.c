@@ -22,8 +22,8 @@ static void add(struct lines *lines, char *command, char *does)
     g_ptr_array_add(lines->does, does);
 }
 
-/* Appends "; also A, B and 3 more" for the entries of a list behind the first. `skip`: words before
- * each that are left out. */
+/* Appends "; also A, B and 3 more" for the entries of a list behind the first; without the program
+ * that runs each, as in "python3 train.py", where that is said. */
 static char *with_others(const char *text, const GPtrArray *list, bool without_runner)
 {
     GString *out = g_string_new(text);
