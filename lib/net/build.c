@@ -525,6 +525,13 @@ int orch_net_embedding_rows(struct orch_net_builder *b, int id, enum orch_net_ro
     return id;
 }
 
+int orch_net_embedding_positions(struct orch_net_builder *b, int id, int first)
+{
+    if (usable(b, id))
+        node_at(b, id)->first_row = first;
+    return orch_net_embedding_rows(b, id, ORCH_NET_ROWS_POSITIONS);
+}
+
 int orch_net_layernorm(struct orch_net_builder *b, int in, const char *name, ...)
 {
     if (!usable(b, in))

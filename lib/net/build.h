@@ -86,6 +86,8 @@ int orch_net_embedding(struct orch_net_builder *b, int in, int64_t rows, int64_t
 /** Changes which rows an embedding gives to the tokens (as built: each token's own). Returns `id`.
  */
 int orch_net_embedding_rows(struct orch_net_builder *b, int id, enum orch_net_rows rows);
+/** Gives the tokens the rows of their positions, the first token row `first`. Returns `id`. */
+int orch_net_embedding_positions(struct orch_net_builder *b, int id, int first);
 int orch_net_layernorm(struct orch_net_builder *b, int in, const char *name, ...)
     G_GNUC_PRINTF(3, 4);
 /** `name` NULL: the weights are shared with another layer (tied), so it has no parameters. */

@@ -83,6 +83,7 @@ struct orch_net_node {
     bool computes;       /* generic: known to compute, not only to move values */
     bool is_tanh_form;   /* gelu: its approximation by tanh, as GPT-2 has it */
     enum orch_net_rows rows;        /* embedding */
+    int first_row;                  /* embedding of positions: the row of the first token */
     double eps, momentum;           /* batch norm */
     double p;                       /* dropout, stochastic depth */
     int64_t macs;                   /* multiply-adds per image, without bias: convs and linear */

@@ -21,7 +21,7 @@ void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int v
     int words = orch_net_embedding(b, 0, b->net->classes, s.width, "embeddings.word_embeddings");
     int places = orch_net_embedding(b, 0, MAX(512, b->net->input.h) + s.pads, s.width,
                                     "embeddings.position_embeddings");
-    int x = orch_net_add(b, words, orch_net_embedding_rows(b, places, ORCH_NET_ROWS_POSITIONS));
+    int x = orch_net_add(b, words, orch_net_embedding_positions(b, places, (int)s.pads));
     if (s.kinds >= 0) {
         int types = orch_net_embedding(b, 0, s.kinds ? s.kinds : 2, s.width,
                                        "embeddings.token_type_embeddings");
@@ -63,7 +63,7 @@ void orch_net_build_gpt(struct orch_net_builder *b, const char *argument, int va
         return;
     int words = orch_net_embedding(b, 0, b->net->classes, s.width, "wte");
     int places = orch_net_embedding(b, 0, MAX(1024, b->net->input.h), s.width, "wpe");
-    int x = orch_net_add(b, words, orch_net_embedding_rows(b, places, ORCH_NET_ROWS_POSITIONS));
+    int x = orch_net_add(b, words, orch_net_embedding_positions(b, places, 0));
     x = orch_net_dropout(b, x, 0.1);
     for (int i = 0; i < s.layers; i++) {
         b->group = i + 1;
@@ -93,7 +93,7 @@ void orch_net_build_opt(struct orch_net_builder *b, const char *argument, int va
     int words = orch_net_embedding(b, 0, b->net->classes, s.width, "decoder.embed_tokens");
     int places = orch_net_embedding(b, 0, MAX(2048, b->net->input.h) + 2, s.width,
                                     "decoder.embed_positions");
-    int x = orch_net_add(b, words, orch_net_embedding_rows(b, places, ORCH_NET_ROWS_POSITIONS));
+    int x = orch_net_add(b, words, orch_net_embedding_positions(b, places, 2));
     for (int i = 0; i < s.layers; i++) {
         b->group = i + 1;
         int y = orch_net_layernorm(b, x, "decoder.layers.%d.self_attn_layer_norm", i);

@@ -2,6 +2,8 @@
 /* Functions of single elements, sums, and what only arranges elements. */
 #include "lib/onnx/export_writer.h"
 
+#include <math.h>
+
 bool orch_onnx_write_unary(const struct onnx_writer *a)
 {
     orch_onnx_writer_add_one(a, a->op, a->out, a->in);
@@ -31,8 +33,34 @@ bool orch_onnx_write_silu(const struct onnx_writer *a)
 }
 
 /* The exact one, x / 2 (1 + erf(x / sqrt 2)), which is an operator since version 20. */
+/* x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
+static bool write_gelu_tanh(const struct onnx_writer *a)
+{
+    const char *square = orch_onnx_writer_inner(a, "square"),
+               *cubic = orch_onnx_writer_inner(a, "cubic"), *sum = orch_onnx_writer_inner(a, "sum"),
+               *argument = orch_onnx_writer_inner(a, "argument"),
+               *scaled = orch_onnx_writer_inner(a, "scaled"),
+               *tanh = orch_onnx_writer_inner(a, "tanh"),
+               *factor = orch_onnx_writer_inner(a, "factor"),
+               *product = orch_onnx_writer_inner(a, "product"),
+               *one = orch_onnx_writer_number(a, "one", 1);
+    orch_onnx_writer_add_two(a, "Mul", square, a->in, a->in);
+    orch_onnx_writer_add_two(a, "Mul", cubic, square, orch_onnx_writer_number(a, "cube", 0.044715));
+    orch_onnx_writer_add_two(a, "Add", sum, cubic, one);
+    orch_onnx_writer_add_two(a, "Mul", argument, a->in, sum);
+    orch_onnx_writer_add_two(a, "Mul", scaled, argument,
+                             orch_onnx_writer_number(a, "scale", sqrt(2 / G_PI)));
+    orch_onnx_writer_add_one(a, "Tanh", tanh, scaled);
+    orch_onnx_writer_add_two(a, "Add", factor, tanh, one);
+    orch_onnx_writer_add_two(a, "Mul", product, a->in, factor);
+    orch_onnx_writer_add_two(a, "Mul", a->out, product, orch_onnx_writer_number(a, "half", 0.5));
+    return true;
+}
+
 bool orch_onnx_write_gelu(const struct onnx_writer *a)
 {
+    if (a->node->is_tanh_form)
+        return write_gelu_tanh(a);
     if (a->m->opset >= 20) {
         orch_onnx_writer_add_one(a, "Gelu", a->out, a->in);
         return true;

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-/* The first `count` rows of the table; all of them are the table itself. */
+/* `count` rows of the table from the node's first one on; all of them are the table itself. */
 static void use_rows(const struct onnx_writer *a, const char *table, int64_t count)
 {
     if (count == a->node->in_channels) {
@@ -13,8 +13,9 @@ static void use_rows(const struct onnx_writer *a, const char *table, int64_t cou
         return;
     }
     const char *rows = orch_onnx_writer_inner(a, "rows");
-    const char *slice[4] = {table, orch_onnx_writer_ints(a, "starts", (int64_t[]){0}, 1),
-                            orch_onnx_writer_ints(a, "ends", &count, 1),
+    const int64_t first = a->node->first_row, end = first + count;
+    const char *slice[4] = {table, orch_onnx_writer_ints(a, "starts", &first, 1),
+                            orch_onnx_writer_ints(a, "ends", &end, 1),
                             orch_onnx_writer_ints(a, "axes", (int64_t[]){0}, 1)};
     orch_onnx_writer_add(a, "Slice", rows, slice, 4);
     a->w->names[a->node->id] = rows;
@@ -22,10 +23,6 @@ static void use_rows(const struct onnx_writer *a, const char *table, int64_t cou
 
 bool orch_onnx_write_embedding(const struct onnx_writer *a)
 {
-    /* OPT's positions begin at row 2 of their table, which the graph does not say. */
-    if (a->node->rows == ORCH_NET_ROWS_POSITIONS &&
-        g_str_has_suffix(a->node->name, "embed_positions"))
-        return false;
     const char *table = orch_onnx_writer_tensor(a, 0);
     if (a->node->rows == ORCH_NET_ROWS_TOKENS)
         orch_onnx_writer_add_two(a, "Gather", a->out, table, a->in);
@@ -50,9 +47,11 @@ static const char *channel_mean(const struct onnx_writer *a, const char *part, c
     return name;
 }
 
-/* An operator since version 17. */
+/* An operator since version 17. A norm without a bias divides by the root mean square. */
 bool orch_onnx_write_layernorm(const struct onnx_writer *a)
 {
+    if (a->node->tensor_count < 2)
+        return false;
     const char *inputs[3] = {a->in, orch_onnx_writer_tensor(a, 0), orch_onnx_writer_tensor(a, 1)};
     if (a->m->opset >= 17) {
         Onnx__NodeProto *norm = orch_onnx_writer_add(a, "LayerNormalization", a->out, inputs, 3);

@@ -31,7 +31,7 @@ EXAMPLES = {"mlp:SIZES": "mlp:16", "resnet-cifar:N": "resnet-cifar:8", "airbench
             "bert:LAYERS,WIDTH,HEADS": "bert:2,48,4", "bert-mlm:LAYERS,WIDTH,HEADS": "bert-mlm:2,48,4",
             "gpt:LAYERS,WIDTH,HEADS": "gpt:3,48,4", "llama:LAYERS,WIDTH,HEADS": "llama:2,64,4", "vit:LAYERS,WIDTH,HEADS": "vit:2,64,4",
             "opt:LAYERS,WIDTH,HEADS": "opt:2,64,4", "t5:LAYERS,WIDTH,HEADS": "t5:2,64,4"}
-NOT_WRITTEN = ("llama", "tinyllama", "vit", "opt", "t5", "mistral", "convnext", "roberta", "distil")  # counted only
+NOT_WRITTEN = ("llama", "tinyllama", "vit", "t5", "mistral", "convnext")  # counted only
 
 
 forward = None  # torch_forward, which computes one network after the other
@@ -57,11 +57,12 @@ def read_safetensors(path):
 
 
 def sequence(name, weights, tokens):
-    """BERT's and GPT-2's forward pass, after the papers."""
+    """The forward passes of BERT and RoBERTa, GPT-2 and OPT, after the papers."""
     w = {k: torch.from_numpy(v.copy()) for k, v in weights.items()}
-    bert = name.startswith("bert")
+    bert = "bert" in name
+    first = 2 if name.startswith(("roberta", "opt")) else 0  # row of the first position
     heads = 4 if ":" in name else 12
-    layers = len({k.split(".")[1 if k.startswith("h.") else 2] for k in w if k.startswith(("h.", "encoder.layer."))})
+    layers = len({k.split(".")[1 if k.startswith("h.") else 2] for k in w if k.startswith(("h.", "encoder.layer.", "decoder.layers."))})
 
     def dense(x, module):
         return F.linear(x, w[module + ".weight"], w[module + ".bias"])
@@ -80,8 +81,9 @@ def sequence(name, weights, tokens):
     tokens = torch.from_numpy(tokens)
     length = tokens.shape[1]
     if bert:
-        x = w["embeddings.word_embeddings.weight"][tokens] + w["embeddings.position_embeddings.weight"][:length]
-        x = norm(x + w["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
+        x = w["embeddings.word_embeddings.weight"][tokens] + w["embeddings.position_embeddings.weight"][first:first + length]
+        types = w.get("embeddings.token_type_embeddings.weight")
+        x = norm(x if types is None else x + types[0], "embeddings.LayerNorm")
         for i in range(layers):
             at = f"encoder.layer.{i}."
             x = norm(x + dense(attend(x, at + "attention.self"), at + "attention.output.dense"), at + "attention.output.LayerNorm")
@@ -89,11 +91,18 @@ def sequence(name, weights, tokens):
         if "mlm" in name:
             x = norm(F.gelu(dense(x, "cls.predictions.transform.dense")), "cls.predictions.transform.LayerNorm")
             return (x @ w["embeddings.word_embeddings.weight"].T).numpy()
-        return dense(x[:, 0], "pooler.dense").tanh().numpy()
+        return dense(x[:, 0], "pooler.dense").tanh().numpy() if "pooler.dense.weight" in w else x.numpy()
+    if name.startswith("opt"):
+        x = w["decoder.embed_tokens.weight"][tokens] + w["decoder.embed_positions.weight"][first:first + length]
+        for i in range(layers):
+            at = f"decoder.layers.{i}."
+            x = x + dense(attend(norm(x, at + "self_attn_layer_norm"), at + "self_attn"), at + "self_attn.out_proj")
+            x = x + dense(F.relu(dense(norm(x, at + "final_layer_norm"), at + "fc1")), at + "fc2")
+        return (norm(x, "decoder.final_layer_norm") @ w["decoder.embed_tokens.weight"].T).numpy()
     x = w["wte.weight"][tokens] + w["wpe.weight"][:length]
     for i in range(layers):
         x = x + dense(attend(norm(x, f"h.{i}.ln_1"), f"h.{i}.attn.c_attn"), f"h.{i}.attn.c_proj")
-        x = x + dense(F.gelu(dense(norm(x, f"h.{i}.ln_2"), f"h.{i}.mlp.c_fc")), f"h.{i}.mlp.c_proj")
+        x = x + dense(F.gelu(dense(norm(x, f"h.{i}.ln_2"), f"h.{i}.mlp.c_fc"), approximate="tanh"), f"h.{i}.mlp.c_proj")
     return (norm(x, "ln_f") @ w["wte.weight"].T).numpy()
 
 
