@@ -73,6 +73,8 @@ int64_t orch_parallel_replicas(const struct orch_parallel *p)
 int64_t orch_parallel_micro_batches(const struct orch_parallel *p, int64_t batch)
 {
     int64_t usual = p->pp > 1 ? MIN(batch, MICRO_FOR_STAGE * p->pp) : 1;
+    while (usual > 1 && batch % usual)
+        usual--;
     return p->micro_batches ? p->micro_batches : usual;
 }
 
@@ -158,9 +160,10 @@ static bool open_share(const struct orch_net *net, const struct orch_prior *prio
                        struct share *s, GError **error)
 {
     s->micro = orch_parallel_micro_batches(p, work->batch);
-    if (s->micro > work->batch) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "use a larger --batch, or fewer micro-batches",
-                       "a batch of %" G_GINT64_FORMAT " has no %" G_GINT64_FORMAT " micro-batches",
+    if (work->batch % s->micro) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "choose a --batch that they divide",
+                       "a batch of %" G_GINT64_FORMAT " has no %" G_GINT64_FORMAT
+                       " equal micro-batches",
                        work->batch, s->micro);
         return false;
     }
@@ -171,7 +174,7 @@ static bool open_share(const struct orch_net *net, const struct orch_prior *prio
     s->costs = orch_net_costs(s->net);
     s->layers = g_new0(struct orch_roofline_layer, s->net->nodes->len);
     s->work = *work;
-    s->work.batch = (work->batch + s->micro - 1) / s->micro;
+    s->work.batch = work->batch / s->micro;
     return orch_prior_own_step(s->net, s->costs, prior, &s->work, s->layers, &s->own, error) &&
            longest_stage(s->net, s->layers, p->pp, &s->stage_share, &s->cut_values, error);
 }

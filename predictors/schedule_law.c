@@ -102,7 +102,8 @@ static double sum_at(const struct knots *knots, const struct orch_schedule_run *
 /* Where the logs of alpha, beta, gamma, c and shift are expected, and their standard deviations:
  * three schedules determine some of them badly (beta and c nearly make up for each other), and a
  * fit without this forecasts schedules three times as long worse: 0.21 % off instead of 0.19 %
- * (bench/curve_forecasts.c). One deviation counts as much as twice the squared errors. */
+ * (bench/curve_forecasts.c). One deviation counts as much as the squared errors of the first fit.
+ */
 static const struct {
     double at, sd;
 } EXPECTED[SHAPES] = {{-0.7, 1}, {-0.7, 1}, {-0.7, 1}, {2, 2}, {-3, 1}};

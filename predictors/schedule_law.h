@@ -36,7 +36,7 @@ struct orch_schedule_law {
 };
 
 /** Fits one law to all runs together. Fails with ORCH_ERROR_USAGE for no run, for a run that is not
- * as described above, with fewer than 16 points in all, or when no rate ever changes. Takes a few
+ * as described above, with fewer than 16 points in all, or when no rate ever falls. Takes a few
  * seconds for a thousand points. */
 bool orch_schedule_law_fit(const struct orch_schedule_run *runs, size_t count,
                            struct orch_schedule_law *out, GError **error);

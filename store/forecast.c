@@ -186,8 +186,11 @@ bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
                                       .time_s.mid = sqlite3_column_double(s, 1),
                                       .time_s.high = sqlite3_column_double(s, 2),
                                       .made_ns = sqlite3_column_int64(s, 3),
-                                      .tier = interned(s, 4),
-                                      .model = interned(s, 5)};
+                                      .tier = interned(s, 4)};
+    g_autofree char *model = g_strdup(orch_store_text(s, 5));
+    out->is_renewed = cut_suffix(model, RENEWED);
+    out->is_beyond = cut_suffix(model, BEYOND);
+    out->model = g_intern_string(model);
     sqlite3_reset(s);
     return true;
 }

@@ -198,13 +198,13 @@ static void append_stderr(GString *text, const GString *tail)
             g_string_append_printf(text, "\n  stderr: %.*s", LINE_CHARS, lines[i]);
 }
 
-/* "SEGV"; glibc before 2.32 has words alone. */
-static const char *abbreviation_of(int signal)
+/* "SIGSEGV"; glibc before 2.32 has words alone: "Segmentation fault". The caller frees. */
+static char *name_of_signal(int signal)
 {
 #if __GLIBC_PREREQ(2, 32)
-    return sigabbrev_np(signal);
+    return g_strconcat("SIG", sigabbrev_np(signal), NULL);
 #else
-    return strsignal(signal);
+    return g_strdup(strsignal(signal));
 #endif
 }
 
@@ -212,12 +212,13 @@ static void describe_end(GString *text, const struct orch_batch *batch)
 {
     const int status = batch->status;
     const char *what = what_it_did(batch);
+    g_autofree char *signal = name_of_signal(WTERMSIG(status));
     if (batch->has_hung)
         g_string_append_printf(text, "plugin '%s' did not answer within %g s (%s)", batch->plugin,
                                batch->timeout_s, what);
     else if (batch->is_status_known && WIFSIGNALED(status))
-        g_string_append_printf(text, "plugin '%s' crashed in %s: signal %d (SIG%s)", batch->plugin,
-                               what, WTERMSIG(status), abbreviation_of(WTERMSIG(status)));
+        g_string_append_printf(text, "plugin '%s' crashed in %s: signal %d (%s)", batch->plugin,
+                               what, WTERMSIG(status), signal);
     else if (batch->last_error)
         g_string_append(text, batch->last_error);
     else if (batch->is_status_known)

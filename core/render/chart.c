@@ -252,3 +252,10 @@ json_t *orch_chart_json(const struct orch_chart *chart)
                      chart->log_y, "x_names", names_json(chart->x_names), "y_names",
                      names_json(chart->y_names), "note", chart->note, "series", series);
 }
+
+char *orch_chart_axes(const struct orch_chart *chart)
+{
+    const char *y = chart->z_label ? chart->z_label : chart->y_label, *x = chart->x_label;
+    const char *row = chart->z_label ? chart->y_label : NULL;
+    return y && x ? g_strconcat(y, " by ", x, row ? " and " : NULL, row, NULL) : NULL;
+}

@@ -90,6 +90,9 @@ char *orch_chart_obstacle(const struct orch_chart *chart);
 const char *orch_series_label(const struct orch_chart_series *series);
 const char *orch_panel_label(const struct orch_chart_panel *panel);
 
+/** Names what is drawn: "training loss by epoch". NULL without labels. The caller frees. */
+char *orch_chart_axes(const struct orch_chart *chart);
+
 /** Formats the chart's data as CSV with the columns panel, series, role, x, y, low, high, n. The
  * caller frees. */
 char *orch_chart_csv(const struct orch_chart *chart);

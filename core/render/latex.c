@@ -36,10 +36,11 @@ static void append_code(GString *out, const char *text)
     g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
     g_string_append(out, "{\\footnotesize\\ttfamily\n");
     for (guint i = 0; lines[i]; i++) {
-        g_autofree char *indent = g_strnfill(strspn(lines[i], " "), ' ');
-        for (const char *p = indent; *p; p++)
-            g_string_append_c(out, '~');
-        append_line(out, "", lines[i] + strlen(indent), "\\\\\n");
+        const size_t indent = strspn(lines[i], " \t");
+        g_string_append(out, "\\mbox{}"); /* an empty line ends no paragraph */
+        for (size_t k = 0; k < indent; k++)
+            g_string_append(out, lines[i][k] == '\t' ? "~~~~" : "~");
+        append_line(out, "", lines[i] + indent, "\\\\\n");
     }
     g_string_append(out, "}\n");
 }
@@ -58,9 +59,8 @@ static void append_chart(GString *out, const struct orch_chart *chart, const cha
                            "\\begin{figure}[htbp]\\centering\n"
                            "\\includegraphics[width=0.85\\linewidth]{{charts/%s}.pdf}\n",
                            name);
-    g_autofree char *axes = g_strdup_printf(
-        "%s by %s", chart->z_label ? chart->z_label : chart->y_label, chart->x_label);
-    append_line(out, "\\caption{", axes, "}\n\\end{figure}\n");
+    g_autofree char *axes = orch_chart_axes(chart);
+    append_line(out, "\\caption{", axes ? axes : "", "}\n\\end{figure}\n");
 }
 
 static void append_pictures(GString *out, const struct orch_block *block, GHashTable *names)

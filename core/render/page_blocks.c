@@ -43,20 +43,12 @@ static char *drawing_of(struct page *page, const struct orch_chart *chart)
     return orch_chart_svg(chart, id, NULL);
 }
 
-/* "training loss by epoch" */
-static char *axes_of(const struct orch_chart *chart)
-{
-    const char *y = chart->z_label ? chart->z_label : chart->y_label, *x = chart->x_label;
-    const char *row = chart->z_label ? chart->y_label : NULL;
-    return y && x ? g_strconcat(y, " by ", x, row ? " and " : NULL, row, NULL) : NULL;
-}
-
 /* Number, title (or axes, where a heading has just said the title) and note. */
 static void append_caption(struct page *page, const struct orch_block *block)
 {
     const struct orch_chart *chart = block->chart;
     const bool is_said = g_strcmp0(chart->title, page->section->title) == 0;
-    g_autofree char *axes = axes_of(chart);
+    g_autofree char *axes = orch_chart_axes(chart);
     const char *title = block->text ? block->text : chart->title && !is_said ? chart->title : axes;
     orch_html_printf(page->out, "<figcaption><b>Figure %u</b>%s%s%s%s</figcaption>\n",
                      ++page->figure_count, title ? ": " : "", title ? title : "",

@@ -233,7 +233,7 @@ static const char *label_of(const char *key)
     return g_uuid_string_is_valid(key) ? orch_cli_short_key(key) : key;
 }
 
-/* "1200 to 1900", "1200 to never", or "-". The caller frees. */
+/* "1200 to 1900", "from 1200" (perhaps never), or "-". The caller frees. */
 static char *step_interval_text(struct orch_interval step)
 {
     if (isnan(step.low))

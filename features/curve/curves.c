@@ -309,7 +309,7 @@ struct orch_isotonic *orch_run_curves_bridge(const GPtrArray *curves, GError **e
     g_autoptr(GArray) accuracy = g_array_new(FALSE, FALSE, sizeof(double));
     for (guint i = 0; i < curves->len; i++) {
         const struct orch_run_curve *c = curves->pdata[i];
-        if (!c->accuracy_count || is_copy(curves, i))
+        if (!c->accuracy_count || c->is_accuracy || is_copy(curves, i))
             continue;
         g_array_append_vals(loss, c->accuracy_loss, (guint)c->accuracy_count);
         g_array_append_vals(accuracy, c->accuracy, (guint)c->accuracy_count);

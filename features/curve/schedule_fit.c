@@ -39,30 +39,37 @@ static double left_out_error(const struct orch_schedule_run *runs, size_t count,
                                                                  : (double)NAN;
 }
 
-static bool check_curves(const GPtrArray *curves, GError **error)
+static bool check_curves(const GPtrArray *curves, bool by_epoch, GError **error)
 {
     for (guint i = 0; i < curves->len; i++) {
         const struct orch_run_curve *c = curves->pdata[i];
+        if (c->rates && c->is_by_epoch != by_epoch) {
+            orch_error_set(error, ORCH_ERROR_USAGE, "choose runs that count alike",
+                           "one law for losses by step and by epoch: run %s counts %s",
+                           orch_run_short_key(c->key), c->is_by_epoch ? "epochs" : "steps");
+            return false;
+        }
         if (c->rates)
             continue;
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "record the learning rate as a metric 'lr', as the plugin train does",
-                       "run %s has no learning rate: it recorded no 'lr' or 'learning_rate'",
-                       orch_run_short_key(c->key));
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND,
+            "record the learning rate as a metric 'lr', as the plugin train does",
+            "run %s has no learning rate as its loss counts: no 'lr' or 'learning_rate' by %s",
+            orch_run_short_key(c->key), c->is_by_epoch ? "epoch" : "step");
         return false;
     }
     return true;
 }
 
-/* Reads the columns step (or epoch) and lr. */
-static bool read_rates(struct orch_schedule_fit *fit, const char *path, GError **error)
+/* Reads the columns step, or epoch where the curves count epochs, and lr. */
+static bool read_rates(struct orch_schedule_fit *fit, const char *path, bool by_epoch,
+                       GError **error)
 {
     struct orch_csv *csv = orch_csv_read(path, error);
     int k = -1, rate = -1;
     if (!csv)
         return false;
-    k = orch_csv_find(csv, "epoch");
-    bool ok = (k >= 0 || orch_csv_column(csv, "step", &k, error)) &&
+    bool ok = orch_csv_column(csv, by_epoch ? "epoch" : "step", &k, error) &&
               orch_csv_column(csv, "lr", &rate, error);
     fit->asked = orch_csv_rows(csv);
     fit->k = g_new(double, fit->asked + 1);
@@ -88,7 +95,10 @@ struct orch_schedule_fit *orch_schedule_fit_new(const GPtrArray *curves, const c
     struct orch_schedule_fit *fit = g_new0(struct orch_schedule_fit, 1);
     fit->curves = g_ptr_array_new();
     fit->runs = g_new0(struct orch_schedule_fit_run, curves->len + 1);
-    if (!check_curves(curves, error) || (rates_file && !read_rates(fit, rates_file, error)))
+    const bool by_epoch =
+        curves->len && ((const struct orch_run_curve *)curves->pdata[0])->is_by_epoch;
+    if (!check_curves(curves, by_epoch, error) ||
+        (rates_file && !read_rates(fit, rates_file, by_epoch, error)))
         goto failed;
     for (guint i = 0; i < curves->len; i++) {
         g_ptr_array_add(fit->curves, curves->pdata[i]);

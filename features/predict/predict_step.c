@@ -193,7 +193,7 @@ static void print_workers(const struct orch_time_question *q)
                "workers lay within a factor of 1.79\n");
 }
 
-/* "one run of it, 20 steps in about 2 min, is about $0.11: a factor of 1.26 instead of 1.43" */
+/* What one short run costs, and how it narrows the interval. */
 static void print_narrower(const struct orch_candidate *c, const struct orch_step_answer *a)
 {
     struct orch_short_run run;
@@ -228,7 +228,7 @@ static void print_tier(const struct orch_time_question *q, const struct orch_can
     if (a->extrapolates)
         printf("  warning   extrapolation beyond the training rows: measure a similar "
                "configuration\n");
-    if (strcmp(a->tier, "measured") != 0 && !a->why)
+    if (strcmp(a->tier, "measured") != 0 && !a->why && !a->is_alone)
         print_narrower(c, a);
 }
 

@@ -56,6 +56,10 @@ void orch_time_question_assume_stem_on(struct orch_time_question *q, struct orch
                                        const struct orch_candidate *c,
                                        const struct orch_step_answer *answer)
 {
+    if (orch_net_has_frozen(q->net)) { /* the other one is not: their times are no comparison */
+        orch_time_question_assume_stem(q);
+        return;
+    }
     struct orch_net *other = small_image_net(q);
     if (!other)
         return;

@@ -94,6 +94,7 @@ static bool estimate_step(struct orch_step_tiers *tiers, const struct orch_step_
     /* the store's measurements are of networks that are trained as a whole */
     bool alone =
         ask->q->model != ORCH_TIME_AUTO || orch_net_has_frozen(ask->q->net) || ask->q->is_parallel;
+    out->is_alone = alone;
     if (!alone && !orch_step_tiers_estimate(tiers, ask, estimate, error))
         return false;
     out->extrapolates = estimate->extrapolates ||
@@ -201,7 +202,8 @@ bool orch_step_answer_short_run(const struct orch_candidate *c, const struct orc
         run.usd = run.seconds / 3600 * c->rate.usd_per_hour;
     run.factor_now = fmax(step.high / step.mid, step.mid / step.low);
     run.factor_then = exp(orch_trained_first_run_half());
-    if (a->workers > 1 || strcmp(a->tier, "measured") == 0 || !(run.factor_then < run.factor_now))
+    if (a->is_alone || a->workers > 1 || strcmp(a->tier, "measured") == 0 ||
+        !(run.factor_then < run.factor_now))
         return false;
     *out = run;
     return true;

@@ -24,6 +24,7 @@ struct orch_step_answer {
     const char *tier;
     char *why; /* the evidence for the tier, or NULL */
     bool extrapolates;
+    bool is_alone;           /* the store's measurements say nothing of it */
     struct orch_prior prior; /* as shifted for this question */
     struct orch_prior_step step;
     double epoch_s;               /* NaN without a number of images */

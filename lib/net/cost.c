@@ -222,9 +222,10 @@ static bool *kept_values(const struct orch_net *net, const struct orch_net_cost 
         for (int k = 0; k < node->input_count && needs_inputs(node, &costs[i]); k++)
             kept[node->inputs[k]] = true;
     }
-    for (guint i = net->nodes->len; i-- > 1;) { /* a part of a value keeps the whole */
+    for (guint i = net->nodes->len; i-- > 1;) { /* the same memory, or a part of it */
         const struct orch_net_node *node = orch_net_node(net, (int)i);
-        for (int k = 0; k < node->input_count && node->op == ORCH_NET_FLATTEN; k++)
+        bool is_view = node->op == ORCH_NET_FLATTEN || costs[i].is_in_place;
+        for (int k = 0; k < node->input_count && is_view; k++)
             kept[node->inputs[k]] |= kept[i];
     }
     return kept;

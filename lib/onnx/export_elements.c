@@ -32,7 +32,6 @@ bool orch_onnx_write_silu(const struct onnx_writer *a)
     return true;
 }
 
-/* The exact one, x / 2 (1 + erf(x / sqrt 2)), which is an operator since version 20. */
 /* x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
 static bool write_gelu_tanh(const struct onnx_writer *a)
 {
@@ -57,6 +56,7 @@ static bool write_gelu_tanh(const struct onnx_writer *a)
     return true;
 }
 
+/* The exact one, x/2 (1 + erf(x / sqrt 2)), is an operator since version 20. */
 bool orch_onnx_write_gelu(const struct onnx_writer *a)
 {
     if (a->node->is_tanh_form)

@@ -28,7 +28,9 @@ static void test_words(void **state)
     assert_int_equal(orch_parallel_replicas(&p), 2);
     assert_int_equal(orch_parallel_micro_batches(&p, 100), 6);
     assert_true(orch_parallel_parse("pp=4", &p, NULL));
-    assert_int_equal(orch_parallel_micro_batches(&p, 100), 16);
+    assert_int_equal(orch_parallel_micro_batches(&p, 100), 10);
+    assert_int_equal(orch_parallel_micro_batches(&p, 9), 9);
+    assert_int_equal(orch_parallel_micro_batches(&p, 26), 13); /* equal parts */
     assert_int_equal(orch_parallel_micro_batches(&p, 3), 3);
     assert_true(orch_parallel_parse("fsdp=8", &p, NULL));
     assert_int_equal(orch_parallel_replicas(&p), 8);
@@ -187,7 +189,7 @@ static void test_as_workers(void **state)
     g_clear_error(&error);
     assert_true(orch_parallel_parse("pp=2,micro=65", &p, NULL));
     assert_false(orch_parallel_predict(net, &prior, &work, &p, &links, &replicas, &error));
-    assert_non_null(strstr(error->message, "a batch of 64 has no 65 micro-batches"));
+    assert_non_null(strstr(error->message, "a batch of 64 has no 65 equal micro-batches"));
     g_clear_error(&error);
     g_free(costs);
     orch_net_free(net);
