@@ -10,7 +10,7 @@ experiments:
 R
 ok orch run r.recipe
 server=
-trap '[ -z "$server" ] || kill -9 "$server" 2>/dev/null; cleanup' EXIT
+trap '[ -z "$server" ] || { pkill -9 -P "$server"; kill -9 "$server" 2>/dev/null; }; cleanup' EXIT
 
 # serve CMD...: starts a server through CMD..., waits until it says its address or has ended, and sets $port
 serve() {
@@ -53,8 +53,8 @@ for n in 1 3 9 20 40 70 110 160 230 330 470; do
     wait "$recorder"
     same "$?:$(cat "$SCRATCH/run.out")" 0: "recording while the server is killed at call $n"
     runs=$((runs + 3))
-    [ -e "$SCRATCH/hit" ] || {
-        kill "$server"
+    [ -e "$SCRATCH/hit" ] || { # a shell waits for the server
+        pkill -P "$server"
         wait "$server"
         server=
         break
