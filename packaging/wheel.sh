@@ -4,7 +4,7 @@
 #
 #   packaging/wheel.sh [--chroot DIR] [OUT]
 #
-#   --chroot DIR   the Debian 11, made by debootstrap where it is not there (default /var/tmp/orch-wheel-chroot); it is kept,
+#   --chroot DIR   the Debian 11, made by debootstrap where it is not there (default /var/cache/orch-wheel/chroot); it is kept,
 #                  with the libraries that were built in it, for the next time
 #   OUT            the folder that gets the wheel (default dist)
 #
@@ -57,7 +57,10 @@ apt_settings() { apt-config dump --format '%f "%v";%n' Acquire | grep -E '^Acqui
 # It gets its name last: what has the name is whole.
 make_chroot() {
     local from
-    [ ! -e "$chroot" ] || return 0
+    if [ -e "$chroot" ]; then
+        [ -O "$chroot" ] && [ -z "$(find "$chroot" -maxdepth 0 -perm /022)" ] || die "others than root can write '$chroot', and its programs run as root: choose another --chroot"
+        return 0
+    fi
     from=$(mirror)
     say "making a Debian 11 in '$chroot'"
     rm -rf --one-file-system "$chroot.new"
@@ -92,7 +95,7 @@ copy_sources() {
 }
 
 main() {
-    chroot=/var/tmp/orch-wheel-chroot
+    chroot=/var/cache/orch-wheel/chroot # a folder that root alone can write: its programs run as root
     out=dist
     while [ $# -gt 0 ]; do
         case $1 in
@@ -111,8 +114,7 @@ main() {
     copy_sources
     step 'building libraries' '/src/packaging/wheel_libs.sh /opt/orch'
     step 'building orch' 'export PKG_CONFIG_PATH=/opt/orch/lib/pkgconfig LD_LIBRARY_PATH=/opt/orch/lib &&
-        cmake -S /src -B /build -G Ninja -DORCH_TORCH=off -DORCH_CUDA=off -DORCH_TESTS=off -DCMAKE_PREFIX_PATH=/opt/orch \
-            -DCMAKE_C_FLAGS=-fmacro-prefix-map=/src/= &&
+        cmake -S /src -B /build -G Ninja -DORCH_TORCH=off -DORCH_CUDA=off -DORCH_TESTS=off -DCMAKE_PREFIX_PATH=/opt/orch &&
         ninja -C /build -k 20 product && rm -rf /stage && cmake --install /build --prefix /stage >/dev/null'
     step 'making the wheel' "export PKG_CONFIG_PATH=/opt/orch/lib/pkgconfig LD_LIBRARY_PATH=/opt/orch/lib &&
         rm -rf /out && /src/packaging/wheel.py /stage /out"

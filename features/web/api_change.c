@@ -40,6 +40,8 @@ static bool is_sound(const json_t *change, const char **out_verb, const char **o
         wrong = "'text' is longer than 4000 bytes";
     else if (g_strv_contains(WORDY, verb) && (!text || !*text))
         wrong = "'text' is missing";
+    else if (text && *text && !g_strv_contains(WORDY, verb) && strcmp(verb, "hide") != 0)
+        wrong = "'text' says nothing to this 'do'";
     for (size_t i = 0; !wrong && i < count; i++)
         if (!is_key(json_string_value(json_array_get(runs, i))))
             wrong = "'runs' has something that is no key of a run";

@@ -94,8 +94,7 @@ static bool add_to_group(void *ctx, int64_t run_id, const struct orch_row_cell *
     return true;
 }
 
-/* Removes the prefix: "metric.loss" becomes "loss". */
-static const char *plain_name(const char *name)
+const char *orch_web_plain_name(const char *name)
 {
     static const char *const scopes[] = {"metric.", "result.", "param."};
     for (size_t i = 0; i < G_N_ELEMENTS(scopes); i++)
@@ -109,7 +108,7 @@ static void find_units(struct grouping *all, const GPtrArray *names)
     for (int v = 0; v < all->value_count; v++)
         for (guint i = 0; i < names->len && !all->units[v]; i++) {
             const struct orch_known_name *name = names->pdata[i];
-            if (strcmp(name->name, plain_name(all->values[v])) == 0)
+            if (strcmp(name->name, orch_web_plain_name(all->values[v])) == 0)
                 all->units[v] = name->unit;
         }
 }
@@ -122,7 +121,7 @@ static json_t *stat_json(struct grouping *all, guint group, int v)
     if (!values->len)
         return json_null();
     struct orch_spread s = orch_spread_of((const double *)(const void *)values->data, values->len,
-                                          plain_name(all->values[v]), all->units[v]);
+                                          orch_web_plain_name(all->values[v]), all->units[v]);
     const char *form = orch_spread_form_name(s.form);
     g_autofree char *text = orch_spread_format(&s);
     all->forms[s.form] = true;

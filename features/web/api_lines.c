@@ -18,8 +18,6 @@ enum {
     FIRST_VIEW = 2000, /* runs folded for it */
     ROWS_MAX = 500,
     OPEN_MAX = 20,
-    MEMBERS_READ = 2000, /* runs read for the lines of one answer */
-    MEMBERS_LEAST = 5,   /* of each line */
     COLUMNS_MAX = 48,
 };
 
@@ -107,8 +105,9 @@ static struct web_lines *folded_lines(struct web_call *call, const GArray *ids, 
  */
 
 /* Columns that are read of each run beside those asked for. */
-enum { SEED, TREE, CELL, STATE, KEY, EXTRA };
-static char *const EXTRA_COLUMNS[EXTRA] = {"seed", "tree", "cell", "state", "key"};
+enum { SEED, TREE, CELL, STATE, KEY, REPEAT, DEVICE, ENDED, EXTRA };
+static char *const EXTRA_COLUMNS[EXTRA] = {"seed", "tree",   "cell",       "state",
+                                           "key",  "repeat", "device_key", "ended"};
 
 struct read {
     int columns;      /* asked for */
@@ -142,32 +141,24 @@ static const struct orch_row_cell *cell_at(const struct read *read, guint run, i
     return &g_array_index((GArray *)read->cells->pdata[run], struct orch_row_cell, column);
 }
 
-/* How many runs of a line are read. */
-static guint runs_read(const struct web_lines *lines, const struct web_row *row, guint lines_shown)
-{
-    const struct web_line *line = &g_array_index(lines->lines, struct web_line, row->line);
-    return row->kind == WEB_ROW_LINE
-               ? MIN(line->count, MAX(MEMBERS_LEAST, MEMBERS_READ / MAX(1, lines_shown)))
-               : 1;
-}
-
+/* Reads all runs behind the rows. The id of each row's first one is appended to `firsts`. */
 static bool read_runs(struct web_call *call, const struct web_lines *lines, const GArray *rows,
-                      char **columns, struct read *read, GArray *counts, GError **error)
+                      char **columns, struct read *read, GArray *counts, GArray *firsts,
+                      GError **error)
 {
     g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
     g_autoptr(GPtrArray) names = g_ptr_array_new();
-    guint shown = 0;
-    for (guint i = 0; i < rows->len; i++)
-        shown += g_array_index(rows, struct web_row, i).kind == WEB_ROW_LINE;
     for (guint i = 0; i < rows->len; i++) {
         const struct web_row *row = &g_array_index(rows, struct web_row, i);
         const struct web_line *line = &g_array_index(lines->lines, struct web_line, row->line);
-        const guint count = runs_read(lines, row, shown);
+        const guint count = row->kind == WEB_ROW_LINE ? line->count : 1;
         g_array_append_val(counts, count);
+        const guint begin = ids->len;
         if (row->kind == WEB_ROW_LINE)
             g_array_append_vals(ids, &g_array_index(lines->runs, int64_t, line->first), count);
         else
             g_array_append_val(ids, row->run);
+        g_array_append_val(firsts, g_array_index(ids, int64_t, begin));
     }
     for (int i = 0; columns[i]; i++)
         g_ptr_array_add(names, columns[i]);
@@ -221,16 +212,43 @@ static bool is_ok(const struct read *read, guint run)
     return state->kind == ORCH_CELL_TEXT && strcmp(state->text, "ok") == 0;
 }
 
+/* Adds a run that ended ok by the rule of grouping.h. */
+static void add_value(struct orch_grouping *all, const struct read *read, guint run, int column)
+{
+    const struct orch_row_cell *seed = cell_at(read, run, read->columns + SEED),
+                               *repeat = cell_at(read, run, read->columns + REPEAT),
+                               *device = cell_at(read, run, read->columns + DEVICE),
+                               *ended = cell_at(read, run, read->columns + ENDED);
+    const double value = orch_web_cell_number(cell_at(read, run, column));
+    const char *digits = seed->kind == ORCH_CELL_TEXT ? seed->text : "0";
+    g_autofree char *trial = g_strdup_printf(
+        "%s\n%s\n%" G_GINT64_FORMAT, digits, device->kind == ORCH_CELL_TEXT ? device->text : "",
+        repeat->kind == ORCH_CELL_INTEGER ? repeat->integer : 0);
+    const uint64_t number = g_ascii_strtoull(digits, NULL, 10);
+    const struct orch_grouping_run one = {
+        .group = "",
+        .trial = number ? trial : NULL,
+        .age_order = ended->kind == ORCH_CELL_INTEGER ? ended->integer : INT64_MIN,
+        .seed = number,
+        .values = &value};
+    orch_grouping_add(all, &one);
+}
+
 /* Returns "0.912 [0.905, 0.918]" of the runs that ended ok; NULL for a column without numbers. */
 static char *spread_text(const struct read *read, guint from, guint count, int column,
                          const char *name, const char *unit)
 {
-    g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(double));
-    for (guint i = 0; i < count; i++) {
-        const double value = orch_web_cell_number(cell_at(read, from + i, column));
-        if (!isnan(value) && is_ok(read, from + i))
-            g_array_append_val(values, value);
-    }
+    struct orch_grouping *all = orch_grouping_new(1);
+    guint added = 0;
+    for (guint i = 0; i < count; i++)
+        if (is_ok(read, from + i)) {
+            add_value(all, read, from + i, column);
+            added++;
+        }
+    g_autoptr(GArray) means = added ? orch_grouping_means(all, 0, 0)
+                                    : g_array_new(FALSE, FALSE, sizeof(struct orch_seed_mean));
+    g_autoptr(GArray) values = orch_seed_values(means);
+    orch_grouping_free(all);
     if (values->len < 2)
         return NULL;
     const struct orch_spread spread =
@@ -273,7 +291,7 @@ static const char *unit_of(const struct line_reader *reader, const char *column)
 {
     for (guint i = 0; i < reader->names->len; i++) {
         const struct orch_name_of_runs *name = reader->names->pdata[i];
-        if (strcmp(name->name.name, column) == 0)
+        if (strcmp(name->name.name, orch_web_plain_name(column)) == 0)
             return name->name.unit;
     }
     return strcmp(column, "wall_s") == 0 ? "s" : NULL;
@@ -340,15 +358,17 @@ static GArray *open_ids(struct web_call *call)
     return ids;
 }
 
-static json_t *rows_json(struct web_call *call, const struct web_lines *lines, const GArray *ids,
-                         const GArray *rows, char **columns, GError **error)
+static json_t *rows_json(struct web_call *call, const struct web_lines *lines, const GArray *rows,
+                         char **columns, GError **error)
 {
     g_autoptr(GArray) counts = g_array_new(FALSE, FALSE, sizeof(guint));
+    g_autoptr(GArray) firsts = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    g_autoptr(GPtrArray) names = NULL;
     struct read read = {(int)g_strv_length(columns), g_ptr_array_new_with_free_func(free_cells)};
-    g_autoptr(GPtrArray) names = orch_store_names_of(
-        call->store, (const int64_t *)(const void *)ids->data, MIN(ids->len, MEMBERS_LEAST), error);
     json_t *list = NULL;
-    if (names && read_runs(call, lines, rows, columns, &read, counts, error)) {
+    if (read_runs(call, lines, rows, columns, &read, counts, firsts, error) &&
+        (names = orch_store_names_of(call->store, (const int64_t *)(const void *)firsts->data,
+                                     firsts->len, error))) {
         const struct line_reader reader = {&read, columns, names};
         guint from = 0;
         list = json_array();
@@ -390,7 +410,7 @@ bool orch_web_api_lines(struct web_call *call, GError **error)
     g_autoptr(GArray) open = open_ids(call);
     guint total = 0;
     g_autoptr(GArray) rows = orch_web_lines_rows(lines, open, (guint)offset, (guint)limit, &total);
-    json_t *list = rows_json(call, lines, ids, rows, columns, error);
+    json_t *list = rows_json(call, lines, rows, columns, error);
     if (list)
         orch_web_answer_json(call,
                              json_pack("{s:s s:I s:I s:I s:b s:o}", "version", version, "total",

@@ -46,7 +46,7 @@ struct orch_web {
     GMutex lock; /* protects listings and folded */
     GQueue *listings;
     struct web_folded *folded; /* api_lines.c; or NULL */
-    GMutex callback_lock;      /* serialises the callbacks in options but `change` */
+    GMutex callback_lock;      /* serialises `forecast`, `reports`, `report` and `page` of options */
 };
 
 /** A request to the interface, as a handler sees it. */
@@ -123,6 +123,8 @@ char *orch_web_listing_key(struct web_call *call, const char *version);
 json_t *orch_web_cell_json(const struct orch_row_cell *cell);
 /** Returns the number in a cell; NaN for anything else. */
 double orch_web_cell_number(const struct orch_row_cell *cell);
+/** Returns a column's name without its scope: "metric.loss" is "loss". Borrowed. */
+const char *orch_web_plain_name(const char *name);
 
 /** Frees the lines that were folded last (api_lines.c). */
 void orch_web_folded_free(struct web_folded *folded);

@@ -45,4 +45,26 @@ for order in ("up", "down"):
 # by the commit both stand
 assert sorted((g["runs"], g["values"][0]["n"]) for g in groups(by="commit", values="loss")) == [(6, 3)] * 2
 P
+# so does a line of the table, which stands for all of its runs: three repeats, each run twice, are no six
+cat >again.recipe <<'R'
+format: 1
+recipe: again
+experiments:
+  again: { plugin: ./fit.plugin, with: { rate: 5 }, repeat: 3 }
+  many: { plugin: ./fit.plugin, with: { rate: 7 }, repeat: 120 }
+R
+ok orch run again.recipe -q
+ok orch run again.recipe again --force -q
+python3 - "$(head -n 1 served)" <<'P' || _fail 'the lines of the table'
+import json, sys, urllib.parse, urllib.request
+def line(experiment):
+    query = urllib.parse.urlencode({"where": f"experiment = {experiment}", "columns": "key,loss", "whole": 1})
+    rows = json.load(urllib.request.urlopen(f"{sys.argv[1].rstrip('/')}/api/v1/lines?{query}"))["rows"]
+    assert len(rows) == 1, rows
+    return rows[0]
+twice, many = line("again"), line("many")
+assert twice["is_repeats"] and len(twice["keys"]) == twice["runs"] == 6, twice
+assert twice["texts"]["loss"].count("(") == 1 and "[" not in twice["texts"]["loss"], twice  # as of three
+assert len(many["keys"]) == many["runs"] == 120, many
+P
 exit 0

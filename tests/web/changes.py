@@ -63,7 +63,7 @@ def attacks():
     expect_refusal("chunks", ask(PATH, method="POST", headers=[own, COOKIE, json_type, "Transfer-Encoding: chunked"], body=b"5\r\nhello\r\n0\r\n\r\n"), 413)
     for body in (b"x", b"[]", b"{}", b"\xff", b'{"do":"tag"}', b'{"do":"tag","do":"note"}', b"[" * 5000):
         expect_refusal(f"body {body[:20]}", post(body), 400)
-    for change in ({"do": "rm"}, {"do": "tag", "text": ""}, {"do": "tag", "runs": []}, {"do": "tag", "runs": [run] * 201}, {"do": "tag", "runs": "x"},
+    for change in ({"do": "rm"}, {"do": "cancel"}, {"do": "show"}, {"do": "tag", "text": ""}, {"do": "tag", "runs": []}, {"do": "tag", "runs": [run] * 201}, {"do": "tag", "runs": "x"},
                    {"do": "tag", "runs": ["--all"], "text": 7}, {"do": "tag", "runs": ["a b"]}, {"do": "tag", "runs": ["@last"]}, {"do": "cancel", "runs": ["lr>0"]},
                    {"do": "note", "runs": [run], "text": "x" * 4001}):
         expect_refusal(f"change {str(change)[:60]}", post({"text": "owned", "runs": [run], **change}), 400)

@@ -18,6 +18,7 @@ export class Grid {
     this.o = options;
     this.total = 0;
     this.blocks = new Map(); // index -> rows, or null while it is asked for
+    this.turn = 0; // how often all was asked for again
     this.active = 0;
     this.anchor = 0; // where a selection by Shift begins
     this.drag = null; // {from, on} while the mouse selects
@@ -60,8 +61,9 @@ export class Grid {
 
   /** Asks for everything again, and keeps the place. */
   async renew() {
-    const [from] = this.seen(), index = Math.floor(from / BLOCK);
+    const [from] = this.seen(), index = Math.floor(from / BLOCK), turn = ++this.turn;
     const answer = await this.o.fetch(index * BLOCK, BLOCK, this.abort.signal);
+    if (turn !== this.turn) return; // a later one has asked
     this.blocks.clear();
     this.take(index, answer);
     this.active = Math.min(this.active, Math.max(0, this.total - 1));
@@ -84,8 +86,11 @@ export class Grid {
 
   async ask(index) {
     this.blocks.set(index, null);
+    const turn = this.turn;
     try {
-      this.take(index, await this.o.fetch(index * BLOCK, BLOCK, this.abort.signal));
+      const answer = await this.o.fetch(index * BLOCK, BLOCK, this.abort.signal);
+      if (turn !== this.turn) return; // it numbers the rows as they were
+      this.take(index, answer);
       this.draw();
     } catch (error) {
       if (isAbort(error)) return;
