@@ -11,9 +11,9 @@ expert  orch and the loop of someone who knows PyTorch: the set as one tensor, c
         on Fashion-MNIST (1x28x28, batch 64) and resnet18 on synthetic 3x64x64 images (batch 32). Each contestant gets
         the same processors (--threads, 1 by default), orch's loader thread included.
 
-usage: PYTHON bench/trainer.py BUILD [idiom|expert] [--threads N] [--rounds N] [--only TEXT] [--strict]
+usage: PYTHON bench/trainer.py BUILD [idiom|expert] [--threads N] [--rounds N] [--only TEXT] [--eager] [--strict]
 PYTHON: one that imports torch, of the version that BUILD's adapter was built against. --only: the contestants whose
-name contains TEXT, such as "resnet20 fp32". --strict: exit status 1 when orch is below what is asked for."""
+name contains TEXT, such as "resnet20 fp32". --eager: without compiled forms. --strict: exit status 1 when orch is below what is asked for."""
 import argparse
 import json
 import os
@@ -39,6 +39,7 @@ def options():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--only", default="")
+    parser.add_argument("--eager", action="store_true")
     parser.add_argument("--strict", action="store_true")
     return parser.parse_args()
 
@@ -278,8 +279,8 @@ def idiom_contest(build, threads, rounds, only):
 LAYOUTS = {"plain": torch.contiguous_format, "channels-last": torch.channels_last}
 
 
-def expert_contestants(build, task, precision, threads):
-    forms = ["eager", "compiled"] if hasattr(torch, "compile") else ["eager"]
+def expert_contestants(build, task, precision, threads, eager):
+    forms = ["eager"] if eager or not hasattr(torch, "compile") else ["eager", "compiled"]
     contestants = {}
     for layout, memory_format in LAYOUTS.items():
         settings = f"{task.recipe()}, precision: {precision}, layout: {layout.replace('-', '_')}"
@@ -289,14 +290,14 @@ def expert_contestants(build, task, precision, threads):
     return contestants
 
 
-def expert_contest(build, threads, rounds, only):
+def expert_contest(build, threads, rounds, only, eager):
     """Ratios are medians over the rounds of orch / expert within a round."""
     below, table = False, []
     for task in TASKS:
         for precision in ("fp32", "bf16"):
             name = f"{task.net} {precision}"
             contestants = {f"{name} {key}": measure
-                           for key, measure in expert_contestants(build, task, precision, threads).items()}
+                           for key, measure in expert_contestants(build, task, precision, threads, eager).items()}
             contestants = {key: measure for key, measure in contestants.items() if only in key}
             if not contestants:
                 continue
@@ -339,7 +340,7 @@ def main():
     if chosen.part != "idiom":
         use(chosen.threads)
         print(f"expert, {chosen.threads} thread{'s' * (chosen.threads > 1)}")
-        below = expert_contest(chosen.build, chosen.threads, chosen.rounds or 5, chosen.only) or below
+        below = expert_contest(chosen.build, chosen.threads, chosen.rounds or 5, chosen.only, chosen.eager) or below
     return chosen.strict and below
 
 

@@ -47,6 +47,28 @@ function(orch_torch_cuda)
     ${TORCH_LIBRARY_FOLDER}/libc10_cuda.so)
 endfunction()
 
+# The target's own loops run in LibTorch's threads: at::parallel_for is a loop of one thread where it is compiled without OpenMP.
+function(orch_torch_threads target)
+  execute_process(COMMAND sh ${CMAKE_SOURCE_DIR}/plugins/common/torch/openmp_runtime.sh ${TORCH_LIBRARY_FOLDER}
+    OUTPUT_VARIABLE runtime ERROR_VARIABLE reason OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_STRIP_TRAILING_WHITESPACE)
+  if(runtime MATCHES gomp AND NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    set(reason "LibTorch's threads are those of GCC, which ${CMAKE_CXX_COMPILER_ID} cannot use")
+    set(runtime "")
+  endif()
+  if(runtime)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fopenmp>)
+    target_link_libraries(${target} PRIVATE ${runtime})
+    if(IS_ABSOLUTE ${runtime})
+      # the one that LibTorch takes, not another of its name
+      get_filename_component(folder ${runtime} DIRECTORY)
+      set_property(TARGET ${target} APPEND PROPERTY BUILD_RPATH ${folder})
+      set_property(TARGET ${target} APPEND PROPERTY INSTALL_RPATH ${folder})
+    endif()
+  elseif(reason)
+    message(STATUS "${reason}; batch norms and updates run in one thread")
+  endif()
+endfunction()
+
 set(TORCH_FOUND FALSE)
 orch_torch_find()
 if(TORCH_CONFIG)

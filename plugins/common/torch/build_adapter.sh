@@ -51,6 +51,16 @@ else
     set -- "$@" $(pkg-config --cflags glib-2.0 2>/dev/null) || { say 'GLib has no headers here (Debian: libglib2.0-dev)'; exit 4; }
 fi
 
+# at::parallel_for is a loop of one thread where it is compiled without OpenMP
+threads=$("$here/openmp_runtime.sh" "$torch/lib") || threads=
+case $threads in
+*gomp*) "${CXX:-c++}" -dM -E -x c++ /dev/null | grep -q __clang__ && threads= ;;
+esac
+case $threads in
+/*) set -- "$@" -fopenmp -Wl,-rpath,"${threads%/*}" ;;
+?*) set -- "$@" -fopenmp ;;
+esac
+
 # ---- compile -------------------------------------------------------------------------------------------
 command -v "${CXX:-c++}" >/dev/null || { say "there is no C++ compiler '${CXX:-c++}'"; exit 4; }
 command -v "${CC:-cc}" >/dev/null || { say "there is no C compiler '${CC:-cc}'"; exit 4; }
@@ -69,7 +79,7 @@ for source in "$here"/plugins/common/torch/adapter/*.cpp; do printf '#include "%
 libraries="$(ls "$here"/../../../lib/orch/lib/libjansson*.so* 2>/dev/null | head -n 1)"
 set -- "$@" "$out/adapter.cpp" -o "$out/orch-torch.so" -Wl,-z,relro,-z,now,-z,defs,--as-needed \
     "$out"/*.o "$archives/liborch_net.a" "$archives/liborch_base.a" \
-    -Wl,--no-as-needed "$torch/lib/libtorch.so" -Wl,--as-needed "$torch/lib/libtorch_cpu.so" "$torch/lib/libc10.so" -Wl,-rpath,"$torch/lib"
+    ${threads:+"$threads"} -Wl,--no-as-needed "$torch/lib/libtorch.so" -Wl,--as-needed "$torch/lib/libtorch_cpu.so" "$torch/lib/libc10.so" -Wl,-rpath,"$torch/lib"
 [ -z "$cuda" ] || set -- "$@" "$torch/lib/libtorch_cuda.so" "$torch/lib/libc10_cuda.so"
 if [ -n "$glib" ]; then
     set -- "$@" "$glib" ${libraries:+"$libraries"} -Wl,-rpath,"$(dirname -- "$glib")"
