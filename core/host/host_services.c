@@ -39,6 +39,7 @@ struct services {
     char *failure;
     json_t *inputs;
     json_t *no_effect; /* names of parameters without effect */
+    json_t *warnings;  /* that were logged while there is nobody to send them to */
     GPtrArray *texts;  /* digests returned to the plugin */
     bool has_checkpoint_dir;
     atomic_bool cancelled;
@@ -249,10 +250,20 @@ static void host_note(const struct orch_host *host, const char *text)
     send_text(of(host), "note", NULL, "text", whole);
 }
 
+static void keep_warning(struct services *services, const char *text)
+{
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    pthread_mutex_lock(&services->mutex);
+    json_array_append_new(services->warnings, json_string(valid));
+    pthread_mutex_unlock(&services->mutex);
+}
+
 static void host_log(const struct orch_host *host, int level, const char *text)
 {
     static const char *const levels[] = {"debug", "info", "warning"};
     g_autofree char *whole = signed_text(host, text);
+    if (of(host)->setup.events_fd < 0 && level == ORCH_LOG_WARNING)
+        keep_warning(of(host), whole);
     send_text(of(host), "log", levels[CLAMP(level, ORCH_LOG_DEBUG, ORCH_LOG_WARNING)], "text",
               whole);
 }
@@ -411,6 +422,7 @@ struct services *orch_services_new(const struct services_setup *setup)
     services->out = g_string_new(NULL);
     services->inputs = json_array();
     services->no_effect = json_array();
+    services->warnings = json_array();
     services->texts = g_ptr_array_new_with_free_func(g_free);
     return services;
 }
@@ -433,6 +445,7 @@ void orch_services_free(struct services *services)
     g_free(services->failure);
     json_decref(services->inputs);
     json_decref(services->no_effect);
+    json_decref(services->warnings);
     g_ptr_array_unref(services->texts);
     g_free(services);
 }
@@ -449,6 +462,7 @@ void orch_services_reset(struct services *services, bool smoke)
     g_clear_pointer(&services->failure, g_free);
     json_array_clear(services->inputs);
     json_array_clear(services->no_effect);
+    json_array_clear(services->warnings);
     g_ptr_array_set_size(services->texts, 0);
     pthread_mutex_unlock(&services->mutex);
 }
@@ -466,4 +480,9 @@ json_t *orch_services_inputs(struct services *services)
 json_t *orch_services_no_effect(struct services *services)
 {
     return services->no_effect;
+}
+
+json_t *orch_services_warnings(struct services *services)
+{
+    return services->warnings;
 }

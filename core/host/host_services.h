@@ -29,7 +29,7 @@ struct services *orch_services_new(const struct services_setup *setup);
 void orch_services_free(struct services *services);
 
 const struct orch_host *orch_services_host(struct services *services);
-/** Prepares for the next check: clears inputs, digests and the last `fail`. */
+/** Prepares for the next check: clears inputs, digests, warnings and the last `fail`. */
 void orch_services_reset(struct services *services, bool smoke);
 /** The last text passed to fail; NULL: none. */
 const char *orch_services_failure(const struct services *services);
@@ -38,6 +38,8 @@ json_t *orch_services_inputs(struct services *services);
 /** Names of the parameters that check reported as having no effect: an array of strings. Borrowed.
  */
 json_t *orch_services_no_effect(struct services *services);
+/** Warnings that check logged: an array of strings. Borrowed. */
+json_t *orch_services_warnings(struct services *services);
 /** Sends one event after all pending ones. */
 void orch_services_send(struct services *services, const json_t *object);
 

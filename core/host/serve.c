@@ -67,9 +67,10 @@ static json_t *answer_check(struct server *server, const json_t *question)
     bool ok = params && (!plugin->check ||
                          plugin->check(params, orch_services_host(server->services)) == ORCH_OK);
     const char *text = error ? error->message : orch_services_failure(server->services);
-    return json_pack("{s:s s:b s:s* s:O s:O}", "event", "checked", "ok", ok, "text",
+    return json_pack("{s:s s:b s:s* s:O s:O s:O}", "event", "checked", "ok", ok, "text",
                      ok ? NULL : text, "inputs", orch_services_inputs(server->services),
-                     "no_effect", orch_services_no_effect(server->services));
+                     "no_effect", orch_services_no_effect(server->services), "warnings",
+                     orch_services_warnings(server->services));
 }
 
 static json_t *encode_cost(const struct orch_cost *cost)

@@ -280,6 +280,8 @@ void orch_plan_free(struct orch_plan *plan)
             g_ptr_array_unref(item->inputs);
         if (item->no_effect)
             g_ptr_array_unref(item->no_effect);
+        if (item->warnings)
+            g_ptr_array_unref(item->warnings);
     }
     g_free(plan->items);
     g_free(plan->order);

@@ -36,6 +36,7 @@ struct orch_plan_item {
     uint64_t seed;         /* the cell's; with `seed: device` that of the device */
     unsigned gpus;         /* that it has on this machine: declared, or seen undeclared */
     GPtrArray *inputs;     /* struct orch_checked_input *, or NULL */
+    GPtrArray *warnings;   /* char *: what the plugin's check warns of, or NULL */
     GPtrArray *no_effect;  /* char *: parameters that have no effect here, no part of the
                          fingerprint;  or NULL */
     const char *inputs_id; /* borrowed from the plan */

@@ -85,10 +85,15 @@ static bool check_item(struct orch_plan *plan, struct orch_plan_item *item, GErr
     item->inputs_id = inputs_id_of(plan, experiment, error);
     g_clear_pointer(&item->inputs, g_ptr_array_unref);
     g_clear_pointer(&item->no_effect, g_ptr_array_unref);
-    return item->inputs_id &&
-           orch_plugins_check(plan->plugins, experiment->manifest, params, &item->inputs,
-                              &item->no_effect, error) &&
-           (!item->inputs || orch_cell_inputs(plan, item->cell, item->inputs, error));
+    g_clear_pointer(&item->warnings, g_ptr_array_unref);
+    struct orch_checked checked;
+    if (!item->inputs_id ||
+        !orch_plugins_check(plan->plugins, experiment->manifest, params, &checked, error))
+        return false;
+    item->inputs = checked.inputs;
+    item->no_effect = checked.no_effect;
+    item->warnings = checked.warnings;
+    return orch_cell_inputs(plan, item->cell, item->inputs, error);
 }
 
 /* Whether the plugin accepts a trial of a search, whose values are not chosen yet, at one place of
@@ -114,15 +119,31 @@ static void refuse(struct orch_plan_item *item, const GError *problem)
                         : g_strdup(problem->message);
 }
 
+/* Adds what the plugin warns of, once for an experiment. */
+static void add_warnings(const struct orch_plan *plan, const struct orch_plan_item *item,
+                         GHashTable *said, struct orch_diags *diags)
+{
+    const struct orch_experiment *experiment = item->cell->experiment;
+    for (guint i = 0; i < item->warnings->len; i++) {
+        const char *text = item->warnings->pdata[i];
+        if (g_hash_table_add(said, g_strdup_printf("%p %s", (const void *)experiment, text)))
+            orch_diags_add(diags, true, plan->expansion->path, experiment->line, experiment->column,
+                           NULL, "experiment '%s': %s", experiment->name, text);
+    }
+}
+
 bool orch_plan_check_items(struct orch_plan *plan, struct orch_diags *diags)
 {
+    g_autoptr(GHashTable) said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     prefetch_costs(plan);
     for (unsigned i = 0; i < plan->count; i++) {
         struct orch_plan_item *item = &plan->items[i];
         const struct orch_experiment *experiment = item->cell->experiment;
         GError *problem = NULL;
-        if (check_item(plan, item, &problem))
+        if (check_item(plan, item, &problem)) {
+            add_warnings(plan, item, said, diags);
             continue;
+        }
         if (plan->options.reads_only) {
             refuse(item, problem);
         } else if (!orch_cell_is_open(item->cell) || problem->code != ORCH_ERROR_RECIPE ||

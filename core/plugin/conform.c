@@ -181,15 +181,18 @@ static struct outcome step_check(struct conform *conform)
     if (conform->manifest->kind != ORCH_PLUGIN_COMPILED || !conform->manifest->has_check)
         return result(ORCH_CONFORM_SKIPPED, "has none");
     GError *error = NULL;
-    g_autoptr(GPtrArray) inputs = NULL, no_effect = NULL;
-    if (!orch_plugins_check(conform->plugins, conform->manifest, conform->params, &inputs,
-                            &no_effect, &error))
+    struct orch_checked checked;
+    if (!orch_plugins_check(conform->plugins, conform->manifest, conform->params, &checked, &error))
         return result_of_error(error);
-    g_autofree char *count = count_text(inputs->len, "input");
-    g_ptr_array_add(no_effect, NULL);
-    g_autofree char *names = g_strjoinv(", ", (char **)no_effect->pdata);
-    return result(ORCH_CONFORM_PASSED, "accepts these values, names %s%s%s", count,
-                  *names ? "; without effect: " : "", names);
+    g_autofree char *count = count_text(checked.inputs->len, "input");
+    g_ptr_array_add(checked.no_effect, NULL);
+    g_ptr_array_add(checked.warnings, NULL);
+    g_autofree char *names = g_strjoinv(", ", (char **)checked.no_effect->pdata);
+    g_autofree char *warnings = g_strjoinv("; ", (char **)checked.warnings->pdata);
+    orch_checked_clear(&checked);
+    return result(ORCH_CONFORM_PASSED, "accepts these values, names %s%s%s%s%s", count,
+                  *names ? "; without effect: " : "", names, *warnings ? "; warns: " : "",
+                  warnings);
 }
 
 static struct outcome step_cost(struct conform *conform)

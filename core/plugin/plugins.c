@@ -540,9 +540,25 @@ static void refusal(const struct orch_manifest *manifest, const json_t *answer, 
                    text);
 }
 
+static GPtrArray *warnings_new(const json_t *answer)
+{
+    GPtrArray *warnings = g_ptr_array_new_with_free_func(g_free);
+    const json_t *texts = json_object_get(answer, "warnings");
+    for (size_t i = 0; i < json_array_size(texts); i++)
+        if (json_is_string(json_array_get(texts, i)))
+            g_ptr_array_add(warnings, g_strdup(json_string_value(json_array_get(texts, i))));
+    return warnings;
+}
+
+void orch_checked_clear(struct orch_checked *checked)
+{
+    g_clear_pointer(&checked->inputs, g_ptr_array_unref);
+    g_clear_pointer(&checked->no_effect, g_ptr_array_unref);
+    g_clear_pointer(&checked->warnings, g_ptr_array_unref);
+}
+
 bool orch_plugins_check(struct orch_plugins *plugins, const struct orch_manifest *manifest,
-                        const json_t *params, GPtrArray **out_inputs, GPtrArray **out_no_effect,
-                        GError **error)
+                        const json_t *params, struct orch_checked *out, GError **error)
 {
     const json_t *answer = NULL;
     if (manifest->kind == ORCH_PLUGIN_COMPILED && manifest->has_check) {
@@ -554,10 +570,10 @@ bool orch_plugins_check(struct orch_plugins *plugins, const struct orch_manifest
             return false;
         }
     }
-    if (out_inputs)
-        *out_inputs = inputs_new(answer);
-    if (out_no_effect)
-        *out_no_effect = no_effect_new(manifest, answer);
+    if (out)
+        *out = (struct orch_checked){.inputs = inputs_new(answer),
+                                     .no_effect = no_effect_new(manifest, answer),
+                                     .warnings = warnings_new(answer)};
     return true;
 }
 

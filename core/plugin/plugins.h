@@ -78,15 +78,20 @@ struct orch_checked_input {
     char *name;
     char sha256[65];
 };
-/** Calls the plugin's check(params). On success returns true and sets `*out_inputs` to struct
- * orch_checked_input * (the caller unrefs; out_inputs may be NULL). Otherwise false with
- * ORCH_ERROR_RECIPE and the plugin's reason, or ORCH_ERROR_PLUGIN when it crashed or hung (10 s).
- * Wrapped programs and plugins without check succeed with no inputs. Responses are cached by
- * parameters. `out_no_effect` (may be NULL; the caller unrefs) receives the names of parameters
- * without effect there. */
+/** What a plugin's check says of parameters that it accepts. */
+struct orch_checked {
+    GPtrArray *inputs;    /* struct orch_checked_input *: what will be read */
+    GPtrArray *no_effect; /* char *: names of parameters without effect */
+    GPtrArray *warnings;  /* char * */
+};
+/** Unrefs the arrays that are still there, and forgets them. */
+void orch_checked_clear(struct orch_checked *checked);
+/** Calls the plugin's check(params). On success returns true and fills `out` (may be NULL; the caller clears).
+ * Otherwise false with ORCH_ERROR_RECIPE and the plugin's reason, or ORCH_ERROR_PLUGIN when it
+ * crashed or hung (10 s), and `out` is not touched. Wrapped programs and plugins without check succeed
+ * with empty arrays. Responses are cached by parameters. */
 bool orch_plugins_check(struct orch_plugins *plugins, const struct orch_manifest *manifest,
-                        const json_t *params, GPtrArray **out_inputs, GPtrArray **out_no_effect,
-                        GError **error);
+                        const json_t *params, struct orch_checked *out, GError **error);
 
 /** Prefetches check and cost for many parameter sets, so that later single requests are answered
  * from the cache. Errors are not reported here but by the single requests. */

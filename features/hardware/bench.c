@@ -143,6 +143,7 @@ static char *device_text(const struct orch_machine *m, const struct orch_ceiling
 {
     const struct orch_ceiling *fp32 = orch_ceilings_find(all, "cpu", "product", "fp32", 0),
                               *fp64 = orch_ceilings_find(all, "cpu", "product", "fp64", 0),
+                              *bf16 = orch_ceilings_find(all, "cpu", "product", "bf16", 0),
                               *one = orch_ceilings_find(all, "cpu", "product", "fp32", 1),
                               *memory = orch_ceilings_find(all, "cpu", "memory", "triad", 0),
                               *written = orch_ceilings_find(all, "cpu", "disk", "write", 0),
@@ -155,6 +156,8 @@ static char *device_text(const struct orch_machine *m, const struct orch_ceiling
                            m->hostname, m->cpu_model, best / 1e12);
     if (fp64)
         g_string_append_printf(text, "    fp64_tflops: %.6f\n", fp64->measured.best / 1e12);
+    if (bf16 && bf16->measured.best > 0) /* oneDNN has none without wide vectors */
+        g_string_append_printf(text, "    bf16_tflops: %.6f\n", bf16->measured.best / 1e12);
     g_string_append_printf(
         text,
         "    bandwidth_gbs: %.3f\n    memory_gb: %.3f\n"

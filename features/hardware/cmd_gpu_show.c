@@ -109,7 +109,10 @@ static void add_peaks(struct orch_table *table, const struct orch_gpu_spec *spec
     add_rate(table, "peak fp16 (tensor cores)", spec->tensor16_tflops, ", dense");
     add_sustained(table, "sustained fp32", spec, ORCH_FP32_IEEE);
     add_sustained(table, "sustained fp16 (tensor cores)", spec, ORCH_FP16);
-    add_rate(table, "peak bf16 (tensor cores)", facts->bf16_tflops, ", dense");
+    if (spec->bf16_tflops > 0)
+        add_rate(table, "peak bf16", spec->bf16_tflops, ", measured");
+    else
+        add_rate(table, "peak bf16 (tensor cores)", facts->bf16_tflops, ", dense");
 }
 
 static void add_prices(struct orch_table *table, const struct gpu_facts *facts)

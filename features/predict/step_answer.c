@@ -22,10 +22,13 @@ static void set_processor(const struct orch_time_question *q, const struct orch_
     const struct orch_gpu_spec *here = gpu->unit == ORCH_GPU_HOST && q->hardware
                                            ? orch_hardware_gpu(q->hardware, "here", NULL)
                                            : NULL;
-    if (here != gpu || !here || (out->precision != ORCH_FP32 && out->precision != ORCH_FP32_IEEE))
+    bool is_bf16 = out->precision == ORCH_BF16;
+    if (here != gpu || !here ||
+        (!is_bf16 && out->precision != ORCH_FP32 && out->precision != ORCH_FP32_IEEE))
         return;
     struct orch_ceilings *ceilings = orch_ceilings_load();
-    if (ceilings && orch_ceilings_processor(ceilings, q->threads, &rates))
+    if (ceilings &&
+        orch_ceilings_processor(ceilings, is_bf16 ? "bf16" : "fp32", q->threads, &rates))
         orch_prior_set_processor(&out->prior, &rates);
     orch_ceilings_free(ceilings);
 }

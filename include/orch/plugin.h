@@ -217,7 +217,8 @@ struct orch_host {
     void (*artifact)(const struct orch_host *, const char *name, const char *path);
     /** A sentence about this trial that a reader of its record should see. */
     void (*note)(const struct orch_host *, const char *text);
-    /** A line for the trial's log. `level` is an enum orch_log_level. */
+    /** A line for the trial's log. `level` is an enum orch_log_level. In check, a warning is shown
+     * to the user before trials run, once for an experiment. */
     void (*log)(const struct orch_host *, int level, const char *text);
     /** Why the hook is about to return something other than ORCH_OK. The last one is kept. */
     void (*fail)(const struct orch_host *, const char *text);

@@ -180,10 +180,10 @@ static double best_of(const struct orch_ceilings *ceilings, const char *what, co
     return first + (last - first) * (double)(threads - 1) / (double)(all->threads - 1);
 }
 
-bool orch_ceilings_processor(const struct orch_ceilings *ceilings, int64_t threads,
-                             struct orch_processor_rates *out)
+bool orch_ceilings_processor(const struct orch_ceilings *ceilings, const char *precision,
+                             int64_t threads, struct orch_processor_rates *out)
 {
-    struct orch_processor_rates rates = {.flops = best_of(ceilings, "product", "fp32", threads)};
+    struct orch_processor_rates rates = {.flops = best_of(ceilings, "product", precision, threads)};
     for (int i = 0; i < ORCH_TRIADS; i++)
         rates.bandwidth[i] = best_of(ceilings, "memory", ORCH_TRIAD_SIZES[i].how, threads);
     if (!(rates.flops > 0) || !(rates.bandwidth[0] > 0))

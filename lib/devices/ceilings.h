@@ -49,13 +49,14 @@ extern const struct orch_triad_size {
 
 /** What a processor reaches with some of its threads. */
 struct orch_processor_rates {
-    double flops;                  /* fp32 products, a second */
+    double flops;                  /* of products at the precision, a second */
     double bandwidth[ORCH_TRIADS]; /* bytes a second, for the sizes above; 0: not measured */
 };
-/** Reads the rates for `threads` threads (0: all) from this machine's ceilings; between one thread
- * and all they are interpolated. False when they were not measured. */
-bool orch_ceilings_processor(const struct orch_ceilings *ceilings, int64_t threads,
-                             struct orch_processor_rates *out);
+/** Reads the rates at a precision that 'orch doctor --bench' measures ("fp32", "bf16") for
+ * `threads` threads (0: all) from this machine's ceilings; between one thread and all they are
+ * interpolated. False when they were not measured. */
+bool orch_ceilings_processor(const struct orch_ceilings *ceilings, const char *precision,
+                             int64_t threads, struct orch_processor_rates *out);
 
 /** Formats a row as a line of JSON, which is YAML, too; and back. Caller frees. */
 char *orch_ceiling_encode(const struct orch_ceiling *ceiling);

@@ -75,7 +75,7 @@ double orch_gpu_peak(const struct orch_gpu_spec *spec, enum orch_precision preci
             return 0;
         return (tensor > 0 ? tensor : MAX(spec->fp16_tflops, spec->fp32_tflops)) * 1e12;
     case ORCH_BF16:
-        return spec->has_bf16 ? tensor * 1e12 : 0;
+        return (spec->has_bf16 ? tensor : spec->bf16_tflops) * 1e12;
     }
     return 0;
 }

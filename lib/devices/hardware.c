@@ -111,17 +111,13 @@ static void read_peaks(struct reader *r, const struct orch_yaml *map, struct orc
     const struct {
         const char *key;
         double *value;
-    } numbers[] = {{"base_mhz", &spec->base_mhz},
-                   {"boost_mhz", &spec->boost_mhz},
-                   {"fp64_tflops", &spec->fp64_tflops},
-                   {"fp32_tflops", &spec->fp32_tflops},
-                   {"fp16_tflops", &spec->fp16_tflops},
-                   {"tensor16_tflops", &spec->tensor16_tflops},
-                   {"memory_gb", &spec->memory_gb},
-                   {"bandwidth_gbs", &spec->bandwidth_gbs},
-                   {"l2_mb", &spec->l2_mb},
-                   {"nvlink_gbs", &spec->nvlink_gbs},
-                   {"watts", &spec->watts}};
+    } numbers[] = {
+        {"base_mhz", &spec->base_mhz},           {"boost_mhz", &spec->boost_mhz},
+        {"fp64_tflops", &spec->fp64_tflops},     {"fp32_tflops", &spec->fp32_tflops},
+        {"fp16_tflops", &spec->fp16_tflops},     {"tensor16_tflops", &spec->tensor16_tflops},
+        {"bf16_tflops", &spec->bf16_tflops},     {"memory_gb", &spec->memory_gb},
+        {"bandwidth_gbs", &spec->bandwidth_gbs}, {"l2_mb", &spec->l2_mb},
+        {"nvlink_gbs", &spec->nvlink_gbs},       {"watts", &spec->watts}};
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
         *numbers[i].value = number_of(r, map, numbers[i].key, *numbers[i].value);
     const struct orch_yaml *bf16 = orch_yaml_get(map, "bf16");
@@ -132,11 +128,11 @@ static void read_peaks(struct reader *r, const struct orch_yaml *map, struct orc
 static void read_gpu(struct reader *r, const struct orch_yaml *map)
 {
     static const char *const known[] = {
-        "name",      "aliases",     "like",          "arch",        "base_mhz",
-        "boost_mhz", "fp64_tflops", "fp32_tflops",   "fp16_tflops", "tensor16_tflops",
-        "bf16",      "memory_gb",   "bandwidth_gbs", "l2_mb",       "nvlink_gbs",
-        "pcie",      "watts",       "source",        "note",        "date",
-        NULL};
+        "name",       "aliases",     "like",        "arch",          "base_mhz",
+        "boost_mhz",  "fp64_tflops", "fp32_tflops", "fp16_tflops",   "tensor16_tflops",
+        "bf16",       "bf16_tflops", "memory_gb",   "bandwidth_gbs", "l2_mb",
+        "nvlink_gbs", "pcie",        "watts",       "source",        "note",
+        "date",       NULL};
     orch_yaml_check_keys(map, r->file, "a GPU", known, r->diags);
     must_have(r, map, "name");
     struct orch_gpu_spec *spec = g_new0(struct orch_gpu_spec, 1);

@@ -5,12 +5,15 @@
  * the cores used in GPU servers. */
 #include "lib/hw/cpu.h"
 
+#include "lib/hw/machine.h"
 #include "lib/hw/probe.h"
 
 #include <string.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 #endif
 
 /* MIDR implementer and part, from the vendors' reference manuals and Linux's cputype.h. */
@@ -137,4 +140,20 @@ void orch_cpu_count(const char *root, const unsigned *cpus, unsigned cpu_count, 
     }
     *out_sockets = (int)MAX(g_hash_table_size(sockets), 1);
     *out_cores = (int)MAX(g_hash_table_size(cores), 1);
+}
+
+bool orch_cpu_computes_bf16(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    enum { AVX512_BF16 = 1u << 5, AMX_BF16 = 1u << 22 }; /* EAX of leaf 7.1, EDX of leaf 7.0 */
+    unsigned a = 0, b = 0, c = 0, d = 0, a1 = 0, b1 = 0, c1 = 0, d1 = 0;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+           ((d & AMX_BF16) ||
+            (a >= 1 && __get_cpuid_count(7, 1, &a1, &b1, &c1, &d1) && (a1 & AVX512_BF16)));
+#elif defined(__aarch64__)
+    enum { HAS_BF16 = 1u << 14 }; /* HWCAP2_BF16 */
+    return getauxval(AT_HWCAP2) & HAS_BF16;
+#else
+    return false;
+#endif
 }

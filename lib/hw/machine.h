@@ -44,6 +44,10 @@ struct orch_machine {
     GPtrArray *hidden_gpus; /* struct orch_gpu_device *: the others */
 };
 
+/** Whether this processor has instructions that multiply bf16 (AVX512-BF16, AMX-BF16, or ARM's
+ * BF16): without them bf16 is emulated, and slower than fp32. */
+bool orch_cpu_computes_bf16(void);
+
 /** Describes this machine. Its GPUs are those that the environment's CUDA_VISIBLE_DEVICES leaves,
  * in its order. */
 struct orch_machine *orch_machine_probe(void);

@@ -8,6 +8,7 @@
 #include "lib/weights/weights.h"
 #include "plugins/common/training/notes.h"
 #include "plugins/common/training/optimizer.h"
+#include "plugins/common/training/precision.h"
 #include "plugins/common/training/work.h"
 
 #include <math.h>
@@ -219,6 +220,7 @@ static int check(const void *params, const struct orch_host *host)
         !orch_work_schedule(&t, t.epochs, &schedule, &error) ||
         !orch_training_file_input(host, "weights", t.weights, &error))
         return orch_training_fail(host, error);
+    orch_precision_warn(&p->t, host);
     return orch_object_data_check(p, host);
 }
 
@@ -231,7 +233,7 @@ static int cost(const void *params, struct orch_cost *out)
                                              p->t.image_size, p->t.image_size);
     out->workers = 1;
     out->network = g_intern_string(net ? net : p->t.net);
-    out->precision = p->t.precision;
+    out->precision = orch_precision_known(&p->t);
     out->framework = "libtorch";
     out->input = g_intern_string(input);
     out->classes = p->classes.count ? (int64_t)p->classes.count + 1 : 0;

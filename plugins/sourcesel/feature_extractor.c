@@ -4,6 +4,7 @@
 #include "lib/net/net.h"
 #include "lib/weights/weights.h"
 #include "plugins/common/training/feed.h"
+#include "plugins/common/training/precision.h"
 #include "plugins/common/training/work.h"
 
 #define FEATURE_BATCH 256
@@ -28,7 +29,7 @@ bool orch_extractor_open(struct orch_extractor *e, const struct orch_session *s,
                                        .width = s->train_set->width,
                                        .classes = MAX(2, s->train->classes)};
     struct orch_torch_setup setup = {.device = s->device,
-                                     .precision = orch_session_precision(s->training)};
+                                     .precision = orch_precision_of(s)};
     *e = (struct orch_extractor){.session = s, .net = orch_net_make(&options, error)};
     e->model = e->net ? s->torch->model_new(e->net, &setup, error) : NULL;
     if (!e->model || !orch_torch_init(s->torch, e->model, e->net,

@@ -14,7 +14,7 @@ struct params {
 };
 
 static const char *const MOODS[] = {"fine",  "refuse",     "crash",  "hang", "leave",
-                                    "noise", "undeclared", "random", "deaf", NULL};
+                                    "noise", "undeclared", "random", "deaf", "worried", NULL};
 
 static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct params, mood, ORCH_ENUM, .def = "fine", .choices = MOODS),
@@ -53,6 +53,10 @@ static int check(const void *params, const struct orch_host *host)
         puts("a line on stdout");
         puts("{\"event\":\"checked\"}");
         fflush(stdout);
+    }
+    if (strcmp(p->mood, "worried") == 0) {
+        host->log(host, ORCH_LOG_INFO, "all is well");
+        host->log(host, ORCH_LOG_WARNING, "this could take a while");
     }
     sulk(p->mood);
     host->input(host, "data", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

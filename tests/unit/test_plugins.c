@@ -232,7 +232,7 @@ static GError *check_mood(struct orch_plugins *plugins, const struct orch_manife
 {
     GError *error = NULL;
     json_t *params = mood(word, 1);
-    bool ok = orch_plugins_check(plugins, manifest, params, NULL, NULL, &error);
+    bool ok = orch_plugins_check(plugins, manifest, params, NULL, &error);
     assert_int_equal(ok, error == NULL);
     json_decref(params);
     return error;
@@ -259,13 +259,14 @@ static void test_check_and_cost(void **state)
     const struct orch_manifest *m;
     struct orch_plugins *plugins = open_moody(&m);
     json_t *params = mood("fine", 3);
-    GPtrArray *inputs = NULL;
-    assert_true(orch_plugins_check(plugins, m, params, &inputs, NULL, NULL));
-    assert_int_equal(inputs->len, 1);
-    const struct orch_checked_input *input = inputs->pdata[0];
+    struct orch_checked checked;
+    assert_true(orch_plugins_check(plugins, m, params, &checked, NULL));
+    assert_int_equal(checked.inputs->len, 1);
+    const struct orch_checked_input *input = checked.inputs->pdata[0];
     assert_string_equal(input->name, "data");
     assert_true(g_str_has_prefix(input->sha256, "e3b0c442"));
-    g_ptr_array_unref(inputs);
+    assert_int_equal(checked.warnings->len, 0);
+    orch_checked_clear(&checked);
     json_t *cost = orch_plugins_cost(plugins, m, params, NULL);
     assert_int_equal(json_integer_value(json_object_get(cost, "images")), 3000);
     assert_string_equal(json_string_value(json_object_get(cost, "network")), "lenet5");
@@ -276,6 +277,12 @@ static void test_check_and_cost(void **state)
     assert_error(error, ORCH_ERROR_RECIPE, "not in the mood");
     error = check_mood(plugins, m, "noise");
     assert_null(error);
+    params = mood("worried", 3);
+    assert_true(orch_plugins_check(plugins, m, params, &checked, NULL));
+    assert_int_equal(checked.warnings->len, 1);
+    assert_string_equal(checked.warnings->pdata[0], "this could take a while");
+    orch_checked_clear(&checked);
+    json_decref(params);
     orch_plugins_free(plugins);
 }
 
@@ -326,15 +333,15 @@ static void test_ask_ahead(void **state)
         params[i] = mood(i % 10 ? "fine" : "refuse", i / 2);
     orch_plugins_prefetch(plugins, m, params, COUNT);
     for (int i = 0; i < COUNT; i++) {
-        assert_int_equal(orch_plugins_check(plugins, m, params[i], NULL, NULL, NULL), i % 10 != 0);
+        assert_int_equal(orch_plugins_check(plugins, m, params[i], NULL, NULL), i % 10 != 0);
         json_t *cost = orch_plugins_cost(plugins, m, params[i], NULL);
         assert_int_equal(json_integer_value(json_object_get(cost, "batch")), 10);
         json_decref(cost);
     }
     json_t *bad = mood("crash", COUNT);
-    orch_plugins_prefetch(plugins, m, &bad, 1);                               /* tells nothing */
-    assert_true(orch_plugins_check(plugins, m, params[1], NULL, NULL, NULL)); /* from memory */
-    assert_false(orch_plugins_check(plugins, m, bad, NULL, NULL, NULL));
+    orch_plugins_prefetch(plugins, m, &bad, 1);                         /* tells nothing */
+    assert_true(orch_plugins_check(plugins, m, params[1], NULL, NULL)); /* from memory */
+    assert_false(orch_plugins_check(plugins, m, bad, NULL, NULL));
     json_decref(bad);
     for (int i = 0; i < COUNT; i++)
         json_decref(params[i]);

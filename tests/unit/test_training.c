@@ -5,9 +5,11 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/hw/machine.h"
 #include "lib/net/net.h"
 #include "lib/weights/weights.h"
 #include "plugins/common/torch/torch.h"
+#include "plugins/common/training/precision.h"
 #include "tests/torch/recorder.h"
 
 #include <setjmp.h>
@@ -112,6 +114,30 @@ static void test_check_names_the_inputs(void **state)
     assert_int_equal(orch_training_check(&t, &r.host), ORCH_OK);
     assert_string_equal(r.inputs->str, "");
     recorder_clear(&r);
+}
+
+/* What is said of bf16 depends on where the training may run. */
+static void test_precision(void **state)
+{
+    (void)state;
+    struct orch_training t = training_fixture_usual();
+    t.device = "auto";
+    t.precision = "bf16";
+    assert_non_null(strstr(orch_precision_caution(&t, false, false), "several times slower"));
+    assert_null(orch_precision_caution(&t, true, false));
+    assert_null(orch_precision_caution(&t, false, true)); /* a GPU may compute it */
+    t.device = "cuda";
+    assert_null(orch_precision_caution(&t, false, false));
+    t.device = "cpu";
+    assert_non_null(orch_precision_caution(&t, false, true));
+    assert_string_equal(orch_precision_known(&t), "bf16");
+    t.precision = "fp32";
+    assert_null(orch_precision_caution(&t, false, false));
+    t.precision = "auto";
+    assert_null(orch_precision_caution(&t, false, false));
+    assert_string_equal(orch_precision_known(&t), orch_cpu_computes_bf16() ? "bf16" : "fp32");
+    t.device = "cuda";
+    assert_null(orch_precision_known(&t));
 }
 
 static void test_cost(void **state)
@@ -448,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_adapters_that_cannot_be_loaded),
         cmocka_unit_test(test_check_refuses),
         cmocka_unit_test(test_check_names_the_inputs),
+        cmocka_unit_test(test_precision),
         cmocka_unit_test(test_cost),
         cmocka_unit_test(test_learns_and_reports),
         cmocka_unit_test(test_weights_begin_a_training),

@@ -14,6 +14,7 @@
 #include "plugins/common/training/memory_layout.h"
 #include "plugins/common/training/notes.h"
 #include "plugins/common/training/optimizer.h"
+#include "plugins/common/training/precision.h"
 #include "plugins/common/training/work.h"
 
 #include <string.h>
@@ -136,20 +137,6 @@ static int threads_of(const struct orch_session *s)
     return s->training->threads > 0 ? (int)s->training->threads : (int)MAX(1, slot.threads);
 }
 
-/* fp32 multiplies as PyTorch's convolutions do: in tf32 where a GPU has it. */
-enum orch_torch_precision orch_session_precision(const struct orch_training *t)
-{
-    static const struct {
-        const char *name;
-        enum orch_torch_precision precision;
-    } others[] = {
-        {"fp32-ieee", ORCH_TORCH_FP32}, {"bf16", ORCH_TORCH_BF16}, {"fp16", ORCH_TORCH_FP16}};
-    for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
-        if (strcmp(others[i].name, t->precision) == 0)
-            return others[i].precision;
-    return ORCH_TORCH_TF32;
-}
-
 static bool open_torch(struct orch_session *s, GError **error)
 {
     const struct orch_training *t = s->training;
@@ -179,7 +166,7 @@ static bool open_model(struct orch_session *s, GError **error)
     const struct orch_training *t = s->training;
     struct orch_torch_setup setup = {
         .device = s->device,
-        .precision = orch_session_precision(t),
+        .precision = orch_precision_of(s),
     };
     s->net = make_net(s, t->net, error);
     if (!s->net || !orch_layout_choose(s, &setup, error))
@@ -319,7 +306,7 @@ bool orch_session_of_net(const struct orch_session *s, const char *net, const ch
                          struct orch_session *out, GError **error)
 {
     struct orch_torch_setup setup = {.device = s->device,
-                                     .precision = orch_session_precision(s->training),
+                                     .precision = orch_precision_of(s),
                                      .channels_last = s->channels_last};
     *out = *s;
     out->train_images = out->val_images = NULL;

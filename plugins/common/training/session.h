@@ -64,9 +64,6 @@ int orch_session_open_on(const struct orch_training *training, const struct orch
                          orch_session_read read, void *ctx, struct orch_session **out);
 void orch_session_close(struct orch_session *session);
 
-/** The precision that the training's parameter names. */
-enum orch_torch_precision orch_session_precision(const struct orch_training *training);
-
 /** Fills `out` with a session for another network on the data, device and settings of `session`,
  * which must outlive it: with a model of its own, whose initial weights are drawn from the trial's
  * stream `stream`, and an optimizer as the session's. Its batches are made by the processor. Fails

@@ -155,7 +155,8 @@ struct orch_training {
             .help =                                                                                \
                 "precision of convolutions and matrix products; weights are fp32. fp32 is tf32 "   \
                 "where a GPU has it, as in PyTorch's convolutions; fp32-ieee "                     \
-                "is fp32 there, too"),                                                             \
+                "is fp32 there, too; auto: bf16 where the device multiplies in it (processors "    \
+                "with bf16 instructions, GPUs since Ampere), else fp32"),                                                             \
         ORCH_TRAINING_ROW(                                                                         \
             owner, deterministic, ORCH_BOOL, .def = "false",                                       \
             .help = "on a GPU use only algorithms that give the same bits each time, which "       \
@@ -205,7 +206,7 @@ struct orch_training {
 #define ORCH_TRAINING_DATA_PATH_NAMES ((const char *const[]){"auto", "cpu", "gpu", NULL})
 #define ORCH_TRAINING_GRAPHS_NAMES ((const char *const[]){"auto", "on", "off", NULL})
 #define ORCH_TRAINING_PRECISION_NAMES                                                              \
-    ((const char *const[]){"fp32", "fp32-ieee", "tf32", "bf16", "fp16", NULL})
+    ((const char *const[]){"fp32", "fp32-ieee", "tf32", "bf16", "fp16", "auto", NULL})
 
 /** Rows of the metric table: series by epoch, and results. */
 #define ORCH_TRAINING_METRICS                                                                      \

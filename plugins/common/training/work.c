@@ -9,6 +9,7 @@
 #include "plugins/common/training/graphs.h"
 #include "plugins/common/training/image_growth.h"
 #include "plugins/common/training/notes.h"
+#include "plugins/common/training/precision.h"
 
 #include <string.h>
 
@@ -181,6 +182,7 @@ int orch_training_check(const struct orch_training *t, const struct orch_host *h
     orch_net_free(net);
     if (!ok || !orch_training_file_input(host, "weights", t->weights, &error))
         return orch_training_fail(host, error);
+    orch_precision_warn(t, host);
     return host->smoke(host) ? ORCH_OK : name_inputs(t, host);
 }
 
@@ -194,7 +196,7 @@ int orch_training_cost(const struct orch_training *t, struct orch_cost *out)
     out->workers = 1;
     g_autofree char *net = orch_net_canonical_name(t->net);
     out->network = g_intern_string(net ? net : t->net);
-    out->precision = t->precision;
+    out->precision = orch_precision_known(t);
     out->framework = "libtorch";
     out->input = g_intern_string(input);
     out->classes = classes;
