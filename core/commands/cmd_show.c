@@ -157,8 +157,10 @@ static void print_slot(const json_t *slot)
 static void print_machine(const struct orch_whole_run *s)
 {
     orch_cli_show_line("device", "%s", s->run->device_key ? s->run->device_key : "-");
-    orch_cli_show_line("machine", "%s, %s", orch_json_text(s->machine, "hostname", "?"),
-                       orch_json_text(s->machine, "os", "?"));
+    const char *vectors = orch_json_text(s->machine, "vectors", NULL);
+    orch_cli_show_line("machine", "%s, %s%s%s", orch_json_text(s->machine, "hostname", "?"),
+                       orch_json_text(s->machine, "os", "?"), vectors ? ", " : "",
+                       vectors ? vectors : "");
     double load = NAN;
     orch_json_get_real(json_object_get(s->facts, "load"), &load);
     int64_t others = orch_json_int(s->facts, "co_runners", 0);

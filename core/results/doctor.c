@@ -26,8 +26,9 @@ static void look_at_machine(struct orch_workspace *workspace, struct orch_findin
 {
     const struct orch_machine *m = orch_workspace_machine(workspace);
     g_autofree char *memory = orch_bytes_format(m->memory_bytes);
-    g_autofree char *text = g_strdup_printf("%s, %d cores, %d threads, %s, %s", m->cpu_model,
-                                            m->cores, m->threads, memory, m->os);
+    g_autofree char *text = g_strdup_printf(
+        "%s%s%s, %d cores, %d threads, %s, %s", m->cpu_model, m->vectors ? ", " : "",
+        m->vectors ? m->vectors : "", m->cores, m->threads, memory, m->os);
     orch_findings_add(f, "machine", "ok", text, "");
     for (guint i = 0; i < m->gpus->len; i++) {
         const struct orch_gpu_device *gpu = m->gpus->pdata[i];

@@ -13,6 +13,10 @@ char *orch_cpu_model_from_proc(const char *root);
  * NULL if not available. Caller frees. */
 char *orch_cpu_model_from_cpuid(void);
 
+/** The widest vector instructions of this processor that programs use, as in struct orch_machine;
+ * NULL: not known. Static. */
+const char *orch_cpu_vectors(void);
+
 /** Counts distinct sockets and physical cores among the hardware threads `cpus`. Without
  * information in /sys it assumes one socket and one core per thread. */
 void orch_cpu_count(const char *root, const unsigned *cpus, unsigned cpu_count, int *out_sockets,

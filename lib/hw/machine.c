@@ -71,6 +71,8 @@ struct orch_machine *orch_machine_probe_at(const char *root, const unsigned *cpu
     machine->hostname = g_strdup(is_named ? names.nodename : "unknown");
     if (!*root)
         machine->cpu_model = orch_cpu_model_from_cpuid();
+    if (!*root)
+        machine->vectors = orch_cpu_vectors();
     if (!machine->cpu_model)
         machine->cpu_model = orch_cpu_model_from_proc(root);
     machine->os = os_name(root);
@@ -168,6 +170,8 @@ json_t *orch_machine_facts(const struct orch_machine *machine)
     json_t *facts = json_object();
     json_object_set_new(facts, "cpu_model", orch_json_text_or_null(machine->cpu_model));
     json_object_set_new(facts, "arch", orch_json_text_or_null(machine->arch));
+    if (machine->vectors)
+        json_object_set_new(facts, "vectors", json_string(machine->vectors));
     json_object_set_new(facts, "sockets", json_integer(machine->sockets));
     json_object_set_new(facts, "cores", json_integer(machine->cores));
     json_object_set_new(facts, "threads", json_integer(machine->threads));

@@ -339,6 +339,20 @@ static json_t *facts_with(const char *library_dir, const char *fake_case)
     return facts;
 }
 
+/* A record says what the processor of its machine computes with. */
+static void test_vectors(void **state)
+{
+    (void)state;
+    g_autoptr(json_t) facts = facts_with(FAKE_NVML_DIR, "two");
+    const char *vectors = orch_json_text(facts, "vectors", NULL);
+#if defined(__x86_64__) || defined(__aarch64__)
+    assert_non_null(vectors);
+    assert_int_equal(g_str_has_suffix(vectors, "bf16"), orch_cpu_computes_bf16());
+#else
+    assert_null(vectors);
+#endif
+}
+
 static void test_nvml(void **state)
 {
     (void)state;
@@ -418,6 +432,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_key_without_clock),
         cmocka_unit_test(test_key_tells_apart),
         cmocka_unit_test(test_where),
+        cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_nvml),
         cmocka_unit_test(test_nvml_failures),
         cmocka_unit_test(test_nvml_broken_library),
