@@ -46,6 +46,9 @@ if [ -e /usr/lib/orch/plugins/common/orch-torch.so ]; then
     printf 'format: 1\nrecipe: n\nexperiments:\n  n: { plugin: train, with: { dataset: synthetic, image_size: 32, per_class: 8, epochs: 1, net: lenet5 } }\n' >n.recipe
     user orch run n.recipe
     user orch best val_accuracy
+else
+    # no advice that is for clones
+    user orch doctor | grep 'LibTorch adapter' | grep -q 'install the package orch-plugins-torch' || failed "doctor does not say which package has the adapter"
 fi
 for file in /usr/share/man/man1/orch.1.gz /usr/share/man/man1/orch-db-check.1.gz /usr/share/bash-completion/completions/orch \
     /usr/share/zsh/vendor-completions/_orch /usr/share/fish/vendor_completions.d/orch.fish; do

@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/program_parts.h"
 #include "lib/base/program_path.h"
 #include "lib/base/subprocess.h"
 
@@ -86,8 +87,8 @@ static bool compile(const char *python, const char *folder, struct orch_adapter_
     g_autofree char *adapter = orch_program_path("adapter", NULL);
     g_autofree char *script = adapter ? g_build_filename(adapter, "build.sh", NULL) : NULL;
     if (!script) {
-        orch_error_set(error, ORCH_ERROR_PLUGIN, "./build.sh torch",
-                       "this orch was built in a clone, which builds the LibTorch adapter itself");
+        orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_way(ORCH_PART_TORCH),
+                       "this orch has no sources to build the LibTorch adapter from");
         return false;
     }
     const char *const argv[] = {"sh", script, python, folder, NULL};

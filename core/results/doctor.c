@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/mount_space.h"
+#include "lib/base/program_parts.h"
 #include "lib/base/program_path.h"
 #include "lib/base/text.h"
 #include "lib/vcs/git_config.h"
@@ -26,9 +27,9 @@ static void look_at_machine(struct orch_workspace *workspace, struct orch_findin
 {
     const struct orch_machine *m = orch_workspace_machine(workspace);
     g_autofree char *memory = orch_bytes_format(m->memory_bytes);
-    g_autofree char *text = g_strdup_printf(
-        "%s%s%s, %d cores, %d threads, %s, %s", m->cpu_model, m->vectors ? ", " : "",
-        m->vectors ? m->vectors : "", m->cores, m->threads, memory, m->os);
+    g_autofree char *text = g_strdup_printf("%s%s%s, %d cores, %d threads, %s, %s", m->cpu_model,
+                                            m->vectors ? ", " : "", m->vectors ? m->vectors : "",
+                                            m->cores, m->threads, memory, m->os);
     orch_findings_add(f, "machine", "ok", text, "");
     for (guint i = 0; i < m->gpus->len; i++) {
         const struct orch_gpu_device *gpu = m->gpus->pdata[i];
@@ -216,13 +217,13 @@ static void look_at_parts(struct orch_findings *f)
     for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
         g_autofree char *path = orch_program_path(parts[i].part, NULL);
         orch_findings_add(f, parts[i].what, path ? "ok" : "problem", path ? path : "not found",
-                          path ? "" : "./build.sh build");
+                          path ? "" : orch_program_way(ORCH_PART_OWN));
     }
     g_autofree char *torch = orch_program_module("orch-torch.so");
     bool there = torch && access(torch, F_OK) == 0;
     orch_findings_add(f, "LibTorch adapter", there ? "ok" : "missing",
                       there ? torch : "training is left out",
-                      there ? "" : orch_program_torch_hint());
+                      there ? "" : orch_program_way(ORCH_PART_TORCH));
     static const char *const programs[] = {"git", "python3", "mpirun", "nvcc"};
     for (unsigned i = 0; i < G_N_ELEMENTS(programs); i++)
         orch_findings_add_program(f, programs[i]);

@@ -5,6 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/program_parts.h"
 #include "lib/base/program_path.h"
 #include "lib/base/subprocess.h"
 #include "lib/base/text.h"
@@ -101,7 +102,9 @@ static void measure_gpu(const struct bench *b, guint number)
                     *seconds = g_strdup_printf("%g", SECONDS_EACH);
     tell(b, gpu->model);
     if (!program) {
-        skip_gpu(b, "this build has no CUDA kernels: './build.sh gpu' compiles them");
+        g_autofree char *why = g_strdup_printf("this build has no CUDA kernels; what adds them: %s",
+                                               orch_program_way(ORCH_PART_CUDA));
+        skip_gpu(b, why);
         return;
     }
     const char *argv[] = {program, seconds, NULL};

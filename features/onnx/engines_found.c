@@ -2,6 +2,7 @@
 /* Which engines plugin onnxrun finds on this machine. */
 #include "features/onnx/engines_found.h"
 #include "core/results/doctor.h"
+#include "lib/base/program_parts.h"
 #include "lib/base/program_path.h"
 #include "lib/onnx/onnxruntime.h"
 
@@ -34,7 +35,7 @@ static void look_at_opencv(struct orch_findings *findings)
     orch_findings_add(findings, "OpenCV adapter", is_there ? "ok" : "missing",
                       is_there ? path
                                : "not built: trials of plugin onnxrun with this engine are skipped",
-                      is_there ? "" : ORCH_OPENCV_HINT);
+                      is_there ? "" : orch_program_way(ORCH_PART_OPENCV));
 }
 
 void orch_engines_found(struct orch_workspace *workspace, struct orch_findings *findings)

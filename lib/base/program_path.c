@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/program_parts.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -46,8 +47,7 @@ char *orch_program_path(const char *part, GError **error)
                 return g_canonicalize_filename(path, NULL);
         }
     }
-    orch_error_set(error, ORCH_ERROR_IO,
-                   "run './build.sh build', or install with './build.sh install'",
+    orch_error_set(error, ORCH_ERROR_IO, orch_program_way(ORCH_PART_OWN),
                    "cannot find '%s' beside the program", part);
     return NULL;
 }
@@ -65,12 +65,6 @@ char *orch_program_built_folder(void)
     orch_sha256(named, strlen(named), key);
     key[KEY_CHARS] = 0;
     return g_build_filename(g_get_user_cache_dir(), "orch", "built", key, NULL);
-}
-
-const char *orch_program_torch_hint(void)
-{
-    g_autofree char *adapter = orch_program_path("adapter", NULL);
-    return adapter ? "orch plugin build train" : "./build.sh torch";
 }
 
 char *orch_program_module(const char *name)

@@ -20,7 +20,4 @@ char *orch_program_module(const char *name);
  * not. NULL for a program without the sources to build from. Caller frees. */
 char *orch_program_built_folder(void);
 
-/** The command that makes the LibTorch adapter for this program. */
-const char *orch_program_torch_hint(void);
-
 #endif

@@ -12,8 +12,6 @@
 #define ORCH_ONNXRUNTIME_HINT                                                                      \
     "pip install onnxruntime (conda: onnxruntime-cpp; Debian 13: apt-get install "                 \
     "libonnxruntime1.21)"
-/** What adds OpenCV's DNN module. */
-#define ORCH_OPENCV_HINT "apt-get install libopencv-dnn-dev, then ./build.sh build"
 
 /** One place. */
 struct orch_onnxruntime {

@@ -2,6 +2,7 @@
 /* OpenCV's DNN module, through the adapter that is built where its headers are. */
 #include "lib/base/error.h"
 #include "lib/base/library.h"
+#include "lib/base/program_parts.h"
 #include "lib/base/program_path.h"
 #include "lib/onnx/onnxruntime.h"
 #include "plugins/onnxrun/engine.h"
@@ -17,7 +18,7 @@ static bool load(const char **out_version, char **out_from, GError **error)
 {
     g_autofree char *path = orch_program_module("orch-opencv.so");
     if (!path || access(path, F_OK) != 0) {
-        orch_error_set(error, ORCH_ERROR_PLUGIN, ORCH_OPENCV_HINT,
+        orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_way(ORCH_PART_OPENCV),
                        "orch was built without OpenCV's DNN module: there is no '%s'",
                        path ? path : "orch-opencv.so");
         return false;
@@ -30,7 +31,7 @@ static bool load(const char **out_version, char **out_from, GError **error)
         opencv = get();
     if (!opencv) {
         const char *why = get ? "it is of another build" : dlerror();
-        orch_error_set(error, ORCH_ERROR_PLUGIN, ORCH_OPENCV_HINT, "cannot load '%s': %s", path,
+        orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_way(ORCH_PART_OPENCV), "cannot load '%s': %s", path,
                        why);
         return false;
     }

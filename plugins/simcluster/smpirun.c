@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/program_parts.h"
 #include "lib/base/program_path.h"
 #include "lib/base/spawn.h"
 #include "lib/base/text.h"
@@ -84,11 +85,11 @@ char *orch_simulation_missing(void)
     g_autofree char *smpirun = g_find_program_in_path("smpirun"),
                     *worker = orch_program_module("orch-smpi-worker");
     if (!smpirun)
-        return g_strdup("it needs SimGrid, and there is no smpirun on the PATH: install "
-                        "libsimgrid-dev (Debian), then ./build.sh build");
+        return g_strdup_printf("it needs SimGrid, and there is no smpirun on the PATH: %s",
+                               orch_program_way(ORCH_PART_SIMGRID));
     if (!worker || access(worker, X_OK) != 0)
-        return g_strdup("orch was built where SimGrid's smpicc was missing: run ./build.sh build "
-                        "again, now that there is a smpirun");
+        return g_strdup_printf("this orch has no workers for SimGrid's smpirun, which is there: %s",
+                               orch_program_way(ORCH_PART_SIMGRID));
     return NULL;
 }
 

@@ -10,6 +10,8 @@ orch_test(sha256 "quick" orch_base)
 orch_test(below "quick" orch_base)
 # errors and their hints
 orch_test(error "quick" orch_base)
+# what orch lacks and what adds it, by where it is installed
+orch_test(program_parts "quick" orch_base)
 # programs that hang or write without an end
 orch_test(subprocess "quick" orch_base)
 # files in a folder that others may write to

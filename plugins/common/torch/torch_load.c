@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/library.h"
+#include "lib/base/program_parts.h"
 #include "lib/base/program_path.h"
 
 #include <dlfcn.h>
@@ -43,7 +44,7 @@ static bool is_of_its_library(const char *path, GError **error)
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     struct stat now;
     if (g_strv_length(lines) < 2 || stat(lines[0], &now) != 0) {
-        orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_torch_hint(),
+        orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_way(ORCH_PART_TORCH),
                        "the LibTorch for which the adapter '%s' was built is gone: '%s'", path,
                        lines[0] ? lines[0] : "");
         return false;
@@ -52,14 +53,14 @@ static bool is_of_its_library(const char *path, GError **error)
                                              (gint64)now.st_size, (gint64)now.st_mtim.tv_sec);
     if (strcmp(found, lines[1]) == 0)
         return true;
-    orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_torch_hint(),
+    orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_way(ORCH_PART_TORCH),
                    "'%s' was replaced since the LibTorch adapter was built for it", lines[0]);
     return false;
 }
 
 const struct orch_torch *orch_torch_load(GError **error)
 {
-    const char *hint = orch_program_torch_hint();
+    const char *hint = orch_program_way(ORCH_PART_TORCH);
     static const struct orch_torch *loaded;
     if (loaded)
         return loaded;

@@ -6,6 +6,7 @@ int orch_gpukernels_run(void *state, const void *params, const struct orch_host 
 {
     (void)state;
     (void)params;
-    host->fail(host, ORCH_NO_KERNELS);
+    g_autofree char *why = orch_no_kernels();
+    host->fail(host, why);
     return ORCH_SKIPPED;
 }

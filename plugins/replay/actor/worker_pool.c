@@ -2,6 +2,7 @@
 #include "plugins/replay/actor/worker_pool.h"
 
 #include "lib/base/error.h"
+#include "lib/base/program_parts.h"
 #include "lib/base/program_path.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ static char *program_path(const char *program, const char *what, GError **error)
     g_autofree char *path = orch_program_module(program);
     if (path && access(path, X_OK) == 0)
         return g_steal_pointer(&path);
-    orch_error_set(error, ORCH_ERROR_PLUGIN, "./build.sh build",
+    orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_way(ORCH_PART_OWN),
                    "there is no program for %ss: '%s'", what, path ? path : program);
     return NULL;
 }

@@ -5,5 +5,6 @@
 int orch_vecadd_gpu_run(const struct vecadd_trial *trial, const struct orch_host *host)
 {
     (void)trial;
-    return orch_vecadd_skip(host, ORCH_NO_KERNELS);
+    g_autofree char *why = orch_no_kernels();
+    return orch_vecadd_skip(host, "%s", why);
 }

@@ -3,7 +3,7 @@
 #include "plugins/common/torch/adapter/pixels.h"
 
 static const char MISSING[] =
-    "the LibTorch adapter was built without CUDA kernels ('./build.sh gpu' compiles them)";
+    "the LibTorch adapter was built without CUDA kernels: './build.sh gpu' in a clone compiles them";
 
 const char *orch_pixels_check(int device)
 {
