@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""orch's predictors against scikit-learn's on the same folds of public measurements: rows at random, networks never
-seen, GPUs never seen ("gpu"), chips never seen ("chip": all boards of one are left out together). Each set is cut to --rows rows (drawn once, seed 1); each cell has up to --folds folds.
+"""orch's predictors against libraries' on the same folds of public measurements, by the shape of the question
+(bench/folds_shapes.py): rows at random, networks, families of networks, boards and chips never seen, a chip from those
+of earlier years, a line of products, a number of GPUs. Each set is cut to --rows rows (drawn once, seed 1); shapes
+whose groups are many have up to --folds folds.
 
-scikit-learn gets the table's columns, the GPU's facts, counts of networks where the set has none, operations, bytes
-and a roofline, and is tuned in each fold by 3-fold cross-validation (by the same kind of group) over a grid, on log
-ms and on log ms over the roofline: forest, histogram boosting, ridge, MLP. orch gets the table's columns and finds
-the rest itself; nobody tells it which question is asked.
+The libraries (bench/folds_peers.py) are tuned and told which question is asked. orch gets the table's columns and
+finds the rest itself; nobody tells it which question is asked.
 
-Printed: mean relative error, orch's over the best of scikit-learn's (the best on the very rows that are judged by,
-which is hard on orch) with a paired bootstrap 95 % interval; the share of rows within orch's 90 % interval, the 95 %
-interval of that share, and how wide orch's interval is; then the geometric mean of the ratios. Rows of one GPU or
-network never seen are in or out together, so there it is groups that are counted, not rows: as many rows as they are
-worth (Korn and Graubard 1998). A share whose interval does not reach 87 % is marked LOW; where rows are the unit, one
-that does not go down to 93 % is marked HIGH.
+Printed: mean relative error of the rows, orch's over the best of the libraries' (the best on the very rows that are
+judged by, which is hard on orch) with a paired bootstrap 95 % interval; the share of rows within orch's 90 % interval,
+the 95 % interval of that share, and how wide orch's interval is; then, of the groups (chips, networks), the mean of
+their errors and of their shares, each group counting alike. Rows of one group never seen are in or out together, so
+there it is groups that are counted, not rows: as many rows as they are worth (Korn and Graubard 1998). A share whose
+interval does not reach 87 % is marked LOW; where rows are the unit, one that does not go down to 93 % is marked HIGH.
+At the end each shape's means over the sources that choices are made on, and over the others.
 
-usage: /usr/bin/python3 bench/folds.py BUILD [--data DIR] [--sets a,b] [--cells random,net,gpu] [--rows N] [--folds N]
-       [--cache DIR] [--only sklearn|orch] [--orch OPTIONS]
+usage: PYTHON bench/folds.py BUILD [--data DIR] [--sets a,b] [--shapes random,net,chip,...] [--rows N] [--folds N]
+       [--cache DIR] [--only peers|orch] [--orch OPTIONS] [--say] [--by-group]
 """
 import argparse
 import csv
@@ -27,13 +28,15 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 
 import numpy
 
+from folds_peers import NAMES, Facts, features, peers_answers
+from folds_shapes import SHAPES, folds_of
+
 warnings.filterwarnings("ignore")
-SETS = {  # target, column of networks, of GPUs (None: too few of them), columns that sklearn must not see
+SETS = {  # target, column of networks, of GPUs (None: too few of them), columns that nobody may see
     "justus_conv": ("ms", None, "gpu", "ms_min ms_max ms_std"),
     "justus_dense": ("ms", None, "gpu", "ms_min ms_max ms_std"),
     "neusight_gemm": ("ms", None, "gpu", ""),
@@ -42,195 +45,37 @@ SETS = {  # target, column of networks, of GPUs (None: too few of them), columns
     "neusight_e2e": ("e2e_ms", "net", "gpu", "fw_ms bw_ms"),
     "timm_train": ("step_ms", "net", None, "img_per_s"),
     "timm_infer": ("step_ms", "net", "gpu", "img_per_s"),
-    "ryujaehun_pytorch": ("ms_median", "net", "gpu", "ms_mean ms_std"),
+    "ryujaehun_pytorch": ("ms_median", "net", "gpu", "ms_mean ms_std folder"),
     "jcjohnson_cnn": ("total_ms", "net", "gpu", "fw_ms bw_ms total_std_ms"),
-    "tf_benchmarks": ("step_ms", "net", None, "img_per_s"),
-    "lambda_train": ("throughput", None, "gpu", ""),
+    "tf_benchmarks": ("step_ms", "net", "gpu", "img_per_s"),
+    "lambda_train": ("throughput", None, "gpu", "name watt_total price_usd"),
+    "milabench": ("items_per_s", None, "gpu", "peak_mem_mib"),
 }
-# boards of one chip: whoever leaves a chip out leaves all of them out
-CHIPS = {"A100-PCIE-40GB": "A100", "A100-PCIE-80GB": "A100", "A100-SXM4-40GB": "A100", "MI250": "MI210", "TITAN Xp": "GTX 1080 Ti"}
-FACTS = ["fp32_tflops", "fp16_tensor_tflops", "mem_gb", "bw_gbs", "sms", "cores", "boost_mhz", "l2_mb", "year"]
+CHOOSING = ("justus", "ryujaehun", "tf_benchmarks")  # sources that choices are made on; the others judge them
 
 p = argparse.ArgumentParser()
 p.add_argument("build")
 p.add_argument("--data", default="../shared/data")
 p.add_argument("--sets", default=",".join(SETS))
-p.add_argument("--cells", default="random,net,gpu")
+p.add_argument("--shapes", default="random,net,gpu")
 p.add_argument("--rows", type=int, default=1600)
 p.add_argument("--folds", type=int, default=3)
 p.add_argument("--cache")
-p.add_argument("--only")
-p.add_argument("--say", action="store_true")
+p.add_argument("--only", choices=["peers", "orch"])
+p.add_argument("--say", action="store_true", help="what orch's answers are made of")
+p.add_argument("--by-group", action="store_true", help="error, bias and share of each group")
 p.add_argument("--orch", default="--model auto")
 args = p.parse_args()
 if not os.path.isdir(args.data):
     sys.exit(f"no {args.data}: the measurements are not part of orch")
+for s in args.shapes.split(","):
+    if s not in SHAPES:
+        sys.exit(f"no shape '{s}': one of {', '.join(SHAPES)}")
 
 
 def table(name):
     with open(f"{args.data}/{name}.csv") as f:
         return list(csv.DictReader(f))
-
-
-gpus = {r["gpu"]: [float(r[k] or "nan") for k in FACTS] for r in table("gpu_features")}
-nets = {r["net"]: r for r in table("networks")}
-
-
-def number(text):
-    try:
-        return float(text)
-    except (TypeError, ValueError):
-        return math.nan
-
-
-# ---- what scikit-learn sees ---------------------------------------------------------------------
-
-
-def work(row):
-    """operations and bytes of a row, where they can be known"""
-    g = {k: number(row.get(k)) for k in row}
-    get = lambda k, d=math.nan: g.get(k, d)
-    rounds = 3 if row.get("opt", "none") != "none" or row.get("mode", "") == "train" else 1
-    if "in_hw" in row:
-        side, k = g["in_hw"], g["kernel"]
-        moved = side if get("pad_same") == 1 else side - k + 1 + 2 * get("pad", 0)
-        out = math.ceil(moved / g["stride"])
-        return (rounds * 2 * g["batch"] * out * out * k * k * g["cin"] * g["cout"],
-                rounds * 4 * (g["batch"] * (side * side * g["cin"] + out * out * g["cout"]) + k * k * g["cin"] * g["cout"]))
-    if "din" in row:
-        b, i, o = g["batch"], g["din"], g["dout"]
-        return rounds * 2 * b * i * o, rounds * 4 * (b * (i + o) + i * o)
-    if "k" in row:
-        b, m, k, n = (g[x] for x in "bmkn")
-        return 2 * b * m * k * n, 4 * b * (m * k + k * n + m * n)
-    if "cols" in row:
-        return g["rows"] * g["cols"], 12 * g["rows"] * g["cols"]
-    if "hidden" in row:
-        tokens, h = g["batch"] * g["seq"], g["hidden"]
-        macs = g["layers"] * tokens * (4 * h * h + 2 * h * g["ff"] + 2 * g["seq"] * h) + tokens * h * g["vocab"]
-        return rounds * 2 * macs, rounds * 4 * g["layers"] * tokens * (12 * h + g["heads"] * g["seq"])
-    batch = get("batch", get("batch_per_gpu", get("batch_total", math.nan) / get("gpus", 1)))
-    known = row if "gmacs" in row else nets.get(row.get("net", "").replace("-v1", ""), {})
-    rounds = 1 if row.get("mode") == "infer" else 3
-    return (rounds * 2e9 * number(known.get("gmacs")) * batch,
-            rounds * 4e6 * (3 * number(known.get("macts_M")) * batch + number(known.get("params_M"))))
-
-
-def features(rows, spec):
-    hidden = set(spec[3].split()) | {spec[0], "split"}
-    columns = [c for c in rows[0] if c not in hidden]
-    x, names = [], []
-    for c in columns:
-        values = [number(r[c]) for r in rows]
-        if all(math.isnan(v) == (r[c] == "") for v, r in zip(values, rows)):
-            x.append(values)
-            names.append((c, "number"))
-        else:
-            levels = {v: i for i, v in enumerate(sorted({r[c] for r in rows}))}
-            x.append([levels[r[c]] for r in rows])
-            names.append((c, "category"))
-    known = numpy.array([gpus.get(r.get("gpu"), [math.nan] * len(FACTS)) for r in rows])
-    done = numpy.array([work(r) for r in rows])
-    if "net" in rows[0] and "gmacs" not in rows[0]:
-        for k in ("params_M", "gmacs", "macts_M"):
-            x.append([number(nets.get(r["net"].replace("-v1", ""), {}).get(k)) for r in rows])
-            names.append((k, "number"))
-    roof = 1e3 * numpy.maximum(done[:, 0] / (known[:, 0] * 1e12), done[:, 1] / (known[:, 3] * 1e9))
-    for i, k in enumerate(FACTS):
-        x.append(known[:, i])
-        names.append((k, "number"))
-    for k, v in (("flops", done[:, 0]), ("bytes", done[:, 1]), ("roofline", roof)):
-        x.append(v)
-        names.append((k, "number"))
-    return numpy.array(x, dtype=float).T, names, roof
-
-
-def spread_out(x, names, train):
-    """one-hot categories, logarithms and scales by the rows to learn from: for ridge and MLP"""
-    out = []
-    for j, (_, kind) in enumerate(names):
-        v = x[:, j]
-        if kind == "category":
-            out += [(v == level).astype(float) for level in sorted(set(v[train]))[:60]]
-            continue
-        missing = numpy.isnan(v)
-        v = numpy.where(missing, numpy.nanmedian(v[train]) if (~missing[train]).any() else 0, v)
-        forms = [v, numpy.log(numpy.maximum(v, 1e-12))] if (v > 0).all() else [v]
-        for f in forms:
-            out.append((f - f[train].mean()) / (f[train].std() or 1))
-        if missing.any():
-            out.append(missing.astype(float))
-    return numpy.clip(numpy.array(out).T, -10, 10)
-
-
-def sklearn_answers(x, names, roof, y, groups, train, test):
-    from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
-    from sklearn.linear_model import Ridge
-    from sklearn.model_selection import GroupKFold, KFold
-    from sklearn.neural_network import MLPRegressor
-    filled = numpy.where(numpy.isnan(x), -1, x)
-    spread = spread_out(x, names, train)
-    grids = {
-        "forest": (filled, [lambda f=f, leaf=leaf: RandomForestRegressor(150, max_features=f, min_samples_leaf=leaf, n_jobs=1, random_state=0)
-                            for f, leaf in ((0.4, 1), (1.0, 1), (0.4, 3))]),
-        "boosting": (x, [lambda r=r, l=l, i=i: HistGradientBoostingRegressor(learning_rate=r, max_leaf_nodes=l, max_iter=i, min_samples_leaf=5, random_state=0)
-                         for r, l, i in ((0.1, 31, 300), (0.06, 15, 500), (0.06, 63, 300))]),
-        "ridge": (spread, [lambda a=a: Ridge(a) for a in (0.01, 0.1, 1, 10, 100)]),
-        "mlp": (spread, [lambda a=a: MLPRegressor((100, 100), alpha=a, max_iter=300, early_stopping=len(train) > 300, n_iter_no_change=15, random_state=0)
-                         for a in (1e-3, 1e-1)]),
-    }
-    log = numpy.log(y)
-    offsets = [numpy.zeros(len(y))]
-    if numpy.isfinite(roof).mean() > 0.5:
-        offsets.append(numpy.where(numpy.isfinite(roof) & (roof > 0), numpy.log(numpy.where(roof > 0, roof, 1)), 0))
-    counts = len(set(groups[train])) if groups is not None else 0
-    few = numpy.array(train)
-    if len(few) > 1000:
-        few = numpy.random.RandomState(0).choice(few, 1000, replace=False)
-    inner = list(GroupKFold(min(3, counts)).split(few, groups=groups[few]) if counts > 1 else KFold(3, shuffle=True, random_state=0).split(few))
-    answers, chosen = {}, {}
-    for name, (data, models) in grids.items():
-        tried = []
-        for o, offset in enumerate(offsets):
-            for m, make in enumerate(models):
-                errors = []
-                for a, b in inner:
-                    a, b = few[a], few[b]
-                    fitted = make().fit(data[a], log[a] - offset[a])
-                    errors.append(numpy.abs(numpy.exp(numpy.clip(fitted.predict(data[b]) + offset[b] - log[b], -20, 20)) - 1))
-                tried.append((numpy.concatenate(errors).mean(), o, m))
-        _, o, m = min(tried)
-        fitted = models[m]().fit(data[train], log[train] - offsets[o][train])
-        answers[name] = numpy.exp(fitted.predict(data[test]) + offsets[o][test]).tolist()
-        chosen[name] = [o, m]
-    if len(offsets) > 1:  # a constant times the roofline
-        answers["constant"] = (roof[test] * numpy.median(y[train] / roof[train])).tolist()
-    return answers
-
-
-# ---- folds --------------------------------------------------------------------------------------
-
-
-def folds_of(rows, cell, spec, count):
-    """(train, test, groups) of each fold"""
-    n = len(rows)
-    column = {"random": None, "net": spec[1], "gpu": spec[2], "chip": spec[2]}[cell]
-    if cell != "random" and not column:
-        return []
-    if cell == "random":
-        part = numpy.random.RandomState(2).permutation(n) % 5
-        groups = None
-        tests = [numpy.flatnonzero(part == k) for k in range(5)]
-    else:
-        groups = numpy.array([CHIPS.get(r[column], r[column]) if cell == "chip" else r[column] for r in rows])
-        names = sorted(set(groups), key=lambda g: hashlib.md5(g.encode()).hexdigest())
-        if len(names) < 2:
-            return []
-        parts = names if cell in ("gpu", "chip") or len(names) < 8 else [set(names[k::5]) for k in range(5)]
-        tests = [numpy.flatnonzero([g in p if isinstance(p, set) else g == p for g in groups]) for p in parts]
-        tests = [t for t in tests if len(t) >= 3]
-    tests = tests if n <= 400 else tests[: max(count, 5 if cell in ("gpu", "chip") else count)]
-    return [(numpy.setdiff1d(numpy.arange(n), t), t, groups) for t in tests]
 
 
 def orch_answers(rows, spec, train, test, folder):
@@ -239,13 +84,14 @@ def orch_answers(rows, spec, train, test, folder):
             w = csv.DictWriter(f, rows[0].keys())
             w.writeheader()
             w.writerows(rows[i] for i in which)
+    drop = ["--drop", ",".join(spec[3].split())] if spec[3] else []
     out = subprocess.run([f"{args.build}/orch", "predictor", "eval", "--train", f"{folder}/train.csv", "--test", f"{folder}/test.csv",
-                          "--target", spec[0], "--out", f"{folder}/out.csv", "--json"] + args.orch.split(), capture_output=True, text=True)
+                          "--target", spec[0], "--out", f"{folder}/out.csv", "--json"] + drop + args.orch.split(), capture_output=True, text=True)
     if out.returncode:
         sys.exit(out.stderr)
     said = json.loads(out.stdout)
-    answers = list(csv.DictReader(open(f"{folder}/out.csv")))
-    return said, numpy.array([[float(a[k]) for k in ("value", "low", "high")] for a in answers])
+    with open(f"{folder}/out.csv") as f:
+        return said, numpy.array([[float(a[k]) for k in ("value", "low", "high")] for a in csv.DictReader(f)])
 
 
 def cached(key, make):
@@ -257,7 +103,8 @@ def cached(key, make):
         value = make()
         with open(path, "w") as f:
             json.dump(value, f)
-    return json.load(open(path))
+    with open(path) as f:
+        return json.load(f)
 
 
 def share_interval(inside, clusters):
@@ -277,60 +124,114 @@ def share_interval(inside, clusters):
     return float(low), float(high)
 
 
-logs, total = [], {}
-print(f"{'set':18} {'cell':7} {'rows':>5} {'forest':>7} {'boost':>7} {'ridge':>7} {'mlp':>7} {'orch':>7}  ratio  95 % of it    cover   95 % of it  width    s", flush=True)
-for name in args.sets.split(","):
-    spec = SETS[name]
-    rows = table(name)
-    whole = len(rows)
-    if whole > args.rows:
-        keep = numpy.sort(numpy.random.RandomState(1).choice(whole, args.rows, replace=False))
-        rows = [rows[i] for i in keep]
+class Cell:
+    """what came out for one set and shape, fold by fold"""
+
+    def __init__(self):
+        self.peers, self.logs, self.inside, self.groups, self.widths, self.seconds = {}, [], [], [], [], 0
+
+    def add_peers(self, answers, y):
+        for m, a in answers.items():
+            self.peers.setdefault(m, []).append(numpy.abs(numpy.array(a) / y - 1))
+
+    def add_orch(self, answer, y, groups, seconds):
+        self.logs.append(numpy.log(answer[:, 0] / y))
+        self.inside.append((answer[:, 1] <= y) & (y <= answer[:, 2]))
+        self.groups.append(groups)
+        self.widths.append(numpy.log(answer[:, 2] / answer[:, 1]) / 2)
+        self.seconds += seconds
+
+    def close(self):
+        self.peers = {m: numpy.concatenate(v) for m, v in self.peers.items()}
+        for k in ("logs", "inside", "groups", "widths"):
+            setattr(self, k, numpy.concatenate(getattr(self, k)) if getattr(self, k) else numpy.array([]))
+        self.errors = numpy.abs(numpy.exp(self.logs) - 1)
+        return self
+
+    def by_group(self):
+        """rows, mean error, median log of forecast over measured, share within the interval, by group"""
+        out = {}
+        for g in sorted(set(self.groups)):
+            i = self.groups == g
+            out[g] = (i.sum(), self.errors[i].mean(), numpy.median(self.logs[i]), self.inside[i].mean())
+        return out
+
+
+def run(name, rows, shape, spec, facts, seen):
     y = numpy.array([float(r[spec[0]]) for r in rows])
-    x, names, roof = features(rows, spec)
-    for cell in args.cells.split(","):
-        errors, ours, inside, clusters, widths, seconds = {}, [], [], [], [], 0
-        for k, (train, test, groups) in enumerate(folds_of(rows, cell, spec, args.folds)):
-            if args.only != "orch":
-                theirs = cached(f"3 {name} {cell} {k} {args.rows} {len(rows)}", lambda: sklearn_answers(x, names, roof, y, groups, train, test))
-                for m, a in theirs.items():
-                    errors.setdefault(m, []).append(numpy.abs(numpy.array(a) / y[test] - 1))
-            if args.only == "sklearn":
-                continue
-            with tempfile.TemporaryDirectory() as folder:
-                said, answer = orch_answers(rows, spec, train, test, folder)
-            ours.append(numpy.abs(answer[:, 0] / y[test] - 1))
-            inside.append((answer[:, 1] <= y[test]) & (y[test] <= answer[:, 2]))
-            clusters.append(test.astype(str) if groups is None else groups[test])
-            widths.append(numpy.log(answer[:, 2] / answer[:, 1]) / 2)
-            seconds += said["fit_s"]
-            if args.say:
-                print("   ", "; ".join(f"{q['question']}: {q['mixture']}" for q in said["questions"]))
-        if not errors and not ours:
+    cell = Cell()
+    for k, (train, test, groups) in enumerate(folds_of(rows, shape, spec, args.folds, facts.year)):
+        if args.only != "orch":
+            key = f"4 {name} {shape} {k} {args.rows} {len(rows)} {hashlib.md5(test.tobytes() + train.tobytes()).hexdigest()} {NAMES}"
+            cell.add_peers(cached(key, lambda: peers_answers(*seen, y, groups, train, test)), y[test])
+        if args.only == "peers":
             continue
-        e = {m: numpy.concatenate(v) for m, v in errors.items()}
-        mean = lambda m: f"{100 * e[m].mean():7.2f}" if m in e else "      -"
-        line = f"{name:18} {cell:7} {len(numpy.concatenate(ours)) if ours else len(e['forest']):5} " + " ".join(mean(m) for m in ("forest", "boosting", "ridge", "mlp"))
-        if ours:
-            o = numpy.concatenate(ours)
-            line += f" {100 * o.mean():7.2f}"
-            if e:
-                best = min((v.mean(), m) for m, v in e.items() if m != "constant")[1]
-                ratio = o.mean() / e[best].mean()
-                draw = numpy.random.RandomState(3).randint(0, len(o), (2000, len(o)))
-                boot = o[draw].mean(1) / e[best][draw].mean(1)
-                low, high = numpy.percentile(boot, [2.5, 97.5])
-                logs.append(math.log(ratio))
-                line += f"  {ratio:5.2f}  {low:.2f} to {high:.2f}{'  WORSE' if low > 1 else '       '}"
-            c, unit = numpy.concatenate(inside), numpy.concatenate(clusters)
-            low, high = share_interval(c, unit)
-            total.setdefault(cell, []).append((c, numpy.array([f"{name} {u}" for u in unit])))
-            line += f" {100 * c.mean():5.1f} {100 * low:5.1f} to {100 * high:5.1f} {numpy.exp(numpy.median(numpy.concatenate(widths))):6.2f} {seconds:5.0f}"
-            line += "  LOW" if high < 0.87 else "  HIGH" if low > 0.93 and cell == "random" else ""
-        print(line, flush=True)
-if logs:
-    print(f"geometric mean of the ratios in {len(logs)} cells: {math.exp(sum(logs) / len(logs)):.3f}")
-for cell, parts in total.items():
-    c, unit = (numpy.concatenate(v) for v in zip(*parts))
-    low, high = share_interval(c, unit)
-    print(f"within the 90 % interval, all rows, {cell}: {100 * c.mean():.1f} % ({100 * low:.1f} to {100 * high:.1f})")
+        with tempfile.TemporaryDirectory() as folder:
+            said, answer = orch_answers(rows, spec, train, test, folder)
+        cell.add_orch(answer, y[test], test.astype(str) if groups is None else groups[test], said["fit_s"])
+        if args.say:
+            print("   ", test[0] if groups is None else groups[test[0]], "; ".join(f"{q['question']}: {q['mixture']}" for q in said["questions"]))
+    return cell.close()
+
+
+def percent(share):
+    return f"{100 * share:7.2f}" if share < 10 else "  >1000"
+
+
+def line_of_cell(cell, shape):
+    line = " ".join(percent(cell.peers[m].mean()) if m in cell.peers else "      -" for m in NAMES)
+    if not len(cell.errors):
+        return line
+    o = cell.errors
+    line += f" {100 * o.mean():7.2f}"
+    if cell.peers:
+        best = min((v.mean(), m) for m, v in cell.peers.items() if m != "constant")[1]
+        cell.ratio = o.mean() / cell.peers[best].mean()
+        draw = numpy.random.RandomState(3).randint(0, len(o), (2000, len(o)))
+        low, high = numpy.percentile(o[draw].mean(1) / cell.peers[best][draw].mean(1), [2.5, 97.5])
+        line += f"  {cell.ratio:5.2f}  {low:.2f} to {high:.2f}{'  WORSE' if low > 1 else '       '}"
+    low, high = share_interval(cell.inside, cell.groups)
+    line += f" {100 * cell.inside.mean():5.1f} {100 * low:5.1f} to {100 * high:5.1f} {numpy.exp(numpy.median(cell.widths)):6.2f} {cell.seconds:5.0f}"
+    if shape != "random":
+        groups = numpy.array(list(cell.by_group().values()))
+        line += f"  {len(groups):3} groups: {100 * groups[:, 1].mean():6.2f}, {100 * groups[:, 3].mean():5.1f}"
+    return line + ("  LOW" if high < 0.87 else "  HIGH" if low > 0.93 and shape == "random" else "")
+
+
+def summarise(cells, title, of):
+    for shape in args.shapes.split(","):
+        mine = [c for (name, s), c in cells.items() if s == shape and of(name) and len(c.errors)]
+        if not mine:
+            continue
+        groups = [numpy.array(list(c.by_group().values())) if shape != "random" else numpy.array([[0, c.errors.mean(), 0, c.inside.mean()]]) for c in mine]
+        ratios = [math.log(c.ratio) for c in mine if hasattr(c, "ratio")]
+        errors, shares = ([g[:, k].mean() for g in groups] for k in (1, 3))
+        print(f"{title:22} {shape:8} {len(mine):2} sets: error {100 * numpy.mean(errors):6.2f}, within {100 * numpy.mean(shares):5.1f}"
+              + (f", ratio {math.exp(numpy.mean(ratios)):.3f}" if ratios else ""))
+
+
+def main():
+    facts, cells = Facts(args.data), {}
+    print(f"{'set':18} {'shape':8} {'rows':>5} " + " ".join(f"{m[:7]:>7}" for m in NAMES)
+          + f" {'orch':>7}  ratio  95 % of it    cover   95 % of it  width    s  mean error and cover of the groups", flush=True)
+    for name in args.sets.split(","):
+        rows = table(name)
+        if len(rows) > args.rows:
+            keep = numpy.sort(numpy.random.RandomState(1).choice(len(rows), args.rows, replace=False))
+            rows = [rows[i] for i in keep]
+        seen = features(rows, SETS[name], facts)
+        for shape in args.shapes.split(","):
+            cell = run(name, rows, shape, SETS[name], facts, seen)
+            if not cell.peers and not len(cell.errors):
+                continue
+            cells[name, shape] = cell
+            print(f"{name:18} {shape:8} {len(cell.errors) or len(cell.peers['forest']):5} " + line_of_cell(cell, shape), flush=True)
+            for g, (n, error, bias, share) in cell.by_group().items() if args.by_group else ():
+                print(f"    {g:20} {n:5} rows, error {100 * error:6.2f}, bias {bias:+.3f}, within {100 * share:5.1f}", flush=True)
+    summarise(cells, "all", lambda name: True)
+    summarise(cells, "chosen by", lambda name: name.startswith(CHOOSING))
+    summarise(cells, "judged by", lambda name: not name.startswith(CHOOSING))
+
+
+if __name__ == "__main__":
+    main()
