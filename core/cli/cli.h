@@ -47,6 +47,8 @@ struct orch_option {
     enum orch_option_kind kind;
     size_t offset; /* offset of the field in the command's option struct */
     const char *help;
+    bool is_of_trial; /* decides what a trial is or how its program runs, so that the command that
+                         makes a run again has it, too; not where, how many or whether to start */
 };
 /** One row of a table of options: the struct and its member that the option sets, FLAG, TEXT or
  * LIST, the long name, then the other members: .letter = 'n', .value = "N", .help = "...". */
@@ -137,12 +139,13 @@ struct orch_variant {
 };
 #define ORCH_VARIANT_OPTIONS(type, member)                                                         \
     ORCH_OPTION(type, member.settings, LIST, "set", .letter = 's', .value = "[EXP.]PARAM=VALUE",   \
-                .help = "set a parameter (a comma is part of the value)"),                         \
+                .help = "set a parameter (a comma is part of the value)", .is_of_trial = true),    \
         ORCH_OPTION(type, member.sweeps, LIST, "sweep", .letter = 'x',                             \
                     .value = "[EXP.]PARAM=A,B,...",                                                \
                     .help = "sweep parameters over values, or range(A,B[,STEP])"),                 \
         ORCH_OPTION(type, member.profile, TEXT, "profile", .letter = 'p', .value = "NAME",         \
-                    .help = "use this profile instead of the recipe's default"),                   \
+                    .help = "use this profile instead of the recipe's default",                    \
+                    .is_of_trial = true),                                                          \
         ORCH_OPTION(type, member.part, TEXT, "part", .value = "K/N",                               \
                     .help = "only every N-th trial, beginning with the K-th"),                     \
         ORCH_OPTION(type, member.smoke, FLAG, "smoke",                                             \

@@ -13,14 +13,15 @@ enum { OWNERS_MAX = 3 }; /* maximum number of commands named in the hint for an 
 
 const struct orch_option ORCH_COMMON_OPTIONS[] = {
     ORCH_OPTION(struct orch_cli, db, TEXT, "db", .value = "FILE",
-                .help = "the store (default: $ORCH_DB, else .orch/results.db of the repository)"),
+                .help = "the store (default: $ORCH_DB, else .orch/results.db of the repository)",
+                .is_of_trial = true),
     ORCH_OPTION(struct orch_cli, directory, TEXT, "directory", .letter = 'C', .value = "DIR",
-                .help = "work as if started in DIR"),
+                .help = "work as if started in DIR", .is_of_trial = true),
     ORCH_OPTION(struct orch_cli, who, TEXT, "who", .value = "NAME",
                 .help =
                     "your name (default: $ORCH_USER, else git's identity, else the login name)"),
     ORCH_OPTION(struct orch_cli, plugin_paths, LIST, "plugin-path", .value = "DIR",
-                .help = "look for plugins in DIR first"),
+                .help = "look for plugins in DIR first", .is_of_trial = true),
     ORCH_OPTION(struct orch_cli, json, FLAG, "json", .help = "print JSON"),
     ORCH_OPTION(struct orch_cli, format, TEXT, "format", .value = "NAME",
                 .help =

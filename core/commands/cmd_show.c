@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/parts.h"
+#include "core/commands/rerun_command.h"
 #include "core/commands/show.h"
 
 #include "core/record/left_files.h"
@@ -24,6 +25,7 @@ enum {
 struct show_options {
     const char **metrics;
     const char *artifact, *file, *on;
+    bool rerun;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -35,6 +37,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = "print a file that the run left in its folder apart"),
     ORCH_OPTION(struct show_options, on, TEXT, "on", .value = "GPU",
                 .help = "estimate the time left of a running trial on that GPU"),
+    ORCH_OPTION(struct show_options, rerun, FLAG, "rerun",
+                .help = "print the command that runs the setting of each RUN again"),
     {0}};
 
 static char *tags_text(const GPtrArray *tags)
@@ -504,13 +508,47 @@ static int show_ended(struct orch_cli *cli, struct orch_store *store, const stru
     return status;
 }
 
+/* Prints a command for each run, or under --json an object with the reason where there is none. */
+static int show_reruns(struct orch_cli *cli, struct orch_store *store, GError **error)
+{
+    g_autoptr(GPtrArray) runs = orch_named_runs(store, cli->args, cli->arg_count, error);
+    g_autoptr(json_t) rows = json_array();
+    for (guint i = 0; runs && i < runs->len; i++) {
+        const struct orch_run *run = runs->pdata[i];
+        g_autoptr(GError) why = NULL;
+        g_autofree char *command = orch_rerun_command(run, &why);
+        g_autofree char *reason = why ? orch_error_what(why) : NULL;
+        json_array_append_new(rows, json_pack("{s:s s:s? s:s?}", "key", run->key, "command",
+                                              command, "why_none", reason));
+        if (!cli->json && command)
+            orch_cli_print_line("%s", command);
+        else if (!cli->json)
+            orch_cli_warn(cli, "%s", reason);
+    }
+    if (runs && cli->json)
+        orch_cli_print_json(json_pack("{s:O}", "reruns", rows));
+    return runs ? ORCH_EXIT_OK : -1;
+}
+
+static bool is_one_run(const struct orch_cli *cli, GError **error)
+{
+    if (cli->arg_count > 1)
+        orch_error_set(error, ORCH_ERROR_USAGE, "name one run; --rerun takes several",
+                       "too many arguments: '%s'", cli->args[1]);
+    return cli->arg_count == 1;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct show_options *o = options;
+    if (!o->rerun && !is_one_run(cli, error))
+        return -1;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     struct orch_named_run named = {0};
     if (!store)
         return -1;
+    if (o->rerun)
+        return show_reruns(cli, store, error);
     bool is_found = orch_named_run_find(store, cli->args[0], false, &named, error);
     int status = -1;
     if (named.trial) {
@@ -531,9 +569,9 @@ const struct orch_command ORCH_COMMAND_SHOW = {
     .name = "show",
     .group = "Looking",
     .summary = "show a run: source, machine, parameters, results, metrics, artifacts",
-    .usage = "RUN",
+    .usage = "RUN...",
     .min_args = 1,
-    .max_args = 1,
+    .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct show_options),
     .about =
@@ -541,8 +579,11 @@ const struct orch_command ORCH_COMMAND_SHOW = {
         "@{2} for the second run before the last. For a running trial it also shows the "
         "progress, and the remaining time estimated from the trial's recent steps. --on "
         "estimates the remaining time on another GPU: by the ratio of the modelled times of "
-        "its declared work on both (tier transferred), or by the roofline alone (tier prior).",
-    .examples = "  orch show @last\n"
-                "  orch show 3f2a91c0 -m loss -m val_accuracy --format tsv > curves.tsv",
+        "its declared work on both (tier transferred), or by the roofline alone (tier prior). "
+        "--rerun takes several runs, and prints commands for a shell.",
+    .examples =
+        "  orch show @last\n"
+        "  orch show 3f2a91c0 -m loss -m val_accuracy --format tsv > curves.tsv\n"
+        "  orch show --rerun @last 3f2a91c0        # commands that run these settings again",
     .run = run,
 };

@@ -9,19 +9,13 @@
 
 #include <string.h>
 
-enum { RUNS_MAX = 200, TEXT_MAX = 4000, KEY_MAX = 64 };
+enum { RUNS_MAX = 200, TEXT_MAX = 4000 };
 
 const char *const ORCH_WEB_VERBS[] = {"tag",  "untag", "note",   "name",
                                       "hide", "show",  "cancel", NULL};
 
 /* Verbs that cannot do without a text. */
 static const char *const WORDY[] = {"tag", "untag", "note", "name", NULL};
-
-static bool is_key(const char *text)
-{
-    return text && *text && strlen(text) <= KEY_MAX &&
-           strspn(text, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_") == strlen(text);
-}
 
 /* Checks the whole request before anything is changed. */
 static bool is_sound(const json_t *change, const char **out_verb, const char **out_text,
@@ -43,7 +37,7 @@ static bool is_sound(const json_t *change, const char **out_verb, const char **o
     else if (text && *text && !g_strv_contains(WORDY, verb) && strcmp(verb, "hide") != 0)
         wrong = "'text' says nothing to this 'do'";
     for (size_t i = 0; !wrong && i < count; i++)
-        if (!is_key(json_string_value(json_array_get(runs, i))))
+        if (!orch_web_is_key(json_string_value(json_array_get(runs, i))))
             wrong = "'runs' has something that is no key of a run";
     *out_verb = verb;
     *out_text = text && *text ? text : NULL;

@@ -46,7 +46,7 @@ struct orch_web {
     GMutex lock; /* protects listings and folded */
     GQueue *listings;
     struct web_folded *folded; /* api_lines.c; or NULL */
-    GMutex callback_lock;      /* serialises `forecast`, `reports`, `report` and `page` of options */
+    GMutex callback_lock; /* serialises `forecast`, `reports`, `report` and `page` of options */
 };
 
 /** A request to the interface, as a handler sees it. */
@@ -72,6 +72,8 @@ const char *orch_web_query_text(const struct web_call *call, const char *name,
  * False with ORCH_ERROR_USAGE. */
 bool orch_web_query_int(const struct web_call *call, const char *name, int64_t least, int64_t most,
                         int64_t *inout, GError **error);
+/** Returns whether a text looks like a run's key: no condition, not "@last". */
+bool orch_web_is_key(const char *text);
 /** Splits a comma-separated parameter; NULL-terminated. Free with g_strfreev. */
 char **orch_web_query_list(const struct web_call *call, const char *name, const char *fallback);
 
@@ -99,6 +101,7 @@ bool orch_web_api_fields(struct web_call *call, GError **error);
 bool orch_web_api_values(struct web_call *call, GError **error);
 bool orch_web_api_change(struct web_call *call, GError **error);
 bool orch_web_api_coverage(struct web_call *call, GError **error);
+bool orch_web_api_reruns(struct web_call *call, GError **error);
 bool orch_web_api_run(struct web_call *call, GError **error);
 bool orch_web_api_changes(struct web_call *call, GError **error);
 bool orch_web_api_metrics(struct web_call *call, GError **error);

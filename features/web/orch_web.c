@@ -266,6 +266,14 @@ static json_t *comparison(void *ctx, const char *a, const char *b, GError **erro
     return query_program(ctx, words, error);
 }
 
+static json_t *reruns(void *ctx, char *const *runs, GError **error)
+{
+    g_autoptr(GPtrArray) words = words_of("show", "--rerun");
+    for (; *runs; runs++)
+        g_ptr_array_add(words, g_strdup(*runs));
+    return query_program(ctx, words, error);
+}
+
 /* ---- the program ------------------------------------------------------------------------------
  */
 
@@ -301,6 +309,7 @@ int main(int argc, char **argv)
         .change = change,
         .difference = difference,
         .comparison = comparison,
+        .reruns = reruns,
         .ctx = &request,
     };
     g_autoptr(GError) error = NULL;

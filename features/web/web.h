@@ -43,6 +43,9 @@ struct orch_web_options {
     /** The numbers of two sides, as 'orch compare --json' says it of two conditions. As
      * `difference`. */
     json_t *(*comparison)(void *ctx, const char *a, const char *b, GError **error);
+    /** The commands that make runs (keys, NULL-terminated) again, as 'orch show --rerun --json'
+     * says it. As `difference`. */
+    json_t *(*reruns)(void *ctx, char *const *runs, GError **error);
     void *ctx;
 };
 

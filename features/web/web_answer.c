@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { KEY_MAX = 64 };
+
 const char *orch_web_query_text(const struct web_call *call, const char *name, const char *fallback)
 {
     const char *text = g_hash_table_lookup(call->query, name);
@@ -30,6 +32,12 @@ bool orch_web_query_int(const struct web_call *call, const char *name, int64_t l
     }
     *inout = value;
     return true;
+}
+
+bool orch_web_is_key(const char *text)
+{
+    return text && *text && strlen(text) <= KEY_MAX &&
+           strspn(text, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_") == strlen(text);
 }
 
 char **orch_web_query_list(const struct web_call *call, const char *name, const char *fallback)

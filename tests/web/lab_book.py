@@ -150,7 +150,7 @@ def actions():
     until("what was done", lambda: "3 runs are tagged" in text("#status"))
     one("#commands").click()
     area = until("commands", lambda: one("dialog textarea"))
-    expect("the command", area.get_attribute("value"), "orch try --repeat 3 --name sweep -s rate=0.6 --force -- python3 train.py '{rate}' '{seed}'")
+    expect("the command", area.get_attribute("value"), "orch try --repeat=3 --name=sweep -s rate=0.6 --force -- python3 train.py '{rate}' '{seed}'")
     press(Keys.ESCAPE)
     until("closed", lambda: not all_of("dialog"))
     run("window.kept = []; URL.createObjectURL = (b) => { b.text().then((t) => window.kept.push(t)); return '#'; }; HTMLAnchorElement.prototype.click = () => {}")

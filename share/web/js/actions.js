@@ -63,12 +63,18 @@ async function exportTable(keys, columns) {
   download('runs.csv', [columns, ...rows].map((row) => row.map(csvCell).join(',')).join('\r\n') + '\r\n');
 }
 
-async function showCommands(keys) {
-  const [{showText}, {rerunCommand}] = await Promise.all([import('./dialog.js'), import('./rerun.js')]); // not part of the first view
-  const runs = await Promise.all(keys.slice(0, COMMANDS_MAX).map((key) => get(`runs/${key}`)));
-  const lines = [...new Set(runs.map((r) => rerunCommand(r) ?? `# ${r.key}: no command of orch made it`))];
-  showText('commands that run these again', lines.join('\n'), `${keys.length > COMMANDS_MAX ? `Of the first ${COMMANDS_MAX} runs. ` : ''}Type them where the runs were made. Each runs all repeats of its setting.`);
+/** Shows what to type to run these again; the server makes the commands. */
+export async function showCommands(keys) {
+  const {showText} = await import('./dialog.js'); // not part of the first view
+  const {reruns} = await get('reruns', {runs: keys.slice(0, COMMANDS_MAX).join(',')});
+  const lines = [...new Set(reruns.map((r) => r.command ?? `# ${r.why_none}`))];
+  const first = keys.length > COMMANDS_MAX ? `Of the first ${COMMANDS_MAX} runs. ` : '';
+  showText(keys.length === 1 ? 'the command that runs it again' : 'commands that run these again', lines.join('\n'),
+    `${first}Type them where the runs were made. Each runs all repeats of its setting.`);
 }
+
+/** What a button does, with its error shown. */
+export const guarded = (action) => async () => { try { await action(); } catch (error) { document.getElementById('status').append(errorBox(error)); } };
 
 /** The buttons. selected(): the keys; columns(): of the table; changed(): the store was changed; clear(): select nothing. */
 export function actionBar({selected, columns, changed, clear}) {
@@ -77,7 +83,6 @@ export function actionBar({selected, columns, changed, clear}) {
   const why = el('span', {class: 'dim', id: 'read-only'});
   let allowed = null;
   const button = (id, text, onclick, more = {}) => el('button', {type: 'button', id, onclick, ...more}, text);
-  const guarded = (action) => async () => { try { await action(); } catch (error) { document.getElementById('status').append(errorBox(error)); } };
   const overlay = button('overlay', '', () => { location.hash = address('overlay', {runs: selected().slice(0, CURVES_MAX).join(',')}); }, {class: 'main'});
   const compare = button('compare', 'compare both', () => { const [a, b] = selected().sort(); location.hash = address(`run/${b}`, {with: a}); });
   const others = [button('export', 'export CSV', guarded(() => exportTable(selected(), columns()))), button('commands', 'commands to rerun', guarded(() => showCommands(selected())))];

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One run: what it was, what came of it, its curves; of a running one, as it goes on.
 import {about, follow, get} from './api.js';
-import {carryOut, changeRuns} from './actions.js';
+import {carryOut, changeRuns, guarded, showCommands} from './actions.js';
 import {showChanges} from './changes.js';
 import {Chart} from './chart.js';
 import {stateOf} from './columns.js';
-import {showText} from './dialog.js';
 import {add, el, errorBox, link, pairs, plainTable, put} from './dom.js';
 import {bytes, duration, labelled, number, person, plain, setting, shortKey, time} from './format.js';
 import {slider, smoothed} from './smooth.js';
 import {picturesOf} from './pictures.js';
-import {rerunCommand} from './rerun.js';
 import {trialHead, Curves} from './live.js';
 
 export async function show(root, page) {
@@ -174,13 +172,13 @@ const again = () => dispatchEvent(new HashChangeEvent('hashchange'));
 
 /* What can be done with this run. */
 function buttons(run) {
-  const root = el('div', {class: 'row actions', id: 'actions'}), command = rerunCommand(run);
+  const root = el('div', {class: 'row actions', id: 'actions'});
   const place = `recipe = '${run.recipe}' and experiment = '${run.experiment}'`;
   const changes = ['tag', 'untag', 'note', 'name', 'hide'].map((verb) => el('button', {type: 'button', id: `do-${verb}`, disabled: true, onclick: async () => { if (await changeRuns(verb, [run.key])) again(); }}, verb === 'untag' ? 'remove a tag' : verb));
   const why = el('span', {class: 'dim'});
   about().then(({changes: c}) => { changes.forEach((b) => { b.disabled = !c.allowed; }); put(why, c.allowed ? null : c.why); }).catch(() => {});
   return add(root, link('overlay', {where: place}, 'curves of its experiment'), link('runs', {where: place}, 'runs of its experiment'),
-    command ? el('button', {type: 'button', id: 'commands', onclick: () => showText('the command that runs it again', command, 'Type it where the run was made. It runs all repeats of the setting.')}, 'command to rerun') : null, changes, why);
+    run.argv ? el('button', {type: 'button', id: 'commands', onclick: guarded(() => showCommands([run.key]))}, 'command to rerun') : null, changes, why);
 }
 
 function showEnded(root, run, page) {
