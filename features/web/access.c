@@ -103,23 +103,35 @@ char *orch_web_cookie_get(const char *header, const char *name)
     return NULL;
 }
 
-bool orch_web_guard_knows(const struct web_guard *guard, const struct web_head *head)
-{
-    if (!guard->token)
-        return false;
-    g_autofree char *name = orch_web_cookie_name(guard->port);
-    g_autofree char *cookie = orch_web_cookie_get(head->cookie, name);
-    const char *bearer = head->authorization && g_str_has_prefix(head->authorization, "Bearer ")
-                             ? head->authorization + strlen("Bearer ")
-                             : NULL;
-    bool by_cookie = orch_web_token_is(cookie, guard->token);
-    bool by_header = orch_web_token_is(bearer, guard->token);
-    return by_cookie || by_header;
-}
-
 static bool is_bearer(const struct web_head *head)
 {
     return head->authorization && g_str_has_prefix(head->authorization, "Bearer ");
+}
+
+static bool has_token(const struct web_guard *guard, const struct web_head *head)
+{
+    return guard->token && is_bearer(head) &&
+           orch_web_token_is(head->authorization + strlen("Bearer "), guard->token);
+}
+
+static bool has_cookie(const struct web_guard *guard, const struct web_head *head)
+{
+    if (!guard->session)
+        return false;
+    g_autofree char *name = orch_web_cookie_name(guard->port);
+    g_autofree char *cookie = orch_web_cookie_get(head->cookie, name);
+    return orch_web_token_is(cookie, guard->session);
+}
+
+bool orch_web_guard_knows(const struct web_guard *guard, const struct web_head *head)
+{
+    return has_token(guard, head) || has_cookie(guard, head);
+}
+
+bool orch_web_guard_trusts(const struct web_guard *guard, const struct web_head *head)
+{
+    return has_token(guard, head) ||
+           (has_cookie(guard, head) && guard->key && orch_web_token_is(head->key, guard->key));
 }
 
 /* Returns whether a header value is this type, with or without parameters. */
@@ -140,8 +152,8 @@ static bool is_own_origin(const struct web_head *head)
                         : is_bearer(head); /* a program; every browser sends the origin */
 }
 
-/* A change of the store needs the token, a request of the page itself, and a type that a form of
- * another site cannot send. */
+/* A change of the store needs the key or the token, a request of the page itself, and a type that a
+ * form of another site cannot send. */
 static struct web_verdict check_change(const struct web_guard *guard, const struct web_head *head)
 {
     if (head->body_bytes <= 0 || head->body_bytes > WEB_CHANGE_MAX)
@@ -152,8 +164,8 @@ static struct web_verdict check_change(const struct web_guard *guard, const stru
         return (struct web_verdict){415, "a change is JSON", NULL};
     if (guard->no_change)
         return (struct web_verdict){403, guard->no_change, NULL};
-    if (!orch_web_guard_knows(guard, head))
-        return (struct web_verdict){401, "the token is missing or wrong",
+    if (!orch_web_guard_trusts(guard, head))
+        return (struct web_verdict){401, "the page's key is missing or wrong",
                                     "open the whole address that 'orch serve' printed"};
     return (struct web_verdict){0};
 }
@@ -195,5 +207,7 @@ void orch_web_guard_clear(struct web_guard *guard)
     g_free(guard->address);
     g_free(guard->host);
     g_free(guard->token);
+    g_free(guard->session);
+    g_free(guard->key);
     *guard = (struct web_guard){0};
 }

@@ -19,7 +19,10 @@ struct web_guard {
     char *address;         /* the address to listen on, as in a URL: "127.0.0.1", "[::1]" */
     char *host;            /* this machine's name */
     bool is_any;           /* listens on all addresses of the machine */
-    char *token;           /* what a change needs; NULL: there is none, and nothing is changed */
+    char *token;           /* of the printed address, and of programs; NULL: there is none, and
+                              nothing is changed */
+    char *session;         /* what the token is exchanged for: the cookie; NULL as the token */
+    char *key;             /* the same for changes, which the page keeps; NULL as the token */
     bool is_open;          /* reading needs no token */
     const char *no_change; /* static: why the store is not changed; NULL: it may be */
     unsigned port;
@@ -28,20 +31,24 @@ struct web_guard {
 /** The fields of a request header that access control reads. Borrowed; NULL where absent. */
 struct web_head {
     const char *method, *host, *cookie, *authorization, *site; /* site: Sec-Fetch-Site */
-    const char *origin, *type;                                 /* type: Content-Type */
+    const char *origin, *type, *key;                           /* Content-Type, X-Orch-Key */
     const char *path, *query_token;
     size_t url_bytes;
     int64_t body_bytes; /* 0: no body; -1: of unknown length */
 };
 
 struct web_verdict {
-    unsigned status;     /* 0: continue; 303: the token is valid, so store it as a cookie */
+    unsigned status;     /* 0: continue; 303: the token is valid, so exchange it */
     const char *message; /* static */
     const char *hint;    /* static, or NULL */
 };
 struct web_verdict orch_web_guard_check(const struct web_guard *guard, const struct web_head *head);
-/** Returns whether the request has the token, by its cookie or as a bearer. */
+/** Returns whether the request may read: it has the cookie, or the token as a bearer. */
 bool orch_web_guard_knows(const struct web_guard *guard, const struct web_head *head);
+/** Returns whether the request may also change: it has the cookie and the page's key, or the token
+ * as a bearer. A browser shows the cookie to every server of the same host name, whatever its port;
+ * the key never leaves the origin of the page. */
+bool orch_web_guard_trusts(const struct web_guard *guard, const struct web_head *head);
 
 /** Returns whether a Host header names this server. Any other name may be an attacker's domain that
  * resolves to this machine (DNS rebinding). */

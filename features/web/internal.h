@@ -56,7 +56,7 @@ struct web_call {
     const char *run;   /* RUN in /api/v1/runs/RUN/..., else NULL */
     GHashTable *query; /* char * -> char * */
     GBytes *body;      /* of a change; else NULL */
-    bool may_change;   /* the request has the token, and the store may be changed */
+    bool may_change;   /* the request is trusted (access.h), and the store may be changed */
     /* the response */
     const char *type;  /* NULL: JSON */
     bool stands_alone; /* the response is a report page with its own style and no external resources

@@ -58,16 +58,20 @@ static void put_closing_error(SoupServerMessage *message, const struct web_verdi
 /* ---- the head ---------------------------------------------------------------------------------
  */
 
-static void set_cookie(const struct web_guard *guard, SoupServerMessage *message)
+/* Exchanges the token of the address: for a cookie, which lets read, and for the key of changes.
+ * The key stands behind '#', which browsers send to no server; the page keeps it (key.js). */
+static void exchange_token(const struct web_guard *guard, SoupServerMessage *message)
 {
     SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
     g_autofree char *name = orch_web_cookie_name(guard->port);
     g_autofree char *cookie =
-        g_strdup_printf("%s=%s; Path=/; HttpOnly; SameSite=Strict", name, guard->token);
+        g_strdup_printf("%s=%s; Path=/; HttpOnly; SameSite=Strict", name, guard->session);
+    g_autofree char *place =
+        guard->no_change ? g_strdup("/") : g_strdup_printf("/#key=%s", guard->key);
     put_headers(message);
     soup_message_headers_replace(headers, "Set-Cookie", cookie);
     soup_message_headers_replace(headers, "Cache-Control", "no-store");
-    soup_message_headers_replace(headers, "Location", "/");
+    soup_message_headers_replace(headers, "Location", place);
     soup_server_message_set_status(message, 303, NULL);
 }
 
@@ -92,6 +96,7 @@ static struct web_head read_head(SoupServerMessage *message, const char *path, G
         .site = soup_message_headers_get_one(headers, "Sec-Fetch-Site"),
         .origin = soup_message_headers_get_one(headers, "Origin"),
         .type = soup_message_headers_get_one(headers, "Content-Type"),
+        .key = soup_message_headers_get_one(headers, "X-Orch-Key"),
         .path = path,
         .query_token = query ? g_hash_table_lookup(query, "token") : NULL,
         .url_bytes = strlen(url),
@@ -109,7 +114,7 @@ static void on_head(SoupServer *soup, SoupServerMessage *message, const char *pa
     orch_web_connection_busy(message, true);
     struct web_verdict verdict = orch_web_guard_check(&web->guard, &head);
     if (verdict.status == 303)
-        set_cookie(&web->guard, message);
+        exchange_token(&web->guard, message);
     else if (verdict.status)
         put_closing_error(message, &verdict, strcmp(path, WEB_CHANGE_PATH) == 0);
 }
@@ -124,7 +129,7 @@ struct job {
     char *run;
     GHashTable *query;
     GBytes *body;    /* of a change; else NULL */
-    bool may_change; /* the request has the token */
+    bool may_change; /* the request has the key of changes, or the token */
     bool is_gone;    /* the browser has disconnected; main thread only */
     gulong gone_handler;
     /* the response */
@@ -251,7 +256,7 @@ static void start_job(struct orch_web *web, SoupServerMessage *message, web_hand
     job->handler = handler;
     job->run = run;
     job->body = body;
-    job->may_change = !web->guard.no_change && orch_web_guard_knows(&web->guard, &head);
+    job->may_change = !web->guard.no_change && orch_web_guard_trusts(&web->guard, &head);
     job->query = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     copy_query(query, job->query);
     job->gone_handler = g_signal_connect(message, "disconnected", G_CALLBACK(on_job_gone), job);
@@ -330,6 +335,15 @@ static void on_finished(SoupServer *soup, SoupServerMessage *message, gpointer d
 /* ---- life cycle -------------------------------------------------------------------------------
  */
 
+/* Each is new at each start, and tells nothing of the others. */
+static bool make_secrets(struct web_guard *guard)
+{
+    guard->token = orch_web_token_new();
+    guard->session = orch_web_token_new();
+    guard->key = orch_web_token_new();
+    return guard->token && guard->session && guard->key;
+}
+
 static bool choose_address(struct orch_web *web, GInetAddress **out, GError **error)
 {
     const char *text = web->options.address ? web->options.address : "127.0.0.1";
@@ -348,9 +362,7 @@ static bool choose_address(struct orch_web *web, GInetAddress **out, GError **er
     web->guard.is_any = g_inet_address_get_is_any(*out);
     web->guard.is_open = is_loopback && !web->options.with_token;
     const bool needs_token = !web->guard.is_open || !web->guard.no_change;
-    if (needs_token)
-        web->guard.token = orch_web_token_new();
-    if (needs_token && !web->guard.token) {
+    if (needs_token && !make_secrets(&web->guard)) {
         orch_error_set(error, ORCH_ERROR_IO, NULL,
                        "cannot get random bytes for a token from the system");
         return false;

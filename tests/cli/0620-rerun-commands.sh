@@ -19,7 +19,10 @@ experiments:
 R
 git add -A
 git commit -qm first
-again() { ok orch show --rerun "${1:-@last}"; same "$out" "$2" 'the command:'; }
+again() {
+    ok orch show --rerun "$1"
+    same "$out" "$2" 'the command:'
+}
 # attached short options, of several letters; values named like the verbs; what only the first start needed
 ok orch try -qyslr=0.1 --who try --plugin-path run --color never -j2 --no-progress -s 'word=it'"'"'s' --name try -- echo loss={lr} {word}
 again @last "orch try --plugin-path=run -s lr=0.1 -s 'word=it'\''s' --name=try --force -- echo 'loss={lr}' '{word}'"
@@ -54,7 +57,10 @@ orch serve --help >/dev/null 2>&1 || exit 0
 orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
 trap 'kill "$server" 2>/dev/null; cleanup' EXIT
-for _ in $(seq 200); do [ -s served ] && break; sleep 0.05; done
+for _ in $(seq 200); do
+    [ -s served ] && break
+    sleep 0.05
+done
 python3 - "$(head -n 1 served)" "$key" "$(orch show --rerun "$key")" <<'P' || _fail 'the command of the page'
 import json, sys, urllib.error, urllib.request
 def ask(runs): return json.load(urllib.request.urlopen(f"{sys.argv[1].rstrip('/')}/api/v1/reruns?runs={runs}"))["reruns"]

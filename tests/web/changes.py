@@ -11,7 +11,16 @@ from refusals import HOST, PORT, TOKEN, ask, expect, expect_refusal, raw
 
 PATH = "/api/v1/change"
 OWN = f"http://{HOST}:{PORT}"
-COOKIE = f"Cookie: orch_{PORT}={TOKEN}"
+
+
+def exchanged():
+    """The cookie and the key that the printed address is exchanged for."""
+    _, headers, _ = ask(f"/?token={TOKEN}")
+    pair, place = headers.get("set-cookie", "").split(";")[0], headers.get("location", "")
+    return f"Cookie: {pair}", f"X-Orch-Key: {place.partition('#key=')[2]}"
+
+
+COOKIE, KEY = exchanged() if TOKEN else (f"Cookie: orch_{PORT}=x", "X-Orch-Key: x")
 
 
 def get(path):
@@ -23,7 +32,7 @@ def keys():
     return [row[0] for row in get("runs?columns=key&limit=100")["rows"]]
 
 
-def post(change, headers=(f"Origin: {OWN}", COOKIE, "Content-Type: application/json"), host=None, path=PATH, method="POST"):
+def post(change, headers=(f"Origin: {OWN}", COOKIE, KEY, "Content-Type: application/json"), host=None, path=PATH, method="POST"):
     body = change if isinstance(change, bytes) else json.dumps(change).encode()
     return ask(path, method=method, host=host, headers=[*headers, f"Content-Length: {len(body)}"], body=body)
 
@@ -36,31 +45,48 @@ def attacks():
     # another site, by its form, its script, its link, and with a name that was rebound to this machine
     for origin in ("http://evil.example", "null", f"http://127.0.0.1:{PORT + 1}", f"http://localhost:{PORT}", f"https://127.0.0.1:{PORT}", "http://127.0.0.1",
                    f"http://127.0.0.1:{PORT}.evil.example", ""):
-        expect_refusal(f"origin '{origin}'", post(tag, (f"Origin: {origin}", COOKIE, json_type)), 403)
+        expect_refusal(f"origin '{origin}'", post(tag, (f"Origin: {origin}", COOKIE, KEY, json_type)), 403)
     for site in ("cross-site", "same-site", "none"):
-        expect_refusal(f"Sec-Fetch-Site: {site}", post(tag, (own, f"Sec-Fetch-Site: {site}", COOKIE, json_type)), 403)
-    expect_refusal("a cookie without an origin", post(tag, (COOKIE, json_type)), 403)
+        expect_refusal(f"Sec-Fetch-Site: {site}", post(tag, (own, f"Sec-Fetch-Site: {site}", COOKIE, KEY, json_type)), 403)
+    expect_refusal("a cookie without an origin", post(tag, (COOKIE, KEY, json_type)), 403)
     for host in ("evil.example", f"evil.example:{PORT}"):
-        expect_refusal(f"host {host}", post(tag, (f"Origin: http://{host}", COOKIE, json_type), host=host), 421)
+        expect_refusal(f"host {host}", post(tag, (f"Origin: http://{host}", COOKIE, KEY, json_type), host=host), 421)
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx", "text/plain; application/json"):
-        expect_refusal(f"type {kind}", post(tag, (own, COOKIE, f"Content-Type: {kind}")), 415)
-    expect_refusal("no type", post(tag, (own, COOKIE)), 415)
+        expect_refusal(f"type {kind}", post(tag, (own, COOKIE, KEY, f"Content-Type: {kind}")), 415)
+    expect_refusal("no type", post(tag, (own, COOKIE, KEY)), 415)
     # the token: missing, wrong, elsewhere
-    expect_refusal("no token", post(tag, (own, json_type)), 401)
+    expect_refusal("no token", post(tag, (own, KEY, json_type)), 401)
     for wrong in ("x", TOKEN[:-1], TOKEN + "0", TOKEN.upper() + "Z"):
-        expect_refusal(f"cookie {wrong}", post(tag, (own, f"Cookie: orch_{PORT}={wrong}", json_type)), 401)
+        expect_refusal(f"cookie {wrong}", post(tag, (own, f"Cookie: orch_{PORT}={wrong}", KEY, json_type)), 401)
         expect_refusal(f"bearer {wrong}", post(tag, (f"Authorization: Bearer {wrong}", json_type)), 401)
+    # a server at another port of this host is shown the cookie, which then changes nothing, as it is, as a key, as a bearer, as a token
+    session, key = COOKIE.partition("=")[2], KEY.split(": ")[1]
+    if len({session, key, TOKEN}) != 3 or min(map(len, (session, key))) < 32:
+        sys.exit("cookie, key and token are not three secrets")
+    for name, stolen in (("alone", ()), ("as key", (f"X-Orch-Key: {session}",)), ("an empty key", ("X-Orch-Key: ",)), ("the token as key", (f"X-Orch-Key: {TOKEN}",)),
+                         ("two keys", (f"X-Orch-Key: {session}", f"X-Orch-Key: {session}"))):
+        expect_refusal(f"the cookie, {name}", post(tag, (own, COOKIE, *stolen, json_type)), 401)
+    for name, stolen in (("cookie", session), ("key", key)):
+        expect_refusal(f"the {name} as bearer", post(tag, (own, f"Authorization: Bearer {stolen}", json_type)), 401)
+        status, headers, _ = ask(f"/?token={stolen}")
+        expect(f"the {name} in the address", (status, "set-cookie" in headers), (200, False))
+    expect_refusal("the token as cookie", post(tag, (own, f"Cookie: orch_{PORT}={TOKEN}", KEY, json_type)), 401)
+    expect_refusal("the key without the cookie", post(tag, (own, KEY, json_type)), 401)
+    expect_refusal("a cookie of another port", post(tag, (own, f"Cookie: orch_{PORT + 1}={session}", KEY, json_type)), 401)
+    expect_refusal("a script of another origin asks first", ask(PATH, method="OPTIONS", headers=[f"Origin: http://127.0.0.1:{PORT + 1}", "Access-Control-Request-Method: POST",
+                   "Access-Control-Request-Headers: x-orch-key"]), 405)
+    expect("what the cookie alone may", json.loads(ask("/api/v1/about", headers=[COOKIE])[2])["changes"]["allowed"], False)
     expect_refusal("the token in the address", post(tag, (own, json_type), path=f"{PATH}?token={TOKEN}"), 401)
     # GET never writes, and nothing but POST does
     for method in ("GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"):
-        status, headers, _ = ask(f"{PATH}?do=tag&runs={run}&text=owned", method=method, headers=[COOKIE])
+        status, headers, _ = ask(f"{PATH}?do=tag&runs={run}&text=owned", method=method, headers=[COOKIE, KEY])
         expect(f"{method} {PATH}", (status, headers.get("allow")), (405, "POST"))
     for path in ("/", "/api/v1/about", f"/api/v1/runs/{run}", f"{PATH}/", "/api/v1/changes"):
         expect_refusal(f"POST {path}", post(tag, path=path), 405)
     # bodies
-    expect_refusal("no body", ask(PATH, method="POST", headers=[own, COOKIE, json_type]), 413)
+    expect_refusal("no body", ask(PATH, method="POST", headers=[own, COOKIE, KEY, json_type]), 413)
     expect_refusal("33 KiB", post(b" " * 33 * 1024), 413)
-    expect_refusal("chunks", ask(PATH, method="POST", headers=[own, COOKIE, json_type, "Transfer-Encoding: chunked"], body=b"5\r\nhello\r\n0\r\n\r\n"), 413)
+    expect_refusal("chunks", ask(PATH, method="POST", headers=[own, COOKIE, KEY, json_type, "Transfer-Encoding: chunked"], body=b"5\r\nhello\r\n0\r\n\r\n"), 413)
     for body in (b"x", b"[]", b"{}", b"\xff", b'{"do":"tag"}', b'{"do":"tag","do":"note"}', b"[" * 5000):
         expect_refusal(f"body {body[:20]}", post(body), 400)
     for change in ({"do": "rm"}, {"do": "cancel"}, {"do": "show"}, {"do": "tag", "text": ""}, {"do": "tag", "runs": []}, {"do": "tag", "runs": [run] * 201}, {"do": "tag", "runs": "x"},
@@ -71,7 +97,7 @@ def attacks():
     status, _, body = post({"do": "cancel", "runs": ["--all"]})
     expect("cancel --all", (status, json.loads(body)["done"]), (200, []))
     # a connection that ends within the body
-    raw(f"POST {PATH} HTTP/1.1\r\nHost: {HOST}:{PORT}\r\n{own}\r\n{COOKIE}\r\n{json_type}\r\nContent-Length: 400\r\n\r\n{{\"do\"".encode(), wait=1)
+    raw(f"POST {PATH} HTTP/1.1\r\nHost: {HOST}:{PORT}\r\n{own}\r\n{COOKIE}\r\n{KEY}\r\n{json_type}\r\nContent-Length: 400\r\n\r\n{{\"do\"".encode(), wait=1)
     expect("the version of the store after the attacks", get("about")["version"], before)
 
 

@@ -12,10 +12,17 @@
 static struct web_guard local = {.address = "127.0.0.1",
                                  .host = "lab",
                                  .token = "fedcba9876543210",
+                                 .session = "00112233445566",
+                                 .key = "99887766554433",
                                  .is_open = true,
                                  .port = 8899};
-static struct web_guard any = {
-    .address = "0.0.0.0", .host = "lab", .is_any = true, .token = "0123456789abcdef", .port = 8899};
+static struct web_guard any = {.address = "0.0.0.0",
+                               .host = "lab",
+                               .is_any = true,
+                               .token = "0123456789abcdef",
+                               .session = "a0b1c2d3",
+                               .key = "f0e1d2c3",
+                               .port = 8899};
 
 static void hosts_that_are_its_own(void **state)
 {
@@ -130,7 +137,9 @@ static void heads(void **state)
     head.path = "/";
     assert_int_equal(orch_web_guard_check(&any, &head).status, 303);
     head = good;
-    head.cookie = "orch_8899=0123456789abcdef";
+    head.cookie = "orch_8899=0123456789abcdef"; /* the token is no cookie */
+    assert_int_equal(orch_web_guard_check(&any, &head).status, 401);
+    head.cookie = "orch_8899=a0b1c2d3";
     assert_int_equal(orch_web_guard_check(&any, &head).status, 0);
     head.host = "evil.example";
     assert_int_equal(orch_web_guard_check(&any, &head).status, 421);
@@ -146,7 +155,8 @@ static void changes(void **state)
                                   .origin = "http://localhost:8899",
                                   .site = "same-origin",
                                   .type = "application/json",
-                                  .cookie = "orch_8899=fedcba9876543210",
+                                  .cookie = "orch_8899=00112233445566",
+                                  .key = "99887766554433",
                                   .url_bytes = 40,
                                   .body_bytes = 20};
     assert_int_equal(orch_web_guard_check(&local, &good).status, 0);
@@ -171,8 +181,15 @@ static void changes(void **state)
         {offsetof(struct web_head, type), "text/plain", 415},
         {offsetof(struct web_head, type), "application/json; charset=utf-8", 0},
         {offsetof(struct web_head, cookie), NULL, 401},
-        {offsetof(struct web_head, cookie), "orch_8898=fedcba9876543210", 401},
-        {offsetof(struct web_head, authorization), "Bearer x", 0}, /* the cookie is enough */
+        {offsetof(struct web_head, cookie), "orch_8898=00112233445566", 401},
+        {offsetof(struct web_head, cookie), "orch_8899=fedcba9876543210", 401}, /* the token */
+        {offsetof(struct web_head, cookie), "orch_8899=99887766554433", 401},   /* the key */
+        /* a server at another port of this host was shown the cookie, and nothing else */
+        {offsetof(struct web_head, key), NULL, 401},
+        {offsetof(struct web_head, key), "00112233445566", 401},
+        {offsetof(struct web_head, key), "fedcba9876543210", 401},
+        {offsetof(struct web_head, key), "", 401},
+        {offsetof(struct web_head, authorization), "Bearer x", 0}, /* cookie and key are enough */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct web_head head = good;
@@ -187,6 +204,10 @@ static void changes(void **state)
     assert_int_equal(orch_web_guard_check(&local, &head).status, 413);
     head = good;
     head.cookie = head.origin = NULL;
+    head.authorization = "Bearer 00112233445566"; /* neither is a token */
+    assert_int_equal(orch_web_guard_check(&local, &head).status, 401);
+    head.authorization = "Bearer 99887766554433";
+    assert_int_equal(orch_web_guard_check(&local, &head).status, 401);
     head.authorization = "Bearer fedcba9876543210";
     assert_int_equal(orch_web_guard_check(&local, &head).status, 0);
     struct web_guard closed = local;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The server's interface. Every answer comes, or an error does: nothing waits for ever.
 
+import {keyHeader} from './key.js';
+
 const WAIT_MS = 30000;
 
 export class ApiError extends Error {
@@ -20,7 +22,7 @@ export async function get(path, query = {}, {signal, wait = WAIT_MS} = {}) {
   const both = signal ? AbortSignal.any([signal, late]) : late;
   let answer, body;
   try {
-    answer = await fetch(`/api/v1/${path}${parts.size ? '?' + parts : ''}`, {signal: both});
+    answer = await fetch(`/api/v1/${path}${parts.size ? '?' + parts : ''}`, {signal: both, headers: keyHeader()});
     body = await answer.json();
   } catch (problem) {
     if (signal && signal.aborted) throw problem;
@@ -35,7 +37,7 @@ export async function get(path, query = {}, {signal, wait = WAIT_MS} = {}) {
 export async function change(what) {
   let answer, body;
   try {
-    answer = await fetch('/api/v1/change', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(what),
+    answer = await fetch('/api/v1/change', {method: 'POST', headers: {'Content-Type': 'application/json', ...keyHeader()}, body: JSON.stringify(what),
       signal: AbortSignal.timeout(4 * WAIT_MS)});
     body = await answer.json();
   } catch {
