@@ -1,6 +1,7 @@
 # Debian packages ('./build.sh deb' calls cpack): one of each component of the install rules, from what was built in this tree.
 #   orch                  the program and all that needs no large library
-#   orch-plugins-torch    the adapter of LibTorch
+#   orch-plugins-torch    the adapter of Debian's LibTorch
+#   orch-plugins-torch-source   its sources, from which 'orch plugin build' makes that of another PyTorch
 #   orch-plugins-mpi      the plugins that link MPI
 #   orch-plugins-opencv, orch-plugins-simgrid
 # packaging/deb/config.cmake sets what is known only when cpack runs, finish.cmake adds what Debian's policy asks for.
@@ -50,6 +51,10 @@ endfunction()
 orch_plugin_package(torch "training with orch by LibTorch"
   "The module that the training plugins of orch load: it trains networks with
 LibTorch. Without it, trials of these plugins end as skipped.")
+set(CPACK_DEBIAN_ADAPTER_PACKAGE_NAME orch-plugins-torch-source)
+set(CPACK_DEBIAN_ADAPTER_DESCRIPTION "sources of orch's LibTorch adapter
+The command 'orch plugin build train' compiles them, in a user's cache, for
+a PyTorch that is not Debian's, such as that of a virtual environment.")
 orch_plugin_package(mpi "plugins of orch for several processes by MPI"
   "The plugins that add gradients over the processes of MPI and measure how a
 training scales: allreduce, asyncsgd and scaling." "openmpi-bin, orch-plugins-torch")

@@ -27,16 +27,17 @@ chmod -R a-w "$v"
 mkdir /home/user/work && cd /home/user/work
 "$v/bin/orch" --version
 "$v/bin/orch" init
-time "$v/bin/orch" run recipes/first.recipe
-cp recipes/first.recipe . && "$v/bin/orch" run first.recipe
+time "$v/bin/orch" run first.recipe
+"$v/bin/orch" run first.recipe 2>&1 | grep "nothing to run"
 printf "import orch\nrun = orch.start(lr=0.1)\nrun.log(loss=0.5)\n" >train.py
 "$v/bin/python" train.py
 "$v/bin/orch" ls | grep lr=0.1
 "$v/bin/orch" plot --x seconds --y slept_s --where "experiment = nap" --out chart.png && test -s chart.png
-"$v/bin/orch" report recipes/first.recipe --out report && test -s report/index.html
+"$v/bin/orch" report first.recipe --out report && test -s report/index.html
 "$v/bin/orch" plugin new mine && "$v/bin/orch" plugin check plugins/mine/mine.plugin
 status=0; "$v/bin/orch" plugin build train 2>said || status=$?; cat said; test $status = 4; grep -q "pip install torch" said
-"$v/bin/orch" doctor | grep -v "^probe"
+"$v/bin/orch" doctor | grep -v "^probe" >doctor; cat doctor; grep -q "orch plugin build train" doctor
+! grep -F ./build.sh doctor | grep -v "a clone of orch"
 du -sh "$v"/lib/python3*/site-packages/orch_run'
 
 wheel=$(realpath "$1")

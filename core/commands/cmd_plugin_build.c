@@ -68,7 +68,8 @@ const struct orch_command ORCH_COMMAND_PLUGIN_BUILD = {
              "PyTorch needs its own. This command compiles it with the machine's C++ compiler for "
              "the PyTorch of the active virtual environment, into the folder orch/built of the "
              "user's cache. Repeat it after another version of PyTorch was installed. In a clone "
-             "'./build.sh torch' does the same.",
+             "'./build.sh torch' does the same; on Debian, package orch-plugins-torch brings the "
+             "adapter of Debian's LibTorch, and orch-plugins-torch-source what this command needs.",
     .examples = "  orch plugin build train\n"
                 "  orch plugin build train --python ~/torch/bin/python3",
     .run = run,

@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/program_parts.h"
 #include "lib/base/program_path.h"
 #include "lib/base/text.h"
 
@@ -158,22 +159,35 @@ static char *beside_hint(const char *name, const char *base)
                            last);
 }
 
-/* The command that builds one of orch's own plugins: a build tree lists them all, since './build.sh
- * run' builds only those of its recipe. Returns NULL for any other name, and in an installation. */
-static char *unbuilt_hint(const char *name)
+/* What a list in the installation's own plugin folder says about a plugin: the rest of its line, or
+ * NULL. The caller frees. */
+static char *listed(const char *list, const char *name)
 {
     g_autofree char *folder = orch_program_path("plugins", NULL);
-    g_autofree char *list = folder ? g_build_filename(folder, "unbuilt.tsv", NULL) : NULL,
-                    *text = NULL;
-    if (!list || !orch_file_read(list, 65536, &text, NULL, NULL))
+    g_autofree char *path = folder ? g_build_filename(folder, list, NULL) : NULL, *text = NULL;
+    if (!path || !orch_file_read(path, 65536, &text, NULL, NULL))
         return NULL;
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     for (char **line = lines; *line; line++) {
-        char *command = strchr(*line, '\t');
-        if (command && g_str_has_prefix(*line, name) && *line + strlen(name) == command)
-            return g_strdup_printf("'%s' comes with orch and is not built: %s", name, command + 1);
+        char *rest = strchr(*line, '\t');
+        if (rest && g_str_has_prefix(*line, name) && *line + strlen(name) == rest)
+            return g_strdup(rest + 1);
     }
     return NULL;
+}
+
+/* How to get a plugin that comes with orch and is not here: a build tree lists the command for
+ * each, since './build.sh run' builds only those of its recipe, and an installation lists those
+ * that link MPI. Returns NULL for any other name. */
+static char *unbuilt_hint(const char *name)
+{
+    g_autofree char *command = listed("unbuilt.tsv", name);
+    if (command)
+        return g_strdup_printf("'%s' comes with orch and is not built: %s", name, command);
+    g_autofree char *library = listed("needs.tsv", name);
+    return library ? g_strdup_printf("'%s' comes with orch and needs %s: %s", name, library,
+                                     orch_program_way(ORCH_PART_MPI))
+                   : NULL;
 }
 
 static char *not_found_hint(const char *const *first, const char *name, const char *base)

@@ -28,31 +28,34 @@ enum orch_program_place orch_program_place_of(const char *exe)
 const char *orch_program_way_in(enum orch_program_place place, enum orch_program_part part)
 {
     static const char *const ways[][ORCH_PART_OWN + 1] = {
-        [ORCH_PLACE_CLONE] = {[ORCH_PART_TORCH] = "./build.sh torch",
-                              [ORCH_PART_CUDA] = "./build.sh gpu",
-                              [ORCH_PART_OPENCV] =
-                                  "apt-get install libopencv-dnn-dev, then ./build.sh build",
-                              [ORCH_PART_SIMGRID] =
-                                  "install libsimgrid-dev (Debian), then ./build.sh build",
-                              [ORCH_PART_OWN] = "./build.sh build"},
-        [ORCH_PLACE_PACKAGE] = {[ORCH_PART_TORCH] = "install the package orch-plugins-torch",
-                                [ORCH_PART_CUDA] =
-                                    "the package has none: './build.sh gpu' in a clone of orch",
-                                [ORCH_PART_OPENCV] = "install the package orch-plugins-opencv",
-                                [ORCH_PART_SIMGRID] = "install the package orch-plugins-simgrid",
-                                [ORCH_PART_OWN] = "install the package orch again"},
-        [ORCH_PLACE_WHEEL] = {[ORCH_PART_TORCH] = "orch plugin build train",
-                              [ORCH_PART_CUDA] =
-                                  "the wheel has none: './build.sh gpu' in a clone of orch",
-                              [ORCH_PART_OPENCV] = "the wheel has none: take the engine of ONNX "
-                                                   "Runtime, or build a clone of orch",
-                              [ORCH_PART_SIMGRID] =
-                                  "the wheel has none: './build.sh simgrid' in a clone of orch",
-                              [ORCH_PART_OWN] = "pip install --force-reinstall orch-run"},
+        [ORCH_PLACE_CLONE] =
+            {[ORCH_PART_TORCH] = "./build.sh torch",
+             [ORCH_PART_CUDA] = "./build.sh gpu",
+             [ORCH_PART_OPENCV] = "apt-get install libopencv-dnn-dev, then ./build.sh build",
+             [ORCH_PART_SIMGRID] = "install libsimgrid-dev (Debian), then ./build.sh build",
+             [ORCH_PART_MPI] = "apt-get install libopenmpi-dev openmpi-bin, then ./build.sh build",
+             [ORCH_PART_OWN] = "./build.sh build"},
+        [ORCH_PLACE_PACKAGE] =
+            {[ORCH_PART_TORCH] = "install the package orch-plugins-torch (Debian's LibTorch), or "
+                                 "orch-plugins-torch-source and then 'orch plugin build train'",
+             [ORCH_PART_CUDA] = "the package has none: './build.sh gpu' in a clone of orch",
+             [ORCH_PART_OPENCV] = "install the package orch-plugins-opencv",
+             [ORCH_PART_SIMGRID] = "install the package orch-plugins-simgrid",
+             [ORCH_PART_MPI] = "install the package orch-plugins-mpi",
+             [ORCH_PART_OWN] = "install the package orch again"},
+        [ORCH_PLACE_WHEEL] =
+            {[ORCH_PART_TORCH] = "orch plugin build train",
+             [ORCH_PART_CUDA] = "the wheel has none: './build.sh gpu' in a clone of orch",
+             [ORCH_PART_OPENCV] = "the wheel has none: take the engine of ONNX "
+                                  "Runtime, or build a clone of orch",
+             [ORCH_PART_SIMGRID] = "the wheel has none: './build.sh simgrid' in a clone of orch",
+             [ORCH_PART_MPI] = "the wheel has none: './build.sh build' in a clone of orch",
+             [ORCH_PART_OWN] = "pip install --force-reinstall FILE, the wheel of orch-run"},
         [ORCH_PLACE_PREFIX] = {[ORCH_PART_TORCH] = "orch plugin build train",
                                [ORCH_PART_CUDA] = FROM_CLONE("gpu"),
                                [ORCH_PART_OPENCV] = FROM_CLONE("build"),
                                [ORCH_PART_SIMGRID] = FROM_CLONE("simgrid"),
+                               [ORCH_PART_MPI] = FROM_CLONE("build"),
                                [ORCH_PART_OWN] = FROM_CLONE("build")},
     };
     return ways[place][part];

@@ -18,6 +18,7 @@ enum orch_program_part {
     ORCH_PART_CUDA,    /* CUDA kernels */
     ORCH_PART_OPENCV,  /* the OpenCV engine of onnxrun */
     ORCH_PART_SIMGRID, /* the workers of simcluster */
+    ORCH_PART_MPI,     /* the plugins that link MPI */
     ORCH_PART_OWN      /* files of orch's own */
 };
 

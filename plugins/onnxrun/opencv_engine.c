@@ -31,8 +31,8 @@ static bool load(const char **out_version, char **out_from, GError **error)
         opencv = get();
     if (!opencv) {
         const char *why = get ? "it is of another build" : dlerror();
-        orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_way(ORCH_PART_OPENCV), "cannot load '%s': %s", path,
-                       why);
+        orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_way(ORCH_PART_OPENCV),
+                       "cannot load '%s': %s", path, why);
         return false;
     }
     *out_version = opencv->version;

@@ -24,6 +24,16 @@ done
 [ "$(ls root)" = usr ] || _fail "the package has more than /usr: $(ls root)"
 [ -z "$(find root -name 'orch-torch*' -o -name 'orch-opencv*')" ] || _fail 'the adapters of large libraries are in the package of the program'
 zcat root/usr/share/doc/orch/changelog.Debian.gz | grep -q ' -- Ada Lovelace <ada@lists.debian.org>  Thu, 27 Nov 2025 08:00:00 +0000' || _fail 'another changelog'
+# every component of the install rules has a package of its own name and description; that of the adapter's sources needs a compiler
+for component in $(sed -n 's/^set(CPACK_COMPONENTS_ALL "\(.*\)")/\1/p' "$BUILD/CPackConfig.cmake" | tr ';' ' ' | tr '[:lower:]' '[:upper:]'); do
+    grep -q "^set(CPACK_DEBIAN_${component}_PACKAGE_NAME \"orch" "$BUILD/CPackConfig.cmake" || _fail "component $component has no package"
+    grep -q "^set(CPACK_DEBIAN_${component}_DESCRIPTION " "$BUILD/CPackConfig.cmake" || _fail "the package of $component has no description"
+done
+sed 's/^set(CPACK_COMPONENTS_ALL .*/set(CPACK_COMPONENTS_ALL "adapter")/' "$BUILD/CPackConfig.cmake" >two.cmake
+ok cpack --config two.cmake -B "$PWD/deb"
+ok dpkg-deb -f deb/orch-plugins-torch-source_*.deb Depends
+has 'g++, pkg-config | pkgconf, libglib2.0-dev, libjansson-dev'
+[ -n "$(dpkg-deb -c deb/orch-plugins-torch-source_*.deb | grep '/share/orch/adapter/build.sh$')" ] || _fail 'no script to build the adapter'
 # it runs from there
 PATH=$PWD/root/usr/bin:$PATH
 sleeps naps '0.01'
@@ -33,5 +43,5 @@ ok python3 -c 'import sys; sys.path.insert(0, "root/usr/lib/python3/dist-package
 has dist-packages/orch.py
 command -v lintian >/dev/null || skip 'there is no lintian: the rest was tested'
 mkdir "$SCRATCH/tmp"
-_run env TMPDIR="$SCRATCH/tmp" lintian --allow-root --fail-on error "$package"
+_run env TMPDIR="$SCRATCH/tmp" lintian --allow-root --fail-on error deb/*.deb
 [ $status = 0 ] || _fail 'lintian found errors'

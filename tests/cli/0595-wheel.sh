@@ -32,6 +32,7 @@ ok "$v/bin/orch" plot --x seconds --y slept_s --where 'experiment = nap' --out c
 [ "$(head -c 4 chart.png | tail -c 3)" = PNG ] || _fail 'no picture'
 ok "$v/bin/orch" doctor
 has "$v/lib"
+has 'orch plugin build train'
 has_not "$BUILD"
 has_not "$SOURCE"
 # nothing names a folder of the machine that built it

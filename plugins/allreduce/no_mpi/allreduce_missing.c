@@ -7,6 +7,7 @@ int orch_allreduce_run(void *state, const void *params, const struct orch_host *
 {
     (void)state;
     (void)params;
-    host->fail(host, ORCH_COMM_NO_MPI);
+    g_autofree char *why = orch_no_mpi();
+    host->fail(host, why);
     return ORCH_SKIPPED;
 }

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a plugin says that was built without MPI. */
 #ifndef ORCH_PLUGINS_COMMON_COMM_NO_MPI_H
 #define ORCH_PLUGINS_COMMON_COMM_NO_MPI_H
 
-#define ORCH_COMM_NO_MPI                                                                           \
-    "orch was built without MPI: install Open MPI (Debian: apt-get install libopenmpi-dev "        \
-    "openmpi-bin) and build orch again"
+#include "lib/base/program_parts.h"
+
+#include <glib.h>
+
+/* What a plugin says that was built without MPI, and what adds it. The caller frees. */
+static inline char *orch_no_mpi(void)
+{
+    return g_strdup_printf("this orch was built without MPI: %s", orch_program_way(ORCH_PART_MPI));
+}
 
 #endif

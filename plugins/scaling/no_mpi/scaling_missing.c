@@ -7,7 +7,8 @@ int orch_scaling_open(const void *params, const struct orch_host *host, void **o
 {
     (void)params;
     (void)out_state;
-    host->fail(host, ORCH_COMM_NO_MPI);
+    g_autofree char *why = orch_no_mpi();
+    host->fail(host, why);
     return ORCH_SKIPPED;
 }
 
