@@ -3,14 +3,16 @@
 # A fresh machine of each Debian that we support: makes a minimal system with debootstrap, clones the
 # last commit of this repository below its /tmp, and types there what the README says, one after the
 # other: './build.sh run recipes/hw4.recipe' and './build.sh test'. Then it makes the Debian packages there, and
-# installs them on another fresh machine (tests/deb_install.sh).
+# installs them on another fresh machine (tests/deb_install.sh). Without a SYSTEM it also makes the wheel of the last commit in a
+# Debian 11 (packaging/wheel.sh) and tries it on minimal systems of Debian 11, 12 and 13 (packaging/wheel_systems.sh).
 #
-#   tests/systems.sh [SYSTEM...] [--keep DIR] [--deb | -- COMMAND...]
+#   tests/systems.sh [SYSTEM...] [--keep DIR] [--deb | --wheel | -- COMMAND...]
 #
-#   SYSTEM       bookworm (Debian 12) or trixie (Debian 13); both without one
+#   SYSTEM       bookworm (Debian 12) or trixie (Debian 13); without one both, and the wheel
 #   --keep DIR   the systems lie in DIR/chroot-SYSTEM, stay there, and are used again (with what was
 #                installed in them); without it each is new, and is removed when it is done
 #   --deb        only the packages, built without LibTorch: './build.sh deb' and their installation
+#   --wheel      only the wheel: made, and tried on its systems
 #   -- COMMAND   types this in the clone instead, which a kept system has already and which is then
 #                only brought to the last commit, with what was built in it:
 #                tests/systems.sh trixie --keep /var/tmp/orch -- ./build.sh test -L quick
@@ -28,7 +30,7 @@ cd "$(dirname "$0")/.." || exit 2
 SYSTEMS='bookworm trixie'
 LOGS=${ORCH_BUILD_DIR:-build}-systems
 CLONE=tmp/orch
-case ${1:-} in -h | --help) sed -n '3,21s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
+case ${1:-} in -h | --help) sed -n '3,23s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "systems.sh: $*"; exit 2; }
@@ -79,6 +81,11 @@ inside_make() { # inside_make ROOT SYSTEM
     echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io" # it need not outlive a power cut
     cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
     chroot "$root" apt-get clean
+}
+
+inside_wheel() { # inside_wheel ROOT
+    "$1/$CLONE/packaging/wheel.sh" --chroot "$1/chroot" "$1/dist" &&
+        "$1/$CLONE/packaging/wheel_systems.sh" "$1"/dist/orch_run-*.whl --keep "$1/systems"
 }
 
 if [ "${1:-}" = --inside ]; then
@@ -182,13 +189,25 @@ one_system() { # one_system SYSTEM ROOT COMMAND...
     fi
 }
 
+# The wheel of the last commit, made in a Debian 11 and tried on minimal systems
+wheel() { # wheel FOLDER
+    local root=$1 started=$SECONDS status=0 log=$LOGS/wheel.log
+    mkdir -p "$root/tmp" "$root/systems" && remove "$root/dist" && make_clone "$root" keep || return 2
+    apart wheel "$root" >"$log" 2>&1 || status=1
+    sed -n 's/ in \([0-9]* s\) (.*/ in \1/; /^\(bullseye\|bookworm\|trixie\) /s/^/wheel on /p' "$log"
+    printf '%-9s %5d s  status %d  the wheel, made and tried (%s)\n' wheel $((SECONDS - started)) $status "$log"
+    [ $status = 0 ] || tail -n 20 "$log" | sed 's/^/    /' >&2
+    return $status
+}
+
 # One function, which is read as a whole before it runs: the file may change meanwhile.
 main() {
-    local chosen='' worst=0 system status
+    local chosen='' worst=0 system status wheel=''
     while [ $# -gt 0 ]; do
         case $1 in
             --keep) [ $# -gt 1 ] || die '--keep needs a folder'; keep=$(cd "$CALLED_FROM" && realpath -m "$2"); shift 2 ;;
             --deb) break ;;
+            --wheel) wheel=only; shift ;;
             --) shift; break ;;
             *) [[ " $SYSTEMS " = *" $1 "* ]] || die "unknown system '$1' ($SYSTEMS)"
                chosen="$chosen $1"; shift ;;
@@ -202,10 +221,12 @@ main() {
     trap 'cleanup; [ -n "$keep" ] || remove "$folder"' EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
-    for system in ${chosen:-$SYSTEMS}; do
+    [ -n "$wheel$chosen" ] || [ $# -gt 0 ] || wheel=too
+    [ "$wheel" = only ] || for system in ${chosen:-$SYSTEMS}; do
         one_system "$system" "$folder/chroot-$system" "$@" || { status=$?; [ $status -le $worst ] || worst=$status; }
         [ -n "$keep" ] || remove "$folder/chroot-$system" || worst=2
     done
+    [ -z "$wheel" ] || wheel "$folder/wheel" || { status=$?; [ $status -le $worst ] || worst=$status; }
     exit $worst
 }
 main "$@"

@@ -41,6 +41,13 @@ same "$(cat "$SCRATCH/precious/file")" kept 'what was mounted'
 same "$(ls -A "$SCRATCH/tmp")" '' 'what is left'
 grep -qF "$SCRATCH" /proc/self/mounts && _fail "a mount is left: $(grep -F "$SCRATCH" /proc/self/mounts)"
 
+# The wheel: what goes wrong in its Debian 11 is shown, and nothing is left
+printf '#!/bin/sh\necho "no mirror answers"\nexit 1\n' >"$SCRATCH/bin/debootstrap"
+TMPDIR=$SCRATCH/tmp fails 1 "$SOURCE/tests/systems.sh" --wheel
+has 'status 1  the wheel, made and tried'
+says 'debootstrap failed'
+same "$(ls -A "$SCRATCH/tmp")" '' 'what is left'
+
 # A system that is there already: a shell and its libraries
 root=$SCRATCH/keep/chroot-trixie
 mkdir -p "$root"/{etc,tmp,proc,sys,dev,bin}
