@@ -30,7 +30,7 @@ cd "$(dirname "$0")/.." || exit 2
 SYSTEMS='bookworm trixie'
 LOGS=${ORCH_BUILD_DIR:-build}-systems
 CLONE=tmp/orch
-case ${1:-} in -h | --help) sed -n '3,23s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
+case ${1:-} in -h | --help) sed -n '3,22s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "systems.sh: $*"; exit 2; }
