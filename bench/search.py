@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Samplers beside Optuna's and scikit-optimize's, by trials, on functions whose minimum is known.
 
-  bench/search.py BUILD [--functions A,B] [--methods orch:gp,optuna:tpe] [--seeds 20] [--trials 60] [--out FILE.json]
+  bench/search.py BUILD [--functions A,B] [--methods orch:gp,optuna:tpe] [--seeds 20] [--first-seed 0]
+                   [--trials 60] [--jobs 1] [--out FILE.json]
 
 BUILD has bench_search_ask. Each method gets the same functions, seeds and number of trials. Printed: the
 median regret (best value so far less the minimum) after 25, 50 and 100 % of the trials with the interval of the
@@ -12,10 +13,13 @@ suggestion. Optuna and scikit-optimize come from whatever Python runs this file;
 import argparse
 import json
 import math
+import multiprocessing
+import os
 import random
-import subprocess
 import sys
 import time
+
+import search_peers
 
 LOG = math.log
 
@@ -94,140 +98,45 @@ FUNCTIONS = {  # name: (space, function, minimum, standard deviation of the nois
 }
 
 
-def range_of(text):
-    """('loguniform', ['1e-5', '1'], None or (parent, [choices])) of a range as orch reads it."""
-    text, _, when = text.partition(' if ')
-    condition = None
-    if when:
-        parent, _, value = when.partition('=')
-        condition = (parent.strip(), [value.strip()])
-    if text.startswith('['):
-        return 'choice', [w.strip() for w in text[1:-1].split(',')], condition
-    word, _, rest = text.partition('(')
-    return word, [w.strip() for w in rest.rstrip(')').split(',')], condition
+# The sampler was adjusted by these (with seeds from 1000 on), and not by the others.
+TUNED = ['branin', 'hartmann6', 'ackley5', 'optimizers', 'branin_noisy']
+LEAST = 1e-9  # regrets below count as this one in a geometric mean
 
 
-def number(text):
-    try:
-        return int(text)
-    except ValueError:
-        try:
-            return float(text)
-        except ValueError:
-            return text
+# Seconds of a trial of two of the functions, from 1 to 10: with --cost-power they count, and not the trials.
+COSTS = {
+    'branin_noisy': lambda p: 10**((p['x'] + 5) / 15),
+    'hartmann6_noisy': lambda p: 10**p['x0'],
+}
+MEAN_COST_S = 3.9  # of points that are spread evenly: 9 / log(10)
 
 
-class Orch:
-    def __init__(self, program, sampler, space, seed):
-        self.p = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.space, self.sampler, self.seed, self.n = space, sampler, seed, 0
-        self.p.stdin.write('space\t' + '\t'.join(f'{k}\t{v}' for k, v in space.items()) + '\n')
-
-    def next(self):
-        self.p.stdin.write(f'next\t{self.sampler}\t{self.seed}\n')
-        self.p.stdin.flush()
-        words = self.p.stdout.readline().rstrip('\n').split('\t')
-        self.n += 1
-        return self.n - 1, {k: number(w) for k, w in zip(self.space, words) if w}
-
-    def end(self, which, value):
-        self.p.stdin.write(f'end\t{which}\t{value!r}\n')
-
-    def close(self):
-        self.p.stdin.close()
-        self.p.wait()
-
-
-class Optuna:
-    def __init__(self, sampler, space, seed):
-        import optuna
-        optuna.logging.set_verbosity(optuna.logging.ERROR)
-        s = optuna.samplers
-        made = {'tpe': lambda: s.TPESampler(seed=seed), 'tpe-multivariate': lambda: s.TPESampler(seed=seed, multivariate=True, group=True),
-                'gp': lambda: s.GPSampler(seed=seed), 'random': lambda: s.RandomSampler(seed=seed)}[sampler]()
-        self.study, self.space = optuna.create_study(sampler=made), space
-
-    def next(self):
-        t = self.study.ask()
-        got = {}
-        for name, text in self.space.items():
-            word, args, condition = range_of(text)
-            if condition and got.get(condition[0]) not in condition[1]:
-                continue
-            if word == 'choice':
-                got[name] = t.suggest_categorical(name, args)
-            elif word == 'int':
-                got[name] = t.suggest_int(name, int(args[0]), int(args[1]), log=args[2:] == ['log'])
-            else:
-                got[name] = t.suggest_float(name, float(args[0]), float(args[1]), log=word == 'loguniform')
-        return t, got
-
-    def end(self, which, value):
-        self.study.tell(which, value)
-
-    def close(self):
-        pass
-
-
-class Skopt:
-    """scikit-optimize has no conditions: every parameter always exists for it."""
-    def __init__(self, sampler, space, seed):
-        import numpy
-        for old in ('int', 'float', 'bool'):  # names that NumPy has removed
-            if old not in numpy.__dict__:
-                setattr(numpy, old, {'int': int, 'float': float, 'bool': bool}[old])
-        from skopt import Optimizer
-        from skopt.space import Categorical, Integer, Real
-        dims = []
-        for text in space.values():
-            word, args, _ = range_of(text)
-            if word == 'choice':
-                dims.append(Categorical(args))
-            elif word == 'int':
-                dims.append(Integer(int(args[0]), int(args[1]), prior='log-uniform' if args[2:] == ['log'] else 'uniform'))
-            else:
-                dims.append(Real(float(args[0]), float(args[1]), prior='log-uniform' if word == 'loguniform' else 'uniform'))
-        self.o, self.space = Optimizer(dims, base_estimator=sampler.upper(), random_state=seed), space
-
-    def next(self):
-        x = self.o.ask()
-        got = {}
-        for (name, text), value in zip(self.space.items(), x):
-            condition = range_of(text)[2]
-            if not condition or got.get(condition[0]) in condition[1]:
-                got[name] = value
-        return x, got
-
-    def end(self, which, value):
-        self.o.tell(which, value)
-
-    def close(self):
-        pass
-
-
-def search(build, method, name, seed, trials):
-    """The regret after each trial (of the noiseless values), and the mean seconds of a suggestion."""
+def search(build, method, name, seed, trials, cost_power=None):
+    """The regret after each trial (of the noiseless values), or where costs count after each MEAN_COST_S; the mean seconds of a suggestion."""
     space, function, least, noise = FUNCTIONS[name]
-    package, _, sampler = method.partition(':')
-    made = Orch(f'{build}/bench_search_ask', sampler, space, seed) if package == 'orch' else \
-        {'optuna': Optuna, 'skopt': Skopt}[package](sampler, space, seed)
+    made = search_peers.make(method, build, space, seed, cost_power=cost_power or 0)
     rng = random.Random(seed)
     spent, regret, best_seen, best = 0.0, [], math.inf, math.inf
-    for _ in range(trials):
+    paid, tried = 0.0, 0
+    while paid < trials:
+        tried += 1
         began = time.perf_counter()
         which, point = made.next()
         spent += time.perf_counter() - began
         true = function(point)
         seen = true + rng.gauss(0, noise)
+        seconds = 1 if cost_power is None else COSTS[name](point)
+        paid += 1 if cost_power is None else seconds / MEAN_COST_S
         # what a user would take is the trial that looks best
         if seen < best_seen:
             best_seen, best = seen, true
-        regret.append(max(best - least, 0))
+        while len(regret) < min(int(paid), trials):
+            regret.append(max(best - least, 0))
         began = time.perf_counter()
-        made.end(which, seen)
+        made.end(which, seen, seconds)
         spent += time.perf_counter() - began
     made.close()
-    return regret, spent / trials
+    return regret, spent / tried
 
 
 def median_interval(values):
@@ -237,34 +146,48 @@ def median_interval(values):
     return v[n // 2] if n % 2 else (v[n // 2 - 1] + v[n // 2]) / 2, v[k], v[n - 1 - k]
 
 
+def run(task):
+    return search(*task)
+
+
 def main():
-    a = argparse.ArgumentParser()
+    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     a.add_argument('build')
     a.add_argument('--functions', default=','.join(FUNCTIONS))
     a.add_argument('--methods', default='orch:auto,orch:tpe,orch:sobol,optuna:tpe,optuna:gp,optuna:random,skopt:gp')
     a.add_argument('--seeds', type=int, default=20)
+    a.add_argument('--first-seed', type=int, default=0)
     a.add_argument('--trials', type=int, default=60)
+    a.add_argument('--jobs', type=int, default=1)
+    a.add_argument('--cost-power', type=float, help='of the two functions whose trials have unequal costs: divide by the expected cost to this power')
     a.add_argument('--out')
     o = a.parse_args()
+    os.environ.update(OMP_NUM_THREADS='1', OPENBLAS_NUM_THREADS='1')
+    names = o.functions.split(',') if o.cost_power is None else list(COSTS)
     table = {}
-    for method in o.methods.split(','):
-        for name in o.functions.split(','):
-            try:
-                runs = [search(o.build, method, name, seed, o.trials) for seed in range(o.seeds)]
-            except ImportError as error:
-                print(f'{method}: skipped: {error}', flush=True)
-                break
-            cells = [median_interval([r[0][int(share * o.trials) - 1] for r in runs]) for share in (0.25, 0.5, 1)]
-            seconds = sum(r[1] for r in runs) / len(runs)
-            table.setdefault(method, {})[name] = {'median': cells, 'seconds': seconds, 'final': [r[0][-1] for r in runs]}
-            print(f'{method:18} {name:16} ' + '  '.join(f'{m:9.3g} [{lo:.2g}, {hi:.2g}]' for m, lo, hi in cells) +
-                  f'  {seconds * 1e3:7.2f} ms', flush=True)
-    for method, rows in table.items():
-        for i, share in enumerate((25, 50, 100)):
-            mean = math.exp(sum(LOG(max(r['median'][i][0], 1e-9)) for r in rows.values()) / len(rows))
-            print(f'{method:18} geometric mean after {share:3} %: {mean:.4g}  ({len(rows)} functions)')
-    if o.out:
-        json.dump(table, open(o.out, 'w'))
+    with multiprocessing.get_context('fork').Pool(o.jobs) as pool:
+        for method in o.methods.split(','):
+            for name in names:
+                seeds = range(o.first_seed, o.first_seed + o.seeds)
+                try:
+                    runs = pool.map(run, [(o.build, method, name, seed, o.trials, o.cost_power) for seed in seeds], chunksize=1)
+                except ImportError as error:
+                    print(f'{method}: skipped: {error}', flush=True)
+                    break
+                cells = [median_interval([r[0][int(share * o.trials) - 1] for r in runs]) for share in (0.25, 0.5, 1)]
+                seconds = sum(r[1] for r in runs) / len(runs)
+                table.setdefault(method, {})[name] = {'median': cells, 'seconds': seconds, 'final': [r[0][-1] for r in runs]}
+                print(f'{method:18} {name:16} ' + '  '.join(f'{m:9.3g} [{lo:.2g}, {hi:.2g}]' for m, lo, hi in cells) +
+                      f'  {seconds * 1e3:7.2f} ms', flush=True)
+                if o.out:
+                    with open(o.out, 'w') as f:
+                        json.dump(table, f)
+    for half, names in [('all', FUNCTIONS), ('tuned', TUNED), ('judged', [n for n in FUNCTIONS if n not in TUNED])]:
+        for method, rows in table.items():
+            rows = [r for n, r in rows.items() if n in names]
+            if rows:
+                means = [math.exp(sum(LOG(max(r['median'][i][0], LEAST)) for r in rows) / len(rows)) for i in range(3)]
+                print(f'{method:18} geometric mean, {half:6} functions ({len(rows)}), after 25, 50 and 100 %: ' + '  '.join(f'{m:.4g}' for m in means))
 
 
 if __name__ == '__main__':

@@ -13,20 +13,6 @@ static double box_cox(double value, double power)
     return fabs(power) < 1e-6 ? log(value) : (pow(value, power) - 1) / power;
 }
 
-/* Makes mean 0 and variance 1 of values. Returns the deviation that they had. */
-static double standardise(double *inout, size_t n)
-{
-    double mean = 0, squares = 0;
-    for (size_t i = 0; i < n; i++)
-        mean += inout[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        squares += (inout[i] - mean) * (inout[i] - mean) / (double)n;
-    double deviation = squares > 0 ? sqrt(squares) : 1;
-    for (size_t i = 0; i < n; i++)
-        inout[i] = (inout[i] - mean) / deviation;
-    return deviation;
-}
-
 /* Fits a process to values that are transformed by one power. `*out_loss`: how badly it explains
  * the values as they were, comparable between powers. */
 static struct orch_space_process *fit_power(const struct orch_space *space, const double *points,
@@ -39,7 +25,7 @@ static struct orch_space_process *fit_power(const struct orch_space *space, cons
         changed[i] = box_cox(values[i], power);
         logs += log(values[i]);
     }
-    double deviation = standardise(changed, n);
+    double deviation = orch_reals_standardise(changed, n);
     struct orch_space_process *process = orch_space_process_fit(space, points, changed, n);
     *out_loss =
         process ? orch_space_process_loss(process) + (double)n * log(deviation) - (power - 1) * logs

@@ -19,6 +19,7 @@ struct orch_sampled {
         *point; /* unit coordinates, snapped (lib/space/param_space.h); NAN: does not exist */
     enum orch_sampled_state state;
     double value; /* of an ENDED trial, finite; the smaller, the better */
+    double cost;  /* of an ENDED or FAILED one, in any unit: seconds, dollars; 0: not known */
 };
 
 struct orch_sampling {
@@ -26,6 +27,9 @@ struct orch_sampling {
     const struct orch_sampled *trials; /* in the order in which their points were chosen */
     size_t count;
     uint64_t seed;
+    /* What a point promises is divided by its expected cost to this power, from 0 to 1 (gp only).
+     */
+    double cost_power;
 };
 
 struct orch_sampler {

@@ -164,12 +164,12 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_execute_options, yes, FLAG, "yes", .letter = 'y',
                 .help = "run more than 500 trials without asking"),
     ORCH_TRUST_OPTION(struct orch_execute_options, trust),
-    ORCH_OPTION(struct orch_execute_options, budget, TEXT, "budget", .value = "USD",
-                .help = "start no trial whose forecast would exceed this total cost, e.g. 5usd"),
+    ORCH_OPTION(struct orch_execute_options, budget, TEXT, "budget", .value = "AMOUNT",
+                .help = ORCH_BUDGET_HELP),
     ORCH_OPTION(struct orch_execute_options, deadline, TEXT, "deadline", .value = "WHEN",
-                .help = "start no trial whose forecast ends later: 18:00, 2h, or a date and time"),
+                .help = ORCH_DEADLINE_HELP),
     ORCH_OPTION(struct orch_execute_options, price, TEXT, "price", .value = "USD",
-                .help = "price of a device hour (default: the dated price of this machine's GPU)"),
+                .help = ORCH_PRICE_HELP),
     ORCH_OPTION(struct orch_execute_options, notify, TEXT, "notify", .value = "COMMAND",
                 .help = "run COMMAND at the end, with JSON on its stdin (default: $ORCH_NOTIFY)"),
     ORCH_OPTION(struct orch_execute_options, no_progress, FLAG, "no-progress",
@@ -227,21 +227,15 @@ const struct orch_command ORCH_COMMAND_RUN = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct orch_execute_options),
-    .about =
-        "Expands the recipe into trials, skips those that the store already has ('orch plan' "
-        "shows whose runs they are, and why), and runs the rest in processes of their own. "
-        "Each trial is stored as soon as it ends, so running the same command again resumes.\n"
-        "\n" ORCH_ON_CHANGE_ABOUT "\n"
-        "\n" ORCH_KEEP_GOING_ABOUT "\n"
-        "\n"
-        "After the first Ctrl-C no further trial starts and running trials finish; the second "
-        "stops them.\n"
-        "\n"
-        "With --budget or --deadline a trial starts only if the amount spent, the expected "
-        "rest of the running trials and its own forecast together stay within the limit. When "
-        "the limit is reached, running trials are cancelled and the exit status is 6; the same "
-        "command resumes from there. The amount spent is wall hours x devices (GPUs, or the "
-        "machine as one) x price, of this invocation alone.",
+    .about = "Expands the recipe into trials, skips those that the store already has ('orch plan' "
+             "shows whose runs they are, and why), and runs the rest in processes of their own. "
+             "Each trial is stored as soon as it ends, so running the same command again resumes.\n"
+             "\n" ORCH_ON_CHANGE_ABOUT "\n"
+             "\n" ORCH_KEEP_GOING_ABOUT "\n"
+             "\n"
+             "After the first Ctrl-C no further trial starts and running trials finish; the second "
+             "stops them.\n"
+             "\n" ORCH_LIMITS_ABOUT,
     .examples = "  orch run recipes/hw4.recipe            # everything\n"
                 "  orch run recipes/hw4.recipe p1 -j 2    # problem 1, two trials at once\n"
                 "  orch run r.recipe -x lr=0.1,0.01       # sweep a parameter\n"
@@ -261,7 +255,7 @@ static const struct orch_option PLAN_OPTIONS[] = {
     ORCH_OPTION(struct orch_execute_options, disturbed, FLAG, "disturbed",
                 .help = "plan as 'orch run --disturbed' would"),
     ORCH_OPTION(struct orch_execute_options, price, TEXT, "price", .value = "USD",
-                .help = "price of a device hour (default: the dated price of this machine's GPU)"),
+                .help = ORCH_PRICE_HELP),
     ORCH_OPTION(struct orch_execute_options, all, FLAG, "all", .letter = 'a',
                 .help = "show every trial, however many"),
     ORCH_OPTION(struct orch_execute_options, exit_code, FLAG, "exit-code",

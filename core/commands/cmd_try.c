@@ -90,6 +90,12 @@ static const struct orch_option OPTIONS[] = {
                 .help = "show the plan only"),
     ORCH_OPTION(struct try_options, execute.yes, FLAG, "yes", .letter = 'y',
                 .help = "run more than 500 trials without asking"),
+    ORCH_OPTION(struct try_options, execute.budget, TEXT, "budget", .value = "AMOUNT",
+                .help = ORCH_BUDGET_HELP),
+    ORCH_OPTION(struct try_options, execute.deadline, TEXT, "deadline", .value = "WHEN",
+                .help = ORCH_DEADLINE_HELP),
+    ORCH_OPTION(struct try_options, execute.price, TEXT, "price", .value = "USD",
+                .help = ORCH_PRICE_HELP),
     ORCH_OPTION(struct try_options, execute.no_progress, FLAG, "no-progress",
                 .help = "print a line for each trial instead of live progress"),
     ORCH_OPTION(struct try_options, execute.keep_trials, FLAG, "keep-trials",
@@ -180,10 +186,12 @@ const struct orch_command ORCH_COMMAND_TRY = {
              "output: lines such as 'epoch 3/10 loss 0.3', 'loss=0.3 accuracy=91.2%', or JSON "
              "objects (docs/printed-values.md). \n"
              "\n" ORCH_ON_CHANGE_ABOUT "\n"
-             "\n" ORCH_KEEP_GOING_ABOUT,
-    .examples = "  orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}\n"
-                "  orch try -x n='range(1,8)' --repeat 3 -- ./bench {n}\n"
-                "  orch try -x lr='loguniform(1e-4,1)' --search 'max val_accuracy' --trials 40 -- "
-                "python3 train.py --lr {lr}",
+             "\n" ORCH_KEEP_GOING_ABOUT "\n"
+             "\n" ORCH_LIMITS_ABOUT,
+    .examples =
+        "  orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}\n"
+        "  orch try -x n='range(1,8)' --repeat 3 -- ./bench {n}\n"
+        "  orch try -x lr='loguniform(1e-4,1)' --search 'max val_accuracy' --trials 40 --budget 2h "
+        "-- python3 train.py --lr {lr}",
     .run = run,
 };

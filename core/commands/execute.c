@@ -140,7 +140,8 @@ struct task {
 
 static bool is_limited(const struct task *task)
 {
-    return task->limits.budget_usd > 0 || task->limits.deadline_ns || task->limits.has_allowance;
+    return task->limits.budget_usd > 0 || task->limits.budget_s > 0 || task->limits.deadline_ns ||
+           task->limits.has_allowance;
 }
 
 static void print_totals_json(const struct orch_plan *plan, const struct task *task,

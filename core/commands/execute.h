@@ -35,6 +35,16 @@ struct orch_execute_options {
     "When the first three trials of an experiment fail in the same way within 30 s each, as with " \
     "a missing module, the rest of it does not run: on a terminal you are asked, elsewhere it "    \
     "stops. --keep-going runs all trials."
+#define ORCH_BUDGET_HELP                                                                           \
+    "start no trial whose forecast would exceed this total cost: 5usd, or 2h of devices"
+#define ORCH_DEADLINE_HELP "start no trial whose forecast ends later: 18:00, 2h, or a date and time"
+#define ORCH_PRICE_HELP "price of a device hour (default: the dated price of this machine's GPU)"
+#define ORCH_LIMITS_ABOUT                                                                          \
+    "With --budget or --deadline a trial starts only if the amount spent, the expected "           \
+    "rest of the running trials and its own forecast together stay within the limit. When "        \
+    "the limit is reached, running trials are cancelled and the exit status is 6; the same "       \
+    "command resumes from there. The amount spent is wall hours x devices (GPUs, or the "          \
+    "machine as one), x price where the budget is one of money, of this invocation alone."
 
 /** Runs the recipe with progress on stderr, and prints the answers of its report to stdout. Returns
  * the exit status, or -1 with an error. */

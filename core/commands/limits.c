@@ -19,6 +19,10 @@ char *orch_cli_limits_text(const struct orch_limits *limits, const struct orch_r
         g_string_append_printf(text, "budget %s at $%.4g an hour of a device (%s)", usd,
                                price->usd_per_hour, price->from);
     }
+    if (limits->budget_s > 0) {
+        g_autofree char *time = orch_duration_format(limits->budget_s);
+        g_string_append_printf(text, "budget %s of devices", time);
+    }
     if (limits->deadline_ns) {
         g_autofree char *when = when_text(limits->deadline_ns);
         g_string_append_printf(text, "%sdeadline %s", text->len ? "; " : "", when);
@@ -58,6 +62,12 @@ void orch_cli_limits_print_end(struct orch_cli *cli, const struct orch_plan *pla
         g_autofree char *time = orch_duration_format(totals->device_s);
         orch_cli_info(cli, "spent %s of %s: %s of devices, trials of this command alone", spent,
                       budget, time);
+    }
+    if (limits->budget_s > 0) {
+        g_autofree char *spent = orch_duration_format(totals->device_s);
+        g_autofree char *budget = orch_duration_format(limits->budget_s);
+        orch_cli_info(cli, "spent %s of %s of devices, trials of this command alone", spent,
+                      budget);
     }
     if (totals->limit != ORCH_LIMIT_NONE)
         print_remaining(cli, plan, limits, totals, forecaster, go_on);

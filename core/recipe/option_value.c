@@ -5,6 +5,7 @@
 #include "lib/base/json.h"
 #include "lib/wire/value.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Parses a number with the syntax of a parameter type; NULL for any other text. New reference. */
@@ -54,5 +55,15 @@ bool orch_option_usd(const char *text, double most, double *out_usd)
     if (usd <= 0 || usd > most)
         return false;
     *out_usd = usd;
+    return true;
+}
+
+bool orch_option_device_time(const char *text, double *out_s)
+{
+    double usd, seconds;
+    if (orch_option_usd(text, HUGE_VAL, &usd) || !orch_option_seconds(text, &seconds) ||
+        !(seconds > 0))
+        return false;
+    *out_s = seconds;
     return true;
 }

@@ -16,5 +16,8 @@ bool orch_option_bytes(const char *text, int64_t *out_bytes);
 /** Parses an amount of money above 0 and at most `most`, in USD: "5usd", "$2.50" or "2.5". False
  * for any other text. */
 bool orch_option_usd(const char *text, double most, double *out_usd);
+/** Parses a budget of device time, which has a unit of time: "2h", "90min"; an amount without a
+ * unit is one of money. Writes `out_s`, above 0, only where it is one. */
+bool orch_option_device_time(const char *text, double *out_s);
 
 #endif

@@ -3,6 +3,7 @@
 #include "core/recipe/recipe_search.h"
 
 #include "core/recipe/auto_repeat.h"
+#include "core/recipe/option_value.h"
 #include "core/recipe/parse_parts.h"
 #include "core/recipe/report_shapes.h"
 
@@ -14,8 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const OBJECTIVE_KEYS[] = {"metric", "trials", "sampler", "seed",
-                                             "until",  "stop",   NULL};
+static const char *const OBJECTIVE_KEYS[] = {"metric", "trials", "sampler",  "seed", "until",
+                                             "stop",   "budget", "deadline", NULL};
 
 void orch_search_free(struct orch_search *search)
 {
@@ -81,6 +82,32 @@ static void read_stop(struct recipe_draft *draft, const struct orch_yaml *node, 
                       "'stop': %s", what);
 }
 
+/* "5usd", or "2h" of devices */
+static void read_budget(struct recipe_draft *draft, const struct orch_yaml *objective,
+                        struct orch_search *out)
+{
+    g_autofree char *text = NULL;
+    if (!orch_recipe_get_text(draft, objective, "budget", &text) ||
+        orch_option_device_time(text, &out->budget_s) ||
+        orch_option_usd(text, 1e9, &out->budget_usd))
+        return;
+    orch_recipe_error_at(draft, orch_yaml_get(objective, "budget"),
+                         "for example budget: 5usd, or budget: 2h of devices",
+                         "'budget': '%s' is no amount above 0", text);
+}
+
+static void read_deadline(struct recipe_draft *draft, const struct orch_yaml *objective,
+                          struct orch_search *out)
+{
+    g_autofree char *text = NULL;
+    if (!orch_recipe_get_text(draft, objective, "deadline", &text) ||
+        (orch_option_seconds(text, &out->deadline_s) && out->deadline_s > 0))
+        return;
+    orch_recipe_error_at(draft, orch_yaml_get(objective, "deadline"),
+                         "a time of day is for 'orch run --deadline 18:00'",
+                         "'deadline': '%s' is no duration above 0, such as 2h", text);
+}
+
 void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_yaml *map,
                                 struct recipe_experiment *experiment)
 {
@@ -109,6 +136,8 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
     search->sampler = g_strdup(ORCH_SAMPLER_NAMES[word]);
     if (orch_recipe_get_text(draft, objective, "stop", &stop))
         read_stop(draft, orch_yaml_get(objective, "stop"), stop, search);
+    read_budget(draft, objective, search);
+    read_deadline(draft, objective, search);
     if (orch_recipe_get_text(draft, objective, "until", &until)) {
         search->has_until = orch_real_parse(until, &search->until);
         if (!search->has_until)

@@ -32,6 +32,8 @@ static bool read_budget(const char *text, double usd_per_hour, struct orch_limit
                         GError **error)
 {
     double usd;
+    if (orch_option_device_time(text, &out->budget_s))
+        return true;
     if (!orch_budget_read(text, &usd, error))
         return false;
     if (!(usd_per_hour > 0)) {

@@ -17,8 +17,8 @@ bool orch_price_read(const char *text, double *out_usd, GError **error);
  * (local time unless it has a time zone). Result in UTC nanoseconds. ORCH_ERROR_USAGE, which names
  * --deadline, for another form or a past time. */
 bool orch_deadline_read(const char *text, int64_t now_ns, int64_t *out_ns, GError **error);
-/** Parses both limits (NULL: not given). `usd_per_hour`: the price of one device, 0 when it is not
- * known; then a budget is ORCH_ERROR_USAGE, too. */
+/** Parses both limits (NULL: not given); a budget may be device time. `usd_per_hour`: the price of
+ * one device, 0 when it is not known; then a budget in USD is ORCH_ERROR_USAGE, too. */
 bool orch_limits_read(const char *budget, const char *deadline, double usd_per_hour, int64_t now_ns,
                       struct orch_limits *out, GError **error);
 

@@ -39,6 +39,9 @@ enum orch_limit orch_limits_refuse(const struct orch_limits *limits, const struc
         (isnan(p50_s) ? after_usd >= limits->budget_usd : after_usd > limits->budget_usd))
         return ORCH_LIMIT_BUDGET;
     double after_s = usage->spent_s + usage->expected_s + own_s * devices;
+    if (limits->budget_s > 0 &&
+        (isnan(p50_s) ? after_s >= limits->budget_s : after_s > limits->budget_s))
+        return ORCH_LIMIT_BUDGET;
     if (limits->has_allowance &&
         (isnan(p50_s) ? after_s >= limits->allowance_s : after_s > limits->allowance_s))
         return ORCH_LIMIT_ALLOWANCE;
@@ -51,6 +54,8 @@ enum orch_limit orch_limits_reached(const struct orch_limits *limits,
                                     const struct orch_usage *usage, int64_t now_ns)
 {
     if (limits->budget_usd > 0 && orch_limits_usd(limits, usage->spent_s) >= limits->budget_usd)
+        return ORCH_LIMIT_BUDGET;
+    if (limits->budget_s > 0 && usage->spent_s >= limits->budget_s)
         return ORCH_LIMIT_BUDGET;
     if (limits->has_allowance && usage->spent_s >= limits->allowance_s)
         return ORCH_LIMIT_ALLOWANCE;

@@ -17,7 +17,8 @@ enum orch_limit { ORCH_LIMIT_NONE, ORCH_LIMIT_BUDGET, ORCH_LIMIT_DEADLINE, ORCH_
 
 struct orch_limits {
     double budget_usd;   /* 0: none */
-    double usd_per_hour; /* of one device; above 0 with a budget */
+    double budget_s;     /* of devices; 0: none */
+    double usd_per_hour; /* of one device; above 0 with a budget in USD */
     int64_t deadline_ns; /* UTC; 0: none */
     bool has_allowance;
     double allowance_s;        /* device seconds left of the recipe's allowance; may be 0 */

@@ -121,7 +121,8 @@ static void look(struct orch_written *written, const char *folder, int depth)
         if (++written->entries > ENTRIES_MAX)
             break;
         g_autofree char *path = g_build_filename(folder, entry->d_name, NULL);
-        if (lstat(path, &info) != 0)
+        /* the store's files begin with its name: a database of --db lies where the user wants it */
+        if (lstat(path, &info) != 0 || g_str_has_prefix(path, written->plan->workspace->db_path))
             continue;
         if (S_ISREG(info.st_mode))
             note_file(written, path, &info);

@@ -37,9 +37,7 @@ static bool find_rate(struct orch_bisect *bisect, const struct orch_plan *plan, 
 static bool read_limits(struct orch_bisect *bisect, GError **error)
 {
     const struct orch_bisect_request *request = &bisect->request;
-    double usd;
-    bool is_time = request->budget && !orch_option_usd(request->budget, HUGE_VAL, &usd) &&
-                   orch_option_seconds(request->budget, &bisect->budget_s);
+    bool is_time = request->budget && orch_option_device_time(request->budget, &bisect->budget_s);
     return orch_limits_read(is_time ? NULL : request->budget, request->deadline,
                             bisect->rate.usd_per_hour, orch_now_ns(), &bisect->limits, error);
 }

@@ -43,10 +43,13 @@ static double least_of(const struct orch_sure_sampling *s)
  * would be cut off. */
 static bool is_too_expensive(const struct orch_sure_sampling *s, const struct orch_sure *out)
 {
-    if (!(s->limits.budget_usd > 0) || !out->a->len)
+    if (!out->a->len)
         return false;
     double next_s = out->device_s / out->a->len;
-    return orch_limits_usd(&s->limits, s->end.device_s + next_s) > s->limits.budget_usd;
+    if (s->limits.budget_s > 0 && s->end.device_s + next_s > s->limits.budget_s)
+        return true;
+    return s->limits.budget_usd > 0 &&
+           orch_limits_usd(&s->limits, s->end.device_s + next_s) > s->limits.budget_usd;
 }
 
 /* Judges the repeats so far. Those before the newest one have left the verdict open. */

@@ -4,11 +4,13 @@
 #include "core/stats/group.h"
 #include "features/search/repeat_trials.h"
 #include "features/search/search_end.h"
+#include "features/search/search_limits.h"
 #include "features/search/search_outlook.h"
 #include "features/search/searched.h"
 #include "features/search/stop_trials.h"
 #include "features/search/tried_points.h"
 #include "lib/base/error.h"
+#include "lib/base/ident.h"
 #include "lib/base/random.h"
 #include "lib/base/text.h"
 
@@ -30,7 +32,11 @@ struct chooser {
     struct orch_tried *tried;
     struct orch_stop_trials *stops;
     struct orch_repeat_trials *repeats;
-    GHashTable *exhausted; /* set of "SEARCH GROUP" that have no points left, as the user knows */
+    GHashTable *over; /* "SEARCH GROUP" of a search that tries no further points -> why, char *, as
+                         the user knows */
+    bool is_limited;  /* time or money ends the run */
+    double usd_per_hour; /* of a device; 0: not known */
+    int64_t began_ns;
     const struct orch_search_point *hopeful; /* of a search that waits for its repeats; or NULL */
 };
 
@@ -60,11 +66,19 @@ static bool is_reached(const struct orch_search *search, double value)
            !orch_tried_is_better(search, search->until, value);
 }
 
+/* Ends a search, and says so. */
+static void end_search(struct chooser *chooser, const struct orch_cell *cell, const char *why)
+{
+    g_hash_table_insert(chooser->over, name_of(cell->point), g_strdup(why));
+    say(chooser, "the search of %s ends: %s", cell->experiment->name, why);
+}
+
 /* Decides by the points so far. */
 static bool decide(struct chooser *chooser, const struct orch_plan *plan,
-                   const struct orch_search_point *point, enum orch_search_turn *out,
-                   char **out_why, GError **error)
+                   const struct orch_cell *cell, enum orch_search_turn *out, char **out_why,
+                   GError **error)
 {
+    const struct orch_search_point *point = cell->point;
     const struct orch_search *search = point->search;
     struct orch_tried_points points;
     bool ok = orch_tried_read(chooser->tried, plan, point, &points, error);
@@ -77,6 +91,11 @@ static bool decide(struct chooser *chooser, const struct orch_plan *plan,
         *out = ORCH_SEARCH_IS_OVER;
         *out_why = g_strdup_printf("its search has reached %s %s", search->metric,
                                    orch_tried_value_format(points.best_whole, reached));
+    } else if (ok && !point->is_chosen &&
+               (*out_why = orch_search_limit_reached(search, &points, chooser->usd_per_hour,
+                                                     orch_mono_ns() - chooser->began_ns))) {
+        *out = ORCH_SEARCH_IS_OVER;
+        end_search(chooser, cell, *out_why);
     } else if (ok && is_reached(search, points.hopeful_value)) {
         chooser->hopeful = points.hopeful;
         *out = point == points.hopeful ? ORCH_SEARCH_GOES_ON : ORCH_SEARCH_WAITS;
@@ -101,12 +120,13 @@ static bool ask(void *ctx, struct orch_plan *plan, unsigned index, enum orch_sea
         *out = hopeful == point ? ORCH_SEARCH_GOES_ON : ORCH_SEARCH_WAITS;
         return true;
     }
-    if (!point->is_chosen && g_hash_table_contains(chooser->exhausted, name)) {
+    const char *why = point->is_chosen ? NULL : g_hash_table_lookup(chooser->over, name);
+    if (why) {
         *out = ORCH_SEARCH_IS_OVER;
-        *out_why = g_strdup(NO_POINTS);
+        *out_why = g_strdup(why);
         return true;
     }
-    return decide(chooser, plan, point, out, out_why, error);
+    return decide(chooser, plan, plan->items[index].cell, out, out_why, error);
 }
 
 /* ---- the next point -----------------------------------------------------------------------------
@@ -163,7 +183,7 @@ static uint64_t seed_of(const struct orch_expansion *expansion,
 
 /* Writes the next point that was not tried to `out`: the trial of another one would be done before.
  */
-static bool next_point(const struct orch_expansion *expansion,
+static bool next_point(const struct chooser *chooser, const struct orch_expansion *expansion,
                        const struct orch_search_point *point, const GArray *sampled, double *out)
 {
     const struct orch_sampler *sampler = orch_sampler_find(point->search->sampler);
@@ -172,6 +192,7 @@ static bool next_point(const struct orch_expansion *expansion,
         .space = point->search->space,
         .trials = (const struct orch_sampled *)(const void *)sampled->data,
         .count = sampled->len,
+        .cost_power = orch_search_has_limit(point->search) || chooser->is_limited,
     };
     for (unsigned i = 0; i < TRIES; i++) {
         sampling.seed = i ? orch_random_stream(seed, i) : seed;
@@ -195,13 +216,6 @@ static void leave_out(struct chooser *chooser, const struct orch_cell *cell, con
     g_array_append_val(sampled, rejected);
 }
 
-/* Ends a search, and says so. */
-static void end_search(struct chooser *chooser, const struct orch_cell *cell)
-{
-    g_hash_table_add(chooser->exhausted, name_of(cell->point));
-    say(chooser, "the search of %s ends: %s", cell->experiment->name, NO_POINTS);
-}
-
 /* Takes the next point that the plugin accepts. */
 static bool take_next(struct chooser *chooser, struct orch_plan *plan, const struct orch_cell *cell,
                       struct orch_tried_points *points, char **out_why, GError **error)
@@ -210,8 +224,8 @@ static bool take_next(struct chooser *chooser, struct orch_plan *plan, const str
     GError *problem = NULL;
     for (unsigned i = 0; i < REJECTED_MAX; i++) {
         g_clear_error(&problem);
-        if (!next_point(plan->expansion, point, points->sampled, point->at)) {
-            end_search(chooser, cell);
+        if (!next_point(chooser, plan->expansion, point, points->sampled, point->at)) {
+            end_search(chooser, cell, NO_POINTS);
             *out_why = g_strdup(NO_POINTS);
             return false;
         }
@@ -255,7 +269,7 @@ static void ended(void *ctx, struct orch_plan *plan, unsigned index,
     if (!plan->items[index].cell->point)
         return;
     chooser->hopeful = NULL;
-    orch_tried_note_end(chooser->tried, plan, index, collected ? &collected->verdict : NULL);
+    orch_tried_note_end(chooser->tried, plan, index, collected);
     orch_stop_trials_note_end(chooser->stops, &plan->items[index]);
 }
 
@@ -315,19 +329,26 @@ static bool begin(struct orch_cli *cli, const void *options, const struct orch_e
         return true;
     struct chooser *chooser = g_new0(struct chooser, 1);
     chooser->cli = cli;
+    chooser->began_ns = orch_mono_ns();
     chooser->tried = orch_tried_new();
     chooser->stops = orch_stop_trials_new();
     chooser->repeats = orch_repeat_trials_new();
-    chooser->exhausted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    chooser->over = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     *out_state = chooser;
     return true;
 }
 
-/* A plan that will not be run says what its searches cost at most. */
-static bool say_outlook(void *state, const struct orch_run_outlook *outlook, GError **error)
+/* A plan that will not be run says what its searches cost at most. Where time or money ends a run,
+ * points are worth what they promise for a second. */
+static bool see_outlook(void *state, const struct orch_run_outlook *outlook, GError **error)
 {
     struct chooser *chooser = state;
-    (void)error;
+    const struct orch_limits *limits = outlook->limits;
+    chooser->is_limited = limits && (limits->budget_usd > 0 || limits->budget_s > 0 ||
+                                     limits->deadline_ns > 0 || limits->has_allowance);
+    chooser->usd_per_hour = outlook->price ? outlook->price->usd_per_hour : 0;
+    if (limits && !orch_search_limits_known(outlook->plan, chooser->usd_per_hour, error))
+        return false;
     if (!outlook->limits && !chooser->cli->json)
         orch_search_outlook_print(chooser->cli, outlook);
     return true;
@@ -339,7 +360,7 @@ static void close_chooser(void *state)
     orch_tried_free(chooser->tried);
     orch_stop_trials_free(chooser->stops);
     orch_repeat_trials_free(chooser->repeats);
-    g_hash_table_unref(chooser->exhausted);
+    g_hash_table_unref(chooser->over);
     g_free(chooser);
 }
 
@@ -369,7 +390,7 @@ static bool end_part(void *state, struct orch_plan *plan, const struct orch_tota
 }
 
 const struct orch_run_part ORCH_SEARCH_RUN_PART = {.begin = begin,
-                                                   .limit = say_outlook,
+                                                   .limit = see_outlook,
                                                    .choose = give_chooser,
                                                    .ended = end_part,
                                                    .close = close_chooser};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/search/tried_points.h"
 
+#include "core/plan/plan_forecast.h"
 #include "core/stats/group.h"
 #include "lib/base/json.h"
 
@@ -12,7 +13,8 @@
 
 struct orch_tried {
     GHashTable *values; /* key of a run -> struct value * */
-    GHashTable *ended;  /* set of indices of items whose trials have ended in this run */
+    GHashTable *ended;  /* index of an item whose trial has ended in this run -> its seconds,
+                           double * */
     GHashTable *failed; /* set of struct orch_search_point *: a trial of it failed by itself */
     GPtrArray *avoided; /* struct avoided * */
     GHashTable *read;   /* set of "SEARCH GROUP" whose earlier failures were read */
@@ -20,8 +22,10 @@ struct orch_tried {
 
 /* What a run has of its search's metric. */
 struct value {
-    bool is_there; /* the run has a metric or a result of that name */
-    double number; /* NAN: none */
+    bool is_there;  /* the run has a metric or a result of that name */
+    double number;  /* NAN: none */
+    double seconds; /* that the run took */
+    bool is_own;    /* a trial of the recipe; another's costs nothing here */
 };
 
 /* A point whose trial failed in an earlier run, or that the plugin rejects. */
@@ -35,7 +39,7 @@ struct orch_tried *orch_tried_new(void)
 {
     struct orch_tried *tried = g_new0(struct orch_tried, 1);
     tried->values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    tried->ended = g_hash_table_new(NULL, NULL);
+    tried->ended = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     tried->failed = g_hash_table_new(NULL, NULL);
     tried->avoided = g_ptr_array_new_with_free_func(g_free);
     tried->read = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -69,10 +73,11 @@ bool orch_tried_failed_by_itself(enum orch_verdict verdict)
 }
 
 void orch_tried_note_end(struct orch_tried *tried, const struct orch_plan *plan, unsigned index,
-                         const enum orch_verdict *verdict)
+                         const struct orch_collected *collected)
 {
-    g_hash_table_add(tried->ended, GUINT_TO_POINTER(index));
-    if (verdict && orch_tried_failed_by_itself(*verdict))
+    double seconds = collected ? collected->wall_ms / 1000 : 0;
+    g_hash_table_insert(tried->ended, GUINT_TO_POINTER(index), g_memdup2(&seconds, sizeof seconds));
+    if (collected && orch_tried_failed_by_itself(collected->verdict))
         g_hash_table_add(tried->failed, plan->items[index].cell->point);
 }
 
@@ -182,6 +187,8 @@ static const struct value *value_of(struct orch_tried *tried, const struct orch_
     struct orch_run_numbers *numbers = run ? orch_run_numbers_read(plan->store, run, error) : NULL;
     struct value *value = numbers ? g_new0(struct value, 1) : NULL;
     if (value) {
+        value->seconds = run->wall_ms / 1000;
+        value->is_own = g_strcmp0(run->recipe, plan->expansion->name) == 0;
         value->is_there = orch_run_numbers_has(numbers, search->metric);
         value->number = orch_run_numbers_get(numbers, search->metric, aggregate, NULL, NULL);
         g_hash_table_insert(tried->values, g_strdup(key), value);
@@ -203,10 +210,27 @@ struct known {
     unsigned without;       /* ... or whose value is not a number */
     unsigned left;          /* repeats that may still give a value */
     double sum;             /* of the values */
+    double seconds;         /* that the repeats that are done took, together */
+    double spent_s;         /* device seconds of this recipe's repeats that have ended */
+    unsigned ended;         /* these repeats */
+    double running;         /* devices of those that will end */
     unsigned stopped;       /* repeats that a rule stopped, and those of them with a value then */
     unsigned bounds;
     double bound_sum; /* of these values */
 };
+
+/* A repeat that has not ended, or of which nothing can be used. */
+static void add_without_run(const struct orch_tried *tried, const struct orch_plan_item *item,
+                            unsigned index, struct known *inout)
+{
+    const double *seconds = g_hash_table_lookup(tried->ended, GUINT_TO_POINTER(index));
+    unsigned devices = orch_plan_item_devices(item);
+    bool is_left = !seconds && (orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD);
+    inout->left += is_left;
+    inout->running += is_left ? devices : 0;
+    inout->spent_s += seconds ? *seconds * devices : 0;
+    inout->ended += seconds != NULL;
+}
 
 static bool add_item(struct orch_tried *tried, const struct orch_plan *plan, unsigned index,
                      struct known *inout, GError **error)
@@ -214,14 +238,16 @@ static bool add_item(struct orch_tried *tried, const struct orch_plan *plan, uns
     const struct orch_plan_item *item = &plan->items[index];
     bool is_stopped = orch_tried_is_stopped(item);
     if (item->state != ORCH_PLAN_DONE && !is_stopped) {
-        inout->left += orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD
-                           ? !g_hash_table_contains(tried->ended, GUINT_TO_POINTER(index))
-                           : 0;
+        add_without_run(tried, item, index, inout);
         return true;
     }
     const struct value *value = value_of(tried, plan, inout->point->search, item->run_key, error);
     if (!value)
         return false;
+    if (value->is_own) {
+        inout->spent_s += value->seconds * orch_plan_item_devices(item);
+        inout->ended++;
+    }
     bool has_number = isfinite(value->number);
     double number = has_number ? value->number : 0;
     if (is_stopped) {
@@ -234,6 +260,7 @@ static bool add_item(struct orch_tried *tried, const struct orch_plan *plan, uns
     inout->lacking += !value->is_there;
     inout->without += !has_number;
     inout->sum += number;
+    inout->seconds += value->seconds;
     return true;
 }
 
@@ -277,9 +304,13 @@ static void add_point(const struct orch_tried *tried, const struct known *known,
                                          .state = with         ? ORCH_SAMPLED_ENDED
                                                   : has_failed ? ORCH_SAMPLED_FAILED
                                                                : ORCH_SAMPLED_PENDING,
-                                         .value = search->is_max ? -mean : mean};
+                                         .value = search->is_max ? -mean : mean,
+                                         .cost = known->done ? known->seconds / known->done : 0};
     g_array_append_val(out->sampled, sampled);
     out->points += known->done || has_failed;
+    out->spent_s += known->spent_s;
+    out->ended += known->ended;
+    out->running += known->running;
     out->done += known->done;
     out->lacking += known->lacking;
     if (known->stopped) {

@@ -5,6 +5,7 @@
 #define ORCH_FEATURES_SEARCH_TRIED_POINTS_H
 
 #include "core/plan/plan.h"
+#include "core/record/collect.h"
 #include "lib/base/text.h"
 #include "lib/wire/verdict.h"
 #include "predictors/sampler.h"
@@ -25,6 +26,9 @@ struct orch_tried_points {
     double hopeful_value;
     unsigned points;        /* of this plan, of which a trial has ended */
     unsigned done, lacking; /* trials that have ended well, and those without the metric */
+    double spent_s;         /* device seconds of the trials of this recipe that have ended */
+    unsigned ended;         /* these trials */
+    double running;         /* devices of the trials that are chosen and have not ended */
 };
 
 /** Whether a rule stopped the trial, in this run or before: its value is a bound, and its point has
@@ -48,9 +52,10 @@ bool orch_tried_failed_by_itself(enum orch_verdict verdict);
  * search whose point is open. */
 bool orch_tried_read_failures(struct orch_tried *tried, struct orch_plan *plan, unsigned index,
                               GError **error);
-/** Notes that a trial has ended and is not retried. */
+/** Notes that a trial has ended and is not retried. `collected` is NULL for one that did not run.
+ */
 void orch_tried_note_end(struct orch_tried *tried, const struct orch_plan *plan, unsigned index,
-                         const enum orch_verdict *verdict);
+                         const struct orch_collected *collected);
 /** Notes a point that the plugin rejects. Returns its coordinates, borrowed. */
 const double *orch_tried_note_rejected(struct orch_tried *tried,
                                        const struct orch_search_point *of);

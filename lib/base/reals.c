@@ -34,3 +34,16 @@ double orch_reals_median_of(const double *values, size_t count)
             known[n++] = values[i];
     return orch_reals_median(known, n);
 }
+
+double orch_reals_standardise(double *inout, size_t count)
+{
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < count; i++)
+        mean += inout[i] / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (inout[i] - mean) * (inout[i] - mean) / (double)count;
+    double deviation = squares > 0 ? sqrt(squares) : 1;
+    for (size_t i = 0; i < count; i++)
+        inout[i] = (inout[i] - mean) / deviation;
+    return deviation;
+}

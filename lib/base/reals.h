@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting and median of arrays of reals. */
+/* Sorting, median and standardising of arrays of reals. */
 #ifndef ORCH_BASE_REALS_H
 #define ORCH_BASE_REALS_H
 
@@ -15,5 +15,8 @@ double orch_reals_median(double *values, size_t count);
 /** Returns the median of the values that are not NaN, and leaves their order; NaN when there are
  * none. */
 double orch_reals_median_of(const double *values, size_t count);
+/** Makes mean 0 and variance 1 of values; equal ones become 0. Returns the deviation that they had,
+ * 1 for equal ones. */
+double orch_reals_standardise(double *inout, size_t count);
 
 #endif

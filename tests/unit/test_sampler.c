@@ -20,6 +20,7 @@ struct history {
     double points[TRIALS][ORCH_SPACE_PARAMS_MAX];
     struct orch_sampled trials[TRIALS];
     size_t count;
+    double cost_power;
 };
 
 static void add(struct history *history, const char *name, const char *text)
@@ -31,8 +32,11 @@ static void add(struct history *history, const char *name, const char *text)
 
 static double *next(struct history *history, const struct orch_sampler *sampler, uint64_t seed)
 {
-    const struct orch_sampling sampling = {
-        .space = history->space, .trials = history->trials, .count = history->count, .seed = seed};
+    const struct orch_sampling sampling = {.space = history->space,
+                                           .trials = history->trials,
+                                           .count = history->count,
+                                           .seed = seed,
+                                           .cost_power = history->cost_power};
     double *point = history->points[history->count];
     sampler->next(&sampling, point);
     history->trials[history->count++] =
@@ -147,6 +151,28 @@ static void test_failing(void **state)
     orch_space_free(history.space);
 }
 
+/* The half of the space where a trial costs the tenfold is left when cost counts, and not when it
+ * does not: both halves hold a minimum of the same value. */
+static void test_cost(void **state)
+{
+    (void)state;
+    unsigned dear[2] = {0};
+    for (int counts = 0; counts < 2; counts++)
+        for (uint64_t seed = 0; seed < 4; seed++) {
+            struct history history = {.cost_power = counts};
+            add(&history, "a", "uniform(0, 1)");
+            for (size_t i = 0; i < 24; i++) {
+                double at = next(&history, orch_sampler_find("gp"), seed)[0];
+                end(&history, i, sin(4 * M_PI * at)); /* least at 3/8 and at 7/8 */
+                history.trials[i].cost = at < 0.5 ? 1 : 10;
+                dear[counts] += i >= 8 && at >= 0.5;
+            }
+            orch_space_free(history.space);
+        }
+    if (dear[0] < 16 || dear[1] > dear[0] / 2)
+        fail_msg("of 64 trials %u were dear, and %u where cost counts", dear[0], dear[1]);
+}
+
 /* A parameter of a condition exists where its parent says so. The better branch is found by gp;
  * tpe, which looks at each parameter by itself, leaves a branch whose first values are bad for
  * long. */
@@ -243,7 +269,8 @@ int main(void)
         cmocka_unit_test(test_names),      cmocka_unit_test(test_process),
         cmocka_unit_test(test_minimum),    cmocka_unit_test(test_repeatable),
         cmocka_unit_test(test_pending),    cmocka_unit_test(test_failing),
-        cmocka_unit_test(test_conditions), cmocka_unit_test(test_best),
+        cmocka_unit_test(test_conditions), cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_best),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

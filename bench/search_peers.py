@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The searches that bench/search.py and bench/search_replay.py compare: one interface over orch's samplers and rules, Optuna, scikit-optimize.
+
+make(method, build, space, seed, direction, cost_power, epochs) gives one. `method` is PACKAGE:SAMPLER[+RULE]: `orch:auto+asha(min=1, factor=3)`,
+`optuna:tpe+median`. `orch:auto^1` divides what a point promises
+by its expected cost. A search has next() -> (handle, values), report(handle, n, value) -> whether the trial stops, end(handle, value, seconds),
+stop(handle, value, seconds) for a trial that was stopped, and close(). An ImportError says that the package is not there.
+"""
+import subprocess
+
+from search_tasks import range_of
+
+
+def number(text):
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+class Orch:
+    """predictors/ as a filter: bench/search_ask.c."""
+    def __init__(self, build, sampler, rule, space, seed, direction, cost_power=0, epochs=27):
+        self.p = subprocess.Popen([f'{build}/bench_search_ask'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.space, self.sampler, self.seed, self.n, self.rule = space, sampler, seed, 0, rule
+        self.sign, self.cost_power = -1 if direction == 'max' else 1, cost_power
+        self.say('space', *(word for pair in space.items() for word in pair))
+        if rule:
+            self.say('rule', rule)
+
+    def say(self, *words):
+        self.p.stdin.write('\t'.join(map(str, words)) + '\n')
+
+    def answer(self):
+        self.p.stdin.flush()
+        line = self.p.stdout.readline()
+        if not line:
+            raise RuntimeError('bench_search_ask has ended')
+        return line.rstrip('\n')
+
+    def next(self):
+        self.say('next', self.sampler, self.seed, self.cost_power)
+        words = self.answer().split('\t')
+        self.n += 1
+        return self.n - 1, {k: number(w) for k, w in zip(self.space, words) if w}
+
+    def report(self, which, n, value):
+        if not self.rule:
+            return False
+        self.say('report', which, repr(self.sign * value))
+        return self.answer() != ''
+
+    def end(self, which, value, seconds=1):
+        self.say('end', which, repr(self.sign * value), repr(seconds))
+
+    def stop(self, which, value, seconds=1):
+        self.say('stop', which)
+
+    def close(self):
+        self.p.stdin.close()
+        self.p.wait()
+        self.p.stdout.close()
+
+
+class Optuna:
+    def __init__(self, build, sampler, rule, space, seed, direction, cost_power=0, epochs=27):
+        import optuna
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        s, p = optuna.samplers, optuna.pruners
+        made = {'tpe': lambda: s.TPESampler(seed=seed), 'tpe-multivariate': lambda: s.TPESampler(seed=seed, multivariate=True, group=True),
+                'gp': lambda: s.GPSampler(seed=seed), 'random': lambda: s.RandomSampler(seed=seed)}[sampler]()
+        pruner = {'': p.NopPruner, 'median': p.MedianPruner, 'asha': lambda: p.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3),
+                  'asha-default': p.SuccessiveHalvingPruner,
+                  'hyperband': lambda: p.HyperbandPruner(min_resource=1, max_resource=epochs, reduction_factor=3)}[rule]()
+        self.pruned = optuna.trial.TrialState.PRUNED
+        self.study = optuna.create_study(sampler=made, pruner=pruner, direction='maximize' if direction == 'max' else 'minimize')
+        self.space, self.has_rule = space, rule
+
+    def next(self):
+        t = self.study.ask()
+        got = {}
+        for name, text in self.space.items():
+            word, args, condition = range_of(text)
+            if condition and got.get(condition[0]) not in condition[1]:
+                continue
+            if word == 'choice':
+                got[name] = t.suggest_categorical(name, args)
+            elif word == 'int':
+                got[name] = t.suggest_int(name, int(args[0]), int(args[1]), log=args[2:] == ['log'])
+            else:
+                got[name] = t.suggest_float(name, float(args[0]), float(args[1]), log=word == 'loguniform')
+        return t, got
+
+    def report(self, which, n, value):
+        if not self.has_rule:
+            return False
+        which.report(value, n)
+        return which.should_prune()
+
+    def end(self, which, value, seconds=1):
+        self.study.tell(which, value)
+
+    def stop(self, which, value, seconds=1):
+        self.study.tell(which, state=self.pruned)
+
+    def close(self):
+        pass
+
+
+class NoRule:
+    def report(self, which, n, value):
+        return False
+
+    def close(self):
+        pass
+
+
+class Skopt(NoRule):
+    """scikit-optimize has no conditions: every parameter always exists for it."""
+    def __init__(self, build, sampler, rule, space, seed, direction, cost_power=0, epochs=27):
+        import numpy
+        for old in ('int', 'float', 'bool'):  # names that NumPy has removed
+            if old not in numpy.__dict__:
+                setattr(numpy, old, {'int': int, 'float': float, 'bool': bool}[old])
+        import warnings
+        warnings.filterwarnings('ignore')
+        from skopt import Optimizer
+        from skopt.space import Categorical, Integer, Real
+        dims = []
+        for text in space.values():
+            word, args, _ = range_of(text)
+            if word == 'choice':
+                dims.append(Categorical(args))
+            elif word == 'int':
+                dims.append(Integer(int(args[0]), int(args[1]), prior='log-uniform' if args[2:] == ['log'] else 'uniform'))
+            else:
+                dims.append(Real(float(args[0]), float(args[1]), prior='log-uniform' if word == 'loguniform' else 'uniform'))
+        self.o, self.space, self.sign = Optimizer(dims, base_estimator=sampler.upper(), random_state=seed), space, -1 if direction == 'max' else 1
+
+    def next(self):
+        x = self.o.ask()
+        got = {}
+        for (name, text), value in zip(self.space.items(), x):
+            condition = range_of(text)[2]
+            if not condition or got.get(condition[0]) in condition[1]:
+                got[name] = value
+        return x, got
+
+    def end(self, which, value, seconds=1):
+        self.o.tell(which, self.sign * value)
+
+
+PACKAGES = {'orch': Orch, 'optuna': Optuna, 'skopt': Skopt}
+
+
+def make(method, build, space, seed, direction='min', cost_power=0, epochs=27):
+    package, _, rest = method.partition(':')
+    sampler, _, rule = rest.partition('+')
+    sampler, _, power = sampler.partition('^')
+    return PACKAGES[package](build, sampler, rule, space, seed, direction, float(power or cost_power), epochs)

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/search/search_limits.h"
+
+#include "core/feature/feature.h"
+#include "lib/base/error.h"
+
+bool orch_search_has_limit(const struct orch_search *search)
+{
+    return search->budget_usd > 0 || search->budget_s > 0 || search->deadline_s > 0;
+}
+
+bool orch_search_limits_known(const struct orch_plan *plan, double usd_per_hour, GError **error)
+{
+    for (guint i = 0; !(usd_per_hour > 0) && i < plan->expansion->points->len; i++) {
+        const struct orch_search_point *point = plan->expansion->points->pdata[i];
+        if (!(point->search->budget_usd > 0))
+            continue;
+        orch_error_set(
+            error, ORCH_ERROR_USAGE,
+            orch_advice(ORCH_ADVICE_NO_PRICE, "add --price USD (per hour of one device)"),
+            "objective: the search has a budget of money, and the price per hour of this "
+            "machine is not known");
+        return false;
+    }
+    return true;
+}
+
+/* Why the budget is used up where `after` would be more than it; takes both texts. */
+static char *used_up(bool is_over, char *spent, char *budget)
+{
+    char *why = is_over
+                    ? g_strdup_printf("it has spent %s of %s, and one more trial would exceed that",
+                                      spent, budget)
+                    : NULL;
+    g_free(spent);
+    g_free(budget);
+    return why;
+}
+
+char *orch_search_limit_reached(const struct orch_search *search,
+                                const struct orch_tried_points *points, double usd_per_hour,
+                                int64_t since_ns)
+{
+    double mean_s = points->ended ? points->spent_s / points->ended : 0;
+    double after_s = points->spent_s + (points->running + 1) * mean_s;
+    char *why = NULL;
+    if (search->deadline_s > 0 && (double)since_ns / 1e9 >= search->deadline_s)
+        return g_strdup("its deadline has passed");
+    if (search->budget_s > 0)
+        why = used_up(after_s > search->budget_s, orch_duration_format(points->spent_s),
+                      orch_duration_format(search->budget_s));
+    if (!why && search->budget_usd > 0)
+        why = used_up(after_s / 3600 * usd_per_hour > search->budget_usd,
+                      orch_money_format(points->spent_s / 3600 * usd_per_hour),
+                      orch_money_format(search->budget_usd));
+    return why;
+}
