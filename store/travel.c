@@ -146,7 +146,8 @@ static sqlite3_stmt *prepare_notes(struct orch_store *store, const struct orch_t
     struct orch_travel chosen = {.where = travel->where};
     sqlite3_stmt *s = NULL;
     if (travel->where)
-        return prepare(store, &chosen, NOTES " AND target IN (", "r.key", ") ORDER BY key", error);
+        return prepare(store, &chosen, NOTES " AND (kind = 'view' OR target IN (", "r.key",
+                       ")) ORDER BY key", error);
     if (sqlite3_prepare_v2(store->db, NOTES " ORDER BY key", -1, &s, NULL) == SQLITE_OK)
         return s;
     orch_store_fail(store, error, "read");

@@ -121,6 +121,7 @@ static const struct {
         {"names", orch_web_api_names},
         {"fields", orch_web_api_fields},
         {"values", orch_web_api_values},
+        {"views", orch_web_api_views},
         {"reruns", orch_web_api_reruns},
         {"band", orch_web_api_band},
         {"curves", orch_web_api_curves},

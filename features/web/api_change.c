@@ -61,6 +61,8 @@ bool orch_web_api_change(struct web_call *call, GError **error)
     const char *bytes = g_bytes_get_data(call->body, &length);
     g_autoptr(json_t) change = orch_json_parse(bytes ? bytes : "", length, WEB_CHANGE_MAX, NULL);
     const char *verb, *text;
+    if (orch_web_is_view_change(change))
+        return orch_web_change_view(call, change, error);
     if (!is_sound(change, &verb, &text, error)) /* what is no JSON has no verb */
         return false;
     const json_t *runs = json_object_get(change, "runs");

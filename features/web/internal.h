@@ -101,6 +101,7 @@ bool orch_web_api_fields(struct web_call *call, GError **error);
 bool orch_web_api_values(struct web_call *call, GError **error);
 bool orch_web_api_change(struct web_call *call, GError **error);
 bool orch_web_api_coverage(struct web_call *call, GError **error);
+bool orch_web_api_views(struct web_call *call, GError **error);
 bool orch_web_api_reruns(struct web_call *call, GError **error);
 bool orch_web_api_run(struct web_call *call, GError **error);
 bool orch_web_api_changes(struct web_call *call, GError **error);
@@ -121,6 +122,10 @@ GArray *orch_web_requested(struct web_call *call, GError **error);
 void orch_web_listings_free(GQueue *listings);
 /** Returns a text that is equal for requests with the same listing. The caller frees. */
 char *orch_web_listing_key(struct web_call *call, const char *version);
+
+/** Returns whether a change is one of a view, and carries it out (api_views.c). */
+bool orch_web_is_view_change(const json_t *change);
+bool orch_web_change_view(struct web_call *call, const json_t *change, GError **error);
 
 /** Formats a cell. New reference. */
 json_t *orch_web_cell_json(const struct orch_row_cell *cell);

@@ -247,6 +247,33 @@ static bool change(void *ctx, const char *verb, const char *run, const char *tex
     return false;
 }
 
+static bool view(void *ctx, const char *verb, const char *name, const char *address, GError **error)
+{
+    static const struct {
+        const char *verb, *option;
+    } rows[] = {{"view-save", NULL},
+                {"view-share", "--public"},
+                {"view-pin", "--pin"},
+                {"view-unpin", "--unpin"},
+                {"view-remove", "--remove"}};
+    const struct request *request = ctx;
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        if (strcmp(rows[i].verb, verb) != 0)
+            continue;
+        g_autoptr(GPtrArray) words = words_of("view", rows[i].option);
+        g_ptr_array_add(words, g_strdup("--quiet"));
+        g_ptr_array_add(words, g_strdup_printf("--db=%s", request->db));
+        g_ptr_array_add(words, g_strdup("--"));
+        g_ptr_array_add(words, g_strdup(name));
+        if (address)
+            g_ptr_array_add(words, g_strdup(address));
+        g_autofree char *said = run_program(request, words, error);
+        return said != NULL;
+    }
+    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "nothing can be done by '%s'", verb);
+    return false;
+}
+
 /* ---- differences ------------------------------------------------------------------------------
  */
 
@@ -307,6 +334,7 @@ int main(int argc, char **argv)
         .report = report,
         .page = page,
         .change = change,
+        .view = view,
         .difference = difference,
         .comparison = comparison,
         .reruns = reruns,

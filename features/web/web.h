@@ -37,6 +37,11 @@ struct orch_web_options {
     /** Carries out a change (`verb`: one of ORCH_WEB_VERBS) of a run. `text` is NULL where the verb
      * needs none. Called from worker threads. NULL: nothing can be changed. */
     bool (*change)(void *ctx, const char *verb, const char *run, const char *text, GError **error);
+    /** Saves, pins or removes a view of the page, as 'orch view' does. `verb`: view-save,
+     * view-share, view-pin, view-unpin, view-remove; `address` only with the first two. As
+     * `change`. */
+    bool (*view)(void *ctx, const char *verb, const char *name, const char *address,
+                 GError **error);
     /** How two runs differ, as 'orch diff --json --source' says it. Called from worker threads. New
      * reference; NULL with an error. The callback is NULL when it is not known. */
     json_t *(*difference)(void *ctx, const char *a, const char *b, GError **error);

@@ -3,8 +3,9 @@
 #include "core/cli/cli.h"
 #include "core/feature/feature.h"
 
-extern const struct orch_command ORCH_COMMAND_SERVE;
+extern const struct orch_command ORCH_COMMAND_SERVE, ORCH_COMMAND_VIEW;
 
-static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_SERVE, NULL};
+static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_SERVE, &ORCH_COMMAND_VIEW,
+                                                      NULL};
 
 const struct orch_feature ORCH_FEATURE_WEB = {.commands = COMMANDS};

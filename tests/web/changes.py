@@ -134,13 +134,33 @@ def cancel():
     expect("cancelled", (status, json.loads(body)["done"]), (200, [trials[0]["key"]]))
 
 
+def views():
+    """A view is saved, as every change; its address is a place within the page."""
+    view = {"do": "view-save", "name": "page", "address": "#/runs?where=rate%3D1"}
+    own, json_type = f"Origin: {OWN}", "Content-Type: application/json"
+    for headers in ((own, json_type), (own, COOKIE, json_type), (own, KEY, json_type)):
+        expect_refusal(f"view with {headers}", post(view, headers), 401)
+    expect_refusal("view of another site", post(view, ("Origin: http://evil.example", COOKIE, KEY, json_type)), 403)
+    for wrong in ({"address": "javascript:alert(1)"}, {"address": "http://evil.example"}, {"address": ""}, {"address": None}, {"address": "--remove"}, {"name": ""}, {"name": None}, {"name": 7},
+                  {"name": "a\nb"}, {"name": "x" * 101}, {"do": "view-"}, {"do": "view-pin"}, {"do": "view-eat"}, {"do": "view-remove", "name": "nothing", "address": None}):
+        expect_refusal(f"view {wrong}", post({k: v for k, v in {**view, **wrong}.items() if v is not None}), 400)
+    status, _, body = post(view)
+    expect("saved", (status, json.loads(body)), (200, {"done": ["page"]}))
+    status, _, body = post({**view, "name": "--remove"})
+    expect("a name like an option", (status, json.loads(body)), (200, {"done": ["--remove"]}))
+    expect("listed", [(v["name"], v["address"], v["is_mine"]) for v in get("views")["views"] if v["name"] != "mine"], [("--remove", view["address"], True), ("page", view["address"], True)])
+    status, _, _ = post({"do": "view-remove", "name": "--remove"})
+    expect("removed", status, 200)
+
+
 def refused(reason):
     run = keys()[0]
     status, _, body = post({"do": "tag", "runs": [run], "text": "owned"})
     expect(f"status ({reason})", status, 403)
+    expect(f"a view ({reason})", post({"do": "view-save", "name": "x", "address": "#/runs"})[0], 403)
     why = get("about")["changes"]
     if reason not in json.loads(body)["error"]["message"] or reason not in why["why"] or why["allowed"]:
         sys.exit(f"not the reason '{reason}': {body} {why}")
 
 
-{"attacks": attacks, "allowed": allowed, "cancel": cancel, "refused": lambda: refused(sys.argv[3])}[sys.argv[1]]()
+{"attacks": attacks, "allowed": allowed, "cancel": cancel, "views": views, "refused": lambda: refused(sys.argv[3])}[sys.argv[1]]()

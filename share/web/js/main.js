@@ -75,9 +75,15 @@ async function head() {
   if (!about.has_reports) document.querySelector('nav a[data-page=reports]')?.remove();
 }
 
+/* When the first view is drawn, which it would delay. */
+async function views() {
+  const {viewsMenu} = await import('./views.js');
+  await viewsMenu(document.getElementById('saved'), document.getElementById('pinned'));
+}
+
 add(document.getElementById('nav'), PAGES.filter((p) => !p.hidden).map((p) =>
   el('a', {href: `#/${p.name}`, 'data-page': p.name}, p.title)));
 addEventListener('hashchange', show);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show); // colours of legends and pictures
-show();
+show().finally(() => views().catch((error) => document.getElementById('status').append(errorBox(error))));
 head().catch((error) => document.getElementById('status').append(errorBox(error)));
