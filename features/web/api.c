@@ -116,6 +116,7 @@ static const struct {
         {"runs", orch_web_api_runs},
         {"groups", orch_web_api_groups},
         {"importance", orch_web_api_importance},
+        {"surface", orch_web_api_surface},
         {"lines", orch_web_api_lines},
         {"sparks", orch_web_api_sparks},
         {"names", orch_web_api_names},

@@ -94,6 +94,7 @@ web_handler orch_web_route_find(const char *path, char **out_run);
 bool orch_web_api_runs(struct web_call *call, GError **error);
 bool orch_web_api_groups(struct web_call *call, GError **error);
 bool orch_web_api_importance(struct web_call *call, GError **error);
+bool orch_web_api_surface(struct web_call *call, GError **error);
 bool orch_web_api_lines(struct web_call *call, GError **error);
 bool orch_web_api_sparks(struct web_call *call, GError **error);
 bool orch_web_api_names(struct web_call *call, GError **error);

@@ -6,7 +6,7 @@ import re
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from walk import all_of, browser, end, expect, go, looks, one, press, run, shot, text, until
+from walk import all_of, browser, end, expect, fail, go, looks, one, press, run, shot, text, until
 
 COUNT = {state: int(n) for state, n in (line.split() for line in open(os.environ["STATES"]))}
 FIND = "#/explore?where=experiment%20%3D%20find"
@@ -86,6 +86,33 @@ def scatter():
     until("marked by words", lambda: "by=opt" in browser.current_url and "opt sgd" in text("#explore-chart .legend"))
 
 
+def contour():
+    """The surface over two parameters has its valley where the program has it, and says where there is no data."""
+    go(FIND + "&mode=contour&x=lr&up=width")
+    until("a surface", lambda: all_of("#contour") and "Gaussian process" in text("#explore-note"))
+    ask = "return fetch('/api/v1/surface?number=val_loss&x=lr&y=width&where=' + encodeURIComponent(arguments[0])).then((a) => a.json())"
+    answer = run(ask, "experiment = find")
+    grid, side = answer["grid"], answer["grid"]["side"]
+    expect("the size of the grid, and its axes", (len(grid["mean"]), answer["x"]["is_log"], answer["y"]["is_log"]), (side * side, True, False))
+    known = [k for k, v in enumerate(grid["mean"]) if v is not None]
+    middle = range(side // 2, side * side, side)
+    gap = run(ask, "experiment = find and (lr < 0.001 or lr > 0.3)")["grid"]["mean"]
+    expect("no data between two heaps of runs, and some at their side", ({gap[k] for k in middle}, any(v is not None for v in gap)), ({None}, True))
+    best = min(known, key=lambda k: grid["mean"][k])
+    lr = answer["x"]["low"] * (answer["x"]["high"] / answer["x"]["low"]) ** (best % side / (side - 1))
+    if not 0.002 < lr < 0.05:
+        fail(f"the valley is at lr {lr}, and the program has it at 0.01")
+    expect("intervals", all(grid["low"][k] <= grid["mean"][k] <= grid["high"][k] for k in known), True)
+    looks("contour")
+    one("#contour").send_keys(Keys.ARROW_LEFT)
+    until("read by keys", lambda: "at lr" in text() and ("about" in text() or "no data" in text()))
+    # by words, and of the same parameter twice, there is none
+    one("#up").send_keys("opt")
+    until("no surface over words", lambda: "must be numbers" in text("#why"))
+    one("#up").send_keys("lr")
+    until("two parameters", lambda: "different" in text("#why"))
+
+
 def importance():
     go(FIND + "&mode=importance")
     until("bars", lambda: len(all_of("svg.bars rect")) == 3)
@@ -98,6 +125,6 @@ def importance():
     until("why there is none", lambda: "It takes 10 runs" in text("#why"))
 
 
-for part in (parallel, brushes, scatter, importance):
+for part in (parallel, brushes, scatter, contour, importance):
     part()
 end()

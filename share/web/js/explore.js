@@ -12,7 +12,7 @@ import {scatterOf} from './scatter.js';
 
 const RUNS_MAX = 5000, LINES_MAX = 1500, AXES_FIRST = 6;
 const SEEDS = /^(random_|manual_|rng_)?seed$/i, OWN = ['wall_s', 'experiment', 'who', 'repeat', 'seed'];
-const MODES = [['parallel', 'parallel coordinates'], ['scatter', 'scatter'], ['importance', 'importance of the parameters']];
+const MODES = [['parallel', 'parallel coordinates'], ['scatter', 'scatter'], ['contour', 'contour of two parameters'], ['importance', 'importance of the parameters']];
 
 export async function show(root, page) {
   const q = {...page.query}, brushes = new Map((q.brush ?? '').split(';').filter(Boolean).map((b) => {
@@ -62,6 +62,9 @@ export async function show(root, page) {
     put(head, choice('mode', 'as', MODES), choice('y', value('mode') === 'scatter' ? 'colour' : 'result', named([...numbers.map((n) => n.name), 'wall_s'])));
     if (value('mode') === 'scatter') {
       put(own, choice('x', 'across', all), choice('up', 'up', all), choice('by', 'instead of colour, mark by', [['', 'nothing'], ...all]), box('logx', 'logarithmic across'), box('logy', 'logarithmic up'));
+    } else if (value('mode') === 'contour') {
+      const two = named(params.map((n) => n.name));
+      put(own, choice('x', 'across', two), choice('up', 'up', two));
     } else if (value('mode') === 'parallel') {
       const now = axes();
       put(own, el('details', {class: 'grow', id: 'axes'}, el('summary', {}, 'axes'), el('div', {class: 'picks'}, [...new Set([...now, ...params.map((n) => n.name), ...numbers.map((n) => n.name), ...OWN])].map((name) => {
@@ -87,6 +90,7 @@ export async function show(root, page) {
       chart?.end?.();
       chart = null;
       if (mode === 'importance') await importance(signal);
+      else if (mode === 'contour') await contour(signal);
       else await runsAs(mode, signal);
       filter.fail(null);
       place.removeAttribute('aria-busy');
@@ -110,6 +114,20 @@ export async function show(root, page) {
     chart = scatterOf(place, {rows: answer.rows, x: label(x), up: label(up), by, isMarked: !!q.by, logX: q.logx === '1', logY: q.logy === '1',
       pick: (row) => put(pick, row ? [`run ${shortKey(row.at(-1))}: ${x} ${plain(row[0])}, ${up} ${plain(row[1])}, ${by} ${plain(row[2])}, ${row.at(-2)}. `, el('a', {href: `#/run/${row.at(-1)}`}, 'open it')] : '')});
     put(note, chart.words);
+  }
+
+  async function contour(signal) {
+    const [x, up, by] = [value('x'), value('up'), value('y')], label = (n) => labelled(n, columnOf(n, fields.names).unit);
+    put(note);
+    if (params.length < 2 || x === up) { put(place, el('p', {id: 'why'}, params.length < 2 ? 'These runs have fewer than two parameters.' : 'Choose two different parameters.')); return; }
+    const [surface, answer, {Contour}] = await Promise.all([get('surface', {where: q.where, number: by, x, y: up}, {signal, wait: 60000}),
+      get('runs', {where: q.where, columns: [`param.${x}`, `param.${up}`, by, 'state', 'key'].join(','), limit: RUNS_MAX}, {signal}), import('./contour.js')]);
+    if (surface.why_none) { put(place, el('p', {id: 'why'}, `There is no surface: ${surface.why_none}. There are ${number(surface.runs)} such runs.`)); return; }
+    const isThere = (v) => v !== null && Number.isFinite(Number(v));
+    const runs = answer.rows.filter((r) => isThere(r[0]) && isThere(r[1])).map(([a, b, v, state, key]) => ({x: Number(a), y: Number(b), value: Number(v), state: state === 'ok' && !isThere(v) ? 'without a value' : state, key}));
+    chart = new Contour(place, {surface, runs, x: label(x), y: label(up), z: label(by), pick: (words, key) => put(pick, `${words}. `, key ? el('a', {href: `#/run/${key}`}, 'open it') : null)});
+    const inside = runs.filter((r) => chart.isInside(r)).length;
+    put(note, `A Gaussian process, as searches use it, fitted to ${surface.runs === surface.runs_max ? `the newest ${surface.runs}` : number(surface.runs)} runs that ended ok${surface.is_log ? `, to the logarithms of ${by}` : ''}; what else varies among them is noise here. Hatched: no run within a fifth of both ranges, or the model's standard deviation is above half that of the values. ${number(inside)} runs are drawn${inside < runs.length ? `, ${number(runs.length - inside)} lie beyond the axes, which end at the fitted ones` : ''}; a click opens one.`);
   }
 
   function parallel(wanted, answer) {
