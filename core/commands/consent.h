@@ -12,8 +12,8 @@ void orch_cli_confirm_trust(struct orch_cli *cli, bool trust);
 
 #define ORCH_TRUST_OPTION(type, member)                                                            \
     {                                                                                              \
-        "trust", 0, NULL, ORCH_OPT_FLAG, offsetof(type, member),                                   \
-            "trust compiled plugins from elsewhere, now and later"                                 \
+        .name = "trust", .kind = ORCH_OPT_FLAG, .offset = offsetof(type, member),                  \
+        .help = "trust compiled plugins from elsewhere, now and later"                             \
     }
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch predict` for one GPU: uses the best tier that has an answer. */
+#include "features/predict/no_basis.h"
 #include "features/predict/step_show.h"
 
 #include "lib/base/error.h"
@@ -167,8 +168,9 @@ static void print_transferred(const struct orch_prior *p, bool is_sequence)
         "tier transferred: analytical model calibrated on public measurements of other GPUs\n"
         "  source    %s\n"
         "  interval  a factor of %.2f to each side: 90 %% of the rows of GPUs that were left out "
-        "of the fit%s",
+        "of the fit%s%s",
         orch_transfer_source(), exp(p->error_90),
+        p->transfer.chip_was_measured ? "" : ", in the mean over chips: this one was not measured",
         is_sequence ? "; none of its networks was a transformer, so it is the wider one "
                       "of what was not measured"
         : p->transfer.arch_was_measured ? ""
@@ -223,6 +225,10 @@ static void print_tier(const struct orch_time_question *q, const struct orch_can
                                                         : "a predictor trained on measurements");
     if (a->why)
         orch_cli_print("  %-9s %s", strcmp(a->tier, "fitted") == 0 ? "from" : "here", a->why);
+    g_autofree char *nothing = orch_no_basis(q, c, a);
+    if (nothing)
+        orch_cli_print("  no basis  the interval is a guess, as no measured step is of: %s",
+                       nothing);
     if (a->workers > 1 && strcmp(a->tier, "measured") != 0)
         print_workers(q);
     if (a->extrapolates)

@@ -566,6 +566,10 @@ void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step
     prior->shift = exp(weight * best->sum / best->count);
     if (best == &own && prior->is_transferred)
         prior->error_90 = MIN(prior->error_90, SAME_NET_ERROR);
+    bool is_new_chip =
+        prior->is_transferred && !prior->is_by_kernels && !prior->transfer.chip_was_measured;
+    if (best == &gpu && is_new_chip)
+        prior->error_90 = orch_transfer_chip_error(gpu.count);
     if (best == &net && prior->is_transferred && !borrowed)
         prior->error_90 = MAX(prior->error_90, OTHER_GPU_ERROR);
     g_autofree char *what = shift_text(best);

@@ -2,6 +2,7 @@
 #include "lib/steptime/transfer.h"
 
 #include "lib/base/error.h"
+#include "lib/base/interval.h"
 #include "lib/steptime/traffic.h"
 
 #include <math.h>
@@ -44,6 +45,34 @@ static const struct {
 #define ERROR_90 0.358
 /* From the K80, P100 and V100, each left out: few other GPUs share their architecture. */
 #define NEW_ARCH_ERROR 0.5
+/* A chip that was left out of the fit (bench/distil.py --intervals): the deviation of the chips'
+ * offsets, the 95 % quantile of Student's t for so many, and 90 % of the logarithms of what a
+ * chip's rows are off by around its offset. */
+#define OFFSET_SD 0.154
+#define OFFSET_T 1.794 /* 19 degrees of freedom; with the offset of 13 pairs itself */
+#define SPREAD_90 0.407
+
+/* Chips of which the fit has six rows or more, by the GPUs that have them. */
+static const char *const CHIPS[] = {"K80",
+                                    "K80-board",
+                                    "TITAN-X-Maxwell",
+                                    "TITAN-X-Pascal",
+                                    "TITAN-Xp",
+                                    "GTX-1080-Ti",
+                                    "P100-SXM2",
+                                    "P100-PCIe-16GB",
+                                    "P100-PCIe-12GB",
+                                    "RTX-2080-Ti",
+                                    "TITAN-RTX",
+                                    "Quadro-RTX-8000",
+                                    "RTX-3090",
+                                    "RTX-A6000",
+                                    "A100-SXM4-40GB",
+                                    "A100-SXM4-80GB",
+                                    "A100-PCIe-40GB",
+                                    "A100-PCIe-80GB",
+                                    "RTX-PRO-6000-MaxQ",
+                                    NULL};
 
 const char *orch_transfer_source(void)
 {
@@ -91,6 +120,13 @@ double orch_transfer_peak(const struct orch_gpu_spec *gpu, enum orch_precision p
     return arch < 0 ? 0 : peak_of(gpu, precision, arch);
 }
 
+double orch_transfer_chip_error(double runs)
+{
+    const double row = SPREAD_90 / ORCH_NORMAL_90;
+    double offset = OFFSET_SD / sqrt(1 + runs * OFFSET_SD * OFFSET_SD / (row * row));
+    return hypot(OFFSET_T * offset, SPREAD_90);
+}
+
 double orch_transfer_new_error(void)
 {
     return NEW_ARCH_ERROR;
@@ -115,7 +151,10 @@ bool orch_transfer_for(const struct orch_gpu_spec *gpu, enum orch_precision prec
     out->memory_share = MEMORY;
     out->error_80 = ERROR_80;
     out->arch_was_measured = ARCHS[arch].was_measured;
-    out->error_90 = out->arch_was_measured ? ERROR_90 : NEW_ARCH_ERROR;
+    out->chip_was_measured = g_strv_contains(CHIPS, gpu->name);
+    out->error_90 = out->chip_was_measured   ? ERROR_90
+                    : out->arch_was_measured ? orch_transfer_chip_error(0)
+                                             : MAX(NEW_ARCH_ERROR, orch_transfer_chip_error(0));
     return true;
 }
 

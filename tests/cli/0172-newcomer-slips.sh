@@ -35,11 +35,11 @@ recipe ''
 cp y.recipe z.recipe
 fails 2 orch check y.recipe z.recipe
 says 'give one recipe at a time'
-fails 2 orch try -x n=1 --budget 1usd -- true
-says "'orch run', 'orch compare', 'orch bisect' have it; see 'orch try --help'"
+fails 2 orch try -x n=1 --notify true -- true
+says "'orch run' has it; see 'orch try --help'"
 says_not quiet
-fails 2 orch try --budget 1usd true
-says "have it; put '--' before the command"
+fails 2 orch try --notify true true
+says "has it; put '--' before the command"
 fails 2 orch run y.recipe --repeat 1
 says "'orch try', 'orch compare' have it"
 fails 2 orch report y.recipe --ipynb handin

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/predict/no_basis.h"
+
+#include "predictors/parallel.h"
+
+#include <string.h>
+
+static void add(GPtrArray *what, char *text)
+{
+    g_ptr_array_add(what, text);
+}
+
+static void look_at_kernels(const struct orch_candidate *device, const struct orch_kernel_model *k,
+                            GPtrArray *what)
+{
+    if (!k->gpu.was_measured)
+        add(what,
+            g_strdup_printf("matrix products in %s", orch_precision_names()[device->precision]));
+    if (k->is_compiled)
+        add(what, g_strdup("torch.compile"));
+    if (!k->is_written_out)
+        add(what, g_strdup("attention that is surely one kernel"));
+}
+
+static void look_at_transfer(const struct orch_candidate *device,
+                             const struct orch_transfer *transfer, GPtrArray *what)
+{
+    if (!transfer->arch_was_measured)
+        add(what, g_strdup_printf("the architecture %s", device->gpu->arch));
+    if (device->precision == ORCH_BF16)
+        add(what, g_strdup("bf16, for which fp16 stands"));
+}
+
+char *orch_no_basis(const struct orch_time_question *question, const struct orch_candidate *device,
+                    const struct orch_step_answer *answer)
+{
+    const struct orch_prior *prior = &answer->prior;
+    bool is_guess = false;
+    bool is_prior = strcmp(answer->tier, "prior") == 0;
+    if (answer->why || (!is_prior && strcmp(answer->tier, "transferred") != 0))
+        return NULL;
+    GPtrArray *what = g_ptr_array_new_with_free_func(g_free);
+    if (prior->is_by_kernels)
+        look_at_kernels(device, &prior->kernels, what);
+    else if (prior->is_transferred)
+        look_at_transfer(device, &prior->transfer, what);
+    else if (prior->is_borrowed)
+        add(what, g_strdup_printf("the architecture %s in %s", device->gpu->arch,
+                                  orch_precision_names()[device->precision]));
+    if (question->is_parallel)
+        orch_parallel_error_90(&question->parallel, &is_guess);
+    if (is_guess)
+        add(what, g_strdup("sharded weights"));
+    char *text = NULL;
+    for (guint i = 0; i < what->len; i++) {
+        char *longer = g_strdup_printf("%s%s%s", text ? text : "", text ? "; " : "",
+                                       (const char *)what->pdata[i]);
+        g_free(text);
+        text = longer;
+    }
+    g_ptr_array_unref(what);
+    return text;
+}

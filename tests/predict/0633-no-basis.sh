@@ -1,0 +1,20 @@
+# What no measured step is of is named, as the interval is a guess there; and a chip that the analytical model was not fitted to has the interval
+# of chips that were left out of the fit.
+. "$(dirname "$0")/../cli/lib.sh"
+ok orch predict --gpu MI300X --net resnet50
+has 'no basis  the interval is a guess, as no measured step is of: the architecture CDNA3'
+ok orch predict --gpu H100-SXM5 --net gpt2 --precision bf16 --compile
+has 'no measured step is of: torch.compile; attention that is surely one kernel'
+ok orch predict --gpu H100-SXM5 --net resnet50 --precision bf16 --json
+case $(json predictions.0.no_basis) in *'the architecture Hopper; bf16, for which fp16 stands'*) ;; *) _fail "$(json predictions.0.no_basis)" ;; esac
+ok orch predict --gpu RTX-3090 --net resnet50
+has_not 'no basis'
+ok orch predict --gpu RTX-3090 --net resnet50 --json
+same "$(json predictions.0.no_basis)" null 'measured'
+width() { python3 -c 'import json, sys; p = json.loads(sys.argv[1])["predictions"][0]; print(round(p["step_high_s"] / p["step_s"], 3))' "$out"; }
+known=$(width)
+ok orch predict --gpu RTX-4090 --net resnet50 --json
+new=$(width)
+[ "${new#*.}" -gt "${known#*.}" ] || _fail "a chip that was not measured has a factor of $new, a measured one $known"
+ok orch predict --gpu RTX-4090 --net resnet50
+has 'in the mean over chips: this one was not measured'
