@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
+#include "core/commands/declared_labels.h"
 
 #include "core/render/draw.h"
 #include "core/report/plot.h"
@@ -146,6 +147,7 @@ static struct orch_trials *find_trials(struct orch_cli *cli, const struct plot_o
     struct orch_trials *trials = store ? orch_trials_of_filter(store, o->where, error) : NULL;
     if (!trials)
         return NULL;
+    orch_label_runs(trials);
     trials->who = orch_user_name();
     gpointer *all = trials->all->pdata;
     for (guint i = 0; i < trials->all->len / 2; i++) {

@@ -62,8 +62,8 @@ const struct orch_command ORCH_COMMAND_PLUGIN_LS = {
 
 static void print_params(const struct orch_manifest *m)
 {
-    static const char *const headers[] = {"parameter", "type", "default", "range",
-                                          "unit",      "help", NULL};
+    static const char *const headers[] = {"parameter", "type",  "default", "range",
+                                          "unit",      "label", "help",    NULL};
     if (!m->params->len)
         return;
     struct orch_table *table = orch_table_new(headers);
@@ -84,6 +84,7 @@ static void print_params(const struct orch_manifest *m)
                        NULL);
         orch_table_add(table, range, NULL);
         orch_table_add(table, p->unit, NULL);
+        orch_table_add(table, p->label, NULL);
         orch_table_add(table, p->help, NULL);
     }
     g_autofree char *text = orch_cli_table_to_text(table, false);
@@ -92,7 +93,8 @@ static void print_params(const struct orch_manifest *m)
 
 static void print_metrics(const struct orch_manifest *m)
 {
-    static const char *const headers[] = {"metric", "unit", "better", "by", "help", NULL};
+    static const char *const headers[] = {"metric", "unit",  "better", "by",
+                                          "range",  "label", "help",   NULL};
     static const char *const better[] = {"-", "less", "more"};
     if (!m->metrics->len)
         return;
@@ -103,6 +105,11 @@ static void print_metrics(const struct orch_manifest *m)
         orch_table_add(table, s->unit, NULL);
         orch_table_add(table, better[s->better <= 2 ? s->better : 0], NULL);
         orch_table_add(table, s->step_unit ? s->step_unit : "(result)", NULL);
+        g_autofree char *range =
+            s->min || s->max ? g_strdup_printf("%s..%s", s->min ? s->min : "", s->max ? s->max : "")
+                             : g_strdup("");
+        orch_table_add(table, range, NULL);
+        orch_table_add(table, s->label, NULL);
         orch_table_add(table, s->help, NULL);
     }
     g_autofree char *text = orch_cli_table_to_text(table, false);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A table of results as in a report, without a recipe. */
 #include "core/cli/cli.h"
+#include "core/commands/declared_labels.h"
 #include "core/report/grid_table.h"
 #include "core/stats/task.h"
 
@@ -144,6 +145,7 @@ static bool make(struct orch_cli *cli, const struct table_options *o, GError **e
     struct orch_trials *trials = store ? orch_trials_of_filter(store, o->where, error) : NULL;
     if (!trials)
         return false;
+    orch_label_runs(trials);
     g_autoptr(GPtrArray) rows = names_of(o->rows);
     g_autoptr(GPtrArray) columns = names_of(o->columns);
     json_t *values = values_of(o);

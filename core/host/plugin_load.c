@@ -164,8 +164,8 @@ static bool sizes_are_valid(const struct orch_plugin *plugin, const char *path, 
         size_t expected;
     } rows[] = {
         {"struct_bytes", plugin->struct_bytes, sizeof(struct orch_plugin)},
-        {"param_stride", plugin->param_stride, sizeof(struct orch_param)},
-        {"metric_stride", plugin->metric_stride, sizeof(struct orch_metric)},
+        {"param_stride", plugin->param_stride, offsetof(struct orch_param, label)},
+        {"metric_stride", plugin->metric_stride, offsetof(struct orch_metric, label)},
         {"artifact_stride", plugin->artifact_stride, sizeof(struct orch_artifact)},
     };
     for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -238,6 +238,10 @@ static const void *row_at(const void *rows, size_t stride, size_t i)
     return (const char *)rows + stride * i;
 }
 
+/* Whether the rows of a table, each `stride` bytes long, have a member that ABI 1.0 has not. */
+#define HAS(stride, type, member)                                                                  \
+    ((stride) >= offsetof(type, member) + sizeof(((const type *)NULL)->member))
+
 static void copy_tables(const struct orch_plugin *plugin, struct orch_manifest *manifest)
 {
     for (size_t i = 0; i < plugin->param_count; i++) {
@@ -250,6 +254,8 @@ static void copy_tables(const struct orch_plugin *plugin, struct orch_manifest *
         spec->max = g_strdup(row->max);
         spec->def = g_strdup(row->def);
         spec->help = g_strdup(row->help);
+        if (HAS(plugin->param_stride, struct orch_param, label))
+            spec->label = g_strdup(row->label);
         spec->choices = g_strdupv((char **)(uintptr_t)row->choices);
     }
     for (size_t i = 0; i < plugin->metric_count; i++) {
@@ -260,6 +266,11 @@ static void copy_tables(const struct orch_plugin *plugin, struct orch_manifest *
         spec->unit = g_strdup(row->unit);
         spec->step_unit = g_strdup(row->step_unit);
         spec->help = g_strdup(row->help);
+        if (!HAS(plugin->metric_stride, struct orch_metric, max))
+            continue;
+        spec->label = g_strdup(row->label);
+        spec->min = g_strdup(row->min);
+        spec->max = g_strdup(row->max);
     }
     for (size_t i = 0; i < plugin->artifact_count; i++) {
         const struct orch_artifact *row = row_at(plugin->artifacts, plugin->artifact_stride, i);

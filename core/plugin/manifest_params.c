@@ -200,8 +200,8 @@ static bool parameter_type(const struct orch_manifest_reader *reader, const stru
 static void read_parameter(struct orch_manifest_reader *reader, const struct orch_yaml *key,
                            const struct orch_yaml *value)
 {
-    static const char *const keys[] = {"type", "default", "min",      "max",     "unit",
-                                       "help", "choices", "optional", "neutral", NULL};
+    static const char *const keys[] = {"type",  "default", "min",      "max",     "unit", "help",
+                                       "label", "choices", "optional", "neutral", NULL};
     const bool is_map = value->kind == ORCH_YAML_MAP;
     if (is_map) {
         g_autofree char *where = g_strdup_printf("parameter '%s'", key->text);
@@ -225,6 +225,9 @@ static void read_parameter(struct orch_manifest_reader *reader, const struct orc
         const struct orch_yaml *unit = orch_yaml_get(value, "unit");
         if (unit)
             orch_manifest_read_text_into(reader, unit, "unit", &spec->unit);
+        const struct orch_yaml *label = orch_yaml_get(value, "label");
+        if (label)
+            orch_manifest_read_text_into(reader, label, "label", &spec->label);
         const struct orch_yaml *help = orch_yaml_get(value, "help");
         if (help)
             orch_manifest_read_text_into(reader, help, "help", &spec->help);

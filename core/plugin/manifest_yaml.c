@@ -128,7 +128,8 @@ static void read_pattern(const struct orch_manifest_reader *reader, const struct
 static void read_metric(struct orch_manifest_reader *reader, const struct orch_yaml *key,
                         const struct orch_yaml *value)
 {
-    static const char *const keys[] = {"unit", "better", "step", "help", "pattern", NULL};
+    static const char *const keys[] = {"unit", "better", "step",    "label", "min",
+                                       "max",  "help",   "pattern", NULL};
     struct orch_metric_spec *spec = orch_manifest_add_metric(reader->manifest, key->text);
     if (value->kind != ORCH_YAML_MAP) {
         spec->better = read_better(reader, value);
@@ -138,7 +139,8 @@ static void read_metric(struct orch_manifest_reader *reader, const struct orch_y
         const struct {
             const char *key;
             char **out;
-        } texts[] = {{"unit", &spec->unit}, {"step", &spec->step_unit}, {"help", &spec->help}};
+        } texts[] = {{"unit", &spec->unit}, {"step", &spec->step_unit}, {"label", &spec->label},
+                     {"min", &spec->min},   {"max", &spec->max},        {"help", &spec->help}};
         for (unsigned i = 0; i < G_N_ELEMENTS(texts); i++) {
             const struct orch_yaml *node = orch_yaml_get(value, texts[i].key);
             if (node)
@@ -163,10 +165,6 @@ static void read_metrics(struct orch_manifest_reader *reader, const struct orch_
             orch_manifest_finding(reader, node, false,
                                   "declare each with its pattern, or write metrics_from: lines",
                                   "metrics: any finds nothing with metrics_from: regex");
-        return;
-    }
-    if (node->kind == ORCH_YAML_SCALAR && strcmp(node->text, "any") == 0) {
-        reader->manifest->any_metric = true;
         return;
     }
     if (!orch_manifest_check_is_map(reader, node, "metrics",

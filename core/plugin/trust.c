@@ -21,7 +21,7 @@ enum { ENTRIES_MAX = 2000, DIGEST_PREFIX_MIN = 8 };
 #define LIST_BYTES_MAX ((size_t)16 << 20)
 #define MANIFEST_BYTES_MAX ((size_t)4 << 20)
 /* Version of the stored manifests; increased when orch reads other data from plugins. */
-#define MANIFEST_FORMAT 1
+#define MANIFEST_FORMAT 2
 
 /* ---- where it lies ------------------------------------------------------------------------ */
 

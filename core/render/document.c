@@ -52,6 +52,7 @@ void orch_section_free(struct orch_section *section)
     g_free(section->scale);
     g_ptr_array_unref(section->blocks);
     g_ptr_array_unref(section->runs);
+    g_clear_pointer(&section->labels, g_hash_table_unref);
     g_free(section);
 }
 

@@ -64,8 +64,9 @@ struct orch_section {
     unsigned stale;         /* trials without a current run that have a run of an earlier version */
     guint disturbed_left_out, disturbed_kept; /* disturbed runs (the machine did other work) that
                                                  times leave out, or include */
-    GPtrArray *blocks;                        /* struct orch_block * */
-    GPtrArray *runs;                          /* struct orch_section_run *, without duplicates */
+    GHashTable *labels; /* what people read instead of names (char * -> char *); or NULL */
+    GPtrArray *blocks;  /* struct orch_block * */
+    GPtrArray *runs;    /* struct orch_section_run *, without duplicates */
 };
 
 struct orch_document {

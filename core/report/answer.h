@@ -5,16 +5,15 @@
 
 #include "core/report/grid.h"
 
-/** Writes the name of a value or a parameter in words: "throughput_images_per_second" in images/s
- * is "throughput", "wall_s" in s is "wall time", "val_acc" is "validation accuracy". `unit` may
- * be NULL. The caller frees. */
-char *orch_answer_words(const char *name, const char *unit);
+/** Writes the name of a value or a parameter in words: its label where a plugin declares one
+ * ("learning rate"), else the name without underscores and without its unit:
+ * "throughput_images_per_second" in images/s is "throughput", "val_acc" is "val acc". `labels` is
+ * that of the trials or of the section; it and `unit` may be NULL. The caller frees. */
+char *orch_answer_words(GHashTable *labels, const char *name, const char *unit);
 
-/** Returns whether a name of one word is an abbreviation that is written out: "lr". */
-bool orch_answer_is_abbreviation(const char *name);
 /** The same of a value of a table or chart, with how it is taken from a run: "mean loss", "best
  * validation accuracy". The caller frees. */
-char *orch_answer_value(const struct orch_item_value *wanted, const char *unit);
+char *orch_answer_value(GHashTable *labels, const struct orch_item_value *wanted, const char *unit);
 
 /** Returns whether a name in words ends with its unit (or NULL): "training images" in images. Then
  * the unit is not said again. */
@@ -28,10 +27,10 @@ char *orch_answer_setting(const struct orch_trials *trials, const struct orch_re
 char *orch_answer_row(const struct orch_trials *trials, const struct orch_grid *grid,
                       const struct orch_grid_cell *cell);
 /** Writes axes in words: "experiment, learning rate". The caller frees. */
-char *orch_answer_axes(const GPtrArray *axes);
+char *orch_answer_axes(GHashTable *labels, const GPtrArray *axes);
 /** Writes the name of a chart's series in the same words: "lr=0.1 mode=full" as "learning rate 0.1,
  * full mode". The caller frees. */
-char *orch_answer_series(const char *name);
+char *orch_answer_series(GHashTable *labels, const char *name);
 
 /** Appends a number with its unit (or NULL) and the ends of its interval (NaN: none): "513 images/s
  * [490 to 536]". */

@@ -15,16 +15,16 @@ static struct orch_answer_quantity quantity_of(const char *label)
 {
     const char *bracket = strrchr(label, '(');
     if (!bracket || bracket == label || bracket[-1] != ' ' || !g_str_has_suffix(label, ")"))
-        return (struct orch_answer_quantity){orch_answer_words(label, NULL), NULL};
+        return (struct orch_answer_quantity){orch_answer_words(NULL, label, NULL), NULL};
     g_autofree char *name = g_strndup(label, (gsize)(bracket - 1 - label));
     char *unit = g_strndup(bracket + 1, strlen(bracket + 1) - 1);
     if (strchr(unit, ' ')) { /* a remark, such as the year of a rule */
         g_free(unit);
-        return (struct orch_answer_quantity){orch_answer_words(label, NULL), NULL};
+        return (struct orch_answer_quantity){orch_answer_words(NULL, label, NULL), NULL};
     }
     if (orch_answer_names_unit(name, unit))
         g_clear_pointer(&unit, g_free);
-    return (struct orch_answer_quantity){orch_answer_words(name, unit), unit};
+    return (struct orch_answer_quantity){orch_answer_words(NULL, name, unit), unit};
 }
 
 static void quantity_clear(struct orch_answer_quantity *q)
@@ -47,18 +47,18 @@ static const struct orch_chart_point *last_of(const struct orch_chart_series *se
 }
 
 /* A series in words. One that is a value of several is called as the y axis calls it. */
-static char *label_of(const struct orch_chart *chart, const struct orch_chart_panel *panel,
-                      const struct orch_chart_series *series)
+static char *label_of(GHashTable *labels, const struct orch_chart *chart,
+                      const struct orch_chart_panel *panel, const struct orch_chart_series *series)
 {
-    g_autofree char *value = series->name ? orch_answer_words(series->name, NULL) : NULL;
+    g_autofree char *value = series->name ? orch_answer_words(labels, series->name, NULL) : NULL;
     const bool is_value = value && strchr(chart->y_label, ',') && strstr(chart->y_label, value);
     g_autofree char *name =
         g_strjoin(panel->title ? ", " : "", panel->title ? panel->title : "", series->name, NULL);
-    return is_value && !panel->title ? g_steal_pointer(&value) : orch_answer_series(name);
+    return is_value && !panel->title ? g_steal_pointer(&value) : orch_answer_series(labels, name);
 }
 
 /* The measured lines of all panels that have points. */
-static GArray *lines_of(const struct orch_chart *chart)
+static GArray *lines_of(GHashTable *labels, const struct orch_chart *chart)
 {
     GArray *lines = g_array_new(FALSE, FALSE, sizeof(struct orch_answer_line));
     g_array_set_clear_func(lines, line_clear);
@@ -68,7 +68,8 @@ static GArray *lines_of(const struct orch_chart *chart)
             const struct orch_chart_series *series = panel->series->pdata[j];
             if (series->role != ORCH_SERIES_MEASURED || !series->points->len)
                 continue;
-            const struct orch_answer_line line = {label_of(chart, panel, series), panel, series};
+            const struct orch_answer_line line = {label_of(labels, chart, panel, series), panel,
+                                                  series};
             g_array_append_val(lines, line);
         }
     }
@@ -334,7 +335,7 @@ void orch_answer_of_chart(struct orch_section *section)
     const struct orch_chart *chart = last_chart(section);
     if (!chart)
         return;
-    g_autoptr(GArray) lines = lines_of(chart);
+    g_autoptr(GArray) lines = lines_of(section->labels, chart);
     g_autoptr(GString) text = g_string_new(NULL);
     const bool has_marks = chart->kind == ORCH_CHART_BAR || chart->kind == ORCH_CHART_HEAT ||
                            (chart->kind == ORCH_CHART_LINE && chart->x_names);

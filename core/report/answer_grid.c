@@ -317,8 +317,9 @@ void orch_answer_of_grid(struct orch_section *section, const struct orch_trials 
     guint most = grid->cells->len == 1 ? VALUES_OF_ONE_MOST : VALUES_MOST;
     for (guint v = 0, count = 0; v < grid->wanted->len && count < most; v++) {
         g_autofree char *label = label_for(labels, v);
-        g_autofree char *name = label ? g_steal_pointer(&label)
-                                      : orch_answer_value(grid->wanted->pdata[v], grid->units[v]);
+        g_autofree char *name =
+            label ? g_steal_pointer(&label)
+                  : orch_answer_value(trials->labels, grid->wanted->pdata[v], grid->units[v]);
         const bool is_named = orch_answer_names_unit(name, grid->units[v]);
         const struct said s = {trials, grid, v, name, is_named ? NULL : grid->units[v]};
         g_autoptr(GPtrArray) cells = cells_with_number(&s);

@@ -2,6 +2,7 @@
 /* Names of metrics, parameters and settings as words of a sentence. */
 #include "core/report/answer.h"
 
+#include "core/report/labels.h"
 #include "core/stats/numbers.h"
 #include "lib/base/text.h"
 
@@ -45,51 +46,6 @@ bool orch_answer_names_unit(const char *name, const char *unit)
            (strlen(name) == strlen(unit) || name[strlen(name) - strlen(unit) - 1] == ' ');
 }
 
-/* Abbreviations of names; some are words of their own when they stand alone. */
-static const struct {
-    const char *word, *instead;
-    bool is_alone; /* also as the whole name */
-} ABBREVIATIONS[] = {
-    {"acc", "accuracy", true},      {"conv", "convolution", false}, {"lr", "learning rate", true},
-    {"mac", "multiply-add", false}, {"ppp", "PPP", true},           {"train", "training", false},
-    {"params", "parameters", true}, {"val", "validation", false},
-};
-/* Words that belong together. */
-static const char *const PAIRS[][2] = {
-    {"multiply adds", "multiply-adds"}, {" per s", " per second"}, {" map", " mAP"}};
-
-static const char *word_for(const char *word, bool is_alone)
-{
-    for (unsigned i = 0; i < G_N_ELEMENTS(ABBREVIATIONS); i++)
-        if (strcmp(word, ABBREVIATIONS[i].word) == 0 && (!is_alone || ABBREVIATIONS[i].is_alone))
-            return ABBREVIATIONS[i].instead;
-    return word;
-}
-
-bool orch_answer_is_abbreviation(const char *name)
-{
-    return strcmp(word_for(name, true), name) != 0;
-}
-
-/* Writes abbreviations out, in a name whose words are separated by blanks. */
-static char *written_out(const char *name)
-{
-    g_auto(GStrv) words = g_strsplit(name, " ", -1);
-    GString *out = g_string_new(NULL);
-    for (guint i = 0; words[i]; i++)
-        g_string_append_printf(out, "%s%s", i ? " " : "", word_for(words[i], !words[1]));
-    for (unsigned i = 0; i < G_N_ELEMENTS(PAIRS); i++) {
-        char *at = strstr(out->str, PAIRS[i][0]);
-        const size_t length = strlen(PAIRS[i][0]);
-        if (!at || (at[length] && at[length] != ' '))
-            continue;
-        const gssize place = at - out->str;
-        g_string_erase(out, place, (gssize)length);
-        g_string_insert(out, place, PAIRS[i][1]);
-    }
-    return g_string_free(out, FALSE);
-}
-
 /* The name without the unit at its end; a time is called one. NULL: it does not end with its unit.
  */
 static char *without_unit(const char *name, const char *unit)
@@ -106,54 +62,16 @@ static char *without_unit(const char *name, const char *unit)
     return NULL;
 }
 
-/* What orch itself measures besides a trial; GPUs have a number behind "gpu". */
-static const char *const SYSTEM[][2] = {
-    {"cpu_trial", "use of the processor by the trial"},
-    {"cpu_machine", "use of the processor by the machine"},
-    {"memory_trial", "memory of the trial"},
-    {"core", "use of the GPU's cores"},
-    {"memory_busy", "use of the GPU's memory"},
-    {"memory", "memory of the GPU"},
-    {"power", "power of the GPU"},
-    {"clock", "clock of the GPU"},
-};
-
-/* NULL: no metric of the system, or one that is called by its own name. Of several GPUs each but
- * the first has its number: "use of GPU 1's cores". The caller frees. */
-static char *system_words(const char *name)
+char *orch_answer_words(GHashTable *labels, const char *name, const char *unit)
 {
-    static const char system[] = "system/", gpu[] = "gpu";
-    if (!g_str_has_prefix(name, system))
-        return NULL;
-    const char *own = name + strlen(system);
-    gint64 number = 0;
-    if (g_str_has_prefix(own, gpu)) {
-        own += strlen(gpu);
-        number = g_ascii_strtoll(own, NULL, 10);
-        own += strspn(own, "0123456789");
-        own += *own == '_';
-    }
-    const char *words = NULL;
-    for (unsigned i = 0; i < G_N_ELEMENTS(SYSTEM); i++)
-        words = strcmp(own, SYSTEM[i][0]) == 0 ? SYSTEM[i][1] : words;
-    const char *the = words && number > 0 ? strstr(words, "the GPU") : NULL;
-    return the ? g_strdup_printf("%.*sGPU %d%s", (int)(the - words), words, (int)number,
-                                 the + strlen("the GPU"))
-               : g_strdup(words);
+    const char *label = orch_label_of(labels, name);
+    if (label || strcmp(name, "wall_s") == 0)
+        return g_strdup(label ? label : "wall time");
+    g_autofree char *shorter = unit ? without_unit(name, unit) : NULL;
+    return g_strdelimit(g_strdup(shorter ? shorter : name), "_", ' ');
 }
 
-char *orch_answer_words(const char *name, const char *unit)
-{
-    const char *own = name;
-    char *known = strcmp(name, "wall_s") == 0 ? g_strdup("wall time") : system_words(name);
-    if (known)
-        return known;
-    g_autofree char *shorter = unit ? without_unit(own, unit) : NULL;
-    g_autofree char *words = g_strdelimit(g_strdup(shorter ? shorter : own), "_", ' ');
-    return written_out(words);
-}
-
-char *orch_answer_value(const struct orch_item_value *wanted, const char *unit)
+char *orch_answer_value(GHashTable *labels, const struct orch_item_value *wanted, const char *unit)
 {
     static const struct {
         enum orch_aggregate aggregate;
@@ -161,7 +79,7 @@ char *orch_answer_value(const struct orch_item_value *wanted, const char *unit)
     } WORDS[] = {{ORCH_AGGREGATE_MEAN, "mean "},   {ORCH_AGGREGATE_MIN, "lowest "},
                  {ORCH_AGGREGATE_MAX, "highest "}, {ORCH_AGGREGATE_FIRST, "first "},
                  {ORCH_AGGREGATE_BEST, "best "},   {ORCH_AGGREGATE_COUNT, "number of points of "}};
-    g_autofree char *words = orch_answer_words(wanted->name, unit);
+    g_autofree char *words = orch_answer_words(labels, wanted->name, unit);
     const char *before = "";
     for (unsigned i = 0; i < G_N_ELEMENTS(WORDS); i++)
         before = wanted->aggregate == WORDS[i].aggregate ? WORDS[i].word : before;
@@ -185,13 +103,13 @@ static bool is_choice(const char *axis, const char *value)
 }
 
 /* Appends a value of an axis: "learning rate 0.1", "pinned true", "strong scaling", "resnet20". */
-static void append_value(GString *out, const char *axis, const char *value)
+static void append_value(GString *out, GHashTable *labels, const char *axis, const char *value)
 {
     double number;
     const bool is_named = orch_real_parse(value, &number) || strcmp(value, "true") == 0 ||
                           strcmp(value, "false") == 0;
     const bool is_behind = !is_named && is_choice(axis, value);
-    g_autofree char *words = orch_answer_words(axis, NULL);
+    g_autofree char *words = orch_answer_words(labels, axis, NULL);
     g_string_append_printf(out, "%s%s%s%s%s%s", out->len ? ", " : "", is_named ? words : "",
                            is_named ? " " : "", value, is_behind ? " " : "",
                            is_behind ? words : "");
@@ -204,22 +122,22 @@ char *orch_answer_setting(const struct orch_trials *trials, const struct orch_re
     for (guint i = 0; i < axes->len; i++) {
         g_autofree char *value = orch_trial_value(trials, trial, axes->pdata[i]);
         if (value)
-            append_value(label, axes->pdata[i], value);
+            append_value(label, trials->labels, axes->pdata[i], value);
     }
     return g_string_free(label, FALSE);
 }
 
-char *orch_answer_axes(const GPtrArray *axes)
+char *orch_answer_axes(GHashTable *labels, const GPtrArray *axes)
 {
     GString *out = g_string_new(NULL);
     for (guint i = 0; i < axes->len; i++) {
-        g_autofree char *words = orch_answer_words(axes->pdata[i], NULL);
+        g_autofree char *words = orch_answer_words(labels, axes->pdata[i], NULL);
         g_string_append_printf(out, "%s%s", i ? ", " : "", words);
     }
     return g_string_free(out, FALSE);
 }
 
-char *orch_answer_series(const char *name)
+char *orch_answer_series(GHashTable *labels, const char *name)
 {
     g_auto(GStrv) tokens = g_strsplit(name, " ", -1);
     GString *out = g_string_new(NULL);
@@ -231,7 +149,7 @@ char *orch_answer_series(const char *name)
             g_autofree char *value = g_strdup(equals + 1);
             if (tokens[i + 1] && strchr(tokens[i + 1], '=') && g_str_has_suffix(value, ","))
                 value[strlen(value) - 1] = '\0';
-            append_value(out, axis, value);
+            append_value(out, labels, axis, value);
         } else {
             g_string_append_printf(out, "%s%s", out->len ? " " : "", tokens[i]);
         }

@@ -36,7 +36,8 @@ char *orch_grid_value_name(const struct orch_grid *grid, guint value)
 char *orch_grid_value_words(const struct orch_grid *grid, guint value)
 {
     const char *unit = grid->units[value];
-    g_autofree char *words = orch_answer_value(grid->wanted->pdata[value], unit);
+    g_autofree char *words =
+        orch_answer_value(grid->trials->labels, grid->wanted->pdata[value], unit);
     return !unit || orch_answer_names_unit(words, unit) ? g_steal_pointer(&words)
                                                         : g_strdup_printf("%s (%s)", words, unit);
 }
@@ -122,7 +123,7 @@ static void set_heading(struct orch_table *table, guint at, const struct orch_gr
     g_autofree char *setting = setting_of(grid, c->of);
     const bool is_of_experiments =
         grid->columns->len == 1 && strcmp(grid->columns->pdata[0], "experiment") == 0;
-    g_autofree char *axes = orch_answer_axes(grid->columns);
+    g_autofree char *axes = orch_answer_axes(grid->trials->labels, grid->columns);
     g_autofree char *named =
         c->of->trials->len
             ? orch_answer_setting(grid->trials, c->of->trials->pdata[0], grid->columns)
@@ -148,7 +149,8 @@ static struct orch_table *begin_table(const struct orch_grid *grid, const GArray
     g_autofree char *joined = orch_names_joined(grid->rows);
     g_autofree char *name = g_strdelimit(g_ascii_strdown(joined, -1), " ", '_');
     for (guint i = 0; i < grid->rows->len; i++) {
-        g_autofree char *words = orch_answer_words(grid->rows->pdata[i], NULL);
+        g_autofree char *words =
+            orch_answer_words(grid->trials->labels, grid->rows->pdata[i], NULL);
         orch_table_set_heading(table, i, NULL, words);
         if (axes > 1)
             orch_table_set_name(table, i, i ? "" : name);

@@ -49,7 +49,7 @@ static char *value_of(const struct orch_grid *grid, const struct orch_grid_cell 
     const struct orch_item_value *wanted = grid->wanted->pdata[0];
     const struct orch_spread spread = orch_grid_spread(grid, cell, 0);
     g_autofree char *text = orch_spread_format(&spread);
-    g_autofree char *name = orch_answer_words(wanted->name, grid->units[0]);
+    g_autofree char *name = orch_answer_words(grid->trials->labels, wanted->name, grid->units[0]);
     const char *unit = orch_answer_names_unit(name, grid->units[0]) ? NULL : grid->units[0];
     return g_strdup_printf("%s %s%s%s", name, text, unit ? " " : "", unit ? unit : "");
 }
@@ -58,7 +58,7 @@ static void add_winner(struct orch_section *section, const struct orch_section_g
                        const struct orch_winner *winner)
 {
     const struct orch_grid *grid = g->grid;
-    g_autofree char *axes = orch_answer_axes(grid->rows);
+    g_autofree char *axes = orch_answer_axes(grid->trials->labels, grid->rows);
     g_autofree char *first = label_of(g, winner->first), *text = value_of(grid, winner->first);
     if (!winner->others->len) {
         orch_section_answer(section,

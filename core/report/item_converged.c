@@ -203,7 +203,7 @@ static void add_answer(struct orch_section *section, const struct gathered *g, c
                                            "still changes in some repeats", "diverged"};
     const struct setting *best = g->settings->len > 1 ? best_of(g) : NULL;
     g_autoptr(GString) text = g_string_new(NULL);
-    g_autofree char *axis = orch_answer_axes(by);
+    g_autofree char *axis = orch_answer_axes(section->labels, by);
     for (unsigned v = 0; v < G_N_ELEMENTS(verdicts); v++) {
         unsigned said = 0;
         for (guint i = 0; i < g->settings->len; i++) {
@@ -222,7 +222,7 @@ static void add_answer(struct orch_section *section, const struct gathered *g, c
                 g_string_append_printf(text, " (%s%s)", end, s == best ? ", the best" : "");
         }
     }
-    g_autofree char *words = orch_answer_words(name, NULL);
+    g_autofree char *words = orch_answer_words(section->labels, name, NULL);
     if (text->len)
         orch_section_answer(section, "at the end %s %s", words, text->str);
 }

@@ -194,7 +194,8 @@ static void add_mean(struct orch_section_context *a, const GPtrArray *groups, co
         orch_section_note(a->section, "no group has 3 settings with different values of both");
         return;
     }
-    g_autofree char *x_words = orch_answer_words(x, NULL), *y_words = orch_answer_words(y, NULL);
+    g_autofree char *x_words = orch_answer_words(a->section->labels, x, NULL),
+                    *y_words = orch_answer_words(a->section->labels, y, NULL);
     g_autofree char *interval =
         isnan(mean.rho.low)
             ? g_strdup("no interval: too few settings")

@@ -41,8 +41,8 @@ static struct shown *shown_of(GPtrArray *all, const char *text)
 
 /* "4 images each of Sandal and Bag (fashion-mnist)"; without a note of the runs: "2 pictures, one
  * for each dataset: fashion-mnist, cifar10" */
-static void append_shown(GString *out, const struct shown *shown, const GPtrArray *axes,
-                         bool is_alone)
+static void append_shown(GString *out, GHashTable *labels, const struct shown *shown,
+                         const GPtrArray *axes, bool is_alone)
 {
     const guint count = shown->labels->len;
     g_autoptr(GString) names = g_string_new(NULL);
@@ -57,8 +57,7 @@ static void append_shown(GString *out, const struct shown *shown, const GPtrArra
     } else if (shown->text) {
         g_string_append_printf(out, "%u picture%s: %s", count, orch_plural(count), shown->text);
     } else {
-        g_autofree char *joined = axes->len ? orch_names_joined(axes) : g_strdup("run");
-        g_autofree char *words = orch_answer_words(joined, NULL);
+        g_autofree char *words = axes->len ? orch_answer_axes(labels, axes) : g_strdup("run");
         g_string_append_printf(out, "%u picture%s", count, orch_plural(count));
         if (count > 1)
             g_string_append_printf(out, ", one for each %s", words);
@@ -71,7 +70,7 @@ static void add_answer(struct orch_section *section, const GPtrArray *all, const
 {
     g_autoptr(GString) text = g_string_new(NULL);
     for (guint i = 0; i < all->len; i++)
-        append_shown(text, all->pdata[i], axes, all->len == 1);
+        append_shown(text, section->labels, all->pdata[i], axes, all->len == 1);
     if (text->len)
         orch_section_answer(section, "%s", text->str);
 }

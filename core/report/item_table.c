@@ -13,7 +13,8 @@ static struct orch_table *table_of_labels(const struct orch_grid *grid, const GP
 {
     g_autoptr(GPtrArray) settings = orch_grid_rows(grid);
     g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
-    g_autofree char *axes = orch_names_joined(grid->rows), *words = orch_answer_axes(grid->rows);
+    g_autofree char *axes = orch_names_joined(grid->rows),
+                    *words = orch_answer_axes(grid->trials->labels, grid->rows);
     g_autofree char *heading = g_strconcat("value by ", words, NULL);
     g_ptr_array_add(headers, g_strdup("what"));
     g_ptr_array_add(headers, g_strdup_printf("value by %s", axes));

@@ -218,7 +218,8 @@ static void add_answer(const struct tally *t, const GArray *lines)
     g_autoptr(GString) text = g_string_new(NULL);
     for (guint value = 0; value < t->g->wanted->len; value++) {
         const struct orch_item_value *wanted = t->g->wanted->pdata[value];
-        g_autofree char *words = orch_answer_words(wanted->name, t->g->grid->units[value]);
+        g_autofree char *words =
+            orch_answer_words(t->g->trials->labels, wanted->name, t->g->grid->units[value]);
         g_autofree char *name = g_strdup_printf("median %s", words);
         g_autoptr(GArray) entries = orch_answer_entries_new();
         unsigned unreached = 0;

@@ -81,7 +81,7 @@ static void add_answer(const struct work *w)
     g_autoptr(GString) text = g_string_new(NULL);
     for (guint i = 0; i < w->values->len; i++) {
         const struct value *value = w->values->pdata[i];
-        g_autofree char *words = orch_answer_words(value->name, value->unit);
+        g_autofree char *words = orch_answer_words(w->a->section->labels, value->name, value->unit);
         orch_answer_entries_append(text, value->entries, words, value->unit);
     }
     if (text->len)
@@ -103,7 +103,7 @@ static char *words_of(const struct work *w, const struct orch_report_trial *tria
     if (w->axes->len)
         return orch_answer_setting(w->trials, trial, w->axes);
     g_autofree char *label = orch_cell_label(trial->item->cell);
-    return w->trials->all->len > 1 ? orch_answer_series(label) : g_strdup("");
+    return w->trials->all->len > 1 ? orch_answer_series(w->trials->labels, label) : g_strdup("");
 }
 
 /* A number of the run; with axes the mean over all runs of its setting that have it. */

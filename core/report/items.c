@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/items.h"
 
+#include "core/report/section_words.h"
 #include "core/stats/numbers.h"
 #include "lib/base/text.h"
 
@@ -35,6 +36,7 @@ struct orch_trials *orch_section_trials(struct orch_section_context *a, const ch
     if (!trials)
         return NULL;
     trials->who = a->options->who;
+    orch_section_label(a->section, trials);
     if (!a->options->counts_disturbed)
         orch_trials_leave_out_disturbed(trials, a->section);
     return trials;

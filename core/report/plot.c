@@ -41,7 +41,8 @@ static char *y_label(const struct orch_plot_drawing *d)
         const struct orch_item_value *wanted = y->pdata[i];
         bool is_plain =
             d->v.over == ORCH_PLOT_OVER_STEPS || wanted->aggregate == ORCH_AGGREGATE_LAST;
-        g_autofree char *words = orch_answer_words(wanted->name, d->v.units[i]);
+        g_autofree char *words =
+            orch_answer_words(d->v.trials->labels, wanted->name, d->v.units[i]);
         g_string_append_printf(names, "%s%s%s%s", i ? ", " : "",
                                is_plain ? "" : orch_aggregate_name(wanted->aggregate),
                                is_plain ? "" : " ", words);
@@ -55,7 +56,8 @@ static char *y_label(const struct orch_plot_drawing *d)
 static char *x_label(const struct orch_plot_drawing *d)
 {
     const bool is_value = d->v.over == ORCH_PLOT_OVER_VALUES;
-    g_autofree char *words = orch_answer_words(is_value ? d->v.x.name : d->v.plot->x, d->v.x_unit);
+    g_autofree char *words =
+        orch_answer_words(d->v.trials->labels, is_value ? d->v.x.name : d->v.plot->x, d->v.x_unit);
     const bool is_plain = !is_value || d->v.x.aggregate == ORCH_AGGREGATE_LAST;
     g_autofree char *name = g_strconcat(is_plain ? "" : orch_aggregate_name(d->v.x.aggregate),
                                         is_plain ? "" : " ", words, NULL);
@@ -155,7 +157,8 @@ static struct orch_chart *begin_chart(const struct orch_plot_drawing *d)
         return orch_chart_new(kind, plot->title, y,
                               d->v.over == ORCH_PLOT_OVER_STEPS ? "points" : "runs");
     if (kind == ORCH_CHART_HEAT) {
-        g_autofree char *row = plot->row ? orch_answer_words(plot->row, NULL) : NULL;
+        g_autofree char *row =
+            plot->row ? orch_answer_words(d->v.trials->labels, plot->row, NULL) : NULL;
         struct orch_chart *chart = orch_chart_new(kind, plot->title, x, row);
         chart->z_label = g_steal_pointer(&y);
         return chart;
@@ -192,6 +195,7 @@ bool orch_plot_draw(struct orch_trials *trials, const struct orch_plot *plot,
         orch_plot_add_points(&d);
         orch_plot_add_lines(&d, section);
         d.chart->note = note_of(&d);
+        orch_section_label(section, trials);
         orch_section_words(section);
         if (d.v.task_names)
             orch_section_note(section,

@@ -376,8 +376,9 @@ static char *label_of(const struct orch_plot_drawing *d, const char *name)
         const size_t length = strlen(y->name);
         if (!g_str_has_prefix(name, y->name) || (name[length] && name[length] != ' '))
             continue;
-        g_autofree char *words = orch_answer_words(y->name, d->v.units[i]);
+        g_autofree char *words = orch_answer_words(d->v.trials->labels, y->name, d->v.units[i]);
         g_autofree char *setting = orch_answer_series(
+            d->v.trials->labels,
             g_str_has_prefix(name + length, " ") ? name + length + 1 : name + length);
         return g_strconcat(words, *setting ? ", " : "", setting, NULL);
     }

@@ -2,6 +2,7 @@
 #include "core/report/section_words.h"
 
 #include "core/report/answer.h"
+#include "core/report/labels.h"
 
 #include <string.h>
 
@@ -9,23 +10,23 @@
 #define IDEAL_OF "ideal of "
 
 /* A name without settings has no label. The caller frees. */
-static char *label_for(const char *name)
+static char *label_for(GHashTable *labels, const char *name)
 {
     const char *before = name && g_str_has_prefix(name, IDEAL_OF) ? IDEAL_OF : "";
     if (!name || !strchr(name, '='))
         return NULL;
-    g_autofree char *words = orch_answer_series(name + strlen(before));
+    g_autofree char *words = orch_answer_series(labels, name + strlen(before));
     return g_strconcat(before, words, NULL);
 }
 
-static void label_chart(const struct orch_chart *chart)
+static void label_chart(GHashTable *labels, const struct orch_chart *chart)
 {
     for (guint k = 0; k < chart->panels->len; k++) {
         struct orch_chart_panel *panel = chart->panels->pdata[k];
-        panel->label = panel->label ? panel->label : label_for(panel->title);
+        panel->label = panel->label ? panel->label : label_for(labels, panel->title);
         for (guint s = 0; s < panel->series->len; s++) {
             struct orch_chart_series *series = panel->series->pdata[s];
-            series->label = series->label ? series->label : label_for(series->name);
+            series->label = series->label ? series->label : label_for(labels, series->name);
         }
     }
 }
@@ -48,7 +49,7 @@ static char *unit_of(const char *header)
 
 /* Writes a header whose words are separated by blanks, some of them names before a comma. The
  * caller frees. */
-static char *header_words(const char *header)
+static char *header_words(GHashTable *labels, const char *header)
 {
     g_autofree char *unit = unit_of(header);
     g_auto(GStrv) words = g_strsplit(header, " ", -1);
@@ -56,8 +57,8 @@ static char *header_words(const char *header)
     for (guint i = 0; words[i]; i++) {
         const bool has_comma = g_str_has_suffix(words[i], ",");
         g_autofree char *word = g_strndup(words[i], strlen(words[i]) - has_comma);
-        g_autofree char *instead = is_name(word) || orch_answer_is_abbreviation(word)
-                                       ? orch_answer_words(word, unit)
+        g_autofree char *instead = is_name(word) || orch_label_of(labels, word)
+                                       ? orch_answer_words(labels, word, unit)
                                        : NULL;
         g_string_append_printf(out, "%s%s%s", i ? " " : "", instead ? instead : word,
                                has_comma ? "," : "");
@@ -65,15 +66,27 @@ static char *header_words(const char *header)
     return g_string_free(out, FALSE);
 }
 
-static void label_table(struct orch_table *table)
+static void label_table(GHashTable *labels, struct orch_table *table)
 {
     for (unsigned c = 0; c < orch_table_columns(table); c++) {
         const char *header = orch_table_header(table, c);
         if (orch_table_label(table, c) != header || orch_table_group(table, c))
             continue;
-        g_autofree char *words = header_words(header);
+        g_autofree char *words = header_words(labels, header);
         orch_table_set_heading(table, c, NULL, words);
     }
+}
+
+void orch_section_label(struct orch_section *section, const struct orch_trials *trials)
+{
+    if (!section->labels)
+        section->labels = orch_labels_new();
+    GHashTableIter iter;
+    gpointer name, label;
+    g_hash_table_iter_init(&iter, trials->labels);
+    while (g_hash_table_iter_next(&iter, &name, &label))
+        if (!g_hash_table_contains(section->labels, name))
+            g_hash_table_insert(section->labels, g_strdup(name), g_strdup(label));
 }
 
 void orch_section_words(struct orch_section *section)
@@ -81,8 +94,8 @@ void orch_section_words(struct orch_section *section)
     for (guint i = 0; i < section->blocks->len; i++) {
         struct orch_block *block = section->blocks->pdata[i];
         if (block->chart)
-            label_chart(block->chart);
+            label_chart(section->labels, block->chart);
         if (block->table)
-            label_table(block->table);
+            label_table(section->labels, block->table);
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/trials.h"
 
+#include "core/report/labels.h"
 #include "core/stats/numbers.h"
 #include "core/stats/same_trial.h"
 #include "core/stats/task.h"
@@ -72,6 +73,7 @@ static struct orch_trials *trials_new(struct orch_store *store)
     struct orch_trials *trials = g_new0(struct orch_trials, 1);
     trials->store = store;
     trials->all = g_ptr_array_new_with_free_func(free_trial);
+    trials->labels = orch_labels_new();
     return trials;
 }
 
@@ -87,6 +89,7 @@ void orch_trials_free(struct orch_trials *trials)
     if (!trials)
         return;
     g_ptr_array_unref(trials->all);
+    g_hash_table_unref(trials->labels);
     orch_disturbed_clear(&trials->disturbed);
     g_free(trials);
 }
@@ -197,12 +200,16 @@ struct orch_trials *orch_trials_of_item(const struct orch_plan *plan,
     g_autoptr(GPtrArray) experiments =
         orch_texts_from_json(json_is_object(item->spec) ? json_object_get(item->spec, key) : NULL);
     struct orch_trials *trials = trials_new(plan->store);
+    const struct orch_experiment *labelled = NULL;
     for (unsigned i = 0; i < plan->count; i++) {
         const struct orch_plan_item *trial = &plan->items[i];
         const struct orch_experiment *experiment = trial->cell->experiment;
         if (!is_meant(experiments, experiment->name) || trial->state == ORCH_PLAN_UNUSED ||
             experiment->skipped)
             continue;
+        if (experiment != labelled)
+            orch_labels_add(trials->labels, experiment->manifest);
+        labelled = experiment;
         bool done = trial->state == ORCH_PLAN_DONE && trial->run_key && plan->store;
         struct orch_run *run = done ? orch_store_run(plan->store, trial->run_key, NULL) : NULL;
         if (is_let_in(filter, keys, trial, run))

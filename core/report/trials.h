@@ -26,7 +26,8 @@ struct orch_trials {
     struct orch_store *store; /* borrowed; NULL: there is no store yet */
     GPtrArray *
         all; /* struct orch_report_trial *; a recipe's in declared order, a filter's newest first */
-    const char *who;                 /* the user whose runs count as "ours"; borrowed, or NULL */
+    GHashTable *labels; /* name -> label, of the plugins of the trials (core/report/labels.h) */
+    const char *who;    /* the user whose runs count as "ours"; borrowed, or NULL */
     struct orch_disturbed disturbed; /* runs excluded from times and rates; empty: none */
     struct orch_section *section;    /* the section that counts disturbed runs; borrowed, or NULL */
 };

@@ -218,7 +218,7 @@ static void add_answer(struct orch_section *section, const struct orch_section_g
 {
     const struct orch_grid *grid = g->grid;
     const struct orch_item_value *wanted = grid->wanted->pdata[0];
-    g_autofree char *name = orch_answer_words(wanted->name, grid->units[0]);
+    g_autofree char *name = orch_answer_words(grid->trials->labels, wanted->name, grid->units[0]);
     g_autofree char *label = words_of(g, base);
     g_autofree char *value = orch_number_format(orch_grid_spread(grid, base, 0).centre);
     g_autoptr(GString) text = g_string_new(NULL);

@@ -188,7 +188,7 @@ static void add_answer(struct orch_section *section, const struct orch_learn_out
             best = r;
         }
     }
-    g_autofree char *target = orch_answer_words(o->target, NULL);
+    g_autofree char *target = orch_answer_words(section->labels, o->target, NULL);
     if (best)
         g_string_append_printf(text, "%s predicts %s best, with a mean relative error of %.3g %%",
                                best->name, target, 100 * least);

@@ -25,13 +25,13 @@
  *     struct params { int64_t steps; double lr; };
  *     static const struct orch_param PARAMS[] = {
  *         ORCH_PARAM(struct params, steps, ORCH_INT, .def = "10", .min = "1",
- *                    .help = "steps to take"),
+ *                    .label = "steps", .help = "steps to take"),
  *         ORCH_PARAM(struct params, lr, ORCH_REAL, .def = "0.1", .min = "0",
- *                    .help = "learning rate"),
+ *                    .label = "learning rate", .help = "step size of SGD"),
  *     };
  *     static const struct orch_metric METRICS[] = {
  *         {.name = "loss", .better = ORCH_BETTER_MIN, .step_unit = "step",
- *          .help = "training loss"},
+ *          .label = "training loss", .help = "mean of the step's samples"},
  *     };
  *     static int run(void *state, const void *params, const struct orch_host *host)
  *     {
@@ -60,8 +60,9 @@ extern "C" {
 /** First eight bytes of every descriptor: "ORCHPLUG", little endian. */
 #define ORCH_PLUGIN_MAGIC UINT64_C(0x47554c504843524f)
 #define ORCH_ABI_MAJOR 1
-/** 1.1 appended orch_cost.unit to .steps and orch_host.slot; 1.2 appended orch_host.no_effect. */
-#define ORCH_ABI_MINOR 2
+/** 1.1 appended orch_cost.unit to .steps and orch_host.slot; 1.2 appended orch_host.no_effect;
+ * 1.3 appended orch_param.label, and orch_metric.label, .min and .max. */
+#define ORCH_ABI_MINOR 3
 /** The one symbol that the host looks up. */
 #define ORCH_PLUGIN_SYMBOL "orch_plugin_v1"
 
@@ -103,6 +104,9 @@ struct orch_param {
     const char *def;            /* default as text ("[]" for an empty list); NULL: see flags */
     const char *const *choices; /* NULL-terminated; for ORCH_ENUM, and lists of it */
     const char *help;
+
+    /* Since ABI 1.3. */
+    const char *label; /* what people read instead of the name: "learning rate" */
 };
 
 /** A parameter without default is required unless it carries this flag; then it is NULL or 0. */
@@ -121,6 +125,11 @@ struct orch_metric {
     uint32_t flags;        /* 0 */
     const char *step_unit; /* "epoch", "step", ...; NULL: a result, one value a trial */
     const char *help;
+
+    /* Since ABI 1.3. */
+    const char *label; /* what people read instead of the name, without the unit: "training loss" */
+    const char *min;   /* values beyond these are impossible: "0" and "1" of an accuracy. NULL: */
+    const char *max;   /* no bound */
 };
 
 /** One file that a trial leaves for others: `${experiment.name}` in a recipe. */

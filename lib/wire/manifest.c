@@ -23,6 +23,7 @@ static void param_free(void *pointer)
     g_free(spec->min);
     g_free(spec->max);
     g_free(spec->def);
+    g_free(spec->label);
     g_free(spec->help);
     g_strfreev(spec->choices);
     g_free(spec);
@@ -34,6 +35,9 @@ static void metric_free(void *pointer)
     g_free(spec->name);
     g_free(spec->unit);
     g_free(spec->step_unit);
+    g_free(spec->label);
+    g_free(spec->min);
+    g_free(spec->max);
     g_free(spec->help);
     g_free(spec->pattern);
     g_free(spec);

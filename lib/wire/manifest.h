@@ -16,13 +16,14 @@ struct orch_param_spec {
     uint32_t type;  /* enum orch_type, optionally with ORCH_LIST */
     uint32_t flags; /* ORCH_PARAM_* */
     size_t offset;  /* compiled plugins only; not sent */
-    char *unit, *min, *max, *def, *help;
+    char *unit, *min, *max, *def, *label, *help;
     char **choices;  /* NULL-terminated, or NULL */
     bool keeps_text; /* of a program: a number reaches it as it is written; not sent */
 };
 
 struct orch_metric_spec {
-    char *name, *unit, *step_unit, *help;
+    char *name, *unit, *step_unit, *label, *help;
+    char *min, *max; /* no value is beyond them */
     enum orch_better better;
     char *pattern; /* wrapped programs with metrics_from REGEX: PCRE with one group */
 };

@@ -71,6 +71,7 @@ static json_t *encode_param(const void *row)
     put_text(object, "max", spec->max);
     put_text(object, "default", spec->def);
     put_words(object, "choices", spec->choices);
+    put_text(object, "label", spec->label);
     put_text(object, "help", spec->help);
     return object;
 }
@@ -83,6 +84,9 @@ static json_t *encode_metric(const void *row)
     put_text(object, "unit", spec->unit);
     put_text(object, "better", BETTER[spec->better <= ORCH_BETTER_MAX ? spec->better : 0]);
     put_text(object, "step_unit", spec->step_unit);
+    put_text(object, "min", spec->min);
+    put_text(object, "max", spec->max);
+    put_text(object, "label", spec->label);
     put_text(object, "help", spec->help);
     put_text(object, "pattern", spec->pattern);
     return object;
@@ -210,6 +214,7 @@ static bool decode_param(struct orch_manifest *manifest, const json_t *row, cons
     spec->min = take_text(row, "min");
     spec->max = take_text(row, "max");
     spec->def = take_text(row, "default");
+    spec->label = take_text(row, "label");
     spec->help = take_text(row, "help");
     return take_words(row, "choices", &spec->choices, error);
 }
@@ -224,6 +229,9 @@ static bool decode_metric(struct orch_manifest *manifest, const json_t *row, con
     spec->better = (enum orch_better)better;
     spec->unit = take_text(row, "unit");
     spec->step_unit = take_text(row, "step_unit");
+    spec->min = take_text(row, "min");
+    spec->max = take_text(row, "max");
+    spec->label = take_text(row, "label");
     spec->help = take_text(row, "help");
     spec->pattern = take_text(row, "pattern");
     return true;

@@ -25,9 +25,11 @@ struct params {
 static const char *const GRADIENTS[] = {"at_once", "accumulated", NULL};
 
 static const struct orch_param PARAMS[] = {
-    ORCH_PARAM(struct params, copies, ORCH_INT, .def = "1", .min = "1", .max = "4096",
+    ORCH_PARAM(struct params, copies, ORCH_INT, .label = "copies", .def = "1", .min = "1",
+               .max = "4096",
                .help = "M: copies of each sample in its batch, each with its own transforms"),
-    ORCH_PARAM(struct params, gradient, ORCH_ENUM, .def = "at_once", .choices = GRADIENTS,
+    ORCH_PARAM(struct params, gradient, ORCH_ENUM, .label = "gradient", .def = "at_once",
+               .choices = GRADIENTS,
                .help = "at_once: one pass over copies x batch images, whose batch norms see all; "
                        "accumulated: a pass for each copy, then one update"),
     ORCH_TRAINING_DATA_PARAMS_OF(struct params, "[crop 4, flip, cutout 16]"),
@@ -36,10 +38,16 @@ static const struct orch_param PARAMS[] = {
 };
 static const struct orch_metric METRICS[] = {
     {.name = "copying_share",
+     .label = "copying share",
+     .min = "0",
+     .max = "1",
      .step_unit = "epoch",
      .better = ORCH_BETTER_MIN,
      .help = "time of the loader's threads for making images, as a share of the epoch's training"},
     {.name = "waiting_share",
+     .label = "waiting share",
+     .min = "0",
+     .max = "1",
      .step_unit = "epoch",
      .better = ORCH_BETTER_MIN,
      .help = "share of the epoch's training in which a step waited for its images"},

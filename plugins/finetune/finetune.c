@@ -16,17 +16,19 @@ struct params {
 static const char *const MODES[] = {"full", "feature", "scratch", NULL};
 
 static const struct orch_param PARAMS[] = {
-    ORCH_PARAM(struct params, mode, ORCH_ENUM, .def = "full", .choices = MODES,
+    ORCH_PARAM(struct params, mode, ORCH_ENUM, .label = "mode", .def = "full", .choices = MODES,
                .help =
                    "full: all layers learn; feature: only a new head does; scratch: no weights"),
-    ORCH_TRAINING_ROW(struct params, weights, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
-                      .help =
-                          "base network: ${experiment.weights}, or a .safetensors or .pth file"),
-    ORCH_TRAINING_ROW(struct params, cache_features, ORCH_BOOL, .def = "true",
+    ORCH_TRAINING_ROW(
+        struct params, weights, ORCH_ARTIFACT, .label = "weights", .flags = ORCH_PARAM_OPTIONAL,
+        .help = "base network: ${experiment.weights}, or a .safetensors or .pth file"),
+    ORCH_TRAINING_ROW(struct params, cache_features, ORCH_BOOL, .label = "cache features",
+                      .def = "true",
                       .help = "mode feature: compute the frozen layers' outputs once"),
-    ORCH_TRAINING_ROW(struct params, freeze, ORCH_INT, .def = "0", .min = "0",
+    ORCH_TRAINING_ROW(struct params, freeze, ORCH_INT, .label = "freeze", .def = "0", .min = "0",
                       .help = "mode full: layer groups below this one keep their weights"),
-    ORCH_TRAINING_ROW(struct params, layer_rates, ORCH_LIST | ORCH_REAL, .def = "[]", .min = "0",
+    ORCH_TRAINING_ROW(struct params, layer_rates, ORCH_LIST | ORCH_REAL, .label = "layer rates",
+                      .def = "[]", .min = "0",
                       .help = "factor of the learning rate for each layer group, from the stem on"),
     ORCH_TRAINING_DATA_PARAMS(struct params),
     ORCH_TRAINING_NET_PARAMS(struct params),

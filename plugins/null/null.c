@@ -8,12 +8,12 @@ struct params {
 };
 
 static const struct orch_param PARAMS[] = {
-    ORCH_PARAM(struct params, metrics, ORCH_INT, .def = "0", .min = "0", .max = "100000000",
-               .help = "points of the metric 'value' to report"),
+    ORCH_PARAM(struct params, metrics, ORCH_INT, .label = "metrics", .def = "0", .min = "0",
+               .max = "100000000", .help = "points of the metric 'value' to report"),
 };
 
 static const struct orch_metric METRICS[] = {
-    {.name = "value", .step_unit = "step", .help = "a saw tooth between 0 and 1"},
+    {.name = "value", .label = "value", .step_unit = "step", .help = "a saw tooth between 0 and 1"},
 };
 
 static int run(void *state, const void *params, const struct orch_host *host)

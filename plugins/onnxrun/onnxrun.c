@@ -25,97 +25,148 @@ static const char *const PRECISIONS[] = {"fp32", "fp16", NULL};
 static const char *const CLOCKS[] = {"wall", "processor", NULL};
 
 static const struct orch_param PARAMS[] = {
-    ORCH_PARAM(struct onnxrun_params, onnx, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
+    ORCH_PARAM(struct onnxrun_params, onnx, ORCH_ARTIFACT, .label = "ONNX file",
+               .flags = ORCH_PARAM_OPTIONAL,
                .help = "the network: an ONNX file, or ${experiment.onnx}; without it, network net "
                        "is exported first"),
-    ORCH_PARAM(struct onnxrun_params, engine, ORCH_ENUM, .def = "onnxruntime", .choices = ENGINES,
+    ORCH_PARAM(struct onnxrun_params, engine, ORCH_ENUM, .label = "engine", .def = "onnxruntime",
+               .choices = ENGINES,
                .help = "the program that runs it: ONNX Runtime, or OpenCV's DNN module"),
-    ORCH_PARAM(struct onnxrun_params, precision, ORCH_ENUM, .def = "fp32", .choices = PRECISIONS,
+    ORCH_PARAM(struct onnxrun_params, precision, ORCH_ENUM, .label = "precision", .def = "fp32",
+               .choices = PRECISIONS,
                .help = "fp16: weights and values are converted to half precision first"),
-    ORCH_PARAM(struct onnxrun_params, batch, ORCH_INT, .def = "1", .min = "1", .max = "4096",
-               .unit = "images", .help = "inputs that are run together"),
-    ORCH_PARAM(struct onnxrun_params, count, ORCH_INT, .def = "32", .min = "1", .max = "1000000",
-               .unit = "images", .help = "random inputs, and images, that are run in all"),
-    ORCH_PARAM(struct onnxrun_params, input, ORCH_STRING, .flags = ORCH_PARAM_OPTIONAL,
+    ORCH_PARAM(struct onnxrun_params, batch, ORCH_INT, .label = "batch", .def = "1", .min = "1",
+               .max = "4096", .unit = "images", .help = "inputs that are run together"),
+    ORCH_PARAM(struct onnxrun_params, count, ORCH_INT, .label = "count", .def = "32", .min = "1",
+               .max = "1000000", .unit = "images",
+               .help = "random inputs, and images, that are run in all"),
+    ORCH_PARAM(struct onnxrun_params, input, ORCH_STRING, .label = "input",
+               .flags = ORCH_PARAM_OPTIONAL,
                .help = "shape of one input, where the file leaves it open: 3x224x224"),
-    ORCH_PARAM(struct onnxrun_params, images, ORCH_STRING, .flags = ORCH_PARAM_OPTIONAL,
+    ORCH_PARAM(struct onnxrun_params, images, ORCH_STRING, .label = "images",
+               .flags = ORCH_PARAM_OPTIONAL,
                .help = "besides random inputs: a data set, or a folder with test/CLASS/*.png or "
                        ".jpg, of which test images are run"),
-    ORCH_PARAM(struct onnxrun_params, data_root, ORCH_PATH,
+    ORCH_PARAM(struct onnxrun_params, data_root, ORCH_PATH, .label = "data folder",
                .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,
                .help = "folder to look for images (default: $ORCH_DATA, the cache, "
                        "/usr/share/datasets)"),
-    ORCH_PARAM(struct onnxrun_params, samples, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
+    ORCH_PARAM(struct onnxrun_params, samples, ORCH_ARTIFACT, .label = "samples",
+               .flags = ORCH_PARAM_OPTIONAL,
                .help = "inputs in a file, with what is expected of them: a trainer's "
                        "${experiment.samples}, another engine's ${experiment.outputs}"),
-    ORCH_PARAM(struct onnxrun_params, net, ORCH_STRING, .flags = ORCH_PARAM_OPTIONAL,
+    ORCH_PARAM(struct onnxrun_params, net, ORCH_STRING, .label = "network",
+               .flags = ORCH_PARAM_OPTIONAL,
                .help = "architecture of the network, one of docs/networks.md: outputs are "
                        "compared with those of LibTorch"),
-    ORCH_PARAM(struct onnxrun_params, weights, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
+    ORCH_PARAM(struct onnxrun_params, weights, ORCH_ARTIFACT, .label = "weights",
+               .flags = ORCH_PARAM_OPTIONAL,
                .help =
                    "weights of network net: ${experiment.weights}, a .safetensors or a .pth file; "
                    "without it and onnx, initial values"),
-    ORCH_PARAM(struct onnxrun_params, classes, ORCH_INT, .def = "0", .min = "0", .max = "1000000",
+    ORCH_PARAM(struct onnxrun_params, classes, ORCH_INT, .label = "classes", .def = "0", .min = "0",
+               .max = "1000000",
                .help = "outputs of network net, a detector's with the background; 0: as the "
                        "weights or the images say, else its own"),
-    ORCH_PARAM(struct onnxrun_params, opset, ORCH_INT, .def = "17", .min = "13", .max = "21",
+    ORCH_PARAM(struct onnxrun_params, opset, ORCH_INT, .label = "ONNX opset", .def = "17",
+               .min = "13", .max = "21",
                .help = "version of ONNX's operators in which network net is exported"),
-    ORCH_PARAM(struct onnxrun_params, fold_norms, ORCH_BOOL, .def = "false",
+    ORCH_PARAM(struct onnxrun_params, fold_norms, ORCH_BOOL, .label = "fold norms", .def = "false",
                .help = "batch norms are exported as part of the convolutions before them"),
-    ORCH_PARAM(struct onnxrun_params, repeats, ORCH_INT, .def = "30", .min = "1", .max = "100000",
-               .help = "runs of one batch that are timed"),
-    ORCH_PARAM(struct onnxrun_params, warmup, ORCH_INT, .def = "5", .min = "0", .max = "100000",
-               .help = "runs before them that are not"),
-    ORCH_PARAM(struct onnxrun_params, clock, ORCH_ENUM, .def = "wall", .choices = CLOCKS,
+    ORCH_PARAM(struct onnxrun_params, repeats, ORCH_INT, .label = "repeats", .def = "30",
+               .min = "1", .max = "100000", .help = "runs of one batch that are timed"),
+    ORCH_PARAM(struct onnxrun_params, warmup, ORCH_INT, .label = "warmup", .def = "5", .min = "0",
+               .max = "100000", .help = "runs before them that are not"),
+    ORCH_PARAM(struct onnxrun_params, clock, ORCH_ENUM, .label = "clock", .def = "wall",
+               .choices = CLOCKS,
                .help = "processor: time that threads computed, in sum, where other programs use "
                        "the machine"),
-    ORCH_PARAM(struct onnxrun_params, pictures, ORCH_INT, .def = "4", .min = "0", .max = "100",
-               .unit = "images", .help = "samples that are drawn with their boxes; 0: none"),
-    ORCH_PARAM(struct onnxrun_params, score, ORCH_REAL, .def = "0.4", .min = "0", .max = "1",
-               .help = "lowest score of a box that is drawn"),
-    ORCH_PARAM(struct onnxrun_params, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",
-               .help = "processor threads; 0: as many as the trial's slot has"),
+    ORCH_PARAM(struct onnxrun_params, pictures, ORCH_INT, .label = "pictures", .def = "4",
+               .min = "0", .max = "100", .unit = "images",
+               .help = "samples that are drawn with their boxes; 0: none"),
+    ORCH_PARAM(struct onnxrun_params, score, ORCH_REAL, .label = "score", .def = "0.4", .min = "0",
+               .max = "1", .help = "lowest score of a box that is drawn"),
+    ORCH_PARAM(struct onnxrun_params, threads, ORCH_INT, .label = "threads", .def = "0", .min = "0",
+               .max = "1024", .help = "processor threads; 0: as many as the trial's slot has"),
 };
 
 #define DIFFERENCES(group, of)                                                                     \
     {.name = group "_absolute",                                                                    \
+     .label = "largest difference, " group " inputs",                                              \
+     .min = "0",                                                                                   \
      .better = ORCH_BETTER_MIN,                                                                    \
      .help = "largest difference from the reference, " of},                                        \
         {.name = group "_relative",                                                                \
+         .label = "largest relative difference, " group " inputs",                                 \
+         .min = "0",                                                                               \
          .better = ORCH_BETTER_MIN,                                                                \
          .help = "largest difference, divided by the reference's value, " of},                     \
         {.name = group "_tolerance",                                                               \
+         .label = "tolerance, " group " inputs",                                                   \
+         .min = "0",                                                                               \
          .better = ORCH_BETTER_MIN,                                                                \
          .help = "smallest r for which all values agree within r |value| + 0.01 r, " of},          \
     {                                                                                              \
-        .name = group "_same_top", .better = ORCH_BETTER_MAX,                                      \
+        .name = group "_same_top", .label = "same class, " group " inputs", .min = "0",            \
+        .max = "1", .better = ORCH_BETTER_MAX,                                                     \
         .help = "share of rows whose largest value is of the same class, " of                      \
     }
 
 static const struct orch_metric METRICS[] = {
     {.name = "latency",
+     .label = "latency",
+     .min = "0",
      .unit = "ms",
      .better = ORCH_BETTER_MIN,
      .help = "time of a batch: the median of the timed runs"},
-    {.name = "latency_low", .unit = "ms", .help = "10 % quantile of the timed runs"},
-    {.name = "latency_high", .unit = "ms", .help = "90 % quantile of the timed runs"},
+    {.name = "latency_low",
+     .label = "10 % quantile of the latency",
+     .min = "0",
+     .unit = "ms",
+     .help = "10 % quantile of the timed runs"},
+    {.name = "latency_high",
+     .label = "90 % quantile of the latency",
+     .min = "0",
+     .unit = "ms",
+     .help = "90 % quantile of the timed runs"},
     {.name = "throughput",
+     .label = "throughput",
+     .min = "0",
      .unit = "images/s",
      .better = ORCH_BETTER_MAX,
      .help = "batch / latency"},
     {.name = "trainer_latency",
+     .label = "trainer latency",
+     .min = "0",
      .unit = "ms",
      .better = ORCH_BETTER_MIN,
      .help = "median time of the same batch by LibTorch"},
-    {.name = "run_latency", .unit = "ms", .step_unit = "run", .help = "time of each timed run"},
-    {.name = "open_time", .unit = "s", .help = "time in which the engine opened the file"},
-    {.name = "used_threads", .help = "processor threads of the engine"},
-    {.name = "opset", .help = "opset of the file"},
-    {.name = "not_finite", .help = "values of the outputs that are NaN or infinite"},
+    {.name = "run_latency",
+     .label = "run latency",
+     .min = "0",
+     .unit = "ms",
+     .step_unit = "run",
+     .help = "time of each timed run"},
+    {.name = "open_time",
+     .label = "time to open the file",
+     .min = "0",
+     .unit = "s",
+     .help = "time in which the engine opened the file"},
+    {.name = "used_threads", .label = "used threads", .help = "processor threads of the engine"},
+    {.name = "opset", .label = "ONNX opset", .help = "opset of the file"},
+    {.name = "not_finite",
+     .label = "values that are not finite",
+     .help = "values of the outputs that are NaN or infinite"},
     {.name = "accuracy",
+     .label = "accuracy",
+     .min = "0",
+     .max = "1",
      .better = ORCH_BETTER_MAX,
      .help = "share of the images whose label has the largest value"},
     {.name = "map",
+     .label = "mAP",
+     .min = "0",
+     .max = "1",
      .better = ORCH_BETTER_MAX,
      .help = "mean average precision of a detector on samples with objects (VOC 2007, IoU 0.5)"},
     DIFFERENCES(ORCH_SAMPLE_RANDOM, "random inputs"),

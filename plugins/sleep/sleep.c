@@ -9,12 +9,16 @@ struct params {
 };
 
 static const struct orch_param PARAMS[] = {
-    ORCH_PARAM(struct params, seconds, ORCH_DURATION, .unit = "s", .def = "1", .min = "0",
-               .max = "1d", .help = "how long to wait"),
+    ORCH_PARAM(struct params, seconds, ORCH_DURATION, .label = "seconds", .unit = "s", .def = "1",
+               .min = "0", .max = "1d", .help = "how long to wait"),
 };
 
 static const struct orch_metric METRICS[] = {
-    {.name = "slept_s", .unit = "s", .help = "time that the wait took"},
+    {.name = "slept_s",
+     .label = "slept time",
+     .min = "0",
+     .unit = "s",
+     .help = "time that the wait took"},
 };
 
 /* Maximum delay before a cancel is noticed. */

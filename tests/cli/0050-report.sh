@@ -25,7 +25,7 @@ command: [python3, job.py, "${mode}", "${lr}", "${batch}"]
 metrics_from: lines
 parameters:
   mode: {type: string, default: full}
-  lr: {type: real, default: 0.1}
+  lr: {type: real, default: 0.1, label: learning rate}
   batch: {type: int, default: 64}
 metrics:
   accuracy: {better: max, step: epoch}
@@ -193,9 +193,9 @@ has 'wall_s (s)'
 ok orch table --rows lr --value 'result final' --format latex
 has '\begin{tabular}'
 ok orch table --rows lr --value 'result final' --format markdown --across
-has '| learning rate'
+has '| lr'
 ok orch table --rows lr --value 'result final' --format markdown
-has '| experiment | learning rate'
+has '| experiment | lr'
 fails 2 orch table --rows lrr --value final
 says "none of 8 runs has a 'lrr'"
 fails 2 orch table --rows lr --value 'result finale'

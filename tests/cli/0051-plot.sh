@@ -6,7 +6,7 @@ cat >exp/fit.plugin <<'Y'
 plugin: fit
 command: [sh, fit.sh, "${lr}", "${mode}", "${workers}", "${repeat}"]
 parameters:
-  lr: { type: real, default: 0.1 }
+  lr: { type: real, default: 0.1, label: learning rate }
   mode: { type: string, default: full }
   workers: { type: int, default: 1 }
 metrics:
@@ -98,7 +98,7 @@ assert charts["Names"]["kind"] == "bar"                         # names are cate
 ' || _fail 'the charts of the report'
 # the same without a recipe
 ok orch plot --x step --y loss --by lr -w experiment=fit --ascii
-has 'A learning rate 0.1   B learning rate 0.01'
+has 'A lr 0.1   B lr 0.01'
 has 'loss (nats)'
 has 'n = 3'
 has step
@@ -115,7 +115,7 @@ has 'repeat 2'
 ok orch plot --y loss --kind histogram -w experiment=fit
 has points
 ok orch plot --kind heat --x lr --y repeat --z loss -w experiment=fit
-has 'repeat (down) by learning rate (across)'
+has 'repeat (down) by lr (across)'
 ok orch plot --kind heat --x experiment --y repeat --z loss -w experiment=fit
 has 'means are also over lr'
 ok orch plot --x rate --y loss -w experiment=scale

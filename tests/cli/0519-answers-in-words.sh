@@ -11,14 +11,14 @@ open("rows.csv", "w").write("class,images,AP (VOC 2007)\n" + "".join(f"kind {i},
 P
 cat >train.plugin <<'Y'
 command: [python3, train.py, "${net}", "${workers}", "${lr}", "${repeat}"]
-parameters: { net: { type: string, default: small }, workers: { type: int, default: 1 }, lr: { type: real, default: 1 }, pinned: { type: bool, default: true } }
+parameters: { net: { type: string, default: small }, workers: { type: int, default: 1 }, lr: { type: real, default: 1, label: learning rate }, pinned: { type: bool, default: true } }
 metrics:
-  images_per_s: { better: max, unit: images/s }
-  val_acc: { better: max }
-  conv_params: { better: none }
+  images_per_s: { better: max, unit: images/s, label: images per second }
+  val_acc: { better: max, label: validation accuracy }
+  conv_params: { better: none, label: convolution parameters }
   epoch_time_s: { better: min, unit: s }
   image_channels: { better: none, unit: channels }
-  train_images: { better: none, unit: images }
+  train_images: { better: none, unit: images, label: training images }
   share: { better: none }
   solved: { better: max }
 artifacts: { rows: { path: rows.csv } }

@@ -11,8 +11,8 @@ print(json.dumps({"final_accuracy": base, "best_accuracy": base + 0.1, "epoch_ti
 P
 cat >train.plugin <<'Y'
 command: [python3, train.py, "${scaling}", "${lr}", "${epochs}", "${repeat}"]
-parameters: { scaling: { type: string, default: strong }, lr: { type: real, default: 0.1 }, epochs: { type: int, default: 3 } }
-metrics: { train_loss: { better: min, step: epoch }, final_accuracy: { better: max }, best_accuracy: { better: max }, epoch_time: { better: min, unit: s } }
+parameters: { scaling: { type: string, default: strong }, lr: { type: real, default: 0.1, label: learning rate }, epochs: { type: int, default: 3 } }
+metrics: { train_loss: { better: min, step: epoch, label: training loss }, final_accuracy: { better: max }, best_accuracy: { better: max }, epoch_time: { better: min, unit: s } }
 Y
 cat >a.recipe <<'R'
 format: 1

@@ -35,7 +35,7 @@ for name, want in (("first dataset=-", [0.6, 0.7]), ("second dataset=-", [0.2, 0
 # with --by: what the user names stays, the task is added
 ok orch plot --y acc --x step --by lr
 has 'second, -'
-has 'learning rate 0.2'
+has 'lr 0.2'
 ok orch plot --y acc --x lr --by experiment,dataset,class_count
 says_not 'different tasks'
 # a heat map has panels instead

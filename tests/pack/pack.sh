@@ -23,7 +23,7 @@ command: [python3, job.py, "${mode}", "${lr}"]
 metrics_from: lines
 parameters:
   mode: {type: string, default: full}
-  lr: {type: real, default: 0.1}
+  lr: {type: real, default: 0.1, label: learning rate}
 metrics:
   accuracy: {better: max, step: epoch}
   final: {better: max}

@@ -115,8 +115,8 @@ static void test_layout(void **state)
     assert_int_equal(OLD_HOST_BYTES, 128);
     assert_int_equal(offsetof(struct orch_plugin, run), 176);
     assert_int_equal(sizeof(struct orch_plugin), 192);
-    assert_int_equal(sizeof(struct orch_param), 72);
-    assert_int_equal(sizeof(struct orch_metric), 40);
+    assert_int_equal(offsetof(struct orch_param, label), 72);
+    assert_int_equal(offsetof(struct orch_metric, label), 40);
     assert_int_equal(sizeof(struct orch_artifact), 16);
     assert_int_equal(sizeof(struct orch_needs), 24);
 }

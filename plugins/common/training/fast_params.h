@@ -12,53 +12,60 @@
 
 /** Rows of the parameter table for a struct with a member `t` of type struct orch_training. */
 #define ORCH_TRAINING_FAST_PARAMS(owner)                                                           \
-    ORCH_TRAINING_ROW(owner, lr_start, ORCH_REAL, .def = "0", .min = "0", .max = "1",              \
-                      .help = "share of lr at which the warm-up begins"),                          \
-        ORCH_TRAINING_ROW(owner, lr_end, ORCH_REAL, .def = "0", .min = "0", .max = "1",            \
+    ORCH_TRAINING_ROW(owner, lr_start, ORCH_REAL, .label = "first learning rate", .def = "0",      \
+                      .min = "0", .max = "1", .help = "share of lr at which the warm-up begins"),  \
+        ORCH_TRAINING_ROW(owner, lr_end, ORCH_REAL, .label = "last learning rate", .def = "0",     \
+                          .min = "0", .max = "1",                                                  \
                           .help = "schedules cosine and linear: share of lr at the end"),          \
-        ORCH_TRAINING_ROW(owner, layer_rates, ORCH_LIST | ORCH_REAL, .def = "[]", .min = "0",      \
+        ORCH_TRAINING_ROW(owner, layer_rates, ORCH_LIST | ORCH_REAL, .label = "layer rates",       \
+                          .def = "[]", .min = "0",                                                 \
                           .help = "factor of the learning rate for each layer group, from the "    \
                                   "stem on"),                                                      \
-        ORCH_TRAINING_ROW(owner, label_smoothing, ORCH_REAL, .def = "0", .min = "0",               \
-                          .max = "0.99",                                                           \
+        ORCH_TRAINING_ROW(owner, label_smoothing, ORCH_REAL, .label = "label smoothing",           \
+                          .def = "0", .min = "0", .max = "0.99",                                   \
                           .help = "share of a label that all classes have alike, in training"),    \
-        ORCH_TRAINING_ROW(owner, norm_bias_rate, ORCH_REAL, .def = "1", .min = "0.001",            \
-                          .max = "1000",                                                           \
+        ORCH_TRAINING_ROW(owner, norm_bias_rate, ORCH_REAL, .label = "rate of norms and biases",   \
+                          .def = "1", .min = "0.001", .max = "1000",                               \
                           .help = "factor of the learning rate of batch norms' biases; they "      \
                                   "decay as fast as other weights"),                               \
-        ORCH_TRAINING_ROW(owner, freeze_norm_scale, ORCH_BOOL, .def = "false",                     \
-                          .help = "keep the scales of batch norms at 1"),                          \
-        ORCH_TRAINING_ROW(owner, whiten, ORCH_BOOL, .def = "false",                                \
+        ORCH_TRAINING_ROW(owner, freeze_norm_scale, ORCH_BOOL, .label = "freeze norm scale",       \
+                          .def = "false", .help = "keep the scales of batch norms at 1"),          \
+        ORCH_TRAINING_ROW(owner, whiten, ORCH_BOOL, .label = "whiten", .def = "false",             \
                           .help = "the first convolution's filters whiten the patches of the "     \
                                   "training images, and keep their values"),                       \
-        ORCH_TRAINING_ROW(                                                                         \
-            owner, whiten_epsilon, ORCH_REAL, .def = "0.0005", .min = "1e-9", .max = "1000",       \
-            .help = "whiten: constant that is added to the variance of each direction"),           \
-        ORCH_TRAINING_ROW(owner, filter_init, ORCH_ENUM, .def = "usual",                           \
+        ORCH_TRAINING_ROW(owner, whiten_epsilon, ORCH_REAL, .label = "epsilon of the whitening",   \
+                          .def = "0.0005", .min = "1e-9", .max = "1000",                           \
+                          .help =                                                                  \
+                              "whiten: constant that is added to the variance of each direction"), \
+        ORCH_TRAINING_ROW(owner, filter_init, ORCH_ENUM, .label = "filter init", .def = "usual",   \
                           .choices = ORCH_TRAINING_FILTER_INIT_NAMES,                              \
                           .help = "dirac: the first filters of a convolution pass its inputs on "  \
                                   "unchanged"),                                                    \
-        ORCH_TRAINING_ROW(owner, average, ORCH_ENUM, .def = "none",                                \
+        ORCH_TRAINING_ROW(owner, average, ORCH_ENUM, .label = "average", .def = "none",            \
                           .choices = ORCH_TRAINING_AVERAGE_NAMES,                                  \
                           .help = "validate and save an average of the weights over the steps; "   \
                                   "lookahead: training goes on from it"),                          \
-        ORCH_TRAINING_ROW(owner, average_every, ORCH_INT, .def = "5", .min = "1", .max = "100000", \
-                          .unit = "steps", .help = "between updates of the average"),              \
-        ORCH_TRAINING_ROW(owner, average_decay, ORCH_REAL, .def = "0.95", .min = "0",              \
-                          .max = "0.99999",                                                        \
+        ORCH_TRAINING_ROW(owner, average_every, ORCH_INT, .label = "average every", .def = "5",    \
+                          .min = "1", .max = "100000", .unit = "steps",                            \
+                          .help = "between updates of the average"),                               \
+        ORCH_TRAINING_ROW(owner, average_decay, ORCH_REAL, .label = "average decay",               \
+                          .def = "0.95", .min = "0", .max = "0.99999",                             \
                           .help = "weight of the average after a step; lookahead: at the end"),    \
-        ORCH_TRAINING_ROW(owner, first_size, ORCH_INT, .def = "0", .min = "0", .max = "4096",      \
-                          .unit = "pixels",                                                        \
+        ORCH_TRAINING_ROW(owner, first_size, ORCH_INT, .label = "first size", .def = "0",          \
+                          .min = "0", .max = "4096", .unit = "pixels",                             \
                           .help = "side to which the first images are reduced; 0: none are"),      \
-        ORCH_TRAINING_ROW(owner, growth, ORCH_REAL, .def = "0.5", .min = "0", .max = "1",          \
+        ORCH_TRAINING_ROW(owner, growth, ORCH_REAL, .label = "growth", .def = "0.5", .min = "0",   \
+                          .max = "1",                                                              \
                           .help = "first_size: share of the epochs in which images grow to "       \
                                   "their whole size"),                                             \
-        ORCH_TRAINING_ROW(owner, flip_alternate, ORCH_BOOL, .def = "false",                        \
+        ORCH_TRAINING_ROW(owner, flip_alternate, ORCH_BOOL, .label = "flip alternate",             \
+                          .def = "false",                                                          \
                           .help = "an image that is flipped in one epoch is not in the next"),     \
-        ORCH_TRAINING_ROW(owner, pad_ahead, ORCH_BOOL, .def = "false",                             \
+        ORCH_TRAINING_ROW(owner, pad_ahead, ORCH_BOOL, .label = "pad ahead", .def = "false",       \
                           .flags = ORCH_PARAM_NEUTRAL,                                             \
                           .help = "pad the images for their crops once; changes no batch"),        \
-        ORCH_TRAINING_ROW(owner, test_flip_below, ORCH_REAL, .def = "0", .min = "0", .max = "1",   \
+        ORCH_TRAINING_ROW(owner, test_flip_below, ORCH_REAL, .label = "test flip below",           \
+                          .def = "0", .min = "0", .max = "1",                                      \
                           .help = "validate images whose largest probability is at most this "     \
                                   "with their mirror images; 0: none, 1: all")
 

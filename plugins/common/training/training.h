@@ -73,31 +73,37 @@ struct orch_training {
 
 /** The rows of data, with the default of `transforms`. */
 #define ORCH_TRAINING_DATA_PARAMS_OF(owner, transforms_default)                                    \
-    ORCH_TRAINING_ROW(owner, dataset, ORCH_STRING, .def = "fashion-mnist",                         \
+    ORCH_TRAINING_ROW(owner, dataset, ORCH_STRING, .label = "dataset", .def = "fashion-mnist",     \
                       .help =                                                                      \
                           "fashion-mnist, mnist, cifar10, cifar100, synthetic, or a folder of "    \
                           "images"),                                                               \
-        ORCH_TRAINING_ROW(owner, data_root, ORCH_PATH,                                             \
+        ORCH_TRAINING_ROW(owner, data_root, ORCH_PATH, .label = "data folder",                     \
                           .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,                       \
                           .help = "folder to look for it (default: $ORCH_DATA, the cache, "        \
                                   "/usr/share/datasets)"),                                         \
-        ORCH_TRAINING_ROW(owner, classes, ORCH_LIST | ORCH_INT, .def = "[]", .min = "0",           \
-                          .help = "use only these classes, renumbered; empty: all"),               \
-        ORCH_TRAINING_ROW(owner, per_class, ORCH_INT, .def = "0", .min = "0",                      \
+        ORCH_TRAINING_ROW(owner, classes, ORCH_LIST | ORCH_INT, .label = "classes", .def = "[]",   \
+                          .min = "0", .help = "use only these classes, renumbered; empty: all"),   \
+        ORCH_TRAINING_ROW(owner, per_class, ORCH_INT, .label = "images per class", .def = "0",     \
+                          .min = "0",                                                              \
                           .help = "training images of each class, drawn by the seed; 0: all"),     \
-        ORCH_TRAINING_ROW(owner, image_size, ORCH_INT, .def = "224", .min = "8", .max = "1024",    \
-                          .unit = "pixels", .help = "side of the images of a folder"),             \
-        ORCH_TRAINING_ROW(owner, val_images, ORCH_INT, .def = "1000", .min = "0",                  \
+        ORCH_TRAINING_ROW(owner, image_size, ORCH_INT, .label = "image size", .def = "224",        \
+                          .min = "8", .max = "1024", .unit = "pixels",                             \
+                          .help = "side of the images of a folder"),                               \
+        ORCH_TRAINING_ROW(owner, val_images, ORCH_INT, .label = "validation images",               \
+                          .def = "1000", .min = "0",                                               \
                           .help = "images to validate on in each epoch, always the same ones; "    \
                                   "0: all"),                                                       \
-        ORCH_TRAINING_ROW(owner, full_validation, ORCH_BOOL, .def = "true",                        \
+        ORCH_TRAINING_ROW(owner, full_validation, ORCH_BOOL, .label = "full validation",           \
+                          .def = "true",                                                           \
                           .help = "after the last epoch validate on all images as well"),          \
         ORCH_TRAINING_ROW(                                                                         \
-            owner, crop_pad, ORCH_INT, .def = "0", .min = "0", .max = "64", .unit = "pixels",      \
+            owner, crop_pad, ORCH_INT, .label = "crop padding", .def = "0", .min = "0",            \
+            .max = "64", .unit = "pixels",                                                         \
             .help = "pad the image and crop it at a random place, by up to this many pixels"),     \
-        ORCH_TRAINING_ROW(owner, flip, ORCH_BOOL, .def = "false",                                  \
+        ORCH_TRAINING_ROW(owner, flip, ORCH_BOOL, .label = "flip", .def = "false",                 \
                           .help = "mirror every other image"),                                     \
-        ORCH_TRAINING_ROW(owner, transforms, ORCH_LIST | ORCH_STRING, .def = transforms_default,   \
+        ORCH_TRAINING_ROW(owner, transforms, ORCH_LIST | ORCH_STRING, .label = "transforms",       \
+                          .def = transforms_default,                                               \
                           .help = "instead of crop_pad and flip: crop PIXELS, flip, cutout SIDE, " \
                                   "erase, in this order (docs/data.md)")
 
@@ -105,42 +111,47 @@ struct orch_training {
 
 /** The rows of optimization, with the defaults of `batch`, `lr` and `weight_decay`. */
 #define ORCH_TRAINING_OPTIMIZER_PARAMS(owner, batch_default, lr_default, decay_default)            \
-    ORCH_TRAINING_ROW(owner, batch, ORCH_INT, .def = (batch_default), .min = "1", .max = "65536",  \
-                      .unit = "images", .help = "batch size"),                                     \
-        ORCH_TRAINING_ROW(owner, lr, ORCH_REAL, .def = (lr_default), .min = "0", .max = "100",     \
-                          .help = "learning rate at the start"),                                   \
-        ORCH_TRAINING_ROW(owner, momentum, ORCH_REAL, .def = "0.9", .min = "0", .max = "1",        \
-                          .help = "momentum of SGD and Muon"),                                     \
-        ORCH_TRAINING_ROW(owner, weight_decay, ORCH_REAL, .def = (decay_default), .min = "0",      \
-                          .max = "1", .help = "L2 penalty; decoupled in AdamW and Muon"),          \
-        ORCH_TRAINING_ROW(owner, nesterov, ORCH_BOOL, .def = "false",                              \
-                          .help = "Nesterov's momentum"),                                          \
-        ORCH_TRAINING_ROW(owner, optimizer, ORCH_ENUM, .def = "sgd",                               \
+    ORCH_TRAINING_ROW(owner, batch, ORCH_INT, .label = "batch", .def = (batch_default),            \
+                      .min = "1", .max = "65536", .unit = "images", .help = "batch size"),         \
+        ORCH_TRAINING_ROW(owner, lr, ORCH_REAL, .label = "learning rate", .def = (lr_default),     \
+                          .min = "0", .max = "100", .help = "learning rate at the start"),         \
+        ORCH_TRAINING_ROW(owner, momentum, ORCH_REAL, .label = "momentum", .def = "0.9",           \
+                          .min = "0", .max = "1", .help = "momentum of SGD and Muon"),             \
+        ORCH_TRAINING_ROW(owner, weight_decay, ORCH_REAL, .label = "weight decay",                 \
+                          .def = (decay_default), .min = "0", .max = "1",                          \
+                          .help = "L2 penalty; decoupled in AdamW and Muon"),                      \
+        ORCH_TRAINING_ROW(owner, nesterov, ORCH_BOOL, .label = "Nesterov momentum",                \
+                          .def = "false", .help = "Nesterov's momentum"),                          \
+        ORCH_TRAINING_ROW(owner, optimizer, ORCH_ENUM, .label = "optimizer", .def = "sgd",         \
                           .choices = ORCH_TRAINING_OPTIMIZER_NAMES,                                \
                           .help = "update rule; muon: AdamW for biases, norms, the first and the " \
                                   "last layer, at 0.015 of the rate; not with fp16 on a GPU"),     \
-        ORCH_TRAINING_ROW(owner, schedule, ORCH_ENUM, .def = "steps",                              \
+        ORCH_TRAINING_ROW(owner, schedule, ORCH_ENUM, .label = "schedule", .def = "steps",         \
                           .choices = ORCH_TRAINING_SCHEDULE_NAMES,                                 \
                           .help = "course of the learning rate"),                                  \
-        ORCH_TRAINING_ROW(owner, milestones, ORCH_LIST | ORCH_STRING, .def = "[30%, 60%, 90%]",    \
+        ORCH_TRAINING_ROW(owner, milestones, ORCH_LIST | ORCH_STRING, .label = "milestones",       \
+                          .def = "[30%, 60%, 90%]",                                                \
                           .help = "schedule steps: when the rate drops, in epochs or per cent"),   \
-        ORCH_TRAINING_ROW(owner, gamma, ORCH_REAL, .def = "0.1", .min = "0", .max = "1",           \
-                          .help = "schedule steps: factor of each drop"),                          \
-        ORCH_TRAINING_ROW(owner, warmup_epochs, ORCH_REAL, .def = "0", .min = "0",                 \
-                          .unit = "epochs",                                                        \
+        ORCH_TRAINING_ROW(owner, gamma, ORCH_REAL, .label = "gamma", .def = "0.1", .min = "0",     \
+                          .max = "1", .help = "schedule steps: factor of each drop"),              \
+        ORCH_TRAINING_ROW(owner, warmup_epochs, ORCH_REAL, .label = "warmup epochs", .def = "0",   \
+                          .min = "0", .unit = "epochs",                                            \
                           .help = "epochs in which the learning rate rises from 0")
 
 /** The rows of network and optimization, with the default of `net`. */
 #define ORCH_TRAINING_NET_PARAMS_OF(owner, net_default)                                            \
-    ORCH_TRAINING_ROW(owner, net, ORCH_STRING, .def = net_default,                                 \
+    ORCH_TRAINING_ROW(owner, net, ORCH_STRING, .label = "network", .def = net_default,             \
                       .help = "a network of docs/networks.md"),                                    \
-        ORCH_TRAINING_ROW(owner, epochs, ORCH_INT, .def = "10", .min = "1", .max = "100000",       \
-                          .unit = "epochs", .help = "passes over the training images"),            \
-        ORCH_TRAINING_ROW(owner, target_accuracy, ORCH_REAL, .def = "0", .min = "0", .max = "1",   \
+        ORCH_TRAINING_ROW(owner, epochs, ORCH_INT, .label = "epochs", .def = "10", .min = "1",     \
+                          .max = "100000", .unit = "epochs",                                       \
+                          .help = "passes over the training images"),                              \
+        ORCH_TRAINING_ROW(owner, target_accuracy, ORCH_REAL, .label = "target accuracy",           \
+                          .def = "0", .min = "0", .max = "1",                                      \
                           .help = "time the first epoch whose val_accuracy, on the images of "     \
                                   "each epoch's validation (val_images; 0: all), reaches it; "     \
                                   "0: no target"),                                                 \
-        ORCH_TRAINING_ROW(owner, stop_at_target, ORCH_BOOL, .def = "true",                         \
+        ORCH_TRAINING_ROW(owner, stop_at_target, ORCH_BOOL, .label = "stop at target",             \
+                          .def = "true",                                                           \
                           .help = "stop after that epoch; false: train all epochs"),               \
         ORCH_TRAINING_OPTIMIZER_PARAMS(owner, "64", "0.1", "0.0001")
 
@@ -148,37 +159,38 @@ struct orch_training {
 
 /** The rows of the device. */
 #define ORCH_TRAINING_DEVICE_PARAMS(owner)                                                         \
-    ORCH_TRAINING_ROW(owner, device, ORCH_STRING, .def = "auto",                                   \
+    ORCH_TRAINING_ROW(owner, device, ORCH_STRING, .label = "device", .def = "auto",                \
                       .help = "auto (a GPU when the trial has one), cpu, cuda, cuda:N"),           \
         ORCH_TRAINING_ROW(                                                                         \
-            owner, precision, ORCH_ENUM, .def = "fp32", .choices = ORCH_TRAINING_PRECISION_NAMES,  \
+            owner, precision, ORCH_ENUM, .label = "precision", .def = "fp32",                      \
+            .choices = ORCH_TRAINING_PRECISION_NAMES,                                              \
             .help =                                                                                \
                 "precision of convolutions and matrix products; weights are fp32. fp32 is tf32 "   \
                 "where a GPU has it, as in PyTorch's convolutions; fp32-ieee "                     \
                 "is fp32 there, too; auto: bf16 where the device multiplies in it (processors "    \
-                "with bf16 instructions, GPUs since Ampere), else fp32"),                                                             \
+                "with bf16 instructions, GPUs since Ampere), else fp32"),                          \
         ORCH_TRAINING_ROW(                                                                         \
-            owner, deterministic, ORCH_BOOL, .def = "false",                                       \
+            owner, deterministic, ORCH_BOOL, .label = "deterministic", .def = "false",             \
             .help = "on a GPU use only algorithms that give the same bits each time, which "       \
                     "are slower"),                                                                 \
-        ORCH_TRAINING_ROW(owner, layout, ORCH_ENUM, .def = "auto",                                 \
+        ORCH_TRAINING_ROW(owner, layout, ORCH_ENUM, .label = "layout", .def = "auto",              \
                           .choices = ORCH_TRAINING_LAYOUT_NAMES,                                   \
                           .help = "memory layout of images; auto: the faster one, measured once "  \
                                   "for a network and device")
 
 /** The rows of threads. */
 #define ORCH_TRAINING_THREAD_PARAMS(owner)                                                         \
-    ORCH_TRAINING_ROW(owner, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",             \
-                      .flags = ORCH_PARAM_NEUTRAL,                                                 \
+    ORCH_TRAINING_ROW(owner, threads, ORCH_INT, .label = "threads", .def = "0", .min = "0",        \
+                      .max = "1024", .flags = ORCH_PARAM_NEUTRAL,                                  \
                       .help = "processor threads; 0: as many as the trial's slot has"),            \
-        ORCH_TRAINING_ROW(owner, loader_threads, ORCH_INT, .def = "1", .min = "0", .max = "64",    \
-                          .flags = ORCH_PARAM_NEUTRAL,                                             \
+        ORCH_TRAINING_ROW(owner, loader_threads, ORCH_INT, .label = "loader threads", .def = "1",  \
+                          .min = "0", .max = "64", .flags = ORCH_PARAM_NEUTRAL,                    \
                           .help = "threads that make batches; their number changes no batch")
 
 /** The rows of where and how it runs, of a training that is never resumed and not replayed. */
 #define ORCH_TRAINING_PLACE_PARAMS(owner)                                                          \
     ORCH_TRAINING_DEVICE_PARAMS(owner),                                                            \
-        ORCH_TRAINING_ROW(owner, data_path, ORCH_ENUM, .def = "auto",                              \
+        ORCH_TRAINING_ROW(owner, data_path, ORCH_ENUM, .label = "data path", .def = "auto",        \
                           .choices = ORCH_TRAINING_DATA_PATH_NAMES, .flags = ORCH_PARAM_NEUTRAL,   \
                           .help = "where batches are made; auto: on the GPU if there is one and "  \
                                   "the data set fits in its memory; changes no batch"),            \
@@ -186,14 +198,14 @@ struct orch_training {
 
 /** The row of checkpoints. */
 #define ORCH_TRAINING_CHECKPOINT_PARAM(owner)                                                      \
-    ORCH_TRAINING_ROW(owner, checkpoint_every, ORCH_DURATION, .def = "30s", .min = "0",            \
-                      .flags = ORCH_PARAM_NEUTRAL,                                                 \
+    ORCH_TRAINING_ROW(owner, checkpoint_every, ORCH_DURATION, .label = "time between checkpoints", \
+                      .def = "30s", .min = "0", .flags = ORCH_PARAM_NEUTRAL,                       \
                       .help = "shortest time between checkpoints, which are written at "           \
                               "the end of epochs; 0: after each")
 
 #define ORCH_TRAINING_RUN_PARAMS(owner)                                                            \
     ORCH_TRAINING_PLACE_PARAMS(owner),                                                             \
-        ORCH_TRAINING_ROW(owner, graphs, ORCH_ENUM, .def = "auto",                                 \
+        ORCH_TRAINING_ROW(owner, graphs, ORCH_ENUM, .label = "graphs", .def = "auto",              \
                           .choices = ORCH_TRAINING_GRAPHS_NAMES,                                   \
                           .help = "replay steps as CUDA graphs; auto: on a GPU whose LibTorch "    \
                                   "can"),                                                          \
@@ -211,112 +223,190 @@ struct orch_training {
 /** Rows of the metric table: series by epoch, and results. */
 #define ORCH_TRAINING_METRICS                                                                      \
     {.name = "train_loss",                                                                         \
+     .label = "training loss",                                                                     \
+     .min = "0",                                                                                   \
      .better = ORCH_BETTER_MIN,                                                                    \
      .step_unit = "epoch",                                                                         \
      .help = "mean cross-entropy of the epoch's batches"},                                         \
         {.name = "step_loss",                                                                      \
+         .label = "step loss",                                                                     \
+         .min = "0",                                                                               \
          .better = ORCH_BETTER_MIN,                                                                \
          .step_unit = "step",                                                                      \
          .help = "mean cross-entropy of the steps since the point before; at most 400 points"},    \
         {.name = "train_accuracy",                                                                 \
+         .label = "training accuracy",                                                             \
+         .min = "0",                                                                               \
+         .max = "1",                                                                               \
          .better = ORCH_BETTER_MAX,                                                                \
          .step_unit = "epoch",                                                                     \
          .help = "share of the epoch's training images that were right"},                          \
         {.name = "val_loss",                                                                       \
+         .label = "validation loss",                                                               \
+         .min = "0",                                                                               \
          .better = ORCH_BETTER_MIN,                                                                \
          .step_unit = "epoch",                                                                     \
          .help = "mean cross-entropy of the validation images"},                                   \
         {.name = "val_accuracy",                                                                   \
+         .label = "validation accuracy",                                                           \
+         .min = "0",                                                                               \
+         .max = "1",                                                                               \
          .better = ORCH_BETTER_MAX,                                                                \
          .step_unit = "epoch",                                                                     \
          .help = "share of the validation images that are right"},                                 \
         {.name = "val_error",                                                                      \
+         .label = "validation error",                                                              \
+         .min = "0",                                                                               \
+         .max = "1",                                                                               \
          .better = ORCH_BETTER_MIN,                                                                \
          .step_unit = "epoch",                                                                     \
          .help = "1 - val_accuracy"},                                                              \
         {.name = "epoch_time",                                                                     \
+         .label = "epoch time",                                                                    \
+         .min = "0",                                                                               \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
          .step_unit = "epoch",                                                                     \
          .help = "training part of the epoch, loading included"},                                  \
         {.name = "images_per_s",                                                                   \
+         .label = "throughput",                                                                    \
+         .min = "0",                                                                               \
          .unit = "images/s",                                                                       \
          .better = ORCH_BETTER_MAX,                                                                \
          .step_unit = "epoch",                                                                     \
          .help = "training throughput of the epoch"},                                              \
-        {.name = "lr", .step_unit = "epoch", .help = "learning rate at the epoch's start"},        \
+        {.name = "lr",                                                                             \
+         .label = "learning rate",                                                                 \
+         .step_unit = "epoch",                                                                     \
+         .help = "learning rate at the epoch's start"},                                            \
         {.name = "final_accuracy",                                                                 \
+         .label = "final accuracy",                                                                \
+         .min = "0",                                                                               \
+         .max = "1",                                                                               \
          .better = ORCH_BETTER_MAX,                                                                \
          .help = "the last epoch's val_accuracy: on the same images as in every epoch"},           \
-        {.name = "final_loss", .better = ORCH_BETTER_MIN, .help = "the last epoch's val_loss"},    \
+        {.name = "final_loss",                                                                     \
+         .label = "final loss",                                                                    \
+         .min = "0",                                                                               \
+         .better = ORCH_BETTER_MIN,                                                                \
+         .help = "the last epoch's val_loss"},                                                     \
         {.name = "full_accuracy",                                                                  \
+         .label = "full accuracy",                                                                 \
+         .min = "0",                                                                               \
+         .max = "1",                                                                               \
          .better = ORCH_BETTER_MAX,                                                                \
          .help = "share of all validation images that are right after the last epoch"},            \
         {.name = "full_loss",                                                                      \
+         .label = "full loss",                                                                     \
+         .min = "0",                                                                               \
          .better = ORCH_BETTER_MIN,                                                                \
          .help = "mean cross-entropy of all validation images after the last epoch"},              \
         {.name = "best_accuracy",                                                                  \
+         .label = "best accuracy",                                                                 \
+         .min = "0",                                                                               \
+         .max = "1",                                                                               \
          .better = ORCH_BETTER_MAX,                                                                \
          .help = "the best epoch's val_accuracy: on the same images as final_accuracy"},           \
-        {.name = "best_epoch", .help = "the epoch of best_accuracy"},                              \
+        {.name = "best_epoch", .label = "best epoch", .help = "the epoch of best_accuracy"},       \
         {.name = "training_time",                                                                  \
+         .label = "training time",                                                                 \
+         .min = "0",                                                                               \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
          .help = "all epochs' training, without validation; features that were computed once "     \
                  "included"},                                                                      \
         {.name = "validation_time",                                                                \
+         .label = "validation time",                                                               \
+         .min = "0",                                                                               \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
          .help = "each epoch's validation, of all epochs"},                                        \
         {.name = "reached_target",                                                                 \
+         .label = "reached target",                                                                \
+         .min = "0",                                                                               \
+         .max = "1",                                                                               \
          .better = ORCH_BETTER_MAX,                                                                \
          .help = "1: an epoch's val_accuracy reached target_accuracy, 0: none did; absent "        \
                  "without a target"},                                                              \
         {.name = "time_to_accuracy",                                                               \
+         .label = "time to accuracy",                                                              \
+         .min = "0",                                                                               \
+         .max = "1",                                                                               \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
          .help = "training of all epochs up to the one that reached target_accuracy, without "     \
                  "validation; absent where none did"},                                             \
         {.name = "time_to_accuracy_with_validation",                                               \
+         .label = "time to accuracy with validation",                                              \
+         .min = "0",                                                                               \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
          .help = "time_to_accuracy and the validation of these epochs"},                           \
         {.name = "epochs_to_accuracy",                                                             \
+         .label = "epochs to accuracy",                                                            \
+         .min = "0",                                                                               \
+         .max = "1",                                                                               \
          .unit = "epochs",                                                                         \
          .better = ORCH_BETTER_MIN,                                                                \
          .help = "epochs until val_accuracy reached target_accuracy; absent where none did"},      \
         {.name = "feature_time",                                                                   \
+         .label = "feature time",                                                                  \
+         .min = "0",                                                                               \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
          .help = "computing the frozen body's outputs, when they are computed once"},              \
         {.name = "whitening_time",                                                                 \
+         .label = "whitening time",                                                                \
+         .min = "0",                                                                               \
          .unit = "s",                                                                              \
          .better = ORCH_BETTER_MIN,                                                                \
          .help = "computing the whitening filters; counted in training_time"},                     \
-        {.name = "params", .help = "parameters of the network"},                                   \
-        {.name = "trained_params", .help = "parameters that learn"},                               \
-        {.name = "channels_last", .help = "memory layout of images: 1 channels-last, 0 plain"},    \
+        {.name = "params", .label = "parameters", .help = "parameters of the network"},            \
+        {.name = "trained_params",                                                                 \
+         .label = "trained parameters",                                                            \
+         .help = "parameters that learn"},                                                         \
+        {.name = "channels_last",                                                                  \
+         .label = "channels last",                                                                 \
+         .help = "memory layout of images: 1 channels-last, 0 plain"},                             \
         {.name = "gpu_data_path",                                                                  \
+         .label = "GPU data path",                                                                 \
          .help = "where batches of images are made: 1 on the GPU, 0 on the processor"},            \
         {.name = "cuda_graphs",                                                                    \
+         .label = "CUDA graphs",                                                                   \
          .help = "1: steps were replayed as CUDA graphs, 0: they were not"},                       \
-        {.name = "class_count", .help = "classes"},                                                \
-        {.name = "train_images", .unit = "images", .help = "training images"},                     \
-        {.name = "epoch_val_images", .unit = "images", .help = "validation images of each epoch"}, \
-        {.name = "val_images_total", .unit = "images", .help = "all validation images"},           \
+        {.name = "class_count", .label = "number of classes", .help = "classes"},                  \
+        {.name = "train_images",                                                                   \
+         .label = "training images",                                                               \
+         .min = "0",                                                                               \
+         .unit = "images",                                                                         \
+         .help = "training images"},                                                               \
+        {.name = "epoch_val_images",                                                               \
+         .label = "validation images per epoch",                                                   \
+         .min = "0",                                                                               \
+         .unit = "images",                                                                         \
+         .help = "validation images of each epoch"},                                               \
+        {.name = "val_images_total",                                                               \
+         .label = "validation images",                                                             \
+         .min = "0",                                                                               \
+         .unit = "images",                                                                         \
+         .help = "all validation images"},                                                         \
         {.name = "image_channels",                                                                 \
+         .label = "image channels",                                                                \
          .unit = "channels",                                                                       \
          .help = "channels of an image: 1 grey, 3 colour"},                                        \
         {.name = "image_height",                                                                   \
+         .label = "image height",                                                                  \
          .unit = "pixels",                                                                         \
          .help = "height of the images that the network is trained on"},                           \
-        {.name = "image_width", .unit = "pixels"},                                                 \
+        {.name = "image_width", .label = "image width", .unit = "pixels"},                         \
         {.name = "class_images_min",                                                               \
+         .label = "images of the rarest class",                                                    \
+         .min = "0",                                                                               \
          .unit = "images",                                                                         \
          .help = "training images of the rarest class"},                                           \
     {                                                                                              \
-        .name = "class_images_max", .unit = "images",                                              \
-        .help = "training images of the most frequent class"                                       \
+        .name = "class_images_max", .label = "images of the most frequent class", .min = "0",      \
+        .unit = "images", .help = "training images of the most frequent class"                     \
     }
 
 /** Rows of the artifact table. */

@@ -24,16 +24,26 @@ struct params {
 };
 
 static const struct orch_param PARAMS[] = {
-    ORCH_PARAM(struct params, steps, ORCH_INT, .def = "100", .min = "1", .help = "steps to take"),
-    ORCH_PARAM(struct params, lr, ORCH_REAL, .def = "0.1", .min = "0", .help = "learning rate"),
-    ORCH_PARAM(struct params, noise, ORCH_REAL, .def = "0.01", .min = "0",
+    ORCH_PARAM(struct params, steps, ORCH_INT, .label = "steps", .def = "100", .min = "1",
+               .help = "steps to take"),
+    ORCH_PARAM(struct params, lr, ORCH_REAL, .label = "learning rate", .def = "0.1", .min = "0",
+               .help = "learning rate"),
+    ORCH_PARAM(struct params, noise, ORCH_REAL, .label = "noise", .def = "0.01", .min = "0",
                .help = "standard deviation of the gradient's noise"),
 };
 
 /* With a step unit it is a series, without one a result: one value a trial. */
 static const struct orch_metric METRICS[] = {
-    {.name = "loss", .better = ORCH_BETTER_MIN, .step_unit = "step", .help = "f(x)"},
-    {.name = "final_loss", .better = ORCH_BETTER_MIN, .help = "f(x) after the last step"},
+    {.name = "loss",
+     .label = "loss",
+     .better = ORCH_BETTER_MIN,
+     .step_unit = "step",
+     .help = "f(x)"},
+    {.name = "final_loss",
+     .label = "final loss",
+     .min = "0",
+     .better = ORCH_BETTER_MIN,
+     .help = "f(x) after the last step"},
 };
 
 /* A normal number by Box and Muller from a 64-bit state (xorshift64*). */

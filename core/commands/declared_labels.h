@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Labels of metrics and parameters for commands that read runs without a recipe. */
+#ifndef ORCH_CORE_COMMANDS_DECLARED_LABELS_H
+#define ORCH_CORE_COMMANDS_DECLARED_LABELS_H
+
+#include "core/cli/cli.h"
+#include "core/report/trials.h"
+
+/** Adds the labels that the plugins of the runs declare. Plugins that are not found, or that the
+ * user does not trust, add none; nobody is asked. */
+void orch_label_runs(struct orch_trials *trials);
+
+#endif
