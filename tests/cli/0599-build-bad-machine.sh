@@ -1,5 +1,5 @@
 # './build.sh' on a machine that is not as it should be: an old CMake first on the PATH, a disk that is nearly full, a package manager that was
-# interrupted, another shell. It says what is wrong, and the next try works.
+# interrupted, a package that came in half, an environment whose Python is gone, another shell. It says what is wrong, and the next try works.
 . "$(dirname "$0")/lib.sh"
 mkdir -p tree/build tree/plugins/sleep stub
 stub() {
@@ -78,6 +78,39 @@ says "apt: dpkg was interrupted, you must manually run 'dpkg --configure -a'"
 says 'apt-get install gcc'
 GONE=
 ok ./build.sh build
+
+# a package that came in half: apt throws it away, and after an update it comes whole. Where it never does, apt's words are shown
+cat >../stub/apt-get <<'S'
+#!/bin/sh
+case " $* " in *' update '*) echo updated >>"$NOTES/apt"; exit ;; esac
+echo install >>"$NOTES/apt"
+if [ -n "$BROKEN" ] || ! grep -q updated "$NOTES/apt"; then
+    echo "E: Failed to fetch http://mirror/pool/gcc_12_amd64.deb  File has unexpected size (4711 != 5186)."
+    exit 100
+fi
+S
+GONE=gcc
+BROKEN=yes fails 1 ./build.sh build
+says 'apt: Failed to fetch http://mirror/pool/gcc_12_amd64.deb  File has unexpected size (4711 != 5186).'
+rm "$SCRATCH/apt"
+ok ./build.sh build
+says 'installed for the core in'
+same "$(tr '\n' ' ' <"$SCRATCH/apt")" 'install updated install ' 'what apt was asked'
+GONE=
+
+# an environment whose Python is gone, and one whose Python is another one's: nothing of the build needs it
+printf 'format: 1\nrecipe: r\nexperiments:\n  a: { plugin: sleep }\n' >r.recipe
+mkdir -p "$SCRATCH/env/bin"
+for interpreter in /gone/bin/python3.7 '/bin/false'; do
+    printf '#!%s\n' "$interpreter" >"$SCRATCH/env/bin/python3"
+    chmod +x "$SCRATCH/env/bin/python3"
+    rm -f build/.configured build/.ready build/.python
+    ok env PATH="$SCRATCH/env/bin:$PATH" VIRTUAL_ENV="$SCRATCH/env" ./build.sh build
+    says_not 'gone'
+    ok env PATH="$SCRATCH/env/bin:$PATH" VIRTUAL_ENV="$SCRATCH/env" ./build.sh run r.recipe
+    has orch
+    says_not 'gone'
+done
 
 # other shells
 for shell in sh dash 'bash --posix'; do
