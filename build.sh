@@ -55,7 +55,7 @@ duration() { if [ "$1" -lt 60 ]; then printf '%d s' "$1"; else printf '%d min %d
 progress() {
     tail -c 4000 "$1" 2>/dev/null | tr '\r' '\n' | awk '
         match($0, /^\[[0-9]+\/[0-9]+\]/) { split(substr($0, 2, RLENGTH - 2), n, "/"); count = n[1] " of " n[2] " steps" }
-        NF { last = substr($0, 1, 60) }
+        NF { sub(/^-- /, ""); last = substr($0, 1, 60) }
         END { print count ? count : last }'
 }
 
@@ -309,8 +309,13 @@ adapter_steps() { grep -s 'orch_torch_adapter\|orch-torch' "$1/.ninja_log" | sor
 # What each stage took, in seconds; the adapter is part of building
 packages_s=0 configuring_s=0 building_s=0 adapter_s=0
 stages() {
+    local text=
     [ $((packages_s + configuring_s + building_s)) -gt 1 ] || return 0
-    row took "packages $(duration $packages_s), configuring $(duration $configuring_s), building $(duration $building_s)$([ $adapter_s = 0 ] || printf ', of which the LibTorch adapter %s' "$(duration $adapter_s)")"
+    [ $packages_s = 0 ] || text="packages $(duration $packages_s), "
+    [ $configuring_s = 0 ] || text="${text}configuring $(duration $configuring_s), "
+    [ $building_s = 0 ] || text="${text}building $(duration $building_s), "
+    [ $adapter_s = 0 ] || text="${text}of which the LibTorch adapter $(duration $adapter_s), "
+    row took "${text%, }"
 }
 
 full_disk() { ! grep -q 'No space left on device' "$1.log" 2>/dev/null || printf ", because no space was left in '%s' or in '%s'" "$(realpath "$1")" "${TMPDIR:-/tmp}"; }
@@ -415,7 +420,7 @@ build_torch() {
     mkdir -p "$BUILD" && printf '%s\n' "$torch_wanted" >"$BUILD/.torch"
     # what 'auto' finds changes with the Python that is active, not with the arguments
     [ "$(cached ORCH_TORCH_FOUND)" = "$found" ] || rm -f "$BUILD/.configured"
-    say "LibTorch: $found"
+    say "LibTorch: ${found#LibTorch }"
     build_core
 }
 
@@ -564,6 +569,7 @@ found() {
     row orch "$("$BUILD/orch" --version 2>/dev/null || echo 'not built')"
     row git "$(git --version 2>/dev/null || echo 'none: runs are recorded as unversioned')"
     torch=$(cached ORCH_TORCH_FOUND)
+    torch=${torch#LibTorch }
     row LibTorch "${torch:-left out: no training plugins (./build.sh torch adds them)}"
     cuda_row
     mpi=$(command -v mpirun || true)

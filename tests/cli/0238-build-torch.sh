@@ -32,12 +32,12 @@ build() {
 
 build torch
 [ $status = 0 ] || _fail "status $status"
-says "LibTorch: LibTorch 99.0.0 of python3, $SCRATCH/py/torch/lib (newer than 98.0.0 of the system"
+says "LibTorch: 99.0.0 of python3, $SCRATCH/py/torch/lib (newer than 98.0.0 of the system"
 out=$(configured)
 has -DORCH_TORCH=on
 has -DORCH_TORCH_FROM=auto
 build torch --torch "$SCRATCH/prefix"
-says 'LibTorch: LibTorch 98.0.0 of the chosen folder'
+says 'LibTorch: 98.0.0 of the chosen folder'
 out=$(configured)
 has "-DORCH_TORCH_FROM=$SCRATCH/prefix"
 rm "$SCRATCH/configured"

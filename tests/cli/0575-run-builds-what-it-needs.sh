@@ -100,11 +100,10 @@ ok ./build.sh run one.recipe
 says_not took
 GONE=libgsl-dev ADAPTER=1600
 ok ./build.sh build
-says_not 'packages 0 s'
-grep -Eq '^  took +packages [1-9][0-9]* s, configuring [0-9]+ s, building [1-9][0-9]* s, of which the LibTorch adapter 2 s$' <<<"$err" || _fail 'stages'
+grep -Eq '^  took +packages [1-9][0-9]* s, (configuring [1-9][0-9]* s, )?building [1-9][0-9]* s, of which the LibTorch adapter 2 s$' <<<"$err" || _fail 'stages'
 GONE=
 ok ./build.sh build # the same line of ninja's log again: not a step of this build
-grep -Eq '^  took +packages 0 s, configuring 0 s, building [1-9][0-9]* s$' <<<"$err" || _fail 'stages of a second build'
+grep -Eq '^  took +building [1-9][0-9]* s$' <<<"$err" || _fail 'stages of a second build'
 
 # what the real build makes of these names
 for name in "$SOURCE"/plugins/*/plugin.cmake; do
