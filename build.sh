@@ -47,6 +47,8 @@ BLAS_PACKAGES='libopenblas0-openmp:'
 say()  { printf '%s\n' "$*" >&2; }
 die()  { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
 
+# No <(COMMAND) below: bash 5.2 now and then says "wait_for: No record of process" when such a command ends early.
+
 # ---- what goes on -------------------------------------------------------------------------------
 
 duration() { if [ "$1" -lt 60 ]; then printf '%d s' "$1"; else printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); fi; }
@@ -161,7 +163,7 @@ missing_deb() {
     # shellcheck disable=SC2086
     installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2>/dev/null |
         awk '$1 == "installed" { print $2 }' | sort -u)
-    comm -23 <(printf '%s\n' "$wanted") <(printf '%s\n' "$installed")
+    printf '%s\n' "$installed" "$installed" "$wanted" | sort | uniq -u | sed '/^$/d'
 }
 
 # What a list asks for and is neither a program nor known to pkg-config
@@ -298,7 +300,7 @@ compile() { # compile FOLDER [TARGET...]
     before=$(adapter_steps "$folder")
     attend "$folder.log" building ninja -C "$folder" -k 10 "$@" || { failures "$folder.log"; die "building failed$(full_disk "$folder"); all of it is in $folder.log"; }
     building_s=$((building_s + SECONDS - begin))
-    adapter_ms=$(comm -13 <(printf '%s\n' "$before") <(adapter_steps "$folder") | awk '{ ms += $2 - $1 } END { print ms + 0 }')
+    adapter_ms=$({ printf '%s\n' "$before" "$before"; adapter_steps "$folder"; } | sort | uniq -u | awk '{ ms += $2 - $1 } END { print ms + 0 }')
     adapter_s=$((adapter_s + (adapter_ms + 500) / 1000))
     [ $((SECONDS - begin)) -lt 2 ] || say "built in $(duration $((SECONDS - begin)))"
 }
@@ -502,7 +504,7 @@ look_for_python_folders() {
             "$python" -c 'import sys; print("\n".join(p for p in sys.path if p))' >>"$stamp" 2>/dev/null || true
         done
     fi
-    mapfile -t python_folders < <(sed '1d; /^$/d' "$stamp")
+    mapfile -t python_folders <<<"$(sed '1d; /^$/d' "$stamp")"
 }
 
 # set_up_for RECIPE [ARG...]: builds what its plugins declare. MPI, SimGrid, OpenCV and ONNX Runtime are installed where a trial that would run needs them.
@@ -686,36 +688,40 @@ run_wheel() {
     rm -rf "$BUILD/stage"
 }
 
-command=${1:-help}
-[ $# -gt 0 ] && shift
-case $command in run | test | build | gpu | torch | all | simgrid | asan | coverage | install | deb | wheel) lock ;; esac
-case $command in
-    run)
-        [ $# -gt 0 ] || die "usage: ./build.sh run RECIPE [ARG...]"
-        set_up_for "$@"
-        unlock
-        exec "$BUILD/orch" run "$@" ;;
-    test) run_tests "$@" ;;
-    build) build_core; table; next recipes/first.recipe 'a first sweep, 2 seconds' ;;
-    gpu)
-        [ -n "$(nvcc_path)" ] || die "there is no CUDA compiler: nvcc is not on the PATH, nor below \$CUDA_HOME or /usr/local/cuda (NVIDIA's CUDA toolkit has it)"
-        choose_kernels all
-        build_core
-        table
-        [ -n "$(cached ORCH_CUDA_FOUND)" ] || die "no CUDA kernels were compiled: $(cached ORCH_CUDA_WHY_NOT)" ;;
-    torch | all)
-        [ "$command" = torch ] || choose_kernels all
-        build_torch "$@"; table; next recipes/hw4.recipe 'homework 4 on this machine' ;;
-    simgrid) need 'simulated clusters' "$SIMGRID_PACKAGES"; build_core; table ;;
-    paper) need 'reports on paper' "$PAPER_PACKAGES" ;;
-    browser) need 'a browser for tests' "$BROWSER_PACKAGES" ;;
-    asan) run_asan "$@" ;;
-    coverage) run_coverage "$@" ;;
-    install) run_install "$@" ;;
-    deb) run_deb ;;
-    wheel) run_wheel "$@" ;;
-    clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD-coverage" "$BUILD.log" "$BUILD-apt.log" "$BUILD-asan.log" "$BUILD-coverage.log" orch ;;
-    packages) for stage in CORE TOPOLOGY TEST MPI SIMGRID OPENCV ONNXRUNTIME SLURM PAPER BROWSER WHEEL PYTORCH TORCH DEB; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
-    help | -h | --help) usage ;;
-    *) usage >&2; die "unknown command '$command'" ;;
-esac
+# One function, which is read as a whole before it runs: the file may change meanwhile.
+main() {
+    local command=${1:-help} stage list
+    [ $# -gt 0 ] && shift
+    case $command in run | test | build | gpu | torch | all | simgrid | asan | coverage | install | deb | wheel) lock ;; esac
+    case $command in
+        run)
+            [ $# -gt 0 ] || die "usage: ./build.sh run RECIPE [ARG...]"
+            set_up_for "$@"
+            unlock
+            exec "$BUILD/orch" run "$@" ;;
+        test) run_tests "$@" ;;
+        build) build_core; table; next recipes/first.recipe 'a first sweep, 2 seconds' ;;
+        gpu)
+            [ -n "$(nvcc_path)" ] || die "there is no CUDA compiler: nvcc is not on the PATH, nor below \$CUDA_HOME or /usr/local/cuda (NVIDIA's CUDA toolkit has it)"
+            choose_kernels all
+            build_core
+            table
+            [ -n "$(cached ORCH_CUDA_FOUND)" ] || die "no CUDA kernels were compiled: $(cached ORCH_CUDA_WHY_NOT)" ;;
+        torch | all)
+            [ "$command" = torch ] || choose_kernels all
+            build_torch "$@"; table; next recipes/hw4.recipe 'homework 4 on this machine' ;;
+        simgrid) need 'simulated clusters' "$SIMGRID_PACKAGES"; build_core; table ;;
+        paper) need 'reports on paper' "$PAPER_PACKAGES" ;;
+        browser) need 'a browser for tests' "$BROWSER_PACKAGES" ;;
+        asan) run_asan "$@" ;;
+        coverage) run_coverage "$@" ;;
+        install) run_install "$@" ;;
+        deb) run_deb ;;
+        wheel) run_wheel "$@" ;;
+        clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD-coverage" "$BUILD.log" "$BUILD-apt.log" "$BUILD-asan.log" "$BUILD-coverage.log" orch ;;
+        packages) for stage in CORE TOPOLOGY TEST MPI SIMGRID OPENCV ONNXRUNTIME SLURM PAPER BROWSER WHEEL PYTORCH TORCH DEB; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
+        help | -h | --help) usage ;;
+        *) usage >&2; die "unknown command '$command'" ;;
+    esac
+}
+main "$@"; exit

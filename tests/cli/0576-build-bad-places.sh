@@ -66,6 +66,23 @@ fi
 rm -f "$SCRATCH/wait"
 wait
 
+# the script changes in place while it runs, as some editors do it: what began goes on as it was read
+touch "$SCRATCH/wait"
+cp build.sh "$SCRATCH/whole"
+./build.sh build >"$SCRATCH/one" 2>&1 &
+for _ in $(seq 100); do
+    [ -e "$SCRATCH/running" ] && break
+    sleep 0.1
+done
+head -c 2000 /dev/zero | tr '\0' ')' | cat "$SCRATCH/whole" - >build.sh
+sed -i.x '2s/$/\n# ((((/' "$SCRATCH/whole"
+cat "$SCRATCH/whole" >build.sh
+rm "$SCRATCH/wait"
+wait $! || _fail "it ended badly: $(<"$SCRATCH/one")"
+grep -q 'next: ' "$SCRATCH/one" || _fail "it did not go on: $(<"$SCRATCH/one")"
+! grep -q 'syntax error' "$SCRATCH/one" || _fail "it read the new text: $(<"$SCRATCH/one")"
+cp "$SOURCE/build.sh" .
+
 # no compiler and no network: which package, and what to do
 GONE=gcc
 fails 1 ./build.sh build
