@@ -44,6 +44,7 @@ SETS = {  # target, column of networks, of GPUs (None: too few of them), columns
     "neusight_vec": ("ms", None, "gpu", ""),
     "neusight_e2e": ("e2e_ms", "net", "gpu", "fw_ms bw_ms"),
     "timm_train": ("step_ms", "net", None, "img_per_s"),
+    "timm_eager": ("step_ms", "net", "gpu", "img_per_s"),
     "timm_infer": ("step_ms", "net", "gpu", "img_per_s"),
     "ryujaehun_pytorch": ("ms_median", "net", "gpu", "ms_mean ms_std folder"),
     "jcjohnson_cnn": ("total_ms", "net", "gpu", "fw_ms bw_ms total_std_ms"),
@@ -51,6 +52,7 @@ SETS = {  # target, column of networks, of GPUs (None: too few of them), columns
     "lambda_train": ("throughput", None, "gpu", "name watt_total price_usd"),
     "milabench": ("items_per_s", None, "gpu", "peak_mem_mib"),
 }
+PARTS = {"timm_eager": ("timm_infer", lambda r: r["prec"] == "amp" and not r["torch"].endswith("d"))}  # without torch.compile
 CHOOSING = ("justus", "ryujaehun", "tf_benchmarks")  # sources that choices are made on; the others judge them
 
 p = argparse.ArgumentParser()
@@ -74,8 +76,9 @@ for s in args.shapes.split(","):
 
 
 def table(name):
-    with open(f"{args.data}/{name}.csv") as f:
-        return list(csv.DictReader(f))
+    source, keeps = PARTS.get(name, (name, lambda r: True))
+    with open(f"{args.data}/{source}.csv") as f:
+        return [r for r in csv.DictReader(f) if keeps(r)]
 
 
 def orch_answers(rows, spec, train, test, folder):

@@ -390,7 +390,7 @@ static void add_families(struct orch_matrix *matrix, const struct reader *in)
 }
 
 void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, bool with_gpu,
-                       double *out_white_ms, double *out_items)
+                       double *out_white_ms, double *out_items, struct orch_row_device *out_devices)
 {
     struct reader in = reader_of(csv);
     struct table t = {.rows = matrix->rows};
@@ -402,6 +402,7 @@ void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, b
         double gpus = isnan(f.field[ORCH_FIELD_GPUS]) ? 1 : f.field[ORCH_FIELD_GPUS];
         fill_row(&t, i, &f, known ? &w : NULL);
         out_white_ms[i] = known ? white_of(&f, &w) : (double)NAN;
+        out_devices[i] = orch_row_device_of(&f, known ? &w : NULL);
         out_items[i] = f.field[ORCH_FIELD_BATCH] * gpus;
         if (isnan(out_white_ms[i]))
             out_white_ms[i] = orch_row_specs_ms(&f) * (out_items[i] > 0 ? out_items[i] : 1);

@@ -15,6 +15,7 @@
 #include "lib/base/csv.h"
 #include "lib/devices/gpus.h"
 #include "predictors/matrix.h"
+#include "predictors/row_device.h"
 
 /** Columns that features are derived from; features.c lists their names in files. */
 enum orch_field {
@@ -91,11 +92,17 @@ bool orch_row_work(const struct orch_row_facts *facts, struct orch_row_work *out
  * the work is unknown. NaN without a GPU. */
 double orch_row_specs_ms(const struct orch_row_facts *facts);
 
+/** The device of a row at its precision, and the kind of its work (NULL: unknown work). */
+struct orch_row_device orch_row_device_of(const struct orch_row_facts *facts,
+                                          const struct orch_row_work *work);
+
 /** Adds all features of a table to a matrix with as many rows. Without `with_gpu` the GPU's own
  * specification is left out, but not what is derived from it. Writes the roofline time of each row
  * in ms, including launches, to `out_white_ms` (NaN: unknown) and the images (or items) per step
- * over all devices to `out_items` (NaN: unknown). */
+ * over all devices to `out_items` (NaN: unknown), and the
+ * rows' devices to `out_devices`. */
 void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, bool with_gpu,
-                       double *out_white_ms, double *out_items);
+                       double *out_white_ms, double *out_items,
+                       struct orch_row_device *out_devices);
 
 #endif

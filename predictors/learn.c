@@ -189,6 +189,35 @@ static bool holds_out_groups(const struct orch_scenario *q)
     return q->column && !q->has_one_group;
 }
 
+/* True if another GPU is asked than the one that was measured, and candidates know how times change
+ * from GPU to GPU. Held-out rows of the one GPU cannot tell how well any candidate does that. */
+static bool carries_over(const struct orch_scenario *q)
+{
+    bool any = false;
+    for (guint t = 0; t < q->candidates->len; t++)
+        any |= candidate_at(q->candidates, t)->box == ORCH_BOX_RATES;
+    return q->has_one_group && any;
+}
+
+/* Weighs these candidates alone. */
+static void weigh_carried(const struct orch_scenario *q, const struct work *w, double *weights)
+{
+    size_t count = q->candidates->len, used = 0;
+    g_autofree double **predictions = g_new0(double *, count + 1);
+    g_autofree double *own = g_new0(double, count + 1);
+    for (size_t t = 0; t < count; t++) {
+        weights[t] = 0;
+        if (candidate_at(q->candidates, t)->box == ORCH_BOX_RATES)
+            predictions[used++] = w->predictions[t];
+    }
+    orch_stacking_fit(predictions, NULL, used, w->logs, w->row_weights, w->rows->rows, w->folds, 0,
+                      own);
+    used = 0;
+    for (size_t t = 0; t < count; t++)
+        if (candidate_at(q->candidates, t)->box == ORCH_BOX_RATES)
+            weights[t] = own[used++];
+}
+
 /* Computes the weights: stacking if `mixes`, else 1 for the best candidate. */
 static void set_weights(struct orch_scenario *q, const struct work *w, bool mixes)
 {
@@ -206,7 +235,9 @@ static void set_weights(struct orch_scenario *q, const struct work *w, bool mixe
     g_autofree double *prior = g_new(double, count + 1);
     for (size_t t = 0; t < count; t++)
         prior[t] = candidate_at(q->candidates, t)->box == ORCH_BOX_KERNELS ? KERNELS_PRIOR : 1;
-    if (mixes)
+    if (mixes && carries_over(q))
+        weigh_carried(q, w, weights);
+    else if (mixes)
         orch_stacking_fit(w->predictions, prior, count, w->logs, w->row_weights, w->rows->rows,
                           w->folds, holds_out_groups(q) ? q->known->len : 0, weights);
     for (size_t t = 0; t < count; t++)
@@ -231,7 +262,7 @@ static void compare_with_baselines(struct orch_scenario *q, const struct work *w
     for (size_t t = 0; t < count; t++) {
         struct orch_model_candidate *candidate = candidate_at(q->candidates, t);
         double error = orch_error_by_folds(w->predictions[t], w->logs, w->row_weights, folds, rows);
-        if (!candidate->is_baseline || !(error < limit))
+        if (!candidate->is_baseline || !(error < limit) || carries_over(q))
             continue;
         limit = error;
         for (size_t k = 0; k < count; k++)
@@ -365,7 +396,14 @@ static bool fit_interval(struct orch_scenario *q, const struct work *w, bool by_
                               seed, error);
 }
 
-/* The candidates with weight, plus a black box as fallback for rows without a roofline. */
+/* True for a candidate that can answer rows which those with weight cannot: without a roofline, or
+ * on a device without a specification. */
+static bool answers_others(const struct orch_scenario *q, const struct orch_model_candidate *t)
+{
+    return carries_over(q) ? t->box == ORCH_BOX_SPECS && !t->kind : t->box == ORCH_BOX_BLACK;
+}
+
+/* The candidates with weight, plus a fallback. */
 static void choose_members(struct orch_scenario *q)
 {
     bool black = false;
@@ -379,7 +417,7 @@ static void choose_members(struct orch_scenario *q)
         black |= box == ORCH_BOX_BLACK || box == ORCH_BOX_PLAIN;
     }
     for (guint t = 0; t < q->candidates->len && !black; t++) {
-        if (candidate_at(q->candidates, t)->box != ORCH_BOX_BLACK)
+        if (!answers_others(q, candidate_at(q->candidates, t)))
             continue;
         q->members[q->member_count++] =
             (struct orch_member){.candidate = *candidate_at(q->candidates, t)};
@@ -589,7 +627,7 @@ bool orch_learned_is_baseline(const struct orch_learned *l, int question)
 const char *orch_learn_box_name(enum orch_learn_box box)
 {
     static const char *const names[] = {"black",    "grey",  "bare grey", "specs",
-                                        "stripped", "plain", "kernels"};
+                                        "stripped", "plain", "kernels",   "rates"};
     return names[box];
 }
 

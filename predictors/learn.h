@@ -61,9 +61,12 @@ enum orch_learn_box {
     ORCH_BOX_KERNELS, /* ratio to the kernel-by-kernel model (lib/steptime/kernel_times.h) times a
                          constant, without facts of the GPU and with each GPU's own median taken
                          out: what is learned is the effect of the geometry */
+    ORCH_BOX_RATES, /* ratio to powers of the GPU's rates (predictors/row_device.h), which say how a
+                       time changes from the one GPU that was measured to another. Without facts
+                       of the GPU */
 };
-#define ORCH_BOX_COUNT (ORCH_BOX_KERNELS + 1)
-/** "black", "grey", "bare grey", "specs", "stripped", "plain", "kernels" */
+#define ORCH_BOX_COUNT (ORCH_BOX_RATES + 1)
+/** "black", "grey", "bare grey", "specs", "stripped", "plain", "kernels", "rates" */
 const char *orch_learn_box_name(enum orch_learn_box box);
 
 /** A candidate model with its hyperparameters and its result in cross-validation. */

@@ -70,7 +70,8 @@ static json_t *save_whitebox(const struct orch_whitebox *w)
     json_t *terms = json_object();
     for (int t = 0; t < w->count; t++)
         json_object_set_new(terms, w->names[t], json_real(w->coefficients[t]));
-    return json_pack("{s:f, s:s*, s:o}", "factor", w->factor, "base", w->base, "terms", terms);
+    return json_pack("{s:f, s:b, s:s*, s:o}", "factor", w->factor, "of_rates", (int)w->is_of_rates,
+                     "base", w->base, "terms", terms);
 }
 
 /* Keeps the order of the terms; the constant "1" comes first. */
@@ -85,6 +86,7 @@ static struct orch_whitebox *load_whitebox(const json_t *saved, GError **error)
     struct orch_whitebox *w = g_new0(struct orch_whitebox, 1);
     w->factor = factor;
     w->base = orch_whitebox_base(json_string_value(json_object_get(saved, "base")));
+    w->is_of_rates = json_is_true(json_object_get(saved, "of_rates"));
     if (json_object_size(terms)) {
         w->names[0] = g_strdup("1");
         w->coefficients[0] = json_number_value(json_object_get(terms, "1"));

@@ -12,6 +12,7 @@
 #define MLP_ROWS 6000    /* more rows make training the MLP too slow */
 #define FOREST_ROWS 1500 /* with more rows the forest grows too large, and boosting is better */
 #define TINY_ROWS 400    /* with more rows the other candidates suffice */
+#define LONE_ROWS 150    /* of one GPU: with more, boosting suffices to ask another */
 #define KERNEL_ROWS 2500 /* the kernel model uses at most 1,000 rows; with more, others win */
 
 /* ---- the list ----------------------------------------------------------------------------------
@@ -74,6 +75,7 @@ static void add_boxes(GArray *candidates, const struct orch_rows *rows,
 #define STRIPPED (1u << ORCH_BOX_STRIPPED)
 #define PLAIN (1u << ORCH_BOX_PLAIN)
 #define KERNELS (1u << ORCH_BOX_KERNELS)
+#define RATES (1u << ORCH_BOX_RATES)
 
 /* Adds one model family that was requested by name, with its whole hyperparameter grid. */
 static void list_kind(GArray *candidates, const struct orch_rows *rows,
@@ -92,6 +94,7 @@ struct offer {
     const struct orch_model_kind *kind;
     unsigned seen, unseen, few; /* boxes for seen groups, for unseen groups, and for unseen groups
                                    when fewer than ORCH_FEW_GROUPS were measured */
+    unsigned lone;              /* besides, for an unseen GPU when one GPU was measured */
     size_t rows_max;            /* limit for seen groups; 0: none */
     struct orch_hyperparams hyperparams;
 };
@@ -109,6 +112,17 @@ static const struct offer OFFERS[] = {
      .unseen = KERNELS,
      .few = KERNELS,
      .hyperparams = {KERNEL_KNOBS, .share = 0.5}},
+    /* the first two do not go beyond what was measured: another GPU comes with other versions and
+     * batches; of few rows trees learn too little */
+    {.kind = &ORCH_MODEL_KNN, .lone = RATES, .hyperparams = {.neighbours = 8}},
+    {.kind = &ORCH_MODEL_BOOST,
+     .lone = RATES,
+     .hyperparams = {BOOST_KNOBS, .depth = 6, .trees = 400, .rate = 0.08, .feature_share = 0.5,
+                     .row_share = 0.8}},
+    {.kind = &ORCH_MODEL_KERNEL,
+     .lone = RATES,
+     .rows_max = LONE_ROWS,
+     .hyperparams = {.length = 1, .ridge = 0.01}},
     {.seen = GREY | SPECS, .unseen = GREY | SPECS, .few = GREY | SPECS, .hyperparams = {0}},
     {.kind = &ORCH_MODEL_KNN,
      .seen = SPECS | GREY,
@@ -186,6 +200,18 @@ static const struct offer OFFERS[] = {
      .hyperparams = {.width = 64, .rate = 3e-3, .ridge = 1e-3, .epochs = 60}},
 };
 
+/* True if one GPU was measured and another is asked, whose rates alone can say how times change.
+ * Single kernels and transformers have a model that says more. */
+static bool carries_over(const struct orch_scenario *q, const struct orch_rows *rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < rows->rows; i++)
+        count += rows->devices[i].gpu && rows->devices[i].work > 0;
+    bool of_gpu = q->column && (strcmp(q->column, "gpu") == 0 || strcmp(q->column, "accel") == 0);
+    return q->has_one_group && of_gpu && has_white(rows) && !has_kernels(rows) &&
+           2 * count > rows->rows;
+}
+
 static void list_all(GArray *candidates, const struct orch_scenario *q,
                      const struct orch_rows *rows, const struct orch_learn_options *o)
 {
@@ -203,6 +229,8 @@ static void list_all(GArray *candidates, const struct orch_scenario *q,
         if (q->has_one_group &&
             has_white(rows)) /* one level gives no information about other levels */
             boxes &= BARE | SPECS | STRIPPED;
+        if (carries_over(q, rows) && (!offer->rows_max || rows->rows <= offer->rows_max))
+            boxes |= offer->lone;
         if (!offer->rows_max || unseen || rows->rows <= offer->rows_max)
             add_boxes(candidates, rows, o, offer->kind, &offer->hyperparams, boxes);
     }
@@ -279,6 +307,17 @@ static bool is_of_white(const char *name, const void *data)
     return g_str_has_prefix(name, "white ") || g_str_has_prefix(name, "gemm ");
 }
 
+/* True for facts of the GPU and for what is derived from them. */
+static bool is_of_gpu(const char *name, const void *question)
+{
+    static const char *const derived[] = {"white ", "gemm w", "gemm outputs_", "work bytes_over_l2",
+                                          "gpu "};
+    for (size_t i = 0; i < G_N_ELEMENTS(derived); i++)
+        if (g_str_has_prefix(name, derived[i]))
+            return true;
+    return orch_scenario_has_fact(name, question);
+}
+
 /* Returns the features that a box uses. Caller frees the result unless it is `m` itself. */
 static struct orch_matrix *visible(const struct orch_scenario *q, struct orch_matrix *m,
                                    enum orch_learn_box box)
@@ -287,6 +326,8 @@ static struct orch_matrix *visible(const struct orch_scenario *q, struct orch_ma
         return orch_matrix_without(m, orch_scenario_has_fact, q);
     if (box == ORCH_BOX_PLAIN)
         return orch_matrix_without(m, is_of_white, NULL);
+    if (box == ORCH_BOX_RATES)
+        return orch_matrix_without(m, is_of_gpu, q);
     return box == ORCH_BOX_STRIPPED || box == ORCH_BOX_KERNELS
                ? orch_matrix_without(m, is_fact_or_of_one, q)
                : m;
@@ -296,6 +337,8 @@ static struct orch_matrix *visible(const struct orch_scenario *q, struct orch_ma
 static struct orch_whitebox *fit_white(const struct orch_rows *rows, enum orch_learn_box box,
                                        double *out_shift)
 {
+    if (box == ORCH_BOX_RATES)
+        return orch_whitebox_of_rates();
     if (box == ORCH_BOX_KERNELS)
         return orch_whitebox_fit_kernels(rows, out_shift);
     bool fitted = box == ORCH_BOX_GREY || box == ORCH_BOX_BARE;

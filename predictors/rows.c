@@ -17,6 +17,7 @@ void orch_rows_free(struct orch_rows *r)
     g_free(r->target);
     g_free(r->white);
     g_free(r->white_ms);
+    g_free(r->devices);
     for (size_t i = 0; r->groups && i < r->rows; i++)
         g_free(r->groups[i]);
     g_free(r->groups);
@@ -33,12 +34,14 @@ struct orch_rows *orch_rows_pick(const struct orch_rows *r, const size_t *which,
     out->target = g_new(double, MAX(count, 1));
     out->white = g_new(double, MAX(count, 1));
     out->white_ms = g_new(double, MAX(count, 1));
+    out->devices = g_new(struct orch_row_device, MAX(count, 1));
     out->groups = r->groups ? g_new0(char *, count + 1) : NULL;
     out->notes = g_ptr_array_new_with_free_func(g_free);
     for (size_t i = 0; i < count; i++) {
         out->target[i] = r->target[which[i]];
         out->white[i] = r->white[which[i]];
         out->white_ms[i] = r->white_ms[which[i]];
+        out->devices[i] = r->devices[which[i]];
         if (r->groups)
             out->groups[i] = g_strdup(r->groups[which[i]]);
     }
@@ -163,7 +166,7 @@ static void read_features(struct orch_rows *r, const struct orch_csv *csv,
             add_column(r, csv, c, o);
     }
     g_autofree double *items = g_new(double, MAX(r->rows, 1));
-    orch_features_add(r->matrix, csv, !is_dropped("gpu", o), r->white_ms, items);
+    orch_features_add(r->matrix, csv, !is_dropped("gpu", o), r->white_ms, items, r->devices);
     read_white(r, o->target, items);
 }
 
@@ -180,6 +183,7 @@ struct orch_rows *orch_rows_of_table(const struct orch_csv *csv, const struct or
     r->target = g_new0(double, MAX(r->rows, 1));
     r->white = g_new0(double, MAX(r->rows, 1));
     r->white_ms = g_new0(double, MAX(r->rows, 1));
+    r->devices = g_new0(struct orch_row_device, MAX(r->rows, 1));
     r->notes = g_ptr_array_new_with_free_func(g_free);
     if (!check_drop(r, csv, o, error) || !read_target(r, csv, target, error)) {
         orch_rows_free(r);

@@ -7,6 +7,7 @@
 
 #include "lib/base/csv.h"
 #include "predictors/matrix.h"
+#include "predictors/row_device.h"
 
 struct orch_rows {
     struct orch_matrix *matrix;
@@ -15,7 +16,9 @@ struct orch_rows {
                       estimate from the GPU's specification, up to a constant; NaN: none */
     char **groups; /* by row, from the group column; NULL: no group column */
     double *white_ms; /* the same in ms per step, whatever the target is */
-    bool is_rate;     /* the target is a rate, not a time */
+    struct orch_row_device
+        *devices; /* by row: its GPU at its precision, and the kind of its work */
+    bool is_rate; /* the target is a rate, not a time */
     size_t rows;
     GPtrArray *notes; /* char *: columns that were left out, with the reason */
 };

@@ -244,6 +244,14 @@ struct orch_whitebox *orch_whitebox_fit(const struct orch_rows *rows)
     return w;
 }
 
+struct orch_whitebox *orch_whitebox_of_rates(void)
+{
+    struct orch_whitebox *w = g_new0(struct orch_whitebox, 1);
+    w->factor = 1;
+    w->is_of_rates = true;
+    return w;
+}
+
 void orch_whitebox_free(struct orch_whitebox *w)
 {
     if (!w)
@@ -262,6 +270,11 @@ void orch_whitebox_predict(const struct orch_whitebox *w, const struct orch_rows
     for (size_t i = 0; i < rows->rows; i++) {
         bool known = isfinite(rows->white[i]) && rows->white[i] > 0;
         double ms = 0;
+        if (w->is_of_rates) {
+            out[i] =
+                known ? to_target(rows, i, orch_row_device_ms(&rows->devices[i])) : (double)NAN;
+            continue;
+        }
         double alone = base_of(rows, base, i);
         out[i] = known ? w->factor * (isfinite(alone) ? alone : rows->white[i]) : (double)NAN;
         if (!known || !w->count || roofline < 0 || !is_usable(rows, i, roofline))

@@ -16,6 +16,8 @@ struct orch_whitebox {
     double coefficients[ORCH_WHITE_TERMS_MAX]; /* ms per unit of the feature */
     const char *base; /* feature used where no terms are fitted; NULL: the rows' own roofline */
     double factor;    /* from the base to the target */
+    bool
+        is_of_rates; /* instead of all these: powers of the GPU's rates (predictors/row_device.h) */
 };
 
 /** Fits to the relative error. Always succeeds: without usable terms the result is the factor
@@ -30,6 +32,8 @@ struct orch_whitebox *orch_whitebox_fit_factor(const struct orch_rows *rows);
  * ratio, which is written by row to `out_shift` as a logarithm, without the factor. NULL if the
  * model speaks of fewer than half of the rows. Caller frees. */
 struct orch_whitebox *orch_whitebox_fit_kernels(const struct orch_rows *rows, double *out_shift);
+/** Nothing fitted: how times change from GPU to GPU by their rates alone. Caller frees. */
+struct orch_whitebox *orch_whitebox_of_rates(void);
 void orch_whitebox_free(struct orch_whitebox *white);
 /** Predictions in the unit of the target; NaN for rows without a roofline. */
 void orch_whitebox_predict(const struct orch_whitebox *white, const struct orch_rows *rows,

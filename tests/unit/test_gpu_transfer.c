@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What carries over from measured GPUs to one that was not: powers of the ratios of their rates,
+ * and one GPU's rows for another. */
+#include "lib/base/random.h"
+#include "predictors/scenario.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+static const char *const GPUS[] = {"P100",     "V100",           "RTX 2080 Ti",
+                                   "RTX 3090", "A100-PCIe-40GB", "H100"};
+
+static double normal(uint64_t *random)
+{
+    double u = 1 - orch_random_unit(random), v = orch_random_unit(random);
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+/* Of a task that nothing is known of: its time goes with the power 0.9 of the bandwidth. */
+static void add_row(GString *text, const char *gpu, int task, double batch, double noise)
+{
+    double bandwidth = orch_gpu_find(gpu)->bandwidth_gbs;
+    g_string_append_printf(text, "%s,%c,%g,%.9g\n", gpu, 'a' + task, batch,
+                           (1 + task) * batch * pow(bandwidth / 900, -0.9) * exp(noise));
+}
+
+/* Each task with each batch on the GPUs from `first` on. */
+static struct orch_rows *tasks(int first, int gpus, double noise, const struct orch_rows *like)
+{
+    g_autoptr(GString) text = g_string_new("gpu,task,batch,ms\n");
+    uint64_t random = 5;
+    GError *error = NULL;
+    for (int g = first; g < first + gpus; g++)
+        for (int i = 0; i < 24; i++)
+            add_row(text, GPUS[g], i % 6, (double)(8 << i / 6), noise * normal(&random));
+    struct orch_csv *csv = orch_csv_parse("test.csv", text->str, text->len, &error);
+    assert_non_null(csv);
+    struct orch_rows_options o = {.target = "ms", .like = like ? like->matrix : NULL};
+    struct orch_rows *rows = orch_rows_of_table(csv, &o, &error);
+    assert_non_null(rows);
+    orch_csv_free(csv);
+    return rows;
+}
+
+/* Ratio of the times of the same work on two GPUs. */
+static double ratio(const char *a, const char *b, double macs_per_value)
+{
+    struct orch_row_device x = {.gpu = orch_gpu_find(a),
+                                .peak_tflops = orch_gpu_find(a)->fp32_tflops,
+                                .work = 1,
+                                .macs_per_value = macs_per_value},
+                           y = x;
+    y.gpu = orch_gpu_find(b);
+    y.peak_tflops = y.gpu->fp32_tflops;
+    return orch_row_device_ms(&x) / orch_row_device_ms(&y);
+}
+
+/* A GPU with more of everything is faster; one with more operations for its bandwidth is the faster
+ * the more multiply-adds each value takes. What is not known has no time. */
+static void test_rates(void **state)
+{
+    (void)state;
+    const double none = (double)NAN;
+    assert_true(ratio("P100", "H100", none) > 2 && ratio("P100", "H100", none) < 67 / 10.6);
+    assert_true(fabs(ratio("P100", "H100", none) * ratio("H100", "P100", none) - 1) < 1e-12);
+    assert_true(fabs(ratio("V100", "RTX 3090", 370) - ratio("V100", "RTX 3090", none)) < 1e-12);
+    assert_true(ratio("V100", "RTX 3090", 5000) > 1.05 * ratio("V100", "RTX 3090", 370));
+    assert_true(ratio("V100", "RTX 3090", 20) < 0.95 * ratio("V100", "RTX 3090", 370));
+    struct orch_row_device unknown = {.work = 1}, idle = {.gpu = orch_gpu_find("V100"), .work = 0};
+    assert_true(isnan(orch_row_device_ms(&unknown)) && isnan(orch_row_device_ms(&idle)));
+}
+
+/* One GPU was measured, another is asked: a task's time changes by the GPUs' rates, not by a
+ * constant. The answer survives saving, and a device that no table knows has one, too. */
+static void test_one_gpu(void **state)
+{
+    (void)state;
+    struct orch_rows *seen = tasks(1, 1, 0.03, NULL), *asked = tasks(4, 1, 0, seen);
+    struct orch_learn_options o = {.model = "auto", .target = ORCH_LEARN_BEST, .seed = 1};
+    struct orch_learned *l = orch_learn(seen, &o, NULL), *back;
+    struct orch_answer answers[24], again[24];
+    assert_non_null(l);
+    orch_learned_predict(l, asked, answers);
+    struct orch_score score = orch_score_of(asked->target, answers, NULL, 24);
+    assert_true(score.mean_relative_error < 0.2 && score.coverage_90 > 0.9);
+    assert_string_equal(orch_learned_column(l, answers[0].question), "gpu");
+    assert_int_equal(orch_learned_has_one_group(l, answers[0].question), true);
+    json_t *saved = orch_learned_save(l, ORCH_SAVE_PACKED);
+    back = orch_learned_load(saved, NULL);
+    assert_non_null(back);
+    orch_learned_predict(back, asked, again);
+    for (int i = 0; i < 24; i++)
+        assert_true(fabs(log(again[i].value.mid / answers[i].value.mid)) < 1e-4);
+    asked->devices[3].gpu = NULL;
+    orch_learned_predict(l, asked, again);
+    assert_true(isfinite(again[3].value.mid) && again[3].value.mid > 0);
+    json_decref(saved);
+    orch_learned_free(l);
+    orch_learned_free(back);
+    orch_rows_free(seen);
+    orch_rows_free(asked);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rates),
+                                       cmocka_unit_test(test_one_gpu)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
