@@ -11,46 +11,20 @@
  * The main thread reads the journals in short time slices, so that a journal of gigabytes does not
  * block other requests.
  */
-#include "features/web/internal.h"
+#include "features/web/followed_trial.h"
 
-#include "core/schedule/schedule.h"
-#include "core/schedule/time_left.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/thin.h"
 #include "lib/wire/journal.h"
-#include "lib/wire/system_metrics.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
     TRIALS_MAX = 64,
-    METRICS_MAX = 64,      /* per trial */
-    BUCKETS = 1000,        /* per curve */
-    FRESH_BUCKETS = 100,   /* new points per second */
     SLICE_MS = 100,        /* time for reading per turn, in ms */
     QUEUED_MAX = 64 << 20, /* bytes queued for a follower before events are dropped */
-};
-
-struct curve {
-    char *name;
-    struct orch_thin *all, *fresh; /* fresh: NULL when there are no new points */
-    double last;
-};
-
-struct trial {
-    struct orch_active_row *row;
-    json_t *identity; /* result of orch_web_active_json */
-    json_t *forecast; /* or NULL */
-    struct orch_journal *journal;
-    GPtrArray *curves; /* struct curve * */
-    GArray *progress;  /* struct orch_running_point */
-    double points_total, done, total;
-    int64_t points;
-    unsigned metrics_left_out;
-    char *phase;
-    bool is_seen, has_more;
 };
 
 struct follower {
@@ -65,145 +39,13 @@ struct follower {
 struct web_live {
     struct orch_web *web;
     struct orch_store *store;
-    GHashTable *trials; /* key -> struct trial * */
+    GHashTable *trials; /* key -> struct web_trial * */
     GPtrArray *followers;
     guint timer, more;
     unsigned left_out; /* trials in excess of TRIALS_MAX */
     bool has_new;      /* a trial was added since the last look */
     char *version;
 };
-
-/* ---- one trial --------------------------------------------------------------------------------
- */
-
-static void free_curve(gpointer data)
-{
-    struct curve *c = data;
-    g_free(c->name);
-    orch_thin_free(c->all);
-    orch_thin_free(c->fresh);
-    g_free(c);
-}
-
-static void free_trial(gpointer data)
-{
-    struct trial *t = data;
-    orch_active_row_free(t->row);
-    json_decref(t->identity);
-    json_decref(t->forecast);
-    orch_journal_close(t->journal);
-    g_ptr_array_unref(t->curves);
-    g_array_unref(t->progress);
-    g_free(t->phase);
-    g_free(t);
-}
-
-static struct trial *new_trial(struct web_live *live, struct orch_active_row *row)
-{
-    struct trial *t = g_new0(struct trial, 1);
-    g_autofree char *path = g_build_filename(row->trial_dir, "journal", NULL);
-    t->row = row;
-    t->identity = orch_web_active_json(row);
-    t->forecast = orch_web_forecast_json(live->store, row->key);
-    t->journal = orch_journal_open(path, NULL);
-    t->curves = g_ptr_array_new_with_free_func(free_curve);
-    t->progress = g_array_new(FALSE, FALSE, sizeof(struct orch_running_point));
-    return t;
-}
-
-static struct curve *curve_of(struct trial *t, const char *name)
-{
-    for (guint i = 0; i < t->curves->len; i++) {
-        struct curve *c = t->curves->pdata[i];
-        if (strcmp(c->name, name) == 0)
-            return c;
-    }
-    if (t->curves->len == METRICS_MAX) {
-        t->metrics_left_out++;
-        return NULL;
-    }
-    struct curve *c = g_new0(struct curve, 1);
-    c->name = g_strdup(name);
-    c->all = orch_thin_new(BUCKETS);
-    g_ptr_array_add(t->curves, c);
-    return c;
-}
-
-static void take_points(struct trial *t, const struct orch_event *event)
-{
-    for (size_t i = 0; i < event->point_count; i++) {
-        const struct orch_point *p = &event->points[i];
-        if (orch_metric_is_system(p->name))
-            continue;
-        struct curve *c = curve_of(t, p->name);
-        const struct orch_thin_point point = {p->step, p->t_ms, p->value};
-        t->points++;
-        if (!c)
-            continue;
-        if (!c->fresh)
-            c->fresh = orch_thin_new(FRESH_BUCKETS);
-        orch_thin_add(c->all, &point);
-        orch_thin_add(c->fresh, &point);
-        c->last = p->value;
-    }
-}
-
-/* Reads the journal until its end, or until the time is over. */
-static void read_on(struct trial *t, int64_t until_ns)
-{
-    struct orch_event event;
-    t->has_more = false;
-    for (unsigned n = 0; t->journal && orch_journal_next(t->journal, &event, NULL); n++) {
-        if (event.kind == ORCH_EVENT_METRICS)
-            take_points(t, &event);
-        if (event.kind == ORCH_EVENT_PROGRESS) {
-            orch_running_add(t->progress, &event, &t->points_total);
-            t->done = event.value;
-            t->total = event.total;
-        }
-        if (event.kind == ORCH_EVENT_PHASE) {
-            g_free(t->phase);
-            t->phase = g_strdup(event.name);
-        }
-        orch_event_clear(&event);
-        if (n % 16 == 15 && orch_mono_ns() > until_ns) {
-            t->has_more = true;
-            return;
-        }
-    }
-}
-
-static json_t *remaining_json(const struct trial *t, double now_s)
-{
-    struct orch_remaining left;
-    if (!orch_time_left(t->progress, t->points_total, now_s, &left))
-        return json_null();
-    return json_pack("{s:o s:o s:o}", "seconds", orch_json_finite(left.left_s.mid), "low_s",
-                     orch_json_finite(left.left_s.low), "high_s",
-                     orch_json_finite(left.left_s.high));
-}
-
-static json_t *trial_json(const struct trial *t)
-{
-    json_t *o = json_copy(t->identity), *last = json_object();
-    bool is_alive = orch_active_is_alive(t->row);
-    double now_s = (double)(orch_now_ns() - t->row->started_ns) / 1e9;
-    for (guint i = 0; i < t->curves->len; i++) {
-        const struct curve *c = t->curves->pdata[i];
-        json_object_set_new(last, c->name, orch_json_real(c->last));
-    }
-    json_object_set_new(o, "is_alive", json_boolean(is_alive));
-    json_object_set_new(o, "elapsed_s", orch_json_finite(MAX(0, now_s)));
-    json_object_set_new(o, "done", orch_json_finite(t->done));
-    json_object_set_new(o, "total", t->total > 0 ? orch_json_finite(t->total) : json_null());
-    json_object_set_new(o, "phase", orch_json_text_or_null(t->phase));
-    json_object_set_new(o, "points", json_integer(t->points));
-    json_object_set_new(o, "metrics_left_out", json_boolean(t->metrics_left_out > 0));
-    json_object_set_new(o, "last", last);
-    json_object_set(o, "forecast", t->forecast);
-    json_object_set_new(o, "remaining", is_alive ? remaining_json(t, now_s) : json_null());
-    return o;
-}
 
 /* ---- sending ----------------------------------------------------------------------------------
  */
@@ -237,21 +79,9 @@ static void send_bytes(struct follower *f, GBytes *bytes)
     soup_server_message_unpause(f->message);
 }
 
-static bool wants(const struct follower *f, const struct trial *t)
+static bool wants(const struct follower *f, const struct web_trial *t)
 {
     return f->key && (strcmp(f->key, "*") == 0 || strcmp(f->key, t->row->key) == 0);
-}
-
-static json_t *curve_json(const struct trial *t, const struct curve *c,
-                          const struct orch_thin *thin)
-{
-    json_t *o = orch_web_thin_json(thin);
-    json_object_set_new(o, "key", json_string(t->row->key));
-    json_object_set_new(o, "metric", json_string(c->name));
-    json_object_set_new(o, "total", json_integer(orch_thin_count(c->all)));
-    json_t *unit = json_object_get(json_object_get(t->identity, "units"), c->name);
-    json_object_set(o, "unit", unit ? unit : json_null());
-    return o;
 }
 
 static GBytes *trials_event(struct web_live *live)
@@ -261,7 +91,7 @@ static GBytes *trials_event(struct web_live *live)
     gpointer trial;
     g_hash_table_iter_init(&iter, live->trials);
     while (g_hash_table_iter_next(&iter, NULL, &trial))
-        json_array_append_new(list, trial_json(trial));
+        json_array_append_new(list, orch_web_trial_json(trial));
     return event_bytes("trials",
                        json_pack("{s:s? s:I s:o}", "version", live->version, "left_out",
                                  (json_int_t)live->left_out, "trials", list),
@@ -277,22 +107,24 @@ static void send_all_so_far(struct follower *f)
     send_bytes(f, trials);
     g_hash_table_iter_init(&iter, live->trials);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
-        const struct trial *t = value;
+        const struct web_trial *t = value;
         for (guint i = 0; wants(f, t) && i < t->curves->len; i++) {
-            const struct curve *c = t->curves->pdata[i];
-            g_autoptr(GBytes) bytes = event_bytes("series", curve_json(t, c, c->all), 9);
+            const struct web_curve *c = t->curves->pdata[i];
+            g_autoptr(GBytes) bytes =
+                event_bytes("series", orch_web_trial_curve_json(t, c, c->all), 9);
             send_bytes(f, bytes);
         }
     }
 }
 
-static void send_new_points(struct web_live *live, struct trial *t)
+static void send_new_points(struct web_live *live, struct web_trial *t)
 {
     for (guint i = 0; i < t->curves->len; i++) {
-        struct curve *c = t->curves->pdata[i];
+        struct web_curve *c = t->curves->pdata[i];
         if (!c->fresh)
             continue;
-        g_autoptr(GBytes) bytes = event_bytes("points", curve_json(t, c, c->fresh), 9);
+        g_autoptr(GBytes) bytes =
+            event_bytes("points", orch_web_trial_curve_json(t, c, c->fresh), 9);
         for (guint k = 0; k < live->followers->len; k++)
             if (wants(live->followers->pdata[k], t))
                 send_bytes(live->followers->pdata[k], bytes);
@@ -312,14 +144,14 @@ static void look_at_actives(struct web_live *live)
         return; /* while the store is locked it is unknown which trials have ended */
     g_hash_table_iter_init(&iter, live->trials);
     while (g_hash_table_iter_next(&iter, NULL, &value))
-        ((struct trial *)value)->is_seen = false;
+        ((struct web_trial *)value)->is_seen = false;
     live->left_out = 0;
     live->has_new = false;
     while (rows->len) {
         struct orch_active_row *row = g_ptr_array_steal_index_fast(rows, rows->len - 1);
-        struct trial *t = g_hash_table_lookup(live->trials, row->key);
+        struct web_trial *t = g_hash_table_lookup(live->trials, row->key);
         if (!t && g_hash_table_size(live->trials) < TRIALS_MAX) {
-            t = new_trial(live, row);
+            t = orch_web_trial_new(live->store, row);
             g_hash_table_insert(live->trials, t->row->key, t);
             live->has_new = true;
             row = NULL;
@@ -331,7 +163,7 @@ static void look_at_actives(struct web_live *live)
     }
     g_hash_table_iter_init(&iter, live->trials);
     while (g_hash_table_iter_next(&iter, NULL, &value))
-        if (!((struct trial *)value)->is_seen)
+        if (!((struct web_trial *)value)->is_seen)
             g_hash_table_iter_remove(&iter);
 }
 
@@ -345,8 +177,8 @@ static void read_all(struct web_live *live)
     gpointer value;
     g_hash_table_iter_init(&iter, live->trials);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
-        struct trial *t = value;
-        read_on(t, until);
+        struct web_trial *t = value;
+        orch_web_trial_read(t, until);
         has_more |= t->has_more;
         send_new_points(live, t);
     }
@@ -468,7 +300,7 @@ struct web_live *orch_web_live_new(struct orch_web *web, GError **error)
     struct web_live *live = g_new0(struct web_live, 1);
     live->web = web;
     live->store = store;
-    live->trials = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_trial);
+    live->trials = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, orch_web_trial_free);
     live->followers = g_ptr_array_new_with_free_func(free_follower);
     return live;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Walks the page of 'orch serve' as a reader would: page.py ADDRESS CHROMIUM CHROMEDRIVER [FOLDER for pictures].
 The store is that of store.sh; the trial that is watched is started here. Exit status 1 with what was not as it should be."""
+import re
 import subprocess
 import time
 
@@ -210,6 +211,7 @@ def live():
     until("the end of its log", lambda: "training plain" in text("details.tail pre"))
     one("#notify").click()
     until("the browser may be asked", lambda: one("#notify").is_selected())
+    until("what it uses of the machine", lambda: re.search(r"CPU \d+ % of its threads, \d+ % of the machine +memory [\d.]+ [KMG]", text("#trials .machine")))
     shot("live")
     card.find_element(By.CSS_SELECTOR, "h2 a").click()
     until("its own page", lambda: "#/run/" in browser.current_url and "running" in text())

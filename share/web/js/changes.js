@@ -64,7 +64,7 @@ export async function showChanges(place, run, wanted, choose) {
     return;
   }
   const step = (key, text) => el('a', {class: 'button', href: key ? address(`run/${key}`) : null, 'aria-disabled': key ? null : 'true', 'data-step': text}, text);
-  const other = el('input', {id: 'with', placeholder: 'key, name or @{1}', size: 14, onchange: () => choose(other.value.trim())});
+  const other = el('input', {id: 'with', placeholder: 'key, name or @{1}', size: 18, onchange: () => choose(other.value.trim())});
   put(place, el('div', {class: 'row'}, step(answer.before, '← run before'), step(answer.after, 'run after →'), el('label', {}, 'compare with', other),
     answer.with ? link('overlay', {runs: `${answer.with},${run.key}`}, 'curves of both') : null));
   if (!answer.with) {

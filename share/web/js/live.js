@@ -5,9 +5,26 @@ import {about, follow, get} from './api.js';
 import {carryOut} from './actions.js';
 import {Chart} from './chart.js';
 import {add, el, put} from './dom.js';
-import {duration, labelled, number, person, setting, shortKey} from './format.js';
+import {bytes, duration, labelled, number, person, setting, shortKey} from './format.js';
 
 const POINTS_MAX = 6000, LOG_LINES = 12, LOG_MS = 4000;
+
+const MB = 1e6;
+
+/* What the trial uses of its machine, as orch-host measured it last: processor and memory, and each GPU. */
+function machineWords(machine = []) {
+  const of = new Map(machine.map((m) => [m.name, m.value])), has = (name) => of.get(name) !== undefined && of.get(name) !== null, words = [];
+  const part = (label, names) => {
+    const texts = names.filter(([name]) => has(name)).map(([name, text]) => text(of.get(name)));
+    if (texts.length) words.push([`${label} `, el('strong', {}, texts.join(', ')), '  ']);
+  };
+  const percent = (what) => (v) => `${number(Math.round(v))} %${what}`;
+  part('CPU', [['cpu_trial', percent(' of its threads')], ['cpu_machine', percent(' of the machine')]]);
+  part('memory', [['memory_trial', (v) => bytes(v * MB)]]);
+  for (let g = 0; g < 16; g++)
+    part(`GPU ${g}`, [[`gpu${g}_core`, percent('')], [`gpu${g}_memory`, (v) => bytes(v * MB)], [`gpu${g}_power`, (v) => `${number(Math.round(v))} W`], [`gpu${g}_temperature`, (v) => `${number(Math.round(v))} °C`]]);
+  return words.length ? el('p', {class: 'last machine'}, words) : null;
+}
 
 /** What a trial is and how far it got. */
 export function trialHead(t) {
@@ -23,6 +40,7 @@ export function trialHead(t) {
       t.forecast?.p50_s ? el('span', {class: 'dim'}, ` Forecast of the whole: ${duration(t.forecast.p50_s)}.`) : null),
     el('p', {class: 'last'}, Object.entries(t.last).slice(0, 8).map(([name, value]) => [labelled(name, t.units?.[name]), ' ', el('strong', {}, number(value)), '  ']),
       el('span', {class: 'dim'}, ` ${number(t.points)} points${t.metrics_left_out ? ', some metrics left out' : ''}`)),
+    machineWords(t.machine),
   ];
 }
 

@@ -67,7 +67,7 @@ async function drawLogs(place, key) {
 function head(run) {
   return [el('h1', {}, `${run.name ? `${run.name}: ` : ''}${run.experiment ?? '-'} `, el('span', {class: 'dim mono'}, shortKey(run.key))),
     run.tags?.length ? el('p', {}, run.tags.map((tag) => el('code', {}, plain(tag))).flatMap((tag) => [tag, ' '])) : '',
-    el('p', {}, stateOf(run.removed ? 'removed' : run.state), run.reason ? `: ${run.reason}` : '', ` took ${duration(run.wall_s)}, by ${person(run.who)}, ended ${time(Date.parse(run.ended))}`)];
+    el('p', {}, stateOf(run.removed ? 'removed' : run.state), run.reason ? `: ${run.reason}` : '', `, took ${duration(run.wall_s)}, by ${person(run.who)}, ended ${time(Date.parse(run.ended))}`)];
 }
 
 function outcome(run) {

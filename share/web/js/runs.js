@@ -276,7 +276,7 @@ export async function show(root, page) {
 /* The running trials, each with a button that ends it. */
 function drawStrip(strip, trials, mayCancel) {
   const focused = document.activeElement?.closest?.('.live-strip')?.ownerDocument.activeElement?.dataset.key;
-  put(strip, trials.slice(0, RUNNING_SHOWN).map((t) => el('div', {class: 'panel'}, el('a', {href: `#/run/${t.key}`}, `▶ ${t.experiment} ${setting(t.setting)}: `,
+  put(strip, trials.slice(0, RUNNING_SHOWN).map((t) => el('div', {class: 'panel'}, el('a', {href: `#/run/${t.key}`}, `▶ ${`${t.experiment} ${setting(t.setting)}`.trim()}: `,
     t.total ? `${Math.floor(100 * Math.min(1, t.done / t.total))} %` : `${duration(t.elapsed_s)}`,
     t.remaining ? `, ${duration(t.remaining.seconds)} left` : ''),
   mayCancel ? el('button', {type: 'button', class: 'small', 'data-key': t.key, 'aria-label': `cancel ${t.experiment} ${setting(t.setting)}`, onclick: () => carryOut('cancel', [t.key])}, 'cancel') : null)),
