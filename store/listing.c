@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { COLUMNS_MAX = 64, NAMES_MAX = 2000 };
@@ -387,7 +388,7 @@ void orch_store_limit_time(struct orch_store *store, double seconds)
  */
 
 struct orch_thin *orch_store_thin_series(struct orch_store *store, int64_t run_id, const char *name,
-                                         int64_t from, int64_t to, unsigned buckets,
+                                         int64_t from, int64_t to, unsigned buckets, bool has_time,
                                          char **out_unit, GError **error)
 {
     /* a metric whose unit changed over time has several ids, of which a run uses one */
@@ -403,10 +404,11 @@ struct orch_thin *orch_store_thin_series(struct orch_store *store, int64_t run_i
     int64_t name_id = sqlite3_column_int64(s, 0);
     g_autofree char *unit = orch_store_column_text(s, 1);
     sqlite3_reset(s);
-    s = orch_store_statement(store,
-                             "SELECT step, t_ms, value FROM metric WHERE run = ?1 AND name_id = ?2"
-                             " AND step BETWEEN ?3 AND ?4 ORDER BY step",
-                             error);
+    /* the time of each point is a quarter of the work of a long curve */
+#define POINTS                                                                                     \
+    " FROM metric WHERE run = ?1 AND name_id = ?2 AND step BETWEEN ?3 AND ?4 ORDER BY step"
+    s = has_time ? orch_store_statement(store, "SELECT step, value, t_ms" POINTS, error)
+                 : orch_store_statement(store, "SELECT step, value" POINTS, error);
     if (!s)
         return NULL;
     orch_store_bind(s, "iiii", run_id, name_id, from, to);
@@ -414,8 +416,9 @@ struct orch_thin *orch_store_thin_series(struct orch_store *store, int64_t run_i
     int more;
     while ((more = orch_store_step(store, s, error)) > 0) {
         const struct orch_thin_point point = {.step = sqlite3_column_int64(s, 0),
-                                              .t_ms = orch_store_column_real(s, 1),
-                                              .value = orch_store_column_real(s, 2)};
+                                              .value = orch_store_column_real(s, 1),
+                                              .t_ms = has_time ? orch_store_column_real(s, 2)
+                                                               : (double)NAN};
         orch_thin_add(thin, &point);
     }
     if (more < 0)

@@ -78,9 +78,10 @@ void orch_store_limit_time(struct orch_store *store, double seconds);
 
 /** One metric of a run, restricted to from <= step <= to and thinned to `buckets`. The caller
  * frees. Returns NULL without error when the run has no such metric. `out_unit` (may be NULL): the
- * caller frees. */
+ * caller frees. Without `has_time`
+ * the times are NAN, which is faster. */
 struct orch_thin *orch_store_thin_series(struct orch_store *store, int64_t run_id, const char *name,
-                                         int64_t from, int64_t to, unsigned buckets,
+                                         int64_t from, int64_t to, unsigned buckets, bool has_time,
                                          char **out_unit, GError **error);
 
 /** The runs of one user for one experiment. */

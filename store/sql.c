@@ -209,9 +209,9 @@ char *orch_store_column_text(sqlite3_stmt *statement, int column)
 
 double orch_store_column_real(sqlite3_stmt *statement, int column)
 {
-    return sqlite3_column_type(statement, column) == SQLITE_NULL
-               ? (double)NAN
-               : sqlite3_column_double(statement, column);
+    const double value = sqlite3_column_double(statement, column); /* of NULL: 0 */
+    const bool is_null = value == 0 && sqlite3_column_type(statement, column) == SQLITE_NULL;
+    return is_null ? (double)NAN : value;
 }
 
 bool orch_store_is_writable(struct orch_store *store, GError **error)

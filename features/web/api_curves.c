@@ -9,6 +9,7 @@
 #include "store/spark.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { BUCKETS_MAX = 20000, RUNS_MAX = 60, LONG_POINTS = 2000 };
 
@@ -16,17 +17,19 @@ struct curve_query {
     const char *metric;
     const char *across; /* the metric on the horizontal axis; NULL: step and time */
     int64_t from, to, buckets;
-    bool is_quick;
+    bool is_quick, has_time;
 };
 
 static bool read_query(const struct web_call *call, struct curve_query *out, GError **error)
 {
-    *out = (struct curve_query){.metric = orch_web_query_text(call, "metric", NULL),
-                                .across = orch_web_query_text(call, "x", NULL),
-                                .from = G_MININT64,
-                                .to = G_MAXINT64,
-                                .buckets = 1000,
-                                .is_quick = orch_web_query_text(call, "quick", NULL)};
+    *out =
+        (struct curve_query){.metric = orch_web_query_text(call, "metric", NULL),
+                             .across = orch_web_query_text(call, "x", NULL),
+                             .from = G_MININT64,
+                             .to = G_MAXINT64,
+                             .buckets = 1000,
+                             .has_time = strcmp(orch_web_query_text(call, "time", "1"), "0") != 0,
+                             .is_quick = orch_web_query_text(call, "quick", NULL)};
     if (!out->metric) {
         orch_error_set(error, ORCH_ERROR_USAGE, "add ?metric=NAME", "the query has no metric");
         return false;
@@ -72,9 +75,11 @@ static json_t *by_step(struct orch_store *store, const struct orch_run *run,
     const bool is_sampled = thin;
     if (!thin && !problem)
         thin = orch_store_thin_series(store, run->id, q->metric, q->from, q->to,
-                                      (unsigned)q->buckets, &unit, &problem);
+                                      (unsigned)q->buckets, q->has_time, &unit, &problem);
     json_t *o = thin ? orch_web_thin_json(thin) : NULL;
     if (o) {
+        if (!q->has_time)
+            json_object_del(o, "t_ms");
         json_object_set_new(o, "is_sampled", json_boolean(is_sampled));
         json_object_set_new(o, "unit", orch_json_text_or_null(unit));
     } else if (problem) {

@@ -306,8 +306,8 @@ static void series_keep_their_peaks(void **state)
     int64_t id = g_array_index(ids, int64_t, 0);
     g_autofree char *unit = NULL;
     struct orch_thin *thin = NULL;
-    assert_ok(
-        thin = orch_store_thin_series(store, id, "loss", INT64_MIN, INT64_MAX, 50, &unit, error));
+    assert_ok(thin = orch_store_thin_series(store, id, "loss", INT64_MIN, INT64_MAX, 50, true,
+                                            &unit, error));
     g_autoptr(GArray) points = orch_thin_points(thin);
     assert_int_equal(orch_thin_count(thin), LONG);
     assert_true(points->len <= 102);
@@ -318,11 +318,11 @@ static void series_keep_their_peaks(void **state)
     }
     assert_true(least == -99 && greatest == 99);
     orch_thin_free(thin);
-    assert_ok(thin = orch_store_thin_series(store, id, "loss", 10, 12, 50, NULL, error));
+    assert_ok(thin = orch_store_thin_series(store, id, "loss", 10, 12, 50, false, NULL, error));
     assert_int_equal(orch_thin_count(thin), 3);
     orch_thin_free(thin);
     g_autoptr(GError) error = NULL;
-    assert_null(orch_store_thin_series(store, id, "none", 0, 9, 50, NULL, &error));
+    assert_null(orch_store_thin_series(store, id, "none", 0, 9, 50, true, NULL, &error));
     assert_null(error);
     g_autoptr(GPtrArray) metrics = orch_store_metric_names(store, id, &error);
     assert_int_equal(metrics->len, 1);

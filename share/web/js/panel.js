@@ -42,7 +42,7 @@ export class Panel {
   async load(drawn) {
     const {x, range, mean} = this.o, byStep = x === 'step';
     if (mean) { await this.loadBands(); drawn(); return; }
-    const query = {metric: this.o.metric.name, buckets: BUCKETS, x: x.startsWith('metric.') ? x.slice(7) : null,
+    const query = {metric: this.o.metric.name, buckets: BUCKETS, x: x.startsWith('metric.') ? x.slice(7) : null, time: byStep ? '0' : null,
       from: byStep && range ? Math.floor(range[0]) : null, to: byStep && range ? Math.ceil(range[1]) : null};
     let curves = await this.ask(this.o.runs, {...query, quick: byStep && !range ? '1' : null});
     this.take(curves);
