@@ -4,6 +4,7 @@ target_sources(test_updates PRIVATE ${CMAKE_SOURCE_DIR}/plugins/common/torch/ada
 target_link_libraries(test_updates PRIVATE m)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/plugins/common/torch/adapter/update_loops.c
   PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off;-fno-math-errno;-fno-trapping-math")
+orch_test(thread_waiting "quick" orch_torch)
 if(TARGET orch_torch_adapter)
   orch_test(torch "torch" orch_torch)
   add_dependencies(test_torch orch_torch_adapter)

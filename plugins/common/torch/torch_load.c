@@ -6,11 +6,13 @@
 #include "lib/base/library.h"
 #include "lib/base/program_parts.h"
 #include "lib/base/program_path.h"
+#include "plugins/common/torch/thread_waiting.h"
 
 #include <dlfcn.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,6 +60,12 @@ static bool is_of_its_library(const char *path, GError **error)
     return false;
 }
 
+static double load_now(void)
+{
+    double load;
+    return getloadavg(&load, 1) == 1 ? load : 0;
+}
+
 const struct orch_torch *orch_torch_load(GError **error)
 {
     const char *hint = orch_program_way(ORCH_PART_TORCH);
@@ -76,6 +84,7 @@ const struct orch_torch *orch_torch_load(GError **error)
     if (!is_of_its_library(path, error))
         return NULL;
     keep_memory();
+    orch_thread_waiting_choose(load_now(), sysconf(_SC_NPROCESSORS_ONLN));
     void *handle = orch_library_open(path);
     const struct orch_torch *(*get)(void) = NULL;
     if (handle)
