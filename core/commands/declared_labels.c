@@ -3,6 +3,7 @@
 
 #include "core/plugin/plugins.h"
 #include "core/report/labels.h"
+#include "core/report/metric_bounds.h"
 
 void orch_label_runs(struct orch_trials *trials)
 {
@@ -15,8 +16,10 @@ void orch_label_runs(struct orch_trials *trials)
             continue;
         const struct orch_manifest *manifest =
             orch_plugins_find(plugins, run->plugin, folder, NULL);
-        if (manifest)
+        if (manifest) {
             orch_labels_add(trials->labels, manifest);
+            orch_bounds_add(trials->bounds, manifest);
+        }
     }
     orch_plugins_free(plugins);
 }

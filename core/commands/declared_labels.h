@@ -6,8 +6,8 @@
 #include "core/cli/cli.h"
 #include "core/report/trials.h"
 
-/** Adds the labels that the plugins of the runs declare. Plugins that are not found, or that the
- * user does not trust, add none; nobody is asked. */
+/** Adds the labels and bounds that the plugins of the runs declare. Plugins that are not found, or
+ * that the user does not trust, add none; nobody is asked. */
 void orch_label_runs(struct orch_trials *trials);
 
 #endif

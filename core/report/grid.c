@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/grid.h"
 
+#include "core/report/metric_bounds.h"
 #include "core/stats/numbers.h"
 #include "core/stats/ranking.h"
 #include "core/stats/shared_base.h"
@@ -222,8 +223,7 @@ struct orch_spread orch_grid_spread(const struct orch_grid *grid, const struct o
     g_autoptr(GArray) means = orch_grid_means(cell, value);
     g_autoptr(GArray) values = orch_seed_values(means);
     const struct orch_item_value *wanted = grid->wanted->pdata[value];
-    return orch_spread_of((const double *)(void *)values->data, values->len, wanted->name,
-                          grid->units[value]);
+    return orch_trials_spread(grid->trials, wanted, grid->units[value], values);
 }
 
 char *orch_grid_text(const struct orch_grid *grid, const struct orch_grid_cell *cell)

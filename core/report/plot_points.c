@@ -2,6 +2,7 @@
 #include "core/report/plot_drawing.h"
 
 #include "core/report/answer.h"
+#include "core/report/metric_bounds.h"
 #include "core/stats/curve_end.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -131,8 +132,10 @@ static struct orch_spread spread_at(const struct orch_plot_drawing *d,
     g_autoptr(GArray) means = orch_seed_means(numbers, seeds);
     g_autoptr(GArray) of_seeds = orch_seed_values(means);
     const struct orch_item_value *y = d->v.plot->y->pdata[0];
-    return orch_spread_of((const double *)(void *)of_seeds->data, of_seeds->len,
-                          d->v.plot->y->len == 1 ? y->name : NULL, unit_of_y(d));
+    if (d->v.plot->y->len == 1)
+        return orch_trials_spread(d->v.trials, y, unit_of_y(d), of_seeds);
+    return orch_spread_of((const double *)(void *)of_seeds->data, of_seeds->len, NULL,
+                          unit_of_y(d));
 }
 
 static void add_measured(struct orch_plot_drawing *d, struct orch_chart_series *series,

@@ -2,6 +2,7 @@
 #include "core/report/trials.h"
 
 #include "core/report/labels.h"
+#include "core/report/metric_bounds.h"
 #include "core/stats/numbers.h"
 #include "core/stats/same_trial.h"
 #include "core/stats/task.h"
@@ -74,6 +75,7 @@ static struct orch_trials *trials_new(struct orch_store *store)
     trials->store = store;
     trials->all = g_ptr_array_new_with_free_func(free_trial);
     trials->labels = orch_labels_new();
+    trials->bounds = orch_bounds_new();
     return trials;
 }
 
@@ -90,6 +92,7 @@ void orch_trials_free(struct orch_trials *trials)
         return;
     g_ptr_array_unref(trials->all);
     g_hash_table_unref(trials->labels);
+    g_hash_table_unref(trials->bounds);
     orch_disturbed_clear(&trials->disturbed);
     g_free(trials);
 }
@@ -207,8 +210,10 @@ struct orch_trials *orch_trials_of_item(const struct orch_plan *plan,
         if (!is_meant(experiments, experiment->name) || trial->state == ORCH_PLAN_UNUSED ||
             experiment->skipped)
             continue;
-        if (experiment != labelled)
+        if (experiment != labelled) {
             orch_labels_add(trials->labels, experiment->manifest);
+            orch_bounds_add(trials->bounds, experiment->manifest);
+        }
         labelled = experiment;
         bool done = trial->state == ORCH_PLAN_DONE && trial->run_key && plan->store;
         struct orch_run *run = done ? orch_store_run(plan->store, trial->run_key, NULL) : NULL;

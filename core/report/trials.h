@@ -27,6 +27,7 @@ struct orch_trials {
     GPtrArray *
         all; /* struct orch_report_trial *; a recipe's in declared order, a filter's newest first */
     GHashTable *labels; /* name -> label, of the plugins of the trials (core/report/labels.h) */
+    GHashTable *bounds; /* name -> struct orch_bounds, the same (core/report/metric_bounds.h) */
     const char *who;    /* the user whose runs count as "ours"; borrowed, or NULL */
     struct orch_disturbed disturbed; /* runs excluded from times and rates; empty: none */
     struct orch_section *section;    /* the section that counts disturbed runs; borrowed, or NULL */

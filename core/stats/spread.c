@@ -70,12 +70,12 @@ struct orch_metric_kind orch_metric_kind_of(const char *name, const char *unit)
     bool is_rate, is_timing = orch_unit_is_timing(unit, &is_rate);
     bool has_unit = unit && *unit;
     if (is_timing)
-        return (struct orch_metric_kind){ORCH_SCALE_LOG, NAN, !is_rate};
+        return (struct orch_metric_kind){ORCH_SCALE_LOG, NAN, !is_rate, 0};
     for (size_t i = 0; i < G_N_ELEMENTS(KINDS); i++)
         if (KINDS[i].is_unit ? g_strcmp0(unit, KINDS[i].word) == 0
                              : !has_unit && name && is_word_of(KINDS[i].word, name))
-            return (struct orch_metric_kind){KINDS[i].scale, KINDS[i].top, false};
-    return (struct orch_metric_kind){ORCH_SCALE_PLAIN, NAN, false};
+            return (struct orch_metric_kind){KINDS[i].scale, KINDS[i].top, false, 0};
+    return (struct orch_metric_kind){ORCH_SCALE_PLAIN, NAN, false, 0};
 }
 
 /* ---- intervals ----------------------------------------------------------------------------------
@@ -85,9 +85,9 @@ struct orch_metric_kind orch_metric_kind_of(const char *name, const char *unit)
 static enum orch_metric_scale scale_for(const struct orch_metric_kind *kind,
                                         const struct orch_stat *stat)
 {
-    if (kind->scale == ORCH_SCALE_LOG && stat->min > 0)
+    if (kind->scale == ORCH_SCALE_LOG && stat->min > kind->bottom)
         return ORCH_SCALE_LOG;
-    if (kind->scale == ORCH_SCALE_LOGIT && stat->min >= 0 && stat->max <= kind->top)
+    if (kind->scale == ORCH_SCALE_LOGIT && stat->min >= kind->bottom && stat->max <= kind->top)
         return ORCH_SCALE_LOGIT;
     return ORCH_SCALE_PLAIN;
 }
@@ -97,22 +97,23 @@ static void fill_interval(struct orch_spread *spread, const struct orch_metric_k
                           double half)
 {
     const struct orch_stat *stat = &spread->stat;
-    double mean = stat->mean, share = mean / kind->top;
+    const double mean = stat->mean, above = mean - kind->bottom, span = kind->top - kind->bottom,
+                 share = above / span;
     spread->low = mean - half;
     spread->high = mean + half;
     switch (scale_for(kind, stat)) {
     case ORCH_SCALE_PLAIN:
         break;
     case ORCH_SCALE_LOG:
-        spread->low = mean * exp(-half / mean);
-        spread->high = mean * exp(half / mean);
+        spread->low = kind->bottom + above * exp(-half / above);
+        spread->high = kind->bottom + above * exp(half / above);
         break;
     case ORCH_SCALE_LOGIT:
         if (!(half > 0)) /* all values are equal, perhaps all 0 or all 1 */
             break;
-        double logit = log(share / (1 - share)), step = half / kind->top / (share * (1 - share));
-        spread->low = kind->top / (1 + exp(step - logit));
-        spread->high = kind->top / (1 + exp(-step - logit));
+        double logit = log(share / (1 - share)), step = half / span / (share * (1 - share));
+        spread->low = kind->bottom + span / (1 + exp(step - logit));
+        spread->high = kind->bottom + span / (1 + exp(-step - logit));
         break;
     }
 }
@@ -158,13 +159,36 @@ static bool begin_spread(const double *values, size_t count, struct orch_metric_
     return true;
 }
 
+/* Cuts the interval at bounds that hold for all values. A loss of 0 among the values has no
+ * logarithm, so the plain interval would go on below it. */
+static void cut_at(struct orch_spread *spread, double min, double max)
+{
+    if (spread->stat.min >= min)
+        spread->low = fmax(spread->low, min);
+    if (spread->stat.max <= max)
+        spread->high = fmin(spread->high, max);
+}
+
+static bool are_kept(const struct orch_bounds *bounds, const struct orch_stat *stat)
+{
+    return bounds->min < bounds->max && stat->min >= bounds->min && stat->max <= bounds->max;
+}
+
 struct orch_spread orch_spread_of(const double *values, size_t count, const char *name,
                                   const char *unit)
+{
+    return orch_spread_within(values, count, name, unit, NULL);
+}
+
+struct orch_spread orch_spread_within(const double *values, size_t count, const char *name,
+                                      const char *unit, const struct orch_bounds *bounds)
 {
     struct orch_metric_kind kind = orch_metric_kind_of(name, unit);
     struct orch_spread spread;
     if (!begin_spread(values, count, &kind, &spread))
         return spread;
+    if (bounds && are_kept(bounds, &spread.stat))
+        kind = (struct orch_metric_kind){ORCH_SCALE_LOGIT, bounds->max, kind.is_time, bounds->min};
     const struct orch_stat *stat = &spread.stat;
     double median = orch_reals_median_of(values, count);
     bool is_skewed = kind.is_time && stat->count >= 3 && stat->max > TAIL_LEAST * median &&
@@ -178,6 +202,10 @@ struct orch_spread orch_spread_of(const double *values, size_t count, const char
     }
     spread.form = ORCH_SPREAD_INTERVAL;
     fill_interval(&spread, &kind, stat->half);
+    if (kind.scale == ORCH_SCALE_LOG)
+        cut_at(&spread, kind.bottom, (double)NAN);
+    if (bounds)
+        cut_at(&spread, bounds->min, bounds->max);
     return spread;
 }
 

@@ -20,6 +20,7 @@ struct orch_metric_kind {
     enum orch_metric_scale scale;
     double top; /* ORCH_SCALE_LOGIT: the largest value, 1 or 100; else NaN */
     bool is_time;
+    double bottom; /* the smallest value of ORCH_SCALE_LOG and ORCH_SCALE_LOGIT */
 };
 /** Finds the kind of a metric by the unit that its plugin declares, else by the words in its name
  * ("val_accuracy"); spread.c has the table. Both may be NULL; an empty unit is treated as none. */
@@ -46,6 +47,16 @@ struct orch_spread {
  * metric with values outside its scale (a share above 1) uses the plain scale. */
 struct orch_spread orch_spread_of(const double *values, size_t count, const char *name,
                                   const char *unit);
+
+/** Values that no run of a metric can exceed, as its plugin declares them; NaN: no bound. */
+struct orch_bounds {
+    double min, max;
+};
+/** The same within declared bounds (NULL: none). Between two bounds the interval is computed on the
+ * logit scale. It is cut at a bound that its own scale does not keep, which excludes only means
+ * that no runs can have. Bounds that some value exceeds do not count. */
+struct orch_spread orch_spread_within(const double *values, size_t count, const char *name,
+                                      const char *unit, const struct orch_bounds *bounds);
 
 /** Computes the 95 % prediction interval for one more run, on the metric's scale (a time stays
  * above 0, a share within 0..1). The result has ORCH_SPREAD_INTERVAL with 2 values or more. */

@@ -58,3 +58,30 @@ has quality
 ok orch table --rows tau --value 'result end_q' --format csv
 has tau
 has_not temperature
+# an interval never leaves the bounds that are declared, in tables, sentences and charts
+cat >game.sh <<'S'
+case $1 in 5) echo '{"points": 340}' ;; *) echo '{"points": 500}' ;; esac
+S
+cat >game.plugin <<'Y'
+command: [sh, game.sh, "${repeat}"]
+parameters: { level: { type: int, default: 1 } }
+metrics: { points: { better: max, min: 0, max: 500 } }
+Y
+cat >g.recipe <<'R'
+format: 1
+recipe: g
+experiments:
+  t: { plugin: ./game.plugin, sweep: { level: [1, 2] }, repeat: 5 }
+report:
+  - { question: 2.1, title: Table, table: { rows: level, value: result points } }
+  - { question: 2.2, title: Chart, plot: { x: level, y: result points } }
+R
+ok orch run g.recipe -q
+ok orch report g.recipe --json
+printf '%s' "$out" | python3 -c '
+import json, re, sys
+d = json.load(sys.stdin)
+said = [float(x) for s in d["sections"] for b in s["blocks"] for x in re.findall(r"\[[0-9.]+ to ([0-9.]+)\]", b.get("text") or "")]
+assert said and all(468 < high < 500 for high in said), said
+points = [p for b in d["sections"][1]["blocks"] if b["kind"] == "chart" for p in b["chart"]["series"][0]["points"]]
+assert len(points) == 2 and all(468 < p["high"] < 500 for p in points), points' || _fail 'an interval beyond the bounds'

@@ -186,12 +186,39 @@ static void test_coverage(void **state)
     }
 }
 
+/* Returns of CartPole lie in 0..500; a declared bound holds where the name says nothing. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    const double returns[] = {500, 500, 500, 500, 340}, losses[] = {0, 0, 0, 0, 0.5};
+    const struct orch_bounds both = {0, 500}, least = {0, (double)NAN}, other = {0, 400};
+    struct orch_spread s = orch_spread_of(returns, 5, "final_return", NULL);
+    assert_true(s.high > 500);
+    const struct orch_spread plain = s;
+    s = orch_spread_within(returns, 5, "final_return", NULL, &both);
+    assert_int_equal(s.form, ORCH_SPREAD_INTERVAL);
+    assert_true(fabs(s.centre - 468) < 1e-9);
+    assert_true(s.high < 500 && s.high > s.centre && s.low > 0 && s.low < s.centre);
+    /* logit(468 / 500) = 2.6827; step = 88.847 / 500 / (0.936 * 0.064) = 2.9663 */
+    assert_true(fabs(s.low - 500 / (1 + exp(2.9663 - 2.6827))) < 0.1);
+    assert_true(fabs(s.high - 500 / (1 + exp(-2.9663 - 2.6827))) < 0.1);
+    s = orch_spread_within(returns, 5, "final_return", NULL, &other); /* exceeded: do not count */
+    assert_true(fabs(s.high - plain.high) < 1e-9);
+    /* a loss of exactly 0 has no logarithm: the plain interval is cut at 0 */
+    s = orch_spread_of(losses, 5, "val_loss", NULL);
+    assert_true(s.low == 0 && s.high > 0.1);
+    s = orch_spread_of(losses, 5, "weight", NULL);
+    assert_true(s.low < 0);
+    s = orch_spread_within(losses, 5, "weight", NULL, &least);
+    assert_true(s.low == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),    cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_few),      cmocka_unit_test(test_skewed_times),
-        cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_bounds),       cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_bounded),      cmocka_unit_test(test_few),
+        cmocka_unit_test(test_skewed_times), cmocka_unit_test(test_coverage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
