@@ -150,6 +150,12 @@ def grids_of(x, names, train):
     return grids
 
 
+def fit_and_ask(model, data, target, train, test):
+    """without columns of which the rows to learn from have no value: not every library takes them"""
+    known = numpy.isfinite(data[train]).any(axis=0)
+    return model.fit(data[train][:, known], target[train]).predict(data[test][:, known])
+
+
 def peers_answers(x, names, roof, y, groups, train, test):
     """name of a model: its answers for the rows `test`"""
     from sklearn.model_selection import GroupKFold, KFold
@@ -171,12 +177,12 @@ def peers_answers(x, names, roof, y, groups, train, test):
                 errors = []
                 for a, b in inner:
                     a, b = few[a], few[b]
-                    fitted = make().fit(data[a], log[a] - offset[a])
-                    errors.append(numpy.abs(numpy.exp(numpy.clip(fitted.predict(data[b]) + offset[b] - log[b], -20, 20)) - 1))
+                    said = fit_and_ask(make(), data, log - offset, a, b) + offset[b]
+                    errors.append(numpy.abs(numpy.exp(numpy.clip(said - log[b], -20, 20)) - 1))
                 tried.append((numpy.concatenate(errors).mean(), o, m))
         _, o, m = min(tried)
-        fitted = models[m]().fit(data[train], log[train] - offsets[o][train])
-        answers[name] = numpy.exp(fitted.predict(data[test]) + offsets[o][test]).tolist()
+        said = fit_and_ask(models[m](), data, log - offsets[o], train, test) + offsets[o][test]
+        answers[name] = numpy.exp(said).tolist()
     if len(offsets) > 1:  # a constant times the roofline
         answers["constant"] = (roof[test] * numpy.median(y[train] / roof[train])).tolist()
     return answers
