@@ -2,6 +2,7 @@
 #include "lib/steptime/roofline.h"
 
 #include "lib/base/error.h"
+#include "lib/steptime/checkpointing.h"
 #include "lib/steptime/traffic.h"
 
 #include <math.h>
@@ -145,9 +146,12 @@ double orch_roofline_memory(const struct orch_net *net, const struct orch_net_co
     double scores = work->training && work->keeps_scores
                         ? orch_net_score_bytes(net, work->element_bytes) * (double)work->batch
                         : 0;
-    return scores + orch_net_memory(net, costs, work->batch, work->element_bytes,
-                                    work->states_per_weight, work->training)
-                        .total;
+    double saved =
+        work->training && work->checkpoints ? orch_checkpointing_saved(net, costs, work) : 0;
+    return scores - saved +
+           orch_net_memory(net, costs, work->batch, work->element_bytes, work->states_per_weight,
+                           work->training)
+               .total;
 }
 
 int64_t orch_roofline_largest_batch(const struct orch_net *net, const struct orch_net_cost *costs,

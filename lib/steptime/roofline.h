@@ -30,6 +30,7 @@ struct orch_roofline_work {
     int element_bytes;     /* of activations: 4 or 2 */
     bool training;         /* includes backward pass and update */
     int states_per_weight; /* of the optimizer: 0, 1 or 2 */
+    bool checkpoints;      /* activations are computed again (lib/steptime/checkpointing.h) */
     bool keeps_scores;     /* of attention, which is written out (orch_net_score_bytes) */
 };
 

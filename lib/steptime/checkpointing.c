@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/steptime/checkpointing.h"
+
+static bool is_inner(const struct orch_net *net, int group)
+{
+    return group > 0 && group < net->group_count - 1;
+}
+
+/* Bytes of a node that are kept until its backward pass: `scores` are those of a layer of attention
+ * that is written out. */
+static double kept_bytes(const struct orch_net_node *node, const struct orch_net_cost *cost,
+                         const struct orch_roofline_work *work)
+{
+    double tokens = (double)node->out.h;
+    double scores = work->keeps_scores && node->op == ORCH_NET_ATTENTION
+                        ? node->heads * tokens * tokens * (2 * work->element_bytes + 1)
+                        : 0;
+    double own = cost->is_in_place ? 0 : (double)cost->activations * work->element_bytes;
+    return (own + scores) * (double)work->batch;
+}
+
+double orch_checkpointing_saved(const struct orch_net *net, const struct orch_net_cost *costs,
+                                const struct orch_roofline_work *work)
+{
+    double all = 0, ends = 0, largest = 0;
+    guint count = net->nodes->len;
+    for (guint i = 0; i < count;) {
+        int group = orch_net_node(net, (int)i)->group;
+        double inside = 0, last = 0;
+        for (; i < count && orch_net_node(net, (int)i)->group == group; i++) {
+            inside += kept_bytes(orch_net_node(net, (int)i), &costs[i], work);
+            last = (double)costs[i].activations * work->element_bytes * (double)work->batch;
+        }
+        if (!is_inner(net, group))
+            continue;
+        all += inside;
+        ends += MIN(last, inside);
+        largest = MAX(largest, inside - MIN(last, inside));
+    }
+    return all - ends - largest;
+}
+
+void orch_checkpointing_add(const struct orch_net *net, struct orch_roofline_layer *layers,
+                            struct orch_roofline_step *step)
+{
+    for (guint i = 0; i < net->nodes->len; i++) {
+        if (!is_inner(net, orch_net_node(net, (int)i)->group))
+            continue;
+        step->backward_s += layers[i].forward_s;
+        step->total_s += layers[i].forward_s;
+        layers[i].backward_s += layers[i].forward_s;
+    }
+}
