@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/interval.h"
+#include "lib/steptime/checkpointing.h"
 
 #include <math.h>
 #include <string.h>
@@ -165,11 +166,16 @@ bool orch_prior_own_step(const struct orch_net *net, const struct orch_net_cost 
                          struct orch_roofline_layer *layers, struct orch_roofline_step *out,
                          GError **error)
 {
+    g_autofree struct orch_roofline_layer *own =
+        work->checkpoints && !layers ? g_new0(struct orch_roofline_layer, net->nodes->len) : NULL;
+    layers = own ? own : layers;
     bool ok = prior->is_by_kernels
                   ? orch_kernel_step(net, costs, &prior->kernels, work, layers, out, error)
               : prior->is_transferred
                   ? orch_transfer_step(net, costs, &prior->transfer, work, layers, out, error)
                   : orch_roofline_step(net, costs, &prior->device, work, layers, out, error);
+    if (ok && work->checkpoints && work->training)
+        orch_checkpointing_add(net, layers, out);
     if (ok)
         orch_roofline_scale(layers, net->nodes->len, prior->shift, out);
     return ok;

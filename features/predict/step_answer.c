@@ -96,8 +96,8 @@ static bool estimate_step(struct orch_step_tiers *tiers, const struct orch_step_
 {
     *estimate = (struct orch_step_estimate){0};
     /* the store's measurements are of networks that are trained as a whole */
-    bool alone =
-        ask->q->model != ORCH_TIME_AUTO || orch_net_has_frozen(ask->q->net) || ask->q->is_parallel;
+    bool alone = ask->q->model != ORCH_TIME_AUTO || orch_net_has_frozen(ask->q->net) ||
+                 ask->q->is_parallel || ask->q->checkpoints;
     out->is_alone = alone;
     if (!alone && !orch_step_tiers_estimate(tiers, ask, estimate, error))
         return false;
@@ -146,6 +146,7 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
                                       .element_bytes = orch_precision_bytes(c->precision),
                                       .training = !q->forward_only,
                                       .states_per_weight = q->states_per_weight,
+                                      .checkpoints = q->checkpoints,
                                       .keeps_scores = q->is_written_out};
     struct orch_step_question question = {
         .q = q, .gpu = c->gpu, .precision = c->precision, .workers = workers, .batch = work.batch};

@@ -202,6 +202,29 @@ static bool read_kernels(const struct time_options *o, struct orch_time_question
     return true;
 }
 
+/* Computing activations again instead of keeping them. */
+static bool read_checkpointing(const struct time_options *o, struct orch_time_question *q,
+                               GError **error)
+{
+    q->checkpoints = o->checkpointing;
+    if (!o->checkpointing)
+        return true;
+    const char *why = o->forward_only ? "--forward-only keeps none"
+                      : !q->net       ? "a layer table has no groups of layers"
+                      : orch_net_has_frozen(q->net)
+                          ? "what a network with frozen layers keeps is not counted by groups"
+                      : q->net->group_count < 3 ? "the network has no groups of layers"
+                                                : NULL;
+    if (why)
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave it out",
+                       "option '--checkpointing' is not counted here: %s", why);
+    else
+        orch_time_question_assume(q, "activations", "--checkpointing",
+                                  "each of %d groups of layers computes its own again",
+                                  q->net->group_count - 2);
+    return !why;
+}
+
 /* Ways in which devices share the training, instead of a number of workers. */
 static bool read_parallel(const struct time_options *o, struct orch_time_question *q,
                           GError **error)
@@ -412,7 +435,8 @@ bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question 
     q->forward_only = o->forward_only;
     q->model = model_of(o->model);
     q->calibrate = o->calibrate;
-    if (!read_trained(o, q, error) || !read_kernels(o, q, error))
+    if (!read_trained(o, q, error) || !read_kernels(o, q, error) ||
+        !read_checkpointing(o, q, error))
         return false;
     if (!read_numbers(o, q, is_paleo, error) || !read_precision(q, o->precision, error))
         return false;

@@ -17,7 +17,7 @@ struct time_options {
     const char **calibrate;
     const char *tokens, *attention, *watts;
     const char *trainable, *lora_rank, *parallel;
-    bool spot, forward_only, compiled;
+    bool spot, forward_only, compiled, checkpointing;
 };
 
 /* Rows of a table of options; the arguments are the offsets of their fields. */

@@ -48,7 +48,8 @@ struct orch_time_question {
     int states_per_weight;
     bool forward_only;
     bool is_written_out, is_compiled; /* of a transformer: lib/steptime/kernel_step.h */
-    bool is_parallel;                 /* the devices share the network as `parallel` says */
+    bool checkpoints; /* activations are computed again: lib/steptime/checkpointing.h */
+    bool is_parallel; /* the devices share the network as `parallel` says */
     struct orch_parallel parallel;
     double watts; /* limit of a board's power; 0: its own */
     enum orch_time_model model;
