@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/search/search_end.h"
 
+#include "core/stats/group.h"
 #include "features/search/winner_words.h"
 #include "lib/base/text.h"
 
@@ -22,7 +23,9 @@ static const struct orch_plan_item *first_done(const struct orch_plan *plan,
     return NULL;
 }
 
-/* "best val_accuracy of 17 points: max last 0.93, tune lr=0.01 (orch show 5f3a91c2)" */
+/* "best val_accuracy of 17 points: max last 0.93, tune lr=0.01 (orch show 5f3a91c2)". A search
+ * whose trials all lack the metric has no answer: one that has few trials, or finds them all in the
+ * store, was never asked for a point from which that would have been seen. */
 static bool print_best(struct ending *end, const struct orch_plan *plan,
                        const struct orch_search_point *of, GError **error)
 {
@@ -36,6 +39,10 @@ static bool print_best(struct ending *end, const struct orch_plan *plan,
                       of->search->metric, points.points, orch_plural(points.points),
                       of->search->summary, orch_tried_value_format(points.best_value, value), label,
                       best->run_key + strlen(best->run_key) - 8);
+    }
+    if (ok && !plan->expansion->smoke && points.done && points.lacking == points.done) {
+        orch_metric_not_found(plan->store, "of the search", of->search->metric, error);
+        ok = false;
     }
     orch_tried_points_clear(&points);
     return ok;
