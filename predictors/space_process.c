@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rasmussen and Williams 2006, algorithm 2.1 and equation 5.9. Priors: a length that grows with the
- * root of the number of parameters (Hvarfner, Hellsten and Nardi 2024), amplitude Gamma(2, 1),
- * noise Gamma(1.1, 30), which is small unless repeats say otherwise. */
+/* Rasmussen and Williams 2006, algorithm 2.1 and equation 5.9. Priors, those of Optuna's sampler:
+ * each length is drawn towards 1, the width of its range, from below and from above, whatever the
+ * number of parameters; amplitude Gamma(2, 1); noise Gamma(1.1, 30), which is small unless repeats
+ * say otherwise. */
 #include "predictors/space_process.h"
 
 #include "predictors/dense.h"
