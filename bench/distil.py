@@ -62,7 +62,7 @@ def gpu(name):
     if tensor:  # the rate of the units; GeForce cards count half of it when sums are kept in fp32
         arch = f["architecture"].split(",")[0]
         tensor = max(tensor, fp32 * {"Turing": 8, "Ampere": 4, "Ada": 4, "Blackwell": 4}.get(arch, 0))
-    return dict(name=name, arch=f["architecture"].split(",")[0], fp64=(f["peak fp64"] or 0) * 1e12,
+    return dict(name=f["gpu"], arch=f["architecture"].split(",")[0], fp64=(f["peak fp64"] or 0) * 1e12,
                 fp32=fp32, tf32=tensor / 2 if f["peak tf32"] else 0, fp16=tensor or max(fp32, fp16), tensor=tensor,
                 bandwidth=f["memory bandwidth"] * 1e9)
 
@@ -357,13 +357,14 @@ def check_shifts(found):
         print(f"  {name} {value:.3f}, in predict_tiers.c {there:.3f}{'' if abs(value - there) <= 0.01 else '  DIFFERS'}")
 
 
-CHIPS = {"A100-SXM4-40GB": "A100", "A100-PCIE-40GB": "A100", "A100-PCIE-80GB": "A100", "A100-SXM4-80GB": "A100", "TITAN-Xp": "GTX-1080-Ti",
-         "TITAN-RTX": "RTX-2080-Ti", "RTX-8000": "RTX-2080-Ti", "RTX-6000": "RTX-2080-Ti", "RTX-A6000": "RTX-3090"}
+CHIPS = {"A100-SXM4-40GB": "A100", "A100-PCIe-40GB": "A100", "A100-PCIe-80GB": "A100", "A100-SXM4-80GB": "A100", "TITAN-Xp": "GTX-1080-Ti",
+         "TITAN-X-Pascal": "GTX-1080-Ti", "TITAN-RTX": "RTX-2080-Ti", "Quadro-RTX-8000": "RTX-2080-Ti", "RTX-A6000": "RTX-3090", "A10": "RTX-3090",
+         "P100-PCIe-16GB": "P100-SXM2", "V100-PCIe-16GB": "V100-SXM2-16GB", "V100-SXM2-32GB": "V100-SXM2-16GB"}
 POOL_SD, POOL_CHIPS = 0.109, 6
 
 
 def by_chip(r):
-    return CHIPS.get(r["gpu"], r["gpu"])
+    return CHIPS.get(r["spec"]["name"], r["spec"]["name"])
 
 
 def half_width(offsets, spreads, runs=0):
