@@ -22,8 +22,27 @@ static const struct orch_forecast *ask(const struct orch_forecaster *forecaster,
 /* The words for enum orch_recipe_reuse in recipes, in its order. */
 static const char *const REUSE_WORDS[] = {"device", "any", "never"};
 
+/* How many trials from position `from` on are of one search that chooses their values later, and so
+ * look the same; 1 for any other trial. */
+static unsigned count_alike(const struct orch_plan *plan, unsigned from)
+{
+    const struct orch_plan_item *first = &plan->items[plan->order[from]];
+    g_autofree char *label = orch_cell_label(first->cell);
+    unsigned count = 1;
+    while (orch_cell_is_open(first->cell) && from + count < plan->count) {
+        const struct orch_plan_item *item = &plan->items[plan->order[from + count]];
+        g_autofree char *other = orch_cell_label(item->cell);
+        if (!orch_cell_is_open(item->cell) || item->state != first->state ||
+            g_strcmp0(item->reason, first->reason) != 0 || strcmp(label, other) != 0)
+            break;
+        count++;
+    }
+    return count;
+}
+
+/* `alike`: trials for which the row stands. */
 static void add_plan_row(struct orch_table *table, const struct orch_plan_item *item,
-                         const struct orch_forecaster *forecaster)
+                         unsigned alike, const struct orch_forecaster *forecaster)
 {
     struct orch_forecast forecast;
     const struct orch_experiment *experiment = item->cell->experiment;
@@ -31,7 +50,10 @@ static void add_plan_row(struct orch_table *table, const struct orch_plan_item *
     const char *state = orch_plan_state_name(item->state);
     orch_table_add(table, label, NULL);
     orch_table_add(table, state, NULL);
-    orch_table_add(table, item->reason, NULL);
+    g_autofree char *reason =
+        alike > 1 ? g_strdup_printf("%u trials, each with values chosen when it starts", alike)
+                  : g_strdup(item->reason);
+    orch_table_add(table, reason, NULL);
     orch_table_add(table, item->run_key ? orch_cli_short_key(item->run_key) : "-",
                    orch_json_text_or_null(item->run_key));
     orch_table_add(table, REUSE_WORDS[experiment->reuse], NULL);
@@ -157,11 +179,13 @@ static void print_plan_table(struct orch_cli *cli, const struct orch_plan *plan,
         const struct orch_plan_item *item = &plan->items[plan->order[i]];
         if (item->state == ORCH_PLAN_UNUSED)
             continue;
-        total++;
+        unsigned alike = all || cli->format ? 1 : count_alike(plan, i);
+        total += alike;
         if (shown < PLAN_ROWS || all || !cli->stdout_is_tty) {
-            add_plan_row(table, item, forecaster);
-            shown++;
+            add_plan_row(table, item, alike, forecaster);
+            shown += alike;
         }
+        i += alike - 1;
     }
     orch_cli_table_print(cli, table, "trials");
     if (shown < total)

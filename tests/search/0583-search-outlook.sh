@@ -11,6 +11,9 @@ git commit -qm train
 search() { ok orch try -x 'x=uniform(0,0.001)' -x 'opt=choice(a,b)' --search 'max score' --trials "$@" -- python3 train.py {x} {opt}; }
 search 6 --dry-run
 says 'search of train: at most 6 trials; a grid with 5 values of each number: 10 trials'
+has '6 trials, each with values chosen when it starts' # one line
+search 6 --dry-run --format tsv
+same "$(grep -c waiting <<<"$out")" 6 'a table for programs has a row for each trial'
 search 6
 says 'as the best of 6 points it is too good on average'
 again=$(sed -n 's/.*fresh repeats estimate it anew: //p' <<<"$err")
