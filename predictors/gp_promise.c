@@ -51,7 +51,7 @@ static double nearest(const struct orch_gp_search *search, const double *point,
 }
 
 /* The logarithm of a chance that a trial at a point ends well: it falls from 1 beside one that
- * ended to 0 beside one that failed. The third power weighs it against promises that differ by
+ * ended to 0 beside one that failed. The power weighs it against promises that differ by
  * magnitudes. */
 static double log_well(const struct orch_gp_search *search, const double *point)
 {
