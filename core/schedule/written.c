@@ -110,6 +110,15 @@ static void note_file(struct orch_written *written, const char *path, const stru
         written->shared = g_strdup(path);
 }
 
+/* Whether it is the store, which --db puts where the user wants it: "NAME", "NAME-wal", "NAME.d".
+ */
+static bool is_of_store(const struct orch_written *written, const char *path)
+{
+    const char *db = written->plan->workspace->db_path;
+    const char *rest = g_str_has_prefix(path, db) ? path + strlen(db) : NULL;
+    return rest && (!*rest || *rest == '-' || strcmp(rest, ".d") == 0);
+}
+
 static void look(struct orch_written *written, const char *folder, int depth)
 {
     DIR *dir = opendir(folder);
@@ -121,8 +130,7 @@ static void look(struct orch_written *written, const char *folder, int depth)
         if (++written->entries > ENTRIES_MAX)
             break;
         g_autofree char *path = g_build_filename(folder, entry->d_name, NULL);
-        /* the store's files begin with its name: a database of --db lies where the user wants it */
-        if (lstat(path, &info) != 0 || g_str_has_prefix(path, written->plan->workspace->db_path))
+        if (lstat(path, &info) != 0 || is_of_store(written, path))
             continue;
         if (S_ISREG(info.st_mode))
             note_file(written, path, &info);

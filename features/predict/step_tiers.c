@@ -566,8 +566,9 @@ void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step
     prior->shift = exp(weight * best->sum / best->count);
     if (best == &own && prior->is_transferred)
         prior->error_90 = MIN(prior->error_90, SAME_NET_ERROR);
-    bool is_new_chip =
-        prior->is_transferred && !prior->is_by_kernels && !prior->transfer.chip_was_measured;
+    bool is_new_chip = prior->is_transferred && !prior->is_by_kernels &&
+                       !prior->transfer.chip_was_measured && prior->transfer.arch_was_measured &&
+                       !orch_net_is_sequence(ask->q->net);
     if (best == &gpu && is_new_chip)
         prior->error_90 = orch_transfer_chip_error(gpu.count);
     if (best == &net && prior->is_transferred && !borrowed)

@@ -73,6 +73,15 @@ static void end_search(struct chooser *chooser, const struct orch_cell *cell, co
     say(chooser, "the search of %s ends: %s", cell->experiment->name, why);
 }
 
+/* The trials of a point: its repeats. */
+static unsigned trials_of(const struct orch_plan *plan, const struct orch_search_point *point)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < plan->count; i++)
+        count += plan->items[i].cell->point == point;
+    return count;
+}
+
 /* Decides by the points so far. */
 static bool decide(struct chooser *chooser, const struct orch_plan *plan,
                    const struct orch_cell *cell, enum orch_search_turn *out, char **out_why,
@@ -81,7 +90,7 @@ static bool decide(struct chooser *chooser, const struct orch_plan *plan,
     const struct orch_search_point *point = cell->point;
     const struct orch_search *search = point->search;
     struct orch_tried_points points;
-    bool ok = orch_tried_read(chooser->tried, plan, point, &points, error);
+    bool waits, ok = orch_tried_read(chooser->tried, plan, point, &points, error);
     *out = ORCH_SEARCH_GOES_ON;
     if (ok && points.done >= WITHOUT_METRIC && points.lacking == points.done) {
         orch_metric_not_found(plan->store, "of the search", search->metric, error);
@@ -92,10 +101,14 @@ static bool decide(struct chooser *chooser, const struct orch_plan *plan,
         *out_why = g_strdup_printf("its search has reached %s %s", search->metric,
                                    orch_tried_value_format(points.best_whole, reached));
     } else if (ok && !point->is_chosen &&
-               (*out_why = orch_search_limit_reached(search, &points, chooser->usd_per_hour,
-                                                     orch_mono_ns() - chooser->began_ns))) {
-        *out = ORCH_SEARCH_IS_OVER;
-        end_search(chooser, cell, *out_why);
+               (*out_why = orch_search_limit_reached(search, &points, trials_of(plan, point),
+                                                     chooser->usd_per_hour,
+                                                     orch_mono_ns() - chooser->began_ns, &waits))) {
+        *out = waits ? ORCH_SEARCH_WAITS : ORCH_SEARCH_IS_OVER;
+        if (waits)
+            g_clear_pointer(out_why, g_free);
+        else
+            end_search(chooser, cell, *out_why);
     } else if (ok && is_reached(search, points.hopeful_value)) {
         chooser->hopeful = points.hopeful;
         *out = point == points.hopeful ? ORCH_SEARCH_GOES_ON : ORCH_SEARCH_WAITS;

@@ -4,6 +4,8 @@
 #include "core/feature/feature.h"
 #include "lib/base/error.h"
 
+#include <math.h>
+
 bool orch_search_has_limit(const struct orch_search *search)
 {
     return search->budget_usd > 0 || search->budget_s > 0 || search->deadline_s > 0;
@@ -25,33 +27,32 @@ bool orch_search_limits_known(const struct orch_plan *plan, double usd_per_hour,
     return true;
 }
 
-/* Why the budget is used up where `after` would be more than it; takes both texts. */
-static char *used_up(bool is_over, char *spent, char *budget)
+/* Why the budget is used up; takes both texts. */
+static char *used_up(char *spent, char *budget)
 {
-    char *why = is_over
-                    ? g_strdup_printf("it has spent %s of %s, and one more trial would exceed that",
-                                      spent, budget)
-                    : NULL;
+    char *why = g_strdup_printf("it has spent %s of %s, and one more point would exceed that",
+                                spent, budget);
     g_free(spent);
     g_free(budget);
     return why;
 }
 
 char *orch_search_limit_reached(const struct orch_search *search,
-                                const struct orch_tried_points *points, double usd_per_hour,
-                                int64_t since_ns)
+                                const struct orch_tried_points *points, unsigned repeats,
+                                double usd_per_hour, int64_t since_ns, bool *out_waits)
 {
     double mean_s = points->ended ? points->spent_s / points->ended : 0;
-    double after_s = points->spent_s + (points->running + 1) * mean_s;
-    char *why = NULL;
+    double own_s = points->spent_s + repeats * mean_s, all_s = own_s + points->running * mean_s;
+    double most_s = search->budget_s > 0 ? search->budget_s : HUGE_VAL;
+    double usd_s = search->budget_usd > 0 ? search->budget_usd / usd_per_hour * 3600 : HUGE_VAL;
+    *out_waits = false;
     if (search->deadline_s > 0 && (double)since_ns / 1e9 >= search->deadline_s)
         return g_strdup("its deadline has passed");
-    if (search->budget_s > 0)
-        why = used_up(after_s > search->budget_s, orch_duration_format(points->spent_s),
-                      orch_duration_format(search->budget_s));
-    if (!why && search->budget_usd > 0)
-        why = used_up(after_s / 3600 * usd_per_hour > search->budget_usd,
-                      orch_money_format(points->spent_s / 3600 * usd_per_hour),
-                      orch_money_format(search->budget_usd));
-    return why;
+    if (all_s <= MIN(most_s, usd_s))
+        return NULL;
+    *out_waits = own_s <= MIN(most_s, usd_s);
+    return most_s < usd_s ? used_up(orch_duration_format(points->spent_s),
+                                    orch_duration_format(search->budget_s))
+                          : used_up(orch_money_format(points->spent_s / 3600 * usd_per_hour),
+                                    orch_money_format(search->budget_usd));
 }

@@ -213,7 +213,7 @@ struct known {
     double seconds;         /* that the repeats that are done took, together */
     double spent_s;         /* device seconds of this recipe's repeats that have ended */
     unsigned ended;         /* these repeats */
-    double running;         /* devices of those that will end */
+    unsigned running;       /* those that will end */
     unsigned stopped;       /* repeats that a rule stopped, and those of them with a value then */
     unsigned bounds;
     double bound_sum; /* of these values */
@@ -227,7 +227,7 @@ static void add_without_run(const struct orch_tried *tried, const struct orch_pl
     unsigned devices = orch_plan_item_devices(item);
     bool is_left = !seconds && (orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD);
     inout->left += is_left;
-    inout->running += is_left ? devices : 0;
+    inout->running += is_left;
     inout->spent_s += seconds ? *seconds * devices : 0;
     inout->ended += seconds != NULL;
 }

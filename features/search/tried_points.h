@@ -28,7 +28,7 @@ struct orch_tried_points {
     unsigned done, lacking; /* trials that have ended well, and those without the metric */
     double spent_s;         /* device seconds of the trials of this recipe that have ended */
     unsigned ended;         /* these trials */
-    double running;         /* devices of the trials that are chosen and have not ended */
+    unsigned running;       /* trials that are chosen and have not ended */
 };
 
 /** Whether a rule stopped the trial, in this run or before: its value is a bound, and its point has
