@@ -37,7 +37,7 @@ printf "import orch\nrun = orch.start(lr=0.1)\nrun.log(loss=0.5)\n" >train.py
 "$v/bin/orch" plugin new mine && "$v/bin/orch" plugin check plugins/mine/mine.plugin
 status=0; "$v/bin/orch" plugin build train 2>said || status=$?; cat said; test $status = 4; grep -q "pip install torch" said
 "$v/bin/orch" doctor | grep -v "^probe" >doctor; cat doctor; grep -q "orch plugin build train" doctor
-! grep -F ./build.sh doctor | grep -v "a clone of orch"
+if grep -F ./build.sh doctor | grep -v "a clone of orch"; then exit 1; fi
 du -sh "$v"/lib/python3*/site-packages/orch_run'
 
 wheel=$(realpath "$1")

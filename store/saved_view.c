@@ -119,6 +119,12 @@ static bool insert(struct orch_store *store, const char *target, const char *tex
                             "SELECT max(made) FROM note WHERE target = ? AND kind = 'view'", "t",
                             target))
         return false;
+    if (last == INT64_MAX) {
+        orch_error_set(error, ORCH_ERROR_STORE, "'orch db check' looks at the store",
+                       "a note of view '%s' has the last date that there is",
+                       target + strlen(TARGET));
+        return false;
+    }
     return orch_store_run_statement(store, error,
                                     "INSERT INTO note(key, target, kind, public, text, who, made)"
                                     " VALUES(?, ?, 'view', ?, ?, ?, ?)",

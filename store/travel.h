@@ -42,8 +42,8 @@ bool orch_travel_recipes(struct orch_store *store, const struct orch_travel *tra
                          orch_travel_recipe_fn visit, void *ctx, GError **error);
 
 typedef bool (*orch_travel_note_fn)(void *ctx, const struct orch_note *note, GError **error);
-/** Visits the public notes, by key: those of the runs of `where` and the saved views, or all. `after_run_id` is ignored
- * because a new note may refer to an old run. */
+/** Visits the public notes, by key: those of the runs of `where` and the saved views, or all.
+ * `after_run_id` is ignored because a new note may refer to an old run. */
 bool orch_travel_notes(struct orch_store *store, const struct orch_travel *travel,
                        orch_travel_note_fn visit, void *ctx, GError **error);
 

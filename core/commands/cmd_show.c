@@ -508,7 +508,8 @@ static int show_ended(struct orch_cli *cli, struct orch_store *store, const stru
     return status;
 }
 
-/* Prints a command for each run, or under --json an object with the reason where there is none. */
+/* Prints a command for each run; under --json an object, with the reason where there is none, which
+ * is an error otherwise. */
 static int show_reruns(struct orch_cli *cli, struct orch_store *store, GError **error)
 {
     g_autoptr(GPtrArray) runs = orch_named_runs(store, cli->args, cli->arg_count, error);
@@ -522,12 +523,12 @@ static int show_reruns(struct orch_cli *cli, struct orch_store *store, GError **
                                               command, "why_none", reason));
         if (!cli->json && command)
             orch_cli_print_line("%s", command);
-        else if (!cli->json)
-            orch_cli_warn(cli, "%s", reason);
+        else if (!cli->json && error && !*error)
+            g_propagate_error(error, g_steal_pointer(&why));
     }
     if (runs && cli->json)
         orch_cli_print_json(json_pack("{s:O}", "reruns", rows));
-    return runs ? ORCH_EXIT_OK : -1;
+    return runs && !*error ? ORCH_EXIT_OK : -1;
 }
 
 static bool is_one_run(const struct orch_cli *cli, GError **error)

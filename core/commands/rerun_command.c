@@ -8,6 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/secret.h"
 #include "lib/wire/value.h"
 
 #include <string.h>
@@ -137,7 +138,12 @@ static bool parse_and_write(struct rerun *r, int argc, GError **error)
     cli->given = g_ptr_array_new();
     cli->parts = orch_parts_new(cli->command);
     r->options = g_malloc0(cli->command->option_bytes + 1);
-    const bool ok = orch_options_parse(cli, argc - VERB - 1, r->argv + VERB + 1, r->options, error);
+    bool ok = orch_options_parse(cli, argc - VERB - 1, r->argv + VERB + 1, r->options, error);
+    if (ok && !r->is_try && !cli->arg_count) {
+        ok = false;
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "the command of run '%s' names no recipe",
+                       r->run->key);
+    }
     if (ok)
         write_command(r);
     orch_parts_free(cli->parts);
@@ -172,6 +178,13 @@ char *orch_rerun_command(const struct orch_run *run, GError **error)
                        "neither 'orch run' nor 'orch try' made run '%s'", run->key);
         return NULL;
     }
+    for (char **word = words; *word; word++)
+        if (strstr(*word, ORCH_SECRET_SHOWN)) {
+            orch_error_set(error, ORCH_ERROR_NOT_FOUND, "type it again with the secret",
+                           "the command of run '%s' had a secret, which is not recorded: %s",
+                           run->key, *word);
+            return NULL;
+        }
     g_autoptr(json_t) facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
     struct rerun r = {.run = run,
                       .coords = json_object_get(facts, "coords"),
@@ -179,6 +192,5 @@ char *orch_rerun_command(const struct orch_run *run, GError **error)
                       .argv = words,
                       .is_try = is_try,
                       .text = g_string_new(NULL)};
-    const bool ok = parse_and_write(&r, argc, error) && (is_try || r.text->len);
-    return g_string_free(r.text, !ok);
+    return g_string_free(r.text, !parse_and_write(&r, argc, error));
 }

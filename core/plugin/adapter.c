@@ -87,7 +87,9 @@ static bool compile(const char *python, const char *folder, struct orch_adapter_
     g_autofree char *adapter = orch_program_path("adapter", NULL);
     g_autofree char *script = adapter ? g_build_filename(adapter, "build.sh", NULL) : NULL;
     if (!script) {
-        orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_way(ORCH_PART_TORCH),
+        const char *way = orch_program_way(ORCH_PART_TORCH);
+        bool is_this = g_str_has_prefix(way, "orch plugin build");
+        orch_error_set(error, ORCH_ERROR_PLUGIN, is_this ? orch_program_way(ORCH_PART_OWN) : way,
                        "this orch has no sources to build the LibTorch adapter from");
         return false;
     }

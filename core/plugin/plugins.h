@@ -86,10 +86,10 @@ struct orch_checked {
 };
 /** Unrefs the arrays that are still there, and forgets them. */
 void orch_checked_clear(struct orch_checked *checked);
-/** Calls the plugin's check(params). On success returns true and fills `out` (may be NULL; the caller clears).
- * Otherwise false with ORCH_ERROR_RECIPE and the plugin's reason, or ORCH_ERROR_PLUGIN when it
- * crashed or hung (10 s), and `out` is not touched. Wrapped programs and plugins without check succeed
- * with empty arrays. Responses are cached by parameters. */
+/** Calls the plugin's check(params). On success returns true and fills `out` (may be NULL; the
+ * caller clears). Otherwise false with ORCH_ERROR_RECIPE and the plugin's reason, or
+ * ORCH_ERROR_PLUGIN when it crashed or hung (10 s), and `out` is not touched. Wrapped programs and
+ * plugins without check succeed with empty arrays. Responses are cached by parameters. */
 bool orch_plugins_check(struct orch_plugins *plugins, const struct orch_manifest *manifest,
                         const json_t *params, struct orch_checked *out, GError **error);
 

@@ -171,7 +171,8 @@ static void cut_at(struct orch_spread *spread, double min, double max)
 
 static bool are_kept(const struct orch_bounds *bounds, const struct orch_stat *stat)
 {
-    return bounds->min < bounds->max && stat->min >= bounds->min && stat->max <= bounds->max;
+    return isfinite(bounds->max - bounds->min) && bounds->min < bounds->max &&
+           stat->min >= bounds->min && stat->max <= bounds->max;
 }
 
 struct orch_spread orch_spread_of(const double *values, size_t count, const char *name,

@@ -14,7 +14,7 @@
 struct orch_tried {
     GHashTable *values; /* key of a run -> struct value * */
     GHashTable *ended;  /* index of an item whose trial has ended in this run -> its seconds,
-                           double * */
+                           double *; NAN: it did not run */
     GHashTable *failed; /* set of struct orch_search_point *: a trial of it failed by itself */
     GPtrArray *avoided; /* struct avoided * */
     GHashTable *read;   /* set of "SEARCH GROUP" whose earlier failures were read */
@@ -75,7 +75,7 @@ bool orch_tried_failed_by_itself(enum orch_verdict verdict)
 void orch_tried_note_end(struct orch_tried *tried, const struct orch_plan *plan, unsigned index,
                          const struct orch_collected *collected)
 {
-    double seconds = collected ? collected->wall_ms / 1000 : 0;
+    double seconds = collected ? collected->wall_ms / 1000 : (double)NAN;
     g_hash_table_insert(tried->ended, GUINT_TO_POINTER(index), g_memdup2(&seconds, sizeof seconds));
     if (collected && orch_tried_failed_by_itself(collected->verdict))
         g_hash_table_add(tried->failed, plan->items[index].cell->point);
@@ -228,8 +228,9 @@ static void add_without_run(const struct orch_tried *tried, const struct orch_pl
     bool is_left = !seconds && (orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD);
     inout->left += is_left;
     inout->running += is_left;
-    inout->spent_s += seconds ? *seconds * devices : 0;
-    inout->ended += seconds != NULL;
+    bool has_run = seconds && isfinite(*seconds);
+    inout->spent_s += has_run ? *seconds * devices : 0;
+    inout->ended += has_run;
 }
 
 static bool add_item(struct orch_tried *tried, const struct orch_plan *plan, unsigned index,

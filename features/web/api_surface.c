@@ -143,9 +143,9 @@ static bool answer_surface(struct web_call *call, struct run_points *runs, GErro
         orch_space_process_fit(space, units, scaled.values, runs->values->len);
     if (process)
         orch_web_answer_json(call,
-                             json_pack("{s:I s:i s:o s:o s:b s:o s:o}", "runs",
-                                       (json_int_t)runs->values->len, "runs_max", RUNS_MAX, "x",
-                                       axis_json(runs, 0), "y", axis_json(runs, 1), "is_log",
+                             json_pack("{s:I s:b s:o s:o s:b s:o s:o}", "runs",
+                                       (json_int_t)runs->values->len, "is_cut", (int)runs->is_cut,
+                                       "x", axis_json(runs, 0), "y", axis_json(runs, 1), "is_log",
                                        scaled.is_log, "noise",
                                        orch_json_finite(orch_space_process_noise(process)), "grid",
                                        grid_json(process, &scaled, units, runs->values->len)),

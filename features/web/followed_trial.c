@@ -72,7 +72,7 @@ static struct web_curve *curve_of(struct web_trial *t, const char *name)
 static void keep_machine(struct web_trial *t, const struct orch_point *p)
 {
     double *last = g_hash_table_lookup(t->machine, p->name);
-    if (!last && g_hash_table_size(t->machine) < ORCH_SYSTEM_ALL) {
+    if (!last && orch_system_metric_find(p->name)) {
         last = g_new(double, 1);
         g_hash_table_insert(t->machine, g_strdup(p->name), last);
     }

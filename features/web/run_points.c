@@ -41,6 +41,10 @@ static bool take_run(void *ctx, int64_t run_id, const struct orch_row_cell *cell
     const double value = orch_web_cell_number(&cells[1]);
     if (cells[0].kind != ORCH_CELL_TEXT || strcmp(cells[0].text, "ok") != 0 || !isfinite(value))
         return true;
+    if (points->rows->len == points->most) {
+        points->is_cut = true;
+        return false;
+    }
     char **row = g_new0(char *, points->params->len + 1);
     for (guint p = 0; p < points->params->len; p++)
         row[p] = text_of(&cells[2 + p]);
@@ -63,7 +67,8 @@ bool orch_web_run_points_read(struct web_call *call, const GArray *ids, size_t m
 {
     *out = (struct run_points){.params = params,
                                .rows = g_ptr_array_new_with_free_func(free_row),
-                               .values = g_array_new(FALSE, FALSE, sizeof(double))};
+                               .values = g_array_new(FALSE, FALSE, sizeof(double)),
+                               .most = most};
     if (!params)
         return false;
     g_autoptr(GPtrArray) columns = g_ptr_array_new();
@@ -72,9 +77,14 @@ bool orch_web_run_points_read(struct web_call *call, const GArray *ids, size_t m
     for (guint p = 0; p < out->params->len; p++)
         g_ptr_array_add(columns, out->params->pdata[p]);
     g_ptr_array_add(columns, NULL);
-    return orch_store_visit_rows(call->store, (const int64_t *)(const void *)ids->data,
-                                 MIN(ids->len, most), (const char *const *)columns->pdata, take_run,
-                                 out, error);
+    const int64_t *all = (const int64_t *)(const void *)ids->data;
+    bool ok = true;
+    /* mostly the first ones suffice */
+    for (size_t from = 0, count = most; ok && from < ids->len && !out->is_cut;
+         from += count, count *= 2)
+        ok = orch_store_visit_rows(call->store, all + from, MIN(count, ids->len - from),
+                                   (const char *const *)columns->pdata, take_run, out, error);
+    return ok;
 }
 
 /* ---- the space --------------------------------------------------------------------------------

@@ -12,10 +12,12 @@ struct run_points {
     GPtrArray *params; /* char *: "param.NAME" */
     GPtrArray *rows;   /* char **: of each run the texts of its parameters */
     GArray *values;    /* double: the number of each run */
+    size_t most;       /* runs that are taken, the newest ones */
+    bool is_cut;       /* there are more */
 };
 void orch_web_run_points_clear(struct run_points *points);
-/** Reads the runs among the first `most` of `ids` that ended ok with a finite `number`; takes
- * `params` over (NULL: fails with the error that is set). Clear in both cases. */
+/** Reads the first `most` runs of `ids` that ended ok with a finite `number`; takes `params` over
+ * (NULL: fails with the error that is set). Clear in both cases. */
 bool orch_web_run_points_read(struct web_call *call, const GArray *ids, size_t most,
                               const char *number, GPtrArray *params, struct run_points *out,
                               GError **error);

@@ -163,9 +163,7 @@ const char *orch_cpu_vectors(void)
 #if defined(__x86_64__) || defined(__i386__)
     if (__builtin_cpu_supports("avx512f"))
         return orch_cpu_computes_bf16() ? "AVX-512 with bf16" : "AVX-512";
-    return __builtin_cpu_supports("avx2")  ? "AVX2"
-           : __builtin_cpu_supports("avx") ? "AVX"
-                                           : "SSE";
+    return __builtin_cpu_supports("avx2") ? "AVX2" : __builtin_cpu_supports("avx") ? "AVX" : "SSE";
 #elif defined(__aarch64__)
     enum { HAS_SVE = 1u << 22 }; /* HWCAP_SVE */
     bool is_wide = getauxval(AT_HWCAP) & HAS_SVE;

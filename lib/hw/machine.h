@@ -27,8 +27,8 @@ struct orch_gpu_device {
 char *orch_gpu_device_id(const struct orch_gpu_device *gpu);
 
 struct orch_machine {
-    char *cpu_model; /* "Intel(R) Xeon(R) ..." */
-    char *arch;      /* x86_64 */
+    char *cpu_model;     /* "Intel(R) Xeon(R) ..." */
+    char *arch;          /* x86_64 */
     const char *vectors; /* widest instructions of the processor: "AVX-512 with bf16", "AVX-512",
                             "AVX2", "AVX", "SSE"; on ARM "SVE", "NEON"; NULL: not known */
     int sockets;

@@ -28,8 +28,7 @@ bool orch_extractor_open(struct orch_extractor *e, const struct orch_session *s,
                                        .height = s->train_set->height,
                                        .width = s->train_set->width,
                                        .classes = MAX(2, s->train->classes)};
-    struct orch_torch_setup setup = {.device = s->device,
-                                     .precision = orch_precision_of(s)};
+    struct orch_torch_setup setup = {.device = s->device, .precision = orch_precision_of(s)};
     *e = (struct orch_extractor){.session = s, .net = orch_net_make(&options, error)};
     e->model = e->net ? s->torch->model_new(e->net, &setup, error) : NULL;
     if (!e->model || !orch_torch_init(s->torch, e->model, e->net,

@@ -52,6 +52,25 @@ ok orch show --rerun @last "$key" --json
 same "$(printf '%s' "$out" | python3 -c 'import json, sys; r = json.load(sys.stdin)["reruns"]; print(len(r), r[0]["command"], "made" in r[0]["why_none"], r[1]["command"][:8])')" \
     '2 None True orch run' 'two runs:'
 fails 2 orch show @last "$key"
+# ... and no status of success; the others are written all the same
+fails 2 orch show --rerun @last "$key"
+has 'orch run'
+says "neither 'orch run' nor 'orch try' made run"
+# a secret is not recorded, so the command cannot be; nor that of a run from a store whose words are no whole command
+ok orch try -- sh -c 'echo loss 1' --api-key=abc
+fails 2 orch show --rerun @last
+says 'had a secret, which is not recorded'
+has_not api-key
+python3 - <<'P'
+import sqlite3
+d = sqlite3.connect('.orch/results.db')
+for name, in d.execute("select name from sqlite_master where type = 'trigger'").fetchall(): # runs do not change
+    d.execute(f'drop trigger "{name}"')
+d.execute("update run set argv = '[\"orch\",\"run\"]' where id = (select max(id) from run)")
+d.commit()
+P
+fails 2 orch show --rerun @last
+says 'names no recipe'
 # the page shows the same
 orch serve --help >/dev/null 2>&1 || exit 0
 orch serve --read-only --port 0 >served 2>serve.err &

@@ -217,7 +217,8 @@ static bool read_recipes(struct orch_store *store, GError **error)
 static bool read_thin(struct orch_store *store, GError **error)
 {
     g_autofree char *unit = NULL;
-    struct orch_thin *thin = orch_store_thin_series(store, RUN, "loss", 0, 100, 10, true, &unit, error);
+    struct orch_thin *thin =
+        orch_store_thin_series(store, RUN, "loss", 0, 100, 10, true, &unit, error);
     bool ok = thin != NULL;
     g_free(thin);
     return ok;

@@ -13,8 +13,8 @@ struct params {
     bool late; /* show the mood in run, and not in check */
 };
 
-static const char *const MOODS[] = {"fine",  "refuse",     "crash",  "hang", "leave",
-                                    "noise", "undeclared", "random", "deaf", "worried", NULL};
+static const char *const MOODS[] = {"fine",       "refuse", "crash", "hang",    "leave", "noise",
+                                    "undeclared", "random", "deaf",  "worried", NULL};
 
 static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct params, mood, ORCH_ENUM, .def = "fine", .choices = MOODS),

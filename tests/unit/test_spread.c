@@ -204,6 +204,9 @@ static void test_bounds(void **state)
     assert_true(fabs(s.high - 500 / (1 + exp(-2.9663 - 2.6827))) < 0.1);
     s = orch_spread_within(returns, 5, "final_return", NULL, &other); /* exceeded: do not count */
     assert_true(fabs(s.high - plain.high) < 1e-9);
+    const struct orch_bounds open = {0, (double)INFINITY}; /* one bound: the plain interval */
+    s = orch_spread_within(returns, 5, "final_return", NULL, &open);
+    assert_true(fabs(s.high - plain.high) < 1e-9);
     /* a loss of exactly 0 has no logarithm: the plain interval is cut at 0 */
     s = orch_spread_of(losses, 5, "val_loss", NULL);
     assert_true(s.low == 0 && s.high > 0.1);

@@ -305,9 +305,8 @@ void orch_session_release(struct orch_session *other)
 bool orch_session_of_net(const struct orch_session *s, const char *net, const char *stream,
                          struct orch_session *out, GError **error)
 {
-    struct orch_torch_setup setup = {.device = s->device,
-                                     .precision = orch_precision_of(s),
-                                     .channels_last = s->channels_last};
+    struct orch_torch_setup setup = {
+        .device = s->device, .precision = orch_precision_of(s), .channels_last = s->channels_last};
     *out = *s;
     out->train_images = out->val_images = NULL;
     out->net = make_net(s, net, error);

@@ -127,7 +127,7 @@ export async function show(root, page) {
     const runs = answer.rows.filter((r) => isThere(r[0]) && isThere(r[1])).map(([a, b, v, state, key]) => ({x: Number(a), y: Number(b), value: Number(v), state: state === 'ok' && !isThere(v) ? 'without a value' : state, key}));
     chart = new Contour(place, {surface, runs, x: label(x), y: label(up), z: label(by), pick: (words, key) => put(pick, `${words}. `, key ? el('a', {href: `#/run/${key}`}, 'open it') : null)});
     const inside = runs.filter((r) => chart.isInside(r)).length;
-    put(note, `A Gaussian process, as searches use it, fitted to ${surface.runs === surface.runs_max ? `the newest ${surface.runs}` : number(surface.runs)} runs that ended ok${surface.is_log ? `, to the logarithms of ${by}` : ''}; what else varies among them is noise here. Hatched: no run within a fifth of both ranges, or the model's standard deviation is above half that of the values. ${number(inside)} runs are drawn${inside < runs.length ? `, ${number(runs.length - inside)} lie beyond the axes, which end at the fitted ones` : ''}; a click opens one.`);
+    put(note, `A Gaussian process, as searches use it, fitted to ${surface.is_cut ? `${number(surface.runs)} of the newest` : number(surface.runs)} runs that ended ok${surface.is_log ? `, to the logarithms of ${by}` : ''}; what else varies among them is noise here. Hatched: no run within a fifth of both ranges, or the model's standard deviation is above half that of the values. ${number(inside)} runs are drawn${inside < runs.length ? `, ${number(runs.length - inside)} lie beyond the axes, which end at the fitted ones` : ''}; a click opens one.`);
   }
 
   function parallel(wanted, answer) {

@@ -2,8 +2,8 @@
 /* In place of pixels.cu where LibTorch has no CUDA, or no CUDA kernels are compiled. */
 #include "plugins/common/torch/adapter/pixels.h"
 
-static const char MISSING[] =
-    "the LibTorch adapter was built without CUDA kernels: './build.sh gpu' in a clone compiles them";
+static const char MISSING[] = "the LibTorch adapter was built without CUDA kernels: './build.sh "
+                              "gpu' in a clone compiles them";
 
 const char *orch_pixels_check(int device)
 {
