@@ -7,7 +7,7 @@ A step's time is that of its layers on the GPU and of their launches by the host
 (a p-norm of both); a layer's time its operations over the share of the peak that its kind reaches, or its
 traffic over the share of the bandwidth, with a least time for a kernel (lib/steptime/transfer.h has the formula).
 
---shifts derives what features/predict/step_tiers.c makes of one's own runs, with each GPU left out of the fit that speaks of
+--shifts derives what features/predict/step_shift.c makes of one's own runs, with each GPU left out of the fit that speaks of
 it: how much the error of a network on another GPU says of this one's (OTHER_GPU_WEIGHT), how far off the answer is then
 (OTHER_GPU_ERROR), and after a run of the same network on the same GPU at another batch (SAME_NET_ERROR); with --check
 they are compared with what stands there. --left-out judges the fit on GPUs and networks that are left out of it; --regret on the decision: of the GPUs that a
@@ -351,10 +351,10 @@ def shifts(errors):
 
 
 def check_shifts(found):
-    source = open(os.path.join(os.path.dirname(__file__), "../features/predict/step_tiers.c")).read()
+    source = open(os.path.join(os.path.dirname(__file__), "../features/predict/step_shift.c")).read()
     for name, value in found.items():
         there = float(re.search(name + r"\s*\\?\s*([\d.]+)", source).group(1))
-        print(f"  {name} {value:.3f}, in predict_tiers.c {there:.3f}{'' if abs(value - there) <= 0.01 else '  DIFFERS'}")
+        print(f"  {name} {value:.3f}, in step_shift.c {there:.3f}{'' if abs(value - there) <= 0.01 else '  DIFFERS'}")
 
 
 CHIPS = {"A100-SXM4-40GB": "A100", "A100-PCIe-40GB": "A100", "A100-PCIe-80GB": "A100", "A100-SXM4-80GB": "A100", "TITAN-Xp": "GTX-1080-Ti",

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The analytical step time of measured configurations, which their measurements are compared with.
+ */
+#include "features/predict/step_tiers_private.h"
+
+#include "lib/base/text.h"
+#include "lib/net/open_net.h"
+
+#include <math.h>
+#include <string.h>
+
+struct known_net {
+    struct orch_net *net; /* NULL: not of the zoo */
+    struct orch_net_cost *costs;
+};
+
+static void free_known_net(gpointer data)
+{
+    struct known_net *k = data;
+    if (k->net)
+        orch_net_free(k->net);
+    g_free(k->costs);
+    g_free(k);
+}
+
+static const struct known_net *net_of(struct orch_step_tiers *tiers,
+                                      const struct orch_trained_cell *known)
+{
+    const char *name = orch_trained_cell_value(tiers->trained, known, "net");
+    const char *input = orch_trained_cell_value(tiers->trained, known, "input");
+    g_autofree char *key = g_strdup_printf("%s %s", name, input);
+    struct known_net *k = g_hash_table_lookup(tiers->nets, key);
+    if (k)
+        return k;
+    k = g_new0(struct known_net, 1);
+    k->net = orch_network_of_record(name, input, 0);
+    k->costs = k->net ? orch_net_costs(k->net) : NULL;
+    g_hash_table_insert(tiers->nets, g_steal_pointer(&key), k);
+    return k;
+}
+
+static void start_cache(struct orch_step_tiers *tiers)
+{
+    if (tiers->whites)
+        return;
+    tiers->whites = g_new0(double, 2 * (size_t)tiers->trained->known->len + 1);
+    tiers->nets = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_known_net);
+}
+
+bool orch_step_tiers_precision_of(const struct orch_trained *t,
+                                  const struct orch_trained_cell *known,
+                                  const struct orch_gpu_spec *gpu, enum orch_precision *out)
+{
+    const char *text = orch_trained_cell_value(t, known, "precision");
+    enum orch_precision stored = ORCH_FP32;
+    bool is_known = !*text || orch_precision_find(text, &stored);
+    *out = gpu ? orch_precision_run(gpu, stored) : stored;
+    return is_known;
+}
+
+void orch_step_tiers_use_peak(struct orch_prior *prior)
+{
+    prior->device.compute_share = prior->device.memory_share = 1;
+    prior->device.launch_s = 0;
+}
+
+double orch_step_tiers_analytical(struct orch_step_tiers *tiers,
+                                  const struct orch_trained_cell *known, enum orch_step_basis basis)
+{
+    const struct orch_trained *t = tiers->trained;
+    start_cache(tiers);
+    const struct orch_gpu_spec *gpu =
+        orch_hardware_gpu(tiers->hardware, orch_trained_cell_value(t, known, "gpu"), NULL);
+    const struct known_net *k = net_of(tiers, known);
+    enum orch_precision precision;
+    bool is_named = orch_step_tiers_precision_of(t, known, gpu, &precision);
+    struct orch_prior prior;
+    struct orch_prior_step step;
+    struct orch_exchange alone = {
+        .workers = 1, .node_workers = 1, .bandwidth = 1, .node_bandwidth = 1};
+    struct orch_roofline_work work = {
+        .element_bytes = orch_precision_bytes(precision),
+        .training = strcmp(orch_trained_cell_value(t, known, "mode"), "infer") != 0,
+        .states_per_weight = 1};
+    if (!gpu || !k->net || !is_named ||
+        !orch_int_parse(orch_trained_cell_value(t, known, "batch"), &work.batch) ||
+        !orch_prior_for(gpu, precision, &prior, NULL))
+        return (double)NAN;
+    prior.kernels.is_written_out = tiers->is_written_out;
+    prior.kernels.is_compiled = tiers->is_compiled;
+    if (basis == ORCH_STEP_BASIS_TRANSFERRED &&
+        !orch_prior_transfer(k->net, gpu, precision, tiers->watts, &prior))
+        return (double)NAN;
+    if (basis == ORCH_STEP_BASIS_PEAK)
+        orch_step_tiers_use_peak(&prior);
+    return orch_prior_predict(k->net, k->costs, &prior, &work, &alone, NULL, &step, NULL)
+               ? step.own.total_s
+               : (double)NAN;
+}
+
+double orch_step_tiers_white(struct orch_step_tiers *tiers, guint at, bool transfers)
+{
+    const GPtrArray *known = tiers->trained->known;
+    start_cache(tiers);
+    double *white = &tiers->whites[2 * (size_t)at + transfers];
+    if (!isnan(*white) && !(*white > 0))
+        *white = orch_step_tiers_analytical(tiers, known->pdata[at],
+                                            transfers ? ORCH_STEP_BASIS_TRANSFERRED
+                                                      : ORCH_STEP_BASIS_ROOFLINE);
+    return *white;
+}
+
+bool orch_step_tiers_is_one_worker(const struct orch_trained *t,
+                                   const struct orch_trained_cell *known)
+{
+    const char *workers = orch_trained_cell_value(t, known, "workers");
+    return !*workers || strcmp(workers, "1") == 0;
+}
+
+bool orch_step_tiers_precision(const struct orch_step_tiers *tiers, const struct orch_net *net,
+                               const struct orch_gpu_spec *gpu, enum orch_precision *out)
+{
+    const struct orch_trained *t = tiers->trained;
+    int counts[2][ORCH_PRECISION_COUNT] = {
+        {0}}; /* records of the network on any GPU; on this GPU */
+    for (guint i = 0; t && i < t->known->len; i++) {
+        const struct orch_trained_cell *known = t->known->pdata[i];
+        enum orch_precision precision;
+        if (!net || strcmp(orch_trained_cell_value(t, known, "net"), net->name) != 0 ||
+            !*orch_trained_cell_value(t, known, "precision") ||
+            !orch_step_tiers_precision_of(t, known, gpu, &precision) ||
+            orch_gpu_peak(gpu, precision) <= 0)
+            continue;
+        bool is_here = g_ascii_strcasecmp(orch_trained_cell_value(t, known, "gpu"),
+                                          orch_step_tiers_device_name(gpu)) == 0;
+        counts[0][precision] += known->count;
+        counts[1][precision] += is_here ? known->count : 0;
+    }
+    int best = 0;
+    for (int here = 1; here >= 0; here--) {
+        for (int i = 0; i < ORCH_PRECISION_COUNT; i++)
+            best = counts[here][i] > counts[here][best] ? i : best;
+        if (counts[here][best]) {
+            *out = (enum orch_precision)best;
+            return true;
+        }
+    }
+    return false;
+}

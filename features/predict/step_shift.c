@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs of other batches, networks or GPUs scale the analytical model. */
+#include "features/predict/step_tiers_private.h"
+
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* n configurations of other networks on other GPUs get weight n / (n + this) */
+#define OTHER_RUNS_PULL 2.0
+/* From public measurements with leave-one-GPU-out validation (bench/distil.py --shifts): 90 %
+ * quantiles of abs(log(measured / predicted)) after scaling by a run of the same network on this
+ * GPU (at another batch or in another framework) or on another GPU, and the weight of the latter
+ * that minimises that error. */
+#define SAME_NET_ERROR 0.35
+#define OTHER_GPU_ERROR 0.41
+#define OTHER_GPU_WEIGHT 0.21
+
+/* Runs on a processor say nothing about a GPU. */
+static bool is_processor(const struct orch_step_tiers *tiers, const struct orch_trained_cell *known)
+{
+    const struct orch_gpu_spec *spec = orch_hardware_gpu(
+        tiers->hardware, orch_trained_cell_value(tiers->trained, known, "gpu"), NULL);
+    return spec && spec->unit == ORCH_GPU_HOST;
+}
+
+static bool is_same_precision(const struct orch_trained *t, const struct orch_trained_cell *known,
+                              const struct orch_step_question *ask)
+{
+    enum orch_precision is;
+    return !*orch_trained_cell_value(t, known, "precision") ||
+           (orch_step_tiers_precision_of(t, known, ask->gpu, &is) && is == ask->precision);
+}
+
+/* Sum of log(measured / analytical) over the measured configurations. */
+struct shift {
+    double sum;
+    int count, run_here; /* configurations, and how many of them have runs in the store */
+};
+
+static void add_shift(struct shift *s, double log_ratio, const struct orch_trained_cell *known)
+{
+    s->sum += log_ratio;
+    s->count++;
+    s->run_here += known->runs > 0;
+}
+
+/* "3 configurations run here", "2 configurations of data sets". */
+static char *shift_text(const struct shift *s)
+{
+    const char *plural = orch_plural(s->count);
+    if (s->run_here == s->count)
+        return g_strdup_printf("%d configuration%s run here", s->count, plural);
+    if (!s->run_here)
+        return g_strdup_printf("%d configuration%s of data sets", s->count, plural);
+    return g_strdup_printf("%d configuration%s (%d run here, %d of data sets)", s->count, plural,
+                           s->run_here, s->count - s->run_here);
+}
+
+void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step_question *ask,
+                           struct orch_prior *prior, char **why)
+{
+    const struct orch_trained *t = tiers->trained;
+    struct shift own = {0}, net = {0}, gpu = {0}, any = {0};
+    bool is_host = ask->gpu->unit == ORCH_GPU_HOST;
+    g_autofree char *mode = orch_step_tiers_value(t, ask, "mode");
+    for (guint i = 0; t && i < t->known->len && i < 2000; i++) {
+        const struct orch_trained_cell *known = t->known->pdata[i];
+        bool same_gpu = g_ascii_strcasecmp(orch_trained_cell_value(t, known, "gpu"),
+                                           orch_step_tiers_device_name(ask->gpu)) == 0;
+        bool same_net = strcmp(orch_trained_cell_value(t, known, "net"), ask->q->net->name) == 0;
+        const char *is = orch_trained_cell_value(t, known, "mode");
+        if (!orch_step_tiers_is_one_worker(t, known) || (*is && strcmp(is, mode) != 0) ||
+            (!same_gpu && (is_host || is_processor(tiers, known))))
+            continue;
+        double white = orch_step_tiers_white(tiers, i, prior->is_transferred);
+        if (!(white > 0))
+            continue;
+        double ratio = log(known->time.mid / 1e3 / white);
+        add_shift(&any, ratio, known);
+        if (same_net && same_gpu && is_same_precision(t, known, ask))
+            add_shift(&own, ratio, known);
+        if (same_net)
+            add_shift(&net, ratio, known);
+        if (same_gpu)
+            add_shift(&gpu, ratio, known);
+    }
+    const struct shift *best = own.count ? &own : net.count ? &net : gpu.count ? &gpu : &any;
+    if (!best->count)
+        return;
+    bool borrowed = best == &net && prior->is_transferred && !ask->q->calibrate;
+    double weight = best == &any ? any.count / (any.count + OTHER_RUNS_PULL)
+                    : borrowed   ? OTHER_GPU_WEIGHT
+                                 : 1;
+    prior->shift = exp(weight * best->sum / best->count);
+    if (best == &own && prior->is_transferred)
+        prior->error_90 = MIN(prior->error_90, SAME_NET_ERROR);
+    bool is_new_chip = prior->is_transferred && !prior->is_by_kernels &&
+                       !prior->transfer.chip_was_measured && prior->transfer.arch_was_measured &&
+                       !orch_net_is_sequence(ask->q->net);
+    if (best == &gpu && is_new_chip)
+        prior->error_90 = orch_transfer_chip_error(gpu.count);
+    if (best == &net && prior->is_transferred && !borrowed)
+        prior->error_90 = MAX(prior->error_90, OTHER_GPU_ERROR);
+    g_autofree char *what = shift_text(best);
+    *why = g_strdup_printf("times %.2f: %s %s (PPP %.2f)", prior->shift, what,
+                           best == &own   ? "with this network on this GPU"
+                           : best == &net ? "with this network"
+                           : best == &gpu ? "on this GPU"
+                                          : "on other GPUs with other networks",
+                           exp(-best->sum / best->count));
+}
