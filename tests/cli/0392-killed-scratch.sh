@@ -22,11 +22,15 @@ begin() { # begins a run in a scratch store, and waits until its trial runs
     done
     _fail 'the trial did not begin'
 }
+end() { # kills that run, and waits for its trial, which still writes its last lines into the folder
+    kill -KILL $main
+    wait $main 2>/dev/null
+    while pgrep -f "orch-host $TMPDIR" >/dev/null; do sleep 0.02; done
+}
 begin
 dead=$(echo "$TMPDIR"/orch-smoke*)
 [ -d "$dead" ] || _fail "no scratch folder: $dead"
-kill -KILL $main
-wait $main 2>/dev/null
+end
 begin
 living=$(ls -d "$TMPDIR"/orch-smoke* | grep -vxF "$dead")
 [ -d "$living" ] || _fail 'no second scratch folder'
@@ -34,8 +38,7 @@ living=$(ls -d "$TMPDIR"/orch-smoke* | grep -vxF "$dead")
 # another one, while that runs: it leaves what belongs to a living process
 ok orch run --smoke -q r.recipe -s seconds=0
 [ -d "$living" ] || _fail "gone: $living"
-kill -KILL $main
-wait $main 2>/dev/null
+end
 # whatever needs such a folder removes it, here the index of a capture
 ok orch run -q r.recipe -s seconds=0
 [ ! -e "$living" ] || _fail "left: $living"
