@@ -113,6 +113,11 @@ static bool is_other(const struct orch_feature_name *row, const char *name)
     return g_strv_contains((const char *const *)others, name);
 }
 
+bool orch_feature_is_gpu(const char *name)
+{
+    return name && (strcmp(name, "gpu") == 0 || strcmp(name, "accel") == 0);
+}
+
 const struct orch_feature_name *orch_feature_name_of_other(const char *name)
 {
     for (const struct orch_feature_name *row = FEATURES; row->name; row++)

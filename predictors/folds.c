@@ -3,6 +3,7 @@
 #include "predictors/scenario.h"
 
 #include "lib/base/random.h"
+#include "lib/devices/gpus.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -89,6 +90,19 @@ int *orch_folds_new(char *const *groups, size_t rows, uint64_t seed)
     for (size_t i = 0; i < rows; i++)
         folds[order[i]] = (int)(i % ORCH_FOLDS);
     return folds;
+}
+
+void orch_folds_name_chips(char **gpus, size_t rows)
+{
+    g_autoptr(GHashTable) chips = g_hash_table_new(g_str_hash, g_str_equal);
+    for (size_t i = 0; i < rows; i++) {
+        gpointer chip = g_hash_table_lookup(chips, gpus[i]);
+        if (!chip) {
+            chip = (gpointer)(uintptr_t)orch_gpu_chip(gpus[i]);
+            g_hash_table_insert(chips, gpus[i], chip);
+        }
+        gpus[i] = chip;
+    }
 }
 
 char **orch_levels_of(const struct orch_matrix *matrix, int column)

@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/random.h"
+#include "lib/devices/gpus.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,6 +27,14 @@ struct evaluation {
 static bool is_of(const struct evaluation *c, size_t row, const char *group)
 {
     return strcmp(c->rows->groups[row], group) == 0;
+}
+
+/* True for a row that says much of the group: its own, or of a GPU of the same chip. */
+static bool is_like(const struct evaluation *c, size_t row, const char *group)
+{
+    if (is_of(c, row, group) || !c->rows->groups_are_gpus)
+        return is_of(c, row, group);
+    return strcmp(orch_gpu_chip(c->rows->groups[row]), orch_gpu_chip(group)) == 0;
 }
 
 static void clear_answers(struct evaluation *c)
@@ -110,7 +119,7 @@ static void evaluate_left_out(struct evaluation *c)
         for (size_t i = 0; i < c->rows->rows; i++) {
             if (is_of(c, i, c->names->pdata[g]))
                 c->held_out[c->held_out_count++] = i;
-            else
+            else if (!is_like(c, i, c->names->pdata[g]))
                 c->seen[c->seen_count++] = i;
         }
         train_and_predict(c, c->names->len > 2);

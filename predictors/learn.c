@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/base/random.h"
 #include "lib/base/reals.h"
+#include "predictors/feature_names.h"
 #include "predictors/scenario.h"
 
 #include <math.h>
@@ -76,6 +77,29 @@ static void note_levels(struct orch_scenario *q, char *const *levels, size_t row
     for (size_t i = 0; i < rows; i++)
         if (g_hash_table_add(seen, levels[i]))
             g_ptr_array_add(q->known, g_strdup(levels[i]));
+}
+
+/* Groups that are held out together for a question, by row; NULL: none. */
+static char **groups_of(const struct orch_scenario *q, const struct orch_rows *rows)
+{
+    int column = q->column ? orch_matrix_find(rows->matrix, q->column) : -1;
+    if (q->has_one_group || !q->column || (column < 0 && !rows->groups))
+        return NULL;
+    char **groups = column >= 0 ? orch_levels_of(rows->matrix, column)
+                                : g_memdup2(rows->groups, (rows->rows + 1) * sizeof(char *));
+    if (column >= 0 ? orch_feature_is_gpu(q->column) : rows->groups_are_gpus)
+        orch_folds_name_chips(groups, rows->rows);
+    return groups;
+}
+
+/* Counts what is held out together. */
+static void count_groups(struct orch_scenario *q, const struct orch_rows *rows)
+{
+    g_autofree char **groups = groups_of(q, rows);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (size_t i = 0; groups && i < rows->rows; i++)
+        g_hash_table_add(seen, groups[i]);
+    q->group_count = g_hash_table_size(seen);
 }
 
 /* True if each level of a category occurs in one group only, so that it identifies the group. */
@@ -239,7 +263,7 @@ static void set_weights(struct orch_scenario *q, const struct work *w, bool mixe
         weigh_carried(q, w, weights);
     else if (mixes)
         orch_stacking_fit(w->predictions, prior, count, w->logs, w->row_weights, w->rows->rows,
-                          w->folds, holds_out_groups(q) ? q->known->len : 0, weights);
+                          w->folds, holds_out_groups(q) ? q->group_count : 0, weights);
     for (size_t t = 0; t < count; t++)
         candidate_at(q->candidates, t)->weight = weights[t];
 }
@@ -256,7 +280,7 @@ static void compare_with_baselines(struct orch_scenario *q, const struct work *w
     orch_stacking_predict(w->predictions, weights, count, rows, q->column, mixed, NULL);
     q->error = orch_mean_relative_error(mixed, w->logs, w->row_weights, rows);
     const int *folds = holds_out_groups(q) ? w->folds : NULL;
-    double chances = (double)(q->column ? MIN(q->known->len, rows) : rows);
+    double chances = (double)(q->column ? MIN(MAX(q->group_count, 1), rows) : rows);
     double limit = orch_error_by_folds(mixed, w->logs, w->row_weights, folds, rows) *
                    (1 - 0.5 / sqrt(MAX(chances, 1)));
     for (size_t t = 0; t < count; t++) {
@@ -322,18 +346,6 @@ static struct orch_rows *sample_of(const struct orch_rows *rows, size_t most)
     return orch_rows_pick(rows, which, count);
 }
 
-/* Groups that are held out together for a question; NULL: none. */
-static char **groups_of(const struct orch_scenario *q, const struct orch_rows *rows)
-{
-    int column = q->column ? orch_matrix_find(rows->matrix, q->column) : -1;
-    if (q->has_one_group)
-        return NULL;
-    if (column >= 0)
-        return orch_levels_of(rows->matrix, column);
-    return q->column && rows->groups ? g_memdup2(rows->groups, (rows->rows + 1) * sizeof(char *))
-                                     : NULL;
-}
-
 static void cross_validate(struct orch_scenario *q, struct work *w,
                            const struct orch_learn_options *o)
 {
@@ -392,8 +404,8 @@ static bool fit_interval(struct orch_scenario *q, const struct work *w, bool by_
     note_median(q, mixed, w->logs, rows);
     orch_conformal_release(&q->interval);
     return orch_conformal_fit(&q->interval, w->rows, mixed, spread, w->folds, w->row_weights,
-                              q->column ? q->known->len : 0, by_groups ? w->rows->groups : NULL,
-                              seed, error);
+                              q->column ? MAX(q->group_count, 1) : 0,
+                              by_groups ? w->rows->groups : NULL, seed, error);
 }
 
 /* True for a candidate that can answer rows which those with weight cannot: without a roofline, or
@@ -535,6 +547,8 @@ static void list_scenarios(struct orch_learned *l, const struct orch_rows *rows,
     if (o->by_group && rows->groups) {
         struct orch_scenario *q = l->scenarios[l->count++] = orch_scenario_new("group");
         note_levels(q, rows->groups, rows->rows);
+        count_groups(q, rows);
+        q->has_one_group = q->group_count < 2;
         hide_names(q, rows, rows->groups);
         note_facts(q, rows, rows->groups);
         return;
@@ -548,7 +562,8 @@ static void list_scenarios(struct orch_learned *l, const struct orch_rows *rows,
         g_autofree char **levels = orch_levels_of(rows->matrix, column);
         struct orch_scenario *q = orch_scenario_new(NOVEL[k]);
         note_levels(q, levels, rows->rows);
-        q->has_one_group = q->known->len < 2;
+        count_groups(q, rows);
+        q->has_one_group = q->group_count < 2;
         if (q->has_one_group)
             g_ptr_array_add(q->hidden, g_strdup(NOVEL[k]));
         else

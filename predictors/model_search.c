@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "predictors/feature_names.h"
 
 #include <math.h>
 #include <string.h>
@@ -207,7 +208,7 @@ static bool carries_over(const struct orch_scenario *q, const struct orch_rows *
     size_t count = 0;
     for (size_t i = 0; i < rows->rows; i++)
         count += rows->devices[i].gpu && rows->devices[i].work > 0;
-    bool of_gpu = q->column && (strcmp(q->column, "gpu") == 0 || strcmp(q->column, "accel") == 0);
+    bool of_gpu = orch_feature_is_gpu(q->column);
     return q->has_one_group && of_gpu && has_white(rows) && !has_kernels(rows) &&
            2 * count > rows->rows;
 }
@@ -216,7 +217,7 @@ static void list_all(GArray *candidates, const struct orch_scenario *q,
                      const struct orch_rows *rows, const struct orch_learn_options *o)
 {
     bool unseen = q->column != NULL;
-    bool few = unseen && !q->has_one_group && q->known->len < ORCH_FEW_GROUPS;
+    bool few = unseen && !q->has_one_group && q->group_count < ORCH_FEW_GROUPS;
 
     for (size_t i = 0; i < G_N_ELEMENTS(OFFERS); i++) {
         const struct offer *offer = &OFFERS[i];
@@ -293,7 +294,7 @@ static bool is_fact_or_of_one(const char *name, const void *data)
 {
     static const char *const prefixes[] = {"white ", "work ", "net ", "gemm ", "gpu "};
     const struct orch_scenario *q = data;
-    bool of_gpu = q->column && (strcmp(q->column, "gpu") == 0 || strcmp(q->column, "accel") == 0);
+    bool of_gpu = orch_feature_is_gpu(q->column);
     size_t count = of_gpu ? 1 : q->column ? 4 : G_N_ELEMENTS(prefixes);
     for (size_t i = 0; i < count; i++)
         if (g_str_has_prefix(name, prefixes[i]))

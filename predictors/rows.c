@@ -30,6 +30,7 @@ struct orch_rows *orch_rows_pick(const struct orch_rows *r, const size_t *which,
     struct orch_rows *out = g_new0(struct orch_rows, 1);
     out->rows = count;
     out->is_rate = r->is_rate;
+    out->groups_are_gpus = r->groups_are_gpus;
     out->matrix = orch_matrix_pick(r->matrix, which, count);
     out->target = g_new(double, MAX(count, 1));
     out->white = g_new(double, MAX(count, 1));
@@ -190,6 +191,7 @@ struct orch_rows *orch_rows_of_table(const struct orch_csv *csv, const struct or
         return NULL;
     }
     read_features(r, csv, o);
+    r->groups_are_gpus = group >= 0 && orch_feature_is_gpu(o->group);
     r->groups = group >= 0 ? g_new0(char *, r->rows + 1) : NULL;
     for (size_t i = 0; r->groups && i < r->rows; i++)
         r->groups[i] = g_strdup(orch_csv_text(csv, i, group));

@@ -15,6 +15,7 @@ struct orch_rows {
     double *white; /* roofline prediction in the unit of the target. If a row's work is unknown, an
                       estimate from the GPU's specification, up to a constant; NaN: none */
     char **groups; /* by row, from the group column; NULL: no group column */
+    bool groups_are_gpus;
     double *white_ms; /* the same in ms per step, whatever the target is */
     struct orch_row_device
         *devices; /* by row: its GPU at its precision, and the kind of its work */

@@ -32,8 +32,10 @@ struct orch_conformal {
 
 struct orch_scenario {
     char *column;       /* column whose levels are unseen; NULL: rows like those measured */
-    bool has_one_group; /* only one level of it was measured, so none can be held out */
+    bool has_one_group; /* only one of them was measured, so none can be held out */
     GPtrArray *known;   /* char *: measured levels of the column */
+    size_t group_count; /* of levels that are held out together: boards of one chip are one. While
+                           fitting; 0 after loading */
     GPtrArray *hidden;  /* char *: features that identify a level, hidden from the models */
     GPtrArray *facts;   /* char *: features that are constant within a level; without a column: the
                            GPU's */
@@ -60,6 +62,9 @@ struct orch_scenario *orch_scenario_new(const char *column);
 /** Assigns a fold, 0 .. ORCH_FOLDS-1, to each row; rows with equal `groups` share one (NULL: rows
  * are assigned at random). Caller frees. */
 int *orch_folds_new(char *const *groups, size_t rows, uint64_t seed);
+/** Replaces GPUs' names by those of their chips: boards of one chip resemble each other, so they
+ * are held out together. The texts are borrowed from the array's own or static. */
+void orch_folds_name_chips(char **gpus, size_t rows);
 /** Text of a category column by row, "" where missing. The strings are borrowed from the matrix;
  * caller frees the array with g_free. */
 char **orch_levels_of(const struct orch_matrix *matrix, int column);

@@ -159,6 +159,8 @@ static void add_facts(struct orch_table *table, const struct orch_gpu_spec *spec
         fact(table, "also called", NULL, "%s", spec->aliases);
     fact(table, "architecture", NULL, "%s%s%s", spec->arch,
          *spec->compute_capability ? ", compute capability " : "", spec->compute_capability);
+    if (spec->chip && *spec->chip)
+        fact(table, "chip", NULL, "%s", spec->chip);
     if (spec->year)
         fact(table, "year", json_integer(spec->year), "%d", spec->year);
     if (spec->cores)
@@ -212,6 +214,7 @@ static json_t *spec_json(const struct orch_gpu_spec *s, const struct gpu_facts *
                           "compute_capability", s->compute_capability, "sms", s->sms, "cores",
                           s->cores, "pcie", s->pcie, "source", s->source, "date", s->date,
                           "confidence", s->confidence, "note", s->note);
+    json_object_set_new(o, "chip", s->chip && *s->chip ? json_string(s->chip) : json_null());
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
         json_object_set_new(o, numbers[i].name,
                             numbers[i].value > 0 ? orch_json_finite(numbers[i].value)

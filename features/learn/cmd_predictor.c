@@ -8,7 +8,9 @@
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/devices/gpus.h"
 #include "predictors/learn.h"
+#include "predictors/question_shape.h"
 
 #include <string.h>
 
@@ -28,6 +30,7 @@ struct orch_evaluation {
     struct orch_rows *train, *test;
     struct orch_learned *learned;
     struct orch_answer *answers; /* one for each test row */
+    unsigned *shapes;            /* one for each test row: what of it the training rows lack */
     double fit_s, predict_us;    /* seconds to train; microseconds to predict a row */
     GPtrArray *missing;          /* const char *: columns that only the training rows have */
 };
@@ -35,20 +38,26 @@ struct orch_evaluation {
 /* ---- the tables --------------------------------------------------------------------------------
  */
 
+/* What a row is held out with: boards of one chip together. */
+static const char *group_of(const struct orch_rows *rows, size_t row)
+{
+    return rows->groups_are_gpus ? orch_gpu_chip(rows->groups[row]) : rows->groups[row];
+}
+
 /* Checks that there are rows to evaluate on, and groups to leave out. */
 static bool check_tables(const struct orch_evaluation_request *r, const struct orch_evaluation *e,
                          GError **error)
 {
     bool varies = false;
-    for (size_t i = 1; e->train->groups && i < e->train->rows; i++)
-        varies |= strcmp(e->train->groups[i], e->train->groups[0]) != 0;
+    for (size_t i = 1; e->train->groups && i < e->train->rows && !varies; i++)
+        varies = strcmp(group_of(e->train, i), group_of(e->train, 0)) != 0;
     if (!e->test->rows)
         orch_error_set(error, ORCH_ERROR_USAGE, "add rows below its header",
                        "table '%s' has no rows to test on", r->test);
     else if (r->by_group && !varies && e->train->rows)
         orch_error_set(error, ORCH_ERROR_USAGE, "leave --by-group out, or add rows of other groups",
-                       "all rows of '%s' have the same '%s', so no group can be left out", r->train,
-                       r->group);
+                       "all rows of '%s' have the same '%s'%s, so no group can be left out",
+                       r->train, r->group, e->train->groups_are_gpus ? " or chip" : "");
     else
         return true;
     return false;
@@ -79,6 +88,7 @@ static bool evaluation_read(const struct orch_evaluation_request *r, struct orch
     if (!out->test || !check_tables(r, out, error))
         return false;
     list_missing(out);
+    out->shapes = orch_question_shapes(out->train, out->test);
     return true;
 }
 
@@ -88,6 +98,7 @@ static void evaluation_clear(struct orch_evaluation *e)
     orch_rows_free(e->test);
     orch_learned_free(e->learned);
     g_free(e->answers);
+    g_free(e->shapes);
     if (e->missing)
         g_ptr_array_unref(e->missing);
     *e = (struct orch_evaluation){0};
@@ -153,6 +164,17 @@ static struct orch_score evaluation_score(const struct orch_evaluation *e, const
         return orch_score_of(e->test->target, e->answers, NULL, e->test->rows);
     for (size_t i = 0; i < e->test->rows; i++)
         if (strcmp(e->test->groups[i], group) == 0)
+            which[count++] = i;
+    return orch_score_of(e->test->target, e->answers, which, count);
+}
+
+/* Score over the test rows of a shape. */
+static struct orch_score evaluation_shape_score(const struct orch_evaluation *e, unsigned shape)
+{
+    g_autofree size_t *which = g_new(size_t, MAX(e->test->rows, 1));
+    size_t count = 0;
+    for (size_t i = 0; i < e->test->rows; i++)
+        if (e->shapes[i] == shape)
             which[count++] = i;
     return orch_score_of(e->test->target, e->answers, which, count);
 }
@@ -242,6 +264,21 @@ static void add_score(struct orch_table *table, const char *what, const struct o
     orch_table_add(table, cover, orch_json_finite(s->coverage_90));
 }
 
+/* Adds the errors for each shape of question among the test rows. A new reference. */
+static json_t *score_shapes(const struct orch_evaluation *e, struct orch_table *table)
+{
+    json_t *out = json_object();
+    for (size_t i = 0; i < e->test->rows; i++) {
+        g_autofree char *text = orch_question_shape_text(e->shapes[i]);
+        if (json_object_get(out, text))
+            continue;
+        struct orch_score score = evaluation_shape_score(e, e->shapes[i]);
+        add_score(table, text, &score);
+        json_object_set_new(out, text, score_json(&score));
+    }
+    return out;
+}
+
 /* Adds the errors for each group, in order of appearance. */
 static void score_groups(const struct orch_evaluation *e, struct orch_table *table, json_t *out)
 {
@@ -262,6 +299,7 @@ static void print_outcome(struct orch_cli *cli, const struct eval_options *o,
     struct orch_score all = evaluation_score(r, NULL);
     json_t *out = score_json(&all), *groups = json_object();
     add_score(table, "all", &all);
+    json_object_set_new(out, "shapes", score_shapes(r, table));
     score_groups(r, table, groups);
     json_object_set_new(out, "fit_s", orch_json_finite(r->fit_s));
     json_object_set_new(out, "predict_us", orch_json_finite(r->predict_us));
@@ -358,7 +396,10 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_EVAL = {
     .option_bytes = sizeof(struct eval_options),
     .about =
         "Hyperparameters are chosen by 5-fold cross-validation on the mean relative error, and\n"
-        "printed. A column 'gpu' adds the GPU's peaks, bandwidth and so on; columns that describe\n"
+        "printed; boards of one chip are held out together. What of the test rows was not "
+        "measured\n"
+        "(chip, network, number of GPUs) is found from the rows and scored apart. A column 'gpu' "
+        "adds the GPU's peaks, bandwidth and so on; columns that describe\n"
         "a layer or count a network's work add operations, bytes and the roofline's time. Columns\n"
         "that reveal the target are left out with a warning.",
     .examples =

@@ -40,6 +40,7 @@ static const struct orch_column COLUMNS[] = {
     WORDS("aliases", aliases),
     {.name = "unit", .kind = ORCH_COLUMN_CHOICE, .offset = AT(unit), .choices = UNITS},
     TEXT("arch", arch),
+    WORDS("chip", chip),
     COUNT("year", year, 2000, 2100),
     WORDS("compute_capability", compute_capability),
     COUNT("sms", sms, 1, 1e5),

@@ -11,6 +11,12 @@ const struct orch_gpu_spec *orch_gpu_find(const char *name)
     return NULL;
 }
 
+const char *orch_gpu_chip(const char *name)
+{
+    const struct orch_gpu_spec *spec = orch_gpu_find(name);
+    return spec && spec->chip && *spec->chip ? spec->chip : name;
+}
+
 const char *orch_gpu_unit_name(enum orch_gpu_unit unit)
 {
     static const char *const names[] = {"card", "SXM module", "one GPU of its board", "whole board",

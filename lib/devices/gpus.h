@@ -23,6 +23,7 @@ struct orch_gpu_spec {
     const char *aliases; /* joined by ',' */
     enum orch_gpu_unit unit;
     const char *arch; /* "Volta" */
+    const char *chip; /* the die, which boards of several names have: "GV100"; "": unknown */
     int year;
     const char *compute_capability; /* "7.0"; "" for other vendors than NVIDIA */
     int sms, cores;
@@ -56,6 +57,9 @@ char *orch_gpu_name_key(const char *name);
 bool orch_gpu_is_named(const struct orch_gpu_spec *spec, const char *name);
 /** Finds a GPU by name, alias or the driver's name ("NVIDIA H100 80GB HBM3"); NULL if unknown. */
 const struct orch_gpu_spec *orch_gpu_find(const char *name);
+
+/** The chip of the GPU of this name; the name itself where it is unknown. Borrowed. */
+const char *orch_gpu_chip(const char *name);
 
 /** "card", "SXM module", "one GPU of its board", "whole board", "processor" */
 const char *orch_gpu_unit_name(enum orch_gpu_unit unit);

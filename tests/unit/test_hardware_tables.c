@@ -77,9 +77,26 @@ static void test_gpus(void **state)
         assert_true(g_hash_table_add(names, (gpointer)(uintptr_t)s->name));
         assert_ptr_equal(orch_gpu_find(s->name), s);
         check_units(s);
+        assert_true(s->chip && *s->chip);
         assert_true(strlen(s->source) > 10 && strlen(s->date) == strlen("2026-11-21"));
         assert_true(strcmp(s->date, "2026-01-01") > 0);
     }
+}
+
+/* Boards of one chip have one name of it, and other chips do not. */
+static void test_chips(void **state)
+{
+    (void)state;
+    assert_string_equal(orch_gpu_chip("A100 80GB PCIe"), orch_gpu_chip("A100-SXM4-40GB"));
+    assert_string_equal(orch_gpu_chip("RTX 3090"), orch_gpu_chip("NVIDIA A10"));
+    assert_string_not_equal(orch_gpu_chip("P100"), orch_gpu_chip("GTX 1080 Ti"));
+    assert_string_equal(orch_gpu_chip("no such GPU"), "no such GPU");
+    for (const struct orch_gpu_spec *s = orch_gpu_specs(); s->name; s++)
+        for (const struct orch_gpu_spec *t = s + 1; t->name; t++)
+            if (strcmp(s->chip, t->chip) == 0 &&
+                (strcmp(s->arch, t->arch) != 0 ||
+                 strcmp(s->compute_capability, t->compute_capability) != 0))
+                fail_msg("%s and %s are one chip of two architectures", s->name, t->name);
 }
 
 static void test_prices(void **state)
@@ -188,7 +205,7 @@ static void test_bad_gpus(void **state)
     refuse_gpus("K20X,K20Xm,card", "K20c,K20Xm,card", "'K20c' is already a name of 'K20'");
     refuse_gpus("K20X,K20Xm,card", "K20X,K20Xm,pcb", "unknown 'pcb' in column 'unit'");
     refuse_gpus("high,", "sure,", "unknown 'sure' in column 'confidence'");
-    refuse_gpus("K20X,K20Xm,card,Kepler,2012", "K20X,K20Xm,card,Kepler,12",
+    refuse_gpus("K20X,K20Xm,card,Kepler,GK110,2012", "K20X,K20Xm,card,Kepler,GK110,12",
                 "between 2000 and 2100");
 }
 
@@ -249,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_built_in_is_the_file),
         cmocka_unit_test(test_gpus),
+        cmocka_unit_test(test_chips),
         cmocka_unit_test(test_prices),
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_bad_prices),
