@@ -7,19 +7,24 @@ A step's time is that of its layers on the GPU and of their launches by the host
 (a p-norm of both); a layer's time its operations over the share of the peak that its kind reaches, or its
 traffic over the share of the bandwidth, with a least time for a kernel (lib/steptime/transfer.h has the formula).
 
---shifts derives what features/predict/step_shift.c makes of one's own runs, with each GPU left out of the fit that speaks of
+--write writes lib/steptime/transfer_fit.inc (the coefficients and what they were fitted to) and, with --intervals, left_out_errors.inc beside it;
+--check says whether these files are what the rows give, and whether orch computes what was fitted.
+
+--shifts derives what features/predict/step_shift.c makes of one's own runs, with each chip left out of the fit that speaks of
 it: how much the error of a network on another GPU says of this one's (OTHER_GPU_WEIGHT), how far off the answer is then
 (OTHER_GPU_ERROR), and after a run of the same network on the same GPU at another batch (SAME_NET_ERROR); with --check
-they are compared with what stands there. --left-out judges the fit on GPUs and networks that are left out of it; --regret on the decision: of the GPUs that a
+they are compared with what stands there. --left-out judges the fit on chips and networks that are left out of it; --regret on the decision: of the GPUs that a
 network was measured on, with prices drawn around each GPU's speed (half to twice: there the choice is hardest), what
 the GPU with the least predicted cost costs over the one that is cheapest in hindsight.
 
---intervals derives the 90 % interval of a chip that was left out (OFFSET_SD, OFFSET_DOF and SPREAD_90 of lib/steptime/transfer.c) and judges it: a chip's
-offset is the median log error of its rows in one source; offsets of all chips are pooled (with a standard deviation of 0.109 from other tables, which
-counts as six chips), and a new chip's is as far off as Student's t says; the spread is the upper quartile over the chips of the 90 % quantile
-about the offset. After n runs on the chip its offset is known to s / sqrt(1 + n s^2 / sd^2), sd being the spread's.
+--intervals derives the 90 % interval of an answer by the shape of its question, of all precisions together and of each with three groups or more: the chip
+and the network's family were measured (rows left out at random), the family was not, the chip was not, its architecture was not. Boards of a chip are left
+out together. A group is the rows of one source on one chip (or of one family), six or more. Its offset is the median of its log errors; a new
+group is as far off as Student's t says of these. Its spread is the upper quartile over the groups of the 90 % quantile about the offset. An architecture that
+was not measured has no narrower interval than a chip. After n runs on the chip its offset is known to s / sqrt(1 + n s^2 / sd^2),
+sd being the spread's. Each interval is judged on the chips (families) that it was not derived from.
 
-usage: /usr/bin/python3 bench/distil.py BUILD DATA [--shifts] [--left-out] [--regret] [--intervals] [--check]
+usage: /usr/bin/python3 bench/distil.py BUILD DATA [--shifts] [--left-out] [--regret] [--intervals] [--write] [--check]
 (DATA: a folder with the measurements' CSV files)
 """
 import collections
@@ -31,6 +36,7 @@ import os
 import re
 import subprocess
 import sys
+import zlib
 
 import numpy
 from scipy.optimize import least_squares
@@ -62,7 +68,7 @@ def gpu(name):
     if tensor:  # the rate of the units; GeForce cards count half of it when sums are kept in fp32
         arch = f["architecture"].split(",")[0]
         tensor = max(tensor, fp32 * {"Turing": 8, "Ampere": 4, "Ada": 4, "Blackwell": 4}.get(arch, 0))
-    return dict(name=f["gpu"], arch=f["architecture"].split(",")[0], fp64=(f["peak fp64"] or 0) * 1e12,
+    return dict(name=f["gpu"], chip=f["chip"], arch=f["architecture"].split(",")[0], fp64=(f["peak fp64"] or 0) * 1e12,
                 fp32=fp32, tf32=tensor / 2 if f["peak tf32"] else 0, fp16=tensor or max(fp32, fp16), tensor=tensor,
                 bandwidth=f["memory bandwidth"] * 1e9)
 
@@ -251,15 +257,15 @@ def left_out(key):
     return errors
 
 
-def by_gpu(r):
-    return r["gpu"]
+def by_chip(r):
+    return r["spec"]["chip"]
 
 
 def by_net(r):
     return r["net"]
 
 
-for what, key in (("GPU", by_gpu), ("network", by_net)) if "--left-out" in sys.argv else ():
+for what, key in (("chip", by_chip), ("network", by_net)) if "--left-out" in sys.argv else ():
     errors = left_out(key)
     e = numpy.abs(numpy.expm1([x for _, x in errors]))
     print(f"{what} left out: median |error| {100 * numpy.median(e):.1f} %, mean {100 * numpy.mean(e):.1f} %; log errors: "
@@ -303,11 +309,11 @@ if "--regret" in sys.argv:
 
 
 def other_gpu_pairs(errors):
-    """Of each row: its log error, the mean log error of its network on one other GPU in the same source, and how much
-    the pair counts. Of both GPUs by a fit that did not see them."""
+    """Of each row: its log error, the mean log error of its network on one other chip in the same source, and how much
+    the pair counts. Of both chips by a fit that did not see them."""
     cells = collections.defaultdict(lambda: collections.defaultdict(list))
     for r, e in errors:
-        cells[r["source"], r["net"], r["trains"]][r["gpu"]].append((r, e))
+        cells[r["source"], r["net"], r["trains"]][by_chip(r)].append((r, e))
     pairs = []
     for cell in cells.values():
         for name in cell:
@@ -326,10 +332,10 @@ def shifts(errors):
     pairs = other_gpu_pairs(errors)
     weight = best_weight(pairs)
     chosen = []  # with the weight that the other GPUs ask for
-    for name in sorted({r["gpu"] for r, _, _ in pairs}):
-        of_others = best_weight([p for p in pairs if p[0]["gpu"] != name])
-        chosen += [(r, e - of_others * o) for r, e, o in pairs if r["gpu"] == name]
-    print(f"a run of the network on another GPU: {len(pairs)} pairs of {len({r['gpu'] for r, _, _ in pairs})} GPUs; such a shift counts {weight:.2f}")
+    for name in sorted({by_chip(r) for r, _, _ in pairs}):
+        of_others = best_weight([p for p in pairs if by_chip(p[0]) != name])
+        chosen += [(r, e - of_others * o) for r, e, o in pairs if by_chip(r) == name]
+    print(f"a run of the network on another GPU: {len(pairs)} pairs of {len({by_chip(r) for r, _, _ in pairs})} chips; such a shift counts {weight:.2f}")
     for what, tried in (("none of it", [(r, e) for r, e, _ in pairs]), ("all of it", [(r, e - o) for r, e, o in pairs]),
                         ("that share, of the other GPUs'", chosen)):
         print(f"  {what}: half within {quantile(tried, 0.5):.3f} of the logarithm, 90 % within {quantile(tried, 0.9):.3f}")
@@ -357,58 +363,145 @@ def check_shifts(found):
         print(f"  {name} {value:.3f}, in step_shift.c {there:.3f}{'' if abs(value - there) <= 0.01 else '  DIFFERS'}")
 
 
-CHIPS = {"A100-SXM4-40GB": "A100", "A100-PCIe-40GB": "A100", "A100-PCIe-80GB": "A100", "A100-SXM4-80GB": "A100", "TITAN-Xp": "GTX-1080-Ti",
-         "TITAN-X-Pascal": "GTX-1080-Ti", "TITAN-RTX": "RTX-2080-Ti", "Quadro-RTX-8000": "RTX-2080-Ti", "RTX-A6000": "RTX-3090", "A10": "RTX-3090",
-         "P100-PCIe-16GB": "P100-SXM2", "V100-PCIe-16GB": "V100-SXM2-16GB", "V100-SXM2-32GB": "V100-SXM2-16GB"}
-POOL_SD, POOL_CHIPS = 0.109, 6
+WORDS = dict(enumerate("no one two three four five six seven eight nine ten".split()))
+ENOUGH, ROWS_ENOUGH = 3, 6  # chips or families of a precision, and rows of a group, to say anything of them
 
 
-def by_chip(r):
-    return CHIPS.get(r["spec"]["name"], r["spec"]["name"])
+def by_arch(r):
+    return r["spec"]["arch"]
 
 
-def half_width(offsets, spreads, runs=0):
-    """Of the 90 % interval of a chip that is none of these."""
-    from scipy.stats import t
-    n = len(offsets)
-    sd = math.sqrt((POOL_CHIPS * POOL_SD**2 + sum(b * b for b in offsets)) / (POOL_CHIPS + n))
-    spread = numpy.quantile(spreads, 0.75)
-    known = sd / math.sqrt(1 + runs * sd**2 / (spread / 1.645) ** 2)
-    return math.hypot(t.ppf(0.95, POOL_CHIPS + n) * known * math.sqrt(1 + 1 / n), spread), sd, spread
+def by_family(r):
+    """resnext and wide_resnet are resnet's"""
+    word = re.match(r"[a-z]+", r["net"])[0]
+    return {"wide": "resnet", "resnext": "resnet"}.get(word, word)
 
 
-def intervals(errors, draws=50):
+def by_draw(r):
+    """one of ten folds of rows, the same in each run"""
+    return zlib.crc32(repr((r["source"], r["gpu"], r["net"], r["batch"], r["side"], r["precision"], r["trains"])).encode()) % 10
+
+
+# what is left out together, and whose offsets are pooled
+SHAPES = {"ORCH_ASKED_KNOWN": (by_draw, by_chip), "ORCH_ASKED_NETWORK": (by_family, by_family), "ORCH_ASKED_CHIP": (by_chip, by_chip),
+          "ORCH_ASKED_ARCH": (by_arch, by_chip)}
+
+
+def groups_of(errors, whose, precision):
     cells = collections.defaultdict(list)
     for r, e in errors:
-        cells[r["source"], by_chip(r)].append(e)
-    cells = {k: numpy.array(v) for k, v in cells.items() if len(v) >= 6}
-    offset = {k: numpy.median(v) for k, v in cells.items()}
-    spread = {k: numpy.quantile(numpy.abs(v - offset[k]), 0.9) for k, v in cells.items()}
-    random = numpy.random.RandomState(1)
-    print(f"{len(cells)} pairs of a source and a chip with six rows or more, {len({k[1] for k in cells})} chips")
-    for runs in (0, 1, 2, 5):
-        inside, widths = collections.defaultdict(list), []
-        for k, v in cells.items():
-            others = [o for o in cells if o[1] != k[1]]
-            half = half_width([offset[o] for o in others], [spread[o] for o in others], runs)[0]
-            widths.append(half)
-            for _ in range(draws if runs else 1):
-                seen = random.permutation(len(v))[:runs]
-                off = numpy.delete(v, seen)
-                prior, noise = POOL_SD**2, (numpy.median(list(spread.values())) / 1.645) ** 2
-                shift = v[seen].mean() * prior / (prior + noise / runs) if runs else 0
-                inside[k[1]].append((numpy.abs(off - shift) <= half).mean())
-        cover = [numpy.mean(x) for x in inside.values()]
-        print(f"  after {runs} runs on the chip: a factor of {math.exp(numpy.median(widths)):.2f}; {100 * numpy.mean(cover):.1f} % inside, mean over chips "
-              f"({100 * min(cover):.0f} to {100 * max(cover):.0f} %)")
-    half, sd, wide = half_width(list(offset.values()), list(spread.values()))
-    print(f"  OFFSET_SD {sd:.3f}, OFFSET_DOF {POOL_CHIPS + len(cells)}, SPREAD_90 {wide:.3f}: a factor of {math.exp(half):.3f}")
+        if precision in (None, r["precision"]):
+            cells[r["source"], whose(r)].append(e)
+    return {k: numpy.array(v) for k, v in cells.items() if len(v) >= ROWS_ENOUGH}
 
 
+def interval(cells):
+    """Of a group that is none of these: the offsets' deviation, t for one more draw, the spread."""
+    from scipy.stats import t
+    offsets = {k: numpy.median(v) for k, v in cells.items()}
+    spreads = [numpy.quantile(numpy.abs(v - offsets[k]), 0.9) for k, v in cells.items()]
+    n = len(cells)
+    return math.sqrt(sum(b * b for b in offsets.values()) / n), t.ppf(0.95, n) * math.sqrt(1 + 1 / n), numpy.quantile(spreads, 0.75)
+
+
+def half_width(sd, t, spread, runs=0):
+    return math.hypot(t * sd / math.sqrt(1 + runs * sd**2 / (spread / 1.645) ** 2), spread)
+
+
+def widest(intervals):
+    return max(intervals, key=lambda i: half_width(*i))
+
+
+def covered(cells, least, runs=0, draws=50):
+    """Shares inside by chip or family, from the others' interval, which is not narrower than that of `least` (cells, or None)."""
+    inside, random = collections.defaultdict(list), numpy.random.RandomState(1)
+    for k, v in cells.items():
+        others = [{o: w for o, w in c.items() if o[1] != k[1]} for c in (cells, least) if c]
+        sd, t, wide = widest([interval(o) for o in others if len(o) > 1])
+        for _ in range(draws if runs else 1):
+            seen = random.permutation(len(v))[:runs]
+            shift = v[seen].mean() * sd**2 / (sd**2 + (wide / 1.645) ** 2 / runs) if runs else 0
+            inside[k[1]].append((numpy.abs(numpy.delete(v, seen) - shift) <= half_width(sd, t, wide, runs)).mean())
+    return [numpy.mean(x) for x in inside.values()]
+
+
+def intervals():
+    """Rows of left_out_errors.inc; prints how well they hold."""
+    lines = []
+    for shape, (out, whose) in SHAPES.items():
+        for precision in (None, "fp64", "fp32", "tf32", "fp16"):
+            cells = groups_of(left_out(out), whose, precision)
+            least = groups_of(left_out(by_chip), by_chip, precision) if shape == "ORCH_ASKED_ARCH" else None
+            if len({k[1] for k in cells}) < ENOUGH:
+                continue
+            shares, (sd, t, spread) = covered(cells, least), widest([interval(c) for c in (cells, least) if c])
+            half, mean = half_width(sd, t, spread), 100 * numpy.mean(shares)
+            print(f"  {shape[11:].lower():8} {precision or 'all':5} {len(cells):2} groups: a factor of {math.exp(half):.2f}; {mean:.1f} % inside, mean over what was left out "
+                  f"({100 * min(shares):.0f} to {100 * max(shares):.0f} %){'' if 85 <= mean <= 95 else '  NOT 85 to 95'}")
+            name = f"ORCH_{precision.upper()}" if precision else "-1"
+            lines.append(f"    {{{shape}, {name}, {sd:.4f}, {t:.4f}, {spread:.4f}, {len(cells)}, {mean / 100:.4f}}},")
+            for runs in (1, 2, 5) if shape == "ORCH_ASKED_CHIP" and not precision else ():
+                print(f"    after {runs} runs on the chip: a factor of {math.exp(half_width(sd, t, spread, runs)):.2f}; {100 * numpy.mean(covered(cells, least, runs)):.1f} % inside")
+    return lines
+
+
+def source():
+    return (f"{len(rows)} public measurements of {len({r['net'] for r in rows})} networks on {len({r['gpu'] for r in rows})} GPUs, "
+            f"by {WORDS[len({r['source'] for r in rows})]} groups from 2016 to 2025")
+
+
+def errors_text(lines):
+    chips = collections.Counter(by_chip(r) for r in rows)
+    texts = sorted(c for c in chips if chips[c] >= ROWS_ENOUGH), sorted({by_family(r) for r in rows} | {re.match(r"[a-z]+", r["net"])[0] for r in rows})
+    chips, families = (", ".join(f'"{x}"' for x in t) for t in texts)
+    return "\n".join(
+        ["/* SPDX-License-Identifier: GPL-3.0-or-later */",
+         "/* Written by 'bench/distil.py BUILD DATA --intervals --write': how far off lib/steptime/transfer.c was on what was left out",
+         " * of its fit. */",
+         "/* clang-format off */",
+         "/* shape, precision (-1: all), offsets' deviation, Student's t, spread, groups, share inside the others' interval */",
+         "static const struct error_row ERRORS[] = {", *lines, "};",
+         "/* with six rows or more */",
+         f"static const char *const CHIPS[] = {{{chips}, NULL}};",
+         "/* how the names of the networks begin */",
+         f"static const char *const FAMILIES[] = {{{families}, NULL}};",
+         "/* clang-format on */", ""])
+
+
+def fit_text():
+    v = dict(zip(NAMES_OF, numpy.exp(theta)))
+    shares = "\n".join(f"    [ORCH_{p.upper()}] = {{{', '.join(f'{v[q + " " + k]:.4f}' for k in SHARES)}}},"
+                       for p, q in (("fp64", "fp64"), ("fp32", "fp32"), ("tf32", "tf32"), ("fp16", "fp16"), ("bf16", "fp16"), ("fp32_ieee", "fp32")))
+    archs = "\n".join(f'    {{"{a}", {v["arch " + a]:.4f}, {"true" if any(by_arch(r) == a for r in rows) else "false"}}},' for a in ARCHS)
+    scalars = [("MEMORY", v["memory"], ""), ("KERNEL_S", v["kernel_us"], "e-6"), ("KERNEL_BACK_S", v["kernel_back_us"], "e-6"), ("LAUNCH_S", v["launch_us"], "e-6"),
+               ("LAUNCH_BACK_S", v["launch_back_us"], "e-6"), ("P", v["p"], ""), ("LAG", P, ""), ("GEFORCE", v["geforce"], "")]
+    return "\n".join(
+        ["/* SPDX-License-Identifier: GPL-3.0-or-later */",
+         "/* Written by 'bench/distil.py BUILD DATA --write': the coefficients of lib/steptime/transfer.c. */",
+         "/* clang-format off */",
+         f'#define FIT_SOURCE "{source()}"',
+         "/* dense, wino, point, group, linear; bf16 and fp32-ieee are taken as fp16 and fp32 */",
+         "static const double SHARES[ORCH_PRECISION_COUNT][ORCH_TRANSFER_KINDS] = {", shares, "};",
+         "/* architecture, its factor, whether a row is of it */",
+         "static const struct fitted_arch FITTED[] = {", archs, "};",
+         *(f"#define {n} {x:.4f}{unit}" for n, x, unit in scalars),
+         "/* clang-format on */", ""])
+
+
+def keep(name, text):
+    """Writes a file, or says whether it is the same."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib/steptime", name)
+    if "--write" in sys.argv:
+        open(path, "w").write(text)
+    elif "--check" in sys.argv:
+        print(f"  {name} {'is what these rows give' if open(path).read() == text else 'DIFFERS'}")
+
+
+keep("transfer_fit.inc", fit_text())
 if "--intervals" in sys.argv:
-    intervals(left_out(by_chip))
+    keep("left_out_errors.inc", errors_text(intervals()))
 if "--shifts" in sys.argv:
-    derived = shifts(left_out(by_gpu))
+    derived = shifts(left_out(by_chip))
     for name, value in derived.items():
         print(f"  {name} {value:.2f}")
     if "--check" in sys.argv:

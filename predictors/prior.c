@@ -147,7 +147,8 @@ bool orch_prior_transfer(const struct orch_net *net, const struct orch_gpu_spec 
         return false;
     inout->is_transferred = true;
     inout->transfer = transfer;
-    inout->error_90 = transfer.error_90;
+    inout->error = orch_transfer_error_of(gpu, precision, net ? net->name : NULL);
+    inout->error_90 = orch_transfer_error_half(&inout->error, 0);
     return true;
 }
 

@@ -12,6 +12,7 @@
 #include "lib/steptime/kernel_step.h"
 #include "lib/steptime/roofline.h"
 #include "lib/steptime/transfer.h"
+#include "lib/steptime/transfer_error.h"
 #include "predictors/exchange.h"
 
 /** Shares from published measurements of a class of GPUs. */
@@ -33,7 +34,8 @@ struct orch_prior {
     bool is_borrowed;    /* no measurement of this architecture: the nearest one's shares */
     bool is_transferred; /* `transfer` predicts, not the roofline */
     struct orch_transfer transfer;
-    bool is_by_kernels; /* `kernels` predicts; is_transferred is set as well */
+    struct orch_transfer_error error; /* of `transfer` */
+    bool is_by_kernels;               /* `kernels` predicts; is_transferred is set as well */
     struct orch_kernel_model kernels;
     double shift; /* calibration factor on the device's own time; 1: none */
 };

@@ -158,6 +158,26 @@ static void print_kernels(const struct orch_prior *p)
                          "none surely had its attention in one kernel");
 }
 
+/* The interval by the shape of the question. */
+static void print_error(const struct orch_prior *p, bool is_sequence)
+{
+    static const char *const whose[] = {[ORCH_ASKED_KNOWN] = "",
+                                        [ORCH_ASKED_NETWORK] = ": this family was not measured",
+                                        [ORCH_ASKED_CHIP] = ": this chip was not measured",
+                                        [ORCH_ASKED_ARCH] = ": this architecture was not measured"};
+    const struct orch_transfer_error *e = &p->error;
+    if (is_sequence)
+        orch_cli_print("  interval  a factor of %.2f to each side: none of its networks was a "
+                       "transformer, so it is the widest of what was not measured",
+                       exp(p->error_90));
+    else
+        orch_cli_print("  interval  a factor of %.2f to each side: pooled errors of %s that were "
+                       "left out of the fit (%.0f %% inside, in %d groups)%s%s",
+                       exp(p->error_90), orch_transfer_error_left_out(e->asked), 100 * e->covered,
+                       e->groups, whose[e->asked],
+                       e->family > 0 ? "; nor any network of this family" : "");
+}
+
 static void print_transferred(const struct orch_prior *p, bool is_sequence)
 {
     if (p->is_by_kernels) {
@@ -166,15 +186,9 @@ static void print_transferred(const struct orch_prior *p, bool is_sequence)
     }
     orch_cli_print(
         "tier transferred: analytical model calibrated on public measurements of other GPUs\n"
-        "  source    %s\n"
-        "  interval  a factor of %.2f to each side: 90 %% of the rows of GPUs that were left out "
-        "of the fit%s%s",
-        orch_transfer_source(), exp(p->error_90),
-        p->transfer.chip_was_measured ? "" : ", in the mean over chips: this one was not measured",
-        is_sequence ? "; none of its networks was a transformer, so it is the wider one "
-                      "of what was not measured"
-        : p->transfer.arch_was_measured ? ""
-                                        : "; none of them was of this architecture");
+        "  source    %s",
+        orch_transfer_source());
+    print_error(p, is_sequence);
 }
 
 /* What is known of the error of steps of several GPUs. */

@@ -9,8 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#define WHITE_ERROR 0.358 /* 90 % of the logarithms of the analytical model's errors */
-
 /* ---- the question as a row ---------------------------------------------------------------------
  */
 
@@ -194,6 +192,14 @@ static bool is_new(const struct orch_trained *t, const struct orch_step_question
     return !was_seen(t, column, value);
 }
 
+/* 90 % of the logarithms of the analytical model's errors on such a question. */
+static double white_error(const struct orch_step_question *ask)
+{
+    struct orch_transfer_error error =
+        orch_transfer_error_of(ask->gpu, ask->precision, ask->q->net->name);
+    return orch_transfer_error_half(&error, 0);
+}
+
 static bool fill_fitted(const struct orch_step_tiers *tiers, const struct orch_step_question *ask,
                         struct orch_step_estimate *out, GError **error)
 {
@@ -220,7 +226,7 @@ static bool fill_fitted(const struct orch_step_tiers *tiers, const struct orch_s
         return false;
     }
     out->extrapolates = answer.extrapolates;
-    if (answer.extrapolates && log(answer.value.high / answer.value.low) / 2 > WHITE_ERROR)
+    if (answer.extrapolates && log(answer.value.high / answer.value.low) / 2 > white_error(ask))
         return true; /* the analytical model is more precise here */
     out->tier = "fitted";
     out->own = (struct orch_interval){answer.value.low / 1e3, answer.value.mid / 1e3,

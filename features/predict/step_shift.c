@@ -9,13 +9,13 @@
 
 /* n configurations of other networks on other GPUs get weight n / (n + this) */
 #define OTHER_RUNS_PULL 2.0
-/* From public measurements with leave-one-GPU-out validation (bench/distil.py --shifts): 90 %
+/* From public measurements with leave-one-chip-out validation (bench/distil.py --shifts): 90 %
  * quantiles of abs(log(measured / predicted)) after scaling by a run of the same network on this
  * GPU (at another batch or in another framework) or on another GPU, and the weight of the latter
  * that minimises that error. */
-#define SAME_NET_ERROR 0.35
-#define OTHER_GPU_ERROR 0.41
-#define OTHER_GPU_WEIGHT 0.21
+#define SAME_NET_ERROR 0.31
+#define OTHER_GPU_ERROR 0.43
+#define OTHER_GPU_WEIGHT 0.38
 
 /* Runs on a processor say nothing about a GPU. */
 static bool is_processor(const struct orch_step_tiers *tiers, const struct orch_trained_cell *known)
@@ -90,17 +90,17 @@ void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step
     if (!best->count)
         return;
     bool borrowed = best == &net && prior->is_transferred && !ask->q->calibrate;
-    double weight = best == &any ? any.count / (any.count + OTHER_RUNS_PULL)
-                    : borrowed   ? OTHER_GPU_WEIGHT
-                                 : 1;
+    bool is_ruled = best == &gpu && prior->is_transferred && !prior->is_by_kernels &&
+                    !ask->q->calibrate && !orch_net_is_sequence(ask->q->net);
+    double weight = is_ruled       ? orch_transfer_error_weight(&prior->error, gpu.count)
+                    : best == &any ? any.count / (any.count + OTHER_RUNS_PULL)
+                    : borrowed     ? OTHER_GPU_WEIGHT
+                                   : 1;
     prior->shift = exp(weight * best->sum / best->count);
     if (best == &own && prior->is_transferred)
         prior->error_90 = MIN(prior->error_90, SAME_NET_ERROR);
-    bool is_new_chip = prior->is_transferred && !prior->is_by_kernels &&
-                       !prior->transfer.chip_was_measured && prior->transfer.arch_was_measured &&
-                       !orch_net_is_sequence(ask->q->net);
-    if (best == &gpu && is_new_chip)
-        prior->error_90 = orch_transfer_chip_error(gpu.count);
+    if (is_ruled)
+        prior->error_90 = orch_transfer_error_half(&prior->error, gpu.count);
     if (best == &net && prior->is_transferred && !borrowed)
         prior->error_90 = MAX(prior->error_90, OTHER_GPU_ERROR);
     g_autofree char *what = shift_text(best);

@@ -2,81 +2,28 @@
 #include "lib/steptime/transfer.h"
 
 #include "lib/base/error.h"
-#include "lib/base/interval.h"
 #include "lib/steptime/traffic.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- coefficients, printed by bench/distil.py --------------------------------------------------
- */
-
-/* dense, wino, point, group, linear */
-static const double SHARES[ORCH_PRECISION_COUNT][ORCH_TRANSFER_KINDS] = {
-    [ORCH_FP64] = {0.3956, 0.6385, 0.7632, 0.1039, 0.5873},
-    [ORCH_FP32] = {0.4090, 1.0750, 0.6630, 0.0876, 0.6430},
-    [ORCH_TF32] = {0.3621, 0.3336, 0.3797, 0.0186, 0.3497},
-    [ORCH_FP16] = {0.2856, 0.2710, 0.3856, 0.0191, 0.3993},
-    [ORCH_BF16] = {0.2856, 0.2710, 0.3856, 0.0191, 0.3993},
-    [ORCH_FP32_IEEE] = {0.4090, 1.0750, 0.6630, 0.0876, 0.6430}, /* fp32's, of GPUs without tf32 */
-};
-
-static const struct {
+struct fitted_arch {
     const char *arch;
     double factor;
-    double tensor; /* ratio of the tensor cores' rate to the fp32 peak for GeForce cards, as data
-                      sheets give half of it (fp32 accumulation); 0: use the GPU table */
     bool was_measured;
-} ARCHS[] = {
-    {"Kepler", 0.768, 0, true}, {"Maxwell", 0.912, 0, true}, {"Pascal", 0.945, 0, true},
-    {"Volta", 1.187, 0, true},  {"Turing", 0.912, 8, true},  {"Ampere", 0.972, 4, true},
-    {"Ada", 0.985, 4, true},    {"Hopper", 1, 0, false},     {"Blackwell", 1.066, 4, true},
 };
+#include "lib/steptime/transfer_fit.inc"
 
-#define MEMORY 0.765
-#define KERNEL_S 20.1e-6
-#define KERNEL_BACK_S 73.1e-6
-#define LAUNCH_S 30.7e-6
-#define LAUNCH_BACK_S 84.1e-6
-#define P 1.58
-#define LAG 4.0
-#define GEFORCE 1.251
-#define ERROR_80 0.278
-#define ERROR_90 0.358
-/* From the K80, P100 and V100, each left out: few other GPUs share their architecture. */
-#define NEW_ARCH_ERROR 0.5
-/* A chip that was left out of the fit (bench/distil.py --intervals): the deviation of the chips'
- * offsets, the 95 % quantile of Student's t for so many, and 90 % of the logarithms of what a
- * chip's rows are off by around its offset. */
-#define OFFSET_SD 0.160
-#define OFFSET_T 1.805 /* 18 degrees of freedom; with the error of a mean of 12 pairs */
-#define SPREAD_90 0.408
-
-/* Chips of which the fit has six rows or more, by the GPUs that have them. */
-static const char *const CHIPS[] = {"K80",
-                                    "K80-board",
-                                    "TITAN-X-Maxwell",
-                                    "TITAN-X-Pascal",
-                                    "TITAN-Xp",
-                                    "GTX-1080-Ti",
-                                    "P100-SXM2",
-                                    "P100-PCIe-16GB",
-                                    "P100-PCIe-12GB",
-                                    "RTX-2080-Ti",
-                                    "TITAN-RTX",
-                                    "Quadro-RTX-8000",
-                                    "RTX-3090",
-                                    "RTX-A6000",
-                                    "A100-SXM4-40GB",
-                                    "A100-SXM4-80GB",
-                                    "A100-PCIe-40GB",
-                                    "A100-PCIe-80GB",
-                                    "RTX-PRO-6000-MaxQ",
-                                    NULL};
+/* Ratio of the tensor cores' rate to the fp32 peak for GeForce cards, as data sheets give half of
+ * it (fp32 accumulation); others: the GPU table. */
+static const struct {
+    const char *arch;
+    double ratio;
+} TENSOR[] = {{"Turing", 8}, {"Ampere", 4}, {"Ada", 4}, {"Blackwell", 4}};
 
 const char *orch_transfer_source(void)
 {
-    return "815 public measurements of 18 networks on 20 GPUs, by seven groups from 2016 to 2025";
+    return FIT_SOURCE;
 }
 
 /* ---- a GPU -------------------------------------------------------------------------------------
@@ -96,17 +43,25 @@ static bool is_geforce(const char *name)
 
 static int find_arch(const char *arch)
 {
-    for (size_t i = 0; i < G_N_ELEMENTS(ARCHS); i++)
-        if (strcmp(ARCHS[i].arch, arch) == 0)
+    for (size_t i = 0; i < G_N_ELEMENTS(FITTED); i++)
+        if (strcmp(FITTED[i].arch, arch) == 0)
             return (int)i;
     return -1;
 }
 
-static double peak_of(const struct orch_gpu_spec *gpu, enum orch_precision precision, int arch)
+static double tensor_ratio(const char *arch)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(TENSOR); i++)
+        if (strcmp(TENSOR[i].arch, arch) == 0)
+            return TENSOR[i].ratio;
+    return 0;
+}
+
+static double peak_of(const struct orch_gpu_spec *gpu, enum orch_precision precision)
 {
     double peak = orch_gpu_peak(gpu, precision);
     double tensor = gpu->tensor16_tflops > 0
-                        ? MAX(gpu->tensor16_tflops, gpu->fp32_tflops * ARCHS[arch].tensor)
+                        ? MAX(gpu->tensor16_tflops, gpu->fp32_tflops * tensor_ratio(gpu->arch))
                         : 0;
     if (peak > 0 && precision == ORCH_TF32)
         return tensor / 2 * 1e12;
@@ -116,20 +71,7 @@ static double peak_of(const struct orch_gpu_spec *gpu, enum orch_precision preci
 
 double orch_transfer_peak(const struct orch_gpu_spec *gpu, enum orch_precision precision)
 {
-    int arch = find_arch(gpu->arch);
-    return arch < 0 ? 0 : peak_of(gpu, precision, arch);
-}
-
-double orch_transfer_chip_error(double runs)
-{
-    const double row = SPREAD_90 / ORCH_NORMAL_90;
-    double offset = OFFSET_SD / sqrt(1 + runs * OFFSET_SD * OFFSET_SD / (row * row));
-    return hypot(OFFSET_T * offset, SPREAD_90);
-}
-
-double orch_transfer_new_error(void)
-{
-    return NEW_ARCH_ERROR;
+    return find_arch(gpu->arch) < 0 ? 0 : peak_of(gpu, precision);
 }
 
 bool orch_transfer_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
@@ -139,22 +81,17 @@ bool orch_transfer_for(const struct orch_gpu_spec *gpu, enum orch_precision prec
     *out = (struct orch_transfer){0};
     if (gpu->unit == ORCH_GPU_HOST || !*gpu->compute_capability || arch < 0)
         return false;
-    out->peak_flops = peak_of(gpu, precision, arch);
+    out->peak_flops = peak_of(gpu, precision);
     out->bandwidth = gpu->bandwidth_gbs * 1e9;
     if (!(out->peak_flops > 0) || !(out->bandwidth > 0))
         return false;
     /* without 16-bit tensor cores: stored in 16 bits, computed in 32 */
     bool plain = precision == ORCH_FP16 && !(gpu->tensor16_tflops > 0);
     for (int k = 0; k < ORCH_TRANSFER_KINDS; k++)
-        out->shares[k] = SHARES[plain ? ORCH_FP32 : precision][k] * ARCHS[arch].factor *
+        out->shares[k] = SHARES[plain ? ORCH_FP32 : precision][k] * FITTED[arch].factor *
                          (is_geforce(gpu->name) ? GEFORCE : 1);
     out->memory_share = MEMORY;
-    out->error_80 = ERROR_80;
-    out->arch_was_measured = ARCHS[arch].was_measured;
-    out->chip_was_measured = g_strv_contains(CHIPS, gpu->name);
-    out->error_90 = out->chip_was_measured   ? ERROR_90
-                    : out->arch_was_measured ? orch_transfer_chip_error(0)
-                                             : MAX(NEW_ARCH_ERROR, orch_transfer_chip_error(0));
+    out->arch_was_measured = FITTED[arch].was_measured;
     return true;
 }
 

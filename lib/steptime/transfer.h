@@ -31,21 +31,12 @@ struct orch_transfer {
     double peak_flops, bandwidth;       /* operations and bytes per second */
     double shares[ORCH_TRANSFER_KINDS]; /* of the peak, including the factors of the GPU */
     double memory_share;
-    double error_80, error_90; /* 80 and 90 % of measurements were within a factor exp(+-this) of
-                                  the prediction, with their GPU left out of the fit */
-    bool arch_was_measured, chip_was_measured;
+    bool arch_was_measured;
 };
 
 /** Peak in operations per second at which the model counts: of GeForce cards' tensor cores the rate
  * of the units, of which data sheets give half; 0: none, or an unknown architecture. */
 double orch_transfer_peak(const struct orch_gpu_spec *gpu, enum orch_precision precision);
-/** 90 % of the logarithms of what it errs by on kinds of devices that were left out of the fit: for
- * what was not measured. */
-double orch_transfer_new_error(void);
-/** 90 % of the logarithms of what it errs by on a chip that was left out of the fit, in the mean
- * over chips, after so many runs of other networks on that chip: the offsets of the chips of the
- * fit are pooled. */
-double orch_transfer_chip_error(double runs);
 /** Sets the coefficients for a GPU and precision. Returns false if the model does not cover it: not
  * from NVIDIA, no known peak, or older than Kepler. */
 bool orch_transfer_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,

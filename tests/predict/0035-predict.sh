@@ -7,7 +7,7 @@ has '(--epochs)'
 has '$3.06 an hour a GPU'
 has 'as of 2026'
 has 'tier transferred'
-has '815 public measurements'
+has '863 public measurements'
 has 'the largest batch that fits is'
 ok orch predict --gpu V100 --net resnet50 --model prior
 has 'tier prior'
@@ -26,7 +26,7 @@ for p in json.load(sys.stdin)["predictions"]:
     assert (p["exchange_s"] > 0) == (p["workers"] > 1) and p["exposed_exchange_s"] <= p["exchange_s"]
 ' || _fail 'the figures do not fit each other'
 ok orch predict --gpu H200 --net resnet50
-has 'none of them was of this architecture'
+has 'this architecture was not measured'
 ok orch predict --gpu H200 --net resnet50 --model prior
 has 'none on Hopper'
 has 'a guess'

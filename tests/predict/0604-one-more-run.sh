@@ -2,7 +2,7 @@
 . "$(dirname "$0")/../cli/lib.sh"
 ok orch predict --gpu V100 --net resnet50 --price 36
 has 'one run of it, 20 steps in about 2 min'
-has 'narrows the interval to a factor of 1.26 from 1.6'
+has 'narrows the interval to a factor of 1.26 from 1.89'
 ok orch predict --gpu V100 --net resnet50 --price 36 --json
 python3 - "$out" <<'P' || _fail 'the run is priced wrongly'
 import json, sys

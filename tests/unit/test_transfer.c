@@ -2,6 +2,7 @@
 /* The distilled white box: figures of the program that fitted it (bench/distil.py, another
  * implementation of the same formula), and what must hold whatever was fitted. */
 #include "lib/steptime/transfer.h"
+#include "lib/steptime/transfer_error.h"
 
 #include "lib/net/zoo.h"
 
@@ -48,14 +49,14 @@ static void test_figures(void **state)
         enum orch_precision precision;
         bool training;
         double seconds;
-    } rows[] = {{"V100", "resnet50", 64, ORCH_FP32, true, 0.21140820851697315},
-                {"RTX 3090", "vgg16", 128, ORCH_FP16, true, 0.2970488376972867},
-                {"K80", "resnet18", 32, ORCH_FP32, false, 0.052198173642969525},
-                {"A100-SXM4-40GB", "resnext50_32x4d", 12, ORCH_TF32, true, 0.03845438867668607}};
+    } rows[] = {{"V100", "resnet50", 64, ORCH_FP32, true, 0.21167988151182657},
+                {"RTX 3090", "vgg16", 128, ORCH_FP16, true, 0.29838249227307767},
+                {"K80", "resnet18", 32, ORCH_FP32, false, 0.052120210909401075},
+                {"A100-SXM4-40GB", "resnext50_32x4d", 12, ORCH_TF32, true, 0.03864456213835347}};
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         double s =
             step_s(rows[i].gpu, rows[i].net, rows[i].batch, rows[i].precision, rows[i].training);
-        assert_true(fabs(s / rows[i].seconds - 1) < 2e-3); /* coefficients have 3 digits */
+        assert_true(fabs(s / rows[i].seconds - 1) < 2e-4); /* coefficients have 4 digits */
     }
 }
 
@@ -96,12 +97,66 @@ static void test_silence(void **state)
     orch_net_free(net);
 }
 
+/* The rule: the chip's offset is known better with each run, the spread between networks stays. */
+static void test_error_after_runs(void **state)
+{
+    (void)state;
+    const struct orch_gpu_spec *gpu = orch_gpu_find("RTX-2080");
+    struct orch_transfer_error e = orch_transfer_error_of(gpu, ORCH_FP32, "resnet50");
+    assert_int_equal(e.asked, ORCH_ASKED_CHIP);
+    double last = orch_transfer_error_half(&e, 0), weight = 0;
+    for (int runs = 1; runs < 100; runs *= 3) {
+        double half = orch_transfer_error_half(&e, runs);
+        double now = orch_transfer_error_weight(&e, runs);
+        assert_true(half < last && half > e.spread && now > weight && now < 1);
+        last = half;
+        weight = now;
+    }
+    double sd = e.offset_sd, noise = e.spread / 1.6449;
+    double known = sd / sqrt(1 + 2 * sd * sd / (noise * noise));
+    assert_true(fabs(orch_transfer_error_half(&e, 2) - hypot(e.student * known, e.spread)) < 1e-4);
+}
+
+/* What of the question was measured, and that the interval is no narrower where less of it was. */
+static void test_error_by_shape(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *gpu, *net;
+        enum orch_asked asked;
+    } rows[] = {
+        {"RTX 2080 Ti", "resnet50", ORCH_ASKED_KNOWN},
+        {"TITAN RTX", "wide_resnet50_2", ORCH_ASKED_KNOWN},
+        {"A100 80GB PCIe", "vgg16", ORCH_ASKED_KNOWN}, /* another board of a measured chip */
+        {"RTX 2080 Ti", "googlenet", ORCH_ASKED_NETWORK},
+        {"RTX 4090", "resnet50", ORCH_ASKED_CHIP},
+        {"H100", "resnet50", ORCH_ASKED_ARCH}};
+    for (int precision = 0; precision < ORCH_PRECISION_COUNT; precision++) {
+        double halves[ORCH_ASKED_ARCH + 1] = {0};
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+            struct orch_transfer_error e = orch_transfer_error_of(
+                orch_gpu_find(rows[i].gpu), (enum orch_precision)precision, rows[i].net);
+            assert_int_equal(e.asked, rows[i].asked);
+            assert_true(e.covered >= 0.85 && e.covered <= 0.95 && e.groups >= 3);
+            halves[e.asked] = orch_transfer_error_half(&e, 0);
+        }
+        assert_true(halves[ORCH_ASKED_KNOWN] < halves[ORCH_ASKED_CHIP]);
+        assert_true(halves[ORCH_ASKED_KNOWN] < halves[ORCH_ASKED_NETWORK]);
+        assert_true(halves[ORCH_ASKED_CHIP] <= halves[ORCH_ASKED_ARCH]);
+        struct orch_transfer_error both = orch_transfer_error_of(
+            orch_gpu_find("RTX 4090"), (enum orch_precision)precision, "googlenet");
+        assert_true(both.asked == ORCH_ASKED_CHIP &&
+                    orch_transfer_error_half(&both, 0) > halves[ORCH_ASKED_CHIP] &&
+                    orch_transfer_error_half(&both, 0) > halves[ORCH_ASKED_NETWORK]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figures),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_figures),        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_silence),        cmocka_unit_test(test_error_after_runs),
+        cmocka_unit_test(test_error_by_shape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
