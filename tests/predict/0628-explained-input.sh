@@ -1,0 +1,44 @@
+# The work that --explain shows, and that a predictor learns from, is that of the asked input, not of the network's usual one.
+. "$(dirname "$0")/../cli/lib.sh"
+# gmacs SIZE: multiply-adds of an image in 10^9, of 'orch predict --explain' and of 'orch net show'
+check() { # SIZE OPTION...
+    size=$1
+    shift
+    ok orch predict --net resnet50 --input "3x${size}x$size" --batch 24 --explain --json "$@"
+    python3 - "$out" "$(orch net show resnet50 --input "3x${size}x$size" --json)" <<'P' || _fail "the work of $size x $size is another one"
+import json, sys
+explained = json.loads(sys.argv[1])["predictions"][0]["explanation"]["features"]
+macs = json.loads(sys.argv[2])["multiply_adds"] / 1e9
+of = {f["name"]: f["value"] for f in explained}
+assert abs(of["work gmacs"] / macs - 1) < 0.01 and abs(of["work gflop"] / (2 * 24 * 3 * macs) - 1) < 0.1, (of["work gmacs"], of["work gflop"], macs)
+P
+}
+for size in 32 64 224; do check $size --gpu V100 --precision fp32; done
+# a predictor of runs with images of 64 x 64, asked for them and for others
+cat >fake.plugin <<'Y'
+plugin: fake
+version: 1.0.0
+about: a training whose time follows a law
+command: [sh, "-c", "for i in 1 2 3; do awk -v b=${batch} -v r=${jitter} 'BEGIN {printf \"step_time %.9f\\n\", (0.004 + b * 0.0009) * r}'; done"]
+metrics_from: lines
+parameters:
+  batch: {type: int, default: 16, help: images}
+  jitter: {type: real, default: 1.0, help: factor}
+metrics:
+  step_time: {unit: s, better: min, step: step, help: time}
+cost: {network: resnet50, precision: fp32, framework: "none 1", input: 3x64x64, classes: "10", images: "1000", batch: "${batch}", workers: "1", epochs: "1", training: "true"}
+Y
+cat >f.recipe <<'Y'
+format: 1
+recipe: f
+experiments:
+  f: { plugin: ./fake.plugin, sweep: { batch: [8, 12, 16, 32, 48, 64, 96], jitter: [0.99, 1.01] } }
+Y
+ok orch run f.recipe --no-progress
+ok orch predictor rows --json
+printf 'gpus:\n  - { name: "%s", like: T4 }\n' "$(json rows.0.gpu)" >hardware.yaml
+gpu=$(json rows.0.gpu)
+export ORCH_HARDWARE=$PWD/hardware.yaml
+check 64 --gpu "$gpu" --precision fp32
+same "$(json tier)" fitted 'the predictor answers'
+check 32 --gpu "$gpu" --precision fp32
