@@ -470,8 +470,8 @@ def errors_text(lines):
 
 def fit_text():
     v = dict(zip(NAMES_OF, numpy.exp(theta)))
-    shares = "\n".join(f"    [ORCH_{p.upper()}] = {{{', '.join(f'{v[q + " " + k]:.4f}' for k in SHARES)}}},"
-                       for p, q in (("fp64", "fp64"), ("fp32", "fp32"), ("tf32", "tf32"), ("fp16", "fp16"), ("bf16", "fp16"), ("fp32_ieee", "fp32")))
+    named = (("fp64", "fp64"), ("fp32", "fp32"), ("tf32", "tf32"), ("fp16", "fp16"), ("bf16", "fp16"), ("fp32_ieee", "fp32"))
+    shares = "\n".join(f"    [ORCH_{name.upper()}] = {{{', '.join(format(v[p + ' ' + k], '.4f') for k in SHARES)}}}," for name, p in named)
     archs = "\n".join(f'    {{"{a}", {v["arch " + a]:.4f}, {"true" if any(by_arch(r) == a for r in rows) else "false"}}},' for a in ARCHS)
     scalars = [("MEMORY", v["memory"], ""), ("KERNEL_S", v["kernel_us"], "e-6"), ("KERNEL_BACK_S", v["kernel_back_us"], "e-6"), ("LAUNCH_S", v["launch_us"], "e-6"),
                ("LAUNCH_BACK_S", v["launch_back_us"], "e-6"), ("P", v["p"], ""), ("LAG", P, ""), ("GEFORCE", v["geforce"], "")]
