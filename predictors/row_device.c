@@ -13,6 +13,16 @@
     370.0 /* multiply-adds for each value of work that leans on neither: ResNet-50's */
 #define LEAN_FACTOR 4.0 /* so many times as many lean on the peak as far as counts */
 #define USUAL_WATTS 250.0
+/* Where operations are counted, a step takes no less than they take at the peak (fp64 on gaming
+ * cards), and no less than the host takes to launch its kernels, whatever the GPU is. The powers
+ * then need a scale: even work reaches half of a V100's peak at fp32. */
+#define EVEN_PEAK 15.7
+#define EVEN_BANDWIDTH 900.0
+#define EVEN_WATTS 300.0
+#define EVEN_SHARE 0.5
+#define MOST_SHARE 1.2 /* of the peak as it is counted: Winograd's products are fewer */
+#define LAUNCH_MS 0.06
+#define BOUND_NORM 4.0
 
 /* fp32 counts without tensor cores: measured steps follow that ratio more closely than tf32's,
  * which only some of a step's products reach. */
@@ -31,8 +41,10 @@ struct orch_row_device orch_row_device_of(const struct orch_row_facts *f,
                                 .peak_tflops = is_gpu ? peak_of(f) : (double)NAN,
                                 .work = f->field[ORCH_FIELD_BATCH],
                                 .macs_per_value = (double)NAN};
-    if (w && w->gflop > 0)
+    d.counts_operations = w && w->gflop > 0;
+    if (d.counts_operations)
         d.work = w->gflop;
+    d.launches = d.counts_operations ? w->launches : 0;
     if (w && w->gmacs > 0 && w->macts_m > 0)
         d.macs_per_value = 1e3 * w->gmacs / w->macts_m;
     return d;
@@ -47,6 +59,14 @@ double orch_row_device_ms(const struct orch_row_device *d)
     double lean = isfinite(d->macs_per_value)
                       ? CLAMP(log(d->macs_per_value / EVEN_MACS) / log(LEAN_FACTOR), -1, 1)
                       : 0;
-    return d->work * exp(-BANDWIDTH_POWER * bandwidth - PEAK_POWER * peak -
-                         LEAN_POWER * lean * (peak - bandwidth) - WATTS_POWER * watts);
+    bandwidth -= log(EVEN_BANDWIDTH);
+    peak -= log(EVEN_PEAK);
+    watts -= log(EVEN_WATTS);
+    double by_powers = d->work / (EVEN_SHARE * EVEN_PEAK) *
+                       exp(-BANDWIDTH_POWER * bandwidth - PEAK_POWER * peak -
+                           LEAN_POWER * lean * (peak - bandwidth) - WATTS_POWER * watts);
+    double by_peak = d->counts_operations ? d->work / (MOST_SHARE * d->peak_tflops) : 0;
+    double host = LAUNCH_MS * d->launches;
+    return pow(pow(by_powers, BOUND_NORM) + pow(by_peak, BOUND_NORM) + pow(host, BOUND_NORM),
+               1 / BOUND_NORM);
 }

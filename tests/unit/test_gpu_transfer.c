@@ -75,6 +75,33 @@ static void test_rates(void **state)
     assert_true(isnan(orch_row_device_ms(&unknown)) && isnan(orch_row_device_ms(&idle)));
 }
 
+/* Where operations are counted: fp64 on a gaming card goes with its low peak, and steps that wait
+ * for the host take as long on any GPU. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    struct orch_row_device a100 = {.gpu = orch_gpu_find("A100"),
+                                   .peak_tflops = orch_gpu_find("A100")->fp64_tflops,
+                                   .work = 1000,
+                                   .counts_operations = true,
+                                   .macs_per_value = (double)NAN},
+                           gaming = a100;
+    gaming.gpu = orch_gpu_find("RTX 2080 Ti");
+    gaming.peak_tflops = gaming.gpu->fp64_tflops;
+    double ratio = orch_row_device_ms(&gaming) / orch_row_device_ms(&a100);
+    assert_true(orch_row_device_ms(&gaming) >= 1000 / (1.2 * gaming.peak_tflops));
+    assert_true(ratio > 10 && ratio < a100.peak_tflops / gaming.peak_tflops);
+    a100.work = gaming.work = 1;
+    a100.launches = gaming.launches = 400;
+    ratio = orch_row_device_ms(&gaming) / orch_row_device_ms(&a100);
+    assert_true(ratio > 0.999 && ratio < 1.001);
+    a100.counts_operations = gaming.counts_operations = false; /* a number of items has no bound */
+    a100.launches = gaming.launches = 0;
+    double few = orch_row_device_ms(&gaming);
+    gaming.work = 1000;
+    assert_true(fabs(orch_row_device_ms(&gaming) / few / 1000 - 1) < 1e-12);
+}
+
 /* One GPU was measured, another is asked: a task's time changes by the GPUs' rates, not by a
  * constant. The answer survives saving, and a device that no table knows has one, too. */
 static void test_one_gpu(void **state)
@@ -108,7 +135,7 @@ static void test_one_gpu(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rates),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rates), cmocka_unit_test(test_bounds),
                                        cmocka_unit_test(test_one_gpu)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
