@@ -4,11 +4,9 @@
 #include "lib/base/error.h"
 #include "lib/base/random.h"
 #include "lib/base/reals.h"
-#include "predictors/feature_names.h"
 #include "predictors/scenario.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ROWS_MIN 10
@@ -17,143 +15,6 @@
 #define UNKNOWN_WEIGHT 0.05
 #define KERNELS_PRIOR                                                                              \
     4 /* weight of a kernel-by-kernel candidate over another, before there is evidence */
-
-/* ---- questions ---------------------------------------------------------------------------------
- */
-
-static bool is_hidden(const char *name, const void *data)
-{
-    const GPtrArray *hidden = data;
-    for (guint i = 0; i < hidden->len; i++)
-        if (strcmp(hidden->pdata[i], name) == 0)
-            return true;
-    return false;
-}
-
-struct orch_rows *orch_scenario_rows(const struct orch_scenario *q, const struct orch_rows *rows)
-{
-    struct orch_rows *out = g_new(struct orch_rows, 1);
-    *out = *rows;
-    out->matrix = orch_matrix_without(rows->matrix, is_hidden, q->hidden);
-    return out; /* borrows everything but the matrix: free with orch_scenario_rows_free */
-}
-
-void orch_scenario_rows_free(struct orch_rows *view)
-{
-    orch_matrix_free(view->matrix);
-    g_free(view);
-}
-
-static void free_scenario(struct orch_scenario *q)
-{
-    if (!q)
-        return;
-    g_free(q->column);
-    g_free(q->deferred);
-    g_ptr_array_unref(q->known);
-    g_ptr_array_unref(q->hidden);
-    g_ptr_array_unref(q->facts);
-    g_array_unref(q->candidates);
-    for (int i = 0; i < q->member_count; i++)
-        orch_member_release(&q->members[i]);
-    orch_conformal_release(&q->interval);
-    g_free(q);
-}
-
-struct orch_scenario *orch_scenario_new(const char *column)
-{
-    struct orch_scenario *q = g_new0(struct orch_scenario, 1);
-    q->column = g_strdup(column);
-    q->known = g_ptr_array_new_with_free_func(g_free);
-    q->hidden = g_ptr_array_new_with_free_func(g_free);
-    q->facts = g_ptr_array_new_with_free_func(g_free);
-    q->candidates = g_array_new(FALSE, FALSE, sizeof(struct orch_model_candidate));
-    return q;
-}
-
-static void note_levels(struct orch_scenario *q, char *const *levels, size_t rows)
-{
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    for (size_t i = 0; i < rows; i++)
-        if (g_hash_table_add(seen, levels[i]))
-            g_ptr_array_add(q->known, g_strdup(levels[i]));
-}
-
-/* Groups that are held out together for a question, by row; NULL: none. */
-static char **groups_of(const struct orch_scenario *q, const struct orch_rows *rows)
-{
-    int column = q->column ? orch_matrix_find(rows->matrix, q->column) : -1;
-    if (q->has_one_group || !q->column || (column < 0 && !rows->groups))
-        return NULL;
-    char **groups = column >= 0 ? orch_levels_of(rows->matrix, column)
-                                : g_memdup2(rows->groups, (rows->rows + 1) * sizeof(char *));
-    if (column >= 0 ? orch_feature_is_gpu(q->column) : rows->groups_are_gpus)
-        orch_folds_name_chips(groups, rows->rows);
-    return groups;
-}
-
-/* Counts what is held out together. */
-static void count_groups(struct orch_scenario *q, const struct orch_rows *rows)
-{
-    g_autofree char **groups = groups_of(q, rows);
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    for (size_t i = 0; groups && i < rows->rows; i++)
-        g_hash_table_add(seen, groups[i]);
-    q->group_count = g_hash_table_size(seen);
-}
-
-/* True if each level of a category occurs in one group only, so that it identifies the group. */
-static bool names_group(char *const *levels, char *const *groups, size_t rows)
-{
-    g_autoptr(GHashTable) of = g_hash_table_new(g_str_hash, g_str_equal);
-    for (size_t i = 0; i < rows; i++) {
-        const char *group = g_hash_table_lookup(of, levels[i]);
-        if (group && strcmp(group, groups[i]) != 0)
-            return false;
-        g_hash_table_insert(of, levels[i], groups[i]);
-    }
-    return true;
-}
-
-static void hide_names(struct orch_scenario *q, const struct orch_rows *rows, char *const *groups)
-{
-    const struct orch_matrix *m = rows->matrix;
-    for (int c = 0; c < orch_matrix_cols(m); c++) {
-        if (!orch_matrix_feature(m, c)->levels)
-            continue;
-        g_autofree char **levels = orch_levels_of(m, c);
-        if (names_group(levels, groups, rows->rows))
-            g_ptr_array_add(q->hidden, g_strdup(orch_matrix_feature(m, c)->name));
-    }
-}
-
-/* True if a feature is constant within each group. */
-static bool is_one_a_group(const double *column, char *const *groups, size_t rows)
-{
-    g_autoptr(GHashTable) of = g_hash_table_new(g_str_hash, g_str_equal);
-    for (size_t i = 0; i < rows; i++) {
-        const double *first = g_hash_table_lookup(of, groups[i]);
-        if (!first)
-            g_hash_table_insert(of, groups[i], (gpointer)(uintptr_t)&column[i]);
-        else if (!(isnan(*first) && isnan(column[i])) &&
-                 !(fabs(*first - column[i]) <= 1e-9 * fabs(*first)))
-            return false;
-    }
-    return true;
-}
-
-static void note_facts(struct orch_scenario *q, const struct orch_rows *rows, char *const *groups)
-{
-    const struct orch_matrix *m = rows->matrix;
-    for (int c = 0; c < orch_matrix_cols(m); c++) {
-        const char *name = orch_matrix_feature(m, c)->name;
-        bool of_gpu = strcmp(name, "gpu") == 0 || g_str_has_prefix(name, "gpu ");
-        bool is_fact =
-            groups ? is_one_a_group(orch_matrix_column(m, c), groups, rows->rows) : of_gpu;
-        if (is_fact)
-            g_ptr_array_add(q->facts, g_strdup(name));
-    }
-}
 
 /* ---- learning one question ---------------------------------------------------------------------
  */
@@ -368,7 +229,7 @@ static struct work work_new(const struct orch_scenario *q, const struct orch_row
                             size_t most, uint64_t seed)
 {
     struct work w = {.rows = sample_of(rows, most)};
-    g_autofree char **groups = groups_of(q, w.rows);
+    g_autofree char **groups = orch_scenario_groups(q, w.rows);
     w.folds = orch_folds_new(groups, w.rows->rows, seed);
     w.row_weights = weights_of(groups, w.rows->rows);
     if (w.row_weights && q->column)
@@ -538,41 +399,6 @@ static bool fit_scenario(struct orch_scenario *q, const struct orch_rows *rows,
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
-/* Columns whose levels may be unseen. */
-static const char *const NOVEL[] = {"gpu", "accel", "net", "model", "network", "task"};
-
-static void list_scenarios(struct orch_learned *l, const struct orch_rows *rows,
-                           const struct orch_learn_options *o)
-{
-    if (o->by_group && rows->groups) {
-        struct orch_scenario *q = l->scenarios[l->count++] = orch_scenario_new("group");
-        note_levels(q, rows->groups, rows->rows);
-        count_groups(q, rows);
-        q->has_one_group = q->group_count < 2;
-        hide_names(q, rows, rows->groups);
-        note_facts(q, rows, rows->groups);
-        return;
-    }
-    l->scenarios[l->count++] = orch_scenario_new(NULL);
-    note_facts(l->scenarios[0], rows, NULL);
-    for (size_t k = 0; k < G_N_ELEMENTS(NOVEL) && l->count < ORCH_SCENARIOS_MAX; k++) {
-        int column = orch_matrix_find(rows->matrix, NOVEL[k]);
-        if (column < 0 || !orch_matrix_feature(rows->matrix, column)->levels)
-            continue;
-        g_autofree char **levels = orch_levels_of(rows->matrix, column);
-        struct orch_scenario *q = orch_scenario_new(NOVEL[k]);
-        note_levels(q, levels, rows->rows);
-        count_groups(q, rows);
-        q->has_one_group = q->group_count < 2;
-        if (q->has_one_group)
-            g_ptr_array_add(q->hidden, g_strdup(NOVEL[k]));
-        else
-            hide_names(q, rows, levels);
-        note_facts(q, rows, levels);
-        l->scenarios[l->count++] = q;
-    }
-}
-
 struct orch_learned *orch_learn(const struct orch_rows *rows, const struct orch_learn_options *o,
                                 GError **error)
 {
@@ -583,7 +409,7 @@ struct orch_learned *orch_learn(const struct orch_rows *rows, const struct orch_
     }
     struct orch_learned *l = g_new0(struct orch_learned, 1);
     bool ok = true;
-    list_scenarios(l, rows, o);
+    orch_scenarios_list(l, rows, o);
     for (int i = 0; i < l->count && ok; i++)
         ok = fit_scenario(l->scenarios[i], rows, o, error);
     if (ok) {
@@ -599,63 +425,7 @@ void orch_learned_free(struct orch_learned *l)
     if (!l)
         return;
     for (int i = 0; i < l->count; i++)
-        free_scenario(l->scenarios[i]);
+        orch_scenario_free(l->scenarios[i]);
     orch_nearness_free(l->nearness);
     g_free(l);
-}
-
-int orch_learned_scenarios(const struct orch_learned *l)
-{
-    return l->count;
-}
-
-const char *orch_learned_column(const struct orch_learned *l, int question)
-{
-    return l->scenarios[question]->column;
-}
-
-const GArray *orch_learned_candidates(const struct orch_learned *l, int question)
-{
-    return l->scenarios[question]->candidates;
-}
-
-bool orch_learned_has_one_group(const struct orch_learned *l, int question)
-{
-    return l->scenarios[question]->has_one_group;
-}
-
-double orch_learned_error(const struct orch_learned *l, int question)
-{
-    return l->scenarios[question]->error;
-}
-
-double orch_learned_median(const struct orch_learned *l, int question)
-{
-    return l->scenarios[question]->median;
-}
-
-bool orch_learned_is_baseline(const struct orch_learned *l, int question)
-{
-    return l->scenarios[question]->is_baseline;
-}
-
-const char *orch_learn_box_name(enum orch_learn_box box)
-{
-    static const char *const names[] = {"black",    "grey",  "bare grey", "specs",
-                                        "stripped", "plain", "kernels",   "rates"};
-    return names[box];
-}
-
-char *orch_learned_text(const struct orch_learned *l, int question)
-{
-    GString *text = g_string_new(NULL);
-    const GArray *candidates = l->scenarios[question]->candidates;
-    for (guint i = 0; i < candidates->len && i < ORCH_MEMBERS_MAX - 1; i++) {
-        const struct orch_model_candidate *t = candidate_at(candidates, i);
-        if (t->weight > 0)
-            g_string_append_printf(text, "%s%.2f %s %s", text->len ? " + " : "", t->weight,
-                                   orch_learn_box_name(t->box),
-                                   t->kind ? t->kind->name : "analytical model");
-    }
-    return g_string_free(text, FALSE);
 }

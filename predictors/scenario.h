@@ -58,6 +58,14 @@ struct orch_learned {
     struct orch_nearness *nearness;
 };
 struct orch_scenario *orch_scenario_new(const char *column);
+void orch_scenario_free(struct orch_scenario *q);
+/** Adds the questions that the rows can teach: similar rows, and unseen levels of columns such as
+ * "gpu"; with `options->by_group` unseen groups alone. */
+void orch_scenarios_list(struct orch_learned *learned, const struct orch_rows *rows,
+                         const struct orch_learn_options *options);
+/** What is held out together for a question, by row (borrowed texts); NULL: single rows. Caller
+ * frees the array. */
+char **orch_scenario_groups(const struct orch_scenario *q, const struct orch_rows *rows);
 
 /** Assigns a fold, 0 .. ORCH_FOLDS-1, to each row; rows with equal `groups` share one (NULL: rows
  * are assigned at random). Caller frees. */
