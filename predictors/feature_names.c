@@ -118,6 +118,12 @@ bool orch_feature_is_gpu(const char *name)
     return name && (strcmp(name, "gpu") == 0 || strcmp(name, "accel") == 0);
 }
 
+bool orch_feature_is_gpu_count(const char *name)
+{
+    static const char *const names[] = {"gpus", "accels", "num_gpus", "ngpus", NULL};
+    return g_strv_contains(names, name);
+}
+
 const struct orch_feature_name *orch_feature_name_of_other(const char *name)
 {
     for (const struct orch_feature_name *row = FEATURES; row->name; row++)

@@ -4,9 +4,9 @@
  * an ensemble, and calibrates an interval on held-out rows.
  *
  * The best model for a measured GPU and network need not be the best for an unseen one. So up to
- * three questions are learned (rows like those measured, unseen GPUs, unseen networks), each with
- * its own folds, ensemble and interval. A row to predict is answered by the question that applies,
- * depending on whether its GPU and network were measured.
+ * four questions are learned (rows like those measured, unseen GPUs, unseen networks, more GPUs
+ * than measured), each with its own folds, ensemble and interval. A row to predict is answered by
+ * the question that applies, depending on whether its GPU and network were measured.
  */
 #ifndef ORCH_PREDICTORS_LEARN_H
 #define ORCH_PREDICTORS_LEARN_H

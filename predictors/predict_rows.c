@@ -15,12 +15,26 @@
 /* Half width for a number e times outside the training range (bench/beyond.py). */
 #define BEYOND_SPREAD 0.6
 
+/* Marks the rows with a larger number than any measured one. */
+static void mark_more(const struct orch_scenario *q, const double *values, size_t rows, bool *out)
+{
+    double most = (double)INFINITY;
+    for (guint k = 0; k < q->known->len; k++) {
+        double known = g_ascii_strtod(q->known->pdata[k], NULL);
+        most = isinf(most) || known > most ? known : most;
+    }
+    for (size_t i = 0; i < rows; i++)
+        out[i] = values[i] > most;
+}
+
 /* Marks the rows to which the question applies: those with an unseen level. */
 static void mark_rows(const struct orch_scenario *q, const struct orch_rows *rows, bool *out)
 {
     int column = orch_matrix_find(rows->matrix, q->column);
     for (size_t i = 0; i < rows->rows; i++)
         out[i] = false;
+    if (column >= 0 && !orch_matrix_feature(rows->matrix, column)->levels)
+        mark_more(q, orch_matrix_column(rows->matrix, column), rows->rows, out);
     if (column < 0 || !orch_matrix_feature(rows->matrix, column)->levels)
         return;
     const struct orch_matrix_feature *f = orch_matrix_feature(rows->matrix, column);

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#define COUNTS_MIN 3
+
 static bool is_hidden(const char *name, const void *data)
 {
     const GPtrArray *hidden = data;
@@ -66,11 +68,25 @@ static void note_levels(struct orch_scenario *q, char *const *levels, size_t row
             g_ptr_array_add(q->known, g_strdup(levels[i]));
 }
 
+/* A column of numbers as texts, which stay. */
+static char **counts_of(const struct orch_matrix *matrix, int column)
+{
+    const double *values = orch_matrix_column(matrix, column);
+    char **out = g_new0(char *, matrix->rows + 1);
+    for (size_t i = 0; i < matrix->rows; i++) {
+        g_autofree char *text = g_strdup_printf("%.9g", values[i]);
+        out[i] = (char *)(uintptr_t)g_intern_string(text);
+    }
+    return out;
+}
+
 char **orch_scenario_groups(const struct orch_scenario *q, const struct orch_rows *rows)
 {
     int column = q->column ? orch_matrix_find(rows->matrix, q->column) : -1;
     if (q->has_one_group || !q->column || (column < 0 && !rows->groups))
         return NULL;
+    if (column >= 0 && !orch_matrix_feature(rows->matrix, column)->levels)
+        return counts_of(rows->matrix, column);
     char **groups = column >= 0 ? orch_levels_of(rows->matrix, column)
                                 : g_memdup2(rows->groups, (rows->rows + 1) * sizeof(char *));
     if (column >= 0 ? orch_feature_is_gpu(q->column) : rows->groups_are_gpus)
@@ -141,6 +157,28 @@ static void note_facts(struct orch_scenario *q, const struct orch_rows *rows, ch
     }
 }
 
+/* Numbers of GPUs: more of them than were measured are another question, if three numbers say how
+ * times change. */
+static void list_counts(struct orch_learned *l, const struct orch_rows *rows)
+{
+    for (int c = 0; c < orch_matrix_cols(rows->matrix) && l->count < ORCH_SCENARIOS_MAX; c++) {
+        const struct orch_matrix_feature *f = orch_matrix_feature(rows->matrix, c);
+        if (f->levels || !orch_feature_is_gpu_count(f->name))
+            continue;
+        struct orch_scenario *q = orch_scenario_new(f->name);
+        g_autofree char **counts = orch_scenario_groups(q, rows);
+        note_levels(q, counts, rows->rows);
+        count_groups(q, rows);
+        if (q->group_count < COUNTS_MIN) {
+            orch_scenario_free(q);
+            return;
+        }
+        g_ptr_array_add(q->facts, g_strdup(f->name)); /* some candidates ignore the number */
+        l->scenarios[l->count++] = q;
+        return;
+    }
+}
+
 /* Columns whose levels may be unseen. */
 static const char *const NOVEL[] = {"gpu", "accel", "net", "model", "network", "task"};
 
@@ -174,4 +212,5 @@ void orch_scenarios_list(struct orch_learned *l, const struct orch_rows *rows,
         note_facts(q, rows, levels);
         l->scenarios[l->count++] = q;
     }
+    list_counts(l, rows);
 }

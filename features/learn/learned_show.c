@@ -3,16 +3,19 @@
 
 #include "core/cli/cli.h"
 #include "lib/base/json.h"
+#include "predictors/feature_names.h"
 
 #include <math.h>
 
-/* Describes a question: "similar rows", "unseen gpu". */
+/* Describes a question: "similar rows", "unseen gpu", "more gpus than measured". */
 static char *question_text(const struct orch_learned *learned, int k)
 {
     const char *column = orch_learned_column(learned, k);
     if (column && orch_learned_has_one_group(learned, k))
         return g_strdup_printf("unseen %s (only one was measured: the error is that of other rows)",
                                column);
+    if (column && orch_feature_is_gpu_count(column))
+        return g_strdup_printf("more %s than measured", column);
     return column ? g_strdup_printf("unseen %s", column) : g_strdup("similar rows");
 }
 
