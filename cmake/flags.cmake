@@ -6,6 +6,10 @@ set(ORCH_C_WARNINGS -Wstrict-prototypes -Wmissing-prototypes -Werror=implicit-fu
 if(ORCH_WERROR)
   list(APPEND ORCH_WARNINGS -Werror)
 endif()
+# A backtrace has names and lines; values of variables are what a debug build is for (preset dev).
+foreach(language C CXX)
+  string(REGEX REPLACE "(^| )-g( |$)" "\\1-g1\\2" CMAKE_${language}_FLAGS_RELWITHDEBINFO "${CMAKE_${language}_FLAGS_RELWITHDEBINFO}")
+endforeach()
 # messages name files as the tree does, not by where the tree lies
 add_compile_options("-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
 add_compile_options(${ORCH_WARNINGS} -fvisibility=hidden -fstack-protector-strong)
