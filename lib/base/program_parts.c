@@ -66,5 +66,9 @@ const char *orch_program_way(enum orch_program_part part)
     char exe[PATH_BYTES];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
     exe[MAX(n, 0)] = 0;
-    return orch_program_way_in(orch_program_place_of(exe), part);
+    enum orch_program_place place = orch_program_place_of(exe);
+    /* './build.sh install --prefix /usr' is no package */
+    if (place == ORCH_PLACE_PACKAGE && access("/var/lib/dpkg/info/orch.list", F_OK) != 0)
+        place = ORCH_PLACE_PREFIX;
+    return orch_program_way_in(place, part);
 }
