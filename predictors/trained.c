@@ -245,6 +245,7 @@ json_t *orch_trained_save(const struct orch_trained *t, enum orch_save_style sty
     for (guint i = 0; i < t->known->len; i++)
         json_array_append_new(known, save_known(t->known->pdata[i]));
     json_object_set_new(o, "format", json_integer(ORCH_TRAINED_FORMAT));
+    json_object_set_new(o, "method", json_integer(ORCH_TRAINED_METHOD));
     json_object_set_new(o, "name", json_string(t->name));
     json_object_set_new(o, "target", json_string(t->target));
     json_object_set_new(o, "made", json_string(t->made));
@@ -282,6 +283,32 @@ static bool check_format(const json_t *saved, GError **error)
     return false;
 }
 
+/* A predictor that nobody asked for is read as one that knows nothing, and so is trained again; any
+ * other is refused. Before methods had numbers there was the first. */
+static bool check_method(struct orch_trained *t, const json_t *saved, GError **error)
+{
+    const json_t *method = json_object_get(saved, "method");
+    json_int_t is = method ? json_integer_value(method) : 1;
+    t->is_outdated = is != ORCH_TRAINED_METHOD;
+    if (!t->is_outdated || t->is_automatic)
+        return true;
+    orch_error_set(error, ORCH_ERROR_RECIPE, "train it again with 'orch predictor train'",
+                   "it was trained by method %d, and this orch answers by method %d", (int)is,
+                   ORCH_TRAINED_METHOD);
+    return false;
+}
+
+void orch_trained_refuse(const struct orch_trained *t, GError **error)
+{
+    if (t->is_outdated)
+        orch_error_set(
+            error, ORCH_ERROR_RECIPE,
+            "'orch predictor train' trains it again, and so does the next 'orch predict'",
+            "it was trained by another method");
+    else
+        orch_load_fail("learned", "is missing", error);
+}
+
 static bool load_all(struct orch_trained *t, const json_t *saved, GError **error)
 {
     int64_t rows = 0;
@@ -303,6 +330,12 @@ static bool load_all(struct orch_trained *t, const json_t *saved, GError **error
     t->last_known = real_or_nan(json_object_get(saved, "last_known_time"));
     t->ratio = real_or_nan(json_object_get(saved, "ratio_of_specifications"));
     t->is_used = json_is_true(json_object_get(saved, "used"));
+    if (!check_method(t, saved, error))
+        return false;
+    if (t->is_outdated) {
+        t->last_run = 0;
+        return true;
+    }
     for (size_t i = 0; i < json_array_size(known); i++)
         if (!load_known(json_array_get(known, i), g_strv_length(t->columns), t->known, error))
             return false;

@@ -12,6 +12,10 @@
 #include "predictors/learn.h"
 
 #define ORCH_TRAINED_FORMAT 1
+/** What learned models are relative to: roofline, kernels and rates of GPUs, the features of rows.
+ * A model kept by another method would be off by what changed, so it is not read. Raise it with
+ * such a change (tests/unit/test_trained_method.c finds one). */
+#define ORCH_TRAINED_METHOD 2
 
 /** Measurements of one configuration. */
 struct orch_trained_cell {
@@ -31,6 +35,7 @@ struct orch_trained {
     int64_t last_run;      /* greatest local id of a run in the training rows */
     char **sources;        /* "runs", and names of data sets */
     bool is_automatic; /* trained on demand by a query; trained again when there are newer runs */
+    bool is_outdated;  /* automatic, and kept by another method: read without what it knew */
     double last_known; /* baseline: mean relative error of the nearest measured time */
     double ratio;      /* baseline: that scaled by the ratio of white boxes; NaN: none */
     bool is_used;      /* the predictor beats both baselines */
@@ -39,6 +44,9 @@ struct orch_trained {
     struct orch_learned *learned;
 };
 void orch_trained_free(struct orch_trained *trained);
+
+/** Says why a predictor that was read has no models: `is_outdated`, or damaged. */
+void orch_trained_refuse(const struct orch_trained *trained, GError **error);
 
 /** Groups the rows of a table that are equal in all columns except the target and `but`
  * (NULL-terminated, or NULL). Returns struct orch_trained_cell *. `names` names the measurements by

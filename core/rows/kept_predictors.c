@@ -8,7 +8,7 @@ struct orch_trained *orch_kept_predictor_read(const struct orch_predictor_row *r
     if (t && t->learned && (!whole || orch_learned_ready(t->learned, error)))
         return t;
     if (t && !t->learned)
-        orch_load_fail("learned", "is missing", error);
+        orch_trained_refuse(t, error);
     orch_trained_free(t);
     g_prefix_error(error, "predictor '%s': ", row->name);
     return NULL;

@@ -88,8 +88,8 @@ bool orch_step_tiers_open(struct orch_workspace *workspace, const struct orch_ti
     if (!q->calibrate) {
         out->trained = load_trained(store, &broken);
         if (broken)
-            g_ptr_array_add(
-                notes, g_strdup_printf("the trained predictor is not used: %s", broken->message));
+            g_ptr_array_add(notes, g_strdup_printf("the trained predictor is not used: %s; %s",
+                                                   broken->message, orch_error_hint(broken)));
         return refresh(workspace, may_keep && !broken, out, notes, error);
     }
     struct orch_training_request request = {

@@ -1,6 +1,7 @@
 # predictors: models that learn.
 orch_test(learn "slow" orch_predictors)
 orch_test(trained "slow" orch_predictors)
+orch_test(trained_method "quick" orch_predictors)
 orch_test(features "quick" orch_predictors)
 orch_test(mixture "slow" orch_predictors)
 orch_test(gpu_transfer "quick" orch_predictors)

@@ -213,6 +213,30 @@ static struct orch_trained *train(const char *text)
     return t;
 }
 
+/* What another method learned is refused with what to do; if nobody asked for it, it is read as one
+ * that knows nothing. Before methods had numbers there was the first. */
+static void other_methods(json_t *saved)
+{
+    for (int method = ORCH_TRAINED_METHOD + 1; method >= 0; method -= ORCH_TRAINED_METHOD + 1) {
+        GError *error = NULL;
+        json_object_set_new(saved, "method", json_integer(method));
+        if (!method)
+            json_object_del(saved, "method");
+        json_object_set_new(saved, "automatic", json_false());
+        assert_null(orch_trained_load(saved, &error));
+        g_autofree char *said = g_strdup_printf("by method %d,", method ? method : 1);
+        assert_non_null(strstr(error->message, said));
+        assert_non_null(strstr(orch_error_hint(error), "orch predictor train"));
+        g_clear_error(&error);
+        json_object_set_new(saved, "automatic", json_true());
+        struct orch_trained *empty = orch_trained_load(saved, &error);
+        assert_non_null(empty);
+        assert_true(empty->is_outdated && !empty->learned && !empty->known->len);
+        assert_int_equal(empty->last_run, 0);
+        orch_trained_free(empty);
+    }
+}
+
 static void test_trained(void **state)
 {
     (void)state;
@@ -265,6 +289,8 @@ static void test_trained(void **state)
     assert_null(orch_trained_load(saved, &error));
     assert_non_null(strstr(error->message, "format 2; this orch reads up to 1"));
     g_clear_error(&error);
+    json_object_set_new(saved, "format", json_integer(ORCH_TRAINED_FORMAT));
+    other_methods(saved);
     json_decref(saved);
     orch_trained_free(t);
 }
