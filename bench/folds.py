@@ -50,15 +50,19 @@ SETS = {  # target, column of networks, of GPUs (None: too few of them), columns
     "jcjohnson_cnn": ("total_ms", "net", "gpu", "fw_ms bw_ms total_std_ms"),
     "tf_benchmarks": ("step_ms", "net", "gpu", "img_per_s"),
     "lambda_train": ("throughput", None, "gpu", "name watt_total price_usd"),
+    "lambda_per_gpu": ("throughput", None, "gpu", "name watt_total price_usd"),
     "milabench": ("items_per_s", None, "gpu", "peak_mem_mib"),
 }
 PARTS = {"timm_eager": ("timm_infer", lambda r: r["prec"] == "amp" and not r["torch"].endswith("d"))}  # without torch.compile
+# tables read once more, because their batch_per_gpu is that of all GPUs: in lambda_train 174 of 178 rows of 2 to 8 GPUs have so many
+# times what the same task has on one
+OF_ALL_GPUS = {"lambda_per_gpu": "lambda_train"}
 CHOOSING = ("justus", "ryujaehun", "tf_benchmarks")  # sources that choices are made on; the others judge them
 
 p = argparse.ArgumentParser()
 p.add_argument("build")
 p.add_argument("--data", default="../shared/data")
-p.add_argument("--sets", default=",".join(SETS))
+p.add_argument("--sets", default=",".join(s for s in SETS if s not in OF_ALL_GPUS))
 p.add_argument("--shapes", default="random,net,gpu")
 p.add_argument("--rows", type=int, default=1600)
 p.add_argument("--folds", type=int, default=3)
@@ -76,9 +80,13 @@ for s in args.shapes.split(","):
 
 
 def table(name):
-    source, keeps = PARTS.get(name, (name, lambda r: True))
+    source, keeps = PARTS.get(name, (OF_ALL_GPUS.get(name, name), lambda r: True))
     with open(f"{args.data}/{source}.csv") as f:
-        return [r for r in csv.DictReader(f) if keeps(r)]
+        rows = [r for r in csv.DictReader(f) if keeps(r)]
+    for r in rows if name in OF_ALL_GPUS else ():
+        if r["batch_per_gpu"]:
+            r["batch_per_gpu"] = f"{float(r['batch_per_gpu']) / float(r['gpus']):g}"
+    return rows
 
 
 def orch_answers(rows, spec, train, test, folder):
