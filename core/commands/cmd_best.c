@@ -61,6 +61,7 @@ struct request {
     const struct best_options *options;
     struct orch_ranking_request ranked_by;
     const char *unit;
+    bool min_is_better, max_is_better;        /* as runs declare */
     guint disturbed_left_out, disturbed_kept; /* counted by orch_disturbed_find */
     GPtrArray *not_a_number;                  /* struct orch_run *: runs whose metric is NaN */
 };
@@ -272,13 +273,16 @@ static void print_json(const struct request *r, const GPtrArray *rankings)
 
 /* Reads a run's metric and adds the run to `with`, to those whose metric is NaN, or to neither. */
 static bool sort_run(struct request *r, struct orch_store *store, struct orch_run *run,
-                     GPtrArray *with, const char **better, GError **error)
+                     GPtrArray *with, GError **error)
 {
+    const char *better = "none";
     struct orch_run_numbers *numbers = orch_run_numbers_read(store, run, error);
     if (!numbers)
         return false;
     double value = orch_run_numbers_get(numbers, r->ranked_by.metric, r->ranked_by.aggregate,
-                                        better, &r->unit);
+                                        &better, &r->unit);
+    r->min_is_better = r->min_is_better || strcmp(better, "min") == 0;
+    r->max_is_better = r->max_is_better || strcmp(better, "max") == 0;
     if (!isnan(value))
         g_ptr_array_add(with, run);
     else if (orch_run_numbers_has(numbers, r->ranked_by.metric))
@@ -287,14 +291,14 @@ static bool sort_run(struct request *r, struct orch_store *store, struct orch_ru
     return true;
 }
 
-/* Returns the runs that have the metric, and its declared direction and unit. NULL with an error.
+/* Returns the runs that have the metric; finds its declared direction and unit. NULL with an error.
  */
 static GPtrArray *with_metric(struct request *r, struct orch_store *store, const GPtrArray *runs,
-                              const char **better, GError **error)
+                              GError **error)
 {
     g_autoptr(GPtrArray) with = g_ptr_array_new();
     for (guint i = 0; i < runs->len; i++)
-        if (!sort_run(r, store, runs->pdata[i], with, better, error))
+        if (!sort_run(r, store, runs->pdata[i], with, error))
             return NULL;
     if (with->len)
         return g_steal_pointer(&with);
@@ -322,15 +326,19 @@ static void print_not_a_number(const struct request *r)
                   keys);
 }
 
-static bool settle_direction(struct request *r, const char *better, GError **error)
+/* Runs of a search whose metric declares no direction have that of the search. */
+static bool settle_direction(struct request *r, GError **error)
 {
     const struct best_options *o = r->options;
-    if (!o->min && !o->max && strcmp(better, "none") == 0) {
+    if (!o->min && !o->max && r->min_is_better == r->max_is_better) {
         orch_error_set(error, ORCH_ERROR_USAGE, "add --min or --max",
-                       "metric '%s' declares neither min nor max as better", r->ranked_by.metric);
+                       r->min_is_better ? "metric '%s' is minimized by some runs and maximized by "
+                                          "others"
+                                        : "metric '%s' declares neither min nor max as better",
+                       r->ranked_by.metric);
         return false;
     }
-    r->ranked_by.larger_wins = o->max || (!o->min && strcmp(better, "max") == 0);
+    r->ranked_by.larger_wins = o->max || (!o->min && r->max_is_better);
     return true;
 }
 
@@ -364,12 +372,11 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                        "option '--value': unknown value '%s'", o->aggregate);
         return -1;
     }
-    const char *better = "none";
     g_autoptr(GPtrArray) not_a_number = r.not_a_number = g_ptr_array_new();
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     g_autoptr(GPtrArray) runs = store ? find_runs(store, o, error) : NULL;
-    g_autoptr(GPtrArray) with = runs ? with_metric(&r, store, runs, &better, error) : NULL;
-    if (!with || !settle_direction(&r, better, error))
+    g_autoptr(GPtrArray) with = runs ? with_metric(&r, store, runs, error) : NULL;
+    if (!with || !settle_direction(&r, error))
         return -1;
     r.ranked_by.counts_disturbed = o->disturbed;
     if (!o->disturbed && orch_unit_is_timing(r.unit, NULL))

@@ -68,6 +68,26 @@ static const char *cell_text(const json_t *rows, size_t row, size_t column)
     return json_string_value(json_array_get(json_array_get(rows, row), column));
 }
 
+/* Gives the metric of the trial's search the search's direction, unless the plugin declares one.
+ * `rows` has room for one more. */
+static size_t add_direction(const json_t *record, struct orch_metric_row *rows, size_t count)
+{
+    const json_t *objective = json_object_get(record, ORCH_RECORD_OBJECTIVE);
+    const char *name = json_string_value(json_array_get(objective, 0)),
+               *better = json_string_value(json_array_get(objective, 1));
+    if (!name || !better)
+        return count;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(rows[i].name, name) != 0)
+            continue;
+        if (!rows[i].better || strcmp(rows[i].better, "none") == 0)
+            rows[i].better = better;
+        return count;
+    }
+    rows[count] = (struct orch_metric_row){name, NULL, better};
+    return count + 1;
+}
+
 /* When the points are invalid, sets `*out_fault` (the caller frees) and writes nothing. */
 static bool write_record(struct orch_store *store, struct gathering *all, const char *key,
                          int folder, int64_t *out_points, char **out_fault, GError **error)
@@ -95,7 +115,7 @@ static bool write_record(struct orch_store *store, struct gathering *all, const 
     const char *unit_of;
     json_t *unit;
     metric_rows = g_renew(struct orch_metric_row, metric_rows,
-                          metric_count + json_object_size(units) + ORCH_SYSTEM_ALL);
+                          metric_count + json_object_size(units) + ORCH_SYSTEM_ALL + 1);
     json_object_foreach((json_t *)(uintptr_t)units, unit_of, unit)
     {
         metric_rows[metric_count++] =
@@ -105,6 +125,7 @@ static bool write_record(struct orch_store *store, struct gathering *all, const 
         const struct orch_metric_spec *spec = orch_system_metric_at(i);
         metric_rows[metric_count++] = (struct orch_metric_row){spec->name, spec->unit, "none"};
     }
+    metric_count = add_direction(r, metric_rows, metric_count);
     const json_t *machine_facts = json_object_get(r, "machine_facts");
     g_autofree char *machine = machine_facts ? orch_json_canonical(machine_facts) : g_strdup("{}");
     g_autofree char *facts = orch_json_canonical(all->facts);

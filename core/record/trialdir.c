@@ -301,6 +301,10 @@ static char *make_record(struct orch_plan *plan, const struct orch_plan_item *it
     json_object_set_new(record, "params", record_params(cell, key));
     json_object_set(record, "inputs", inputs);
     json_object_set_new(record, "metrics", record_metrics(manifest));
+    if (cell->point)
+        json_object_set_new(record, ORCH_RECORD_OBJECTIVE,
+                            json_pack("[ss]", cell->point->search->metric,
+                                      cell->point->search->is_max ? "max" : "min"));
     json_t *facts = record_facts(plan, item, slot);
     const char *unwatched = orch_reads_are_off(plan, cell->experiment);
     g_autoptr(json_t) elsewhere = orch_reads_elsewhere(plan, item);

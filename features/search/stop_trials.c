@@ -78,8 +78,8 @@ const char *orch_stop_trials_metric(const struct orch_plan_item *item)
 /* ---- curves -------------------------------------------------------------------------------------
  */
 
-/* "best" goes by the direction that the metric declares; without one it is the last value, as in
- * the store. */
+/* "best" goes by the direction that the metric declares, else by that of the search, as in the
+ * store. */
 static enum orch_stop_summary summary_of(const struct orch_cell *cell)
 {
     static const char *const words[] = {[ORCH_STOP_LAST] = "last",
@@ -93,10 +93,9 @@ static enum orch_stop_summary summary_of(const struct orch_cell *cell)
             return (enum orch_stop_summary)i;
     const struct orch_metric_spec *spec =
         orch_manifest_metric(cell->experiment->manifest, search->metric);
-    enum orch_better better = spec ? spec->better : ORCH_BETTER_NONE;
-    return better == ORCH_BETTER_MAX   ? ORCH_STOP_MAX
-           : better == ORCH_BETTER_MIN ? ORCH_STOP_MIN
-                                       : ORCH_STOP_LAST;
+    bool is_max =
+        spec && spec->better != ORCH_BETTER_NONE ? spec->better == ORCH_BETTER_MAX : search->is_max;
+    return is_max ? ORCH_STOP_MAX : ORCH_STOP_MIN;
 }
 
 static void add_value(const struct orch_cell *cell, struct curve *curve, double value)
