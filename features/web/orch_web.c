@@ -10,11 +10,12 @@
  * usage: orch-web ORCH VERSION STORE ADDRESS PORT TOKEN READ_ONLY QUIET [RECIPE...]
  *
  * ORCH is the program's path. ADDRESS "" means 127.0.0.1. TOKEN, READ_ONLY and QUIET are 0 or 1. */
+#include "features/web/command.h"
 #include "features/web/web.h"
+
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
-#include "lib/base/subprocess.h"
 #include "lib/base/text.h"
 
 #include <stdio.h>
@@ -22,88 +23,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    ANSWER_S = 60,           /* time limit of a report or forecast in s */
-    ANSWER_BYTES = 64 << 20, /* maximum size of its JSON */
-    RECIPES_MAX = 200,
-};
-
-/* What the callbacks need to run the program orch. */
-struct request {
-    const char *program, *db;
-    char **recipes; /* recipes whose reports are shown; none: those of this folder */
-};
-
-/* Converts the error output of a failed command into an error. */
-static void fail_with(const struct orch_subprocess_end *end, GError **error)
-{
-    g_autofree char *text = g_strchomp(g_strdup(end->err));
-    const char *start = g_str_has_prefix(text, "orch: ") ? text + strlen("orch: ") : text;
-    if (end->signal || !*start) {
-        orch_error_set(error, ORCH_ERROR_IO, "run the command in a terminal",
-                       "the command ended with status %d", end->status);
-        return;
-    }
-    g_auto(GStrv) parts = g_strsplit(start, "\n  hint: ", 2);
-    orch_error_set(error, ORCH_ERROR_USAGE, parts[1], "%s", parts[0]);
-}
-
-/* Runs a command line of orch and returns its output. Takes the words (char *) without the program;
- * they become NULL-terminated. The caller frees. */
-static char *run_program(const struct request *request, GPtrArray *words, GError **error)
-{
-    struct orch_subprocess_end end;
-    g_ptr_array_insert(words, 0, g_strdup(request->program));
-    g_ptr_array_add(words, NULL);
-    g_autofree char *name = g_strdup_printf("orch %s", (const char *)words->pdata[1]);
-    const struct orch_subprocess command = {.argv = (const char *const *)words->pdata,
-                                            .name = name,
-                                            .timeout_s = ANSWER_S,
-                                            .output_bytes_max = ANSWER_BYTES};
-    if (!orch_subprocess_run(&command, &end, error))
-        return NULL;
-    char *out = end.status == 0 ? g_string_free(g_steal_pointer(&end.out), FALSE) : NULL;
-    if (!out)
-        fail_with(&end, error);
-    orch_subprocess_end_clear(&end);
-    return out;
-}
-
-/* Runs a command of orch and returns its output. Appends the common options to `words` (char *).
- * The caller frees. */
-static char *query_text(const struct request *request, GPtrArray *words, GError **error)
-{
-    g_ptr_array_add(words, g_strdup("--quiet"));
-    g_ptr_array_add(words, g_strdup_printf("--db=%s", request->db));
-    return run_program(request, words, error);
-}
-
-static json_t *query_program(const struct request *request, GPtrArray *words, GError **error)
-{
-    g_ptr_array_add(words, g_strdup("--json"));
-    g_autofree char *out = query_text(request, words, error);
-    return out ? orch_json_parse(out, strlen(out), ANSWER_BYTES, error) : NULL;
-}
-
-static GPtrArray *words_of(const char *first, const char *second)
-{
-    GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
-    g_ptr_array_add(words, g_strdup(first));
-    if (second)
-        g_ptr_array_add(words, g_strdup(second));
-    return words;
-}
+enum { RECIPES_MAX = 200 };
 
 /* ---- forecasts --------------------------------------------------------------------------------
  */
 
 /* Returns the networks and GPUs that a user can choose. */
-static json_t *choices(const struct request *request, GError **error)
+static json_t *choices(const struct web_command *request, GError **error)
 {
-    g_autoptr(GPtrArray) nets = words_of("net", "ls");
-    g_autoptr(GPtrArray) gpus = words_of("gpu", "ls");
-    g_autoptr(json_t) of_nets = query_program(request, nets, error);
-    g_autoptr(json_t) of_gpus = of_nets ? query_program(request, gpus, error) : NULL;
+    g_autoptr(GPtrArray) nets = orch_web_command_words("net", "ls");
+    g_autoptr(GPtrArray) gpus = orch_web_command_words("gpu", "ls");
+    g_autoptr(json_t) of_nets = orch_web_command_json(request, nets, error);
+    g_autoptr(json_t) of_gpus = of_nets ? orch_web_command_json(request, gpus, error) : NULL;
     return of_gpus ? json_pack("{s:O s:O}", "nets", of_nets, "gpus", of_gpus) : NULL;
 }
 
@@ -127,7 +58,7 @@ static json_t *forecast(void *ctx, GHashTable *query, GError **error)
                        "the page can forecast only built-in networks");
         return NULL;
     }
-    g_autoptr(GPtrArray) words = words_of("predict", NULL);
+    g_autoptr(GPtrArray) words = orch_web_command_words("predict", NULL);
     for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
         const char *value = g_hash_table_lookup(query, options[i]);
         if (value && *value)
@@ -135,7 +66,7 @@ static json_t *forecast(void *ctx, GHashTable *query, GError **error)
     }
     if (g_hash_table_contains(query, "spot"))
         g_ptr_array_add(words, g_strdup("--spot"));
-    return query_program(ctx, words, error);
+    return orch_web_command_json(ctx, words, error);
 }
 
 /* ---- reports ----------------------------------------------------------------------------------
@@ -152,7 +83,7 @@ static void add_recipes(const char *folder, GPtrArray *paths)
 }
 
 /* Returns the recipes named on the command line, else those of this folder and of its recipes/. */
-static GPtrArray *recipe_paths(const struct request *request)
+static GPtrArray *recipe_paths(const struct web_command *request)
 {
     GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
     for (int i = 0; request->recipes[i]; i++)
@@ -177,8 +108,8 @@ static json_t *reports(void *ctx, GHashTable *query, GError **error)
 }
 
 /* Builds the arguments of 'orch report' for a query; NULL with an error. The caller unrefs. */
-static GPtrArray *report_words(const struct request *request, GHashTable *query, const char *option,
-                               GError **error)
+static GPtrArray *report_words(const struct web_command *request, GHashTable *query,
+                               const char *option, GError **error)
 {
     const char *recipe = g_hash_table_lookup(query, "recipe");
     const char *profile = g_hash_table_lookup(query, "profile");
@@ -189,7 +120,7 @@ static GPtrArray *report_words(const struct request *request, GHashTable *query,
                        "this server has no report '%.100s'", recipe ? recipe : "");
         return NULL;
     }
-    GPtrArray *words = words_of("report", option);
+    GPtrArray *words = orch_web_command_words("report", option);
     if (profile && *profile)
         g_ptr_array_add(words, g_strdup_printf("--profile=%s", profile));
     g_ptr_array_add(words, g_str_has_prefix(recipe, "-") ? g_strconcat("./", recipe, NULL)
@@ -200,13 +131,13 @@ static GPtrArray *report_words(const struct request *request, GHashTable *query,
 static json_t *report(void *ctx, GHashTable *query, GError **error)
 {
     g_autoptr(GPtrArray) words = report_words(ctx, query, "--quick", error);
-    return words ? query_program(ctx, words, error) : NULL;
+    return words ? orch_web_command_json(ctx, words, error) : NULL;
 }
 
 static char *page(void *ctx, GHashTable *query, GError **error)
 {
     g_autoptr(GPtrArray) words = report_words(ctx, query, "--html=-", error);
-    return words ? query_text(ctx, words, error) : NULL;
+    return words ? orch_web_command_text(ctx, words, error) : NULL;
 }
 
 /* ---- changes ----------------------------------------------------------------------------------
@@ -227,11 +158,11 @@ static const struct {
  * an option's value, is one word with its option. */
 static bool change(void *ctx, const char *verb, const char *run, const char *text, GError **error)
 {
-    const struct request *request = ctx;
+    const struct web_command *request = ctx;
     for (size_t i = 0; i < G_N_ELEMENTS(CHANGES); i++) {
         if (strcmp(CHANGES[i].verb, verb) != 0)
             continue;
-        g_autoptr(GPtrArray) words = words_of(CHANGES[i].command, CHANGES[i].option);
+        g_autoptr(GPtrArray) words = orch_web_command_words(CHANGES[i].command, CHANGES[i].option);
         g_ptr_array_add(words, g_strdup("--quiet"));
         g_ptr_array_add(words, g_strdup_printf("--db=%s", request->db));
         if (text && CHANGES[i].is_reason)
@@ -240,7 +171,7 @@ static bool change(void *ctx, const char *verb, const char *run, const char *tex
         g_ptr_array_add(words, g_strdup(run));
         if (text && !CHANGES[i].is_reason)
             g_ptr_array_add(words, g_strdup(text));
-        g_autofree char *said = run_program(request, words, error);
+        g_autofree char *said = orch_web_command_run(request, words, error);
         return said != NULL;
     }
     orch_error_set(error, ORCH_ERROR_USAGE, NULL, "nothing can be done by '%s'", verb);
@@ -256,18 +187,18 @@ static bool view(void *ctx, const char *verb, const char *name, const char *addr
                 {"view-pin", "--pin"},
                 {"view-unpin", "--unpin"},
                 {"view-remove", "--remove"}};
-    const struct request *request = ctx;
+    const struct web_command *request = ctx;
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         if (strcmp(rows[i].verb, verb) != 0)
             continue;
-        g_autoptr(GPtrArray) words = words_of("view", rows[i].option);
+        g_autoptr(GPtrArray) words = orch_web_command_words("view", rows[i].option);
         g_ptr_array_add(words, g_strdup("--quiet"));
         g_ptr_array_add(words, g_strdup_printf("--db=%s", request->db));
         g_ptr_array_add(words, g_strdup("--"));
         g_ptr_array_add(words, g_strdup(name));
         if (address)
             g_ptr_array_add(words, g_strdup(address));
-        g_autofree char *said = run_program(request, words, error);
+        g_autofree char *said = orch_web_command_run(request, words, error);
         return said != NULL;
     }
     orch_error_set(error, ORCH_ERROR_USAGE, NULL, "nothing can be done by '%s'", verb);
@@ -279,26 +210,26 @@ static bool view(void *ctx, const char *verb, const char *name, const char *addr
 
 static json_t *difference(void *ctx, const char *a, const char *b, GError **error)
 {
-    g_autoptr(GPtrArray) words = words_of("diff", "--source");
+    g_autoptr(GPtrArray) words = orch_web_command_words("diff", "--source");
     g_ptr_array_add(words, g_strdup(a));
     g_ptr_array_add(words, g_strdup(b));
-    return query_program(ctx, words, error);
+    return orch_web_command_json(ctx, words, error);
 }
 
 static json_t *comparison(void *ctx, const char *a, const char *b, GError **error)
 {
-    g_autoptr(GPtrArray) words = words_of("compare", NULL);
+    g_autoptr(GPtrArray) words = orch_web_command_words("compare", NULL);
     g_ptr_array_add(words, g_strdup(a));
     g_ptr_array_add(words, g_strdup(b));
-    return query_program(ctx, words, error);
+    return orch_web_command_json(ctx, words, error);
 }
 
 static json_t *reruns(void *ctx, char *const *runs, GError **error)
 {
-    g_autoptr(GPtrArray) words = words_of("show", "--rerun");
+    g_autoptr(GPtrArray) words = orch_web_command_words("show", "--rerun");
     for (; *runs; runs++)
         g_ptr_array_add(words, g_strdup(*runs));
-    return query_program(ctx, words, error);
+    return orch_web_command_json(ctx, words, error);
 }
 
 /* ---- the program ------------------------------------------------------------------------------
@@ -320,7 +251,7 @@ int main(int argc, char **argv)
         return 2;
     }
     char **words = argv + 1;
-    struct request request = {words[ORCH], words[STORE], words + RECIPES};
+    struct web_command request = {words[ORCH], words[STORE], words + RECIPES};
     const struct orch_web_options options = {
         .store_path = words[STORE],
         .who = orch_user_name(),
