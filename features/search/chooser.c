@@ -139,6 +139,8 @@ static bool ask(void *ctx, struct orch_plan *plan, unsigned index, enum orch_sea
         *out_why = g_strdup(why);
         return true;
     }
+    if (!point->is_chosen && !orch_tried_read_failures(chooser->tried, plan, index, error))
+        return false;
     return decide(chooser, plan, plan->items[index].cell, out, out_why, error);
 }
 
@@ -267,8 +269,7 @@ static bool choose(void *ctx, struct orch_plan *plan, unsigned index, char **out
     struct chooser *chooser = ctx;
     const struct orch_cell *cell = plan->items[index].cell;
     struct orch_tried_points points = {0};
-    bool ok = orch_tried_read_failures(chooser->tried, plan, index, error) &&
-              orch_tried_read(chooser->tried, plan, cell->point, &points, error) &&
+    bool ok = orch_tried_read(chooser->tried, plan, cell->point, &points, error) &&
               take_next(chooser, plan, cell, &points, out_why, error);
     orch_tried_points_clear(&points);
     return ok;

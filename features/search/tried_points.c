@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "features/search/tried_points.h"
+#include "features/search/tried_private.h"
 
 #include "core/plan/plan_forecast.h"
 #include "core/stats/group.h"
-#include "lib/base/json.h"
+#include "lib/base/ident.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Earlier runs of a repeat that are looked at. */
-#define FAILURES_MAX 1000
-
-struct orch_tried {
-    GHashTable *values; /* key of a run -> struct value * */
-    GHashTable *ended;  /* index of an item whose trial has ended in this run -> its seconds,
-                           double *; NAN: it did not run */
-    GHashTable *failed; /* set of struct orch_search_point *: a trial of it failed by itself */
-    GPtrArray *avoided; /* struct avoided * */
-    GHashTable *read;   /* set of "SEARCH GROUP" whose earlier failures were read */
-};
 
 /* What a run has of its search's metric. */
 struct value {
@@ -26,13 +14,6 @@ struct value {
     double number;  /* NAN: none */
     double seconds; /* that the run took */
     bool is_own;    /* a trial of the recipe; another's costs nothing here */
-};
-
-/* A point whose trial failed in an earlier run, or that the plugin rejects. */
-struct avoided {
-    const struct orch_search *search;
-    unsigned group;
-    double at[ORCH_SPACE_PARAMS_MAX];
 };
 
 struct orch_tried *orch_tried_new(void)
@@ -43,6 +24,9 @@ struct orch_tried *orch_tried_new(void)
     tried->failed = g_hash_table_new(NULL, NULL);
     tried->avoided = g_ptr_array_new_with_free_func(g_free);
     tried->read = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    tried->ours = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    tried->spent = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    tried->began_ns = orch_now_ns();
     return tried;
 }
 
@@ -55,119 +39,19 @@ void orch_tried_free(struct orch_tried *tried)
     g_hash_table_unref(tried->failed);
     g_ptr_array_unref(tried->avoided);
     g_hash_table_unref(tried->read);
+    g_hash_table_unref(tried->ours);
+    g_hash_table_unref(tried->spent);
     g_free(tried);
 }
 
-static bool is_of(const struct orch_search_point *point, const struct orch_search_point *of)
+bool orch_tried_is_of(const struct orch_search_point *point, const struct orch_search_point *of)
 {
     return point && point->search == of->search && point->group == of->group;
 }
 
-/* ---- failures -----------------------------------------------------------------------------------
- */
-
-bool orch_tried_failed_by_itself(enum orch_verdict verdict)
+char *orch_tried_name(const struct orch_search_point *of)
 {
-    return verdict == ORCH_VERDICT_FAILED || verdict == ORCH_VERDICT_CRASHED ||
-           verdict == ORCH_VERDICT_TIMEOUT || verdict == ORCH_VERDICT_PROTOCOL;
-}
-
-void orch_tried_note_end(struct orch_tried *tried, const struct orch_plan *plan, unsigned index,
-                         const struct orch_collected *collected)
-{
-    double seconds = collected ? collected->wall_ms / 1000 : (double)NAN;
-    g_hash_table_insert(tried->ended, GUINT_TO_POINTER(index), g_memdup2(&seconds, sizeof seconds));
-    if (collected && orch_tried_failed_by_itself(collected->verdict))
-        g_hash_table_add(tried->failed, plan->items[index].cell->point);
-}
-
-static const double *avoid(struct orch_tried *tried, const struct orch_search_point *of,
-                           const double *at)
-{
-    struct avoided *avoided = g_new0(struct avoided, 1);
-    avoided->search = of->search;
-    avoided->group = of->group;
-    memcpy(avoided->at, at, sizeof avoided->at);
-    g_ptr_array_add(tried->avoided, avoided);
-    return avoided->at;
-}
-
-const double *orch_tried_note_rejected(struct orch_tried *tried, const struct orch_search_point *of)
-{
-    return avoid(tried, of, of->at);
-}
-
-/* Whether a point is avoided, or is one of the plan's. */
-static bool is_known(const struct orch_tried *tried, const struct orch_plan *plan,
-                     const struct orch_search_point *of, const double *at)
-{
-    const struct orch_space *space = of->search->space;
-    for (guint i = 0; i < tried->avoided->len; i++) {
-        const struct avoided *avoided = tried->avoided->pdata[i];
-        if (avoided->search == of->search && avoided->group == of->group &&
-            orch_space_is_same(space, avoided->at, at, ORCH_SPACE_EQUAL))
-            return true;
-    }
-    for (guint i = 0; i < plan->expansion->points->len; i++) {
-        const struct orch_search_point *point = plan->expansion->points->pdata[i];
-        if (is_of(point, of) && point->is_chosen &&
-            orch_space_is_same(space, point->at, at, ORCH_SPACE_EQUAL))
-            return true;
-    }
-    return false;
-}
-
-/* Keeps the point of an earlier failure, if the item would be that trial with the point's values.
- */
-static bool keep_failure(struct orch_tried *tried, struct orch_plan *plan, unsigned index,
-                         const struct orch_history_row *row, GError **error)
-{
-    const struct orch_cell *cell = plan->items[index].cell;
-    struct orch_run *run = orch_store_run(plan->store, row->key, error);
-    g_autoptr(json_t) params = run ? orch_store_params(plan->store, run->id, error) : NULL;
-    double at[ORCH_SPACE_PARAMS_MAX] = {0};
-    char fingerprint[65];
-    orch_run_free(run);
-    if (!params)
-        return false;
-    if (!orch_search_point_of(cell, params, at) || is_known(tried, plan, cell->point, at))
-        return true;
-    if (!orch_plan_would_be(plan, index, at, fingerprint, error))
-        return false;
-    if (strcmp(fingerprint, row->fingerprint) == 0)
-        avoid(tried, cell->point, at);
-    return true;
-}
-
-/* Reads the failures of one repeat. */
-static bool read_repeat(struct orch_tried *tried, struct orch_plan *plan, unsigned index,
-                        GError **error)
-{
-    const struct orch_cell *cell = plan->items[index].cell;
-    g_autoptr(GPtrArray) rows =
-        orch_store_history(plan->store, plan->expansion->name, cell->experiment->name, cell->repeat,
-                           cell->coords, FAILURES_MAX, error);
-    bool ok = rows != NULL;
-    for (guint i = rows ? rows->len : 0; ok && i-- > 0;) {
-        const struct orch_history_row *row = rows->pdata[i];
-        if (orch_tried_failed_by_itself(orch_verdict_parse(row->state)))
-            ok = keep_failure(tried, plan, index, row, error);
-    }
-    return ok;
-}
-
-bool orch_tried_read_failures(struct orch_tried *tried, struct orch_plan *plan, unsigned index,
-                              GError **error)
-{
-    const struct orch_search_point *point = plan->items[index].cell->point;
-    char *name = g_strdup_printf("%p %u", (const void *)point->search, point->group);
-    bool ok = true;
-    if (!g_hash_table_add(tried->read, name))
-        return true;
-    for (unsigned i = 0; ok && i < plan->count; i++)
-        if (plan->items[i].cell->point == point)
-            ok = read_repeat(tried, plan, i, error);
-    return ok;
+    return g_strdup_printf("%p %u", (const void *)of->search, of->group);
 }
 
 /* ---- values -------------------------------------------------------------------------------------
@@ -344,14 +228,14 @@ bool orch_tried_read(struct orch_tried *tried, const struct orch_plan *plan,
     out->sampled = g_array_new(FALSE, TRUE, sizeof(struct orch_sampled));
     out->bounds = g_array_new(FALSE, FALSE, sizeof(guint));
     for (guint i = 0; i < tried->avoided->len; i++) {
-        const struct avoided *avoided = tried->avoided->pdata[i];
+        const struct orch_tried_avoided *avoided = tried->avoided->pdata[i];
         const struct orch_sampled failed = {.point = avoided->at, .state = ORCH_SAMPLED_FAILED};
         if (avoided->search == of->search && avoided->group == of->group)
             g_array_append_val(out->sampled, failed);
     }
     for (unsigned i = 0; i < plan->count; i++) { /* repeats of a point are neighbours */
         const struct orch_search_point *point = plan->items[i].cell->point;
-        if (!is_of(point, of) || !point->is_chosen)
+        if (!orch_tried_is_of(point, of) || !point->is_chosen)
             continue;
         if (known.point && known.point != point)
             add_point(tried, &known, out);
@@ -363,6 +247,10 @@ bool orch_tried_read(struct orch_tried *tried, const struct orch_plan *plan,
     if (known.point)
         add_point(tried, &known, out);
     keep_bounds_behind(of->search, out);
+    g_autofree char *name = orch_tried_name(of);
+    const struct orch_tried_spent *spent = g_hash_table_lookup(tried->spent, name);
+    out->spent_s += spent ? spent->seconds : 0;
+    out->ended += spent ? spent->trials : 0;
     return true;
 }
 

@@ -26,8 +26,9 @@ struct orch_tried_points {
     double hopeful_value;
     unsigned points;        /* of this plan, of which a trial has ended */
     unsigned done, lacking; /* trials that have ended well, and those without the metric */
-    double spent_s;         /* device seconds of the trials of this recipe that have ended */
-    unsigned ended;         /* these trials */
+    double spent_s;         /* device seconds of the trials of this recipe that have ended, with
+                               failed ones and each attempt */
+    unsigned ended;         /* these runs */
     unsigned running;       /* trials that are chosen and have not ended */
 };
 
@@ -47,14 +48,15 @@ bool orch_tried_is_better(const struct orch_search *search, double value, double
  * machine, or need something that the machine lacks. */
 bool orch_tried_failed_by_itself(enum orch_verdict verdict);
 
-/** Reads, once for each search, which points have failed before: a search that goes on knows them.
+/** Reads, once for each search, which points have failed before, and what that has cost: a search
+ * that goes on knows them.
  * An earlier failure counts when the trial would be the same one again. `index`: of an item of the
  * search whose point is open. */
 bool orch_tried_read_failures(struct orch_tried *tried, struct orch_plan *plan, unsigned index,
                               GError **error);
 /** Notes that a trial has ended and is not retried. `collected` is NULL for one that did not run.
  */
-void orch_tried_note_end(struct orch_tried *tried, const struct orch_plan *plan, unsigned index,
+void orch_tried_note_end(struct orch_tried *tried, struct orch_plan *plan, unsigned index,
                          const struct orch_collected *collected);
 /** Notes a point that the plugin rejects. Returns its coordinates, borrowed. */
 const double *orch_tried_note_rejected(struct orch_tried *tried,
