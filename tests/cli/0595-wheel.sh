@@ -33,8 +33,8 @@ ok "$v/bin/orch" plot --x seconds --y slept_s --where 'experiment = nap' --out c
 ok "$v/bin/orch" doctor
 has "$v/lib"
 has 'orch plugin build train'
-has_not "$BUILD"
-has_not "$SOURCE"
+has_not "$BUILD/"
+has_not "$SOURCE/"
 # nothing names a folder of the machine that built it
 package=$(echo "$v"/lib/python3*/site-packages/orch_run)
 ! grep -rlF -e "$BUILD" -e "$SOURCE" "$package" >"$SCRATCH/named" || _fail "a folder of the build is named by $(<"$SCRATCH/named")"
