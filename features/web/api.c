@@ -23,11 +23,11 @@ static bool about(struct web_call *call, GError **error)
                                          : "this page only reads: open the whole address that "
                                            "'orch serve' printed to change something";
     orch_web_answer_json(call,
-                         json_pack("{s:s s:s s:s? s:s s:b s:b s:{s:b s:s?}}", "program", o->version,
-                                   "path", o->store_path, "who", o->who, "version", version,
-                                   "has_forecast", o->forecast != NULL, "has_reports",
-                                   o->reports != NULL, "changes", "allowed", call->may_change,
-                                   "why", why),
+                         json_pack("{s:s s:s s:s? s:s s:b s:b s:b s:{s:b s:s?}}", "program",
+                                   o->version, "path", o->store_path, "who", o->who, "version",
+                                   version, "has_group", o->group != NULL, "has_forecast",
+                                   o->forecast != NULL, "has_reports", o->reports != NULL,
+                                   "changes", "allowed", call->may_change, "why", why),
                          15);
     return true;
 }
@@ -66,6 +66,21 @@ static bool call_back(struct web_call *call, json_t *(*callback)(void *, GHashTa
     g_mutex_lock(&web->callback_lock);
     json_t *json = callback(web->options.ctx, call->query, error);
     g_mutex_unlock(&web->callback_lock);
+    if (json)
+        orch_web_answer_json(call, json, 15);
+    return json != NULL;
+}
+
+/* Outside of the lock of other callbacks, since a remote may answer slowly. */
+static bool group(struct web_call *call, GError **error)
+{
+    const struct orch_web_options *o = &call->web->options;
+    if (!o->group) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "start it with 'orch serve --group'",
+                       "this server shows no group");
+        return false;
+    }
+    json_t *json = o->group(o->group_ctx, error);
     if (json)
         orch_web_answer_json(call, json, 15);
     return json != NULL;
@@ -127,6 +142,7 @@ static const struct {
         {"band", orch_web_api_band},
         {"curves", orch_web_api_curves},
         {"coverage", orch_web_api_coverage},
+        {"group", group},
         {"forecast", forecast},
         {"reports", reports},
         {"report", report},

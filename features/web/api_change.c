@@ -54,6 +54,21 @@ static json_t *failure_json(const char *run, const GError *why)
     return json_pack("{s:s s:s s:s?}", "run", run, "message", message, "hint", hint);
 }
 
+/* On the page of a group only one's own runs are changed. What is no ended run of this store is
+ * left to the command: running trials are this user's. */
+static bool is_own(struct web_call *call, const char *key, GError **error)
+{
+    const struct orch_web_options *o = &call->web->options;
+    struct orch_run *run = o->group ? orch_store_run(call->store, key, NULL) : NULL;
+    const bool is_others = run && !(run->who && o->who && orch_who_is_same(run->who, o->who));
+    g_autofree char *who = is_others ? orch_who_name(run->who ? run->who : "nobody") : NULL;
+    orch_run_free(run);
+    if (is_others)
+        orch_error_set(error, ORCH_ERROR_USAGE, "'orch serve' without --group changes it here",
+                       "the run is of %s, and the page of a group changes only your own", who);
+    return !is_others;
+}
+
 bool orch_web_api_change(struct web_call *call, GError **error)
 {
     const struct orch_web_options *o = &call->web->options;
@@ -70,7 +85,7 @@ bool orch_web_api_change(struct web_call *call, GError **error)
     for (size_t i = 0; i < json_array_size(runs); i++) {
         const char *run = json_string_value(json_array_get(runs, i));
         g_autoptr(GError) why = NULL;
-        if (o->change(o->ctx, verb, run, text, &why))
+        if (is_own(call, run, &why) && o->change(o->ctx, verb, run, text, &why))
             json_array_append_new(done, json_string(run));
         else
             json_array_append_new(failed, failure_json(run, why));

@@ -11,7 +11,8 @@
 
 struct serve_options {
     const char *port, *address;
-    bool token, read_only;
+    const char *remote;
+    bool token, read_only, group;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -23,6 +24,10 @@ static const struct orch_option OPTIONS[] = {
                 .help = "require the token for reading, too, on a machine with other users"),
     ORCH_OPTION(struct serve_options, read_only, FLAG, "read-only",
                 .help = "let the page change nothing: no tags, notes, names, hiding, cancelling"),
+    ORCH_OPTION(struct serve_options, group, FLAG, "group",
+                .help = "pull the group's runs first, and show by member what there is"),
+    ORCH_OPTION(struct serve_options, remote, TEXT, "remote", .value = "REMOTE",
+                .help = "the group's remote, with --group (default: as for 'orch pull')"),
     {0}};
 
 static int become(const struct orch_cli *cli, const struct serve_options *o, int64_t port,
@@ -41,7 +46,10 @@ static int become(const struct orch_cli *cli, const struct serve_options *o, int
                            number,
                            o->token ? "1" : "0",
                            o->read_only ? "1" : "0",
-                           cli->quiet ? "1" : "0"};
+                           cli->quiet ? "1" : "0",
+                           !o->group   ? "-"
+                           : o->remote ? o->remote
+                                       : ""};
     g_autoptr(GPtrArray) all = g_ptr_array_new();
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
         g_ptr_array_add(all, (char *)(uintptr_t)words[i]);
@@ -58,6 +66,11 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct serve_options *o = options;
     int64_t port = 8899;
+    if (o->remote && (!o->group || !*o->remote || strcmp(o->remote, "-") == 0)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "see 'orch serve --help'",
+                       "option '--remote' needs '--group' and the name of a remote");
+        return -1;
+    }
     bool is_any = o->port && strcmp(o->port, "0") == 0;
     if (!is_any && !orch_cli_count(o->port, "--port", 65535, &port, error))
         return -1;
@@ -79,12 +92,16 @@ const struct orch_command ORCH_COMMAND_SERVE = {
         "with --bind at another address. The address has a token: whoever opened it can tag, note, "
         "name, hide and cancel runs from the page. Without the token the page only reads, and with "
         "--bind or --token it is refused. --read-only switches all changes off, as does a store "
-        "of somebody else. The page shows the reports of each RECIPE (default: *.recipe here and "
+        "of somebody else. --group pulls from the group's remote, as 'orch pull' does, before it "
+        "serves; the page then says who has what, what is not pulled yet, and changes only your "
+        "own runs. A store that is not yours, and --read-only, pull nothing and do not contact "
+        "the remote. The page shows the reports of each RECIPE (default: *.recipe here and "
         "in recipes/). docs/serve.md describes the page and its JSON interface.",
     .examples =
         "  orch serve                            # then open the address that it prints\n"
         "  orch serve --read-only                # a page that changes nothing\n"
         "  orch serve --port 0 --token           # any free port; the token for reading, too\n"
+        "  orch serve --group                    # the whole group's runs, by member\n"
         "  ssh -L 8899:localhost:8899 lab        # see a page that runs on 'lab' from here",
     .run = run,
 };

@@ -26,7 +26,8 @@ static void fail_with(const struct orch_subprocess_end *end, GError **error)
     orch_error_set(error, ORCH_ERROR_USAGE, parts[1], "%s", parts[0]);
 }
 
-char *orch_web_command_run(const struct web_command *request, GPtrArray *words, GError **error)
+/* Runs a command line; `also`: a status besides 0 at which its output counts. */
+static char *run(const struct web_command *request, GPtrArray *words, int also, GError **error)
 {
     struct orch_subprocess_end end;
     g_ptr_array_insert(words, 0, g_strdup(request->program));
@@ -38,25 +39,44 @@ char *orch_web_command_run(const struct web_command *request, GPtrArray *words, 
                                             .output_bytes_max = COMMAND_BYTES};
     if (!orch_subprocess_run(&command, &end, error))
         return NULL;
-    char *out = end.status == 0 ? g_string_free(g_steal_pointer(&end.out), FALSE) : NULL;
+    char *out = end.status == 0 || (end.status == also && !end.signal)
+                    ? g_string_free(g_steal_pointer(&end.out), FALSE)
+                    : NULL;
     if (!out)
         fail_with(&end, error);
     orch_subprocess_end_clear(&end);
     return out;
 }
 
-char *orch_web_command_text(const struct web_command *request, GPtrArray *words, GError **error)
+char *orch_web_command_run(const struct web_command *request, GPtrArray *words, GError **error)
+{
+    return run(request, words, 0, error);
+}
+
+static void append_usual(const struct web_command *request, GPtrArray *words)
 {
     g_ptr_array_add(words, g_strdup("--quiet"));
     g_ptr_array_add(words, g_strdup_printf("--db=%s", request->db));
+}
+
+char *orch_web_command_text(const struct web_command *request, GPtrArray *words, GError **error)
+{
+    append_usual(request, words);
     return orch_web_command_run(request, words, error);
+}
+
+json_t *orch_web_command_parsed(const struct web_command *request, GPtrArray *words, int also,
+                                GError **error)
+{
+    g_autofree char *out = run(request, words, also, error);
+    return out ? orch_json_parse(out, strlen(out), COMMAND_BYTES, error) : NULL;
 }
 
 json_t *orch_web_command_json(const struct web_command *request, GPtrArray *words, GError **error)
 {
+    append_usual(request, words);
     g_ptr_array_add(words, g_strdup("--json"));
-    g_autofree char *out = orch_web_command_text(request, words, error);
-    return out ? orch_json_parse(out, strlen(out), COMMAND_BYTES, error) : NULL;
+    return orch_web_command_parsed(request, words, 0, error);
 }
 
 GPtrArray *orch_web_command_words(const char *first, const char *second)

@@ -22,5 +22,9 @@ char *orch_web_command_run(const struct web_command *request, GPtrArray *words, 
 char *orch_web_command_text(const struct web_command *request, GPtrArray *words, GError **error);
 /** The same with `--json`, too. New reference. */
 json_t *orch_web_command_json(const struct web_command *request, GPtrArray *words, GError **error);
+/** Runs a command line, and parses what it prints, which counts also when it ends with status
+ * `also`. Nothing is appended to `words`. New reference. */
+json_t *orch_web_command_parsed(const struct web_command *request, GPtrArray *words, int also,
+                                GError **error);
 
 #endif

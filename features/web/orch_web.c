@@ -7,10 +7,13 @@
  *
  * Changes are carried out by 'orch tag' and other commands for the same reason.
  *
- * usage: orch-web ORCH VERSION STORE ADDRESS PORT TOKEN READ_ONLY QUIET [RECIPE...]
+ * usage: orch-web ORCH VERSION STORE ADDRESS PORT TOKEN READ_ONLY QUIET GROUP [RECIPE...]
  *
- * ORCH is the program's path. ADDRESS "" means 127.0.0.1. TOKEN, READ_ONLY and QUIET are 0 or 1. */
+ * ORCH is the program's path. ADDRESS "" means 127.0.0.1. TOKEN, READ_ONLY and QUIET are 0 or 1.
+ * GROUP is "-" for the page of one person, "" for that of the group's default remote, else the
+ * remote's name. */
 #include "features/web/command.h"
+#include "features/web/group_remote.h"
 #include "features/web/web.h"
 
 #include "lib/base/error.h"
@@ -235,13 +238,24 @@ static json_t *reruns(void *ctx, char *const *runs, GError **error)
 /* ---- the program ------------------------------------------------------------------------------
  */
 
-enum word { ORCH, VERSION, STORE, ADDRESS, PORT, TOKEN, READ_ONLY, QUIET, RECIPES };
+enum word { ORCH, VERSION, STORE, ADDRESS, PORT, TOKEN, READ_ONLY, QUIET, GROUP, RECIPES };
+
+static void warn(const char *text)
+{
+    g_autofree char *plain = orch_text_plain(g_strdup(text));
+    fprintf(stderr, "orch: warning: nothing is pulled: %s\n", plain);
+}
 
 static void end_with(const GError *error)
 {
     g_autofree char *message = orch_text_plain(g_strdup(error->message));
     fprintf(stderr, "orch: %s\n", message);
     exit(error->code == ORCH_ERROR_USAGE ? 2 : 3);
+}
+
+static json_t *group_standing(void *group, GError **error)
+{
+    return orch_web_group_standing(group, error);
 }
 
 int main(int argc, char **argv)
@@ -252,6 +266,9 @@ int main(int argc, char **argv)
     }
     char **words = argv + 1;
     struct web_command request = {words[ORCH], words[STORE], words + RECIPES};
+    const bool has_group = strcmp(words[GROUP], "-") != 0;
+    struct web_group group = {.command = request, .remote = words[GROUP]};
+    g_mutex_init(&group.lock);
     const struct orch_web_options options = {
         .store_path = words[STORE],
         .who = orch_user_name(),
@@ -269,17 +286,25 @@ int main(int argc, char **argv)
         .difference = difference,
         .comparison = comparison,
         .reruns = reruns,
+        .group = has_group ? group_standing : NULL,
         .ctx = &request,
+        .group_ctx = &group,
     };
     g_autoptr(GError) error = NULL;
     struct orch_web *web = orch_web_new(&options, &error);
     if (!web)
         end_with(error);
+    group.is_quiet = orch_web_why_unchanged(web) != NULL;
+    if (has_group)
+        orch_web_group_pull(&group);
+    if (group.pull_problem && strcmp(words[QUIET], "1") != 0)
+        warn(group.pull_problem);
     printf("%s\n", orch_web_url(web));
     fflush(stdout);
     if (strcmp(words[QUIET], "1") != 0)
         fprintf(stderr, "the page of %s; Ctrl-C ends it\n", words[STORE]);
     orch_web_run(web);
     orch_web_free(web);
+    orch_web_group_clear(&group);
     return 0;
 }

@@ -462,6 +462,11 @@ struct orch_web *orch_web_new(const struct orch_web_options *options, GError **e
     return NULL;
 }
 
+const char *orch_web_why_unchanged(const struct orch_web *web)
+{
+    return web->guard.no_change;
+}
+
 const char *orch_web_url(const struct orch_web *web)
 {
     return web->url;

@@ -51,7 +51,11 @@ struct orch_web_options {
     /** The commands that make runs (keys, NULL-terminated) again, as 'orch show --rerun --json'
      * says it. As `difference`. */
     json_t *(*reruns)(void *ctx, char *const *runs, GError **error);
-    void *ctx;
+    /** How the store and the group's remote stand (group_remote.h). Called from worker threads.
+     * NULL: this page is of one person's store. Otherwise a change of another person's run is
+     * refused. */
+    json_t *(*group)(void *group_ctx, GError **error);
+    void *ctx, *group_ctx;
 };
 
 /** What can be done with a run: tag, untag, note, name, hide, show, cancel; ends with NULL. */
@@ -60,6 +64,8 @@ extern const char *const ORCH_WEB_VERBS[];
 /** Opens the store and listens. NULL with ORCH_ERROR_STORE, ORCH_ERROR_USAGE for an invalid
  * address, ORCH_ERROR_IO when the port is in use. Options and their texts are copied. */
 struct orch_web *orch_web_new(const struct orch_web_options *options, GError **error);
+/** Returns why the page does not change the store; NULL: it may. Borrowed. */
+const char *orch_web_why_unchanged(const struct orch_web *web);
 /** Returns the URL to open, with the token when there is one. Borrowed. */
 const char *orch_web_url(const struct orch_web *web);
 /** Serves until SIGINT or SIGTERM. */

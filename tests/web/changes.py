@@ -153,6 +153,25 @@ def views():
     expect("removed", status, 200)
 
 
+def group():
+    """One's own runs are changed, those of others are not, also beside one's own."""
+    runs = {}
+    for key, who in get("runs?columns=key,who&limit=100")["rows"]:
+        runs.setdefault(who, []).append(key)
+    others = [k for who, keys in runs.items() if who != "bob" for k in keys]
+    expect("members", (len(runs), len(runs["bob"])), (3, 2))
+    for what in ({"do": "tag", "text": "owned"}, {"do": "untag", "text": "owned"}, {"do": "note", "text": "owned"}, {"do": "name", "text": "owned"}, {"do": "hide"}, {"do": "show"}, {"do": "cancel"}):
+        for named in (others, [k[-8:] for k in others]):
+            status, _, body = post({**what, "runs": named})
+            answer = json.loads(body)
+            expect(f"{what['do']} of others", (status, answer["done"], len(answer["failed"])), (200, [], len(named)))
+            for failure in answer["failed"]:
+                expect("why", "changes only your own" in failure["message"], True)
+    status, _, body = post({"do": "tag", "text": "mine", "runs": [others[0], runs["bob"][0]]})
+    answer = json.loads(body)
+    expect("beside others", (status, answer["done"], [f["run"] for f in answer["failed"]]), (200, [runs["bob"][0]], [others[0]]))
+
+
 def refused(reason):
     run = keys()[0]
     status, _, body = post({"do": "tag", "runs": [run], "text": "owned"})
@@ -163,4 +182,4 @@ def refused(reason):
         sys.exit(f"not the reason '{reason}': {body} {why}")
 
 
-{"attacks": attacks, "allowed": allowed, "cancel": cancel, "views": views, "refused": lambda: refused(sys.argv[3])}[sys.argv[1]]()
+{"attacks": attacks, "allowed": allowed, "cancel": cancel, "views": views, "group": group, "refused": lambda: refused(sys.argv[3])}[sys.argv[1]]()

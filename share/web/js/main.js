@@ -11,13 +11,14 @@ const PAGES = [
   {name: 'explore', title: 'Explore', load: () => import('./explore.js')},
   {name: 'forecast', title: 'Forecast', load: () => import('./forecast.js')},
   {name: 'coverage', title: 'Coverage', load: () => import('./coverage.js')},
+  {name: 'group', title: 'Group', load: () => import('./group.js')},
   {name: 'reports', title: 'Reports', load: () => import('./reports.js')},
   {name: 'run', title: 'Run', hidden: true, load: () => import('./run.js')},
 ];
 
 // what charts need, asked for before the page that asks for it is read
 const OF_CHARTS = ['js/chart.js', 'js/palette.js', 'vendor/uplot/uPlot.esm.js'];
-const PLAIN = ['runs', 'coverage'];
+const PLAIN = ['runs', 'coverage', 'group'];
 
 let leave = null, shown = null, turn = 0;
 
@@ -72,6 +73,7 @@ async function head() {
   const store = document.getElementById('store');
   put(store, label);
   store.title = label;
+  if (!about.has_group) document.querySelector('nav a[data-page=group]')?.remove();
   if (!about.has_reports) document.querySelector('nav a[data-page=reports]')?.remove();
 }
 

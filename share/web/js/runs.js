@@ -48,15 +48,16 @@ export async function show(root, page) {
     return first;
   }
 
-  await readFields();
+  const [server] = await Promise.all([about().catch(() => null), readFields()]);
   const filter = filterBox(q.where ?? '', (text) => { if (text !== (q.where ?? '')) { whole = false; change({where: text}); } }, names, fields);
   const count = el('span', {class: 'dim', id: 'count'});
   const actions = actionBar({selected: () => [...chosen], columns: () => (columns().includes('key') ? columns() : ['key', ...columns()]), clear: () => select([], false, true),
     changed: (verb) => { if (verb === 'hide') select([], false, true); forgetFields(); grid?.renew(); }});
   const fresh = el('button', {type: 'button', hidden: true, onclick: () => { forgetFields(); draw(); }});
+  const member = el('span', {hidden: true});
   const strip = el('div', {class: 'live-strip'}), place = el('div');
   add(root, strip, el('div', {class: 'row top'}, filter.root, groupBox(), columnBox()),
-    el('div', {class: 'row'}, count, fresh, foldBox(), link('explore', {where: q.where}, 'plot parameters against results')), actions.root, place);
+    el('div', {class: 'row'}, member, count, fresh, foldBox(), link('explore', {where: q.where}, 'plot parameters against results')), actions.root, place);
 
   function foldBox() {
     const box = el('input', {type: 'checkbox', id: 'fold', checked: q.fold !== '0', onchange: () => change({fold: box.checked ? '' : '0'})});
@@ -114,7 +115,7 @@ export async function show(root, page) {
     const width = (name) => name === 'wall_s' ? (rows.some((r) => r.cells[at('forecast_s')]) ? 128 : 92)
       : Math.max(columnOf(name, fields.names).width, ...rows.map((r) => name in KNOWN && name !== 'state' ? 0 : 7.2 * (r.texts[name]?.length ?? 0) + 26));
     const spark = sparks ? SPARK_WIDTH : 0;
-    if (!chosenColumns()) usual = fitting(suiting(), fields, width, spark, q.sort ? sorts().map((s) => s.name) : []);
+    if (!chosenColumns()) usual = fitting(suiting(), fields, width, spark, [...(q.sort ? sorts().map((s) => s.name) : []), ...(server?.has_group ? ['who'] : [])]);
     const shown = columns().map((name) => {
       const c = {...columnOf(name, fields.names), width: width(name)};
       if (name === 'key') return {...c, show: (row) => keyCell(row, key(row))};
@@ -262,7 +263,11 @@ export async function show(root, page) {
   };
   addEventListener('resize', onResize);
   await draw();
-  const server = await about().catch(() => null);
+  if (server?.has_group) {
+    const {memberBox} = await import('./member.js');
+    await memberBox(member, () => q.where ?? '', (where) => { whole = false; filter.input.value = where; change({where}); }).catch(() => {});
+    member.hidden = !member.childNodes.length;
+  }
   const stop = follow(null, {trials: (data) => {
     if (version && data.version && data.version !== version) {
       fresh.hidden = false;
