@@ -8,7 +8,7 @@ EVIL = "<script>document.title=1</script> eve"
 
 
 def lines():
-    return [[c.text for c in row.find_elements("css selector", "td, th")] for row in all_of("#view table tbody tr")]
+    return run("return [...document.querySelectorAll('#view table tbody tr')].map(r => [...r.cells].map(c => c.innerText))")
 
 
 go("#/group")
@@ -25,7 +25,9 @@ window(1280, True)
 shot("group-dark")
 window(1280)
 # a member's runs, and whose run is whose
-next(a for a in all_of("#view table a") if a.find_element("xpath", "ancestor::tr").text.startswith(EVIL)).click()
+# in one step, for the table is drawn anew when the store changes
+until("a member's runs", lambda: run("const row = [...document.querySelectorAll('#view table tbody tr')].find(r => r.textContent.startsWith(arguments[0]));"
+                                     "row?.querySelector('a').click(); return row !== undefined", EVIL))
 until("the runs of a member", lambda: rows() and text("#count").startswith("2 runs"))
 until("the member is chosen", lambda: Select(one("#member")).first_selected_option.text == EVIL)
 Select(one("#member")).select_by_visible_text("everybody")
