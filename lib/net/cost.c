@@ -231,6 +231,23 @@ static bool *kept_values(const struct orch_net *net, const struct orch_net_cost 
     return kept;
 }
 
+/* Norms of images whose outputs only additions read: no gradient needs these, and an addition may
+ * write its sum there. */
+static void find_unread_norms(const struct orch_net *net, struct orch_net_cost *costs)
+{
+    g_autofree int *readers = g_new0(int, net->nodes->len), *sums = g_new0(int, net->nodes->len);
+    for (guint i = 0; i < net->nodes->len; i++) {
+        const struct orch_net_node *node = orch_net_node(net, (int)i);
+        for (int k = 0; k < node->input_count; k++) {
+            readers[node->inputs[k]]++;
+            sums[node->inputs[k]] += node->op == ORCH_NET_ADD;
+        }
+    }
+    for (guint i = 0; i < net->nodes->len; i++)
+        costs[i].is_in_place |= orch_net_node(net, (int)i)->op == ORCH_NET_BATCHNORM2D &&
+                                readers[i] > 0 && readers[i] == sums[i];
+}
+
 struct orch_net_cost *orch_net_costs(const struct orch_net *net)
 {
     struct orch_net_cost *costs = g_new0(struct orch_net_cost, net->nodes->len);
@@ -242,6 +259,7 @@ struct orch_net_cost *orch_net_costs(const struct orch_net *net)
         costs[i].field_h = views[i].field[0];
         costs[i].field_w = views[i].field[1];
     }
+    find_unread_norms(net, costs);
     find_gradients(net, costs);
     return costs;
 }
@@ -422,7 +440,8 @@ struct orch_net_memory orch_net_memory(const struct orch_net *net,
                                        const struct orch_net_cost *costs, int64_t batch,
                                        int element_bytes, int states_per_weight, bool training)
 {
-    double kept = 0, widest = 0, trained = (double)orch_net_cost_sum(net, costs).trained;
+    double kept = 0, widest = 0, places = 0,
+           trained = (double)orch_net_cost_sum(net, costs).trained;
     double frozen = (double)orch_net_params(net) - trained;
     g_autofree bool *needed = frozen > 0 ? kept_values(net, costs) : NULL;
     for (guint i = 0; i < net->nodes->len; i++) {
@@ -431,6 +450,8 @@ struct orch_net_memory orch_net_memory(const struct orch_net *net,
         for (int j = 0; j < node->input_count; j++)
             flow += (double)costs[node->inputs[j]].activations;
         kept += costs[i].is_in_place || (needed && !needed[i]) ? 0 : here;
+        if (node->op == ORCH_NET_MAXPOOL2D && costs[i].learns)
+            places += here;
         widest = MAX(widest, flow);
     }
     double element = (double)element_bytes * (double)batch;
@@ -439,8 +460,8 @@ struct orch_net_memory orch_net_memory(const struct orch_net *net,
     m.optimizer = training ? 4 * trained * states_per_weight : 0;
     /* with frozen layers there is no more kept than they need once */
     m.activations = (!training ? widest : needed ? kept + widest : kept) * element;
-    if (training)
-        m.activations += loss_bytes(net, element_bytes) * (double)batch;
+    if (training) /* of the greatest of each window its place is kept, in 64 bits */
+        m.activations += (8 * places + loss_bytes(net, element_bytes)) * (double)batch;
     m.total = m.weights + m.gradients + m.optimizer + m.activations;
     return m;
 }

@@ -65,9 +65,10 @@ struct orch_net_memory { /* bytes, while training a batch */
  * states; activations are those that some gradient needs. `element_bytes` of activations is 4
  * (fp32) or 2; weights, gradients and the optimizer's `states_per_weight` (0 SGD, 1 momentum, 2
  * Adam) are fp32. Activations are all outputs that the backward pass needs, including the input,
- * except in-place ones (ReLU after a convolution, norm or sum), and what a loss makes of the
- * outputs, which is much for a vocabulary at each token. Without `training`: the weights, and the
- * largest input plus output of a layer. */
+ * except in-place ones (ReLU after a convolution, norm or sum; a norm that is only added to, as its
+ * memory takes the sum), the places of a pool's greatest values in 64 bits, and what a loss makes
+ * of the outputs, which is much for a vocabulary at each token. Without `training`: the weights,
+ * and the largest input plus output of a layer. */
 struct orch_net_memory orch_net_memory(const struct orch_net *net,
                                        const struct orch_net_cost *costs, int64_t batch,
                                        int element_bytes, int states_per_weight, bool training);

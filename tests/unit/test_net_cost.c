@@ -3,6 +3,7 @@
  * its ResNet-50 is Caffe's, with an addition for each output of a convolution that ours, without
  * biases, does not make), Simonyan and Zisserman 2014 (parameters without biases), GoogLeNet's 3b.
  */
+#include "lib/net/build.h"
 #include "lib/net/cost.h"
 #include "lib/net/published.h"
 
@@ -162,12 +163,40 @@ static void test_memory(void **state)
     orch_net_free(net);
 }
 
+/* A norm whose output is only added gives its memory to the sum; one before ReLU keeps its own. The
+ * places of a pool's greatest values are kept in 64 bits. */
+static void test_memory_of_residuals(void **state)
+{
+    (void)state;
+    struct orch_net_builder b;
+    orch_net_builder_init(&b, "small", "small", (struct orch_net_shape){3, 8, 8}, 10);
+    const struct orch_conv conv = {.out = 4, .kernel = 3, .stride = 1, .pad = 1};
+    int pool = orch_net_conv(&b, 0, conv, "a");
+    pool = orch_net_relu(&b, orch_net_batchnorm(&b, pool, "an"));
+    pool = orch_net_maxpool(&b, pool, 2, 2, 0);
+    int branch = orch_net_batchnorm(&b, orch_net_conv(&b, pool, conv, "b"), "bn");
+    int sum = orch_net_flatten(&b, orch_net_relu(&b, orch_net_add(&b, branch, pool)));
+    orch_net_linear(&b, sum, 10, 0, "c");
+    struct orch_net *net = orch_net_builder_finish(&b, NULL);
+    assert_non_null(net);
+    g_autofree struct orch_net_cost *costs = orch_net_costs(net);
+    struct orch_net_memory m = orch_net_memory(net, costs, 2, 4, 1, true);
+    /* input, convolution and norm, pool, convolution, sum, scores; places; loss */
+    double values = 192 + 2 * 256 + 64 + 64 + 64 + 10;
+    assert_true(m.activations == 2 * (4 * values + 8 * 64 + 8 * 10));
+    orch_net_free(net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lu2017),   cmocka_unit_test(test_published),
-        cmocka_unit_test(test_workings), cmocka_unit_test(test_inception_module),
-        cmocka_unit_test(test_fields),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_lu2017),
+        cmocka_unit_test(test_published),
+        cmocka_unit_test(test_workings),
+        cmocka_unit_test(test_inception_module),
+        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory_of_residuals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
