@@ -81,6 +81,19 @@ static void print_shares(struct orch_cli *cli, const struct orch_expansion *expa
     }
 }
 
+/* Says once for each experiment that its rule does not see trials that run on a cluster. */
+static void print_rules(struct orch_cli *cli, const struct orch_expansion *expansion)
+{
+    for (guint i = 0; i < expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
+        if (experiment->search && experiment->search->stop)
+            orch_cli_info(cli,
+                          "experiment '%s' has a rule that stops trials early (stop), which has no "
+                          "effect on submitted ones: they run to their end",
+                          experiment->name);
+    }
+}
+
 static json_t *array_json(const struct orch_slurm_array *array)
 {
     const struct orch_slurm_request *r = &array->request;
@@ -134,8 +147,10 @@ static int submit(struct orch_cli *cli, struct orch_plan *plan,
         print_json(plan, &submission);
     else if (ok || submission.submitted)
         print(cli, &submission, request->limits);
-    if (submission.submitted)
+    if (submission.submitted) {
         print_shares(cli, plan->expansion);
+        print_rules(cli, plan->expansion);
+    }
     int status = ok ? status_of(&submission, request) : -1;
     orch_slurm_submission_clear(&submission);
     return status;

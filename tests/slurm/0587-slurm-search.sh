@@ -80,7 +80,9 @@ same "$(json runs.#)" 10
 recipe 'trials: 14, until: 100'
 submit 4
 says '4 trials are not needed: the search is over'
-recipe 'trials: 14'
+says_not 'stops trials early'
+recipe 'trials: 14, stop: median'
 submit 4 --json
+says "experiment 'tune' has a rule that stops trials early (stop), which has no effect on submitted ones"
 same "$(json submitted) $(json done_before) $(json unchosen) $(json not_needed)" '4 10 0 0'
 ok orch db check
