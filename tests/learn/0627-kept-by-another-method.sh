@@ -1,24 +1,7 @@
 # A predictor that another method trained would be off by what changed: trained again if it came of itself, else refused with what to do.
 . "$(dirname "$0")/../cli/lib.sh"
-cat >fake.plugin <<'Y'
-plugin: fake
-version: 1.0.0
-about: a training whose time follows a law
-command: [sh, "-c", "for i in 1 2 3; do awk -v b=${batch} -v r=${jitter} 'BEGIN {printf \"step_time %.9f\\n\", (0.004 + b * 0.0005) * r}'; done"]
-metrics_from: lines
-parameters:
-  batch: {type: int, default: 16, help: images}
-  jitter: {type: real, default: 1.0, help: factor}
-metrics:
-  step_time: {unit: s, better: min, step: step, help: time}
-cost: {network: resnet20, precision: fp32, framework: "none 1", input: 3x32x32, classes: "10", images: "1000", batch: "${batch}", workers: "1", epochs: "1", training: "true"}
-Y
-cat >f.recipe <<'Y'
-format: 1
-recipe: f
-experiments:
-  f: { plugin: ./fake.plugin, sweep: { batch: [8, 12, 16, 32, 48, 64, 96], jitter: [0.99, 1.01] } }
-Y
+. "$(dirname "$0")/fake_training.sh"
+fake_training resnet20 3x32x32 0.0005
 ok orch run f.recipe --no-progress
 ok orch predictor rows --json
 gpu=$(json rows.0.gpu)

@@ -1,5 +1,6 @@
 # The work that --explain shows, and that a predictor learns from, is that of the asked input, not of the network's usual one.
 . "$(dirname "$0")/../cli/lib.sh"
+. "$(dirname "$0")/../learn/fake_training.sh"
 # gmacs SIZE: multiply-adds of an image in 10^9, of 'orch predict --explain' and of 'orch net show'
 check() { # SIZE OPTION...
     size=$1
@@ -15,25 +16,7 @@ P
 }
 for size in 32 64 224; do check $size --gpu V100 --precision fp32; done
 # a predictor of runs with images of 64 x 64, asked for them and for others
-cat >fake.plugin <<'Y'
-plugin: fake
-version: 1.0.0
-about: a training whose time follows a law
-command: [sh, "-c", "for i in 1 2 3; do awk -v b=${batch} -v r=${jitter} 'BEGIN {printf \"step_time %.9f\\n\", (0.004 + b * 0.0009) * r}'; done"]
-metrics_from: lines
-parameters:
-  batch: {type: int, default: 16, help: images}
-  jitter: {type: real, default: 1.0, help: factor}
-metrics:
-  step_time: {unit: s, better: min, step: step, help: time}
-cost: {network: resnet50, precision: fp32, framework: "none 1", input: 3x64x64, classes: "10", images: "1000", batch: "${batch}", workers: "1", epochs: "1", training: "true"}
-Y
-cat >f.recipe <<'Y'
-format: 1
-recipe: f
-experiments:
-  f: { plugin: ./fake.plugin, sweep: { batch: [8, 12, 16, 32, 48, 64, 96], jitter: [0.99, 1.01] } }
-Y
+fake_training resnet50 3x64x64 0.0009
 ok orch run f.recipe --no-progress
 ok orch predictor rows --json
 printf 'gpus:\n  - { name: "%s", like: T4 }\n' "$(json rows.0.gpu)" >hardware.yaml
