@@ -16,7 +16,7 @@ experiments:
       opt: [sgd, adam]
       lr: loguniform(1e-4, 1)
       momentum: uniform(0, 1) if opt = sgd
-    objective: { metric: min loss, trials: $1, stop: "median(warmup=3, startup=3)" }
+    objective: { metric: min loss, trials: $1, stop: "asha(min=3, factor=3)" }
 R
 }
 mkdir hub
