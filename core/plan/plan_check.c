@@ -119,6 +119,12 @@ static void refuse(struct orch_plan_item *item, const GError *problem)
                         : g_strdup(problem->message);
 }
 
+/* The recipe's file; NULL when there is none. */
+static const char *place_of(const struct orch_plan *plan)
+{
+    return plan->expansion->is_ad_hoc ? NULL : plan->expansion->path;
+}
+
 /* Adds what the plugin warns of, once for an experiment. */
 static void add_warnings(const struct orch_plan *plan, const struct orch_plan_item *item,
                          GHashTable *said, struct orch_diags *diags)
@@ -127,8 +133,8 @@ static void add_warnings(const struct orch_plan *plan, const struct orch_plan_it
     for (guint i = 0; i < item->warnings->len; i++) {
         const char *text = item->warnings->pdata[i];
         if (g_hash_table_add(said, g_strdup_printf("%p %s", (const void *)experiment, text)))
-            orch_diags_add(diags, true, plan->expansion->path, experiment->line, experiment->column,
-                           NULL, "experiment '%s': %s", experiment->name, text);
+            orch_diags_add(diags, true, place_of(plan), experiment->line, experiment->column, NULL,
+                           "experiment '%s': %s", experiment->name, text);
     }
 }
 
@@ -148,9 +154,9 @@ bool orch_plan_check_items(struct orch_plan *plan, struct orch_diags *diags)
             refuse(item, problem);
         } else if (!orch_cell_is_open(item->cell) || problem->code != ORCH_ERROR_RECIPE ||
                    !accepts_some(plan, item)) {
-            orch_diags_add(diags, false, plan->expansion->path, experiment->line,
-                           experiment->column, NULL, "experiment '%s': %s", experiment->name,
-                           problem->message);
+            g_autofree char *what = orch_error_what(problem);
+            orch_diags_add(diags, false, place_of(plan), experiment->line, experiment->column,
+                           orch_error_hint(problem), "experiment '%s': %s", experiment->name, what);
             if (problem->code == ORCH_ERROR_PLUGIN)
                 orch_diags_set_code(diags, ORCH_ERROR_PLUGIN);
         }

@@ -2,6 +2,7 @@
 #include "core/recipe/ad_hoc.h"
 
 #include "core/recipe/command_words.h"
+#include "lib/base/diag.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -224,18 +225,64 @@ static GString *recipe_text(const struct orch_ad_hoc *wish, const char *name, co
     return recipe;
 }
 
-static struct orch_expansion *expand_text(const GString *recipe, const char *folder,
+/* The words with commas; NULL when there are none. The caller frees. */
+static char *joined(const char *const *words)
+{
+    GString *out = words && words[0] ? g_string_new(words[0]) : NULL;
+    for (int i = 1; out && words[i]; i++)
+        g_string_append_printf(out, ",%s", words[i]);
+    return out ? g_string_free(out, FALSE) : NULL;
+}
+
+/* The option that wrote a line of the recipe, as "--stop asha"; NULL for any other line. The caller
+ * frees. */
+static char *option_of_line(const struct orch_ad_hoc *wish, const char *line)
+{
+    g_autofree char *inputs = joined(wish->inputs), *resources = joined(wish->resources);
+    const struct {
+        const char *key, *option, *value;
+    } rows[] = {{"metric:", "search", wish->search},   {"sampler:", "sampler", wish->sampler},
+                {"until:", "until", wish->until},      {"stop:", "stop", wish->stop},
+                {"repeat:", "repeat", wish->repeat},   {"inputs:", "inputs", inputs},
+                {"resources:", "resources", resources}};
+    const char *start = line + strspn(line, " ");
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        if (rows[i].value && g_str_has_prefix(start, rows[i].key))
+            return g_strdup_printf("--%s %s", rows[i].option, rows[i].value);
+    return NULL;
+}
+
+/* Names options in findings from the `first` on, since nobody has the recipe's file. */
+static void name_options(const struct orch_ad_hoc *wish, const GString *recipe, const char *path,
+                         struct orch_diags *diags, guint first)
+{
+    g_auto(GStrv) lines = g_strsplit(recipe->str, "\n", -1);
+    for (guint i = first; i < diags->items->len; i++) {
+        struct orch_diag *diag = diags->items->pdata[i];
+        if (g_strcmp0(diag->file, path) != 0)
+            continue;
+        g_free(diag->file);
+        diag->file = diag->line > 0 && diag->line <= (int)g_strv_length(lines)
+                         ? option_of_line(wish, lines[diag->line - 1])
+                         : NULL;
+        diag->line = 0;
+    }
+}
+
+static struct orch_expansion *expand_text(const struct orch_ad_hoc *wish, const GString *recipe,
                                           struct orch_plugins *plugins, const GPtrArray *settings,
                                           struct orch_diags *diags)
 {
+    guint first = diags->items->len;
     g_autofree const char **fixed = orch_command_settings_options(settings, false);
     g_autofree const char **swept = orch_command_settings_options(settings, true);
     const struct orch_recipe_options options = {
         .settings = fixed, .sweeps = swept, .is_ad_hoc = true};
-    g_autofree char *here = folder ? g_strdup(folder) : g_get_current_dir();
+    g_autofree char *here = wish->folder ? g_strdup(wish->folder) : g_get_current_dir();
     g_autofree char *path = g_build_filename(here, "try.recipe", NULL);
     struct orch_expansion *expansion =
         orch_recipe_expand_text(path, recipe->str, recipe->len, plugins, &options, diags);
+    name_options(wish, recipe, path, diags, first);
     if (expansion)
         expansion->is_ad_hoc = true;
     return expansion;
@@ -294,7 +341,7 @@ struct orch_expansion *orch_ad_hoc_expand(struct orch_store *store, struct orch_
     if (!manifest)
         return NULL;
     g_autoptr(GString) recipe = recipe_text(wish, name, manifest, command, resources);
-    struct orch_expansion *expansion = expand_text(recipe, wish->folder, plugins, settings, diags);
+    struct orch_expansion *expansion = expand_text(wish, recipe, plugins, settings, diags);
     if (expansion && masked) { /* the text is stored and shared */
         g_autoptr(GString) shown = recipe_text(wish, name, manifest, masked, resources);
         g_free(expansion->verbatim);

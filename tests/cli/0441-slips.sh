@@ -12,6 +12,18 @@ done
 fails 2 orch try -n -x v=1,1 -- python3 a.py '{v}'
 says 'has the value 1 twice'
 says_not try.recipe
+slip() { # slip TEXT OPTION...: a mistake in an option is at that option, for there is no recipe
+    fails 2 orch try "${@:2}" -- python3 a.py
+    says "$1"
+    says_not try.recipe
+}
+slip "at: --search val_acc" --search val_acc
+slip "at: --stop median(a=3)" --search 'max n' --stop 'median(a=3)'
+slip 'at: --sampler best' --search 'max n' --sampler best
+slip 'at: --until high' --search 'max n' --until high
+slip "at: --repeat auto(3)" --repeat 'auto(3)'
+slip 'at: --resources gpus=x' --resources gpus=x
+slip "'nofile' matches no file" --inputs nofile
 TMPDIR=/nonexistent _run orch try -- python3 a.py
 [ $status = 0 ] || {
     says TMPDIR
