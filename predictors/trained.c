@@ -32,6 +32,7 @@ void orch_trained_free(struct orch_trained *t)
     g_free(t->made);
     g_strfreev(t->columns);
     g_strfreev(t->sources);
+    g_strfreev(t->readings);
     if (t->known)
         g_ptr_array_unref(t->known);
     orch_learned_free(t->learned);
@@ -258,6 +259,7 @@ json_t *orch_trained_save(const struct orch_trained *t, enum orch_save_style sty
     json_object_set_new(o, "last_run", json_integer(t->last_run));
     json_object_set_new(o, "columns", save_texts(t->columns));
     json_object_set_new(o, "sources", save_texts(t->sources));
+    json_object_set_new(o, "readings", save_texts(t->readings));
     json_object_set_new(o, "automatic", json_boolean(t->is_automatic));
     json_object_set_new(o, "last_known_time", orch_json_finite(t->last_known));
     json_object_set_new(o, "ratio_of_specifications", orch_json_finite(t->ratio));
@@ -361,6 +363,7 @@ struct orch_trained *orch_trained_load(const json_t *saved, GError **error)
     struct orch_trained *t = g_new0(struct orch_trained, 1);
     t->columns = load_texts(json_object_get(saved, "columns"));
     t->sources = load_texts(json_object_get(saved, "sources"));
+    t->readings = load_texts(json_object_get(saved, "readings"));
     t->known = g_ptr_array_new_with_free_func(free_known);
     if (load_all(t, saved, error))
         return t;

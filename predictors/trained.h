@@ -34,6 +34,7 @@ struct orch_trained {
     size_t rows, run_rows; /* training rows, and those from runs; others are from data sets */
     int64_t last_run;      /* greatest local id of a run in the training rows */
     char **sources;        /* "runs", and names of data sets */
+    char **readings;       /* how data sets are understood, where their columns do not say it */
     bool is_automatic; /* trained on demand by a query; trained again when there are newer runs */
     bool is_outdated;  /* automatic, and kept by another method: read without what it knew */
     double last_known; /* baseline: mean relative error of the nearest measured time */

@@ -9,6 +9,7 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/devices/gpus.h"
+#include "predictors/batch_reading.h"
 #include "predictors/learn.h"
 #include "predictors/question_shape.h"
 
@@ -75,16 +76,31 @@ static void list_missing(struct orch_evaluation *e)
     }
 }
 
+static void rows_of_tables(const struct orch_evaluation_request *r, struct orch_csv *train,
+                           struct orch_csv *test, struct orch_evaluation *out, GError **error)
+{
+    struct orch_rows_options options = {.target = r->target, .drop = r->drop, .group = r->group};
+    char *reading = orch_batch_reading_apply(train, test);
+    out->train = orch_rows_of_table(train, &options, error);
+    options.like = out->train ? out->train->matrix : NULL;
+    out->test = out->train ? orch_rows_of_table(test, &options, error) : NULL;
+    if (out->train && reading)
+        g_ptr_array_add(out->train->notes, g_steal_pointer(&reading));
+    g_free(reading);
+}
+
 /* Reads both tables and checks that they can be used. False with an error; the caller clears in
  * both cases. */
 static bool evaluation_read(const struct orch_evaluation_request *r, struct orch_evaluation *out,
                             GError **error)
 {
-    struct orch_rows_options options = {.target = r->target, .drop = r->drop, .group = r->group};
     *out = (struct orch_evaluation){.missing = g_ptr_array_new()};
-    out->train = orch_rows_read(r->train, &options, error);
-    options.like = out->train ? out->train->matrix : NULL;
-    out->test = out->train ? orch_rows_read(r->test, &options, error) : NULL;
+    struct orch_csv *train = orch_csv_read(r->train, error);
+    struct orch_csv *test = train ? orch_csv_read(r->test, error) : NULL;
+    if (test)
+        rows_of_tables(r, train, test, out, error);
+    orch_csv_free(train);
+    orch_csv_free(test);
     if (!out->test || !check_tables(r, out, error))
         return false;
     list_missing(out);

@@ -63,11 +63,16 @@ static char *percent(double share)
     return isnan(share) ? g_strdup("-") : g_strdup_printf("%.1f %%", 100 * share);
 }
 
+static json_t *texts_json(char *const *texts)
+{
+    json_t *out = json_array();
+    for (int i = 0; texts[i]; i++)
+        json_array_append_new(out, json_string(texts[i]));
+    return out;
+}
+
 static json_t *trained_json(const struct orch_trained *t)
 {
-    json_t *sources = json_array();
-    for (int i = 0; t->sources[i]; i++)
-        json_array_append_new(sources, json_string(t->sources[i]));
     json_t *o = json_object();
     json_object_set_new(o, "name", json_string(t->name));
     json_object_set_new(o, "target", json_string(t->target));
@@ -75,7 +80,8 @@ static json_t *trained_json(const struct orch_trained *t)
     json_object_set_new(o, "made", json_string(t->made));
     json_object_set_new(o, "rows", json_integer((json_int_t)t->rows));
     json_object_set_new(o, "configurations", json_integer(t->known->len));
-    json_object_set_new(o, "sources", sources);
+    json_object_set_new(o, "sources", texts_json(t->sources));
+    json_object_set_new(o, "readings", texts_json(t->readings));
     json_object_set_new(o, "questions", orch_cli_learned_json(t->learned));
     json_object_set_new(o, "last_known_time", orch_json_finite(t->last_known));
     json_object_set_new(o, "ratio_of_specifications", orch_json_finite(t->ratio));
@@ -281,6 +287,8 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
             "configurations: %s\n  columns   %s",
             t->name, t->target, t->experiment ? " of experiment " : "",
             t->experiment ? t->experiment : "", t->made, t->rows, t->known->len, sources, columns);
+        for (int i = 0; t->readings[i]; i++)
+            orch_cli_print("  read      %s", t->readings[i]);
         orch_cli_learned_print(t->learned, cli->verbose ? ALL : MEMBERS);
         print_baselines(t);
     }

@@ -6,6 +6,7 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/devices/gpus.h"
+#include "predictors/batch_reading.h"
 
 #include <math.h>
 #include <string.h>
@@ -231,10 +232,14 @@ static void judge_groups(const struct orch_rows *rows, struct orch_learn_outcome
         orch_learn_source_fail(&out->source, NULL, "%s", error->message);
 }
 
-static void judge(const struct orch_csv *csv, const struct orch_report_item *item,
+static void judge(struct orch_csv *csv, const struct orch_report_item *item,
                   struct orch_learn_outcome *out)
 {
     g_autoptr(GError) error = NULL;
+    bool is_dataset = json_object_get(item->spec, "dataset");
+    char *reading = is_dataset ? orch_batch_reading_apply(csv, NULL) : NULL;
+    if (reading)
+        g_ptr_array_add(out->source.notes, reading);
     g_auto(GStrv) drop = orch_learn_texts(item->spec, "drop");
     struct orch_rows_options options = {
         .target = out->target, .drop = (const char *const *)drop, .group = out->hold_out};

@@ -93,6 +93,14 @@ static json_t *nearest_json(const struct orch_step_tiers *tiers,
     return out;
 }
 
+static json_t *readings_json(const struct orch_trained *t)
+{
+    json_t *out = json_array();
+    for (int i = 0; t && t->readings && t->readings[i]; i++)
+        json_array_append_new(out, json_string(t->readings[i]));
+    return out;
+}
+
 static json_t *learned_part(const struct orch_trained *t, const struct orch_rows *rows)
 {
     if (!t || !t->learned)
@@ -128,6 +136,7 @@ json_t *orch_step_tiers_explain(const struct orch_step_tiers *tiers,
                   orch_json_finite(step->own.update_s), "exposed_exchange_s",
                   orch_json_finite(step->exposed_s), "shift", orch_json_finite(prior->shift)));
     json_object_set_new(o, "learned", learned_part(t, rows));
+    json_object_set_new(o, "readings", readings_json(t));
     json_object_set_new(o, "features", features_json(rows));
     json_object_set_new(o, "nearest", nearest_json(tiers, ask));
     orch_rows_free(rows);

@@ -43,6 +43,12 @@ static void print_learned(const json_t *learned)
                    extrapolates ? "; extrapolation beyond the training rows" : "");
 }
 
+static void print_readings(const json_t *readings)
+{
+    for (size_t i = 0; i < json_array_size(readings); i++)
+        orch_cli_print("  %s", json_string_value(json_array_get(readings, i)));
+}
+
 static void print_features(const json_t *features)
 {
     printf("features of this configuration (without missing ones)\n");
@@ -85,6 +91,7 @@ void orch_cli_explain_show(const json_t *explanation)
 {
     print_analytical_model(json_object_get(explanation, "analytical_model"));
     print_learned(json_object_get(explanation, "learned"));
+    print_readings(json_object_get(explanation, "readings"));
     print_features(json_object_get(explanation, "features"));
     print_nearest(json_object_get(explanation, "nearest"));
 }

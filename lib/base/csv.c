@@ -24,6 +24,7 @@ struct orch_csv {
     GArray *fields;       /* struct field, header first, `width` per record */
     size_t width;         /* number of columns; 0 before the header is read */
     const char **columns; /* names of the header, NULL-terminated */
+    GStringChunk *set;    /* texts of replaced fields; NULL: none */
 };
 
 void orch_csv_free(struct orch_csv *csv)
@@ -33,6 +34,8 @@ void orch_csv_free(struct orch_csv *csv)
     g_free(csv->name);
     g_free(csv->text);
     g_free(csv->columns);
+    if (csv->set)
+        g_string_chunk_free(csv->set);
     if (csv->fields)
         g_array_free(csv->fields, TRUE);
     g_free(csv);
@@ -359,6 +362,16 @@ int orch_csv_line(const struct orch_csv *csv, size_t row)
 const char *orch_csv_text(const struct orch_csv *csv, size_t row, int column)
 {
     return field_at(csv, row, column)->text;
+}
+
+void orch_csv_set_real(struct orch_csv *csv, size_t row, int column, double value)
+{
+    char text[ORCH_REAL_CHARS];
+    struct field *field =
+        &g_array_index(csv->fields, struct field, (row + 1) * csv->width + (size_t)column);
+    if (!csv->set)
+        csv->set = g_string_chunk_new(1024);
+    field->text = g_string_chunk_insert(csv->set, orch_real_format(value, text));
 }
 
 static bool G_GNUC_PRINTF(5, 0)

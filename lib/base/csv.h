@@ -43,6 +43,8 @@ bool orch_csv_column(const struct orch_csv *csv, const char *column, int *out_in
 int orch_csv_line(const struct orch_csv *csv, size_t row);
 /** A field's text, borrowed; never NULL. */
 const char *orch_csv_text(const struct orch_csv *csv, size_t row, int column);
+/** Replaces a field by a number. Its place in messages stays. */
+void orch_csv_set_real(struct orch_csv *csv, size_t row, int column, double value);
 /** A field as a finite real, or as an integer (also "3.0"). */
 bool orch_csv_real(const struct orch_csv *csv, size_t row, int column, double *out, GError **error);
 bool orch_csv_int(const struct orch_csv *csv, size_t row, int column, int64_t *out, GError **error);
