@@ -80,6 +80,16 @@ static int compare_rows(gconstpointer a, gconstpointer b)
     return order ? order : g_strcmp0(x->experiment, y->experiment);
 }
 
+static void remark_late_notes(struct orch_join *join)
+{
+    if (join->late_notes)
+        g_ptr_array_add(join->receipt->remarks,
+                        g_strdup_printf("notes dated more than a day after this machine's clock: "
+                                        "%" G_GINT64_FORMAT "; until then any other note counts "
+                                        "as newer",
+                                        join->late_notes));
+}
+
 struct orch_receipt *orch_join_commit(struct orch_join *join, GError **error)
 {
     if (!orch_store_join_digests(join, error)) {
@@ -94,6 +104,7 @@ struct orch_receipt *orch_join_commit(struct orch_join *join, GError **error)
     for (guint i = 0; i < join->objects->len; i++) /* after the commit: copying can be slow */
         orch_store_join_objects(join, join->objects->pdata[i]);
     g_ptr_array_sort(join->receipt->rows, compare_rows);
+    remark_late_notes(join);
     struct orch_receipt *receipt = g_steal_pointer(&join->receipt);
     free_join(join);
     return receipt;
@@ -338,6 +349,8 @@ bool orch_join_note(struct orch_join *join, const struct orch_note *note, GError
                      : strcmp(note->kind, "restored") == 0   ? &receipt->restored
                                                              : &receipt->tombstones;
     *count += added(join);
+    if (note->made_ns > orch_now_ns() + STORE_AHEAD_S * INT64_C(1000000000))
+        join->late_notes += added(join);
     return true;
 }
 

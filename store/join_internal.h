@@ -15,7 +15,8 @@ struct orch_join {
     bool has_begun;   /* the set of runs has been changed; the fields below were read before that */
     int64_t last_run; /* the largest run id */
     int64_t apart_before;
-    GHashTable *apart; /* "KEY DIGEST\n" of each conflict that this join added */
+    int64_t late_notes; /* new notes that STORE_NOTE_TIME orders before all others */
+    GHashTable *apart;  /* "KEY DIGEST\n" of each conflict that this join added */
 };
 
 /** Artifact bytes beside another store. */

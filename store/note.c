@@ -86,7 +86,8 @@ static const char *rivals_of(const char *kind)
     return NULL;
 }
 
-/* The time of a new note: now, or later than all competing notes when the clock of one was fast. */
+/* The time of a new note: now, or later than all competing notes when the clock of one was fast.
+ * One that was too fast counts for nothing (STORE_NOTE_TIME). */
 static bool made_at(struct orch_store *store, const char *run_key, const char *kind, int64_t *out,
                     GError **error)
 {
@@ -98,12 +99,13 @@ static bool made_at(struct orch_store *store, const char *run_key, const char *k
     /* notes by others that have no effect on names and hiding are ignored */
     if (!orch_store_get_int(
             store, &last, 0, error,
-            "SELECT max(n.made) FROM note n JOIN run r ON r.key = n.target"
-            " WHERE n.target = ?1 AND instr(?2, n.kind) AND (n.kind IN ('tag', 'untag')"
-            " OR " STORE_TAKES_EFFECT("n", "r") ")",
+            "SELECT max(" STORE_NOTE_TIME(
+                "n") ") FROM note n JOIN run r ON r.key = n.target"
+                     " WHERE n.target = ?1 AND instr(?2, n.kind) AND (n.kind IN ('tag', 'untag')"
+                     " OR " STORE_TAKES_EFFECT("n", "r") ")",
             "tt", run_key, rivals))
         return false;
-    *out = MAX(*out, last < INT64_MAX ? last + 1 : last);
+    *out = MAX(*out, last + 1);
     return true;
 }
 
@@ -163,7 +165,8 @@ void orch_hidden_free(struct orch_hidden *hidden)
 struct orch_hidden *orch_store_hidden(struct orch_store *store, const char *run_key, GError **error)
 {
     sqlite3_stmt *s = orch_store_statement(
-        store, HIDING " ORDER BY n.public DESC, n.made DESC, n.key LIMIT 1", error);
+        store, HIDING " ORDER BY n.public DESC, " STORE_NOTE_TIME("n") " DESC, n.key LIMIT 1",
+        error);
     if (!s)
         return NULL;
     orch_store_bind(s, "t", run_key);

@@ -9,6 +9,7 @@
 
 struct view_options {
     bool pin, unpin, remove, is_public;
+    const char *of, *instead_of;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -17,6 +18,10 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct view_options, remove, FLAG, "remove", .help = "remove the view"),
     ORCH_OPTION(struct view_options, is_public, FLAG, "public",
                 .help = "share it with your runs (default: it stays in this store)"),
+    ORCH_OPTION(struct view_options, of, TEXT, "of", .value = "WHO",
+                .help = "pin, share or remove the view of this person (default: yours)"),
+    ORCH_OPTION(struct view_options, instead_of, TEXT, "instead-of", .value = "ADDRESS",
+                .help = "only if this is still the view's address ('': if there is none)"),
     {0}};
 
 static int list(struct orch_cli *cli, struct orch_store *store, GError **error)
@@ -38,47 +43,19 @@ static int list(struct orch_cli *cli, struct orch_store *store, GError **error)
     return ORCH_EXIT_OK;
 }
 
-/* The view of that name, or NULL. Borrowed from `views`. */
-static const struct orch_saved_view *find(const GPtrArray *views, const char *name)
-{
-    for (guint i = 0; i < views->len; i++) {
-        const struct orch_saved_view *view = views->pdata[i];
-        if (strcmp(view->name, name) == 0)
-            return view;
-    }
-    return NULL;
-}
-
-/* Saves a view, or pins it (`address` NULL). What is not said stays: whether it is pinned, and
- * whether the user shares it. */
-static bool save(struct orch_store *store, const char *name, const char *address,
-                 const struct view_options *o, GError **error)
-{
-    g_autoptr(GPtrArray) views = orch_store_views(store, error);
-    const struct orch_saved_view *before = views ? find(views, name) : NULL;
-    if (!views)
-        return false;
-    if (!before && !address) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch view' lists the saved views",
-                       "there is no view '%s'", name);
-        return false;
-    }
-    const bool is_shared =
-        before && before->is_public && orch_who_is_same(before->who, orch_user_name());
-    return orch_store_view_save(store, name, address ? address : before->address,
-                                o->pin || (before && before->is_pinned && !o->unpin),
-                                o->is_public || is_shared, error);
-}
-
 static bool options_fit(const struct orch_cli *cli, const struct view_options *o, GError **error)
 {
     const bool has_address = cli->arg_count == 2;
-    const char *wrong = !cli->arg_count && cli->given->len && (o->pin || o->unpin || o->remove)
+    const char *wrong = !cli->arg_count && cli->given->len &&
+                                (o->pin || o->unpin || o->remove || o->is_public || o->of)
                             ? "which view? name it"
                         : o->pin && o->unpin ? "options '--pin' and '--unpin' exclude each other"
-                        : o->remove && (o->pin || o->unpin || has_address)
+                        : o->remove && (o->pin || o->unpin || o->is_public || has_address)
                             ? "option '--remove' stands alone with the name"
-                        : cli->arg_count == 1 && !o->remove && !o->pin && !o->unpin
+                        : o->of && has_address ? "option '--of' is for views without a new address"
+                        : o->instead_of && !has_address && !o->remove
+                            ? "option '--instead-of' needs the new address, or '--remove'"
+                        : cli->arg_count == 1 && !o->remove && !o->pin && !o->unpin && !o->is_public
                             ? "a view has a name and an address"
                             : NULL;
     if (wrong)
@@ -98,12 +75,18 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     if (!name)
         return list(cli, store, error);
-    const bool ok = o->remove
-                        ? orch_store_view_save(store, name, NULL, false, false, error)
-                        : save(store, name, cli->arg_count == 2 ? cli->args[1] : NULL, o, error);
-    if (ok)
+    const struct orch_view_change change = {
+        name,          o->of,    cli->arg_count == 2 ? cli->args[1] : NULL,
+        o->instead_of, o->pin,   o->unpin,
+        o->is_public,  o->remove};
+    g_autofree char *before = NULL;
+    if (!orch_store_view_change(store, &change, &before, error))
+        return -1;
+    if (before && change.address && strcmp(before, change.address) != 0)
+        orch_cli_info(cli, "view '%s' is saved in place of '%s'", name, before);
+    else
         orch_cli_info(cli, "view '%s' is %s", name, o->remove ? "removed" : "saved");
-    return ok ? ORCH_EXIT_OK : -1;
+    return ORCH_EXIT_OK;
 }
 
 const struct orch_command ORCH_COMMAND_VIEW = {
@@ -118,7 +101,10 @@ const struct orch_command ORCH_COMMAND_VIEW = {
         "A view is what stands behind the address of a page of 'orch serve', from '#/' on: its "
         "filter, columns, runs and ranges. Saved under a name it is in the page's list of "
         "views, and pinned at the top of every page. Views stay in this store, and with "
-        "--public travel with your runs. A name means its newest view.",
+        "--public travel with your runs. A name means your own view, or else the only one of that "
+        "name; --of WHO names that of a colleague. To pin or remove a colleague's view changes "
+        "this store alone; to share it makes one of your own. --instead-of refuses to replace a "
+        "view that somebody, or another window, has saved in the meantime.",
     .examples = "  orch view                              # list the saved views\n"
                 "  orch view best '#/runs?where=val_acc%3E0.9' --pin\n"
                 "  orch view best --remove",

@@ -181,7 +181,7 @@ static bool change(void *ctx, const char *verb, const char *run, const char *tex
     return false;
 }
 
-static bool view(void *ctx, const char *verb, const char *name, const char *address, GError **error)
+static bool view(void *ctx, const struct orch_web_view *view, GError **error)
 {
     static const struct {
         const char *verb, *option;
@@ -192,19 +192,23 @@ static bool view(void *ctx, const char *verb, const char *name, const char *addr
                 {"view-remove", "--remove"}};
     const struct web_command *request = ctx;
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-        if (strcmp(rows[i].verb, verb) != 0)
+        if (strcmp(rows[i].verb, view->verb) != 0)
             continue;
         g_autoptr(GPtrArray) words = orch_web_command_words("view", rows[i].option);
         g_ptr_array_add(words, g_strdup("--quiet"));
         g_ptr_array_add(words, g_strdup_printf("--db=%s", request->db));
+        if (view->of)
+            g_ptr_array_add(words, g_strdup_printf("--of=%s", view->of));
+        if (view->instead_of)
+            g_ptr_array_add(words, g_strdup_printf("--instead-of=%s", view->instead_of));
         g_ptr_array_add(words, g_strdup("--"));
-        g_ptr_array_add(words, g_strdup(name));
-        if (address)
-            g_ptr_array_add(words, g_strdup(address));
+        g_ptr_array_add(words, g_strdup(view->name));
+        if (view->address)
+            g_ptr_array_add(words, g_strdup(view->address));
         g_autofree char *said = orch_web_command_run(request, words, error);
         return said != NULL;
     }
-    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "nothing can be done by '%s'", verb);
+    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "nothing can be done by '%s'", view->verb);
     return false;
 }
 

@@ -15,6 +15,16 @@
 
 struct orch_web;
 
+/** What is to become of a view. */
+struct orch_web_view {
+    const char *verb; /* view-save, view-share, view-pin, view-unpin, view-remove */
+    const char *name;
+    const char *address;    /* only with view-save */
+    const char *of;         /* whose view it is; NULL: one's own */
+    const char *instead_of; /* with view-save and view-remove: the address that the page knows of it
+                               ("": there is none); NULL: any */
+};
+
 struct orch_web_options {
     const char *store_path;
     const char *who;     /* the user whose runs are "mine"; or NULL */
@@ -37,11 +47,8 @@ struct orch_web_options {
     /** Carries out a change (`verb`: one of ORCH_WEB_VERBS) of a run. `text` is NULL where the verb
      * needs none. Called from worker threads. NULL: nothing can be changed. */
     bool (*change)(void *ctx, const char *verb, const char *run, const char *text, GError **error);
-    /** Saves, pins or removes a view of the page, as 'orch view' does. `verb`: view-save,
-     * view-share, view-pin, view-unpin, view-remove; `address` only with the first two. As
-     * `change`. */
-    bool (*view)(void *ctx, const char *verb, const char *name, const char *address,
-                 GError **error);
+    /** Changes a view of the page, as 'orch view' does. As `change`. */
+    bool (*view)(void *ctx, const struct orch_web_view *view, GError **error);
     /** How two runs differ, as 'orch diff --json --source' says it. Called from worker threads. New
      * reference; NULL with an error. The callback is NULL when it is not known. */
     json_t *(*difference)(void *ctx, const char *a, const char *b, GError **error);

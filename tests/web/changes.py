@@ -142,7 +142,7 @@ def views():
         expect_refusal(f"view with {headers}", post(view, headers), 401)
     expect_refusal("view of another site", post(view, ("Origin: http://evil.example", COOKIE, KEY, json_type)), 403)
     for wrong in ({"address": "javascript:alert(1)"}, {"address": "http://evil.example"}, {"address": ""}, {"address": None}, {"address": "--remove"}, {"name": ""}, {"name": None}, {"name": 7},
-                  {"name": "a\nb"}, {"name": "x" * 101}, {"do": "view-"}, {"do": "view-pin"}, {"do": "view-eat"}, {"do": "view-remove", "name": "nothing", "address": None}):
+                  {"name": "a\nb"}, {"name": "x" * 101}, {"do": "view-"}, {"do": "view-pin"}, {"do": "view-eat"}, {"do": "view-share"}, {"of": "ada"}, {"do": "view-pin", "address": None, "instead_of": "#/runs"}, {"instead_of": "#/live"}, {"do": "view-remove", "name": "nothing", "address": None}):
         expect_refusal(f"view {wrong}", post({k: v for k, v in {**view, **wrong}.items() if v is not None}), 400)
     status, _, body = post(view)
     expect("saved", (status, json.loads(body)), (200, {"done": ["page"]}))

@@ -2,7 +2,7 @@
 """Walks the list of saved views; see 0621-page-views.sh for those that are there."""
 from selenium.webdriver.common.keys import Keys
 
-from walk import all_of, browser, end, expect, go, one, press, rows, shot, text, until, window
+from walk import all_of, browser, end, expect, go, one, press, rows, run, shot, text, until, window
 
 
 def names():
@@ -49,6 +49,22 @@ opened()
 shot("views-dark")
 one("[aria-label=\"remove 'by <rate>'\"]").click()
 until("gone", lambda: names() == ["mine", "page"] and not all_of("#pinned a"))
+# another window saves a view of that name in the meantime: the first attempt says so, the next one replaces it
+def saves(name):
+    one("#save-view").click()
+    until("the question", lambda: one("dialog #ask-name"))
+    press(name, Keys.ENTER)
+
+
+run("import('/js/api.js').then((m) => m.change({do: 'view-save', name: 'race', address: '#/forecast', instead_of: ''}))")
+until("the other window's", lambda: "#/forecast" in run("return fetch('/api/v1/views').then((r) => r.json()).then((a) => a.views.filter((v) => v.name === 'race').map((v) => v.address))"))
+saves("race")
+until("refused", lambda: "saved elsewhere" in text("#status") and "save again" in text("#status"))
+expect("not replaced", one("#view-list a[href='#/forecast']").text, "race")
+saves("race")
+until("replaced", lambda: not all_of("#view-list a[href='#/forecast']"))
+one("[aria-label=\"remove 'race'\"]").click()
+until("gone again", lambda: names() == ["mine", "page"])
 # the keyboard: Escape closes, and the focus stays
 one("#views summary").send_keys(Keys.ESCAPE)
 until("closed", lambda: not one("#views").get_attribute("open"))
