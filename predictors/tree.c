@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Trees grow level by level. The jobs of a level are distributed over all threads: a job fills the
- * histogram of one column for the smaller of two siblings, subtracts it from the parent's to get
- * the larger one's, and searches the best split of both. Nodes with few rows, and all nodes if each
- * split considers a small share of the features, keep no histogram; they use a scratch histogram
- * that is cleared bin by bin.
+ * histograms of a group of columns for the smaller of two siblings, subtracts them from the
+ * parent's to get the larger one's, and searches the best splits of both. Columns are filled
+ * together since one row after the other mostly falls into the same few bins of a column: sums of
+ * different columns do not wait for one another. Nodes with few rows, and all nodes if each split
+ * considers a small share of the features, keep no histogram; they use a scratch histogram that is
+ * cleared bin by bin.
  */
 #include "predictors/tree.h"
 
@@ -47,7 +49,7 @@ struct task {
     size_t begin, end; /* of index */
     packed all;
     double low, high;   /* bounds of its leaves, from monotone splits above */
-    packed *histograms; /* of all columns; NULL if not kept */
+    packed *histograms; /* of all groups of columns; NULL if not kept */
     int smaller; /* task whose histograms are subtracted from the parent's to get these; -1: none */
     struct split best;
     struct split *found; /* best by column if columns are separate jobs, else NULL */
@@ -62,7 +64,7 @@ struct grower {
     packed *sorted, *scratch_sorted; /* in the order of index */
     GPtrArray *unused_histograms;    /* packed *: unused histograms of all columns, for reuse */
     GArray *level;                   /* struct task */
-    int cols;
+    int cols, groups;                /* of columns */
 };
 
 /* ---- one column --------------------------------------------------------------------------------
@@ -193,6 +195,24 @@ static void fill(const struct grower *w, const struct task *t, int c, packed *ou
         out[bins[w->index[i]]] += w->sorted[i];
 }
 
+/* The histograms of a group's columns, BINS apart. */
+static void fill_group(const struct grower *w, const struct task *t, int group, packed *out)
+{
+    const uint64_t *words = w->bins->groups + (size_t)group * w->bins->rows;
+    for (int k = 0; k < ORCH_BIN_GROUP; k++) {
+        int c = group * ORCH_BIN_GROUP + k;
+        memset(out + (size_t)k * BINS, 0,
+               sizeof *out * (size_t)(c < w->cols ? w->bins->counts[c] : 1));
+    }
+    for (size_t i = t->begin; i < t->end; i++) {
+        uint64_t word = words[w->index[i]];
+        packed p = w->sorted[i];
+#pragma GCC unroll 8
+        for (int k = 0; k < ORCH_BIN_GROUP; k++)
+            out[(size_t)k * BINS + (uint8_t)(word >> (8 * k))] += p;
+    }
+}
+
 /* For few rows. `clear` must be all 0 and is all 0 again on return. */
 static void search_sparse(const struct grower *w, const struct task *t, int c, packed *clear,
                           struct split *best)
@@ -232,7 +252,7 @@ static packed *take_histograms(struct grower *w)
 {
     if (w->unused_histograms->len)
         return g_ptr_array_steal_index_fast(w->unused_histograms, w->unused_histograms->len - 1);
-    return g_new(packed, (size_t)w->cols * BINS);
+    return g_new(packed, (size_t)w->groups * ORCH_BIN_GROUP * BINS);
 }
 
 static void give_histograms(struct grower *w, packed *histograms)
@@ -289,24 +309,28 @@ static void search_single_thread(const struct grower *w, struct task *t, packed 
     }
 }
 
-/* Searches column c of a task with histograms and of its smaller sibling. */
-static void search_column(const struct grower *w, struct task *t, int c)
+/* Searches a group of columns of a task with histograms and of its smaller sibling. */
+static void search_group(const struct grower *w, struct task *t, int group)
 {
-    packed *own = t->histograms + (size_t)c * BINS;
-    if (t->smaller < 0) {
-        fill(w, t, c, own);
-    } else {
-        struct task *small = task_at(w, (guint)t->smaller);
-        packed local[BINS],
-            *other = small->histograms ? small->histograms + (size_t)c * BINS : local;
-        fill(w, small, c, other);
-        for (int b = 0; b < w->bins->counts[c]; b++)
-            own[b] -= other[b];
-        if (small->found[c].bin)
-            search(w, small, c, other, &small->found[c]);
+    const int first = group * ORCH_BIN_GROUP, end = MIN(first + ORCH_BIN_GROUP, w->cols);
+    packed *own = t->histograms + (size_t)first * BINS, *other = NULL;
+    struct task *small = t->smaller < 0 ? NULL : task_at(w, (guint)t->smaller);
+    packed local[ORCH_BIN_GROUP * BINS];
+    if (small)
+        other = small->histograms ? small->histograms + (size_t)first * BINS : local;
+    fill_group(w, small ? small : t, group, small ? other : own);
+    for (int c = first; c < end; c++, own += BINS) {
+        if (small) {
+#pragma omp simd
+            for (int b = 0; b < w->bins->counts[c]; b++)
+                own[b] -= other[b];
+            if (small->found[c].bin)
+                search(w, small, c, other, &small->found[c]);
+            other += BINS;
+        }
+        if (t->found[c].bin)
+            search(w, t, c, own, &t->found[c]);
     }
-    if (t->found[c].bin)
-        search(w, t, c, own, &t->found[c]);
 }
 
 /* Prepares a task whose columns are separate jobs. `bin` initially says if the column may be
@@ -342,13 +366,13 @@ static void search_level(struct grower *w)
         if (!task_at(w, i)->found && may_split(w, task_at(w, i)))
             alone[alone_count++] = task_at(w, i);
     bool worth = rows * (size_t)w->cols > THREADS_MIN_WORK;
-    jobs = kept_count * (size_t)w->cols;
+    jobs = kept_count * (size_t)w->groups;
 #pragma omp parallel if (worth)
     {
         packed clear[BINS] = {0};
-#pragma omp for schedule(dynamic, 2) nowait
+#pragma omp for schedule(dynamic, 1) nowait
         for (size_t k = 0; k < jobs; k++)
-            search_column(w, kept[k / (size_t)w->cols], (int)(k % (size_t)w->cols));
+            search_group(w, kept[k / (size_t)w->groups], (int)(k % (size_t)w->groups));
 #pragma omp for schedule(dynamic, 16)
         for (size_t k = 0; k < alone_count; k++)
             search_single_thread(w, alone[k], clear);
@@ -519,6 +543,7 @@ struct orch_tree *orch_tree_grow(const struct orch_tree_bins *bins, const float 
                                  const struct orch_tree_options *options, uint32_t *out_leaf)
 {
     struct grower w = {.bins = bins, .o = options, .index = index, .cols = bins->cols};
+    w.groups = (bins->cols + ORCH_BIN_GROUP - 1) / ORCH_BIN_GROUP;
     w.tree = g_new0(struct orch_tree, 1);
     w.tree->nodes = g_array_new(FALSE, FALSE, sizeof(struct orch_tree_node));
     w.unused_histograms = g_ptr_array_new_with_free_func(g_free);

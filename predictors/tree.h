@@ -16,15 +16,19 @@
 #include <stdint.h>
 
 #define ORCH_BINS_MAX 255              /* for values; bin 0 is for missing ones */
+#define ORCH_BIN_GROUP 8               /* columns whose bins stand side by side */
 #define ORCH_TREE_WEIGHT_MAX (1 << 24) /* maximum sum of weights, to avoid overflow */
 
 /** Numeric columns divided into at most ORCH_BINS_MAX bins by quantiles. */
 struct orch_tree_bins {
     size_t rows;
     int cols;
-    uint8_t *bins; /* column-major */
-    int *counts;   /* number of bins of each column, including the one for missing values */
-    double **cuts; /* bin b+1 holds values in (cuts[c][b-1], cuts[c][b]] */
+    uint8_t *bins;    /* column-major */
+    uint64_t *groups; /* the same by groups of ORCH_BIN_GROUP columns, a word a row and group; the
+                         bin of a group's k-th column is byte k, from the lowest. Absent columns
+                         have bin 0 */
+    int *counts;      /* number of bins of each column, including the one for missing values */
+    double **cuts;    /* bin b+1 holds values in (cuts[c][b-1], cuts[c][b]] */
 };
 /** `values` is column-major, cols x rows, NaN for missing. */
 struct orch_tree_bins *orch_tree_bins_new(const double *values, size_t rows, int cols);

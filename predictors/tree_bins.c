@@ -49,6 +49,21 @@ static uint8_t bin_of(const double *cuts, int count, double value)
     return (uint8_t)(low + 1);
 }
 
+static void group_columns(struct orch_tree_bins *b)
+{
+    int groups = (b->cols + ORCH_BIN_GROUP - 1) / ORCH_BIN_GROUP;
+    b->groups = g_new0(uint64_t, MAX(b->rows * (size_t)groups, 1));
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int g = 0; g < groups; g++) {
+        uint64_t *words = b->groups + (size_t)g * b->rows;
+        for (int k = 0; k < MIN(ORCH_BIN_GROUP, b->cols - g * ORCH_BIN_GROUP); k++) {
+            const uint8_t *bins = b->bins + (size_t)(g * ORCH_BIN_GROUP + k) * b->rows;
+            for (size_t i = 0; i < b->rows; i++)
+                words[i] |= (uint64_t)bins[i] << (8 * k);
+        }
+    }
+}
+
 struct orch_tree_bins *orch_tree_bins_new(const double *values, size_t rows, int cols)
 {
     struct orch_tree_bins *b = g_new0(struct orch_tree_bins, 1);
@@ -73,6 +88,7 @@ struct orch_tree_bins *orch_tree_bins_new(const double *values, size_t rows, int
         for (size_t i = 0; i < rows; i++)
             b->bins[(size_t)c * rows + i] = bin_of(b->cuts[c], cuts, column[i]);
     }
+    group_columns(b);
     return b;
 }
 
@@ -85,6 +101,7 @@ void orch_tree_bins_free(struct orch_tree_bins *bins)
     g_free(bins->cuts);
     g_free(bins->counts);
     g_free(bins->bins);
+    g_free(bins->groups);
     g_free(bins);
 }
 
