@@ -2,243 +2,21 @@
 /*
  * Trees grow level by level. The jobs of a level are distributed over all threads: a job fills the
  * histograms of a group of columns for the smaller of two siblings, subtracts them from the
- * parent's to get the larger one's, and searches the best splits of both. Columns are filled
- * together since one row after the other mostly falls into the same few bins of a column: sums of
- * different columns do not wait for one another. Nodes with few rows, and all nodes if each split
- * considers a small share of the features, keep no histogram; they use a scratch histogram that is
- * cleared bin by bin.
+ * parent's to get the larger one's, and searches the best splits of both.  Nodes with few rows, and
+ * all nodes if each split considers a small share of the features, keep no histogram; they use a
+ * scratch histogram that is cleared bin by bin.
  */
 #include "predictors/tree.h"
 
 #include "lib/base/random.h"
+#include "predictors/tree_private.h"
 
 #include <math.h>
 #include <string.h>
 
-#define BINS (ORCH_BINS_MAX + 1)
 #define FEW_ROWS 200           /* nodes with at most this many rows keep no histogram */
-#define SPARSE_ROWS 100        /* with at most this many rows only the occupied bins are visited */
 #define THREADS_MIN_WORK 60000 /* rows times columns of a level; with less, threads cost more */
 #define KEEP_SHARE 0.4         /* with at most this feature_share no node keeps histograms */
-#define WEIGHT_BITS 24
-
-/* Sum of fixed-point gradients in the upper bits, of weights in the lowest WEIGHT_BITS. */
-typedef int64_t packed;
-
-static int64_t packed_gradient(packed p)
-{
-    return p >> WEIGHT_BITS;
-}
-
-static int64_t packed_weight(packed p)
-{
-    return p & ((1 << WEIGHT_BITS) - 1);
-}
-
-struct split {
-    int feature; /* -1: none */
-    int bin;
-    bool missing_left;
-    double gain;
-    packed left;
-};
-
-/* A node that may be split. */
-struct task {
-    int node;
-    size_t begin, end; /* of index */
-    packed all;
-    double low, high;   /* bounds of its leaves, from monotone splits above */
-    packed *histograms; /* of all groups of columns; NULL if not kept */
-    int smaller; /* task whose histograms are subtracted from the parent's to get these; -1: none */
-    struct split best;
-    struct split *found; /* best by column if columns are separate jobs, else NULL */
-};
-
-struct grower {
-    const struct orch_tree_bins *bins;
-    const struct orch_tree_options *o;
-    struct orch_tree *tree;
-    double unit; /* value of one fixed-point unit */
-    uint32_t *index, *scratch;
-    packed *sorted, *scratch_sorted; /* in the order of index */
-    GPtrArray *unused_histograms;    /* packed *: unused histograms of all columns, for reuse */
-    GArray *level;                   /* struct task */
-    int cols, groups;                /* of columns */
-};
-
-/* ---- one column --------------------------------------------------------------------------------
- */
-
-static double value_of(const struct grower *w, packed p, double low, double high)
-{
-    double value =
-        -(double)packed_gradient(p) * w->unit / ((double)packed_weight(p) + w->o->lambda);
-    return CLAMP(value, low, high);
-}
-
-/* Reduction of the second-order loss by a leaf with this value. */
-static double score(const struct grower *w, packed p, double value)
-{
-    double g = (double)packed_gradient(p) * w->unit, h = (double)packed_weight(p) + w->o->lambda;
-    return -(g * value + 0.5 * h * value * value);
-}
-
-static void consider_bounded(const struct grower *w, const struct task *t, struct split s,
-                             struct split *best)
-{
-    packed right = t->all - s.left;
-    double a = value_of(w, s.left, t->low, t->high), b = value_of(w, right, t->low, t->high);
-    int sign = w->o->monotone[s.feature];
-    if ((sign > 0 && a > b) || (sign < 0 && a < b))
-        return;
-    double whole = value_of(w, t->all, t->low, t->high);
-    s.gain = score(w, s.left, a) + score(w, right, b) - score(w, t->all, whole);
-    if (s.gain > best->gain)
-        *best = s;
-}
-
-static void consider(const struct grower *w, const struct task *t, struct split s,
-                     struct split *best)
-{
-    packed right = t->all - s.left;
-    int64_t least = (int64_t)w->o->leaf_rows;
-    if (packed_weight(s.left) < least || packed_weight(right) < least)
-        return;
-    if (w->o->monotone) {
-        consider_bounded(w, t, s, best);
-        return;
-    }
-    double a = (double)packed_gradient(s.left), b = (double)packed_gradient(right);
-    double ha = (double)packed_weight(s.left) + w->o->lambda;
-    double hb = (double)packed_weight(right) + w->o->lambda;
-    s.gain = (a * a * hb + b * b * ha) / (ha * hb);
-    if (s.gain > best->gain)
-        *best = s;
-}
-
-static void consider_bin(const struct grower *w, const struct task *t, int c, int bin, packed sum,
-                         packed missing, struct split *best)
-{
-    consider(w, t, (struct split){c, bin, false, 0, sum}, best);
-    if (missing)
-        consider(w, t, (struct split){c, bin, true, 0, sum + missing}, best);
-}
-
-/* The split of present against missing values. */
-static void consider_missing(const struct grower *w, const struct task *t, int c, packed missing,
-                             struct split *best)
-{
-    if (missing)
-        consider(w, t, (struct split){c, w->bins->counts[c] - 1, false, 0, t->all - missing}, best);
-}
-
-static struct split no_split(void)
-{
-    return (struct split){.feature = -1, .gain = -(double)INFINITY};
-}
-
-/* Fast path for columns without bounds and missing values. Its gains are correct up to a factor and
- * a constant shared by all splits of the node. */
-static void search_plain(const struct grower *w, const struct task *t, int c,
-                         const packed *histogram, struct split *best)
-{
-    const double lambda = w->o->lambda, all = (double)packed_gradient(t->all);
-    const int64_t weight = packed_weight(t->all), least = MAX((int64_t)w->o->leaf_rows, 1);
-    const int last = w->bins->counts[c] - 1;
-    double most = best->gain;
-    packed sum = 0, left = 0;
-    int bin = -1;
-    for (int b = 1; b < last; b++) {
-        if (!histogram[b])
-            continue;
-        sum += histogram[b];
-        int64_t count = packed_weight(sum);
-        if (count < least)
-            continue;
-        if (weight - count < least)
-            break;
-        double ga = (double)packed_gradient(sum), gb = all - ga;
-        double ha = (double)count + lambda, hb = (double)(weight - count) + lambda;
-        double gain = (ga * ga * hb + gb * gb * ha) / (ha * hb);
-        if (gain > most) {
-            most = gain;
-            bin = b;
-            left = sum;
-        }
-    }
-    if (bin >= 0)
-        *best = (struct split){c, bin, false, most, left};
-}
-
-static void search(const struct grower *w, const struct task *t, int c, const packed *histogram,
-                   struct split *best)
-{
-    packed sum = 0;
-    if (!w->o->monotone && !histogram[0]) {
-        search_plain(w, t, c, histogram, best);
-        return;
-    }
-    for (int b = 1; b < w->bins->counts[c] - 1; b++) {
-        sum += histogram[b];
-        if (histogram[b])
-            consider_bin(w, t, c, b, sum, histogram[0], best);
-    }
-    consider_missing(w, t, c, histogram[0], best);
-}
-
-static void fill(const struct grower *w, const struct task *t, int c, packed *out)
-{
-    const uint8_t *bins = w->bins->bins + (size_t)c * w->bins->rows;
-    memset(out, 0, sizeof(packed) * (size_t)w->bins->counts[c]);
-    for (size_t i = t->begin; i < t->end; i++)
-        out[bins[w->index[i]]] += w->sorted[i];
-}
-
-/* The histograms of a group's columns, BINS apart. */
-static void fill_group(const struct grower *w, const struct task *t, int group, packed *out)
-{
-    const uint64_t *words = w->bins->groups + (size_t)group * w->bins->rows;
-    for (int k = 0; k < ORCH_BIN_GROUP; k++) {
-        int c = group * ORCH_BIN_GROUP + k;
-        memset(out + (size_t)k * BINS, 0,
-               sizeof *out * (size_t)(c < w->cols ? w->bins->counts[c] : 1));
-    }
-    for (size_t i = t->begin; i < t->end; i++) {
-        uint64_t word = words[w->index[i]];
-        packed p = w->sorted[i];
-#pragma GCC unroll 8
-        for (int k = 0; k < ORCH_BIN_GROUP; k++)
-            out[(size_t)k * BINS + (uint8_t)(word >> (8 * k))] += p;
-    }
-}
-
-/* For few rows. `clear` must be all 0 and is all 0 again on return. */
-static void search_sparse(const struct grower *w, const struct task *t, int c, packed *clear,
-                          struct split *best)
-{
-    const uint8_t *bins = w->bins->bins + (size_t)c * w->bins->rows;
-    uint64_t hit[BINS / 64] = {0};
-    for (size_t i = t->begin; i < t->end; i++) {
-        uint8_t bin = bins[w->index[i]];
-        clear[bin] += w->sorted[i];
-        hit[bin / 64] |= 1ull << (bin % 64);
-    }
-    packed missing = clear[0], sum = 0;
-    clear[0] = 0;
-    hit[0] &= ~1ull;
-    int last = w->bins->counts[c] - 1;
-    for (int word = 0; word < BINS / 64; word++) {
-        for (uint64_t left = hit[word]; left; left &= left - 1) {
-            int bin = 64 * word + __builtin_ctzll(left);
-            sum += clear[bin];
-            clear[bin] = 0;
-            if (bin < last)
-                consider_bin(w, t, c, bin, sum, missing, best);
-        }
-    }
-    consider_missing(w, t, c, missing, best);
-}
 
 /* ---- a level -----------------------------------------------------------------------------------
  */
@@ -259,11 +37,6 @@ static void give_histograms(struct grower *w, packed *histograms)
 {
     if (histograms)
         g_ptr_array_add(w->unused_histograms, histograms);
-}
-
-static size_t rows_of(const struct task *t)
-{
-    return t->end - t->begin;
 }
 
 static bool may_split(const struct grower *w, const struct task *t)
@@ -299,38 +72,13 @@ static void search_single_thread(const struct grower *w, struct task *t, packed 
     for (int c = 0; c < w->cols; c++) {
         if (!draw_next(w, &draw))
             continue;
-        if (rows_of(t) <= SPARSE_ROWS) {
-            search_sparse(w, t, c, clear, &t->best);
-        } else {
-            packed histogram[BINS];
-            fill(w, t, c, histogram);
-            search(w, t, c, histogram, &t->best);
-        }
+        orch_tree_search_column(w, t, c, clear);
     }
 }
 
-/* Searches a group of columns of a task with histograms and of its smaller sibling. */
 static void search_group(const struct grower *w, struct task *t, int group)
 {
-    const int first = group * ORCH_BIN_GROUP, end = MIN(first + ORCH_BIN_GROUP, w->cols);
-    packed *own = t->histograms + (size_t)first * BINS, *other = NULL;
-    struct task *small = t->smaller < 0 ? NULL : task_at(w, (guint)t->smaller);
-    packed local[ORCH_BIN_GROUP * BINS];
-    if (small)
-        other = small->histograms ? small->histograms + (size_t)first * BINS : local;
-    fill_group(w, small ? small : t, group, small ? other : own);
-    for (int c = first; c < end; c++, own += BINS) {
-        if (small) {
-#pragma omp simd
-            for (int b = 0; b < w->bins->counts[c]; b++)
-                own[b] -= other[b];
-            if (small->found[c].bin)
-                search(w, small, c, other, &small->found[c]);
-            other += BINS;
-        }
-        if (t->found[c].bin)
-            search(w, t, c, own, &t->found[c]);
-    }
+    orch_tree_search_group(w, t, t->smaller < 0 ? NULL : task_at(w, (guint)t->smaller), group);
 }
 
 /* Prepares a task whose columns are separate jobs. `bin` initially says if the column may be
@@ -340,7 +88,7 @@ static void prepare_columns(const struct grower *w, struct task *t)
     struct draw draw = draw_of(w, t);
     t->found = g_new(struct split, (size_t)MAX(w->cols, 1));
     for (int c = 0; c < w->cols; c++) {
-        t->found[c] = no_split();
+        t->found[c] = orch_tree_no_split();
         t->found[c].bin = draw_next(w, &draw) && may_split(w, t);
     }
 }
@@ -431,8 +179,9 @@ static void bound_children(const struct grower *w, const struct split *s, struct
     int sign = w->o->monotone ? w->o->monotone[s->feature] : 0;
     if (!sign)
         return;
-    double between =
-        (value_of(w, a->all, a->low, a->high) + value_of(w, b->all, b->low, b->high)) / 2;
+    double between = (orch_tree_leaf_value(w, a->all, a->low, a->high) +
+                      orch_tree_leaf_value(w, b->all, b->low, b->high)) /
+                     2;
     *(sign > 0 ? &a->high : &a->low) = between;
     *(sign > 0 ? &b->low : &b->high) = between;
 }
@@ -467,9 +216,10 @@ static void split_task(struct grower *w, struct task *t, const struct split *s, 
         .right = right,
         .threshold = s->bin <= last ? w->bins->cuts[s->feature][s->bin - 1] : (double)INFINITY,
         .gain = s->gain};
-    struct task a = {left, t->begin, middle, s->left, t->low, t->high, NULL, -1, no_split(), NULL};
-    struct task b = {right,   middle, t->end, t->all - s->left, t->low,
-                     t->high, NULL,   -1,     no_split(),       NULL};
+    struct task a = {
+        left, t->begin, middle, s->left, t->low, t->high, NULL, -1, orch_tree_no_split(), NULL};
+    struct task b = {right,   middle, t->end, t->all - s->left,     t->low,
+                     t->high, NULL,   -1,     orch_tree_no_split(), NULL};
     bound_children(w, s, &a, &b);
     g_array_append_val(next, a);
     g_array_append_val(next, b);
@@ -480,7 +230,7 @@ static void split_task(struct grower *w, struct task *t, const struct split *s, 
 static void make_leaf(struct grower *w, const struct task *t, uint32_t *out_leaf)
 {
     g_array_index(w->tree->nodes, struct orch_tree_node, t->node).value =
-        value_of(w, t->all, t->low, t->high);
+        orch_tree_leaf_value(w, t->all, t->low, t->high);
     for (size_t i = t->begin; out_leaf && i < t->end; i++)
         out_leaf[w->index[i]] = (uint32_t)t->node;
 }
@@ -499,7 +249,7 @@ static void split_level(struct grower *w, uint32_t *out_leaf)
 #pragma omp parallel for schedule(dynamic, 1) if (worth)
     for (guint i = 0; i < tasks; i++) {
         struct task *t = task_at(w, i);
-        best[i] = may_split(w, t) ? best_of(w, t) : no_split();
+        best[i] = may_split(w, t) ? best_of(w, t) : orch_tree_no_split();
         if (best[i].feature >= 0)
             middle[i] = partition(w, t, &best[i]);
     }
@@ -556,7 +306,7 @@ struct orch_tree *orch_tree_grow(const struct orch_tree_bins *bins, const float 
                         .low = -(double)INFINITY,
                         .high = (double)INFINITY,
                         .smaller = -1,
-                        .best = no_split()};
+                        .best = orch_tree_no_split()};
     pack(&w, gradient, weight, count, &root.all);
     if (options->feature_share > KEEP_SHARE && count > FEW_ROWS)
         root.histograms = take_histograms(&w);
