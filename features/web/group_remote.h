@@ -6,6 +6,7 @@
 
 #include "features/web/command.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,14 +14,20 @@ struct web_group {
     struct web_command command;
     const char *remote; /* "" is the default one */
     bool is_quiet;      /* the remote is not contacted, and nothing is pulled */
+    GThread *puller;    /* pulls again after a failure, or NULL */
+    pthread_t puller_id;
+    GMutex lock; /* protects the fields below */
+    GCond ending;
+    bool is_ending;
     char *pull_problem; /* why nothing was pulled; NULL: it was */
-    GMutex lock;        /* protects the fields below */
     json_t *standing;   /* what the page was last told, or NULL */
     int64_t asked_us;   /* when; monotonic */
 };
 
-/** Pulls what the remote has, unless the group is quiet; a failure is noted for the page. */
-void orch_web_group_pull(struct web_group *group);
+/** Prepares the group and, unless it is quiet, pulls what the remote has. After a failure it is
+ * pulled again, after 5 s and then after twice the pause before, up to 10 min, until a pull works.
+ * Returns why the first pull failed, or NULL; the caller frees. */
+char *orch_web_group_open(struct web_group *group);
 /** Returns how the store and the remote stand: {"remote", "ahead", "behind", "behind_by": {WHO:
  * RUNS}, "problem", "is_contacted"}. Asks at most every 15 s. New reference; NULL with an error. */
 json_t *orch_web_group_standing(struct web_group *group, GError **error);

@@ -272,7 +272,6 @@ int main(int argc, char **argv)
     struct web_command request = {words[ORCH], words[STORE], words + RECIPES};
     const bool has_group = strcmp(words[GROUP], "-") != 0;
     struct web_group group = {.command = request, .remote = words[GROUP]};
-    g_mutex_init(&group.lock);
     const struct orch_web_options options = {
         .store_path = words[STORE],
         .who = orch_user_name(),
@@ -299,16 +298,16 @@ int main(int argc, char **argv)
     if (!web)
         end_with(error);
     group.is_quiet = orch_web_why_unchanged(web) != NULL;
-    if (has_group)
-        orch_web_group_pull(&group);
-    if (group.pull_problem && strcmp(words[QUIET], "1") != 0)
-        warn(group.pull_problem);
+    g_autofree char *unpulled = has_group ? orch_web_group_open(&group) : NULL;
+    if (unpulled && strcmp(words[QUIET], "1") != 0)
+        warn(unpulled);
     printf("%s\n", orch_web_url(web));
     fflush(stdout);
     if (strcmp(words[QUIET], "1") != 0)
         fprintf(stderr, "the page of %s; Ctrl-C ends it\n", words[STORE]);
     orch_web_run(web);
     orch_web_free(web);
-    orch_web_group_clear(&group);
+    if (has_group)
+        orch_web_group_clear(&group);
     return 0;
 }

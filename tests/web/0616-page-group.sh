@@ -82,5 +82,25 @@ mv "$SCRATCH/hub.git" "$SCRATCH/gone.git"
 serve --group
 grep -q 'nothing is pulled' "$SCRATCH/serve.err" || _fail "no warning of a lost remote: $(cat "$SCRATCH/serve.err")"
 case $(member problem) in none | None) _fail 'no problem with a lost remote' ;; esac
+# it comes back: the page pulls by itself, and the reason goes
+before=$(runs)
+mv "$SCRATCH/gone.git" "$SCRATCH/hub.git"
+for _ in $(seq 100); do
+    [ "$(runs)" = "$before" ] || break
+    sleep 0.3
+done
+same "$(runs)" $((before + 2)) 'runs after the remote is back'
+same "$(member problem) $(member behind)" 'None 0' 'the standing of a remote that is back:'
 unserve
+# a remote that does not answer does not hold up the end
+mkdir "$SCRATCH/slow"
+printf '#!/bin/sh\nexec sleep 300\n' >"$SCRATCH/slow/ssh"
+chmod +x "$SCRATCH/slow/ssh"
+git config remote.slow.url ssh://nowhere.example/x
+GIT_SSH="$SCRATCH/slow/ssh" ORCH_PROGRAM_TIMEOUT=8 serve --group --remote slow
+grep -q 'nothing is pulled' "$SCRATCH/serve.err" || _fail "no warning of a slow remote: $(cat "$SCRATCH/serve.err")"
+sleep 6 # within the second attempt
+SECONDS=0
+unserve
+[ "$SECONDS" -lt 4 ] || _fail "the end took $SECONDS s"
 exit 0

@@ -5,6 +5,8 @@ import {add, el, errorBox, link, plainTable, put} from './dom.js';
 import {ago, duration, number, person} from './format.js';
 import {memberCondition} from './member.js';
 
+const AGAIN_MS = 20000; // the server asks the remote at most every 15 s
+
 const plural = (n, word) => `${number(n)} ${word}${n === 1 ? '' : 's'}`;
 
 /* A row for each member, one's own first: runs in the store (the answer of 'coverage'), and those that only the remote has. */
@@ -30,7 +32,7 @@ function membersOf(shares, behind) {
 /* What the remote has and lacks, in sentences. */
 function standing(of) {
   const where = of.remote ? `remote '${of.remote}'` : 'remote';
-  if (of.problem) return el('p', {class: 'error', id: 'standing'}, of.problem, el('span', {class: 'hint'}, 'hint: ', 'below is what this store has'));
+  if (of.problem) return el('p', {class: 'error', id: 'standing'}, of.problem, el('span', {class: 'hint'}, 'Below is what this store has. The remote is asked again.'));
   if (!of.remote) return el('p', {class: 'note', id: 'standing'}, 'The group has no remote. Below is what this store has.');
   const parts = [of.behind ? `The ${where} has ${plural(of.behind, 'run')} that ${of.behind === 1 ? 'is' : 'are'} not in this store: 'orch pull' gets them.`
     : of.behind === 0 ? `Every run of the ${where} is in this store.` : `It is not known what the ${where} has.`,
@@ -43,7 +45,7 @@ export async function show(root) {
   const place = el('div', {}, el('p', {class: 'dim'}, 'the remote is asked')), table = el('div');
   add(root, el('h1', {}, 'The group'), place, table,
     el('p', {class: 'note'}, 'Only your own runs are changed from this page. ', link('coverage', {}, 'Coverage'), ' shows the trials of each experiment by member.'));
-  const {shares} = await get('coverage');
+  let {shares} = await get('coverage');
   const draw = (behind) => {
     const members = membersOf(shares, behind);
     put(table, members.length ? plainTable([
@@ -56,7 +58,11 @@ export async function show(root) {
       {name: 'newest ended', cell: (m) => m.ended ? ago(m.ended) : '-'}], members, 'members of the group') : el('p', {class: 'dim'}, 'no run yet'));
   };
   draw(null);
-  const asked = get('group', {}, {wait: 90000}); // a remote may be slow
-  asked.then((of) => { put(place, standing(of)); draw(of.behind_by); }, (error) => put(place, errorBox(error)));
-  return null;
+  let timer = null, has_left = false;
+  const ask = () => get('group', {}, {wait: 90000}) // a remote may be slow
+    .then(async (of) => { ({shares} = await get('coverage')); put(place, standing(of)); draw(of.behind_by); }, (error) => put(place, errorBox(error)))
+    .finally(() => { if (!has_left) later(); });
+  const later = () => { timer = setTimeout(() => document.hidden ? later() : ask(), AGAIN_MS); };
+  ask();
+  return () => { has_left = true; clearTimeout(timer); };
 }
