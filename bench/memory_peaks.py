@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Peak memory of trainings as 'orch predict' forecasts it, over what milabench measured (H100, L40S): BERT-base with 512
-tokens and masked-token head in fp32, tf32 and fp16, ConvNeXt-large in the same, ResNet-50 and -152 with mixed precision.
+tokens and masked-token head in fp32, tf32 and fp16, ConvNeXt-large in the same, ResNet-50 and -152 with mixed precision, T5-small with 1024 tokens on both sides and mixed precision. Lengths and
+precisions are those of milabench's benchmarks/huggingface/bench/models.py and config/training.yaml (faf3923).
 
 Printed: forecast over measured peak for batches of 8 and more; then, on cards with the memory of those that are sold (8 to 80 GB), how often
 'fits' is right, and how far the largest batch is from that which a line through the measured peaks says. A card's memory is decimal, as in
@@ -26,7 +27,8 @@ CONVNEXT = ["--net", "convnext_large", "--precision"]
 RESNET152 = ["--net", "resnet152", "--precision", "fp16"]
 TASKS = {"bert-fp32": [*BERT, "fp32-ieee"], "bert-tf32": [*BERT, "tf32"], "bert-fp16": [*BERT, "fp16"],
          "convnext_large-fp32": [*CONVNEXT, "fp32-ieee"], "convnext_large-tf32": [*CONVNEXT, "tf32"], "convnext_large-fp16": [*CONVNEXT, "fp16"],
-         "resnet50": ["--net", "resnet50", "--precision", "fp16"], "resnet152-ddp-gpus": RESNET152, "lightning": RESNET152}
+         "t5": ["--net", "t5-small", "--tokens", "1024", "--precision", "fp16", "--attention", "eager"],
+         "resnet50": ["--net", "resnet50", "--precision", "fp16"], "resnet152-ddp-gpus": [*RESNET152, "--workers", "8"], "lightning": RESNET152}
 CARDS = [8, 11, 12, 16, 24, 32, 40, 48, 80]  # GB
 
 

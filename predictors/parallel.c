@@ -244,6 +244,7 @@ static void memory_of(const struct share *s, const struct orch_parallel *p, doub
     struct orch_net_memory m = orch_net_memory(s->net, s->costs, 1, one.element_bytes,
                                                one.states_per_weight, one.training);
     double held = m.weights + m.gradients + m.optimizer, widest = 0;
+    held += s->work.has_buckets ? m.gradients : 0;
     for (guint i = 0; i < s->net->nodes->len; i++)
         widest = MAX(widest, (double)s->costs[i].params);
     /* a stage has as many micro-batches on their way as there are stages, of its layers */

@@ -147,7 +147,10 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
                                       .training = !q->forward_only,
                                       .states_per_weight = q->states_per_weight,
                                       .checkpoints = q->checkpoints,
-                                      .keeps_scores = q->is_written_out};
+                                      .keeps_scores = q->is_written_out,
+                                      .has_buckets =
+                                          replicas > 1 && !(q->is_parallel && q->parallel.fsdp > 1),
+                                      .reserves_idle = true};
     struct orch_step_question question = {
         .q = q, .gpu = c->gpu, .precision = c->precision, .workers = workers, .batch = work.batch};
     struct orch_step_estimate estimate;

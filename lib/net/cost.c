@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib/net/cost.h"
 
+#include "lib/net/idle_memory.h"
+#include "lib/net/needed_values.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -188,9 +191,9 @@ static void find_gradients(const struct orch_net *net, struct orch_net_cost *cos
     }
 }
 
-/* Norms of images whose outputs only additions read: no gradient needs these, and an addition may
- * write its sum there. */
-static void find_unread_norms(const struct orch_net *net, struct orch_net_cost *costs)
+/* Norms of images, and a layer times a factor, whose outputs only additions read: no gradient needs
+ * these, and an addition may write its sum there. */
+static void find_unread_values(const struct orch_net *net, struct orch_net_cost *costs)
 {
     g_autofree int *readers = g_new0(int, net->nodes->len), *sums = g_new0(int, net->nodes->len);
     for (guint i = 0; i < net->nodes->len; i++) {
@@ -201,8 +204,8 @@ static void find_unread_norms(const struct orch_net *net, struct orch_net_cost *
         }
     }
     for (guint i = 0; i < net->nodes->len; i++)
-        costs[i].is_in_place |= orch_net_node(net, (int)i)->op == ORCH_NET_BATCHNORM2D &&
-                                readers[i] > 0 && readers[i] == sums[i];
+        costs[i].is_in_place |= orch_net_may_be_sum(orch_net_node(net, (int)i)) && readers[i] > 0 &&
+                                readers[i] == sums[i];
 }
 
 struct orch_net_cost *orch_net_costs(const struct orch_net *net)
@@ -216,8 +219,9 @@ struct orch_net_cost *orch_net_costs(const struct orch_net *net)
         costs[i].field_h = views[i].field[0];
         costs[i].field_w = views[i].field[1];
     }
-    find_unread_norms(net, costs);
+    find_unread_values(net, costs);
     find_gradients(net, costs);
+    orch_net_note_idle(net, costs);
     return costs;
 }
 
@@ -235,6 +239,7 @@ struct orch_net_cost orch_net_cost_sum(const struct orch_net *net,
         sum.other += costs[i].other;
         sum.read += costs[i].read;
         sum.written += costs[i].written;
+        sum.idle += costs[i].idle;
         sum.field_h = costs[i].field_h;
         sum.field_w = costs[i].field_w;
     }

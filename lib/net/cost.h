@@ -24,6 +24,8 @@ struct orch_net_cost {
     bool learns;              /* its value has a gradient: it is trained, or something before it */
     bool flows_on;            /* the gradient goes on to its inputs */
     bool learns_weights;      /* multiply-adds for a gradient of its weights */
+    int64_t idle; /* values that its backward pass reserves beside those that are kept, as the free
+                     blocks are narrower (lib/net/idle_memory.h) */
 };
 
 /** Costs of all nodes in order: an array of net->nodes->len. For auxiliary heads only parameters
@@ -65,17 +67,20 @@ struct orch_net_memory { /* bytes, while training a batch */
  * states; activations are those that some gradient needs. `element_bytes` of activations is 4
  * (fp32) or 2; weights, gradients and the optimizer's `states_per_weight` (0 SGD, 1 momentum, 2
  * Adam) are fp32. Activations are all outputs that the backward pass needs, including the input,
- * except in-place ones (ReLU after a convolution, norm or sum; a norm that is only added to, as its
- * memory takes the sum), the places of a pool's greatest values in 64 bits, and what a loss makes
- * of the outputs, which is much for a vocabulary at each token. Without `training`: the weights,
- * and the largest input plus output of a layer. */
+ * except in-place ones (ReLU after a convolution, norm or sum; a norm, or a layer times a factor,
+ * that is only added to, as its memory takes the sum), the places of a pool's greatest values in 64
+ * bits, and what a loss makes of the outputs, which is much for a vocabulary at each token. Without
+ * `training`: the weights, and the largest input plus output of a layer. */
 struct orch_net_memory orch_net_memory(const struct orch_net *net,
                                        const struct orch_net_cost *costs, int64_t batch,
                                        int element_bytes, int states_per_weight, bool training);
 
 /** Bytes a sample that attention keeps for its backward pass where it is written out in plain
- * operations: the shares, what dropout leaves of them, and its mask. 0 without attention. */
+ * operations: the shares, in fp32, what dropout leaves of them, and its mask. 0 without attention.
+ */
 double orch_net_score_bytes(const struct orch_net *net, int element_bytes);
+/** The same for one node. */
+double orch_net_node_score_bytes(const struct orch_net_node *node, int element_bytes);
 
 /** Receptive field of a stack of windows (kernel k, stride s): r = 1 + sum (k_i - 1) s_1 ...
  * s_(i-1). */

@@ -1,39 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The memory of a training, by what autograd keeps of each operator. */
-#include "lib/net/cost.h"
-
-/* True if the gradients of a node need the values of its inputs. */
-static bool needs_inputs(const struct orch_net_node *node, const struct orch_net_cost *cost)
-{
-    switch (node->op) {
-    case ORCH_NET_CONV2D:
-    case ORCH_NET_CONV_TRANSPOSE2D:
-    case ORCH_NET_LINEAR:
-    case ORCH_NET_TOKEN_LINEAR:
-        return cost->learns_weights;
-    case ORCH_NET_ADD:
-    case ORCH_NET_CONCAT:
-    case ORCH_NET_FLATTEN:
-    case ORCH_NET_DROPOUT:
-    case ORCH_NET_AVGPOOL2D:
-    case ORCH_NET_ADAPTIVE_AVGPOOL2D:
-    case ORCH_NET_FIRST_TOKEN:
-        return false;
-    case ORCH_NET_GENERIC: /* a factor, or another order of the elements */
-        return cost->learns && (node->input_count > 1 || node->tensor_count);
-    default:
-        return cost->learns;
-    }
-}
+#include "lib/net/needed_values.h"
 
 /* Which nodes' values are kept for the gradients of a network of which a part is frozen. Caller
  * frees. */
 static bool *kept_values(const struct orch_net *net, const struct orch_net_cost *costs)
 {
     bool *kept = g_new0(bool, net->nodes->len);
+    for (int i = 0; i < orch_net_output_count(net); i++) /* the caller has them */
+        kept[orch_net_output(net, i)->id] = true;
     for (guint i = 0; i < net->nodes->len; i++) {
         const struct orch_net_node *node = orch_net_node(net, (int)i);
-        for (int k = 0; k < node->input_count && needs_inputs(node, &costs[i]); k++)
+        kept[i] |= orch_net_needs_output(node, &costs[i]);
+        for (int k = 0; k < node->input_count && orch_net_needs_inputs(node, &costs[i]); k++)
             kept[node->inputs[k]] = true;
     }
     for (guint i = net->nodes->len; i-- > 1;) { /* the same memory, or a part of it */
@@ -73,28 +52,35 @@ struct orch_net_memory orch_net_memory(const struct orch_net *net,
         kept += costs[i].is_in_place || (needed && !needed[i]) ? 0 : here;
         if (node->op == ORCH_NET_MAXPOOL2D && costs[i].learns)
             places += here;
-        widest = MAX(widest, flow);
+        if (!training || !costs[i].learns)
+            widest = MAX(widest, flow);
     }
     double element = (double)element_bytes * (double)batch;
     struct orch_net_memory m = {.weights = 4 * trained + element_bytes * frozen};
     m.gradients = training ? 4 * trained : 0;
     m.optimizer = training ? 4 * trained * states_per_weight : 0;
-    /* with frozen layers there is no more kept than they need once */
-    m.activations = (!training ? widest : needed ? kept + widest : kept) * element;
+    /* what is below all trained layers needs its values once, when nothing is kept yet */
+    m.activations = (training ? MAX(kept, widest) : widest) * element;
     if (training) /* of the greatest of each window its place is kept, in 64 bits */
         m.activations += (8 * places + loss_bytes(net, element_bytes)) * (double)batch;
     m.total = m.weights + m.gradients + m.optimizer + m.activations;
     return m;
 }
 
+double orch_net_node_score_bytes(const struct orch_net_node *node, int element_bytes)
+{
+    double tokens = (double)node->out.h;
+    if (node->op != ORCH_NET_ATTENTION)
+        return 0;
+    /* the softmax is in fp32 whatever the precision is; its shares, dropout's mask of a byte, and
+     * what dropout leaves, which the product with the values keeps */
+    return node->heads * tokens * tokens * (4 + 1 + element_bytes);
+}
+
 double orch_net_score_bytes(const struct orch_net *net, int element_bytes)
 {
     double bytes = 0;
-    for (guint i = 0; i < net->nodes->len; i++) {
-        const struct orch_net_node *node = orch_net_node(net, (int)i);
-        double tokens = (double)node->out.h;
-        if (node->op == ORCH_NET_ATTENTION)
-            bytes += node->heads * tokens * tokens * (2 * element_bytes + 1);
-    }
+    for (guint i = 0; i < net->nodes->len; i++)
+        bytes += orch_net_node_score_bytes(orch_net_node(net, (int)i), element_bytes);
     return bytes;
 }

@@ -11,10 +11,7 @@ static bool is_inner(const struct orch_net *net, int group)
 static double kept_bytes(const struct orch_net_node *node, const struct orch_net_cost *cost,
                          const struct orch_roofline_work *work)
 {
-    double tokens = (double)node->out.h;
-    double scores = work->keeps_scores && node->op == ORCH_NET_ATTENTION
-                        ? node->heads * tokens * tokens * (2 * work->element_bytes + 1)
-                        : 0;
+    double scores = work->keeps_scores ? orch_net_node_score_bytes(node, work->element_bytes) : 0;
     double own = cost->is_in_place ? 0 : (double)cost->activations * work->element_bytes;
     return (own + scores) * (double)work->batch;
 }

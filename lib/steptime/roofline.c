@@ -143,15 +143,20 @@ void orch_roofline_scale(struct orch_roofline_layer *layers, guint count, double
 double orch_roofline_memory(const struct orch_net *net, const struct orch_net_cost *costs,
                             const struct orch_roofline_work *work)
 {
-    double scores = work->training && work->keeps_scores
-                        ? orch_net_score_bytes(net, work->element_bytes) * (double)work->batch
-                        : 0;
-    double saved =
-        work->training && work->checkpoints ? orch_checkpointing_saved(net, costs, work) : 0;
-    return scores - saved +
-           orch_net_memory(net, costs, work->batch, work->element_bytes, work->states_per_weight,
-                           work->training)
-               .total;
+    double batch = (double)work->batch, more = 0;
+    struct orch_net_memory m = orch_net_memory(net, costs, work->batch, work->element_bytes,
+                                               work->states_per_weight, work->training);
+    if (!work->training)
+        return m.total;
+    if (work->keeps_scores)
+        more += orch_net_score_bytes(net, work->element_bytes) * batch;
+    if (work->reserves_idle)
+        more += (double)orch_net_cost_sum(net, costs).idle * work->element_bytes * batch;
+    if (work->has_buckets)
+        more += m.gradients;
+    if (work->checkpoints)
+        more -= orch_checkpointing_saved(net, costs, work);
+    return m.total + more;
 }
 
 int64_t orch_roofline_largest_batch(const struct orch_net *net, const struct orch_net_cost *costs,

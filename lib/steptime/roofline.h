@@ -32,6 +32,8 @@ struct orch_roofline_work {
     int states_per_weight; /* of the optimizer: 0, 1 or 2 */
     bool checkpoints;      /* activations are computed again (lib/steptime/checkpointing.h) */
     bool keeps_scores;     /* of attention, which is written out (orch_net_score_bytes) */
+    bool has_buckets;      /* replicas: gradients are copied into buckets that are exchanged */
+    bool reserves_idle;    /* memory is what PyTorch's allocator reserves (lib/net/idle_memory.h) */
 };
 
 enum orch_roofline_bound {

@@ -1,5 +1,6 @@
 orch_test(net "quick" orch_net)
 orch_test(net_cost "quick" orch_net)
+orch_test(idle_memory "quick" orch_net)
 orch_test(layer_spec "quick" orch_net)
 
 # Tensors against torchvision's, where it is installed.

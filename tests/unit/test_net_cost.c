@@ -187,6 +187,17 @@ static void test_memory_of_residuals(void **state)
     orch_net_free(net);
 }
 
+/* Attention in plain operations: the softmax is in fp32 at any precision. */
+static void test_scores(void **state)
+{
+    (void)state;
+    struct orch_net *net = make("gpt:3,64,4,100"); /* layers, width, heads, vocabulary */
+    double scores = 3 * 4.0 * (double)(net->input.h * net->input.h);
+    assert_true(net->input.h > 1 && orch_net_score_bytes(net, 4) == scores * (4 + 1 + 4));
+    assert_true(orch_net_score_bytes(net, 2) == scores * (4 + 1 + 2));
+    orch_net_free(net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +208,7 @@ int main(void)
         cmocka_unit_test(test_fields),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_memory_of_residuals),
+        cmocka_unit_test(test_scores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,6 +131,29 @@ static void test_largest_batch_fits(void **state)
     orch_net_free(net);
 }
 
+/* What PyTorch reserves beside what is kept goes with the batch, the copies of gradients in buckets
+ * do not; neither is there without training. */
+static void test_reserved(void **state)
+{
+    (void)state;
+    struct orch_net *net = make("resnet50");
+    g_autofree struct orch_net_cost *costs = orch_net_costs(net);
+    struct orch_roofline_work work = {
+        .batch = 32, .element_bytes = 2, .training = true, .states_per_weight = 1};
+    double counted = orch_roofline_memory(net, costs, &work);
+    work.reserves_idle = true;
+    double idle = (double)orch_net_cost_sum(net, costs).idle * 2 * 32;
+    assert_true(idle > 0.1 * counted);
+    near(orch_roofline_memory(net, costs, &work), counted + idle, 1e-12);
+    work.has_buckets = true;
+    near(orch_roofline_memory(net, costs, &work), counted + idle + 4 * (double)orch_net_params(net),
+         1e-12);
+    work.training = false;
+    near(orch_roofline_memory(net, costs, &work),
+         orch_net_memory(net, costs, 32, 2, 1, false).total, 1e-12);
+    orch_net_free(net);
+}
+
 static void expect_bad(struct orch_roofline_device device, int64_t batch, const char *word)
 {
     struct orch_net *net = make("lenet5");
@@ -310,6 +333,7 @@ int main(void)
         cmocka_unit_test(test_layer_by_hand),
         cmocka_unit_test(test_batch_moves_the_bound),
         cmocka_unit_test(test_largest_batch_fits),
+        cmocka_unit_test(test_reserved),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_exchange_formulas),
         cmocka_unit_test(test_overlap_hides_all_but_the_last),
