@@ -12,7 +12,8 @@
 #define CAUTION 5     /* power of the chance that a trial ends well */
 #define COSTS_MAX 120 /* trials whose costs count, the newest ones */
 #define COSTS_LEAST 5
-#define EDGE 1e-6 /* a climb stays so far from the ends of a range */
+#define EDGE 1e-6     /* a climb stays so far from the ends of a range */
+#define AT_END 0.0005 /* so near an end it means the end: 0 for 4.2e-07, 1 for 0.999991 */
 
 /* ---- what is expected ---------------------------------------------------------------------------
  */
@@ -120,6 +121,12 @@ static double to_unit(double variable)
     return CLAMP((1 - cos(variable)) / 2, EDGE, 1 - EDGE);
 }
 
+static double reached_unit(double variable)
+{
+    const double unit = to_unit(variable);
+    return unit < AT_END ? 0 : unit > 1 - AT_END ? 1 : unit;
+}
+
 static double climb_value(const gsl_vector *x, struct climb *climb, gsl_vector *out_slopes)
 {
     const struct orch_gp_search *search = climb->search;
@@ -183,7 +190,7 @@ void orch_gp_climb(const struct orch_gp_search *search, double *inout_point, dou
             gsl_multimin_test_gradient(minimizer->gradient, 1e-3) == GSL_SUCCESS)
             break;
     for (size_t i = 0; i < count; i++)
-        point[moved[i]] = to_unit(gsl_vector_get(minimizer->x, i));
+        point[moved[i]] = reached_unit(gsl_vector_get(minimizer->x, i));
     gsl_multimin_fdfminimizer_free(minimizer);
     gsl_vector_free(x);
     orch_space_snap(space, point);

@@ -100,6 +100,11 @@ struct orch_chart_series *orch_chart_run(struct orch_chart_panel *panel, const c
     return add_series(panel, name, ORCH_SERIES_RUN);
 }
 
+struct orch_chart_series *orch_chart_level(struct orch_chart_panel *panel, const char *name)
+{
+    return add_series(panel, name, ORCH_SERIES_LEVEL);
+}
+
 struct orch_chart_point *orch_chart_add(struct orch_chart_series *series, double x, double y)
 {
     struct orch_chart_point point = {.x = x,
@@ -159,8 +164,8 @@ bool orch_chart_is_empty(const struct orch_chart *chart)
 
 static const char *role_name(enum orch_series_role role)
 {
-    static const char *const names[] = {"measured",  "predicted", "ideal",
-                                        "reference", "run",       "fitted"};
+    static const char *const names[] = {"measured", "predicted", "ideal", "reference",
+                                        "run",      "fitted",    "level"};
     return names[role];
 }
 

@@ -25,6 +25,7 @@ enum orch_series_role {
     ORCH_SERIES_REFERENCE, /* from another source, such as a paper's curve */
     ORCH_SERIES_RUN,    /* one run of the measured series of that name: a thin line, small dots */
     ORCH_SERIES_FITTED, /* a model fitted to measured points: a dashed line without marks */
+    ORCH_SERIES_LEVEL,  /* a line of equal height of a surface, named by it: thin, in no legend */
 };
 
 struct orch_chart_point {
@@ -72,6 +73,8 @@ struct orch_chart_series *orch_chart_series(struct orch_chart_panel *panel, cons
                                             enum orch_series_role role);
 /** Adds a series for one run of the measured series of that name. Borrowed. */
 struct orch_chart_series *orch_chart_run(struct orch_chart_panel *panel, const char *name);
+/** Adds one line of that height; a height may have several. Borrowed. */
+struct orch_chart_series *orch_chart_level(struct orch_chart_panel *panel, const char *name);
 /** Adds a point without interval: low, high and z are NaN. The result is borrowed until the next
  * point is added. */
 struct orch_chart_point *orch_chart_add(struct orch_chart_series *series, double x, double y);

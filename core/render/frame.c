@@ -27,7 +27,8 @@ static void note_series(struct orch_frame *frame, const struct orch_chart_series
     (void)data;
     note_name(orch_series_is_other(series) ? frame->others : frame->names, name_of(series));
     frame->has_predicted = frame->has_predicted || orch_series_is_of_a_model(series);
-    if (series->role == ORCH_SERIES_RUN) /* the measured series of the same name is in the legend */
+    if (series->role == ORCH_SERIES_RUN || /* the measured series of its name is in the legend */
+        series->role == ORCH_SERIES_LEVEL) /* named where it is drawn */
         return;
     for (guint i = 0; i < frame->keys->len; i++) {
         const struct orch_chart_series *key = frame->keys->pdata[i];

@@ -27,7 +27,8 @@ void orch_frame_walk(struct orch_frame *frame, orch_each_series each, void *data
 
 bool orch_series_is_other(const struct orch_chart_series *series)
 {
-    return series->role == ORCH_SERIES_REFERENCE || series->role == ORCH_SERIES_IDEAL;
+    return series->role == ORCH_SERIES_REFERENCE || series->role == ORCH_SERIES_IDEAL ||
+           series->role == ORCH_SERIES_LEVEL;
 }
 
 const struct orch_chart_point *orch_series_point(const struct orch_chart_series *series, guint i)

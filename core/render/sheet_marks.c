@@ -32,6 +32,8 @@ static struct orch_stroke stroke_of(const struct orch_sheet *sheet,
         stroke.width = 0.9;
     else if (series->role == ORCH_SERIES_IDEAL)
         stroke.width = 1.2;
+    else if (series->role == ORCH_SERIES_LEVEL)
+        stroke.width = 0.8;
     else if (series->role == ORCH_SERIES_REFERENCE)
         stroke.dash = REFERENCE_DASHES[index % G_N_ELEMENTS(REFERENCE_DASHES)];
     else if (!frame->has_predicted) /* with predicted series a dashed line means "predicted" */

@@ -47,7 +47,8 @@ static int skip_of(const struct orch_chart_series *series)
 {
     static const int skips[] = {
         [ORCH_SERIES_MEASURED] = 0,  [ORCH_SERIES_PREDICTED] = 1, [ORCH_SERIES_IDEAL] = 3,
-        [ORCH_SERIES_REFERENCE] = 2, [ORCH_SERIES_RUN] = 3,       [ORCH_SERIES_FITTED] = 1};
+        [ORCH_SERIES_REFERENCE] = 2, [ORCH_SERIES_RUN] = 3,       [ORCH_SERIES_FITTED] = 1,
+        [ORCH_SERIES_LEVEL] = 2};
     return skips[series->role];
 }
 

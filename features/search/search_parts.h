@@ -16,8 +16,13 @@ void orch_search_add_progress(struct orch_section *section, const GPtrArray *sea
 void orch_search_add_importance(struct orch_section *section, const struct orch_searched *searched,
                                 struct orch_importance *out);
 /** Adds the points by the values of the two parameters that matter most, each by itself and both
- * as a grid. */
+ * together: as a contour plot, or as a grid where there can be none. */
 void orch_search_add_slices(struct orch_section *section, const struct orch_searched *searched,
                             const struct orch_importance *importance);
+
+/** Adds the points by two parameters with lines of equal values of the metric between them. Returns
+ * NULL, or why it has added nothing, as a sentence. */
+const char *orch_search_add_contour(struct orch_section *section,
+                                    const struct orch_searched *searched, const unsigned of[2]);
 
 #endif

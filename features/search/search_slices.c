@@ -107,7 +107,7 @@ static GPtrArray *part_names(const struct orch_space_param *param)
 }
 
 static void add_grid(struct orch_section *section, const struct orch_searched *searched,
-                     const unsigned of[2])
+                     const unsigned of[2], const char *why_no_lines)
 {
     const struct orch_space_param *x = orch_space_param(searched->search->space, of[0]),
                                   *y = orch_space_param(searched->search->space, of[1]);
@@ -132,8 +132,9 @@ static void add_grid(struct orch_section *section, const struct orch_searched *s
     chart->z_label = g_strdup(searched->search->metric);
     chart->x_names = part_names(x);
     chart->y_names = part_names(y);
-    chart->note = g_strdup("each cell: the best of its points; numbers are the middle of a "
-                           "part of the range; no value: none was tried there");
+    chart->note = g_strdup_printf("each cell: the best of its points; numbers are the middle of a "
+                                  "part of the range; no value: none was tried there. %s",
+                                  why_no_lines);
     for (unsigned i = 0; i < columns * rows; i++)
         if (isfinite(best[i])) {
             struct orch_chart_point *point = orch_chart_add(series, i % columns, i / columns);
@@ -149,6 +150,7 @@ void orch_search_add_slices(struct orch_section *section, const struct orch_sear
     unsigned count = importance->explained > 0 ? most_important(searched, importance, of) : 0;
     for (unsigned i = 0; i < count; i++)
         add_slice(section, searched, of[i]);
-    if (count == 2)
-        add_grid(section, searched, of);
+    const char *why = count == 2 ? orch_search_add_contour(section, searched, of) : NULL;
+    if (why)
+        add_grid(section, searched, of, why);
 }

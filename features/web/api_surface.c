@@ -1,80 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Handler for the surface of a number over two parameters: a Gaussian process, the model that a
- * search chooses its points by (predictors/space_process.h), fitted to the runs, at a grid. */
+/* Handler for the surface of a number over two parameters: at a grid. */
 #include "features/web/run_points.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "predictors/space_process.h"
+#include "predictors/space_surface.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { RUNS_MAX = 200, RUNS_LEAST = 6, GRID = 41 };
-static const double LOG_VALUES = 50; /* values above 0 that span more are fitted by logarithms */
-static const double FAR = 0.2;       /* no data: no run within this share of both ranges */
-static const double VAGUE = 0.5;     /* no data: deviation above this share of that of the values */
+enum { RUNS_MAX = 200, RUNS_LEAST = 6 };
 
-/* Values with mean 0 and variance 1, as the process takes them. */
-struct scaled {
-    double *values;
-    double mean, deviation;
-    bool is_log;
-};
-
-static struct scaled scale_values(const GArray *raw)
+static json_t *reals_json(const double *values)
 {
-    const double *v = (const double *)(const void *)raw->data;
-    struct scaled s = {.values = g_new(double, raw->len + 1)};
-    double low = INFINITY, high = -INFINITY, sum = 0;
-    for (guint i = 0; i < raw->len; i++) {
-        low = fmin(low, v[i]);
-        high = fmax(high, v[i]);
-    }
-    s.is_log = low > 0 && high / low >= LOG_VALUES;
-    for (guint i = 0; i < raw->len; i++)
-        s.mean += (s.values[i] = s.is_log ? log(v[i]) : v[i]) / raw->len;
-    for (guint i = 0; i < raw->len; i++)
-        sum += (s.values[i] - s.mean) * (s.values[i] - s.mean);
-    s.deviation = sqrt(sum / raw->len);
-    for (guint i = 0; i < raw->len; i++)
-        s.values[i] = (s.values[i] - s.mean) / s.deviation;
-    return s;
+    json_t *out = json_array();
+    for (int k = 0; k < ORCH_SURFACE_SIDE * ORCH_SURFACE_SIDE; k++)
+        json_array_append_new(out, orch_json_finite(values[k]));
+    return out;
 }
 
-static double unscaled(const struct scaled *s, double value)
+static json_t *grid_json(const struct orch_surface *surface)
 {
-    const double v = s->mean + s->deviation * value;
-    return s->is_log ? exp(v) : v;
-}
-
-static bool is_far(const double *units, guint count, const double point[2])
-{
-    for (guint i = 0; i < count; i++)
-        if (fabs(units[2 * i] - point[0]) <= FAR && fabs(units[2 * i + 1] - point[1]) <= FAR)
-            return false;
-    return true;
-}
-
-/* The grid, row by row from below: means with the interval of one deviation, null where there is no
- * data. */
-static json_t *grid_json(const struct orch_space_process *process, const struct scaled *scaled,
-                         const double *units, guint count)
-{
-    json_t *mean = json_array(), *low = json_array(), *high = json_array();
-    for (int k = 0; k < GRID * GRID; k++) {
-        const double point[2] = {(double)(k % GRID) / (GRID - 1), (double)(k / GRID) / (GRID - 1)};
-        double m = NAN, d = NAN;
-        orch_space_process_at(process, point, &m, &d, NULL, NULL);
-        const bool is_known = !is_far(units, count, point) && d <= VAGUE;
-        json_array_append_new(mean, is_known ? orch_json_finite(unscaled(scaled, m)) : json_null());
-        json_array_append_new(low,
-                              is_known ? orch_json_finite(unscaled(scaled, m - d)) : json_null());
-        json_array_append_new(high,
-                              is_known ? orch_json_finite(unscaled(scaled, m + d)) : json_null());
-    }
-    return json_pack("{s:i s:o s:o s:o}", "side", GRID, "mean", mean, "low", low, "high", high);
+    return json_pack("{s:i s:o s:o s:o}", "side", ORCH_SURFACE_SIDE, "mean",
+                     reals_json(surface->mean), "low", reals_json(surface->low), "high",
+                     reals_json(surface->high));
 }
 
 static json_t *axis_json(const struct run_points *runs, guint param)
@@ -138,23 +88,19 @@ static bool answer_surface(struct web_call *call, struct run_points *runs, GErro
             answer_none(call, runs, why);
         return why != NULL;
     }
-    const struct scaled scaled = scale_values(runs->values);
-    struct orch_space_process *process =
-        orch_space_process_fit(space, units, scaled.values, runs->values->len);
-    if (process)
+    g_autofree struct orch_surface *surface = orch_surface_fit(
+        space, units, (const double *)(const void *)runs->values->data, runs->values->len);
+    if (surface)
         orch_web_answer_json(call,
                              json_pack("{s:I s:b s:o s:o s:b s:o s:o}", "runs",
                                        (json_int_t)runs->values->len, "is_cut", (int)runs->is_cut,
                                        "x", axis_json(runs, 0), "y", axis_json(runs, 1), "is_log",
-                                       scaled.is_log, "noise",
-                                       orch_json_finite(orch_space_process_noise(process)), "grid",
-                                       grid_json(process, &scaled, units, runs->values->len)),
+                                       surface->is_log, "noise", orch_json_finite(surface->noise),
+                                       "grid", grid_json(surface)),
                              6);
     else
         answer_none(call, runs, "no surface fits these values");
-    orch_space_process_free(process);
     orch_space_free(space);
-    g_free(scaled.values);
     return true;
 }
 

@@ -97,12 +97,17 @@ static void ends_of(const struct orch_space_param *param, double *out_low, doubl
     }
 }
 
-static double number_at(const struct orch_space_param *param, double unit)
+double orch_space_number(const struct orch_space_param *param, double unit)
 {
     double low, high;
     ends_of(param, &low, &high);
     double value = low + unit * (high - low);
-    value = param->is_log ? exp(value) : value;
+    return param->is_log ? exp(value) : value;
+}
+
+static double number_at(const struct orch_space_param *param, double unit)
+{
+    double value = orch_space_number(param, unit);
     if (param->kind == ORCH_SPACE_INTEGER)
         value = round(value);
     return CLAMP(value, param->low, param->high);

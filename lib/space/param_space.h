@@ -80,6 +80,9 @@ bool orch_space_is_same(const struct orch_space *space, const double *a, const d
 void orch_space_snap(const struct orch_space *space, double *point);
 /** The value at a unit coordinate as it is written: "0.00316228", "32", "adam". Caller frees. */
 char *orch_space_text(const struct orch_space_param *param, double unit);
+/** The number at a unit coordinate, not rounded: between whole numbers, too, and up to half of one
+ * outside of their range. Not of choices. */
+double orch_space_number(const struct orch_space_param *param, double unit);
 /** The unit coordinate of a written value; false when the parameter cannot have it. */
 bool orch_space_unit(const struct orch_space_param *param, const char *text, double *out);
 

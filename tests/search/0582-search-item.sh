@@ -123,6 +123,50 @@ ok orch report clear.recipe
 has '5 fresh repeats, by which it was not chosen, give'
 has_not 'estimate the best point of tune anew'
 
+# two numbers that matter: lines of equal values lie where the values are; with choices there is a grid that says why
+cat >hill.recipe <<'R'
+format: 1
+recipe: hill
+experiments:
+  tune:
+    plugin: hill
+    search:
+      x: uniform(0, 1)
+      y: loguniform(1, 100)
+    objective: { metric: min loss, trials: 40, sampler: sobol }
+report:
+  - { title: Search, search: { experiments: tune } }
+R
+sed 's/^plugin: model/plugin: hill/; s/model.py/hill.py/; s/^  x: .*/  x: { type: real, default: 0 }/' model.plugin >hill.plugin
+cat >hill.py <<'P'
+import json, math, os
+p = json.loads(os.environ['ORCH_PARAMS'])
+print(f"loss={(p['x'] - 0.5) ** 2 + (math.log10(p['y']) / 2 - 0.5) ** 2}")
+P
+ok orch run hill.recipe -q -j 2
+ok orch report hill.recipe --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'the lines of equal values'
+import json, math, sys
+section, = [s for s in json.load(open(sys.argv[1]))["sections"] if s["kind"] == "search"]
+chart, = [b["chart"] for b in section["blocks"] if b["kind"] == "chart" and "lines: equal values" in (b["chart"]["note"] or "")]
+axes = (chart["x"], chart["y"])
+assert set(axes) == {"x", "y"} and chart["log_" + ("x" if axes[0] == "y" else "y")], axes
+lines = [s for s in chart["series"] if s["role"] == "level"]
+assert len({s["name"] for s in lines}) >= 4, lines
+off = []
+for s in lines:
+    for p in s["points"]:
+        at = {axes[0]: p["x"], axes[1]: p["y"]}
+        true = (at["x"] - 0.5) ** 2 + (math.log10(at["y"]) / 2 - 0.5) ** 2
+        off.append(abs(true - float(s["name"])))
+assert sorted(off)[len(off) // 2] < 0.01, sorted(off)[len(off) // 2]  # of values from 0 to 0.5
+assert sum(len(s["points"]) for s in chart["series"] if s["role"] == "measured") == 40
+P
+sed -i 's/      x: uniform(0, 1)/      x: [0, 0.25, 0.5, 1]/' hill.recipe
+ok orch run hill.recipe -q -j 2
+ok orch report hill.recipe
+has 'Lines of equal values need'
+
 # an item without a search says so; its keys are checked
 sed -i 's/experiments: \[tune, again\]/experiments: again/' clear.recipe
 ok orch report clear.recipe
