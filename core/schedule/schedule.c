@@ -67,7 +67,7 @@ static bool look_at_held(struct run *run, bool *out_held, GError **error)
         return false;
     for (unsigned i = 0; i < run->order_count; i++)
         if (run->jobs[run->order[i]].status == JOB_HELD)
-            run->jobs[run->order[i]].status = JOB_TODO;
+            orch_schedule_set_job(&run->jobs[run->order[i]], JOB_TODO);
     return true;
 }
 
@@ -178,8 +178,10 @@ static void make_jobs(struct run *run)
         struct job *job = &run->jobs[i];
         enum orch_plan_state state = plan->items[i].state;
         job->index = i;
-        if (state == ORCH_PLAN_DONE || state == ORCH_PLAN_PRUNED || state == ORCH_PLAN_SKIPPED ||
-            state == ORCH_PLAN_UNUSED) {
+        if (state == ORCH_PLAN_PRUNED) {
+            job->status = JOB_PRUNED;
+        } else if (state == ORCH_PLAN_DONE || state == ORCH_PLAN_SKIPPED ||
+                   state == ORCH_PLAN_UNUSED) {
             job->status = JOB_ENDED;
             job->well = state == ORCH_PLAN_DONE || state == ORCH_PLAN_UNUSED;
         } else if (state == ORCH_PLAN_HELD && is_submitted(plan, &plan->items[i])) {
@@ -190,9 +192,7 @@ static void make_jobs(struct run *run)
         run->totals.pruned_before += state == ORCH_PLAN_PRUNED;
         run->totals.skipped += state == ORCH_PLAN_SKIPPED;
     }
-    for (unsigned i = 0; i < plan->count; i++)
-        if (run->jobs[plan->order[i]].status != JOB_ENDED)
-            run->order[run->order_count++] = plan->order[i];
+    orch_schedule_order_jobs(run);
 }
 
 /* After an error, stops the running hosts and collects them if the store allows it; otherwise the
@@ -231,7 +231,7 @@ static void finish_totals(struct run *run)
     struct orch_totals *totals = &run->totals;
     unsigned left = 0;
     for (unsigned i = 0; i < run->order_count; i++)
-        left += run->jobs[run->order[i]].status != JOB_ENDED;
+        left += !orch_schedule_is_over(&run->jobs[run->order[i]]);
     bool stopped = totals->interrupted || totals->terminated || run->failed_fast;
     bool is_held = orch_schedule_away(run) && !stopped && !run->refused;
     totals->held = is_held ? left : 0;
@@ -272,8 +272,6 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
         return false;
     orch_process_get(getpid(), &run.self);
     run.jobs = g_new0(struct job, plan->count + 1);
-    unsigned *order = g_new0(unsigned, plan->count + 1);
-    run.order = order;
     run.hosts = g_ptr_array_new_with_free_func(orch_schedule_host_free);
     run.ended = g_ptr_array_new_with_free_func(orch_schedule_host_free);
     run.collects_first = options->fail_fast || has_timing(plan) || options->chooser;
@@ -319,7 +317,7 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     g_hash_table_unref(run.failing);
     g_ptr_array_unref(run.asked);
     g_free(run.jobs);
-    g_free(order);
+    g_free(run.whole_order);
     g_free(run.host_program);
     return ok;
 }

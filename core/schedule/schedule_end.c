@@ -8,11 +8,10 @@
 static void count_end(struct run *run, struct job *job, const struct orch_collected *collected)
 {
     run->totals.ended[collected->verdict]++;
-    job->status = JOB_ENDED;
+    orch_schedule_set_job(job, collected->verdict == ORCH_VERDICT_PRUNED ? JOB_PRUNED : JOB_ENDED);
     job->well = orch_verdict_facts(collected->verdict)->is_reused;
     if (run->options->fail_fast && orch_verdict_facts(collected->verdict)->fault)
         run->failed_fast = true;
-    job->is_pruned = collected->verdict == ORCH_VERDICT_PRUNED;
     orch_schedule_note_end(run, job, collected);
 }
 
@@ -35,7 +34,7 @@ static bool may_try_again(struct run *run, struct host *host, enum orch_verdict 
                  job->attempts < retries_after(experiment, verdict);
     if (*out_again) {
         job->attempts++;
-        job->status = JOB_TODO;
+        orch_schedule_set_job(job, JOB_TODO);
     }
     return true;
 }

@@ -166,7 +166,7 @@ bool orch_schedule_is_stopped(struct run *run, struct job *job)
     g_free(item->reason);
     item->reason = g_strdup_printf("the first %d trials failed in the same way: %s",
                                    ORCH_SAME_FAILURES, failing->reason);
-    job->status = JOB_ENDED;
+    orch_schedule_set_job(job, JOB_ENDED);
     run->totals.not_run++;
     run->moved = true;
     return true;

@@ -244,7 +244,7 @@ bool orch_schedule_repeat(struct run *run, struct job *job, bool *out_again, GEr
     *out_again = ++job->spoiled < SPOILED_MAX && !run->stop_level && !run->failed_fast;
     if (!*out_again)
         return true;
-    job->status = JOB_TODO;
+    orch_schedule_set_job(job, JOB_TODO);
     return run->options->on_change != ORCH_ON_CHANGE_LIVE ||
            orch_plan_renew(run->plan, job->index, error);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shared by the files of the scheduler: the state of a run. schedule.c has the loop, which calls
- * the functions in _start, _search, _end, _failing, _slots, _leases, _gpus, _hosts, _limits,
+ * the functions in _jobs, _start, _search, _end, _failing, _slots, _leases, _gpus, _hosts, _limits,
  * _sharing and _progress. Everything runs on one thread. */
 #ifndef ORCH_CORE_SCHEDULE_SCHEDULE_PRIVATE_H
 #define ORCH_CORE_SCHEDULE_SCHEDULE_PRIVATE_H
@@ -18,9 +18,11 @@
 enum job_status {
     JOB_TODO,
     JOB_RUNNING,
-    JOB_HELD, /* by another process on this store */
-    JOB_AWAY, /* others run it elsewhere, or an executor does: this run does not wait for it */
+    JOB_HELD,   /* by another process on this store */
+    JOB_AWAY,   /* others run it elsewhere, or an executor does: this run does not wait for it */
+    JOB_PRUNED, /* its search's rule stopped it, in this run or another one */
     JOB_ENDED,
+    JOB_STATES,
 };
 
 struct job {
@@ -30,7 +32,6 @@ struct job {
     bool ran;         /* its last attempt was started here */
     unsigned spoiled; /* attempts during which its inputs changed */
     bool well;        /* ended so that others may refer to it */
-    bool is_pruned;   /* its search's rule stopped it */
     bool is_refused;  /* a limit prevented it the last time it could start */
 };
 
@@ -69,8 +70,9 @@ struct run {
     const struct orch_run_options *options;
     const struct orch_listener *listener;
     struct orch_totals totals;
-    struct job *jobs; /* one for each item, same index */
-    unsigned *order;  /* indices of items in the order of starting */
+    struct job *jobs;      /* one for each item, same index */
+    unsigned *whole_order; /* indices of items in the order of starting */
+    unsigned *order;       /* a part of it: from the first one on that is not over */
     unsigned order_count;
     GPtrArray *hosts;     /* struct host *: running */
     GPtrArray *ended;     /* struct host *: exited but not collected yet */
@@ -113,6 +115,18 @@ struct run {
     char *notice;                  /* the last notice about waiting, or NULL */
     struct orch_topology *topology; /* NULL: not read yet */
 };
+
+/* ---- schedule_jobs.c --------------------------------------------------------------------------
+ */
+
+/** Changes a job's state to one that may follow. */
+void orch_schedule_set_job(struct job *job, enum job_status status);
+/** True when a job neither runs nor will. */
+bool orch_schedule_is_over(const struct job *job);
+/** Makes run->order of the jobs that have not ended; the caller frees run->whole_order. */
+void orch_schedule_order_jobs(struct run *run);
+/** Leaves out the jobs at the front that are over. */
+void orch_schedule_skip_over(struct run *run);
 
 /** Sends a message (one sentence) to the user. */
 void orch_schedule_emit(struct run *run, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -11,7 +11,7 @@ static bool is_first_left(const struct run *run, const struct job *job)
 {
     const struct orch_plan_item *items = run->plan->items;
     for (unsigned i = job->index; i > 0 && items[i - 1].cell->point == items[i].cell->point; i--)
-        if (run->jobs[i - 1].status != JOB_ENDED)
+        if (!orch_schedule_is_over(&run->jobs[i - 1]))
             return false;
     return true;
 }
@@ -32,7 +32,7 @@ static bool has_refused(const struct run *run, const struct orch_search_point *p
 void orch_schedule_leave_out(struct run *run, struct job *job, const char *why)
 {
     orch_plan_set_unneeded(&run->plan->items[job->index], why);
-    job->status = JOB_ENDED;
+    orch_schedule_set_job(job, JOB_ENDED);
     run->totals.unneeded++;
     run->moved = true;
     const struct orch_chooser *chooser = run->options->chooser;

@@ -17,7 +17,7 @@ bool orch_schedule_claim(struct run *run, struct job *job)
             item->state = ORCH_PLAN_MISSING;
         return true;
     }
-    job->status = JOB_AWAY;
+    orch_schedule_set_job(job, JOB_AWAY);
     item->state = ORCH_PLAN_HELD;
     g_free(item->reason);
     item->reason = why;
@@ -28,8 +28,8 @@ void orch_schedule_unclaim(struct run *run, const struct job *job)
 {
     const struct orch_sharing *sharing = run->options->sharing;
     const struct orch_plan_item *item = &run->plan->items[job->index];
-    if (sharing && job->status == JOB_ENDED && job->ran)
-        sharing->ended(sharing->ctx, item, job->well || job->is_pruned);
+    if (sharing && orch_schedule_is_over(job) && job->ran)
+        sharing->ended(sharing->ctx, item, job->well || job->status == JOB_PRUNED);
     else if (sharing)
         sharing->dropped(sharing->ctx, item);
 }
@@ -71,7 +71,7 @@ bool orch_schedule_look_away(struct run *run, bool idle)
     for (unsigned i = 0; again == ORCH_RETRY_NOW && i < run->order_count; i++) {
         struct job *job = &run->jobs[run->order[i]];
         if (job->status == JOB_AWAY)
-            job->status = JOB_TODO;
+            orch_schedule_set_job(job, JOB_TODO);
     }
     return again != ORCH_RETRY_NEVER || !idle;
 }

@@ -48,11 +48,9 @@ static void reuse(struct run *run, struct job *job, const char *key)
     item->run_key = g_strdup(key);
     item->state = ORCH_PLAN_DONE;
     run->moved = true;
-    if (!orch_plan_check_files(run->plan, job->index)) {
-        job->status = JOB_TODO;
+    if (!orch_plan_check_files(run->plan, job->index))
         return;
-    }
-    job->status = JOB_ENDED;
+    orch_schedule_set_job(job, JOB_ENDED);
     job->well = true;
     run->totals.reused++;
     orch_schedule_note_search(run, job, NULL);
@@ -121,7 +119,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_run_slot 
     }
     orch_schedule_placed(run, host);
     item->attempts++;
-    job->status = JOB_RUNNING;
+    orch_schedule_set_job(job, JOB_RUNNING);
     job->ran = run->moved = true;
     g_ptr_array_add(run->hosts, host);
     orch_schedule_note_start(run, job);
@@ -144,7 +142,7 @@ static void give_up(struct run *run, struct job *job, const char *why)
     struct orch_plan_item *item = &run->plan->items[job->index];
     g_free(item->reason);
     item->reason = g_strdup(why);
-    job->status = JOB_ENDED;
+    orch_schedule_set_job(job, JOB_ENDED);
     run->totals.not_run++;
     run->moved = true;
     orch_schedule_note_search(run, job, NULL);
@@ -179,7 +177,7 @@ static bool prepare(struct run *run, struct job *job, const unsigned *chosen,
 static void end_unrun(struct run *run, struct job *job)
 {
     bool is_pruned = run->plan->items[job->index].state == ORCH_PLAN_PRUNED;
-    job->status = JOB_ENDED;
+    orch_schedule_set_job(job, is_pruned ? JOB_PRUNED : JOB_ENDED);
     *(is_pruned ? &run->totals.pruned_before : &run->totals.skipped) += 1;
     run->moved = true;
     orch_schedule_note_search(run, job, NULL);
@@ -236,7 +234,7 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
     if (ok && begin == ORCH_BEGIN_DONE)
         reuse(run, job, other);
     else if (ok && begin == ORCH_BEGIN_HELD)
-        job->status = is_submitted(run->plan->store, other) ? JOB_AWAY : JOB_HELD;
+        orch_schedule_set_job(job, is_submitted(run->plan->store, other) ? JOB_AWAY : JOB_HELD);
     else if (ok)
         ok = launch(run, job, slot, stamp, &dir, active.started_ns, error);
     if (job->status != JOB_RUNNING)
@@ -273,12 +271,12 @@ static bool look_at_refs(struct run *run, struct job *job, unsigned *chosen, enu
             const struct job *other = &run->jobs[g_array_index(ref->cells, unsigned, j)];
             bool is_passed_over =
                 ref->best_metric && orch_plan_is_passed_over(&run->plan->items[other->index]);
-            if (other->status == JOB_ENDED && !other->well && !is_passed_over) {
+            if (orch_schedule_is_over(other) && !other->well && !is_passed_over) {
                 end_without(run, job, ref, other);
                 *out = NEVER;
                 return true;
             }
-            if (other->status != JOB_ENDED)
+            if (!orch_schedule_is_over(other))
                 *out = NOT_YET;
         }
         if (*out == NOT_YET)
@@ -407,12 +405,7 @@ bool orch_schedule_start(struct run *run, GError **error)
             !try_start(run, job, &blocked, error))
             return false;
     }
-    /* skip ended jobs at the front from now on */
-    unsigned ended = 0;
-    while (ended < run->order_count && run->jobs[run->order[ended]].status == JOB_ENDED)
-        ended++;
-    run->order += ended;
-    run->order_count -= ended;
+    orch_schedule_skip_over(run);
     if (!run->was_held)
         orch_schedule_leave_queue(run);
     return true;
