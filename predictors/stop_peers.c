@@ -61,7 +61,7 @@ char *orch_stop_median(const struct orch_stop_question *question)
  */
 
 /* How many times values have to be multiplied by the factor to get from min to max. */
-static unsigned last_bracket(const struct orch_stop_rule *rule)
+unsigned orch_stop_last_bracket(const struct orch_stop_rule *rule)
 {
     unsigned last = 0;
     for (double at = rule->min * rule->factor; at <= rule->max && last < BRACKETS_MAX - 1;
@@ -72,9 +72,9 @@ static unsigned last_bracket(const struct orch_stop_rule *rule)
 
 /* The bracket of a trial. Bracket s gets (last + 1) / (s + 1) * factor^s trials of each round; they
  * are dealt one by one to the bracket that lacks most. */
-static unsigned bracket_of(const struct orch_stop_rule *rule, unsigned number)
+unsigned orch_stop_bracket_of(const struct orch_stop_rule *rule, unsigned number)
 {
-    unsigned last = last_bracket(rule);
+    unsigned last = orch_stop_last_bracket(rule);
     double share[BRACKETS_MAX], dealt[BRACKETS_MAX] = {0}, all = 0;
     for (unsigned s = 0; s <= last; s++) {
         share[s] = ceil((last + 1.0) / (s + 1.0) * pow(rule->factor, s));
@@ -112,7 +112,7 @@ static char *ask_rung(const struct orch_stop_question *question, int bracket)
     for (size_t i = 0; i < question->count; i++) {
         const struct orch_stop_curve *curve = &question->curves[i];
         if (curve->count < n ||
-            (bracket >= 0 && (int)bracket_of(question->rule, curve->number) != bracket))
+            (bracket >= 0 && (int)orch_stop_bracket_of(question->rule, curve->number) != bracket))
             continue;
         all++;
         better += orch_stop_cost(question, curve->values[n - 1]) < cost;
@@ -133,13 +133,18 @@ char *orch_stop_asha(const struct orch_stop_question *question)
     return is_rung(rule->min, rule->factor, HUGE_VAL, n) ? ask_rung(question, -1) : NULL;
 }
 
-/* Bracket s begins at max / factor^s; nothing is stopped in bracket 0. */
+/* Nothing is stopped in bracket 0, which begins at max. */
+double orch_stop_bracket_start(const struct orch_stop_rule *rule, unsigned bracket)
+{
+    return rule->max / pow(rule->factor, bracket);
+}
+
 char *orch_stop_hyperband(const struct orch_stop_question *question)
 {
     const struct orch_stop_rule *rule = question->rule;
     const struct orch_stop_curve *own = &question->curves[question->asked];
-    unsigned bracket = bracket_of(rule, own->number);
-    double start = rule->max / pow(rule->factor, bracket);
+    unsigned bracket = orch_stop_bracket_of(rule, own->number);
+    double start = orch_stop_bracket_start(rule, bracket);
     return is_rung(start, rule->factor, rule->max, own->count) ? ask_rung(question, (int)bracket)
                                                                : NULL;
 }

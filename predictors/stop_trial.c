@@ -8,8 +8,14 @@ static char *(*const RULES[])(const struct orch_stop_question *) = {
     [ORCH_STOP_FORECAST] = orch_stop_forecast,
 };
 
-/* Whether a trial has as many values as each one that ended: it is at its end. */
-static bool is_at_end(const struct orch_stop_question *question)
+static char *(*const PROMOTIONS[])(const struct orch_stop_question *, size_t *) = {
+    [ORCH_STOP_MEDIAN] = NULL,
+    [ORCH_STOP_ASHA] = orch_stop_promote_asha,
+    [ORCH_STOP_HYPERBAND] = orch_stop_promote_hyperband,
+    [ORCH_STOP_FORECAST] = NULL,
+};
+
+bool orch_stop_is_at_end(const struct orch_stop_question *question)
 {
     size_t own = question->curves[question->asked].count, ended = 0;
     for (size_t i = 0; i < question->count; i++) {
@@ -24,7 +30,14 @@ static bool is_at_end(const struct orch_stop_question *question)
 
 char *orch_stop_trial_ask(const struct orch_stop_question *question)
 {
-    if (!question->curves[question->asked].count || is_at_end(question))
+    if (!question->curves[question->asked].count || orch_stop_is_at_end(question))
         return NULL;
     return RULES[question->rule->kind](question);
+}
+
+char *orch_stop_trial_promote(const struct orch_stop_question *question, size_t *out_index)
+{
+    char *(*promote)(const struct orch_stop_question *, size_t *) =
+        PROMOTIONS[question->rule->kind];
+    return promote ? promote(question, out_index) : NULL;
 }

@@ -25,6 +25,8 @@ struct orch_stop_curve {
     enum orch_curve_end end;
     bool has_diverged; /* it ended so: possibly before its time */
     unsigned number;   /* of the trial in its search, from 1: decides its bracket */
+    /* STOPPED: so many of its values have let it go on once; SIZE_MAX: it cannot go on */
+    size_t promoted_at;
 };
 
 /** Which number of a metric's curve is the objective. */
@@ -63,6 +65,13 @@ struct orch_stop_question {
  * that has as many values as each one that ended goes on: it is at its end. */
 char *orch_stop_trial_ask(const struct orch_stop_question *question);
 
+/** Finds a trial that was stopped and is good after all, since more trials have come since: under
+ * asha and hyperband one that is among the best 1/factor at the last value at which it was judged,
+ * as in Li et al. 2020. Of several the one with most values, then the best. None goes on twice from
+ * the same value, nor at its end. Returns why it goes on, with its index in `*out_index`; the
+ * caller frees. NULL: there is none. */
+char *orch_stop_trial_promote(const struct orch_stop_question *question, size_t *out_index);
+
 /* ---- for the files of the rules -----------------------------------------------------------------
  */
 
@@ -73,5 +82,16 @@ char *orch_stop_median(const struct orch_stop_question *question);
 char *orch_stop_asha(const struct orch_stop_question *question);
 char *orch_stop_hyperband(const struct orch_stop_question *question);
 char *orch_stop_forecast(const struct orch_stop_question *question);
+/** Whether the trial that is asked about has as many values as each one that ended. */
+bool orch_stop_is_at_end(const struct orch_stop_question *question);
+/** orch_stop_trial_promote for asha and hyperband (stop_promote.c). */
+char *orch_stop_promote_asha(const struct orch_stop_question *question, size_t *out_index);
+char *orch_stop_promote_hyperband(const struct orch_stop_question *question, size_t *out_index);
+
+/** The bracket of a trial under hyperband, from 0 to orch_stop_last_bracket. */
+unsigned orch_stop_bracket_of(const struct orch_stop_rule *rule, unsigned number);
+unsigned orch_stop_last_bracket(const struct orch_stop_rule *rule);
+/** The values at which a bracket's trials are judged begin here. */
+double orch_stop_bracket_start(const struct orch_stop_rule *rule, unsigned bracket);
 
 #endif

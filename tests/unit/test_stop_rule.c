@@ -337,6 +337,102 @@ static void test_hyperband_brackets(void **state)
     assert_int_equal(others, 2);
 }
 
+/* ---- promotion ----------------------------------------------------------------------------------
+ */
+
+#define NONE ((size_t)-1)
+
+/* Asserts which trial goes on, and why. */
+static void assert_promotes(const struct search *search, size_t index, const char *sentence)
+{
+    const struct orch_stop_question question = {.rule = &search->rule,
+                                                .is_max = search->is_max,
+                                                .curves = search->curves,
+                                                .count = search->count};
+    size_t found = NONE;
+    g_autofree char *why = orch_stop_trial_promote(&question, &found);
+    assert_int_equal(found, index);
+    assert_string_equal(why ? why : "none", sentence);
+}
+
+/* The second trial was stopped as the worse one of two; of six it is one of the best two. */
+static void test_promotion(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = search_new("asha(min=1, factor=3)", false);
+    add(search, ENDED, 9, 5.0, 4., 3., 3., 3., 3., 3., 3., 1.);
+    add(search, STOPPED, 1, 6.0);
+    add(search, STOPPED, 2, 7.0, 0.0); /* value 2 is no rung */
+    add(search, STOPPED, 1, 8.0);
+    add(search, STOPPED, 1, 9.0);
+    assert_promotes(search, NONE, "none"); /* of five, one goes on */
+    add(search, RUNNING, 1, 5.5);
+    assert_promotes(search, NONE, "none"); /* it is the second of six */
+    search->values[5][0] = 9;
+    assert_promotes(search, 1, "6 after 1 value; 1 of 6 trials are better, the best 2 go on");
+    search->curves[1].promoted_at = 1; /* once from each rung */
+    assert_promotes(search, NONE, "none");
+    search->curves[1].promoted_at = 0;
+    search->curves[0].count = 1; /* what others ended with */
+    assert_promotes(search, NONE, "none");
+}
+
+/* Higher rungs first: there is more known of those, and less to do. */
+static void test_promotion_of_rungs(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = search_new("asha(min=1, factor=2)", true);
+    add(search, ENDED, 8, 5., 5., 5., 5., 5., 5., 5., 5.);
+    add(search, STOPPED, 3, 4., 4., 4.); /* rung 2 */
+    add(search, STOPPED, 1, 4.5);
+    add(search, STOPPED, 2, 3., 3.);
+    assert_promotes(search, 2, "4.5 after 1 value; 1 of 4 trials are better, the best 2 go on");
+    add(search, RUNNING, 2, 1., 1.);
+    assert_promotes(search, 1, "4 after 2 values; 1 of 4 trials are better, the best 2 go on");
+    /* it went on from rung 1 before, not from this one */
+    search->curves[1].promoted_at = 1;
+    assert_promotes(search, 1, "4 after 2 values; 1 of 4 trials are better, the best 2 go on");
+    search->curves[1].promoted_at = 2;
+    assert_promotes(search, 2, "4.5 after 1 value; 1 of 5 trials are better, the best 2 go on");
+    search->values[1][1] = NAN;
+    search->curves[1].promoted_at = 0;
+    search->curves[2].end = RUNNING;
+    assert_promotes(search, 3, "3 after 2 values; 1 of 4 trials are better, the best 2 go on");
+    search->curves[3].promoted_at = SIZE_MAX; /* NaN is not among the best, of however many */
+    assert_promotes(search, NONE, "none");
+}
+
+static void test_promotion_in_brackets(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = search_new("hyperband(min=1, max=3, factor=3)", false);
+    for (unsigned i = 0; i < 7; i++)
+        add(search, STOPPED, 1, (double)i);
+    unsigned numbers[7], count = 0; /* those of bracket 1 */
+    for (unsigned i = 0; count < 7; i++)
+        if (orch_stop_bracket_of(&search->rule, i + 1) == 1)
+            numbers[count++] = i + 1;
+    for (unsigned i = 0; i < 7; i++)
+        search->curves[i].number = numbers[i];
+    assert_promotes(search, 0,
+                    "0 after 1 value; 0 of 7 trials of bracket 1 are better, the best 2 "
+                    "go on");
+    for (unsigned i = 0; i < 5; i++) /* two are left, of which none goes on */
+        search->curves[i].number = numbers[0] == 1 ? 2 : 1;
+    for (unsigned i = 0; i < 5; i++)
+        assert_int_equal(orch_stop_bracket_of(&search->rule, search->curves[i].number), 0);
+    assert_promotes(search, NONE, "none");
+}
+
+/* The other rules compare a trial with what ended, and stop it for good. */
+static void test_no_promotion(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = three_ended(false);
+    add(search, STOPPED, 3, -9.0, -9.0, -9.0);
+    assert_promotes(search, NONE, "none");
+}
+
 /* ---- forecast -----------------------------------------------------------------------------------
  */
 
@@ -526,6 +622,10 @@ int main(void)
         cmocka_unit_test(test_asha_rungs),
         cmocka_unit_test(test_hyperband_deals),
         cmocka_unit_test(test_hyperband_brackets),
+        cmocka_unit_test(test_promotion),
+        cmocka_unit_test(test_promotion_of_rungs),
+        cmocka_unit_test(test_promotion_in_brackets),
+        cmocka_unit_test(test_no_promotion),
         cmocka_unit_test(test_forecast),
         cmocka_unit_test(test_forecast_of_maximised),
         cmocka_unit_test(test_forecast_of_the_best_two),
