@@ -26,3 +26,16 @@ double orch_stop_summary_add(enum orch_stop_summary summary, struct orch_stop_su
         inout->so_far = fmax(inout->so_far, value);
     return inout->so_far;
 }
+
+bool orch_stop_is_at_end(const struct orch_stop_question *question)
+{
+    size_t own = question->curves[question->asked].count, ended = 0;
+    for (size_t i = 0; i < question->count; i++) {
+        const struct orch_stop_curve *curve = &question->curves[i];
+        bool has_ended = curve->end == ORCH_CURVE_ENDED && !curve->has_diverged;
+        if (has_ended && curve->count != own)
+            return false;
+        ended += has_ended;
+    }
+    return ended;
+}

@@ -15,19 +15,6 @@ static char *(*const PROMOTIONS[])(const struct orch_stop_question *, size_t *) 
     [ORCH_STOP_FORECAST] = NULL,
 };
 
-bool orch_stop_is_at_end(const struct orch_stop_question *question)
-{
-    size_t own = question->curves[question->asked].count, ended = 0;
-    for (size_t i = 0; i < question->count; i++) {
-        const struct orch_stop_curve *curve = &question->curves[i];
-        bool has_ended = curve->end == ORCH_CURVE_ENDED && !curve->has_diverged;
-        if (has_ended && curve->count != own)
-            return false;
-        ended += has_ended;
-    }
-    return ended;
-}
-
 char *orch_stop_trial_ask(const struct orch_stop_question *question)
 {
     if (!question->curves[question->asked].count || orch_stop_is_at_end(question))

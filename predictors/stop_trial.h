@@ -82,7 +82,8 @@ char *orch_stop_median(const struct orch_stop_question *question);
 char *orch_stop_asha(const struct orch_stop_question *question);
 char *orch_stop_hyperband(const struct orch_stop_question *question);
 char *orch_stop_forecast(const struct orch_stop_question *question);
-/** Whether the trial that is asked about has as many values as each one that ended. */
+/** Whether the trial that is asked about has as many values as each one that ended: it is at its
+ * end. */
 bool orch_stop_is_at_end(const struct orch_stop_question *question);
 /** orch_stop_trial_promote for asha and hyperband (stop_promote.c). */
 char *orch_stop_promote_asha(const struct orch_stop_question *question, size_t *out_index);

@@ -153,14 +153,14 @@ static void print_totals_json(const struct orch_plan *plan, const struct task *t
             json_object_set_new(ended, orch_verdict_name((enum orch_verdict)i),
                                 json_integer(totals->ended[i]));
     json_t *object = json_pack(
-        "{s:s s:s? s:i s:i s:i s:o s:i s:i s:i s:i s:i s:b s:o s:o s:o}", "recipe",
+        "{s:s s:s? s:i s:i s:i s:o s:i s:i s:i s:i s:i s:i s:b s:o s:o s:o}", "recipe",
         plan->expansion->name, "profile", plan->expansion->profile, "planned", (int)totals->planned,
         "done_before", (int)totals->reused, "pruned_before", (int)totals->pruned_before, "ended",
-        ended, "retried", (int)totals->retried, "skipped", (int)totals->skipped, "not_needed",
-        (int)totals->unneeded, "not_run", (int)totals->not_run, "held", (int)totals->held,
-        "interrupted", totals->interrupted || totals->terminated, "seconds",
-        orch_json_finite(seconds), "limits", orch_cli_limits_json(&task->limits, totals), "trials",
-        orch_cli_plan_json(plan, &task->forecaster, &task->price));
+        ended, "retried", (int)totals->retried, "promoted", (int)totals->promoted, "skipped",
+        (int)totals->skipped, "not_needed", (int)totals->unneeded, "not_run", (int)totals->not_run,
+        "held", (int)totals->held, "interrupted", totals->interrupted || totals->terminated,
+        "seconds", orch_json_finite(seconds), "limits", orch_cli_limits_json(&task->limits, totals),
+        "trials", orch_cli_plan_json(plan, &task->forecaster, &task->price));
     json_object_update(object, details);
     orch_cli_print_json(object);
 }
@@ -260,7 +260,7 @@ static bool run_trials(struct orch_cli *cli, struct orch_plan *plan, const struc
         run_options.chooser = &chooser;
     bool ok = orch_run_plan(plan, &run_options, &listener, out, error);
     *out_seconds = (double)(orch_mono_ns() - begin) / 1e9;
-    if (ok && !left) {
+    if (ok && !left && !out->promoted) {
         orch_cli_info(cli, "nothing to run: %u of %u trials are done", out->reused, out->planned);
         orch_cli_plan_print_why_nothing(cli, plan);
         orch_cli_plan_print_left_out(cli, plan->expansion);

@@ -217,6 +217,8 @@ static void append_trial(struct orch_progress *progress, GString *frame,
 static void append_pruned(GString *line, const struct orch_totals *totals)
 {
     g_string_append_printf(line, ", %u pruned", totals->ended[ORCH_VERDICT_PRUNED]);
+    if (totals->promoted)
+        g_string_append_printf(line, ", %u promoted", totals->promoted);
     if (totals->saved_share >= 0.01)
         g_string_append_printf(line, " (about %.0f %% of the time saved)",
                                100 * totals->saved_share);
@@ -230,7 +232,7 @@ static GString *summary_line(const struct orch_totals *totals)
     g_string_append_printf(line, " %u of %u trials", ended, totals->planned);
     if (faults)
         g_string_append_printf(line, ", %u failed", faults);
-    if (totals->ended[ORCH_VERDICT_PRUNED])
+    if (totals->ended[ORCH_VERDICT_PRUNED] || totals->promoted)
         append_pruned(line, totals);
     if (totals->held)
         g_string_append_printf(line, ", %u claimed by others", totals->held);
@@ -451,6 +453,7 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
     append_count(line, totals->unneeded, "not needed");
     append_count(line, totals->not_run, "not run");
     append_count(line, totals->retried, "tried again");
+    append_count(line, totals->promoted, "promoted");
     g_autofree char *took = orch_duration_format(seconds);
     orch_cli_run_notices_print(progress->cli, &progress->notices, totals->planned);
     orch_cli_info(progress->cli, "%u trial%s: %s; %s", totals->planned,

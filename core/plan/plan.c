@@ -273,6 +273,7 @@ void orch_plan_free(struct orch_plan *plan)
         g_free(item->reason);
         g_free(item->device_key);
         g_free(item->run_key);
+        g_free(item->goes_on_from);
         g_free(item->other_settings);
         g_free(item->passed_over);
         g_free(item->refused);

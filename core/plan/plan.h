@@ -51,6 +51,9 @@ struct orch_plan_item {
     int attempts;      /* runs of this fingerprint so far */
     bool was_pruned; /* its search's rule stopped it in an earlier run: when it runs again, then to
                         its end */
+    char *goes_on_from; /* the run of it that its search's rule stopped and now lets go on; NULL */
+    bool stays_pruned;  /* PRUNED, and the rule cannot let it go on: it has failed since, or its
+                           files have changed */
     bool visited;
     bool has_other_comments; /* DONE: only comments changed since the run */
     char *refused; /* with `reads_only`: the reason why the plugin rejects it here, or NULL */
@@ -162,6 +165,8 @@ bool orch_plan_check_files(struct orch_plan *plan, unsigned index);
 /** Marks an item as PRUNED: its search's rule stopped its run `key` for this reason (may be NULL).
  */
 void orch_plan_set_pruned(struct orch_plan_item *item, const char *key, const char *reason);
+/** Lets a PRUNED item run once more, which the rule may stop again. */
+void orch_plan_let_go_on(struct orch_plan_item *item, const char *why);
 /** Marks an item whose search tries nothing more as UNUSED. */
 void orch_plan_set_unneeded(struct orch_plan_item *item, const char *why);
 

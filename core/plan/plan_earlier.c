@@ -89,13 +89,23 @@ static char *settings_of(const struct orch_plan *plan, const struct orch_plan_it
     return any ? text : NULL;
 }
 
-/* Whether a trial that its search's rule stopped counts as tried. Without the rule, or when asked
- * for, it runs to its end. */
-static bool stays_pruned(const struct orch_plan *plan, const struct orch_plan_item *item)
+/* Whether a trial whose run `key` its search's rule stopped counts as tried. Without the rule, or
+ * when asked for, it runs to its end; and the rule itself lets a run go on, once. */
+static bool stays_pruned(const struct orch_plan *plan, const struct orch_plan_item *item,
+                         const char *key)
 {
     const struct orch_search_point *point = item->cell->point;
     return point && point->search->stop && !plan->options.continues_pruned && !item->forced &&
-           item->cell->experiment->reuse != ORCH_RECIPE_REUSE_NEVER;
+           item->cell->experiment->reuse != ORCH_RECIPE_REUSE_NEVER &&
+           g_strcmp0(item->goes_on_from, key) != 0;
+}
+
+/* Whether a trial that went on has failed since by itself. */
+static bool has_failed_since(const struct earlier *earlier)
+{
+    const struct orch_verdict_facts *facts =
+        orch_verdict_facts(orch_verdict_parse(earlier->same->state));
+    return earlier->same != earlier->pruned && facts->fault && !facts->retried;
 }
 
 void orch_plan_set_to_run(struct orch_plan *plan, struct orch_plan_item *item,
@@ -104,7 +114,8 @@ void orch_plan_set_to_run(struct orch_plan *plan, struct orch_plan_item *item,
     struct earlier earlier = {0};
     look_back(plan, item, rows, &earlier);
     item->was_pruned = earlier.pruned && !item->forced;
-    if (earlier.pruned && stays_pruned(plan, item))
+    item->stays_pruned = earlier.pruned && has_failed_since(&earlier);
+    if (earlier.pruned && stays_pruned(plan, item, earlier.pruned->key))
         orch_plan_set_pruned(item, earlier.pruned->key, earlier.pruned->reason);
     else if (earlier.same)
         set_to_run_again(item, earlier.same);

@@ -31,7 +31,8 @@ static void open_again(struct orch_plan *plan, unsigned index)
     orch_cell_open_point(item->cell, ORCH_SEARCH_MIDDLE);
     g_clear_pointer(&item->run_key, g_free);
     item->attempts = 0;
-    item->was_pruned = false;
+    item->was_pruned = item->stays_pruned = false;
+    g_clear_pointer(&item->goes_on_from, g_free);
     item->forced = item->forced && !item->is_disturbed;
     item->is_disturbed = false;
     orch_plan_renew(plan, index, NULL);

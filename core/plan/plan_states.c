@@ -20,8 +20,17 @@ void orch_plan_set_pruned(struct orch_plan_item *item, const char *key, const ch
     char *copy = g_strdup(key);
     g_free(item->run_key);
     item->run_key = copy;
+    if (g_strcmp0(item->goes_on_from, key) != 0)
+        g_clear_pointer(&item->goes_on_from, g_free);
     orch_plan_set_state(item, ORCH_PLAN_PRUNED,
                         g_strdup_printf("pruned%s%s", reason ? ": " : "", reason ? reason : ""));
+}
+
+void orch_plan_let_go_on(struct orch_plan_item *item, const char *why)
+{
+    g_free(item->goes_on_from);
+    item->goes_on_from = g_strdup(item->run_key);
+    orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup_printf("goes on: %s", why));
 }
 
 void orch_plan_set_unneeded(struct orch_plan_item *item, const char *why)

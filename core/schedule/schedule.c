@@ -130,7 +130,8 @@ static bool loop(struct run *run, GError **error)
         bool pausing = stopping || run->asked->len;
         if (pausing)
             orch_schedule_leave_queue(run);
-        if (!pausing && (!orch_schedule_start(run, error) || !look_at_held(run, &held, error)))
+        if (!pausing && (!orch_schedule_promote(run, error) || !orch_schedule_start(run, error) ||
+                         !look_at_held(run, &held, error)))
             return false;
         bool collected = run->ended->len > 0; /* other trials may have waited for these */
         if (!orch_schedule_collect(run, error) || !sync_store(run, error))
@@ -180,6 +181,7 @@ static void make_jobs(struct run *run)
         job->index = i;
         if (state == ORCH_PLAN_PRUNED) {
             job->status = JOB_PRUNED;
+            job->is_elsewhere = true;
         } else if (state == ORCH_PLAN_DONE || state == ORCH_PLAN_SKIPPED ||
                    state == ORCH_PLAN_UNUSED) {
             job->status = JOB_ENDED;
@@ -280,8 +282,6 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     run.failing = orch_schedule_failing_new();
     run.asked = g_ptr_array_new();
     run.wall_by_experiment = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
-    run.pruned_by_experiment =
-        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
     run.totals.eta_s = run.totals.saved_share = NAN;
     make_jobs(&run);
     sigset_t handled, before;
@@ -313,7 +313,6 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     g_ptr_array_unref(run.lost_gpus);
     g_array_unref(run.plugin_files);
     g_hash_table_unref(run.wall_by_experiment);
-    g_hash_table_unref(run.pruned_by_experiment);
     g_hash_table_unref(run.failing);
     g_ptr_array_unref(run.asked);
     g_free(run.jobs);

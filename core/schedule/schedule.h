@@ -64,6 +64,7 @@ struct orch_totals {
     unsigned reused;                          /* done before, or meanwhile by other processes */
     unsigned ended[ORCH_VERDICT_UNKNOWN + 1]; /* by verdict, the last attempt of each */
     unsigned retried;                         /* further attempts */
+    unsigned promoted;      /* attempts of trials that a rule had stopped and let go on */
     unsigned skipped;       /* not started because this machine lacks a resource */
     unsigned pruned_before; /* stopped by their search's rule in an earlier run */
     unsigned unneeded;      /* not started because their search has found what it looks for */
@@ -192,6 +193,12 @@ struct orch_chooser {
      * trial goes on, else why it is stopped: a sentence, which the caller frees. */
     char *(*value)(void *ctx, const struct orch_plan *plan, const struct orch_running *trial,
                    int64_t step, double value);
+    /** Called when a trial could start, before any other is looked at: whether one that was stopped
+     * (ORCH_PLAN_PRUNED, and not `stays_pruned`) goes on after all, since it is good by what is
+     * known now. `*out_why` (the caller frees): why, as a sentence; NULL: none. The caller then
+     * lets it go on. NULL: none ever does. */
+    bool (*promote)(void *ctx, struct orch_plan *plan, unsigned *out_index, char **out_why,
+                    GError **error);
 };
 
 struct orch_run_options {

@@ -9,6 +9,7 @@ static void count_end(struct run *run, struct job *job, const struct orch_collec
 {
     run->totals.ended[collected->verdict]++;
     orch_schedule_set_job(job, collected->verdict == ORCH_VERDICT_PRUNED ? JOB_PRUNED : JOB_ENDED);
+    job->is_elsewhere = false;
     job->well = orch_verdict_facts(collected->verdict)->is_reused;
     if (run->options->fail_fast && orch_verdict_facts(collected->verdict)->fault)
         run->failed_fast = true;
@@ -75,19 +76,16 @@ static bool end_host(struct run *run, struct host *host, GError **error)
     } else {
         count_end(run, job, &collected);
         orch_schedule_unclaim(run, job);
-        if (job->well) {
+        if (job->well)
             item->state = ORCH_PLAN_DONE;
-            orch_schedule_keep_wall(run->wall_by_experiment, item->cell->experiment,
-                                    collected.wall_ms);
-        }
-        if (collected.verdict == ORCH_VERDICT_PRUNED) {
+        if (collected.verdict == ORCH_VERDICT_PRUNED)
             orch_plan_set_pruned(item, host->running.key, collected.reason);
-            orch_schedule_keep_wall(run->pruned_by_experiment, item->cell->experiment,
-                                    collected.wall_ms);
-        }
+        orch_schedule_keep_wall(run, job, collected.wall_ms);
         const struct orch_forecaster *forecaster = run->options->forecaster;
         orch_schedule_note_search(run, job, &collected);
-        if (collected.verdict == ORCH_VERDICT_OK && forecaster && forecaster->ended)
+        /* one that went on may have begun in the middle */
+        if (collected.verdict == ORCH_VERDICT_OK && !item->goes_on_from && forecaster &&
+            forecaster->ended)
             forecaster->ended(forecaster->ctx, item, collected.wall_ms / 1e3);
     }
     if (run->listener->ended)

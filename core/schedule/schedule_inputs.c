@@ -76,6 +76,12 @@ static bool renew(struct run *run, const char *changed, GError **error)
             !orch_plan_renew(run->plan, job->index, error))
             return false;
     }
+    for (unsigned i = 0; i < run->plan->count;
+         i++) /* those that were stopped are of the old files */
+        if (run->jobs[i].status == JOB_PRUNED) {
+            run->plan->items[i].stays_pruned = true;
+            orch_schedule_set_job(&run->jobs[i], JOB_ENDED);
+        }
     run->moved = true;
     return true;
 }

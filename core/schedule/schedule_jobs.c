@@ -16,6 +16,8 @@ static const bool FOLLOWS[JOB_STATES][JOB_STATES] = {
                      [JOB_ENDED] = true},
     [JOB_HELD] = {[JOB_TODO] = true, [JOB_ENDED] = true},
     [JOB_AWAY] = {[JOB_TODO] = true},
+    [JOB_PRUNED] = {[JOB_TODO] = true,   /* the rule lets it go on */
+                    [JOB_ENDED] = true}, /* ... and cannot any more: its files have changed */
 };
 
 void orch_schedule_set_job(struct job *job, enum job_status status)
@@ -36,6 +38,25 @@ void orch_schedule_order_jobs(struct run *run)
     for (unsigned i = 0; i < plan->count; i++)
         if (run->jobs[plan->order[i]].status != JOB_ENDED)
             run->order[run->order_count++] = plan->order[i];
+}
+
+void orch_schedule_take_back(struct run *run, struct job *job)
+{
+    unsigned *order = run->whole_order;
+    unsigned first = (unsigned)(run->order - order), at = 0;
+    orch_schedule_set_job(job, JOB_TODO);
+    while (order[at] != job->index)
+        at++;
+    if (at < first) { /* it was left out */
+        first--;
+        memmove(&order[at], &order[at + 1], (first - at) * sizeof *order);
+        run->order--;
+        run->order_count++;
+    } else {
+        memmove(&order[first + 1], &order[first], (at - first) * sizeof *order);
+    }
+    order[first] = job->index;
+    run->moved = true;
 }
 
 void orch_schedule_skip_over(struct run *run)

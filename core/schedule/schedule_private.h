@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shared by the files of the scheduler: the state of a run. schedule.c has the loop, which calls
- * the functions in _jobs, _start, _search, _end, _failing, _slots, _leases, _gpus, _hosts, _limits,
- * _sharing and _progress. Everything runs on one thread. */
+ * the functions in _jobs, _start, _promote, _search, _end, _failing, _slots, _leases, _gpus,
+ * _hosts, _limits, _sharing and _progress. Everything runs on one thread. */
 #ifndef ORCH_CORE_SCHEDULE_SCHEDULE_PRIVATE_H
 #define ORCH_CORE_SCHEDULE_SCHEDULE_PRIVATE_H
 
@@ -29,10 +29,13 @@ struct job {
     unsigned index; /* of the plan's item */
     enum job_status status;
     unsigned attempts;
-    bool ran;         /* its last attempt was started here */
-    unsigned spoiled; /* attempts during which its inputs changed */
-    bool well;        /* ended so that others may refer to it */
-    bool is_refused;  /* a limit prevented it the last time it could start */
+    bool ran;          /* its last attempt was started here */
+    unsigned spoiled;  /* attempts during which its inputs changed */
+    bool well;         /* ended so that others may refer to it */
+    bool is_elsewhere; /* PRUNED: in an earlier run, or by another one meanwhile */
+    double stopped_s;  /* seconds of its attempts that were stopped; NAN: some are of other runs */
+    double whole_s;    /* seconds until it ended well, without these; 0: it has not */
+    bool is_refused;   /* a limit prevented it the last time it could start */
 };
 
 /* A running host. */
@@ -79,8 +82,8 @@ struct run {
     bool collects_first;  /* no trial may run while journals are collected */
     GPtrArray *lost_gpus; /* struct lost_gpu *: not used any more in this run */
     GArray *plugin_files;
-    GHashTable *wall_by_experiment;   /* experiment -> GArray of double, seconds */
-    GHashTable *pruned_by_experiment; /* the same of the trials that their search's rule stopped */
+    GHashTable *wall_by_experiment; /* experiment -> GArray of double, seconds of trials that ended
+                                       well and were never stopped */
     char *host_program;
     struct orch_process self;
     int signal_fd;
@@ -125,6 +128,8 @@ void orch_schedule_set_job(struct job *job, enum job_status status);
 bool orch_schedule_is_over(const struct job *job);
 /** Makes run->order of the jobs that have not ended; the caller frees run->whole_order. */
 void orch_schedule_order_jobs(struct run *run);
+/** Lets a job start that was stopped, before all others. */
+void orch_schedule_take_back(struct run *run, struct job *job);
 /** Leaves out the jobs at the front that are over. */
 void orch_schedule_skip_over(struct run *run);
 
@@ -221,12 +226,11 @@ void orch_schedule_watch_values(struct run *run);
 /* ---- schedule_saved.c -------------------------------------------------------------------------
  */
 
-/** Keeps how long a trial took that ended well, or that its search's rule stopped. */
-void orch_schedule_keep_wall(GHashTable *by_experiment, const struct orch_experiment *experiment,
-                             double wall_ms);
-/** Estimates the share of the searches' time that was saved by stopping trials: a stopped one would
- * have taken as long as the others of its experiment took on average. NAN when none was stopped or
- * none has ended. */
+/** Keeps how long a trial took that has ended well, or that its search's rule has stopped. */
+void orch_schedule_keep_wall(struct run *run, struct job *job, double wall_ms);
+/** Estimates the share of the searches' time that was saved by stopping trials: one that was ever
+ * stopped would have taken as long as the others of its experiment took on average. NAN when none
+ * was stopped or none has ended. */
 double orch_schedule_saved_share(const struct run *run);
 
 /* ---- schedule_inputs.c ------------------------------------------------------------------------
@@ -285,6 +289,12 @@ void orch_schedule_note_start(struct run *run, const struct job *job);
  * run here. */
 void orch_schedule_note_search(struct run *run, const struct job *job,
                                const struct orch_collected *collected);
+
+/* ---- schedule_promote.c -----------------------------------------------------------------------
+ */
+
+/** Lets trials go on that their search's rule has stopped, as many as there are slots for. */
+bool orch_schedule_promote(struct run *run, GError **error);
 
 /* ---- schedule_failing.c -----------------------------------------------------------------------
  */

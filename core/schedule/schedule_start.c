@@ -177,6 +177,7 @@ static bool prepare(struct run *run, struct job *job, const unsigned *chosen,
 static void end_unrun(struct run *run, struct job *job)
 {
     bool is_pruned = run->plan->items[job->index].state == ORCH_PLAN_PRUNED;
+    job->is_elsewhere = is_pruned;
     orch_schedule_set_job(job, is_pruned ? JOB_PRUNED : JOB_ENDED);
     *(is_pruned ? &run->totals.pruned_before : &run->totals.skipped) += 1;
     run->moved = true;

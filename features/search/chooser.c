@@ -2,6 +2,7 @@
 #include "features/search/chooser.h"
 
 #include "core/stats/group.h"
+#include "features/search/promote_trials.h"
 #include "features/search/repeat_trials.h"
 #include "features/search/search_end.h"
 #include "features/search/search_limits.h"
@@ -37,6 +38,7 @@ struct chooser {
     bool is_limited;  /* time or money ends the run */
     double usd_per_hour; /* of a device; 0: not known */
     int64_t began_ns;
+    bool may_promote;                        /* something has changed since no trial could go on */
     const struct orch_search_point *hopeful; /* of a search that waits for its repeats; or NULL */
 };
 
@@ -59,12 +61,6 @@ static void G_GNUC_PRINTF(2, 3) say(const struct chooser *chooser, const char *f
 
 /* ---- whether a search goes on -------------------------------------------------------------------
  */
-
-static bool is_reached(const struct orch_search *search, double value)
-{
-    return search->has_until && isfinite(value) &&
-           !orch_tried_is_better(search, search->until, value);
-}
 
 /* Ends a search, and says so. */
 static void end_search(struct chooser *chooser, const struct orch_cell *cell, const char *why)
@@ -95,7 +91,7 @@ static bool decide(struct chooser *chooser, const struct orch_plan *plan,
     if (ok && points.done >= WITHOUT_METRIC && points.lacking == points.done) {
         orch_metric_not_found(plan->store, "of the search", search->metric, error);
         ok = false;
-    } else if (ok && is_reached(search, points.best_whole)) {
+    } else if (ok && orch_search_is_reached(search, points.best_whole)) {
         char reached[ORCH_REAL_CHARS];
         *out = ORCH_SEARCH_IS_OVER;
         *out_why = g_strdup_printf("its search has reached %s %s", search->metric,
@@ -109,7 +105,7 @@ static bool decide(struct chooser *chooser, const struct orch_plan *plan,
             g_clear_pointer(out_why, g_free);
         else
             end_search(chooser, cell, *out_why);
-    } else if (ok && is_reached(search, points.hopeful_value)) {
+    } else if (ok && orch_search_is_reached(search, points.hopeful_value)) {
         chooser->hopeful = points.hopeful;
         *out = point == points.hopeful ? ORCH_SEARCH_GOES_ON : ORCH_SEARCH_WAITS;
     }
@@ -283,6 +279,7 @@ static void ended(void *ctx, struct orch_plan *plan, unsigned index,
     if (!plan->items[index].cell->point)
         return;
     chooser->hopeful = NULL;
+    chooser->may_promote = true;
     orch_tried_note_end(chooser->tried, plan, index, collected);
     orch_stop_trials_note_end(chooser->stops, &plan->items[index]);
 }
@@ -320,7 +317,27 @@ static const char *watched(void *ctx, const struct orch_plan *plan, unsigned ind
 static char *judge(void *ctx, const struct orch_plan *plan, const struct orch_running *trial,
                    int64_t step, double value)
 {
+    ((struct chooser *)ctx)->may_promote = true;
     return orch_stop_trials_judge(((struct chooser *)ctx)->stops, plan, trial, step, value);
+}
+
+static bool promote(void *ctx, struct orch_plan *plan, unsigned *out_index, char **out_why,
+                    GError **error)
+{
+    struct chooser *chooser = ctx;
+    const struct orch_promoter promoter = {.tried = chooser->tried,
+                                           .stops = chooser->stops,
+                                           .usd_per_hour = chooser->usd_per_hour,
+                                           .since_ns = orch_mono_ns() - chooser->began_ns};
+    *out_why = NULL;
+    if (!chooser->may_promote)
+        return true;
+    if (!orch_promote_trials_ask(&promoter, plan, out_index, out_why, error))
+        return false;
+    chooser->may_promote = *out_why;
+    if (*out_why)
+        orch_repeat_trials_note_promoted(chooser->repeats, *out_index);
+    return true;
 }
 
 /* ---- the part of a run --------------------------------------------------------------------------
@@ -343,6 +360,7 @@ static bool begin(struct orch_cli *cli, const void *options, const struct orch_e
         return true;
     struct chooser *chooser = g_new0(struct chooser, 1);
     chooser->cli = cli;
+    chooser->may_promote = true;
     chooser->began_ns = orch_mono_ns();
     chooser->tried = orch_tried_new();
     chooser->stops = orch_stop_trials_new();
@@ -391,7 +409,8 @@ static bool give_chooser(void *state, struct orch_plan *plan, const struct orch_
                                  .started = started,
                                  .repeat = repeat,
                                  .watched = watched,
-                                 .value = judge};
+                                 .value = judge,
+                                 .promote = promote};
     return true;
 }
 

@@ -58,6 +58,12 @@ void orch_repeat_trials_note_end(struct orch_repeat_trials *repeats, unsigned in
     repeats->changes++;
 }
 
+void orch_repeat_trials_note_promoted(struct orch_repeat_trials *repeats, unsigned index)
+{
+    g_hash_table_remove(repeats->ended, GUINT_TO_POINTER(index));
+    orch_repeat_trials_note_start(repeats, index);
+}
+
 void orch_repeat_trials_note_left_out(struct orch_repeat_trials *repeats)
 {
     repeats->changes++;

@@ -21,6 +21,8 @@ bool orch_repeat_trials_ask(struct orch_repeat_trials *repeats, const struct orc
 void orch_repeat_trials_note_start(struct orch_repeat_trials *repeats, unsigned index);
 void orch_repeat_trials_note_end(struct orch_repeat_trials *repeats, unsigned index);
 /** Notes that a trial is not needed, so that it is not counted as one that may still start. */
+/** Notes that a trial that has ended goes on. */
+void orch_repeat_trials_note_promoted(struct orch_repeat_trials *repeats, unsigned index);
 void orch_repeat_trials_note_left_out(struct orch_repeat_trials *repeats);
 
 /** Marks the repeats of a plan as UNUSED that are not needed by the runs that the store has. */

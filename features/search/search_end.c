@@ -48,7 +48,32 @@ static bool print_best(struct ending *end, const struct orch_plan *plan,
     return ok;
 }
 
-/* "5 of 17 trials were pruned, which saved about 40 % of the time (an estimate ...)" */
+/* "5 trials were pruned, and 2 that were stopped went on to the end; this saved about 3 min, 40 %
+ * of the time (an estimate ...)" */
+static void print_saved(struct ending *end, const struct orch_stop_effect *effect)
+{
+    double saved_s = effect->whole_s - effect->stopped_s;
+    GString *line = g_string_new(NULL);
+    if (effect->pruned)
+        g_string_append_printf(line, "%u trial%s pruned", effect->pruned,
+                               effect->pruned == 1 ? " was" : "s were");
+    if (effect->promoted)
+        g_string_append_printf(line, "%s%u that %s stopped went on to the end",
+                               effect->pruned ? ", and " : "", effect->promoted,
+                               effect->promoted == 1 ? "was" : "were");
+    if (saved_s > 0) {
+        g_autofree char *saved = orch_duration_format(saved_s);
+        g_string_append_printf(line,
+                               "%s saved about %s, %.0f %% of the time (an estimate from "
+                               "the trials that ended)",
+                               effect->promoted ? "; this" : ", which", saved,
+                               100 * saved_s / (effect->whole_s + effect->ended_s));
+    }
+    if (line->len)
+        orch_cli_info(end->cli, "%s", line->str);
+    g_string_free(line, TRUE);
+}
+
 static bool print_stopped(struct ending *end, const struct orch_plan *plan,
                           const struct orch_search_point *of, GError **error)
 {
@@ -57,29 +82,19 @@ static bool print_stopped(struct ending *end, const struct orch_plan *plan,
         return true;
     if (!orch_stop_trials_sum_up(end->stops, plan, of, &effect, error))
         return false;
-    double saved_s = effect.whole_s - effect.pruned_s;
-    if (effect.has_nothing) {
+    if (effect.has_nothing)
         orch_cli_info(end->cli,
                       "'stop' could stop nothing: '%s' has one value a trial, and a rule needs "
                       "values while a trial runs",
                       of->search->metric);
-    } else if (effect.longest) {
+    else if (effect.longest)
         orch_cli_info(
             end->cli,
             "'stop' has stopped nothing: the trials that ended have from %u to %u values of "
             "'%s', and 'forecast' needs trials of about one length",
             effect.shortest, effect.longest, of->search->metric);
-    } else if (effect.pruned && saved_s > 0) {
-        g_autofree char *saved = orch_duration_format(saved_s);
-        orch_cli_info(end->cli,
-                      "%u trial%s pruned, which saved about %s, %.0f %% of the time (an estimate "
-                      "from the trials that ended)",
-                      effect.pruned, effect.pruned == 1 ? " was" : "s were", saved,
-                      100 * saved_s / (effect.whole_s + effect.ended_s));
-    } else if (effect.pruned) {
-        orch_cli_info(end->cli, "%u trial%s pruned", effect.pruned,
-                      effect.pruned == 1 ? " was" : "s were");
-    }
+    else
+        print_saved(end, &effect);
     return true;
 }
 

@@ -6,6 +6,12 @@
 
 #include <math.h>
 
+bool orch_search_is_reached(const struct orch_search *search, double value)
+{
+    return search->has_until && isfinite(value) &&
+           !orch_tried_is_better(search, search->until, value);
+}
+
 bool orch_search_has_limit(const struct orch_search *search)
 {
     return search->budget_usd > 0 || search->budget_s > 0 || search->deadline_s > 0;

@@ -6,6 +6,8 @@
 
 #include "features/search/tried_points.h"
 
+/** Whether a value is as good as the search wants (`until`). */
+bool orch_search_is_reached(const struct orch_search *search, double value);
 /** Whether the objective has a budget or a deadline. */
 bool orch_search_has_limit(const struct orch_search *search);
 /** Whether the price of a device is known (`usd_per_hour` above 0) where a search of the plan has a

@@ -4,6 +4,7 @@
 #include "core/plan/plan_forecast.h"
 #include "core/stats/group.h"
 #include "features/search/run_code.h"
+#include "features/search/trial_attempts.h"
 #include "features/search/tried_points.h"
 #include "lib/base/json.h"
 
@@ -57,6 +58,20 @@ static struct orch_searched_point *point_new(struct orch_searched *searched, con
     return point;
 }
 
+/* Adds what the attempts at a trial before its run have cost. */
+static bool add_attempts(const struct orch_plan *plan, const struct orch_plan_item *item,
+                         const struct orch_run *run, struct orch_searched_point *point,
+                         GError **error)
+{
+    if (run->attempt <= 1)
+        return true;
+    g_autoptr(GPtrArray) attempts = orch_trial_attempts(plan, item, run->key, 0, error);
+    for (guint i = 0; attempts && i < attempts->len; i++)
+        point->device_s += ((const struct orch_history_row *)attempts->pdata[i])->wall_ms / 1000 *
+                           orch_plan_item_charged(item);
+    return attempts;
+}
+
 /* Adds a run of the plan to its point. `codes`: set of the code of runs that ended (run_code.h). */
 static bool add_item(const struct orch_plan *plan, struct orch_searched *searched,
                      const struct orch_plan_item *item, struct orch_searched_point *point,
@@ -75,6 +90,7 @@ static bool add_item(const struct orch_plan *plan, struct orch_searched *searche
     if (!is_pruned && isfinite(value) && !point->item)
         point->item = item;
     point->device_s += device_s(item, run);
+    ok = ok && add_attempts(plan, item, run, point, error);
     point->ended_ns = MAX(point->ended_ns, run->ended_ns);
     orch_run_free(run);
     return ok;

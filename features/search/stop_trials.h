@@ -20,13 +20,24 @@ char *orch_stop_trials_judge(struct orch_stop_trials *trials, const struct orch_
 /** Forgets what was read of a trial's journal: its run has ended, and is in the store. */
 void orch_stop_trials_note_end(struct orch_stop_trials *trials, const struct orch_plan_item *item);
 
+/** Finds a trial of the search of `of` that was stopped and goes on after all
+ * (orch_stop_trial_promote). `*out_why`, which the caller frees: why; NULL: there is none. */
+bool orch_stop_trials_promote(struct orch_stop_trials *trials, const struct orch_plan *plan,
+                              const struct orch_search_point *of, unsigned *out_index,
+                              char **out_why, GError **error);
+/** Notes that this trial goes on: it does not twice with the same values. */
+bool orch_stop_trials_note_promoted(struct orch_stop_trials *trials, const struct orch_plan *plan,
+                                    unsigned index, GError **error);
+
 /** What a rule has done in one search. */
 struct orch_stop_effect {
-    unsigned pruned;
-    double pruned_s; /* seconds that the pruned trials took */
-    double ended_s;  /* seconds of those that ended */
-    double whole_s;  /* what the pruned ones would have taken, by the mean of these; NAN: none has
-                        ended */
+    unsigned pruned, promoted; /* trials that are; those that were and then went on to their end */
+    unsigned ended;            /* trials that ended well and were never stopped */
+    double stopped_s;          /* seconds of all attempts of trials that were ever stopped */
+    double back_s;             /* of these, those that went on to their end */
+    double ended_s;            /* seconds of those that were never stopped */
+    double whole_s; /* what those that were stopped would have taken, by the mean of these; NAN:
+                       none has ended */
     unsigned shortest, longest; /* values of the trials that ended, where `forecast` has stopped
                                    nothing and they differ too much for it; else 0 */
     bool has_nothing; /* no trial has more than one value, so the rule had nothing to judge */

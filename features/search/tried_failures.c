@@ -19,16 +19,19 @@ bool orch_tried_failed_by_itself(enum orch_verdict verdict)
            verdict == ORCH_VERDICT_TIMEOUT || verdict == ORCH_VERDICT_PROTOCOL;
 }
 
-static void add_spent(struct orch_tried *tried, const struct orch_plan_item *item,
-                      const struct orch_history_row *row)
+/* Counts a run, once. */
+static void add_spent(struct orch_tried *tried, const struct orch_plan_item *item, const char *key,
+                      double wall_ms)
 {
+    if (!g_hash_table_add(tried->counted, g_strdup(key)))
+        return;
     g_autofree char *name = orch_tried_name(item->cell->point);
     struct orch_tried_spent *spent = g_hash_table_lookup(tried->spent, name);
     if (!spent) {
         spent = g_new0(struct orch_tried_spent, 1);
         g_hash_table_insert(tried->spent, g_steal_pointer(&name), spent);
     }
-    spent->seconds += row->wall_ms / 1000 * orch_plan_item_devices(item);
+    spent->seconds += wall_ms / 1000 * orch_plan_item_devices(item);
     spent->trials++;
 }
 
@@ -51,8 +54,22 @@ static void add_attempts(struct orch_tried *tried, struct orch_plan *plan,
         if (row->ended_ns >= tried->began_ns && g_strcmp0(row->key, item->run_key) != 0 &&
             strcmp(row->fingerprint, item->fingerprint) == 0 &&
             !orch_verdict_facts(orch_verdict_parse(row->state))->is_reused)
-            add_spent(tried, item, row);
+            add_spent(tried, item, row->key, row->wall_ms);
     }
+}
+
+bool orch_tried_note_promoted(struct orch_tried *tried, const struct orch_plan *plan,
+                              unsigned index, GError **error)
+{
+    const struct orch_plan_item *item = &plan->items[index];
+    struct orch_run *run = orch_store_run(plan->store, item->run_key, error);
+    if (!run)
+        return false;
+    if (g_strcmp0(run->recipe, plan->expansion->name) == 0)
+        add_spent(tried, item, run->key, run->wall_ms);
+    g_hash_table_remove(tried->ended, GUINT_TO_POINTER(index));
+    orch_run_free(run);
+    return true;
 }
 
 void orch_tried_note_end(struct orch_tried *tried, struct orch_plan *plan, unsigned index,
@@ -139,9 +156,11 @@ static bool find_same(struct orch_tried *tried, struct orch_plan *plan, unsigned
         return true;
     *out_same =
         g_hash_table_contains(tried->ours, row->fingerprint) || is_of_plan(plan, row->fingerprint);
-    if (!*out_same && !orch_plan_would_be(plan, index, at, fingerprint, error))
+    if (*out_same || !orch_cell_is_open(cell))
+        return true;
+    if (!orch_plan_would_be(plan, index, at, fingerprint, error))
         return false;
-    *out_same = *out_same || strcmp(fingerprint, row->fingerprint) == 0;
+    *out_same = strcmp(fingerprint, row->fingerprint) == 0;
     return true;
 }
 
@@ -159,7 +178,7 @@ static bool keep_failure(struct orch_tried *tried, struct orch_plan *plan, unsig
         return true;
     g_hash_table_add(tried->ours, g_strdup(row->fingerprint));
     if (row->ended_ns < tried->began_ns && !is_used(plan, row->key))
-        add_spent(tried, item, row);
+        add_spent(tried, item, row->key, row->wall_ms);
     if (orch_tried_failed_by_itself(orch_verdict_parse(row->state)) &&
         !is_known(tried, plan, item->cell->point, at))
         avoid(tried, item->cell->point, at);
@@ -185,11 +204,13 @@ bool orch_tried_read_failures(struct orch_tried *tried, struct orch_plan *plan, 
 {
     const struct orch_search_point *point = plan->items[index].cell->point;
     char *name = orch_tried_name(point);
-    bool ok = true;
+    bool ok = true, is_open = orch_cell_is_open(plan->items[index].cell);
     if (!g_hash_table_add(tried->read, name))
         return true;
+    /* an open point has the history of all */
     for (unsigned i = 0; ok && i < plan->count; i++)
-        if (plan->items[i].cell->point == point)
+        if (is_open ? plan->items[i].cell->point == point
+                    : orch_tried_is_of(plan->items[i].cell->point, point))
             ok = read_repeat(tried, plan, i, error);
     return ok;
 }

@@ -14,6 +14,7 @@ struct value {
     double number;  /* NAN: none */
     double seconds; /* that the run took */
     bool is_own;    /* a trial of the recipe; another's costs nothing here */
+    bool is_whole;  /* no attempt before it, so that it has not begun in the middle */
 };
 
 struct orch_tried *orch_tried_new(void)
@@ -25,6 +26,7 @@ struct orch_tried *orch_tried_new(void)
     tried->avoided = g_ptr_array_new_with_free_func(g_free);
     tried->read = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     tried->ours = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    tried->counted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     tried->spent = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     tried->began_ns = orch_now_ns();
     return tried;
@@ -40,6 +42,7 @@ void orch_tried_free(struct orch_tried *tried)
     g_ptr_array_unref(tried->avoided);
     g_hash_table_unref(tried->read);
     g_hash_table_unref(tried->ours);
+    g_hash_table_unref(tried->counted);
     g_hash_table_unref(tried->spent);
     g_free(tried);
 }
@@ -72,6 +75,7 @@ static const struct value *value_of(struct orch_tried *tried, const struct orch_
     struct value *value = numbers ? g_new0(struct value, 1) : NULL;
     if (value) {
         value->seconds = run->wall_ms / 1000;
+        value->is_whole = run->attempt <= 1;
         value->is_own = g_strcmp0(run->recipe, plan->expansion->name) == 0;
         value->is_there = orch_run_numbers_has(numbers, search->metric);
         value->number = orch_run_numbers_get(numbers, search->metric, aggregate, NULL, NULL);
@@ -94,7 +98,8 @@ struct known {
     unsigned without;       /* ... or whose value is not a number */
     unsigned left;          /* repeats that may still give a value */
     double sum;             /* of the values */
-    double seconds;         /* that the repeats that are done took, together */
+    double seconds;         /* that the repeats took that are done and began at their start */
+    unsigned whole;         /* these */
     double spent_s;         /* device seconds of this recipe's repeats that have ended */
     unsigned ended;         /* these repeats */
     unsigned running;       /* those that will end */
@@ -145,7 +150,8 @@ static bool add_item(struct orch_tried *tried, const struct orch_plan *plan, uns
     inout->lacking += !value->is_there;
     inout->without += !has_number;
     inout->sum += number;
-    inout->seconds += value->seconds;
+    inout->seconds += value->is_whole ? value->seconds : 0;
+    inout->whole += value->is_whole;
     return true;
 }
 
@@ -190,7 +196,7 @@ static void add_point(const struct orch_tried *tried, const struct known *known,
                                                   : has_failed ? ORCH_SAMPLED_FAILED
                                                                : ORCH_SAMPLED_PENDING,
                                          .value = search->is_max ? -mean : mean,
-                                         .cost = known->done ? known->seconds / known->done : 0};
+                                         .cost = known->whole ? known->seconds / known->whole : 0};
     g_array_append_val(out->sampled, sampled);
     out->points += known->done || has_failed;
     out->spent_s += known->spent_s;

@@ -51,13 +51,18 @@ bool orch_tried_failed_by_itself(enum orch_verdict verdict);
 /** Reads, once for each search, which points have failed before, and what that has cost: a search
  * that goes on knows them.
  * An earlier failure counts when the trial would be the same one again. `index`: of an item of the
- * search whose point is open. */
+ * search whose point is open; or of any, where none is: then failures of points that are not in the
+ * plan are not known. */
 bool orch_tried_read_failures(struct orch_tried *tried, struct orch_plan *plan, unsigned index,
                               GError **error);
 /** Notes that a trial has ended and is not retried. `collected` is NULL for one that did not run.
  */
 void orch_tried_note_end(struct orch_tried *tried, struct orch_plan *plan, unsigned index,
                          const struct orch_collected *collected);
+/** Notes that a trial that was stopped goes on: its run counts as spent, and it runs once more.
+ * False on error. */
+bool orch_tried_note_promoted(struct orch_tried *tried, const struct orch_plan *plan,
+                              unsigned index, GError **error);
 /** Notes a point that the plugin rejects. Returns its coordinates, borrowed. */
 const double *orch_tried_note_rejected(struct orch_tried *tried,
                                        const struct orch_search_point *of);

@@ -12,7 +12,8 @@ struct orch_tried {
     GHashTable *failed; /* set of struct orch_search_point *: a trial of it failed by itself */
     GPtrArray *avoided; /* struct orch_tried_avoided * */
     GHashTable *read;   /* set of "SEARCH GROUP" whose earlier failures were read */
-    GHashTable *ours;  /* set of fingerprints of earlier runs that would be the same trials again */
+    GHashTable *ours; /* set of fingerprints of earlier runs that would be the same trials again */
+    GHashTable *counted; /* set of keys of the runs in `spent` */
     GHashTable *spent; /* "SEARCH GROUP" -> struct orch_tried_spent *: by runs that are no item's */
     int64_t began_ns;
 };

@@ -53,10 +53,40 @@ static bool claim_at(struct orch_run_sharing *share, struct orch_claims *claims,
     return !*out_holder;
 }
 
+/* Sends the results of ended trials, then releases their claims. */
+static bool send_unsent(struct orch_run_sharing *share)
+{
+    g_autoptr(GError) error = NULL;
+    share->sent_mono_ns = orch_mono_ns();
+    if (!share->has_news)
+        return true;
+    if (!orch_share_exchange(&share->options->place, share->plan->store, ORCH_EXCHANGE_PUSH,
+                             &error)) {
+        orch_share_report_failure(share, "results cannot be pushed", error);
+        return false;
+    }
+    for (guint i = 0; i < share->unsent->len; i++)
+        give_back(share, share->unsent->pdata[i]);
+    g_ptr_array_set_size(share->unsent, 0);
+    share->has_news = false;
+    return true;
+}
+
+/* Ends the claim of a trial that a rule has stopped and that goes on: the claim of its next attempt
+ * is another one. Where its result cannot be sent now, the claim is kept. */
+static void give_back_sent(struct orch_run_sharing *share, const struct orch_plan_item *item)
+{
+    if (!g_ptr_array_find(share->unsent, item, NULL))
+        return;
+    send_unsent(share);
+    g_ptr_array_remove(share->unsent, (gpointer)(uintptr_t)item);
+}
+
 static bool claim(void *ctx, const struct orch_plan_item *item, char **out_why)
 {
     struct orch_run_sharing *share = ctx;
     struct orch_claim *holder = NULL;
+    give_back_sent(share, item);
     bool known = g_hash_table_contains(share->claimed, item); /* another attempt */
     if (!orch_share_is_claimable(item) || known || has_reusable_run(share, item))
         return true;
@@ -76,25 +106,6 @@ static bool claim(void *ctx, const struct orch_plan_item *item, char **out_why)
     orch_share_pull(share, share->plan->store);
     if (has_reusable_run(share, item))
         give_back(share, item);
-    return true;
-}
-
-/* Sends the results of ended trials, then releases their claims. */
-static bool send_unsent(struct orch_run_sharing *share)
-{
-    g_autoptr(GError) error = NULL;
-    share->sent_mono_ns = orch_mono_ns();
-    if (!share->has_news)
-        return true;
-    if (!orch_share_exchange(&share->options->place, share->plan->store, ORCH_EXCHANGE_PUSH,
-                             &error)) {
-        orch_share_report_failure(share, "results cannot be pushed", error);
-        return false;
-    }
-    for (guint i = 0; i < share->unsent->len; i++)
-        give_back(share, share->unsent->pdata[i]);
-    g_ptr_array_set_size(share->unsent, 0);
-    share->has_news = false;
     return true;
 }
 

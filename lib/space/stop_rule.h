@@ -8,7 +8,8 @@
  *   asha(min=1, factor=3)              Li et al. 2020, asynchronous successive halving, in the form
  *                                      that stops trials instead of pausing them: at value min,
  *                                      min*factor, min*factor^2, ... a trial goes on when it is
- *                                      among the best 1/factor of those that came so far
+ *                                      among the best 1/factor of those that came so far, or
+ *                                      later, once it is among them
  *   hyperband(min=1, max=27, factor=3) Li et al. 2018: asha in several brackets that begin at max,
  *                                      max/factor, ... down to min
  *   forecast(p=0.05, top=1, startup=5) stops a trial that will probably not be among the best `top`

@@ -19,7 +19,7 @@ for epoch in range(1, 6):
         sys.exit('nobody stopped it')
 P
 search() {
-    "$@" orch try -x 'lr=uniform(0, 1)' --search 'min loss' --sampler sobol --trials 5 --stop 'asha(min=2, factor=2)' -j 1 \
+    "$@" orch try -x 'lr=uniform(0, 1)' --search 'min loss' --sampler sobol --trials 5 --stop 'asha(min=2, factor=3)' -j 1 \
         "${more[@]}" -- python3 train.py --lr {lr}
 }
 more=()

@@ -21,7 +21,7 @@ for epoch in range(1, 6):
         time.sleep(60)
         sys.exit('nobody stopped it')
 P
-search=(orch try -x 'lr=uniform(0, 1)' --search 'min loss' --trials 5 --stop 'asha(min=2, factor=2)' -j 1
+search=(orch try -x 'lr=uniform(0, 1)' --search 'min loss' --trials 5 --stop 'asha(min=2, factor=5)' -j 1
     -- python3 train.py '{lr}')
 "${search[@]}" >/dev/null 2>&1 &
 runner=$!

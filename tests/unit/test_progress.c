@@ -70,7 +70,6 @@ static struct scene *scene_new(void)
                               .hosts = g_ptr_array_new_with_free_func(g_free),
                               .asked = g_ptr_array_new()};
     scene->run.wall_by_experiment = g_hash_table_new_full(NULL, NULL, NULL, free_walls);
-    scene->run.pruned_by_experiment = g_hash_table_new_full(NULL, NULL, NULL, free_walls);
     return scene;
 }
 
@@ -87,7 +86,6 @@ static void scene_free(struct scene *scene)
     g_ptr_array_unref(scene->expansion.report);
     orch_manifest_free(scene->manifest);
     g_hash_table_unref(scene->run.wall_by_experiment);
-    g_hash_table_unref(scene->run.pruned_by_experiment);
     g_free(scene);
 }
 
@@ -291,24 +289,56 @@ static void test_estimate_from_ended_trials(void **state)
     scene_free(scene);
 }
 
+/* Ends a trial after so many seconds. */
+static void end(struct scene *scene, unsigned index, enum job_status status, double seconds)
+{
+    struct job *job = &scene->jobs[index];
+    job->status = status;
+    job->well = status == JOB_ENDED;
+    orch_schedule_keep_wall(&scene->run, job, 1000 * seconds);
+}
+
 /* Trials that were stopped would have taken the mean of their experiment's others. */
 static void test_saved_share(void **state)
 {
     (void)state;
     struct scene *scene = scene_new();
-    const struct orch_experiment *first = &scene->experiments[0], *second = first + 1;
+    for (unsigned i = 0; i < 4; i++)
+        scene->items[i].cell = scene->items[0].cell;
     assert_true(isnan(orch_schedule_saved_share(&scene->run)));
-    orch_schedule_keep_wall(scene->run.pruned_by_experiment, first, 2000);
+    end(scene, 0, JOB_PRUNED, 2);
     assert_true(isnan(orch_schedule_saved_share(&scene->run))); /* none has ended */
-    put_wall(scene, 0, 8);
-    put_wall(scene, 0, 12);
-    orch_schedule_keep_wall(scene->run.pruned_by_experiment, first, 3000);
+    end(scene, 1, JOB_ENDED, 8);
+    end(scene, 2, JOB_ENDED, 12);
+    end(scene, 3, JOB_PRUNED, 3);
     /* 20 - 5 s of 20 + 20 s are saved */
     assert_float_equal(orch_schedule_saved_share(&scene->run), 15.0 / 40, 1e-12);
-    put_wall(scene, 1, 5);
-    orch_schedule_keep_wall(scene->run.pruned_by_experiment, second, 7000);
-    /* the other experiment's trial took longer than the one that ended, which saves nothing */
-    assert_float_equal(orch_schedule_saved_share(&scene->run), 15.0 / (40 + 12), 1e-12);
+    /* one goes on: while it runs, nothing is known of it */
+    scene->jobs[3].status = JOB_RUNNING;
+    assert_float_equal(orch_schedule_saved_share(&scene->run), 8.0 / 30, 1e-12);
+    /* it began anew: it took 3 + 9 s instead of 10, which is less than the 8 s that the other
+     * saved, and it is not counted among those that were never stopped */
+    end(scene, 3, JOB_ENDED, 9);
+    assert_float_equal(orch_schedule_saved_share(&scene->run), 6.0 / 40, 1e-12);
+    scene_free(scene);
+}
+
+/* Trials that are longer than those that ended saved nothing; nor is that taken from what others
+ * did. */
+static void test_saved_share_of_two_experiments(void **state)
+{
+    (void)state;
+    struct scene *scene = scene_new();
+    assert_true(scene->items[0].cell->experiment == scene->items[1].cell->experiment);
+    assert_true(scene->items[2].cell->experiment == scene->items[3].cell->experiment);
+    end(scene, 0, JOB_ENDED, 10);
+    end(scene, 1, JOB_PRUNED, 4);
+    end(scene, 2, JOB_ENDED, 5);
+    end(scene, 3, JOB_PRUNED, 7);
+    assert_float_equal(orch_schedule_saved_share(&scene->run), 6.0 / (6 + 14 + 12), 1e-12);
+    /* of an attempt of another run the time is not known here */
+    scene->jobs[1].stopped_s = NAN;
+    assert_float_equal(orch_schedule_saved_share(&scene->run), 0, 1e-12);
     scene_free(scene);
 }
 
@@ -396,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_nothing_is_known),
         cmocka_unit_test(test_estimate_from_ended_trials),
         cmocka_unit_test(test_saved_share),
+        cmocka_unit_test(test_saved_share_of_two_experiments),
         cmocka_unit_test(test_estimate_from_forecasts),
         cmocka_unit_test(test_estimate_from_pace),
         cmocka_unit_test(test_estimate_from_a_running_trial),

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Trials that their search's rule has stopped and lets go on after all. They come before all that
+ * have not started: a trial that is known to be good is worth more than one of which nothing is
+ * known (Li et al. 2020). */
+#include "core/record/trialdir.h"
+#include "core/schedule/schedule_private.h"
+
+#include <math.h>
+
+/* Those that wait for a slot. */
+static unsigned count_waiting(const struct run *run)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < run->order_count; i++) {
+        const struct job *job = &run->jobs[run->order[i]];
+        count += job->status == JOB_TODO && run->plan->items[job->index].goes_on_from;
+    }
+    return count;
+}
+
+/* Whether the trial's program has left something to go on from. */
+static bool has_checkpoint(const struct run *run, const struct orch_plan_item *item)
+{
+    g_autofree char *path = orch_checkpoint_path(run->plan->store, item->fingerprint);
+    GDir *folder = path ? g_dir_open(path, 0, NULL) : NULL;
+    bool has_file = folder && g_dir_read_name(folder);
+    if (folder)
+        g_dir_close(folder);
+    return has_file;
+}
+
+static void let_go_on(struct run *run, struct job *job, const char *why)
+{
+    struct orch_plan_item *item = &run->plan->items[job->index];
+    g_autofree char *label = orch_cell_label(item->cell);
+    if (job->is_elsewhere) {
+        run->totals.pruned_before--;
+        job->stopped_s = (double)NAN;
+    } else {
+        run->totals.ended[ORCH_VERDICT_PRUNED]--;
+    }
+    run->totals.promoted++;
+    orch_plan_let_go_on(item, why);
+    orch_schedule_take_back(run, job);
+    orch_schedule_emit(run, "%s goes on %s: %s", label,
+                       has_checkpoint(run, item) ? "from its checkpoint"
+                                                 : "from the start, as it left no checkpoint",
+                       why);
+}
+
+bool orch_schedule_promote(struct run *run, GError **error)
+{
+    const struct orch_chooser *chooser = run->options->chooser;
+    while (chooser && chooser->promote &&
+           run->hosts->len + count_waiting(run) < run->options->slots) {
+        g_autofree char *why = NULL;
+        unsigned index;
+        if (!chooser->promote(chooser->ctx, run->plan, &index, &why, error))
+            return false;
+        if (!why)
+            return true;
+        let_go_on(run, &run->jobs[index], why);
+    }
+    return true;
+}
