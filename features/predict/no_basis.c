@@ -19,7 +19,7 @@ static void look_at_kernels(const struct orch_candidate *device, const struct or
     if (k->is_compiled)
         add(what, g_strdup("torch.compile"));
     if (!k->is_written_out)
-        add(what, g_strdup("attention that is surely one kernel"));
+        add(what, g_strdup("attention known to be one kernel"));
 }
 
 static void look_at_transfer(const struct orch_candidate *device,

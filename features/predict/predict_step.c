@@ -85,8 +85,10 @@ static void print_tokens(const struct orch_time_question *q, const struct orch_s
 {
     if (!orch_net_is_sequence(q->net))
         return;
-    g_autofree char *rate = orch_number_format(orch_step_answer_tokens_per_s(q, a));
-    orch_cli_print("tokens: %s a second, %d in a sequence", rate, (int)q->net->input.h);
+    double per_s = orch_step_answer_tokens_per_s(q, a);
+    orch_cli_print(per_s < 1e4 ? "tokens: %.4g a second, %d in a sequence"
+                               : "tokens: %.0f a second, %d in a sequence",
+                   per_s < 1e4 ? per_s : rint(per_s / 10) * 10, (int)q->net->input.h);
 }
 
 static void print_memory(const struct orch_time_question *q, const struct orch_candidate *c,
@@ -129,13 +131,15 @@ static void print_cheaper(const struct orch_candidate *c, const struct orch_step
 static void print_prior(const struct orch_candidate *c, const struct orch_prior *p)
 {
     const struct orch_prior_class *from = p->from;
+    g_auto(GStrv) names = g_strsplit(from->archs, ",", -1);
+    g_autofree char *archs = g_strjoinv(" and ", names);
     printf("tier prior: a roofline computed from the GPU's specification\n"
            "  model     %.0f %% of the peak, %.0f %% of the bandwidth, %.0f us per operation\n",
            p->device.compute_share * 100, p->device.memory_share * 100, p->device.launch_s * 1e6);
     if (from->rows)
         orch_cli_print("  fitted    to %d published measurements of %d networks on %s%s%s\n"
                        "  source    %s",
-                       from->rows, from->nets, from->archs, p->is_borrowed ? ": none on " : "",
+                       from->rows, from->nets, archs, p->is_borrowed ? ": none on " : "",
                        p->is_borrowed ? c->gpu->arch : "", from->source);
     orch_cli_print("  interval  a factor of %.2f to each side: %s", exp(p->error_90),
                    p->is_borrowed || !from->rows
@@ -155,7 +159,7 @@ static void print_kernels(const struct orch_prior *p)
                    : k->is_written_out
                        ? "90 % of whole transformers that were measured"
                        : "90 % of whole transformers that were measured, and a guess on top: "
-                         "none surely had its attention in one kernel");
+                         "none is known to have had its attention in one kernel");
 }
 
 /* The interval by the shape of the question. */
@@ -214,7 +218,8 @@ static void print_narrower(const struct orch_candidate *c, const struct orch_ste
 {
     struct orch_short_run run;
     if (!orch_step_answer_short_run(c, a, &run)) {
-        printf("  narrower  your own runs narrow the interval: orch run\n");
+        printf("  narrower  your own runs %snarrow the interval: orch run\n",
+               a->step.fits ? "" : "of a batch that fits ");
         return;
     }
     g_autofree char *time = orch_duration_format(run.seconds);

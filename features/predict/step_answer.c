@@ -210,7 +210,7 @@ bool orch_step_answer_short_run(const struct orch_candidate *c, const struct orc
         run.usd = run.seconds / 3600 * c->rate.usd_per_hour;
     run.factor_now = fmax(step.high / step.mid, step.mid / step.low);
     run.factor_then = exp(orch_trained_first_run_half());
-    if (a->is_alone || a->workers > 1 || strcmp(a->tier, "measured") == 0 ||
+    if (a->is_alone || a->workers > 1 || !a->step.fits || strcmp(a->tier, "measured") == 0 ||
         !(run.factor_then < run.factor_now))
         return false;
     *out = run;
@@ -306,10 +306,29 @@ static void assume_price(struct orch_time_question *q, const struct orch_candida
                               rate->from, range);
 }
 
+static void assume_link(struct orch_time_question *q, const struct orch_gpu_spec *gpu)
+{
+    const struct orch_link *within = orch_link_within(gpu), *link = q->link ? q->link : within;
+    int64_t most = 0;
+    for (int i = 0; i < q->worker_count; i++)
+        most = MAX(most, q->workers[i]);
+    bool has_nodes = q->per_node && q->per_node < most;
+    g_autofree char *between = has_nodes ? g_strdup_printf(" between nodes of %d, %s within",
+                                                           (int)q->per_node, within->name)
+                               : q->link ? g_strdup("")
+                                         : g_strdup(", all workers of one node");
+    g_autofree char *scheme =
+        q->is_parallel
+            ? g_strdup("")
+            : g_strdup_printf("; %s all-reduce during the backward pass",
+                              orch_exchange_scheme_name(exchange_of(q, gpu, most).scheme));
+    orch_time_question_assume(q, "link", "--network, --per-node", "%s, %.4g Gbit/s%s%s", link->name,
+                              link->gbit_s, between, scheme);
+}
+
 void orch_time_question_assume_device(struct orch_time_question *q, const char *gpu_name,
                                       const struct orch_candidate *c)
 {
-    const struct orch_link *link = q->link ? q->link : orch_link_within(c->gpu);
     if (g_ascii_strcasecmp(gpu_name, c->gpu->name) != 0)
         orch_time_question_assume(q, "GPU", "--gpu", "%s (%s)", c->gpu->name,
                                   orch_gpu_unit_name(c->gpu->unit));
@@ -331,10 +350,7 @@ void orch_time_question_assume_device(struct orch_time_question *q, const char *
     if (!q->has_optimizer && !q->forward_only)
         orch_time_question_assume(q, "optimizer", "--optimizer", "SGD with momentum");
     if (q->worker_count > 1 || q->workers[0] > 1)
-        orch_time_question_assume(
-            q, "link", "--network, --per-node", "%s, %.4g Gbit/s%s%s", link->name, link->gbit_s,
-            q->per_node || q->link ? "" : ", all workers of one node",
-            q->is_parallel ? "" : "; ring all-reduce during the backward pass");
+        assume_link(q, c->gpu);
     if (isnan(q->price) && c->rate.usd_per_hour > 0)
         assume_price(q, c);
     else if (isnan(q->price))

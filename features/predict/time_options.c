@@ -46,11 +46,16 @@ static bool read_precision(struct orch_time_question *q, const char *text, GErro
 {
     if (!text || strcmp(text, "auto") == 0)
         return true;
+    static const char *const without[] = {"int8", "int4", "fp8", "fp4", "nf4", NULL};
     q->has_precision = orch_precision_find(text, &q->precision);
+    g_autofree char *lower = g_ascii_strdown(text, -1);
     if (!q->has_precision)
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "use fp64, fp32, fp32-ieee, tf32, fp16, bf16 or auto",
-                       "option '--precision': unknown value '%s'", text);
+                       g_strv_contains(without, lower)
+                           ? "option '--precision': there is no forecast of steps in '%s'"
+                           : "option '--precision': unknown value '%s'",
+                       text);
     return q->has_precision;
 }
 
@@ -423,6 +428,22 @@ static bool read_numbers(const struct time_options *o, struct orch_time_question
            read_cloud(o, q, error);
 }
 
+/* The link within a node says nothing of that between nodes. */
+static bool check_nodes(const struct orch_time_question *q, GError **error)
+{
+    int64_t most = 0;
+    for (int i = 0; i < q->worker_count; i++)
+        most = MAX(most, q->workers[i]);
+    if (!q->per_node || most <= q->per_node || q->link)
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "add --network, for example ethernet25 or infiniband-hdr ('orch gpu links' "
+                   "lists them)",
+                   "%d workers on nodes of %d: the network between the nodes is not known",
+                   (int)most, (int)q->per_node);
+    return false;
+}
+
 bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question *q,
                                 const struct time_options *o, bool is_paleo, GError **error)
 {
@@ -446,5 +467,5 @@ bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question 
         return false;
     if (o->network)
         q->link = orch_hardware_link(q->hardware, o->network, error);
-    return (!o->network || q->link) && read_scheme(q, o->scheme, error);
+    return (!o->network || q->link) && check_nodes(q, error) && read_scheme(q, o->scheme, error);
 }

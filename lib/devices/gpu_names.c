@@ -38,9 +38,8 @@ static bool has_key(const char *name, const char *key)
     return *own && strcmp(own, key) == 0;
 }
 
-bool orch_gpu_is_named(const struct orch_gpu_spec *spec, const char *name)
+static bool is_keyed(const struct orch_gpu_spec *spec, const char *key)
 {
-    g_autofree char *key = orch_gpu_name_key(name);
     if (has_key(spec->name, key))
         return true;
     g_auto(GStrv) aliases = g_strsplit(spec->aliases ? spec->aliases : "", ",", -1);
@@ -48,4 +47,23 @@ bool orch_gpu_is_named(const struct orch_gpu_spec *spec, const char *name)
         if (has_key(aliases[i], key))
             return true;
     return false;
+}
+
+bool orch_gpu_is_named(const struct orch_gpu_spec *spec, const char *name)
+{
+    g_autofree char *key = orch_gpu_name_key(name);
+    return is_keyed(spec, key);
+}
+
+bool orch_gpu_is_named_by_memory(const struct orch_gpu_spec *spec, const char *name)
+{
+    g_autofree char *key = orch_gpu_name_key(name);
+    g_autofree char *with = g_strconcat(key, g_str_has_suffix(key, "gb") ? "" : "gb", NULL);
+    g_autofree char *memory = g_strdup_printf("%.0fgb", spec->memory_gb);
+    if (!g_str_has_suffix(with, memory) || !strpbrk(name, " -_"))
+        return false;
+    if (is_keyed(spec, with))
+        return true;
+    with[strlen(with) - strlen(memory)] = '\0';
+    return is_keyed(spec, with);
 }

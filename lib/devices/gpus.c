@@ -8,6 +8,9 @@ const struct orch_gpu_spec *orch_gpu_find(const char *name)
     for (const struct orch_gpu_spec *spec = orch_gpu_specs(); spec->name; spec++)
         if (orch_gpu_is_named(spec, name))
             return spec;
+    for (const struct orch_gpu_spec *spec = orch_gpu_specs(); spec->name; spec++)
+        if (orch_gpu_is_named_by_memory(spec, name))
+            return spec;
     return NULL;
 }
 

@@ -55,6 +55,8 @@ struct orch_gpu_spec *orch_gpu_specs_read(const struct orch_csv *csv, GError **e
 char *orch_gpu_name_key(const char *name);
 /** True if `name` is this GPU's name or an alias of it. */
 bool orch_gpu_is_named(const struct orch_gpu_spec *spec, const char *name);
+/** True if its name is given with its memory, as in "H100-80GB" and "A100-80". */
+bool orch_gpu_is_named_by_memory(const struct orch_gpu_spec *spec, const char *name);
 /** Finds a GPU by name, alias or the driver's name ("NVIDIA H100 80GB HBM3"); NULL if unknown. */
 const struct orch_gpu_spec *orch_gpu_find(const char *name);
 

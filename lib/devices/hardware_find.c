@@ -52,6 +52,9 @@ const struct orch_gpu_spec *orch_hardware_gpu(const struct orch_hardware *hardwa
         g_ptr_array_add(names, g_ascii_strup(spec->name, -1));
         found = orch_gpu_is_named(spec, name) ? spec : NULL;
     }
+    for (guint i = 0; i < hardware->gpus->len && !found; i++)
+        if (orch_gpu_is_named_by_memory(hardware->gpus->pdata[i], name))
+            found = hardware->gpus->pdata[i];
     g_ptr_array_add(names, NULL);
     if (!found) {
         g_autofree char *hint = unknown_gpu_hint(name, names);
