@@ -46,12 +46,16 @@ metrics:
 P
     recipe 14 >$who/tune.recipe
 done
-runs_of() { # runs_of CLONE [CONDITION]: their number
-    ok orch -C "$1" ls --json -n 1000 --where "${2:-state = ok or state = pruned}"
+runs_of() { # runs_of CLONE CONDITION: their number
+    ok orch -C "$1" ls --json -n 1000 --where "$2"
     json runs.#
 }
-points_of() { orch -C "$1" ls --json -n 1000 --where 'state = ok or state = pruned' | python3 -c 'import json, sys
-for r in json.load(sys.stdin)["runs"]: print(sorted(r["setting"].items()))' | sort; }
+points_of() { # points_of CLONE [all]: each once, or all that ended well; a trial that was promoted has two runs
+    orch -C "$1" ls --json -n 1000 --where 'state = ok or state = pruned' | python3 -c 'import json, sys
+runs = json.load(sys.stdin)["runs"]
+points = [str(sorted(r["setting"].items())) for r in runs if len(sys.argv) == 1 or r["state"] == "ok"]
+for p in sorted(points if len(sys.argv) > 1 else set(points)): print(p)' ${2:+"$2"}
+}
 search() { # search WHO: in its clone, as another machine would
     cd "$1" && ORCH_USER=$1 exec orch run tune.recipe --share --remote ../hub --wait >"../$1.out" 2>"../$1.err"
 }
@@ -66,9 +70,9 @@ done
 kill -9 $bob
 wait $bob 2>/dev/null
 wait
-number=$(runs_of ada)
+number=$(points_of ada | wc -l)
 [ "$number" -ge 14 ] && [ "$number" -le 16 ] || _fail "$number points were tried: $(<ada.err) $(<eve.err)" # the last may begin at once
-same "$(points_of ada | uniq -d)" '' 'points that were tried twice'
+same "$(points_of ada all | uniq -d)" '' 'points that ended twice'
 same "$(points_of ada)" "$(points_of eve)" 'the points'
 for who in ada eve; do
     [ "$(runs_of ada "who = $who")" -ge 3 ] || _fail "$who tried few of $number points"
@@ -84,6 +88,6 @@ recipe $((number + 3)) >dan/tune.recipe
 cd dan
 ORCH_USER=dan ok orch run tune.recipe --share --remote ../hub --wait
 cd ..
-same "$(runs_of dan)" $((number + 3)) 'points after more were asked for'
-same "$(points_of dan | uniq -d)" '' 'points that were tried twice'
+same "$(points_of dan | wc -l)" $((number + 3)) 'points after more were asked for'
+same "$(points_of dan all | uniq -d)" '' 'points that ended twice'
 ok orch -C dan db check
