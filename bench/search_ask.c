@@ -11,6 +11,8 @@
  *                               is stopped, or with an empty line
  *   end INDEX VALUE SECONDS     it has ended with a value, or with the word "failed"
  *   stop INDEX                  it was stopped
+ *   promote                     answers with the index of a stopped trial that goes on after all,
+ *                               which runs then, or with an empty line
  */
 #include "predictors/sampler.h"
 #include "predictors/stop_trial.h"
@@ -131,6 +133,23 @@ static void stop(struct search *search, unsigned long index)
     trial->state = isfinite(trial->value) ? ORCH_SAMPLED_ENDED : ORCH_SAMPLED_FAILED;
 }
 
+static void promote(struct search *search)
+{
+    const struct orch_stop_question question = question_of(search, 0);
+    size_t index;
+    g_autofree char *why = search->trials->len ? orch_stop_trial_promote(&question, &index) : NULL;
+    if (why) {
+        struct orch_stop_curve *curve =
+            &g_array_index(search->curves, struct orch_stop_curve, index);
+        curve->end = ORCH_CURVE_RUNNING;
+        curve->promoted_at = curve->count;
+        printf("%zu\n", index);
+    } else {
+        printf("\n");
+    }
+    fflush(stdout);
+}
+
 static bool obey(struct search *search, char **words, guint count)
 {
     unsigned long index = count > 1 ? strtoul(words[1], NULL, 10) : 0;
@@ -140,9 +159,11 @@ static bool obey(struct search *search, char **words, guint count)
         return orch_stop_rule_parse(words[1], &search->rule, NULL, NULL);
     if (strcmp(words[0], "next") == 0 && count == 4 && search->space)
         return choose(search, words);
-    if (index >= search->trials->len)
+    if (strcmp(words[0], "promote") == 0 && count == 1)
+        promote(search);
+    else if (index >= search->trials->len)
         return false;
-    if (strcmp(words[0], "report") == 0 && count == 3)
+    else if (strcmp(words[0], "report") == 0 && count == 3)
         report(search, index, strtod(words[2], NULL));
     else if (strcmp(words[0], "end") == 0 && count == 4)
         end(search, index, words[2], strtod(words[3], NULL));

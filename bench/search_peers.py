@@ -4,7 +4,7 @@
 make(method, build, space, seed, direction, cost_power, epochs) gives one. `method` is PACKAGE:SAMPLER[+RULE]: `orch:auto+asha(min=1, factor=3)`,
 `optuna:tpe+median`. `orch:auto^1` divides what a point promises
 by its expected cost. A search has next() -> (handle, values), report(handle, n, value) -> whether the trial stops, end(handle, value, seconds),
-stop(handle, value, seconds) for a trial that was stopped, and close(). An ImportError says that the package is not there.
+stop(handle, value, seconds) for a trial that was stopped, promote() -> the handle of a stopped trial that goes on or None, and close(). An ImportError says that the package is not there.
 """
 import subprocess
 
@@ -58,6 +58,12 @@ class Orch:
     def stop(self, which, value, seconds=1):
         self.say('stop', which)
 
+    def promote(self):
+        if not self.rule:
+            return None
+        self.say('promote')
+        return int(word) if (word := self.answer()) else None
+
     def close(self):
         self.p.stdin.close()
         self.p.wait()
@@ -105,6 +111,9 @@ class Optuna:
     def stop(self, which, value, seconds=1):
         self.study.tell(which, state=self.pruned)
 
+    def promote(self):
+        return None
+
     def close(self):
         pass
 
@@ -112,6 +121,9 @@ class Optuna:
 class NoRule:
     def report(self, which, n, value):
         return False
+
+    def promote(self):
+        return None
 
     def close(self):
         pass

@@ -3,10 +3,11 @@
 """Searches beside Optuna's and others', by trials and by seconds, on tables of measured trainings (bench/search_tasks.py).
 
   bench/search_replay.py BUILD TABLE.json... [--methods 'orch:auto+asha(min=1, factor=3),optuna:tpe+median'] [--seeds 20]
-                         [--first-seed 0] [--trainings 30] [--trials 150] [--jobs 1] [--out FILE.json]
+                         [--first-seed 0] [--trainings 30] [--trials 150] [--jobs 1] [--no-promotion | --start-over] [--out FILE.json]
 
 A search has the time of so many trainings of the table's mean length, and at most --trials trials. Its trials are answered from the table: a search
-sees the values one after the other, may stop, and pays for those that it saw. Its result is the best of the trials that ran to their end. The seconds that
+sees the values one after the other, may stop, and pays for those that it saw; a trial that was stopped and goes on after all pays for what is left (with
+`--start-over` for all values once more; with `--no-promotion` none goes on). Its result is the best of the trials that ran to their end. The seconds that
 a search takes to choose are printed, and not part of its time. Methods are separated by `;`, or by commas where no rule has one.
 
 Printed: the median regret (to the best value that any method found in the table) with the 95 % interval of the median over the seeds, after so many
@@ -34,25 +35,36 @@ TABLES = {}
 
 def search(task):
     """[(seconds, value of a trial that ended or None)] after each trial; the mean seconds of a suggestion."""
-    build, path, method, seed, trainings, trials = task
+    build, path, method, seed, trainings, trials, how = task
     table = TABLES.get(path) or TABLES.setdefault(path, search_tasks.Table(path))
     budget, spent, trace, asked = trainings * table.mean_s, 0.0, [], 0.0
+    stopped, points = {}, 0
     made = search_peers.make(method, build, table.space, seed, table.direction, epochs=table.epochs)
-    while spent < budget and len(trace) < trials:
+    while spent < budget:
         began = time.perf_counter()
-        which, point = made.next()
+        which = None if how == 'never' else made.promote()
+        if which is None:
+            if points == trials:
+                break
+            which, point = made.next()
+            points += 1
+            values, seconds = table.curve(point)
+            first = 0
+        else:
+            values, seconds, first = stopped[which]
         asked += time.perf_counter() - began
-        values, seconds = table.curve(point)
-        for n, (value, s) in enumerate(zip(values, seconds), 1):
-            if n < len(values) and made.report(which, n, value):
-                made.stop(which, value, s)
+        for n in range(first + 1, len(values) + 1):
+            s = seconds[n - 1]
+            if n < len(values) and made.report(which, n, values[n - 1]):
+                made.stop(which, values[n - 1], s)
+                stopped[which] = values, seconds, n
                 break
         else:
-            made.end(which, values[-1], seconds[-1])
-        spent += s
+            made.end(which, values[-1], s)
+        spent += s - (seconds[first - 1] if first and how == 'checkpoint' else 0)
         trace.append((spent, values[-1] if n == len(values) else None))
     made.close()
-    return trace, asked / len(trace), budget
+    return trace, asked / points, budget
 
 
 def best_by(trace, direction, limit, by_trials):
@@ -125,6 +137,8 @@ def main():
     a.add_argument('--trainings', type=int, default=30)
     a.add_argument('--trials', type=int, default=150)
     a.add_argument('--jobs', type=int, default=1)
+    a.add_argument('--start-over', dest='how', action='store_const', const='start', default='checkpoint')
+    a.add_argument('--no-promotion', dest='how', action='store_const', const='never')
     a.add_argument('--add', metavar='FILE.json', action='append', default=[], help='show the searches of an earlier --out, too')
     a.add_argument('--out')
     o = a.parse_args()
@@ -140,7 +154,7 @@ def main():
             for path in tables:
                 seeds = range(o.first_seed, o.first_seed + o.seeds)
                 try:
-                    runs[path, method] = pool.map(search, [(o.build, path, method, seed, o.trainings, o.trials) for seed in seeds], chunksize=1)
+                    runs[path, method] = pool.map(search, [(o.build, path, method, seed, o.trainings, o.trials, o.how) for seed in seeds], chunksize=1)
                 except ImportError as error:
                     print(f'{method}: skipped: {error}', flush=True)
                     break
