@@ -22,6 +22,7 @@
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/prune_request.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,8 +57,8 @@ struct supervisor {
     GString *runner_line;
     bool child_ended, done_first;
     int wait_status;
-    int64_t start_ns, started_utc_ns, limit_ns,
-        look_ns; /* limit_ns, look_ns: INT64_MAX for never */
+    int64_t start_ns, started_utc_ns, limit_ns, look_ns,
+        ask_ns; /* limit_ns, look_ns, ask_ns: INT64_MAX for never */
     int64_t memory_bytes;
     struct foreign_cpu foreign;
     char *buffer;
@@ -108,6 +109,7 @@ static void start_watching(struct supervisor *s)
     orch_stopping_init(&s->stopping, trial, &s->child);
     s->limit_ns =
         trial->limit_s > 0 ? s->start_ns + (int64_t)(MIN(trial->limit_s, 1e9) * 1e9) : INT64_MAX;
+    s->ask_ns = trial->detached ? s->start_ns + ORCH_PRUNE_REQUEST_S * SECOND_NS : INT64_MAX;
     s->look_ns = trial->limit_memory_bytes > 0 ? s->start_ns + FIRST_LOOK_NS : INT64_MAX;
     s->buffer = g_malloc(READ_BYTES);
     s->runner_line = g_string_new(NULL);
@@ -262,6 +264,15 @@ static void look_at_memory(struct supervisor *s)
                         "memory over the limit: %s of %s", used, allowed);
 }
 
+/* A trial without a runner is told by its folder that it is to end. */
+static void look_for_request(struct supervisor *s)
+{
+    g_autofree char *why = orch_prune_request_read(s->setup.trial_dir);
+    s->ask_ns = why ? INT64_MAX : orch_mono_ns() + ORCH_PRUNE_REQUEST_S * SECOND_NS;
+    if (why)
+        orch_stopping_begin(&s->stopping, ORCH_VERDICT_PRUNED, STOP_REQUESTED, "%s", why);
+}
+
 static void settle(struct supervisor *s)
 {
     orch_intake_settle(&s->intake);
@@ -294,6 +305,8 @@ static void do_what_is_due(struct supervisor *s)
     }
     if (now >= s->look_ns)
         look_at_memory(s);
+    if (now >= s->ask_ns)
+        look_for_request(s);
     if (now >= ranks_due(s))
         look_at_ranks(s);
     if (now >= s->stopping.next_ns)
@@ -304,7 +317,8 @@ static void do_what_is_due(struct supervisor *s)
 
 static int wait_ms(const struct supervisor *s)
 {
-    int64_t due = MIN(MIN(s->limit_ns, s->look_ns), MIN(s->stopping.next_ns, ranks_due(s)));
+    int64_t due =
+        MIN(MIN(s->ask_ns, MIN(s->limit_ns, s->look_ns)), MIN(s->stopping.next_ns, ranks_due(s)));
     return orch_journal_out_wait_ms(&s->out, MIN(due, orch_intake_due(&s->intake)));
 }
 

@@ -5,10 +5,12 @@
 #include "core/plan/executor.h"
 #include "core/record/argv_record.h"
 #include "features/slurm/slurm_cancel.h"
+#include "features/slurm/slurm_stop.h"
 #include "features/slurm/slurm_submit.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/prune_request.h"
 
 #include <string.h>
 
@@ -49,6 +51,10 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
                       "%u trial%s of a search: the values of the next ones are chosen when some of "
                       "those that were submitted have ended. Run the same command again then",
                       s->unchosen, s->unchosen == 1 ? " is left" : "s are left");
+    if (s->promoted)
+        orch_cli_info(cli, "%u trial%s had been pruned and %s on: %s among the best by now",
+                      s->promoted, orch_plural(s->promoted), s->promoted == 1 ? "goes" : "go",
+                      s->promoted == 1 ? "it is" : "they are");
     if (s->unneeded)
         orch_cli_info(cli, "%u trial%s not needed: the search is over", s->unneeded,
                       s->unneeded == 1 ? " is" : "s are");
@@ -81,15 +87,28 @@ static void print_shares(struct orch_cli *cli, const struct orch_expansion *expa
     }
 }
 
-/* Says once for each experiment that its rule does not see trials that run on a cluster. */
+/* Says what the rules of searches have decided, and who looks for that. */
+static void print_stopped(struct orch_cli *cli, const GPtrArray *told)
+{
+    for (guint i = 0; i < told->len; i++)
+        orch_cli_info(cli, "%s", (const char *)told->pdata[i]);
+    if (told->len)
+        orch_cli_info(cli,
+                      "%u submitted trial%s asked to end as pruned: %s within %d s, as far as the "
+                      "nodes see this folder",
+                      told->len, told->len == 1 ? " was" : "s were",
+                      told->len == 1 ? "it does" : "they do", ORCH_PRUNE_REQUEST_S);
+}
+
+/* Says once for each experiment when its rule looks. */
 static void print_rules(struct orch_cli *cli, const struct orch_expansion *expansion)
 {
     for (guint i = 0; i < expansion->experiments->len; i++) {
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
         if (experiment->search && experiment->search->stop)
             orch_cli_info(cli,
-                          "experiment '%s' has a rule that stops trials early (stop), which has no "
-                          "effect on submitted ones: they run to their end",
+                          "experiment '%s' has a rule that stops trials early (stop): the same "
+                          "command judges those that run, each time that it is run",
                           experiment->name);
     }
 }
@@ -105,7 +124,8 @@ static json_t *array_json(const struct orch_slurm_array *array)
                      "memory_from", r->memory_from);
 }
 
-static void print_json(const struct orch_plan *plan, const struct orch_slurm_submission *s)
+static void print_json(const struct orch_plan *plan, const struct orch_slurm_submission *s,
+                       const GPtrArray *told)
 {
     json_t *arrays = json_array(), *problems = json_array();
     for (guint i = 0; i < s->arrays->len; i++)
@@ -113,10 +133,11 @@ static void print_json(const struct orch_plan *plan, const struct orch_slurm_sub
     for (guint i = 0; i < s->problems->len; i++)
         json_array_append_new(problems, json_string(s->problems->pdata[i]));
     orch_cli_print_json(json_pack(
-        "{s:s s:s? s:i s:i s:i s:i s:i s:i s:i s:i s:i s:s? s:o s:o}", "recipe",
+        "{s:s s:s? s:i s:i s:i s:i s:i s:i s:i s:i s:i s:i s:i s:s? s:o s:o}", "recipe",
         plan->expansion->name, "profile", plan->expansion->profile, "submitted", (int)s->submitted,
         "done_before", (int)s->reused, "held", (int)s->held, "skipped", (int)s->skipped, "waiting",
-        (int)s->waiting, "unchosen", (int)s->unchosen, "not_needed", (int)s->unneeded, "not_run",
+        (int)s->waiting, "unchosen", (int)s->unchosen, "stopped", (int)told->len, "promoted",
+        (int)s->promoted, "not_needed", (int)s->unneeded, "not_run",
         (int)(s->not_run + s->problems->len), "held_back", (int)s->held_back, "stopped_by",
         orch_limit_name(s->limit), "arrays", arrays, "problems", problems));
 }
@@ -142,11 +163,13 @@ static int submit(struct orch_cli *cli, struct orch_plan *plan,
         .chooser = request->chooser,
     };
     struct orch_slurm_submission submission = {0};
+    g_autoptr(GPtrArray) told = orch_slurm_stop_trials(plan, request->chooser);
     bool ok = orch_slurm_submit(plan, &submit, &submission, error);
     if (cli->json && ok)
-        print_json(plan, &submission);
+        print_json(plan, &submission, told);
     else if (ok || submission.submitted)
         print(cli, &submission, request->limits);
+    print_stopped(cli, told);
     if (submission.submitted) {
         print_shares(cli, plan->expansion);
         print_rules(cli, plan->expansion);

@@ -9,6 +9,7 @@
 #include "features/slurm/slurm_command.h"
 #include "features/slurm/slurm_grade.h"
 #include "features/slurm/slurm_status.h"
+#include "features/slurm/slurm_stop.h"
 #include "store/store_dir.h"
 
 #include "lib/base/error.h"
@@ -169,13 +170,22 @@ static bool begin(struct slurm_submitter *s, struct claim *claims, unsigned coun
     return true;
 }
 
+/* Whether a rule stopped the trial that is now to run to its end. */
+static bool runs_to_its_end(const struct slurm_submitter *s, const struct orch_plan_item *item)
+{
+    const struct orch_chooser *chooser = s->options->chooser;
+    return item->was_pruned && chooser && chooser->watched &&
+           !chooser->watched(chooser->ctx, s->plan, (unsigned)(item - s->plan->items));
+}
+
 /* Makes the folder of a claimed trial. When that fails, orch_slurm_batch_submit takes it back. */
 static bool write_folder(struct slurm_submitter *s, struct claim *claim, GError **error)
 {
     const struct orch_plan_item *item = &s->plan->items[claim->element->item];
     if (claim->element->is_dropped)
         return true;
-    if (!orch_trialdir_write(s->plan, item, &claim->slot, &claim->dir, error))
+    if (!orch_trialdir_write(s->plan, item, &claim->slot, &claim->dir, error) ||
+        (runs_to_its_end(s, item) && !orch_slurm_stop_never(claim->dir.path, error)))
         return false;
     keep_forecast(s, item, claim->dir.key);
     return true;

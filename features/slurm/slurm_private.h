@@ -76,6 +76,9 @@ bool orch_slurm_round_submit(struct slurm_submitter *s, const GPtrArray *all, GE
 /** Claims the trials of a batch, makes their folders, and submits them. Adds the array to `out`. */
 bool orch_slurm_batch_submit(struct slurm_submitter *s, struct slurm_batch *batch, GError **error);
 
+/** Lets trials go on that their search's rule has stopped, as long as fewer trials of searches are
+ * open than a batch. */
+bool orch_slurm_promote(struct slurm_submitter *s, GError **error);
 /** Chooses the point of an item of a search, if its search goes on and has fewer open trials than
  * a batch. */
 bool orch_slurm_choose(struct slurm_submitter *s, unsigned index, bool *out_is_chosen,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Searches on Slurm: a command chooses the points of as many trials as may be open at once, with
  * those that were submitted and have not ended as pending ones. The next command takes in what has
- * ended and chooses the next ones. */
+ * ended and chooses the next ones. Trials that a rule has stopped and that are good after all come
+ * before these. */
 #include "features/slurm/slurm_private.h"
 
 #include "core/schedule/schedule.h"
@@ -47,16 +48,47 @@ static void forget_forecasts(const struct slurm_submitter *s, const struct orch_
             forecaster->changed(forecaster->ctx, &s->plan->items[i]);
 }
 
+/* Trials that may be open at once. */
+static unsigned most_open(const struct slurm_submitter *s)
+{
+    return s->options->at_once ? s->options->at_once : BATCH;
+}
+
+static unsigned count_all_open(const struct slurm_submitter *s)
+{
+    unsigned count = 0;
+    for (guint i = 0; i < s->plan->expansion->points->len; i++) {
+        const struct orch_search_point *point = s->plan->expansion->points->pdata[i];
+        count += point->number == 1 ? count_open(s, point) : 0;
+    }
+    return count;
+}
+
+bool orch_slurm_promote(struct slurm_submitter *s, GError **error)
+{
+    const struct orch_chooser *chooser = s->options->chooser;
+    while (chooser && chooser->promote && count_all_open(s) < most_open(s)) {
+        g_autofree char *why = NULL;
+        unsigned index;
+        if (!chooser->promote(chooser->ctx, s->plan, &index, &why, error))
+            return false;
+        if (!why)
+            return true;
+        orch_plan_let_go_on(&s->plan->items[index], why);
+        s->out->promoted++;
+    }
+    return true;
+}
+
 bool orch_slurm_choose(struct slurm_submitter *s, unsigned index, bool *out_is_chosen,
                        GError **error)
 {
     const struct orch_search_point *point = s->plan->items[index].cell->point;
     const struct orch_chooser *chooser = s->options->chooser;
-    unsigned most = s->options->at_once ? s->options->at_once : BATCH;
     enum orch_search_turn turn;
     g_autofree char *why = NULL;
     *out_is_chosen = false;
-    if (!chooser || count_open(s, point) >= most)
+    if (!chooser || count_open(s, point) >= most_open(s))
         return true;
     if (!chooser->ask(chooser->ctx, s->plan, index, &turn, &why, error))
         return false;

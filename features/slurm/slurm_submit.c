@@ -237,38 +237,46 @@ static bool path_fits(const struct orch_store *store, GError **error)
     return false;
 }
 
+static bool has_work(const struct orch_plan *plan)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        if (orch_plan_will_run(&plan->items[i]))
+            return true;
+    return false;
+}
+
+static bool submit_work(struct slurm_submitter *s, GError **error)
+{
+    struct orch_slurm_limits limits;
+    if (!path_fits(s->plan->store, error) || !orch_slurm_limits_ask(&limits, error) ||
+        !(s->host_program = orch_program_path("orch-host", error)))
+        return false;
+    s->array_size = limits.array_size;
+    orch_process_get(getpid(), &s->self);
+    orch_workspace_hold_source(s->plan->workspace);
+    orch_run_note_inputs(s->plan);
+    find_places(s);
+    if (!submit_all(s, error) || !orch_store_sync(s->plan->store, error))
+        return false;
+    count_rest(s);
+    return true;
+}
+
 bool orch_slurm_submit(struct orch_plan *plan, const struct orch_slurm_submit_options *options,
                        struct orch_slurm_submission *out, GError **error)
 {
-    struct orch_slurm_limits limits;
     *out = (struct orch_slurm_submission){.arrays = g_ptr_array_new_with_free_func(free_array),
                                           .problems = g_ptr_array_new_with_free_func(g_free),
                                           .reused = orch_plan_count(plan, ORCH_PLAN_DONE),
                                           .held = orch_plan_count(plan, ORCH_PLAN_HELD),
                                           .skipped = orch_plan_count(plan, ORCH_PLAN_SKIPPED)};
-    bool has_work = false;
-    for (unsigned i = 0; i < plan->count; i++)
-        has_work = has_work || orch_plan_will_run(&plan->items[i]);
-    if (!has_work)
-        return true;
-    if (!path_fits(plan->store, error) || !orch_slurm_limits_ask(&limits, error))
-        return false;
     struct slurm_submitter s = {.plan = plan,
                                 .options = options,
                                 .out = out,
                                 .places = g_new0(struct slurm_place, plan->count),
                                 .fates = g_new0(enum slurm_fate, plan->count),
-                                .expected_s = g_new0(double, plan->count),
-                                .host_program = orch_program_path("orch-host", error),
-                                .array_size = limits.array_size};
-    bool ok = s.host_program != NULL;
-    orch_process_get(getpid(), &s.self);
-    orch_workspace_hold_source(plan->workspace);
-    orch_run_note_inputs(plan);
-    find_places(&s);
-    ok = ok && submit_all(&s, error) && orch_store_sync(plan->store, error);
-    if (ok)
-        count_rest(&s);
+                                .expected_s = g_new0(double, plan->count)};
+    bool ok = orch_slurm_promote(&s, error) && (!has_work(plan) || submit_work(&s, error));
     g_free(s.places);
     g_free(s.fates);
     g_free(s.expected_s);

@@ -24,6 +24,7 @@ struct orch_slurm_array {
 struct orch_slurm_submission {
     GPtrArray *arrays; /* struct orch_slurm_array * */
     unsigned submitted, reused, held, skipped;
+    unsigned promoted;   /* of these, trials that a rule had stopped and that go on */
     unsigned waiting;    /* they refer to the best of trials that have not ended */
     unsigned unchosen;   /* of searches: chosen by a later command, from the results of these */
     unsigned unneeded;   /* of searches that try nothing more */
