@@ -147,7 +147,7 @@ static struct orch_trials *find_trials(struct orch_cli *cli, const struct plot_o
     struct orch_trials *trials = store ? orch_trials_of_filter(store, o->where, error) : NULL;
     if (!trials)
         return NULL;
-    orch_label_runs(trials);
+    orch_label_runs(trials, cli->workspace->root);
     trials->who = orch_user_name();
     gpointer *all = trials->all->pdata;
     for (guint i = 0; i < trials->all->len / 2; i++) {

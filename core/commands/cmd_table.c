@@ -145,7 +145,7 @@ static bool make(struct orch_cli *cli, const struct table_options *o, GError **e
     struct orch_trials *trials = store ? orch_trials_of_filter(store, o->where, error) : NULL;
     if (!trials)
         return false;
-    orch_label_runs(trials);
+    orch_label_runs(trials, cli->workspace->root);
     g_autoptr(GPtrArray) rows = names_of(o->rows);
     g_autoptr(GPtrArray) columns = names_of(o->columns);
     json_t *values = values_of(o);

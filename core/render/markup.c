@@ -41,6 +41,16 @@ void orch_html_append(GString *out, const char *text)
     }
 }
 
+/* Like orch_html_append; a name may be broken after an underscore, where a column is too narrow. */
+static void append_breaking(GString *out, const char *text)
+{
+    g_auto(GStrv) parts = g_strsplit(text, "_", -1);
+    for (guint i = 0; parts[i]; i++) {
+        g_string_append(out, i ? "_<wbr>" : "");
+        orch_html_append(out, parts[i]);
+    }
+}
+
 /* The format string is our own markup; its arguments are untrusted and therefore escaped. */
 void orch_html_printf(GString *out, const char *format, ...)
 {
@@ -85,7 +95,7 @@ static void append_cell(GString *out, const struct orch_table *table, unsigned r
         append_style(out, orch_table_is_right(table, column), styled);
     g_string_append_c(out, '>');
     g_autofree char *shown = orch_table_shown(table, row, column);
-    orch_html_append(out, shown);
+    append_breaking(out, shown);
     g_string_append(out, column ? "</td>" : "</th>");
 }
 
@@ -94,7 +104,9 @@ static void append_heading(GString *out, const struct orch_table *table, unsigne
 {
     g_string_append_printf(out, "<th scope=\"col\"%s", attributes);
     append_style(out, orch_table_is_right(table, column), styled);
-    orch_html_printf(out, ">%s</th>", orch_table_label(table, column));
+    g_string_append_c(out, '>');
+    append_breaking(out, orch_table_label(table, column));
+    g_string_append(out, "</th>");
 }
 
 /* The headings; one that stands above several columns has a row of its own. */
@@ -105,11 +117,14 @@ static void append_head(GString *out, const struct orch_table *table, bool style
     for (unsigned c = 0; has_groups && c < orch_table_columns(table);
          c += orch_table_group_columns(table, c)) {
         const char *group = orch_table_group(table, c);
-        if (group)
-            orch_html_printf(out, "<th scope=\"colgroup\" class=\"group\" colspan=\"%u\">%s</th>",
-                             orch_table_group_columns(table, c), group);
-        else
+        if (group) {
+            orch_html_printf(out, "<th scope=\"colgroup\" class=\"group\" colspan=\"%u\">",
+                             orch_table_group_columns(table, c));
+            append_breaking(out, group);
+            g_string_append(out, "</th>");
+        } else {
             append_heading(out, table, c, " rowspan=\"2\"", styled);
+        }
     }
     g_string_append(out, has_groups ? "</tr>\n<tr>" : "");
     for (unsigned c = 0; c < orch_table_columns(table); c++)

@@ -6,9 +6,11 @@
 #include "core/report/grid.h"
 
 /** Writes the name of a value or a parameter in words: its label where a plugin declares one
- * ("learning rate"), else the name without underscores and without its unit:
- * "throughput_images_per_second" in images/s is "throughput", "val_acc" is "val acc". `labels` is
- * that of the trials or of the section; it and `unit` may be NULL. The caller frees. */
+ * ("learning rate"), and for one that is declared without a label the name without underscores and
+ * without its unit: "throughput_images_per_second" in images/s is "throughput". A name that no
+ * plugin declares was printed by a program and stays as it is: "val_acc". `labels` is that of the
+ * trials or of the section, NULL for a name that is surely declared; `unit` may be NULL. The caller
+ * frees. */
 char *orch_answer_words(GHashTable *labels, const char *name, const char *unit);
 
 /** The same of a value of a table or chart, with how it is taken from a run: "mean loss", "best

@@ -309,11 +309,20 @@ static char *label_for(const GPtrArray *labels, guint value)
                                                                              : NULL;
 }
 
+/* What kind of quantity a value is: the last word of its name, and its unit. Of several accuracies
+ * the first answers the question; the table has the others. The caller frees. */
+static char *kind_of(const struct said *s)
+{
+    const char *last = strrchr(s->name, ' ');
+    return g_strdup_printf("%s (%s)", last ? last + 1 : s->name, s->unit ? s->unit : "");
+}
+
 void orch_answer_of_grid(struct orch_section *section, const struct orch_trials *trials,
                          const struct orch_grid *grid, const GPtrArray *labels)
 {
     g_autoptr(GString) text = g_string_new(NULL);
     g_autoptr(GPtrArray) axes = axes_of(trials, grid, true);
+    g_autoptr(GHashTable) kinds = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     guint most = grid->cells->len == 1 ? VALUES_OF_ONE_MOST : VALUES_MOST;
     for (guint v = 0, count = 0; v < grid->wanted->len && count < most; v++) {
         g_autofree char *label = label_for(labels, v);
@@ -323,7 +332,8 @@ void orch_answer_of_grid(struct orch_section *section, const struct orch_trials 
         const bool is_named = orch_answer_names_unit(name, grid->units[v]);
         const struct said s = {trials, grid, v, name, is_named ? NULL : grid->units[v]};
         g_autoptr(GPtrArray) cells = cells_with_number(&s);
-        if (!cells->len)
+        const bool is_kin = cells->len > 1 && !g_hash_table_add(kinds, kind_of(&s));
+        if (!cells->len || (is_kin && !are_equal(&s, cells)))
             continue;
         g_string_append_printf(text, "%s%s: ", count++ ? "; " : "", name);
         if (grid->cells->len == 1 && count > 1)

@@ -67,6 +67,8 @@ char *orch_answer_words(GHashTable *labels, const char *name, const char *unit)
     const char *label = orch_label_of(labels, name);
     if (label || strcmp(name, "wall_s") == 0)
         return g_strdup(label ? label : "wall time");
+    if (labels && !orch_label_is_declared(labels, name))
+        return g_strdup(name); /* as the program prints it */
     g_autofree char *shorter = unit ? without_unit(name, unit) : NULL;
     return g_strdelimit(g_strdup(shorter ? shorter : name), "_", ' ');
 }

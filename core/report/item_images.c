@@ -87,22 +87,15 @@ static bool is_png(const char *path)
     return is;
 }
 
-/* "lr 0.1, mode full, run 3f2a91c0" */
+/* "learning rate 0.1, full mode, run 3f2a91c0" */
 static char *caption_of(const struct orch_trials *trials, const struct orch_report_trial *trial,
                         const GPtrArray *axes)
 {
-    GString *text = g_string_new(NULL);
-    for (guint i = 0; i < axes->len; i++) {
-        g_autofree char *value = orch_trial_value(trials, trial, axes->pdata[i]);
-        if (value)
-            g_string_append_printf(text, "%s %s, ", (char *)axes->pdata[i], value);
-    }
-    if (!axes->len) {
-        g_autofree char *label = orch_cell_label(trial->item->cell);
-        g_string_append_printf(text, "%s, ", label);
-    }
-    g_string_append_printf(text, "run %s", orch_run_short_key(trial->run->key));
-    return g_string_free(text, FALSE);
+    g_autofree char *label = axes->len ? NULL : orch_cell_label(trial->item->cell);
+    g_autofree char *words = label ? orch_answer_series(trials->labels, label)
+                                   : orch_answer_setting(trials, trial, axes);
+    return g_strdup_printf("%s%srun %s", words, *words ? ", " : "",
+                           orch_run_short_key(trial->run->key));
 }
 
 static void add_picture(struct orch_section_context *a, const struct orch_trials *trials,

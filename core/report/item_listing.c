@@ -155,7 +155,8 @@ static bool show(struct orch_section_context *a, const struct orch_trials *trial
     g_autoptr(GArray) bars =
         json_object_get(a->item->spec, "bars") && columns ? columns_of(a, csv, "bars") : NULL;
     if (columns) {
-        orch_section_note(a->section, "%s, run %s", label, orch_run_short_key(trial->run->key));
+        g_autofree char *setting = orch_answer_series(a->section->labels, label);
+        orch_section_note(a->section, "%s, run %s", setting, orch_run_short_key(trial->run->key));
         orch_section_table(a->section, make_table(csv, columns));
     }
     if (bars) {

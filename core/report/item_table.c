@@ -26,7 +26,8 @@ static struct orch_table *table_of_labels(const struct orch_grid *grid, const GP
     for (guint v = 0; v < grid->wanted->len; v++) {
         g_autofree char *name = orch_grid_value_name(grid, v);
         orch_table_add(table, v < labels->len ? labels->pdata[v] : "", NULL);
-        orch_table_add(table, name, NULL);
+        g_autofree char *value = orch_grid_value_words(grid, v);
+        orch_table_add(table, value, json_string(name));
         for (guint i = 0; i < settings->len; i++) {
             const struct orch_grid_cell *cell = orch_grid_at(grid, settings->pdata[i], "");
             const struct orch_spread spread = orch_grid_spread(grid, cell, v);

@@ -5,6 +5,7 @@
  * notes. */
 #include "core/report/answer.h"
 #include "core/report/items.h"
+#include "core/report/labels.h"
 #include "core/report/recorded_notes.h"
 
 #include "core/stats/numbers.h"
@@ -81,6 +82,7 @@ static void add_answer(const struct work *w)
     g_autoptr(GString) text = g_string_new(NULL);
     for (guint i = 0; i < w->values->len; i++) {
         const struct value *value = w->values->pdata[i];
+        orch_labels_add_name(w->a->section->labels, value->name); /* of the recipe's formula */
         g_autofree char *words = orch_answer_words(w->a->section->labels, value->name, value->unit);
         orch_answer_entries_append(text, value->entries, words, value->unit);
     }

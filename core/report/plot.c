@@ -86,9 +86,7 @@ static char *note_of(const struct orch_plot_drawing *d)
         g_string_append_printf(note, "each %s a run",
                                d->chart->kind == ORCH_CHART_BOX ? "value is of" : "point is");
     if (d->merged->len) {
-        g_ptr_array_add(d->merged, NULL);
-        g_autofree char *names = g_strjoinv(", ", (char **)d->merged->pdata);
-        g_ptr_array_set_size(d->merged, (int)d->merged->len - 1);
+        g_autofree char *names = orch_answer_axes(d->v.trials->labels, d->merged);
         g_string_append_printf(note, "%smeans are also over %s", note->len ? "; " : "", names);
     }
     if (d->v.has_forecasts)
@@ -196,7 +194,7 @@ bool orch_plot_draw(struct orch_trials *trials, const struct orch_plot *plot,
         orch_plot_add_lines(&d, section);
         d.chart->note = note_of(&d);
         orch_section_label(section, trials);
-        orch_section_words(section);
+        orch_section_words(section, NULL);
         if (d.v.task_names)
             orch_section_note(section,
                               "runs of different tasks (" ORCH_TASK_WORDS ") are drawn apart");

@@ -47,9 +47,10 @@ static char *unit_of(const char *header)
     return open ? g_strndup(open + 1, strlen(open) - 2) : NULL;
 }
 
-/* Writes a header whose words are separated by blanks, some of them names before a comma. The
- * caller frees. */
-static char *header_words(GHashTable *labels, const char *header)
+/* Writes a header whose words are separated by blanks, some of them names before a comma. A word
+ * without an underscore is a name only if it is one of `names`: "best images" of a listing is not
+ * about a metric `images`. The caller frees. */
+static char *header_words(GHashTable *labels, GHashTable *names, const char *header)
 {
     g_autofree char *unit = unit_of(header);
     g_auto(GStrv) words = g_strsplit(header, " ", -1);
@@ -57,22 +58,22 @@ static char *header_words(GHashTable *labels, const char *header)
     for (guint i = 0; words[i]; i++) {
         const bool has_comma = g_str_has_suffix(words[i], ",");
         g_autofree char *word = g_strndup(words[i], strlen(words[i]) - has_comma);
-        g_autofree char *instead = is_name(word) || orch_label_of(labels, word)
-                                       ? orch_answer_words(labels, word, unit)
-                                       : NULL;
+        const bool is_one =
+            is_name(word) || (g_hash_table_contains(names, word) && orch_label_of(labels, word));
+        g_autofree char *instead = is_one ? orch_answer_words(labels, word, unit) : NULL;
         g_string_append_printf(out, "%s%s%s", i ? " " : "", instead ? instead : word,
                                has_comma ? "," : "");
     }
     return g_string_free(out, FALSE);
 }
 
-static void label_table(GHashTable *labels, struct orch_table *table)
+static void label_table(GHashTable *labels, GHashTable *names, struct orch_table *table)
 {
     for (unsigned c = 0; c < orch_table_columns(table); c++) {
         const char *header = orch_table_header(table, c);
         if (orch_table_label(table, c) != header || orch_table_group(table, c))
             continue;
-        g_autofree char *words = header_words(labels, header);
+        g_autofree char *words = header_words(labels, names, header);
         orch_table_set_heading(table, c, NULL, words);
     }
 }
@@ -81,21 +82,16 @@ void orch_section_label(struct orch_section *section, const struct orch_trials *
 {
     if (!section->labels)
         section->labels = orch_labels_new();
-    GHashTableIter iter;
-    gpointer name, label;
-    g_hash_table_iter_init(&iter, trials->labels);
-    while (g_hash_table_iter_next(&iter, &name, &label))
-        if (!g_hash_table_contains(section->labels, name))
-            g_hash_table_insert(section->labels, g_strdup(name), g_strdup(label));
+    orch_labels_join(section->labels, trials->labels);
 }
 
-void orch_section_words(struct orch_section *section)
+void orch_section_words(struct orch_section *section, GHashTable *names)
 {
     for (guint i = 0; i < section->blocks->len; i++) {
         struct orch_block *block = section->blocks->pdata[i];
         if (block->chart)
             label_chart(section->labels, block->chart);
-        if (block->table)
-            label_table(section->labels, block->table);
+        if (block->table && names)
+            label_table(section->labels, names, block->table);
     }
 }

@@ -11,7 +11,7 @@ void orch_section_label(struct orch_section *section, const struct orch_trials *
 /** Labels lines and panels of charts whose names are settings ("scaling=strong" is "strong
  * scaling"), and columns of tables whose headers have names of metrics and parameters ("median
  * epoch_time (s)" is "median epoch time (s)"). What has a label keeps it; CSV and JSON keep the
- * names. */
-void orch_section_words(struct orch_section *section);
+ * names. `names`: what the section is about (item_names.h); NULL: tables are left as they are. */
+void orch_section_words(struct orch_section *section, GHashTable *names);
 
 #endif

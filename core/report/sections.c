@@ -2,6 +2,7 @@
 #include "core/report/items.h"
 
 #include "core/report/answers_once.h"
+#include "core/report/item_names.h"
 #include "core/report/method.h"
 #include "core/report/scale.h"
 #include "core/report/scale_said.h"
@@ -202,7 +203,8 @@ static bool add_section(struct orch_document *document, struct orch_plan *plan,
     }
     if (!item->kind->fill(&a, error))
         return false;
-    orch_section_words(a.section);
+    g_autoptr(GHashTable) names = orch_item_names(item, plan->expansion);
+    orch_section_words(a.section, names);
     g_autofree char *disturbed = orch_disturbed_text(
         a.section->disturbed_left_out, a.section->disturbed_kept, "orch report --disturbed");
     if (disturbed)

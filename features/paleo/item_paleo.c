@@ -255,7 +255,17 @@ static bool fill_section(struct orch_section_context *a, GError **error)
                               .ratios = {orch_answer_entries_new(), orch_answer_entries_new()}};
     GError *problem = NULL;
     bool ok = read_spec(&p, &problem);
+    static const struct orch_paleo_heading of_practical[] = {
+        {3, NULL, "time (ms)"}, {4, NULL, "throughput (images/s)"}, {0}};
+    static const struct orch_paleo_heading of_ratio[] = {
+        {3, NULL, "practical throughput (images/s)"},
+        {4, "multiply-add = 1", "peak throughput (images/s)"},
+        {5, "multiply-add = 1", "practical of peak (%)"},
+        {6, "multiply-add = 2", "peak throughput (images/s)"},
+        {7, "multiply-add = 2", "practical of peak (%)"},
+        {0}};
     struct orch_table *table = orch_table_new(isfinite(p.peak_tflops) ? ratio : practical);
+    orch_paleo_spec_headings(table, isfinite(p.peak_tflops) ? of_ratio : of_practical);
     if (ok && fill(&p, table, &problem)) {
         orch_section_table(a->section, table);
         add_answer(&p);

@@ -216,7 +216,17 @@ static void show(const struct hybrid_item *h)
                                         "error_computed_percent",
                                         "error_published_percent",
                                         NULL};
+    static const struct orch_paleo_heading headings[] = {{2, "time (h)", "PALEO, computed"},
+                                                         {3, "time (h)", "PALEO, published"},
+                                                         {4, "time (h)", "measured, published"},
+                                                         {5, "speedup", "computed"},
+                                                         {6, "speedup", "published"},
+                                                         {7, "speedup", "measured"},
+                                                         {8, "error of PALEO (%)", "computed"},
+                                                         {9, "error of PALEO (%)", "published"},
+                                                         {0}};
     struct orch_table *table = orch_paleo_spec_table(headers, names);
+    orch_paleo_spec_headings(table, headings);
     for (int kind = 0; kind < PARALLELISMS; kind++)
         for (int i = 0; i < h->count; i++)
             add_row(table, h, kind, i);

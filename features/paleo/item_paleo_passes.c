@@ -345,7 +345,14 @@ static bool fill(struct orch_section_context *a, GError **error)
                                         "error_computed_percent",
                                         "error_published_percent",
                                         NULL};
+    static const struct orch_paleo_heading headings[] = {{5, "time (ms)", "PALEO, computed"},
+                                                         {6, "time (ms)", "PALEO, published"},
+                                                         {7, "time (ms)", "measured"},
+                                                         {9, "error of PALEO (%)", "computed"},
+                                                         {10, "error of PALEO (%)", "published"},
+                                                         {0}};
     struct passes_item p = {.a = a, .table = orch_paleo_spec_table(headers, names)};
+    orch_paleo_spec_headings(p.table, headings);
     g_autoptr(GError) problem = NULL;
     bool ok = true;
     if (!read_spec(&p, &problem) || !add_published(&p, &problem)) {

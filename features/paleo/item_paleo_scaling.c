@@ -219,6 +219,9 @@ static void add_table(const struct scaling_item *s, enum quantity quantity)
             g_ptr_array_add(headers, g_strdup_printf(">%s: %s", SERIES[k].name, AXES[quantity]));
     g_ptr_array_add(headers, NULL);
     struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    for (int k = 0, column = 1; k < SOURCES; k++)
+        if (s->has[k])
+            orch_table_set_heading(table, column++, AXES[quantity], SERIES[k].name);
     for (int i = 0; i < s->count; i++) {
         orch_table_add_int(table, s->workers[i]);
         for (int k = 0; k < SOURCES; k++)
@@ -235,6 +238,9 @@ static void add_errors(const struct scaling_item *s, GString *answer)
     const char *headers[] = {"workers", ">PALEO: error (%)",
                              s->has[SIMULATED] ? ">SimGrid: error (%)" : NULL, NULL};
     struct orch_table *table = orch_table_new(headers);
+    for (unsigned c = 1; c < orch_table_columns(table); c++)
+        orch_table_set_heading(table, c, "error of the throughput (%)",
+                               c == 1 ? "PALEO" : "simulation (SimGrid)");
     g_autoptr(GString) judged = g_string_new(NULL); /* numbers of workers: "2, 4" */
     g_autoptr(GArray) errors = orch_answer_entries_new();
     double sum[SOURCES] = {0};

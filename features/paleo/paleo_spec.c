@@ -96,6 +96,12 @@ struct orch_table *orch_paleo_spec_table(const char *const *headers, const char 
     return table;
 }
 
+void orch_paleo_spec_headings(struct orch_table *table, const struct orch_paleo_heading *headings)
+{
+    for (; headings->label; headings++)
+        orch_table_set_heading(table, headings->column, headings->group, headings->label);
+}
+
 double orch_paleo_error_percent(double computed, double measured)
 {
     return 100 * (computed - measured) / measured;

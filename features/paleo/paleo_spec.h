@@ -27,6 +27,13 @@ bool orch_paleo_spec_link(const json_t *spec, struct orch_paleo_options *options
 bool orch_paleo_spec_published(const char *word, const char *row, double *out, GError **error);
 /** Makes a table from headers and the columns' names in JSON, both NULL-terminated. */
 struct orch_table *orch_paleo_spec_table(const char *const *headers, const char *const *names);
+/** What people read above a column: `label` below `group` (orch_table_set_heading). */
+struct orch_paleo_heading {
+    unsigned column;
+    const char *group, *label;
+};
+/** Sets headings; the last one has no label. */
+void orch_paleo_spec_headings(struct orch_table *table, const struct orch_paleo_heading *headings);
 /** 100 (computed - measured) / measured; NaN where one of them is missing. */
 double orch_paleo_error_percent(double computed, double measured);
 

@@ -89,7 +89,7 @@ same "$(row 'feature lr=0.1')" 'feature lr=0.1 missing missing'
 has '6 of 8 trials are there: tester 4, bob 2'
 has 'tune: images_per_s = batch * steps_per_s = 64 * 1.500 = 96 images/s'
 has '10*10 + 10 = 110'
-has 'lr 0.01, run '
+has 'learning rate 0.01, run '
 has 'yours to write'
 has 'missing: huge is left out by profile '"'small': needs a large machine"
 same "$(row bob | cut -d' ' -f1-7)" 'bob feature 2 lr=0.01 #1, lr=0.01 #2'
@@ -193,9 +193,9 @@ has 'wall_s (s)'
 ok orch table --rows lr --value 'result final' --format latex
 has '\begin{tabular}'
 ok orch table --rows lr --value 'result final' --format markdown --across
-has '| lr'
+has '| learning rate'
 ok orch table --rows lr --value 'result final' --format markdown
-has '| experiment | lr'
+has '| experiment | learning rate'
 fails 2 orch table --rows lrr --value final
 says "none of 8 runs has a 'lrr'"
 fails 2 orch table --rows lr --value 'result finale'

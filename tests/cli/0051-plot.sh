@@ -98,7 +98,7 @@ assert charts["Names"]["kind"] == "bar"                         # names are cate
 ' || _fail 'the charts of the report'
 # the same without a recipe
 ok orch plot --x step --y loss --by lr -w experiment=fit --ascii
-has 'A lr 0.1   B lr 0.01'
+has 'A learning rate 0.1   B learning rate 0.01'
 has 'loss (nats)'
 has 'n = 3'
 has step
@@ -115,14 +115,14 @@ has 'repeat 2'
 ok orch plot --y loss --kind histogram -w experiment=fit
 has points
 ok orch plot --kind heat --x lr --y repeat --z loss -w experiment=fit
-has 'repeat (down) by lr (across)'
+has 'repeat (down) by learning rate (across)'
 ok orch plot --kind heat --x experiment --y repeat --z loss -w experiment=fit
-has 'means are also over lr'
+has 'means are also over learning rate'
 ok orch plot --x rate --y loss -w experiment=scale
 has 'each point is a run'
 # means over something that is not a repeat say so
 ok orch plot --x repeat --y loss --by experiment -w experiment=fit
-has 'means are also over lr'
+has 'means are also over learning rate'
 # a long curve keeps its extremes
 ok orch plot --y wave --json
 printf '%s' "$out" | python3 -c '

@@ -27,7 +27,7 @@ has 'parameters: 1,171,488 (size 1), 2,342,976 (size 2), 23,429,760,000 (size 20
 has '  20000  23,429,760,000  20,000,000
 '
 has 'each = params / size + images = 1,171,488 / 1 + 1000 = 1,172,488'
-has '  conv 12345   1,171,488  64*18,304       123456789012.dkr'
+has '  conv 12345  1,171,488  64*18,304       123456789012.dkr'
 ok orch report a.recipe --json
 has '"params": 23429760000'
 ok orch report a.recipe --html a.html --out out

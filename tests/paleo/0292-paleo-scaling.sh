@@ -61,7 +61,7 @@ has 'no machine ran these trainings'
 has 'PALEO on its K80 (5600 GFLOP/s'
 recipe "$common, show: errors, experiments: [real], simulated: [sim]"
 ok orch report t.recipe
-has 'PALEO: error (%)'
+has 'error of the throughput (%)'
 has_not 'time of an epoch (s)'
 recipe "$common, show: charts, experiments: [real], simulated: [sim]"
 ok orch report t.recipe

@@ -25,8 +25,6 @@ def value(metric, at):
     level = 0.5 + share(word, setting)
     if word == "oversubscribed":
         return 0
-    if word == "oversubscribed":
-        return 0
     if word == "simulated":
         return 1 if name == "simcluster" else 0
     if word.startswith("reached") or word in ("solved", "agrees"):
@@ -79,11 +77,11 @@ def make(plugin, text, folder):
     shown = json.loads(subprocess.run(["orch", "plugin", "show", plugin, "--json"], check=True, capture_output=True).stdout)
     for artifact in shown["artifacts"]:
         artifact["columns"] = columns_of(text, artifact["name"])
-    keep = ("type", "default", "min", "max", "choices", "optional", "neutral", "unit")
+    keep = ("type", "default", "min", "max", "choices", "optional", "neutral", "unit", "label")
     manifest = {
         "command": ["python3", "program.py", plugin, "${seed}", f"{plugin}.json"] + [f"{p['name']}=${{{p['name']}}}" for p in shown["params"]],
         "parameters": {p["name"]: {k: p[k] for k in keep if k in p} for p in shown["params"]},
-        "metrics": {m["name"]: {("step" if k == "step_unit" else k): m[k] for k in ("unit", "better", "step_unit") if k in m} for m in shown["metrics"]},
+        "metrics": {m["name"]: {("step" if k == "step_unit" else k): m[k] for k in ("unit", "better", "step_unit", "label") if k in m} for m in shown["metrics"]},
         "artifacts": {a["name"]: {"path": a["name"] + ".out"} for a in shown["artifacts"]},
     }
     names = {p["name"] for p in shown["params"]}
