@@ -142,9 +142,9 @@ bool orch_plan_would_be(struct orch_plan *plan, unsigned index, const double *at
  * fingerprint and state. A plugin may reject an open trial, whose values are those of no point. */
 bool orch_plan_renew(struct orch_plan *plan, unsigned index, GError **error);
 
-/** Removes files from the inputs of an item that has run, because it has written them: its inputs
- * and its fingerprint are then those that the next plan finds. `names`: a set. False when the item
- * has none of them. */
+/** Removes files from the inputs of an item, because it has run and has written them, or because
+ * another trial of its experiment has before it starts: its inputs and its fingerprint are then
+ * those that the next plan finds. `names`: a set. False when the item has none of them. */
 bool orch_plan_drop_inputs(struct orch_plan *plan, unsigned index, GHashTable *names);
 
 /** Resolves a reference to an item: its only candidate, or the best of several (all must be done

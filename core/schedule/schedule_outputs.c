@@ -45,6 +45,28 @@ static void renew_record(json_t *record, const struct orch_plan_item *item, GHas
     json_object_set_new(facts, ORCH_FACT_CODE_FINGERPRINT, json_string(item->code_fingerprint));
 }
 
+/* Removes the trial's outputs from the inputs of the trials of its experiment that have not
+ * started: they read what this one has written, as a program that the first trial builds, and the
+ * next plan takes it for an output of the experiment. Files that were captured keep their content
+ * there. */
+static void drop_from_rest(struct run *run, const struct host *host, GHashTable *outputs)
+{
+    g_autoptr(GHashTable) made = g_hash_table_new(g_str_hash, g_str_equal);
+    GHashTable *captured = run->plan->files.tree_files;
+    GHashTableIter iter;
+    gpointer name;
+    g_hash_table_iter_init(&iter, outputs);
+    while (g_hash_table_iter_next(&iter, &name, NULL))
+        if (!captured || !g_hash_table_contains(captured, name))
+            g_hash_table_add(made, name);
+    for (unsigned i = 0; g_hash_table_size(made) && i < run->plan->count; i++) {
+        const struct orch_cell *cell = run->plan->items[i].cell;
+        if (run->jobs[i].status == JOB_TODO && !run->jobs[i].attempts &&
+            cell->experiment == host->running.item->cell->experiment)
+            orch_plan_drop_inputs(run->plan, i, made);
+    }
+}
+
 static json_t *names_json(const GPtrArray *names)
 {
     json_t *list = json_array();
@@ -103,6 +125,7 @@ static void judge(struct run *run, struct host *host, const struct orch_opened_f
     take_outputs(run, host->data, opened->written, outputs);
     if (g_hash_table_size(outputs) && orch_plan_drop_inputs(run->plan, host->job->index, outputs))
         renew_record(record, host->running.item, outputs);
+    drop_from_rest(run, host, outputs);
     if (host->code->len) {
         host->spoiled = orch_input_names(host->code->pdata[0], host->code->len);
     } else if (host->data->len) {
