@@ -34,8 +34,10 @@ static GPtrArray *roots_of(const struct opened_files *opened, const struct orch_
 {
     GPtrArray *roots = g_ptr_array_new_with_free_func(g_free);
     const json_t *list = json_object_get(trial->watch, "roots");
-    if (apart) /* first, because it lies in a folder of orch that is itself left out */
+    if (apart) { /* first, because it lies in a folder of orch that is itself left out */
         g_ptr_array_add(roots, g_strdup(orch_apart_copy(apart)));
+        g_ptr_array_add(roots, orch_apart_inside(apart, orch_apart_copy(apart)));
+    }
     for (size_t i = 0; i < json_array_size(list); i++)
         if (json_is_string(json_array_get(list, i)))
             g_ptr_array_add(roots, g_strdup(json_string_value(json_array_get(list, i))));
@@ -95,9 +97,15 @@ char **orch_opened_files_environment(const struct opened_files *opened, char **e
 
 struct writing {
     const struct opened_files *opened;
-    const struct apart *apart;
+    const char *copy; /* the trial's own copy of the folder, or NULL */
+    const char *seen; /* where the trial's processes see that copy */
     json_t *files;
 };
+
+static const char *below(const char *path, const char *folder)
+{
+    return folder ? orch_path_below(path, folder) : NULL;
+}
 
 static void add_file(void *ctx, enum orch_watch_kind kind, const char *path)
 {
@@ -107,11 +115,10 @@ static void add_file(void *ctx, enum orch_watch_kind kind, const char *path)
                                         [ORCH_WATCH_LOOK] = "s",
                                         [ORCH_WATCH_LIST] = "d"};
     struct writing *w = ctx;
-    const char *copy = orch_apart_copy(w->apart);
-    const char *name = copy ? orch_path_below(path, copy) : NULL;
-    name = name ? name : orch_path_below(path, w->opened->root);
-    if (!name && w->opened->real_root)
-        name = orch_path_below(path, w->opened->real_root);
+    const char *const folders[] = {w->copy, w->seen, w->opened->root, w->opened->real_root};
+    const char *name = NULL;
+    for (size_t i = 0; !name && i < G_N_ELEMENTS(folders); i++)
+        name = below(path, folders[i]);
     name = name ? name : path;
     if (g_utf8_validate(name, -1, NULL))
         json_array_append_new(w->files, json_pack("[ss]", kinds[kind], name));
@@ -122,8 +129,9 @@ void orch_opened_files_write(const struct opened_files *opened, const struct apa
 {
     if (!opened)
         return;
-    struct writing w = {opened, apart, json_array()};
     const char *copy = orch_apart_copy(apart);
+    g_autofree char *seen = copy ? orch_apart_inside(apart, copy) : NULL;
+    struct writing w = {opened, copy, seen, json_array()};
     const char *why = opened->why;
     json_int_t left_out = 0;
     if (opened->memory) {

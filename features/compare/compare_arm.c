@@ -317,6 +317,10 @@ struct orch_listener orch_compare_arm_listener(struct orch_compare_arm *arm)
     return (struct orch_listener){.ctx = arm, .ended = on_ended, .message = on_message};
 }
 
+#define BUILT_HINT                                                                                 \
+    "\n  hint: a program that is built must be built by its plugin's command; compiled plugins "   \
+    "are not built from a commit"
+
 bool orch_compare_arms_pair(struct orch_compare_arm arms[2], struct orch_interleave *out,
                             GError **error)
 {
@@ -332,10 +336,14 @@ bool orch_compare_arms_pair(struct orch_compare_arm arms[2], struct orch_interle
             orch_compare_say(l->warn, l->ctx, "%u trial%s of %c alone %s left out", out->alone[i],
                              orch_plural(out->alone[i]), 'A' + i,
                              out->alone[i] == 1 ? "is" : "are");
-    if (out->is_same_code)
+    if (out->same_code == ORCH_SAME_CODE_YES)
         orch_compare_say(l->warn, l->ctx,
                          "no trial reads anything that differs between A and B: both sides run "
-                         "the same program\n  hint: a program that is built must be built by its "
-                         "plugin's command; compiled plugins are not built from a commit");
+                         "the same program" BUILT_HINT);
+    else if (out->same_code == ORCH_SAME_CODE_UNKNOWN)
+        orch_compare_say(
+            l->warn, l->ctx,
+            "the commands and the files that they name are equal in A and B: the sides "
+            "differ only if a command reads or builds others" BUILT_HINT);
     return true;
 }

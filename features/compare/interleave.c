@@ -37,10 +37,27 @@ static enum orch_plan_state *states_of(const struct orch_plan *plan)
     return states;
 }
 
+/* Adds what is known of the code of a pair; a further repeat that has not run reads what the first
+ * one does. Where both sides have one fingerprint, the run that one
+ * side makes must not count for the other. */
+static void add_code(struct orch_interleave *interleave, const struct orch_interleave_pair *pair)
+{
+    struct orch_plan *a = interleave->plans[0], *b = interleave->plans[1];
+    struct orch_plan_item *x = &a->items[pair->index[0]], *y = &b->items[pair->index[1]];
+    enum orch_same_code same = orch_same_code_of(a, x, b, y);
+    bool is_repeat = same == ORCH_SAME_CODE_UNKNOWN && x->cell->repeat > 1;
+    if (same == ORCH_SAME_CODE_NO || (interleave->same_code == ORCH_SAME_CODE_YES && !is_repeat))
+        interleave->same_code = same;
+    if (same == ORCH_SAME_CODE_YES || strcmp(x->fingerprint, y->fingerprint) != 0)
+        return;
+    x->forced = x->forced || x->state != ORCH_PLAN_DONE;
+    y->forced = y->forced || y->state != ORCH_PLAN_DONE;
+}
+
 void orch_interleave_init(struct orch_interleave *interleave, struct orch_plan *a,
                           struct orch_plan *b)
 {
-    *interleave = (struct orch_interleave){.plans = {a, b}, .is_same_code = true};
+    *interleave = (struct orch_interleave){.plans = {a, b}};
     interleave->pairs = g_array_new(FALSE, FALSE, sizeof(struct orch_interleave_pair));
     unsigned counts[2];
     g_autoptr(GHashTable) x = labels_of(a, &counts[0]);
@@ -52,9 +69,7 @@ void orch_interleave_init(struct orch_interleave *interleave, struct orch_plan *
         if (!g_hash_table_lookup_extended(y, label, NULL, &at_b))
             continue;
         struct orch_interleave_pair pair = {{GPOINTER_TO_UINT(at_a), GPOINTER_TO_UINT(at_b)}};
-        const char *one = a->items[pair.index[0]].fingerprint;
-        const char *other = b->items[pair.index[1]].fingerprint;
-        interleave->is_same_code = interleave->is_same_code && *one && strcmp(one, other) == 0;
+        add_code(interleave, &pair);
         g_array_append_val(interleave->pairs, pair);
     }
     for (int i = 0; i < 2; i++)

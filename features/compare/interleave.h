@@ -5,6 +5,7 @@
 #define ORCH_FEATURES_COMPARE_INTERLEAVE_H
 
 #include "core/schedule/schedule.h"
+#include "features/compare/same_code.h"
 
 /** Pairs the requested trials of both sides that have the same label (experiment, swept values,
  * repeat), in the order in which they run: by repeat, then as declared. */
@@ -13,7 +14,7 @@ struct orch_interleave {
     enum orch_plan_state *states[2]; /* of their items, between turns */
     GArray *pairs;                   /* struct orch_interleave_pair */
     unsigned alone[2];               /* number of trials without a counterpart on the other side */
-    bool is_same_code;               /* no input of any trial differs between the sides */
+    enum orch_same_code same_code;   /* of all pairs together */
 };
 struct orch_interleave_pair {
     unsigned index[2]; /* of the plans' items */

@@ -113,7 +113,7 @@ static bool sample(struct orch_sure_sampling *s, orch_sure_fn on_repeat, void *c
  */
 static bool are_different(const struct orch_sure_sampling *s, GError **error)
 {
-    if (!s->interleave.is_same_code)
+    if (s->interleave.same_code != ORCH_SAME_CODE_YES)
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
                    "without --until-sure, 'orch compare A B --run RECIPE' runs both all the same",
