@@ -118,6 +118,12 @@ bool orch_feature_is_gpu(const char *name)
     return name && (strcmp(name, "gpu") == 0 || strcmp(name, "accel") == 0);
 }
 
+bool orch_feature_is_net(const char *name)
+{
+    static const char *const names[] = {"net", "model", "network", NULL};
+    return name && g_strv_contains(names, name);
+}
+
 bool orch_feature_is_gpu_count(const char *name)
 {
     static const char *const names[] = {"gpus", "accels", "num_gpus", "ngpus", NULL};

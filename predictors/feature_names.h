@@ -24,6 +24,8 @@ const struct orch_feature_name *orch_feature_name_find(const char *name);
 const struct orch_feature_name *orch_feature_name_of_other(const char *name);
 /** True for a column of GPUs' names. */
 bool orch_feature_is_gpu(const char *name);
+/** True for a column of networks' names. */
+bool orch_feature_is_net(const char *name);
 /** True for a column of numbers of GPUs. */
 bool orch_feature_is_gpu_count(const char *name);
 /** Unit of a feature, from the table or from the ending of its name ("gpu bandwidth_gbs": GB/s); ""

@@ -380,7 +380,7 @@ static char *family_of(const char *net)
 
 static void add_families(struct orch_matrix *matrix, const struct reader *in)
 {
-    double *column = orch_matrix_add_category(matrix, "net family");
+    double *column = orch_matrix_add_category(matrix, ORCH_FAMILY_COLUMN);
     int at = orch_matrix_cols(matrix) - 1;
     for (size_t i = 0; i < matrix->rows; i++) {
         g_autofree char *family = family_of(text_at(in, i, in->net));

@@ -17,6 +17,9 @@
 #include "predictors/matrix.h"
 #include "predictors/row_device.h"
 
+/** What the names of a family of networks begin with ("resnet"): a category beside the names. */
+#define ORCH_FAMILY_COLUMN "net family"
+
 /** Columns that features are derived from; features.c lists their names in files. */
 enum orch_field {
     ORCH_FIELD_BATCH, /* per device */

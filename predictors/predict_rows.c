@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Prediction of rows, each by the question that applies to it. */
 #include "lib/base/reals.h"
+#include "predictors/feature_names.h"
+#include "predictors/features.h"
 #include "predictors/scenario.h"
 
 #include <math.h>
@@ -133,17 +135,32 @@ static void answer_all(const struct orch_learned *l, const struct orch_rows *row
     }
 }
 
+static const struct orch_scenario *family_question(const struct orch_learned *l)
+{
+    for (int k = 1; k < l->count; k++)
+        if (strcmp(l->scenarios[k]->column, ORCH_FAMILY_COLUMN) == 0)
+            return l->scenarios[k];
+    return NULL;
+}
+
 void orch_learned_predict(const struct orch_learned *l, const struct orch_rows *rows,
                           struct orch_answer *out)
 {
-    g_autofree bool *applies = g_new(bool, rows->rows + 1);
+    g_autofree bool *applies = g_new(bool, rows->rows + 1),
+                    *of_family = g_new0(bool, rows->rows + 1);
     g_autofree double *logs = g_new0(double, rows->rows + 1),
                       *half = g_new0(double, rows->rows + 1);
     g_autofree double *distances = g_new(double, rows->rows + 1);
     for (size_t i = 0; i < rows->rows; i++)
         out[i].question = -1;
+    const struct orch_scenario *families = family_question(l);
+    if (families)
+        mark_rows(families, rows, of_family);
     for (int k = 1; k < l->count; k++) {
         mark_rows(l->scenarios[k], rows, applies);
+        for (size_t i = 0;
+             i < rows->rows && families && orch_feature_is_net(l->scenarios[k]->column); i++)
+            applies[i] &= !of_family[i]; /* that question is answered in its place */
         answer_all(l, rows, k, applies, out, logs, half);
     }
     for (size_t i = 0; i < rows->rows; i++)

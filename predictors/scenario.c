@@ -4,11 +4,13 @@
 #include "predictors/scenario.h"
 
 #include "predictors/feature_names.h"
+#include "predictors/features.h"
 
 #include <math.h>
 #include <string.h>
 
 #define COUNTS_MIN 3
+#define FAMILIES_MIN 3
 
 static bool is_hidden(const char *name, const void *data)
 {
@@ -179,6 +181,27 @@ static void list_counts(struct orch_learned *l, const struct orch_rows *rows)
     }
 }
 
+/* Families of networks: a network whose family was not measured either is another question, if
+ * there are families to leave out and some of several networks. */
+static void list_families(struct orch_learned *l, const struct orch_rows *rows)
+{
+    int column = orch_matrix_find(rows->matrix, ORCH_FAMILY_COLUMN);
+    const struct orch_scenario *nets = l->count > 1 ? l->scenarios[l->count - 1] : NULL;
+    if (column < 0 || !nets || nets->has_one_group || !orch_feature_is_net(nets->column))
+        return;
+    g_autofree char **levels = orch_levels_of(rows->matrix, column);
+    struct orch_scenario *q = orch_scenario_new(ORCH_FAMILY_COLUMN);
+    note_levels(q, levels, rows->rows);
+    count_groups(q, rows);
+    if (q->group_count < FAMILIES_MIN || q->group_count >= nets->group_count) {
+        orch_scenario_free(q);
+        return;
+    }
+    hide_names(q, rows, levels);
+    note_facts(q, rows, levels);
+    l->scenarios[l->count++] = q;
+}
+
 /* Columns whose levels may be unseen. */
 static const char *const NOVEL[] = {"gpu", "accel", "net", "model", "network", "task"};
 
@@ -212,5 +235,6 @@ void orch_scenarios_list(struct orch_learned *l, const struct orch_rows *rows,
         note_facts(q, rows, levels);
         l->scenarios[l->count++] = q;
     }
+    list_families(l, rows);
     list_counts(l, rows);
 }

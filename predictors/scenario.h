@@ -51,7 +51,7 @@ struct orch_scenario {
 /** Parses `deferred` if needed. Returns false with ORCH_ERROR_RECIPE if the JSON is invalid. */
 bool orch_scenario_ready(struct orch_scenario *q, GError **error);
 
-#define ORCH_SCENARIOS_MAX 4
+#define ORCH_SCENARIOS_MAX 5
 struct orch_learned {
     struct orch_scenario *scenarios[ORCH_SCENARIOS_MAX];
     int count;
