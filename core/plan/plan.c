@@ -207,6 +207,11 @@ static void make_order(struct orch_plan *plan)
     qsort_r(plan->order, plan->count, sizeof *plan->order, compare_order, plan);
 }
 
+static void add_warning(void *diags, const char *text)
+{
+    orch_diags_add(diags, true, NULL, 0, 0, NULL, "%s", text);
+}
+
 struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_plugins *plugins,
                                 const struct orch_expansion *expansion,
                                 const struct orch_plan_options *options, struct orch_diags *diags,
@@ -224,6 +229,8 @@ struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_pl
     plan->all_inputs_ids = g_ptr_array_new_with_free_func(g_free);
     plan->code_ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     orch_plan_files_init(&plan->files);
+    plan->said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    plan->rejected = g_ptr_array_new_with_free_func(g_free);
     plan->digests = orch_file_digests_open();
     plan->environments = orch_environments_new(workspace, expansion);
     plan->store = workspace->store;
@@ -232,6 +239,7 @@ struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_pl
         make_item(plan, i);
     make_order(plan);
     ok = ok && orch_plan_check_items(plan, diags) && orch_plan_fill_searches(plan, error);
+    orch_plan_say_rejected(plan, add_warning, diags);
     for (unsigned i = 0; ok && i < plan->count; i++)
         ok = orch_plan_settle_once(plan, i, error);
     if (!ok) {
@@ -289,6 +297,8 @@ void orch_plan_free(struct orch_plan *plan)
     g_hash_table_unref(plan->inputs_ids);
     g_hash_table_unref(plan->code_ids);
     g_ptr_array_unref(plan->all_inputs_ids);
+    g_ptr_array_unref(plan->rejected);
+    g_hash_table_unref(plan->said);
     orch_plan_files_clear(&plan->files);
     orch_file_digests_close(plan->digests);
     orch_environments_free(plan->environments);

@@ -105,6 +105,9 @@ struct orch_plan {
     struct orch_store *store; /* NULL: there is no store yet */
     GHashTable *active;       /* fingerprint -> struct orch_active_row * */
     GPtrArray *actives;
+    GHashTable *said;    /* set of "EXPERIMENT TEXT": what plugins warn of, as the user knows */
+    GPtrArray *rejected; /* char *: points of runs and of others that a plugin rejects, each once */
+    guint rejected_said; /* so many of these are known to the user */
 };
 
 /** Makes the plan: lets plugins check every trial, computes its fingerprint and looks for its runs.
@@ -130,6 +133,14 @@ bool orch_plan_take_point(struct orch_plan *plan, struct orch_search_point *poin
 /** Gives open points of searches those of runs that the store has and that can be reused, in the
  * order in which these ended. Done by orch_plan_new; once more when the store got further runs. */
 bool orch_plan_fill_searches(struct orch_plan *plan, GError **error);
+/** Says which points of runs of the store, and of others, cannot be taken because the plugin
+ * rejects their values today: those that were not said before, the first few by name. Done by
+ * orch_plan_new. */
+void orch_plan_say_rejected(struct orch_plan *plan, void (*say)(void *ctx, const char *text),
+                            void *ctx);
+/** Whether the user does not know yet that a plugin warns of this; notes it. */
+bool orch_plan_is_new_warning(struct orch_plan *plan, const struct orch_experiment *experiment,
+                              const char *text);
 /** Gives the open point of an item the coordinates `at`, if one of its trials has the fingerprint
  * then, and no other point of its search has them. `*out_taken`: whether it has them now. */
 bool orch_plan_take_trial(struct orch_plan *plan, unsigned index, const double *at,

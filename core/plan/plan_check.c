@@ -125,14 +125,20 @@ static const char *place_of(const struct orch_plan *plan)
     return plan->expansion->is_ad_hoc ? NULL : plan->expansion->path;
 }
 
+bool orch_plan_is_new_warning(struct orch_plan *plan, const struct orch_experiment *experiment,
+                              const char *text)
+{
+    return g_hash_table_add(plan->said, g_strdup_printf("%p %s", (const void *)experiment, text));
+}
+
 /* Adds what the plugin warns of, once for an experiment. */
-static void add_warnings(const struct orch_plan *plan, const struct orch_plan_item *item,
-                         GHashTable *said, struct orch_diags *diags)
+static void add_warnings(struct orch_plan *plan, const struct orch_plan_item *item,
+                         struct orch_diags *diags)
 {
     const struct orch_experiment *experiment = item->cell->experiment;
     for (guint i = 0; i < item->warnings->len; i++) {
         const char *text = item->warnings->pdata[i];
-        if (g_hash_table_add(said, g_strdup_printf("%p %s", (const void *)experiment, text)))
+        if (orch_plan_is_new_warning(plan, experiment, text))
             orch_diags_add(diags, true, place_of(plan), experiment->line, experiment->column, NULL,
                            "experiment '%s': %s", experiment->name, text);
     }
@@ -140,14 +146,13 @@ static void add_warnings(const struct orch_plan *plan, const struct orch_plan_it
 
 bool orch_plan_check_items(struct orch_plan *plan, struct orch_diags *diags)
 {
-    g_autoptr(GHashTable) said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     prefetch_costs(plan);
     for (unsigned i = 0; i < plan->count; i++) {
         struct orch_plan_item *item = &plan->items[i];
         const struct orch_experiment *experiment = item->cell->experiment;
         GError *problem = NULL;
         if (check_item(plan, item, &problem)) {
-            add_warnings(plan, item, said, diags);
+            add_warnings(plan, item, diags);
             continue;
         }
         if (plan->options.reads_only) {
@@ -159,6 +164,8 @@ bool orch_plan_check_items(struct orch_plan *plan, struct orch_diags *diags)
                            orch_error_hint(problem), "experiment '%s': %s", experiment->name, what);
             if (problem->code == ORCH_ERROR_PLUGIN)
                 orch_diags_set_code(diags, ORCH_ERROR_PLUGIN);
+        } else {
+            add_warnings(plan, item, diags); /* of the place that the plugin accepts */
         }
         g_clear_error(&problem);
     }

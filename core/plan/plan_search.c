@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -110,6 +111,42 @@ static bool was_tried(const struct orch_plan *plan, const struct orch_search_poi
     return false;
 }
 
+/* ---- points that cannot be taken ----------------------------------------------------------------
+ */
+
+#define NAMED_MAX 3
+
+/* Notes a point whose values the plugin rejects. */
+static void note_rejected(struct orch_plan *plan, const struct orch_cell *cell, const double *at,
+                          const GError *problem)
+{
+    g_autofree char *values = orch_search_values(cell->point->search, at),
+                    *what = orch_error_what(problem);
+    char *text = g_strdup_printf("a trial of experiment '%s' that was run with %s does not count "
+                                 "for its search: %s",
+                                 cell->experiment->name, values, what);
+    if (g_ptr_array_find_with_equal_func(plan->rejected, text, g_str_equal, NULL))
+        g_free(text); /* another repeat of it */
+    else
+        g_ptr_array_add(plan->rejected, text);
+}
+
+void orch_plan_say_rejected(struct orch_plan *plan, void (*say)(void *ctx, const char *text),
+                            void *ctx)
+{
+    guint end = MIN(plan->rejected->len, plan->rejected_said + NAMED_MAX);
+    guint more = plan->rejected->len - end;
+    for (guint i = plan->rejected_said; i < end; i++)
+        say(ctx, plan->rejected->pdata[i]);
+    plan->rejected_said = plan->rejected->len;
+    if (!more)
+        return;
+    g_autofree char *text = g_strdup_printf("%u more trial%s do%s not count for a search, because "
+                                            "the plugin rejects the values",
+                                            more, orch_plural(more), more == 1 ? "es" : "");
+    say(ctx, text);
+}
+
 bool orch_plan_take_trial(struct orch_plan *plan, unsigned index, const double *at,
                           const char *fingerprint, bool *out_taken, GError **error)
 {
@@ -121,10 +158,12 @@ bool orch_plan_take_trial(struct orch_plan *plan, unsigned index, const double *
     memcpy(point->at, at, sizeof point->at);
     if (!orch_plan_take_point(plan, point, &problem)) {
         bool is_rejected = g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_RECIPE);
-        if (is_rejected)
+        if (is_rejected) {
+            note_rejected(plan, plan->items[index].cell, at, problem);
             g_error_free(problem);
-        else
+        } else {
             g_propagate_error(error, problem);
+        }
         return is_rejected;
     }
     for (unsigned i = 0; i < plan->count && !*out_taken; i++)
@@ -159,7 +198,8 @@ static bool take_run(struct orch_plan *plan, const struct orch_cell *cell,
         g_propagate_error(error, problem);
         return false;
     }
-    g_error_free(problem); /* the plugin rejects it today */
+    note_rejected(plan, cell, at, problem); /* today */
+    g_error_free(problem);
     return true;
 }
 

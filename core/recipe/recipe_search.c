@@ -397,3 +397,15 @@ bool orch_search_point_of(const struct orch_cell *cell, const json_t *params, do
     }
     return true;
 }
+
+char *orch_search_values(const struct orch_search *search, const double *at)
+{
+    GString *text = g_string_new(NULL);
+    for (unsigned i = 0; i < search->space->params->len; i++) {
+        const struct orch_space_param *param = orch_space_param(search->space, i);
+        g_autofree char *value = isnan(at[i]) ? NULL : orch_space_text(param, at[i]);
+        if (value)
+            g_string_append_printf(text, "%s%s=%s", text->len ? " " : "", param->name, value);
+    }
+    return g_string_free(text, FALSE);
+}

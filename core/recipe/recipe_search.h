@@ -42,6 +42,8 @@ struct orch_search_point {
     double at[ORCH_SPACE_PARAMS_MAX]; /* unit coordinates, once it is chosen */
 };
 
+/** "lr=0.01 opt=sgd": the values of a point. The caller frees. */
+char *orch_search_values(const struct orch_search *search, const double *at);
 /** Whether the cell is one of a search whose point is not chosen yet. */
 bool orch_cell_is_open(const struct orch_cell *cell);
 /** Gives the cell the values of its point, which is chosen: parameters, coordinates, label. */

@@ -218,13 +218,29 @@ static bool next_point(const struct chooser *chooser, const struct orch_expansio
 static void leave_out(struct chooser *chooser, const struct orch_cell *cell, const GError *problem,
                       GArray *sampled)
 {
-    g_autofree char *values = orch_searched_values(cell->point->search, cell->point->at),
+    g_autofree char *values = orch_search_values(cell->point->search, cell->point->at),
                     *what = orch_error_what(problem);
     say(chooser, "%s %s is left out: %s", cell->experiment->name, values, what);
     const struct orch_sampled rejected = {.point =
                                               orch_tried_note_rejected(chooser->tried, cell->point),
                                           .state = ORCH_SAMPLED_FAILED};
     g_array_append_val(sampled, rejected);
+}
+
+/* Says what the plugin warns of at the values of a point, unless it was said before. */
+static void say_warnings(const struct chooser *chooser, struct orch_plan *plan,
+                         const struct orch_cell *cell)
+{
+    g_autofree char *values = orch_search_values(cell->point->search, cell->point->at);
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct orch_plan_item *item = &plan->items[i];
+        bool has_warnings = item->cell->point == cell->point && item->warnings;
+        for (guint k = 0; has_warnings && k < item->warnings->len; k++) {
+            const char *text = item->warnings->pdata[k];
+            if (orch_plan_is_new_warning(plan, cell->experiment, text))
+                say(chooser, "%s %s: %s", cell->experiment->name, values, text);
+        }
+    }
 }
 
 /* Takes the next point that the plugin accepts. */
@@ -240,8 +256,10 @@ static bool take_next(struct chooser *chooser, struct orch_plan *plan, const str
             *out_why = g_strdup(NO_POINTS);
             return false;
         }
-        if (orch_plan_take_point(plan, point, &problem))
+        if (orch_plan_take_point(plan, point, &problem)) {
+            say_warnings(chooser, plan, cell);
             return true;
+        }
         if (!g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_RECIPE)) {
             g_propagate_error(error, problem);
             return false;

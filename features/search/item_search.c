@@ -31,7 +31,7 @@ static char *value_text(const struct orch_searched *searched)
 static char *winner_text(const struct orch_searched *searched)
 {
     g_autofree char *value = value_text(searched);
-    g_autofree char *setting = orch_searched_values(searched->search, searched->best->at);
+    g_autofree char *setting = orch_search_values(searched->search, searched->best->at);
     return g_strdup_printf("best of %u point%s of %s: %s, with %s %s %s", searched->points->len,
                            orch_plural(searched->points->len), searched->name, setting,
                            searched->search->summary, searched->search->metric, value);

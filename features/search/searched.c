@@ -21,18 +21,6 @@ static void searched_free(void *data)
     g_free(searched);
 }
 
-char *orch_searched_values(const struct orch_search *search, const double *at)
-{
-    GString *text = g_string_new(NULL);
-    for (unsigned i = 0; i < search->space->params->len; i++) {
-        const struct orch_space_param *param = orch_space_param(search->space, i);
-        g_autofree char *value = isnan(at[i]) ? NULL : orch_space_text(param, at[i]);
-        if (value)
-            g_string_append_printf(text, "%s%s=%s", text->len ? " " : "", param->name, value);
-    }
-    return g_string_free(text, FALSE);
-}
-
 /* ---- fresh runs of the best point ---------------------------------------------------------------
  */
 

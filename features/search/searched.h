@@ -45,7 +45,4 @@ struct orch_searched {
 GPtrArray *orch_searched_read(const struct orch_plan *plan, const GPtrArray *experiments,
                               GError **error);
 
-/** "lr=0.01 opt=sgd": the values of a point. The caller frees. */
-char *orch_searched_values(const struct orch_search *search, const double *at);
-
 #endif

@@ -203,6 +203,8 @@ static bool take_results(struct orch_run_sharing *share)
         return false;
     if (!orch_plan_fill_searches(share->plan, &error))
         orch_share_report_failure(share, "cannot use the runs of others", error);
+    if (share->options->on_message)
+        orch_plan_say_rejected(share->plan, share->options->on_message, share->options->ctx);
     return !error;
 }
 
