@@ -23,8 +23,7 @@ struct best_options {
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(
         struct best_options, by, TEXT, "by", .value = "NAMES",
-        .help =
-            "group by these (comma-separated; default: swept parameters that vary, except 'seed')"),
+        .help = "group by these (comma-separated; default: parameters that vary, except 'seed')"),
     ORCH_OPTION(struct best_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match (docs/where.md)"),
     ORCH_OPTION(struct best_options, recipe, TEXT, "recipe", .value = "NAME",
@@ -401,7 +400,8 @@ const struct orch_command ORCH_COMMAND_BEST = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct best_options),
-    .about = "Groups the runs that ended well by their swept parameters and ranks the groups. Runs "
+    .about = "Groups the runs that ended well by the parameters in which they differ, or by their "
+             "command where 'orch try' was given others, and ranks the groups. Runs "
              "of one seed are averaged, so n counts seeds. The mean is followed by its 95 % "
              "interval in square brackets, or by the lowest and highest run when there are fewer "
              "than 5 seeds. Runs of different experiments, data sets or classes are ranked "

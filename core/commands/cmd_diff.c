@@ -3,8 +3,8 @@
 #include "core/cli/cli.h"
 
 #include "core/feature/feature.h"
-#include "core/results/run_setting.h"
 #include "core/stats/same_trial.h"
+#include "core/stats/tried_command.h"
 #include "core/workspace/environment.h"
 #include "core/workspace/workspace.h"
 #include "lib/base/error.h"

@@ -27,11 +27,10 @@ static const struct orch_option OPTIONS[] = {
                 .help = "step (default), a parameter, or a value such as 'last train_loss'"),
     ORCH_OPTION(struct plot_options, y, LIST, "y", .letter = 'y', .value = "VALUE",
                 .help = "a metric or result, perhaps 'best NAME', 'mean NAME', ... (repeatable)"),
-    ORCH_OPTION(
-        struct plot_options, by, LIST, "by", .value = "NAMES",
-        .help =
-            "one series for each of their values (comma-separated; default: all swept parameters "
-            "that vary, except 'seed')"),
+    ORCH_OPTION(struct plot_options, by, LIST, "by", .value = "NAMES",
+                .help =
+                    "one series for each of their values (comma-separated; default: all parameters "
+                    "that vary, except 'seed')"),
     ORCH_OPTION(struct plot_options, facet, TEXT, "facet", .value = "NAME",
                 .help = "one panel for each of its values"),
     ORCH_OPTION(struct plot_options, kind, TEXT, "kind", .letter = 'k', .value = "KIND",

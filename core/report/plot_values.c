@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/plot_values.h"
+#include "core/stats/varying_names.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -164,6 +165,23 @@ static bool is_about(const struct orch_plot_values *v, const char *name)
            g_strcmp0(plot->row, name) == 0;
 }
 
+/* Adds the names by which runs of a filter are told apart besides, as a value that was set for a
+ * whole sweep: their mean would be one of different settings. */
+static void add_of_runs(const struct orch_plot_values *v, GPtrArray *names)
+{
+    g_autoptr(GPtrArray) runs = g_ptr_array_new();
+    for (guint i = 0; i < v->trials->all->len; i++) {
+        struct orch_report_trial *trial = v->trials->all->pdata[i];
+        if (!trial->item && trial->run && is_drawn(v, trial))
+            g_ptr_array_add(runs, trial->run);
+    }
+    g_auto(GStrv) all = runs->len ? orch_varying_names(v->trials->store, runs, NULL) : NULL;
+    for (guint i = 0; all && all[i]; i++)
+        if (!is_about(v, all[i]) &&
+            !g_ptr_array_find_with_equal_func(names, all[i], g_str_equal, NULL))
+            g_ptr_array_add(names, g_strdup(all[i]));
+}
+
 /* Returns the swept names that vary, except those used by an axis or by the panels, and the seed,
  * whose values are repeats. */
 static GPtrArray *names_that_vary(const struct orch_plot_values *v)
@@ -188,6 +206,7 @@ static GPtrArray *names_that_vary(const struct orch_plot_values *v)
                 add_if_varying(names, first, name, text);
         }
     }
+    add_of_runs(v, names);
     return names;
 }
 

@@ -10,8 +10,4 @@
  * 1. The caller frees. */
 char *orch_run_setting_text(const json_t *coords, const struct orch_run *run, int repeat);
 
-/** The words of the program's command behind 'orch try --', as they were typed, {PARAM} included.
- * NULL for a run of another command. The caller frees. */
-char **orch_run_tried_words(const struct orch_run *run);
-
 #endif

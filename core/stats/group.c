@@ -3,6 +3,8 @@
 
 #include "core/stats/grouping.h"
 #include "core/stats/same_trial.h"
+#include "core/stats/tried_command.h"
+#include "core/stats/varying_names.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -159,12 +161,6 @@ bool orch_run_is_disturbed(struct orch_store *store, const struct orch_run *run)
     return orch_facts_are_disturbed(run->facts) && !(store && orch_run_is_simulated(store, run));
 }
 
-static json_t *facts_of(const struct orch_run *run)
-{
-    json_t *facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
-    return facts ? facts : json_object();
-}
-
 /* Returns a result that distinguishes runs, as text. */
 static char *result_text(struct orch_store *store, const struct orch_run *run, const char *name)
 {
@@ -198,6 +194,10 @@ char *orch_run_field(struct orch_store *store, const struct orch_run *run, const
     const json_t *value = params ? json_object_get(params, name) : NULL;
     if (!value && strcmp(name, "class_count") == 0)
         return result_text(store, run, name);
+    if (!value && strcmp(name, ORCH_COMMAND_FIELD) == 0) {
+        g_auto(GStrv) words = orch_run_tried_words(run);
+        return words ? g_strjoinv(" ", words) : NULL;
+    }
     return value ? orch_value_format_json(value) : NULL;
 }
 
@@ -211,47 +211,6 @@ void orch_group_free(struct orch_group *group)
     g_array_unref(group->numbers);
     g_clear_pointer(&group->means, g_array_unref);
     g_free(group);
-}
-
-/* Returns the names in which runs differ: experiment, and each swept name with more than one
- * value, but for the seed, whose values are repeats. */
-static char **names_that_vary(GPtrArray *runs)
-{
-    GPtrArray *names = g_ptr_array_new();
-    g_autoptr(GHashTable) first =
-        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)json_decref);
-    g_autoptr(GHashTable) varying = g_hash_table_new(g_str_hash, g_str_equal);
-    const char *experiment = NULL;
-    bool experiments_vary = false;
-    g_autoptr(GPtrArray) order = g_ptr_array_new_with_free_func(g_free);
-    for (guint i = 0; i < runs->len; i++) {
-        const struct orch_run *run = runs->pdata[i];
-        experiments_vary =
-            experiments_vary || (experiment && g_strcmp0(experiment, run->experiment));
-        experiment = run->experiment;
-        g_autoptr(json_t) facts = facts_of(run);
-        const char *name;
-        json_t *value;
-        json_object_foreach(json_object_get(facts, "coords"), name, value)
-        {
-            json_t *before = g_hash_table_lookup(first, name);
-            if (orch_is_seed_name(name))
-                continue;
-            if (!before) {
-                g_ptr_array_add(order, g_strdup(name));
-                g_hash_table_insert(first, g_strdup(name), json_incref(value));
-            } else if (!json_equal(before, value)) {
-                g_hash_table_add(varying, (gpointer)(uintptr_t)g_intern_string(name));
-            }
-        }
-    }
-    if (experiments_vary)
-        g_ptr_array_add(names, g_strdup("experiment"));
-    for (guint i = 0; i < order->len; i++)
-        if (g_hash_table_contains(varying, order->pdata[i]))
-            g_ptr_array_add(names, g_strdup(order->pdata[i]));
-    g_ptr_array_add(names, NULL);
-    return (char **)g_ptr_array_free(names, FALSE);
 }
 
 static char *label_of(const char *const *by, char **values)
@@ -346,10 +305,11 @@ GPtrArray *orch_groups_make(struct orch_store *store, GPtrArray *runs, const cha
     struct making m = {.store = store,
                        .grouping = orch_grouping_new(1),
                        .groups = g_ptr_array_new_with_free_func((GDestroyNotify)orch_group_free),
-                       .by = by ? g_strdupv((char **)(uintptr_t)by) : names_that_vary(runs),
+                       .by = by ? g_strdupv((char **)(uintptr_t)by)
+                                : orch_varying_names(store, runs, error),
                        .metric = metric,
                        .aggregate = aggregate};
-    bool ok = true;
+    bool ok = m.by != NULL;
     for (guint i = 0; ok && i < runs->len; i++) /* newest first */
         ok = add_run(&m, runs->pdata[i], (int64_t)runs->len - i, error);
     for (guint i = 0; ok && i < m.groups->len; i++)

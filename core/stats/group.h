@@ -52,7 +52,8 @@ double orch_run_numbers_get(const struct orch_run_numbers *numbers, const char *
 bool orch_run_numbers_has(const struct orch_run_numbers *numbers, const char *name);
 
 /** Returns the value of `name` for a run as text: a parameter, or experiment, plugin, repeat, who,
- * state, machine, gpu, where, commit, branch, recipe, or the result class_count. NULL when the run
+ * state, machine, gpu, where, commit, branch, recipe, the command behind 'orch try --', or the
+ * result class_count. NULL when the run
  * has none. The caller frees. */
 char *orch_run_field(struct orch_store *store, const struct orch_run *run, const char *name);
 
@@ -67,10 +68,10 @@ struct orch_group {
 };
 void orch_group_free(struct orch_group *group);
 
-/** Groups `runs` by the names `by` (NULL-terminated; NULL: experiment and every swept name that
- * varies). `runs` must have the newest run first. grouping.h says which runs count; runs of one
- * trial (same_trial.h) replace each other on the same device. `out_by` (may be NULL) receives the
- * names used; the caller frees it. Returns struct orch_group * in order of first appearance. */
+/** Groups `runs` by the names `by` (NULL-terminated; NULL: orch_varying_names). `runs` must have
+ * the newest run first. grouping.h says which runs count; runs of one trial (same_trial.h) replace
+ * each other on the same device. `out_by` (may be NULL) receives the names used; the caller frees
+ * it. Returns struct orch_group * in order of first appearance. */
 GPtrArray *orch_groups_make(struct orch_store *store, GPtrArray *runs, const char *const *by,
                             const char *metric, enum orch_aggregate aggregate, char ***out_by,
                             const char **out_better, const char **out_unit, GError **error);

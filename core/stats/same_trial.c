@@ -3,6 +3,7 @@
  * tables and winners would average over versions of the code. */
 #include "core/stats/same_trial.h"
 
+#include "core/stats/tried_command.h"
 #include "lib/base/json.h"
 #include "lib/wire/secret.h"
 
@@ -27,6 +28,9 @@ char *orch_run_trial_text(const struct orch_run *run, const json_t *open_params,
     g_autoptr(json_t) all = json_pack("[s? s? s? s? O i o]", run->recipe, run->experiment,
                                       run->plugin, with_device ? run->device_key : NULL,
                                       open_params, run->repeat, orch_json_u64(run->seed));
+    g_auto(GStrv) words = orch_run_tried_words(run);
+    for (guint i = 0; all && words && words[i]; i++)
+        json_array_append_new(all, json_string(words[i]));
     char *text = all ? orch_json_canonical(all) : NULL; /* NULL: imported text that is not UTF-8 */
     return text ? text : g_strdup(run->key);
 }

@@ -12,9 +12,10 @@
 json_t *orch_run_open_params(struct orch_store *store, const struct orch_run *run, GError **error);
 
 /** Returns a text that is equal for runs of the same trial: recipe, experiment, plugin, parameters,
- * repeat and seed, and with `with_device` the device. Source, plugin version and data are not
- * included, so a run of edited code gets the same text as before the edit. A run without a seed
- * (0: recorded by hand, or imported) is a trial of its own. The caller frees. */
+ * repeat and seed, the command behind 'orch try --', and with `with_device` the device. Source,
+ * plugin version and data are not included, so a run of edited code gets the same text as before
+ * the edit. A run without a seed (0: recorded by hand, or imported) is a trial of its own. The
+ * caller frees. */
 char *orch_run_trial_text(const struct orch_run *run, const json_t *open_params, bool with_device);
 
 /** Tests whether `seen` already has the run's trial on the same device, and adds it. Pass the runs

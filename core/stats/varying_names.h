@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The names that tell settings apart where none are asked for. */
+#ifndef ORCH_CORE_STATS_VARYING_NAMES_H
+#define ORCH_CORE_STATS_VARYING_NAMES_H
+
+#include "store/store.h"
+
+/** Stands for the command of runs that 'orch try' made (tried_command.h). */
+#define ORCH_COMMAND_FIELD "command"
+
+/** Returns the names by whose values runs are told apart (NULL-terminated; the caller frees): the
+ * experiment and the swept parameters that vary, but for the seed, whose values are repeats. Then
+ * the other parameters, and at last the command, in which runs of one setting by these names and of
+ * one seed differ: they are no repeats of each other. NULL when the store cannot be read. */
+char **orch_varying_names(struct orch_store *store, const GPtrArray *runs, GError **error);
+
+#endif
