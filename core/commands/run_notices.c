@@ -40,6 +40,9 @@ void orch_cli_run_notices_release(struct run_notices *notices)
     g_free(notices->unread_run);
     g_free(notices->replaced_first);
     g_free(notices->silent_run);
+    g_free(notices->unmade_run);
+    g_free(notices->unmade_name);
+    g_free(notices->unmade_path);
     g_free(notices->left_run);
     g_free(notices->left_first);
     g_free(notices->merged_first);
@@ -109,6 +112,25 @@ static void add_output(struct run_notices *notices, const struct orch_running *t
     }
 }
 
+/* Records that a trial has not written a file that it was to leave as an artifact. */
+static void add_unmade(struct run_notices *notices, const struct orch_running *trial,
+                       const struct orch_collected *collected)
+{
+    const json_t *names = json_object_get(collected->facts, ORCH_FACT_UNMADE);
+    const char *name = json_string_value(json_array_get(names, 0));
+    const GPtrArray *artifacts = trial->item->cell->experiment->manifest->artifacts;
+    if (!name || collected->verdict != ORCH_VERDICT_OK)
+        return;
+    notices->unmade_count++;
+    keep_first(&notices->unmade_run, trial->key);
+    keep_first(&notices->unmade_name, name);
+    for (guint i = 0; i < artifacts->len; i++) {
+        const struct orch_artifact_spec *spec = artifacts->pdata[i];
+        if (strcmp(spec->name, notices->unmade_name) == 0)
+            keep_first(&notices->unmade_path, spec->path);
+    }
+}
+
 static void add_left(struct run_notices *notices, const struct orch_running *trial,
                      const struct orch_collected *collected)
 {
@@ -131,6 +153,7 @@ void orch_cli_run_notices_add(struct run_notices *notices, const struct orch_run
         notices->foreign_cpu_max = MAX(notices->foreign_cpu_max, foreign);
     }
     add_output(notices, trial, collected);
+    add_unmade(notices, trial, collected);
     add_left(notices, trial, collected);
     if (again) {
         notices->tried_again_count++;
@@ -186,6 +209,19 @@ static void print_left(struct orch_cli *cli, const struct run_notices *notices)
         "them, 'orch show %s --file %s > %s'",
         notices->left_files, orch_plural(notices->left_files), notices->left_trials,
         orch_plural(notices->left_trials), run, run, notices->left_first, notices->left_first);
+}
+
+static void print_unmade(struct orch_cli *cli, const struct run_notices *notices)
+{
+    if (!notices->unmade_count)
+        return;
+    const char *run = orch_cli_short_key(notices->unmade_run);
+    orch_cli_warn(cli,
+                  "%u trial%s ended well without the artifact '%s': no file '%s' was written "
+                  "(%s)\n  hint: 'orch show %s' lists the files that the run wrote; a path begins "
+                  "in the folder of the command",
+                  notices->unmade_count, orch_plural(notices->unmade_count), notices->unmade_name,
+                  notices->unmade_path ? notices->unmade_path : "", run, run);
 }
 
 static void print_output(struct orch_cli *cli, const struct run_notices *notices)
@@ -248,6 +284,7 @@ void orch_cli_run_notices_print(struct orch_cli *cli, const struct run_notices *
         fprintf(stderr, "  and %u more: orch ls --where 'state!=ok'\n",
                 notices->fault_count - FAULTS_PRINTED);
     print_output(cli, notices);
+    print_unmade(cli, notices);
     print_left(cli, notices);
     if (notices->disturbed_count)
         orch_cli_info(cli,
@@ -267,6 +304,7 @@ void orch_cli_run_notices_to_json(const struct run_notices *notices, json_t *obj
     json_object_set(object, "tried_again", notices->tried_again);
     json_object_set_new(object, "left_files", json_integer(notices->left_files));
     json_object_set_new(object, "without_metrics", json_integer(notices->silent_count));
+    json_object_set_new(object, "without_artifacts", json_integer(notices->unmade_count));
     json_object_set_new(
         object, "output",
         json_pack("{s:I s:s? s:s? s:I s:s? s:I s:s? s:I}", "unread_lines",

@@ -28,6 +28,9 @@ struct run_notices {
     bool hears_stderr;     /* some silent trial's stderr was read */
     guint silent_count;    /* trials that ended ok but recorded no metric */
     char *silent_run;      /* the first such run */
+    guint unmade_count;    /* trials that ended ok and lack an artifact that they declare */
+    char *unmade_run;      /* the first such run, the artifact's name, and its path as declared */
+    char *unmade_name, *unmade_path;
 };
 
 void orch_cli_run_notices_init(struct run_notices *notices);

@@ -11,6 +11,7 @@
 #include "lib/base/sha256.h"
 #include "lib/base/text.h"
 #include "lib/wire/foreign_cpu_fact.h"
+#include "lib/wire/verdict.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -150,21 +151,26 @@ static bool was_reported(const struct intake *intake, const struct orch_artifact
     return false;
 }
 
-/* Collects an artifact that the manifest declares with a path, if the trial made the file. */
+/* Collects an artifact that the manifest declares with a path, if the trial made the file, else
+ * adds its name to `unmade`. */
 static char *take_left_artifact(const struct ending *ending, struct journal_out *out,
-                                const struct orch_artifact_spec *spec, const json_t *values)
+                                const struct orch_artifact_spec *spec, const json_t *values,
+                                json_t *unmade)
 {
     g_autoptr(GError) error = NULL;
     g_autofree char *path = orch_declared_path(ending->setup, spec, values, &error);
     if (!path)
         return g_strdup_printf("artifact '%s': %s", spec->name, error->message);
     if ((access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) ||
-        orch_old_files_has(ending->old_files, spec))
+        orch_old_files_has(ending->old_files, spec)) {
+        json_array_append_new(unmade, json_string(spec->name));
         return NULL;
+    }
     return take_artifact(ending, out, spec->name, path);
 }
 
-static void take_left_artifacts(const struct ending *ending, struct journal_out *out, char **first)
+static void take_left_artifacts(const struct ending *ending, struct journal_out *out,
+                                json_t *unmade, char **first)
 {
     const struct orch_manifest *manifest = ending->setup->trial->manifest;
     g_autoptr(json_t) values = NULL;
@@ -174,12 +180,12 @@ static void take_left_artifacts(const struct ending *ending, struct journal_out 
             continue;
         if (!values)
             values = orch_wrapped_values(ending->setup->trial, ending->setup->trial_dir);
-        note_problem(out, take_left_artifact(ending, out, spec, values), first);
+        note_problem(out, take_left_artifact(ending, out, spec, values, unmade), first);
     }
 }
 
 /* Returns the first problem with an artifact, or NULL. Caller frees. */
-static char *take_artifacts(const struct ending *ending, struct journal_out *out)
+static char *take_artifacts(const struct ending *ending, struct journal_out *out, json_t *unmade)
 {
     const GArray *artifacts = ending->intake->artifacts;
     char *first = NULL;
@@ -188,7 +194,7 @@ static char *take_artifacts(const struct ending *ending, struct journal_out *out
             &g_array_index(artifacts, struct intake_artifact, i);
         note_problem(out, take_artifact(ending, out, artifact->spec->name, artifact->path), &first);
     }
-    take_left_artifacts(ending, out, &first);
+    take_left_artifacts(ending, out, unmade, &first);
     return first;
 }
 
@@ -392,7 +398,8 @@ static void add_trace(struct capture *errors, const char *text)
 
 void orch_ending_write(const struct ending *ending, struct journal_out *out)
 {
-    g_autofree char *missing = take_artifacts(ending, out);
+    g_autoptr(json_t) unmade = json_array();
+    g_autofree char *missing = take_artifacts(ending, out, unmade);
     warn_of_leftovers(ending, out);
     struct orch_ending facts = facts_of(ending);
     if (facts.signal == 0 && ending->intake->problem && facts.stopped == ORCH_VERDICT_OK)
@@ -412,5 +419,7 @@ void orch_ending_write(const struct ending *ending, struct journal_out *out)
         add_trace(ending->errors, trace.text);
     orch_crash_trace_clear(&trace);
     g_autoptr(json_t) event = end_event(ending, verdict, reason, &facts);
+    if (json_array_size(unmade))
+        json_object_set(json_object_get(event, "facts"), ORCH_FACT_UNMADE, unmade);
     orch_journal_out_add(out, event);
 }
