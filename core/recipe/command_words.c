@@ -247,6 +247,36 @@ char **orch_command_words_translate(const char *const *words, GPtrArray *setting
     return (char **)g_ptr_array_free(g_steal_pointer(&out), FALSE);
 }
 
+char *orch_command_word_typed(const char *word)
+{
+    static const char byte[] = "${" ORCH_BYTE_PREFIX;
+    GString *out = g_string_new(NULL);
+    for (const char *at = word; *at;) {
+        g_autofree char *literal = name_at(at);
+        const char *end = g_str_has_prefix(at, "${") ? strchr(at, '}') : NULL;
+        if (g_str_has_prefix(at, "$$")) {
+            g_autofree char *variable = name_at(at + 2); /* of the shell, and no setting */
+            if (variable)
+                g_string_append_printf(out, "${%s}", variable);
+            else
+                g_string_append_c(out, '$');
+            at += variable ? strlen(variable) + 4 : 2;
+        } else if (end && g_str_has_prefix(at, byte)) {
+            g_string_append_c(out, (char)g_ascii_strtoull(at + strlen(byte), NULL, 16));
+            at = end + 1;
+        } else if (end) {
+            g_string_append_len(out, at + 1, end - at); /* "{name}" */
+            at = end + 1;
+        } else if (literal) {
+            g_string_append_printf(out, "{{%s}}", literal);
+            at += strlen(literal) + 2;
+        } else {
+            g_string_append_c(out, *at++);
+        }
+    }
+    return g_string_free(out, FALSE);
+}
+
 /* ---- settings that no word holds ---------------------------------------------------------------
  */
 

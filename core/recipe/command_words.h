@@ -42,6 +42,9 @@ const char **orch_command_settings_options(const GPtrArray *settings, bool is_sw
  * caller frees with g_strfreev. */
 char **orch_command_words_translate(const char *const *words, GPtrArray *settings, GError **error);
 
+/** Returns a translated word as it is typed behind 'orch try --'. The caller frees. */
+char *orch_command_word_typed(const char *word);
+
 /** Reports settings that no word contains as an error, unless the program may read them in another
  * way: `from_env` is set, or a word or a file named by a word mentions ORCH_PARAM or imports the
  * Python helper. */

@@ -2,6 +2,7 @@
 #include "features/search/winner_words.h"
 
 #include "core/cli/cli.h"
+#include "core/recipe/command_words.h"
 #include "core/stats/spread.h"
 #include "lib/base/text.h"
 
@@ -63,7 +64,26 @@ static bool is_given(const struct orch_cell *cell, const char *name)
            !json_is_null(json_object_get(cell->params, name));
 }
 
-/* "orch try -s lr=0.01 --repeat 6 -- python3 train.py --lr={lr}" */
+/* Appends the options that decide what a run of the command records, and under which name. */
+static void add_recorded(GString *text, const struct orch_experiment *experiment)
+{
+    const struct orch_manifest *manifest = experiment->manifest;
+    g_autofree char *name = orch_cli_shell_word(experiment->name);
+    g_string_append_printf(text, " --name %s", name);
+    if (manifest->metrics_on != ORCH_METRICS_ON_STDOUT)
+        g_string_append_printf(text, " --metrics-from %s",
+                               ORCH_METRICS_ON_NAMES[manifest->metrics_on]);
+    for (guint i = 0; i < manifest->artifacts->len; i++) {
+        const struct orch_artifact_spec *spec = manifest->artifacts->pdata[i];
+        g_autofree char *path = spec->path ? orch_command_word_typed(spec->path) : g_strdup("");
+        g_autofree char *both = g_strdup_printf("%s=%s", spec->name, path);
+        g_autofree char *word = orch_cli_shell_word(both);
+        if (spec->path)
+            g_string_append_printf(text, " --artifact %s", word);
+    }
+}
+
+/* "orch try -s lr=0.01 --name train --repeat 6 -- python3 train.py --lr={lr}" */
 static char *command_text(const struct orch_cell *cell, int repeat)
 {
     GString *text = g_string_new("orch try");
@@ -77,9 +97,11 @@ static char *command_text(const struct orch_cell *cell, int repeat)
         if (is_given(cell, name))
             g_string_append_printf(text, " -s %s", word);
     }
+    add_recorded(text, cell->experiment);
     g_string_append_printf(text, " --repeat %d --", repeat);
     for (int i = 0; cell->experiment->program[i]; i++) {
-        g_autofree char *word = orch_cli_shell_word(cell->experiment->program[i]);
+        g_autofree char *typed = orch_command_word_typed(cell->experiment->program[i]);
+        g_autofree char *word = orch_cli_shell_word(typed);
         g_string_append_printf(text, " %s", word);
     }
     return g_string_free(text, FALSE);
