@@ -44,6 +44,21 @@ def parallel():
     until("linear", lambda: "logs=" in browser.current_url and axis("lr").get_attribute("aria-label") == "lr")
 
 
+def other_runs():
+    """Runs with other parameters are in the store: their axes would only break the lines."""
+    go("#/explore?y=val_loss")
+    until("lines", lambda: "a line each" in text("#explore-note"))
+    expect("axes of the runs that have the result", axes(), ["lr", "opt", "width", "val_loss"])
+    go(FIND + "&mode=scatter&x=lr&up=width")
+    until("logarithmic as the values are spread", lambda: (one("#logx").is_selected(), one("#logy").is_selected()) == (True, False))
+    one("#logx").click()
+    until("linear when it is asked for", lambda: "logx=0" in browser.current_url and not one("#logx").is_selected())
+    go("#/overlay")
+    until("curves of an experiment", lambda: [a.text for a in all_of("main p a")][-2:] and "find" in [a.text for a in all_of("main p a")])
+    next(a for a in all_of("main p a") if a.text == "find").click()
+    until("curves", lambda: all_of("#overlay-legend li"))
+
+
 def brushes():
     go(FIND)
     until("lines", lambda: len(axes()) == 4)
@@ -125,6 +140,6 @@ def importance():
     until("why there is none", lambda: "It takes 10 runs" in text("#why"))
 
 
-for part in (parallel, brushes, scatter, contour, importance):
+for part in (parallel, other_runs, brushes, scatter, contour, importance):
     part()
 end()

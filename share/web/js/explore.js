@@ -27,7 +27,11 @@ export async function show(root, page) {
     numbers = [...new Map(fields.names.filter((n) => n.kind !== 'param').map((n) => [n.name, n])).values()];
   }
   await readFields();
-  const varied = () => params.filter((n) => n.distinct > 1).map((n) => n.name);
+  /* Parameters that vary. One that belongs to other runs than the result would only break the lines. */
+  const varied = () => {
+    const result = numbers.find((n) => n.name === (q.y ?? numbers[0]?.name));
+    return params.filter((n) => n.distinct > 1 && 2 * n.runs >= (result?.runs ?? 0)).map((n) => n.name);
+  };
   const value = (id) => q[id] ?? {mode: 'parallel', y: numbers[0]?.name ?? 'wall_s', x: varied()[0] ?? params[0]?.name ?? 'started', up: varied()[1] ?? numbers[0]?.name ?? 'wall_s', by: ''}[id];
 
   const filter = filterBox(q.where ?? '', (text) => { if (text !== (q.where ?? '')) change({where: text}); }, names, fields);
@@ -51,9 +55,10 @@ export async function show(root, page) {
   }
   const named = (list) => [...new Set(list)].map((n) => [n, labelled(n, columnOf(n, fields.names).unit)]);
   const box = (id, label) => {
-    const b = el('input', {type: 'checkbox', id, checked: q[id] === '1', onchange: () => change({[id]: b.checked ? '1' : ''})});
+    const b = el('input', {type: 'checkbox', id, checked: q[id] === '1', onchange: () => change({[id]: b.checked ? '1' : '0'})});
     return el('label', {class: 'inline'}, b, label);
   };
+  const wants = (id) => q[id] ? q[id] === '1' : undefined; // not said: as the values are spread
 
   const axes = () => (q.axes ? q.axes.split(',') : varied().slice(0, AXES_FIRST)).filter(Boolean);
 
@@ -111,8 +116,10 @@ export async function show(root, page) {
 
   function scatter(wanted, answer) {
     const [x, up, by] = wanted, label = (n) => labelled(n, columnOf(n, fields.names).unit);
-    chart = scatterOf(place, {rows: answer.rows, x: label(x), up: label(up), by, isMarked: !!q.by, logX: q.logx === '1', logY: q.logy === '1',
+    chart = scatterOf(place, {rows: answer.rows, x: label(x), up: label(up), by, isMarked: !!q.by, logX: wants('logx'), logY: wants('logy'),
       pick: (row) => put(pick, row ? [`run ${shortKey(row.at(-1))}: ${x} ${plain(row[0])}, ${up} ${plain(row[1])}, ${by} ${plain(row[2])}, ${row.at(-2)}. `, el('a', {href: `#/run/${row.at(-1)}`}, 'open it')] : '')});
+    head.parentNode.querySelector('#logx').checked = chart.isLog.x;
+    head.parentNode.querySelector('#logy').checked = chart.isLog.y;
     put(note, chart.words);
   }
 

@@ -10,7 +10,7 @@ import {labelled, number, setting, shortKey} from './format.js';
 import {swatch} from './palette.js';
 import {RULE, slider, weightOf} from './smooth.js';
 
-const PANELS_FIRST = 2, PANELS_MAX = 8;
+const PANELS_FIRST = 2, PANELS_MAX = 8, EXPERIMENTS_MAX = 12;
 
 /* The runs of the page: by key, in the order of the address, else those that match. */
 async function readRuns(q) {
@@ -41,7 +41,10 @@ export async function show(root, page) {
   const q = {...page.query}, {runs, total, missing} = await readRuns(q);
   add(root, el('h1', {}, 'Curves of several runs'));
   if (!runs.length) {
-    add(root, q.where ? el('p', {}, 'No run matches ', el('code', {}, q.where), '. ') : null, el('p', {}, 'Tick runs first, in the ', link('runs', {}, 'table of runs'), '; then press "show the curves".'));
+    const {experiments} = await fieldsOf({});
+    const quoted = (text) => `'${text.replaceAll("'", "''")}'`;
+    add(root, q.where ? el('p', {}, 'No run matches ', el('code', {}, q.where), '. ') : null, el('p', {}, 'Tick runs first, in the ', link('runs', {}, 'table of runs'), '; then press "show the curves".'),
+      experiments.length ? el('p', {}, 'Or see those of an experiment: ', experiments.slice(0, EXPERIMENTS_MAX).map((name, i) => [i ? ', ' : '', link('overlay', {where: `experiment = ${quoted(name)}`}, name)])) : null);
     return null;
   }
   const {names, experiments} = await fieldsOf({runs: runs.map((r) => r.key).join(',')});

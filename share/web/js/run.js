@@ -74,9 +74,9 @@ function outcome(run) {
   const f = run.forecast;
   if (!f) return el('p', {class: 'dim'}, 'no forecast was kept for it');
   const inside = run.wall_s >= f.p5_s && run.wall_s <= f.p95_s;
-  const error = 100 * (f.p50_s / run.wall_s - 1);
+  const longer = 100 * (run.wall_s / f.p50_s - 1); // as in the table of runs
   return pairs([['forecast', `${duration(f.p50_s)} (90 %: ${duration(f.p5_s)} to ${duration(f.p95_s)})`], ['it took', duration(run.wall_s)],
-    ['error', `${error > 0 ? '+' : ''}${error.toFixed(1)} %, ${inside ? 'within the interval' : 'outside of the interval'}`], ['tier', f.tier], ['model', f.model], ['made', time(f.made_ms)]]);
+    ['difference', `${Math.abs(longer).toFixed(1)} % ${longer < 0 ? 'shorter' : 'longer'} than forecast, ${inside ? 'within the interval' : 'outside of the interval'}`], ['tier', f.tier], ['model', f.model], ['made', time(f.made_ms)]]);
 }
 
 function machine(run) {

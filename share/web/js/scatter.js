@@ -20,11 +20,11 @@ function classOf(state, i, third, isMarked, text) {
   return {name: `bin ${bin}`, order: bin, color: scale((bin + .5) / BINS)};
 }
 
-/** options: {rows: [x, up, by, state, key], x, up: labels, by: name, isMarked, logX, logY, pick(row)}. Returns the chart, with
+/** options: {rows: [x, up, by, state, key], x, up: labels, by: name, isMarked, logX, logY (undefined: as the values are spread), pick(row)}. Returns the chart, with
  * `words` for what is drawn. */
 export function scatterOf(root, o) {
   const x = axisOf(o.x, o.rows.map((r) => r[0]), o.logX), y = axisOf(o.up, o.rows.map((r) => r[1]), o.logY), third = axisOf(o.by, o.rows.map((r) => r[2]));
-  const isLog = {x: o.logX && !x.words, y: o.logY && !y.words}, found = new Map();
+  const isLog = {x: x.isLog, y: y.isLog}, found = new Map();
   let missing = 0;
   o.rows.forEach((row, i) => {
     if (x.at[i] === null || y.at[i] === null || (isLog.x && x.at[i] <= 0) || (isLog.y && y.at[i] <= 0)) { missing++; return; }
@@ -40,6 +40,7 @@ export function scatterOf(root, o) {
     cursor: (u, i) => o.pick(i === null || i === undefined ? null : points[i]?.[2])});
   chart.set(series);
   if (!o.isMarked && !third.words) root.append(colours(third, some));
+  chart.isLog = isLog;
   chart.words = `${number(o.rows.length - missing)} runs${missing ? `; ${number(missing)} have no ${o.x} or ${o.up}${isLog.x || isLog.y ? ', or none above 0' : ''}` : ''}.${classes.length > GROUPS_MAX ? ` The first ${GROUPS_MAX} of ${classes.length} values of ${o.by} are shown.` : ''}`;
   return chart;
 }
