@@ -96,6 +96,40 @@ def keyboard():
     overlay(2)
 
 
+SCROLLED = """
+const done = arguments[0], frame = () => new Promise(requestAnimationFrame);
+(async () => {
+  const {Grid} = await import('/js/table.js'), asked = [], faults = [];
+  const fetch = async (from, limit) => { asked.push(from); return {total: 1000, rows: Array.from({length: Math.min(limit, 1000 - from)}, (_, i) => ({kind: 'run', n: from + i}))}; };
+  const grid = new Grid({columns: [{name: 'n', show: (row) => String(row.n)}], sorts: [], label: 'rows', fetch, failed() {}});
+  grid.box.style.height = '600px';
+  document.body.append(grid.box);
+  grid.start(await fetch(0, 100));
+  for (const top of [0, 90, 120, 3000, 2970, 1500, 29000, 30000, 28000, 0]) {
+    const kept = grid.body.querySelectorAll('tr.run'), first = kept[Math.floor(kept.length / 2)];
+    const before = grid.box.scrollTop;
+    grid.box.scrollTop = top;
+    for (let i = 0; i < 6; i++) await frame();
+    const there = [...grid.body.querySelectorAll('tr[data-i]')].map((r) => Number(r.dataset.i)), room = grid.body.getBoundingClientRect().height;
+    const seen = Math.floor(Math.min(top, 29400) / 30);
+    if (there.some((n, i) => i && n !== there[i - 1] + 1) || there[0] > seen || there.at(-1) < Math.min(999, seen + 18)) faults.push(`${top}: rows ${there[0]} to ${there.at(-1)}, ${there.length}`);
+    if ([...grid.body.querySelectorAll('tr.run')].some((r) => r.textContent !== r.dataset.i)) faults.push(`${top}: a row with another text`);
+    if (Math.abs(room - 30000) > 5) faults.push(`${top}: the table is ${room} px high`);
+    if (top !== before && Math.abs(top - before) <= 120 && !first.isConnected) faults.push(`${top}: a row that stays was drawn again`);
+  }
+  if (!asked.includes(100) || new Set(asked).size > 10) faults.push(`asked for ${asked}`);
+  grid.end();
+  grid.box.remove();
+  done(faults);
+})().catch((error) => done([String(error)]));"""
+
+
+def scrolling():
+    """A table of 1000 rows: those in view are there in order, and those that stay in view are not drawn again."""
+    browser.set_script_timeout(30)
+    expect("faults while it scrolls", browser.execute_async_script(SCROLLED), [])
+
+
 def overlay(count):
     until("the curves", lambda: one("#overlay-chart").get_attribute("data-ready"))
     expect("a panel for loss and one for odd", [p.get_attribute("data-metric") for p in all_of("#overlay-chart .panel")], ["loss", "odd"])
@@ -270,6 +304,6 @@ def dark():
 
 
 trial = None
-for part in (table, sorting, grouping, keyboard, smoothing_and_bands, fits, run_page, explore, forecast, others, live, live_ends, live_cancel, dark, narrow):
+for part in (table, sorting, grouping, keyboard, scrolling, smoothing_and_bands, fits, run_page, explore, forecast, others, live, live_ends, live_cancel, dark, narrow):
     part()
 end()

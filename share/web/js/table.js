@@ -25,11 +25,14 @@ export class Grid {
     this.moved = false; // it has selected since it was pressed
     this.abort = new AbortController();
     this.body = el('tbody');
+    this.above = this.spacer();
+    this.below = this.spacer();
+    this.there = [0, 0]; // the rows that are in the page
     this.table = el('table', {role: 'treegrid', 'aria-label': options.label, 'aria-rowcount': -1, 'aria-colcount': options.columns.length,
       'aria-multiselectable': 'true'},
     el('colgroup', {}, options.columns.map((c) => el('col', {width: c.width ?? 120}))), this.head(), this.body);
     this.table.style.width = `${options.columns.reduce((sum, c) => sum + (c.width ?? 120), 0)}px`;
-    this.box = el('div', {class: 'grid', onscroll: () => this.draw()}, this.table);
+    this.box = el('div', {class: 'grid', onscroll: () => this.scrolled()}, this.table);
     this.body.addEventListener('keydown', (event) => this.onKey(event));
     this.body.addEventListener('click', (event) => this.onClick(event));
     this.body.addEventListener('pointerdown', (event) => this.onPress(event));
@@ -117,21 +120,53 @@ export class Grid {
 
   draw() {
     const [from, to] = this.seen();
-    for (let b = Math.floor(from / BLOCK); b <= Math.floor(Math.max(from, to - 1) / BLOCK) && to > from; b++)
-      if (!this.blocks.has(b)) this.ask(b);
+    this.askFor(from, to);
     const focused = this.body.contains(document.activeElement);
-    const rows = [];
-    for (let i = from; i < to; i++) rows.push(this.drawRow(i));
-    put(this.body, this.spacer(from), rows, this.spacer(this.total - to));
+    this.there = [from, to];
+    put(this.body, this.above, this.rowsOf(from, to), this.below);
+    this.setSpace();
     if (focused) this.body.querySelector(`tr[data-i="${this.active}"]`)?.focus({preventScroll: true});
     this.o.drawn?.(this.rowsBetween(from, Math.max(from, to - 1)));
   }
 
-  spacer(count) {
-    if (count <= 0) return null;
-    const row = el('tr', {class: 'spacer', 'aria-hidden': 'true'}, el('td', {colspan: this.o.columns.length}));
-    row.style.height = `${count * ROW}px`;
-    return row;
+  /* Draws the rows that have come into view and drops those that have left it; the others stay as they are. */
+  scrolled() {
+    const [from, to] = this.seen(), [first, last] = this.there;
+    if (from === first && to === last) return;
+    if (from >= last || to <= first) { this.draw(); return; }
+    this.askFor(from, to);
+    to > last ? this.askFor(to, Math.min(this.total, to + BLOCK)) : this.askFor(Math.max(0, from - BLOCK), from); // where it goes
+    for (let i = first; i < Math.min(from, last); i++) this.above.nextSibling.remove();
+    for (let i = Math.max(to, first); i < last; i++) this.below.previousSibling.remove();
+    if (from < first) this.above.after(...this.rowsOf(from, first));
+    if (to > last) this.below.before(...this.rowsOf(last, to));
+    this.there = [from, to];
+    this.setSpace();
+    this.o.drawn?.(this.rowsBetween(from, Math.max(from, to - 1)));
+  }
+
+  rowsOf(from, to) {
+    const rows = [];
+    for (let i = from; i < to; i++) rows.push(this.drawRow(i));
+    return rows;
+  }
+
+  askFor(from, to) {
+    for (let b = Math.floor(from / BLOCK); b <= Math.floor(Math.max(from, to - 1) / BLOCK) && to > from; b++)
+      if (!this.blocks.has(b)) this.ask(b);
+  }
+
+  /* The room of the rows that are not in the page. */
+  setSpace() {
+    const [from, to] = this.there;
+    for (const [row, count] of [[this.above, from], [this.below, this.total - to]]) {
+      row.hidden = count <= 0;
+      row.style.height = `${Math.max(0, count) * ROW}px`;
+    }
+  }
+
+  spacer() {
+    return el('tr', {class: 'spacer', 'aria-hidden': 'true', hidden: true}, el('td', {colspan: this.o.columns.length}));
   }
 
   drawRow(i) {
