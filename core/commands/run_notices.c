@@ -39,6 +39,7 @@ void orch_cli_run_notices_release(struct run_notices *notices)
     g_free(notices->unread_first);
     g_free(notices->unread_run);
     g_free(notices->replaced_first);
+    g_free(notices->single_first);
     g_free(notices->silent_run);
     g_free(notices->unmade_run);
     g_free(notices->unmade_name);
@@ -94,6 +95,11 @@ static void add_output(struct run_notices *notices, const struct orch_running *t
         keep_first(&notices->replaced_first,
                    orch_json_text(collected->facts, "replaced_first", ""));
         notices->replaced_points += replaced;
+    }
+    int64_t single = orch_json_int(collected->facts, "single_values", 0);
+    if (single > 0) {
+        keep_first(&notices->single_first, orch_json_text(collected->facts, "single_first", ""));
+        notices->single_values += single;
     }
     int64_t merged = orch_json_int(collected->facts, "merged_names", 0);
     if (merged > 0) {
@@ -257,6 +263,14 @@ static void print_output(struct orch_cli *cli, const struct run_notices *notices
                       "%s; print a step in each line to keep all",
                       notices->replaced_points, notices->replaced_points == 1 ? " was" : "s were",
                       notices->replaced_first);
+    if (notices->single_values)
+        orch_cli_info(
+            cli,
+            "%" G_GINT64_FORMAT
+            " value%s replaced by a later one of a metric that is declared without a step, "
+            "first: %s; 'step: epoch' in its row of the manifest keeps all",
+            notices->single_values, notices->single_values == 1 ? " was" : "s were",
+            notices->single_first);
     if (notices->merged_names)
         orch_cli_info(cli,
                       "%" G_GINT64_FORMAT
@@ -307,12 +321,14 @@ void orch_cli_run_notices_to_json(const struct run_notices *notices, json_t *obj
     json_object_set_new(object, "without_artifacts", json_integer(notices->unmade_count));
     json_object_set_new(
         object, "output",
-        json_pack("{s:I s:s? s:s? s:I s:s? s:I s:s? s:I}", "unread_lines",
+        json_pack("{s:I s:s? s:s? s:I s:s? s:I s:s? s:I s:s? s:I}", "unread_lines",
                   (json_int_t)notices->unread_lines, "unread_first", notices->unread_first,
                   "unread_run", notices->unread_run, "replaced_points",
                   (json_int_t)notices->replaced_points, "replaced_first", notices->replaced_first,
-                  "merged_names", (json_int_t)notices->merged_names, "merged_first",
-                  notices->merged_first, "unheard_lines", (json_int_t)notices->unheard_lines));
+                  "single_values", (json_int_t)notices->single_values, "single_first",
+                  notices->single_first, "merged_names", (json_int_t)notices->merged_names,
+                  "merged_first", notices->merged_first, "unheard_lines",
+                  (json_int_t)notices->unheard_lines));
     json_object_set_new(object, "disturbed",
                         json_pack("{s:i s:o s:o}", "trials", (int)notices->disturbed_count,
                                   "foreign_cpu_max", orch_json_finite(notices->foreign_cpu_max),

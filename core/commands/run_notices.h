@@ -20,6 +20,8 @@ struct run_notices {
     char *unread_first, *unread_run; /* the first such line, and the run that printed it */
     int64_t replaced_points;         /* values replaced by a later one of the same step */
     char *replaced_first;
+    int64_t single_values;         /* values of results that a later one replaced */
+    char *single_first;            /* name of the first such result */
     guint left_trials, left_files; /* trials that left files in a folder apart, and these files */
     char *left_run, *left_first;   /* the last such run, and its first file */
     int64_t merged_names;          /* metrics that were printed under names of several spellings */

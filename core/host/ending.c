@@ -317,6 +317,9 @@ static void put_losses(json_t *facts, const struct text_losses *losses)
     put_count(facts, "replaced_points", losses->replaced_points);
     if (losses->replaced_first)
         json_object_set_new(facts, "replaced_first", json_string(losses->replaced_first));
+    put_count(facts, "single_values", losses->single_values);
+    if (losses->single_first)
+        json_object_set_new(facts, "single_first", json_string(losses->single_first));
     put_count(facts, "merged_names", losses->merged_names);
     if (losses->merged_first)
         json_object_set_new(facts, "merged_first", json_string(losses->merged_first));

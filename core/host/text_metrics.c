@@ -130,6 +130,7 @@ void orch_text_metrics_free(struct text_metrics *metrics)
     orch_printed_line_clear(&metrics->progress_line);
     g_free(metrics->losses.unread_first);
     g_free(metrics->losses.replaced_first);
+    g_free(metrics->losses.single_first);
     g_free(metrics->losses.merged_first);
     g_free(metrics);
 }
@@ -169,6 +170,14 @@ static void note_replaced(struct text_metrics *metrics, const struct found_metri
     if (metrics->losses.replaced_points++ == 0)
         metrics->losses.replaced_first =
             g_strdup_printf("%s at %" G_GINT64_FORMAT, metric->spec->name, step);
+}
+
+/* A result is one value: counts those that a later one replaces, as where a step was not declared.
+ */
+static void note_single(struct text_metrics *metrics, const struct found_metric *metric)
+{
+    if (metrics->losses.single_values++ == 0)
+        metrics->losses.single_first = g_strdup(metric->spec->name);
 }
 
 /* ---- metrics -----------------------------------------------------------------------------------
@@ -391,6 +400,9 @@ static bool take_value(struct text_metrics *metrics, const struct orch_printed_v
         metric->last_step == step && (metric->is_fleeting || metric->last_value == number);
     if (!is_new && !is_same)
         note_replaced(metrics, metric, step);
+    else if (!is_same && !metric->spec->step_unit && metric->last_step >= 0 &&
+             !metric->is_fleeting && metric->last_value != number)
+        note_single(metrics, metric);
     metric->is_fleeting = metrics->printed.is_progress || metrics->is_redrawn;
     if (!metric->spelling)
         metric->spelling = value->spelling;

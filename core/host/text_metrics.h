@@ -15,6 +15,8 @@ struct text_losses {
     char *unread_first;      /* the first of them, safe to display; NULL: none */
     int64_t replaced_points; /* replaced by a later value of the same step */
     char *replaced_first;    /* "loss at 3"; NULL: none */
+    int64_t single_values;   /* of results, replaced by another value that was printed later */
+    char *single_first;      /* name of the first such result; NULL: none */
     int64_t merged_names;    /* metrics that were printed under names of several spellings */
     char *merged_first;      /* "val_loss"; NULL: none */
     int64_t unheard_lines;   /* lines with numbers on standard error, which was not read */
