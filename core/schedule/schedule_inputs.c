@@ -222,7 +222,15 @@ void orch_schedule_look_at_written(struct run *run, const struct host *host)
     const struct orch_experiment *experiment = host->running.item->cell->experiment;
     bool is_last = !run->hosts->len && run->ended->len == 1 && !count_todo(run);
     g_autofree char *path = orch_written_end(run->written, host->written_number, is_last);
-    if (path && !is_kept(run, experiment, path))
+    if (!path || is_kept(run, experiment, path))
+        return;
+    if (orch_written_is_ignored(run->written, path)) /* a folder apart would have a link to it */
+        orch_schedule_emit(run,
+                           "'%s' was written by more than one trial of this sweep\n  hint: use "
+                           "{trial_dir} or a parameter in its name, or keep each with --artifact "
+                           "NAME=%s",
+                           path, path);
+    else
         orch_schedule_emit(run,
                            "'%s' was written by more than one trial of this sweep\n  hint: use "
                            "{trial_dir} or a parameter in its name, keep each with --artifact "
@@ -234,6 +242,7 @@ void orch_schedule_places_clear(struct run *run)
 {
     orch_input_watch_free(run->inputs);
     orch_written_free(run->written);
+    g_clear_pointer(&run->made, g_hash_table_unref);
     g_clear_pointer(&run->apart_experiments, g_hash_table_unref);
     g_clear_pointer(&run->own_folders, g_hash_table_unref);
 }

@@ -109,6 +109,8 @@ struct run {
     struct orch_written *written;    /* by them */
     bool has_named_rewritten;        /* the user knows that runs are kept but not reused, */
     bool has_named_overwritten;      /* and that a committed file was overwritten */
+    bool has_named_carried;          /* and that a trial went on from a file of another one */
+    GHashTable *made; /* name of a file in the user's folder -> the job that wrote it first */
     GHashTable *own_folders;       /* experiments whose trials at once each have a folder -> char *,
                                       the artifact for which they have, "" once a notice was printed */
     GHashTable *apart_experiments; /* those that have run apart, for which a notice was printed of

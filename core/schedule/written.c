@@ -177,6 +177,25 @@ static bool is_ignored(GHashTable *ignored, const char *path)
     return false;
 }
 
+/* The paths of orch_vcs_ignored as a set; NULL when they are not known. */
+static GHashTable *ignored_paths(const struct orch_written *written)
+{
+    struct orch_vcs *vcs = written->plan->workspace->vcs;
+    g_autoptr(GPtrArray) list = vcs ? orch_vcs_ignored(vcs, NULL) : NULL;
+    GHashTable *set = list ? g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL) : NULL;
+    for (guint i = 0; list && i < list->len; i++)
+        g_hash_table_add(set, g_strdup(list->pdata[i]));
+    return set;
+}
+
+bool orch_written_is_ignored(const struct orch_written *written, const char *path)
+{
+    g_autoptr(GHashTable) ignored = ignored_paths(written);
+    g_autofree char *absolute = orch_path_absolute(path, written->folder);
+    const char *below = orch_path_below(absolute, written->plan->workspace->root);
+    return ignored && below && is_ignored(ignored, below);
+}
+
 static bool has_captured(GHashTable *files, const char *folder)
 {
     GHashTableIter iter;
@@ -205,17 +224,14 @@ unsigned orch_written_untracked(const struct orch_written *written, char **out_f
     unsigned count = 0;
     const char *first = NULL;
     GHashTable *files = written->plan->files.tree_files;
-    struct orch_vcs *vcs = written->plan->workspace->vcs;
-    if (!files || !vcs || !g_hash_table_size(written->files))
+    g_autoptr(GHashTable) ignored =
+        files && g_hash_table_size(written->files) ? ignored_paths(written) : NULL;
+    if (!ignored)
         return 0;
-    g_autoptr(GPtrArray) listed = orch_vcs_ignored(vcs, NULL);
-    g_autoptr(GHashTable) ignored = g_hash_table_new(g_str_hash, g_str_equal);
-    for (guint i = 0; listed && i < listed->len; i++)
-        g_hash_table_add(ignored, listed->pdata[i]);
     GHashTableIter iter;
     gpointer path;
     g_hash_table_iter_init(&iter, written->files);
-    while (listed && g_hash_table_iter_next(&iter, &path, NULL)) {
+    while (g_hash_table_iter_next(&iter, &path, NULL)) {
         const char *relative = inside(written, path);
         if (!relative || is_ignored(ignored, relative) || access(path, F_OK) != 0)
             continue;

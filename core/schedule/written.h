@@ -19,6 +19,10 @@ unsigned orch_written_begin(struct orch_written *written, const char *folder);
  * frees. */
 char *orch_written_end(struct orch_written *written, unsigned number, bool is_last);
 
+/** Whether git ignores a file that orch_written_end has returned: trials in folders apart then
+ * write it in the user's folder, too. */
+bool orch_written_is_ignored(const struct orch_written *written, const char *path);
+
 /** Counts the files that trials wrote below the work tree and that will be captured with the source
  * of later runs, though they were not with that of this one. `*out_first` becomes one of them,
  * relative to the work tree, and `*out_line` a line for .gitignore that leaves it out; the caller
