@@ -81,9 +81,18 @@ static char *usage_line(const struct orch_command *command)
                            *command->usage ? " " : "", command->usage);
 }
 
-/* Replaces the list of common options in the help of each command. */
-static const char COMMON_OPTIONS_LINE[] = "\n--json, --format tsv, --db FILE, -C DIR and others "
-                                          "work with every command: see 'orch help options'\n";
+/* Replaces the list of common options in the help of each command, whose own option 'format' may
+ * have other values. */
+static void append_common_line(GString *out, const struct orch_option *own)
+{
+    bool has_format = false;
+    for (; own && own->name; own++)
+        has_format = has_format || strcmp(own->name, "format") == 0;
+    g_string_append_printf(out,
+                           "\n--json,%s --db FILE, -C DIR and others work with every command: see "
+                           "'orch help options'\n",
+                           has_format ? "" : " --format tsv,");
+}
 
 /* Returns the help topic 'options'. */
 static char *common_options_text(void)
@@ -108,7 +117,7 @@ static char *help_text(const struct orch_command *command)
     if (about)
         g_string_append_printf(out, "\n%s\n", about);
     append_options(out, options, "options");
-    g_string_append(out, COMMON_OPTIONS_LINE);
+    append_common_line(out, options);
     if (examples)
         g_string_append_printf(out, "\nexamples:\n%s\n", examples);
     return g_string_free(out, FALSE);
