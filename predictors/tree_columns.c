@@ -134,21 +134,89 @@ static void fill(const struct grower *w, const struct task *t, int c, packed *ou
         out[bins[w->index[i]]] += w->sorted[i];
 }
 
-/* The histograms of a group's columns, BINS apart. */
-static void fill_group(const struct grower *w, const struct task *t, int group, packed *out)
+static const struct orch_tree_lane *lane_at(const struct grower *w, int group, int k)
 {
-    const uint64_t *words = w->bins->groups + (size_t)group * w->bins->rows;
-    for (int k = 0; k < ORCH_BIN_GROUP; k++) {
-        int c = group * ORCH_BIN_GROUP + k;
-        memset(out + (size_t)k * BINS, 0,
-               sizeof *out * (size_t)(c < w->cols ? w->bins->counts[c] : 1));
-    }
+    return w->bins->lanes->pdata[group * ORCH_BIN_GROUP + k];
+}
+
+static int lanes_of(const struct grower *w, int group)
+{
+    return MIN(ORCH_BIN_GROUP, (int)w->bins->lanes->len - group * ORCH_BIN_GROUP);
+}
+
+/* Adds the rows to `lanes` histograms, which is a constant in each call below. */
+static inline __attribute__((always_inline)) void add_rows(const struct grower *w,
+                                                           const struct task *t,
+                                                           const uint64_t *words, int lanes,
+                                                           packed *out)
+{
     for (size_t i = t->begin; i < t->end; i++) {
         uint64_t word = words[w->index[i]];
         packed p = w->sorted[i];
 #pragma GCC unroll 8
-        for (int k = 0; k < ORCH_BIN_GROUP; k++)
+        for (int k = 0; k < lanes; k++)
             out[(size_t)k * BINS + (uint8_t)(word >> (8 * k))] += p;
+    }
+}
+
+/* The histograms of a group's lanes, BINS apart. */
+static void fill_group(const struct grower *w, const struct task *t, int group, packed *out)
+{
+    const uint64_t *words = w->bins->groups + (size_t)group * w->bins->rows;
+    int lanes = lanes_of(w, group);
+    for (int k = 0; k < lanes; k++)
+        memset(out + (size_t)k * BINS, 0, sizeof *out * (size_t)lane_at(w, group, k)->codes);
+    switch (lanes) {
+    case 1:
+        add_rows(w, t, words, 1, out);
+        break;
+    case 2:
+        add_rows(w, t, words, 2, out);
+        break;
+    case 3:
+        add_rows(w, t, words, 3, out);
+        break;
+    case 4:
+        add_rows(w, t, words, 4, out);
+        break;
+    case 5:
+        add_rows(w, t, words, 5, out);
+        break;
+    case 6:
+        add_rows(w, t, words, 6, out);
+        break;
+    case 7:
+        add_rows(w, t, words, 7, out);
+        break;
+    default:
+        add_rows(w, t, words, ORCH_BIN_GROUP, out);
+    }
+}
+
+/* The histogram of one column of a lane; `scratch` is for that of a bundle's. */
+static const packed *histogram_of(const struct grower *w, const struct orch_tree_lane *lane,
+                                  const struct orch_tree_member *member, const packed *own,
+                                  packed *scratch)
+{
+    if (!member->bin_of)
+        return own;
+    memset(scratch, 0, sizeof *scratch * (size_t)w->bins->counts[member->column]);
+    for (int code = 0; code < lane->codes; code++)
+        scratch[member->bin_of[code]] += own[code];
+    return scratch;
+}
+
+/* Searches the columns of a lane that the task may split. */
+static void search_lane(const struct grower *w, struct task *t, const struct orch_tree_lane *lane,
+                        const packed *own)
+{
+    packed scratch[BINS];
+    for (guint m = 0; m < lane->members->len; m++) {
+        const struct orch_tree_member *member =
+            &g_array_index(lane->members, struct orch_tree_member, m);
+        int c = member->column;
+        if (t->found[c].bin)
+            search(w, t, c, histogram_of(w, lane, member, own, scratch), &t->found[c]);
     }
 }
 
@@ -192,21 +260,20 @@ void orch_tree_search_column(const struct grower *w, struct task *t, int c, pack
 
 void orch_tree_search_group(const struct grower *w, struct task *t, struct task *small, int group)
 {
-    const int first = group * ORCH_BIN_GROUP, end = MIN(first + ORCH_BIN_GROUP, w->cols);
-    packed *own = t->histograms + (size_t)first * BINS, *other = NULL;
+    const size_t first = (size_t)group * ORCH_BIN_GROUP * BINS;
+    packed *own = t->histograms + first, *other = NULL;
     packed local[ORCH_BIN_GROUP * BINS];
     if (small)
-        other = small->histograms ? small->histograms + (size_t)first * BINS : local;
+        other = small->histograms ? small->histograms + first : local;
     fill_group(w, small ? small : t, group, small ? other : own);
-    for (int c = first; c < end; c++, own += BINS) {
+    for (int k = 0; k < lanes_of(w, group); k++, own += BINS) {
+        const struct orch_tree_lane *lane = lane_at(w, group, k);
         if (small) {
-            for (int b = 0; b < w->bins->counts[c]; b++)
+            for (int b = 0; b < lane->codes; b++)
                 own[b] -= other[b];
-            if (small->found[c].bin)
-                search(w, small, c, other, &small->found[c]);
+            search_lane(w, small, lane, other);
             other += BINS;
         }
-        if (t->found[c].bin)
-            search(w, t, c, own, &t->found[c]);
+        search_lane(w, t, lane, own);
     }
 }
