@@ -702,7 +702,7 @@ class Section:
                 run = next((r for r in self.of if r["key"].endswith(key)), None)
                 with open(picture["path"], "rb") as file:
                     is_png = file.read(4) == b"\x89PNG"
-                said = [f"{a} {axis(run, a)}" for a in listed(self.spec.get("by")) if run and axis(run, a)]
+                said = [str(axis(run, a)) for a in listed(self.spec.get("by")) if run and axis(run, a)]  # the name may be a label
                 self.compare(f"{picture['caption']}, a picture of its run", 1, int(is_png and run is not None and all(t in picture["caption"] for t in said)))
         return True
 
