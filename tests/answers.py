@@ -1018,8 +1018,10 @@ class Section:
                         self.compare(f"{of}, {name}, interval of cv", shown, end, 1e-6)
                 logs.setdefault(value, []).append((of, numpy.log(done)))
         for text in [b["text"] for b in self.blocks("text")]:
-            found = re.fullmatch(r"coefficient of variation of (\w+): .*?F test with p ([\d.<e-]+)( \(corrected\))?: .*", text)
-            of_value = next((v for v in logs if found and v.split(" ")[-1] == found.group(1)), None)
+            found = re.fullmatch(r"coefficient of variation of ([^:]+): .*?F test with p ([\d.<e-]+)( \(corrected\))?: .*", text)
+            # the sentence has words: the label, or the name without underscores and perhaps without its unit
+            said = found and [v for v in logs if v.split(" ")[-1].replace("_", " ").startswith(found.group(1))]
+            of_value = said[0] if said else next(iter(logs)) if found and len(logs) == 1 else None
             if not of_value:
                 continue
             known = [values for _, values in logs[of_value] if len(values) > 1 and numpy.var(values) > 0]

@@ -242,7 +242,7 @@ static void append_scale(struct page *page, const struct orch_block *block)
     const bool is_fold = block->table && !page->options->is_for_paper;
     orch_html_printf(page->out,
                      is_fold ? "<details class=\"scale\"><summary>%s</summary>\n"
-                             : "<p class=\"note\">%s</p>\n",
+                             : "<p class=\"note scale\">%s</p>\n",
                      block->text);
     if (block->table) {
         orch_page_scroll(page, "full size");

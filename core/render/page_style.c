@@ -104,7 +104,7 @@ const char ORCH_PAGE_STYLE[] =
     "exact}"
     "header,nav,main,footer{max-width:none;padding:0}"
     "h1{font-size:18pt}h2{font-size:14pt}h3{font-size:11.5pt}h4{font-size:10.5pt}"
-    "h1,h2,h3,h4,summary,caption{break-after:avoid}"
+    "h1,h2,h3,h4,summary,caption,p.scale{break-after:avoid}"
     "figure,tr,.facts,.lack,.own,table.short{break-inside:avoid}thead{display:table-header-group}"
     ".scroll{overflow:visible}pre{white-space:pre-wrap;overflow-wrap:anywhere}table{font-size:8."
     "5pt}th,td{padding:.18rem .45rem}"

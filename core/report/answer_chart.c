@@ -110,6 +110,18 @@ static char *place_format(double x)
     return is_plain ? g_strdup_printf("%.6g", x) : orch_number_format(x);
 }
 
+/* The same with the unit of a time: "5 ms". The caller frees. */
+static char *place_of(const struct orch_answer_quantity *x, double at)
+{
+    char *place = place_format(at);
+    bool is_rate = false;
+    if (!x->unit || !orch_unit_is_timing(x->unit, &is_rate) || is_rate)
+        return place;
+    char *timed = g_strdup_printf("%s %s", place, x->unit);
+    g_free(place);
+    return timed;
+}
+
 static void append_point(GString *out, const struct orch_chart_point *p,
                          const struct orch_answer_quantity *y)
 {
@@ -146,7 +158,7 @@ static void append_peaks(GString *out, const struct orch_answer_line *line,
         }
         if (!is_beyond(line->series, peak, sign))
             continue;
-        g_autofree char *at = place_format(peak->x);
+        g_autofree char *at = place_of(x, peak->x);
         g_string_append(out, sign < 0 ? ", lowest " : ", highest ");
         append_point(out, peak, y);
         g_string_append_printf(out, " (%s %s)", x->name, at);
@@ -161,7 +173,7 @@ static void append_change(GString *out, const struct orch_answer_line *line,
 {
     const struct orch_chart_point *first = orch_answer_point(line->series, 0),
                                   *last = last_of(line->series);
-    g_autofree char *from = place_format(first->x), *to = place_format(last->x);
+    g_autofree char *from = place_of(x, first->x), *to = place_of(x, last->x);
     if (first == last) {
         append_point(out, first, y);
         g_string_append_printf(out, " (%s %s)", x->name, from);
@@ -226,13 +238,13 @@ static void append_line_ends(GString *out, const GArray *lines,
     for (guint i = 0; i < lines->len; i++) {
         const struct orch_answer_line *line = &g_array_index(lines, struct orch_answer_line, i);
         const struct orch_chart_point *last = last_of(line->series);
-        g_autofree char *at = place_format(last->x);
+        g_autofree char *at = place_of(x, last->x);
         g_autofree char *label = is_common ? g_strdup(line->label)
                                            : g_strdup_printf("%s, %s %s", line->label, x->name, at);
         const struct orch_spread spread = spread_of(last);
         orch_answer_entries_add_spread(ends, label, &spread);
     }
-    g_autofree char *at = place_format(end);
+    g_autofree char *at = place_of(x, end);
     g_autofree char *place =
         is_common ? g_strdup_printf("at %s %s", x->name, at) : g_strdup("at the end");
     const bool has_head = !are_values(lines, y->name);

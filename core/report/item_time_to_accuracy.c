@@ -4,6 +4,7 @@
  * a run reached the target is counted of every run. The times are those of undisturbed runs,
  * whether these reached the target or not, and of runs that recorded one. */
 #include "core/report/answer.h"
+#include "core/report/grid_table.h"
 #include "core/report/items.h"
 
 #include "core/stats/censored.h"
@@ -117,8 +118,9 @@ static void add_row(struct orch_table *table, const struct tally *t,
     g_autofree char *interval =
         isnan(c->cv_low) ? g_strdup("-") : g_strdup_printf("%s to %s", low, high);
     orch_table_add(table, t->g->rows->len ? cell->row : "all", NULL);
+    g_autofree char *words = orch_grid_value_words(t->g->grid, value);
     if (t->g->wanted->len > 1)
-        orch_table_add(table, name, NULL);
+        orch_table_add(table, words, json_string(name));
     orch_table_add_int(table, (int64_t)row->runs);
     orch_table_add(
         table, share,
@@ -279,13 +281,19 @@ static void add_variation(const struct tally *t, const GArray *lines, guint valu
         return;
     const struct orch_censored *a = &most->row.counted, *b = &base->row.counted;
     const double p = fmin(1, contrasts * least);
+    const struct orch_item_value *wanted = t->g->wanted->pdata[value];
+    g_autofree char *name =
+        orch_answer_words(t->g->trials->labels, wanted->name, t->g->grid->units[value]);
+    g_autofree char *one =
+        orch_answer_setting(t->g->trials, most->cell->trials->pdata[0], t->g->rows);
+    g_autofree char *against =
+        orch_answer_setting(t->g->trials, base->cell->trials->pdata[0], t->g->rows);
     g_autofree char *own = percent(a->cv), *other = percent(b->cv), *p_text = orch_p_format(p);
     orch_section_text(
         t->a->section,
         "coefficient of variation of %s: %s (%s, n = %zu) against %s (%s, n = %zu)%s, "
         "F test with p %s%s: %s",
-        ((const struct orch_item_value *)t->g->wanted->pdata[value])->name, own, most->cell->row,
-        a->reached, other, base->cell->row, b->reached,
+        name, own, one, a->reached, other, against, b->reached,
         contrasts > 1 ? ", the largest difference" : "", p_text,
         contrasts > 1 ? " (corrected)" : "",
         p < ORCH_NOISE_LEVEL ? "more than noise" : "not more than noise");

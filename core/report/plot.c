@@ -55,6 +55,9 @@ static char *y_label(const struct orch_plot_drawing *d)
 
 static char *x_label(const struct orch_plot_drawing *d)
 {
+    static const char *const times[] = {"s", "ms", "us", "ns", "min", "h", NULL};
+    if (d->v.over == ORCH_PLOT_OVER_STEPS && g_strv_contains(times, d->v.plot->x))
+        return with_unit("time", d->v.plot->x); /* the steps of the metric are times */
     const bool is_value = d->v.over == ORCH_PLOT_OVER_VALUES;
     g_autofree char *words =
         orch_answer_words(d->v.trials->labels, is_value ? d->v.x.name : d->v.plot->x, d->v.x_unit);

@@ -49,6 +49,22 @@ done
 cd "$SCRATCH/w" || exit 1
 ok orch table --rows tau --value 'result end_q' --format csv
 has 'tau,end_q'
+# steps that are times are a time with its unit
+cat >timed.plugin <<'Y'
+command: [sh, -c, 'for t in 1 2 3; do echo "{\"step\": $$t, \"got\": $$t}"; done']
+metrics: { got: { better: max, step: ms } }
+Y
+cat >timed.recipe <<'R'
+format: 1
+recipe: timed
+experiments: { t: { plugin: ./timed.plugin } }
+report:
+  - { title: By time, plot: { x: ms, y: got } }
+R
+ok orch run timed.recipe -q
+ok orch report timed.recipe
+has 'time (ms)'
+has 'got rises from 1 (time 1 ms) to 3 (time 3 ms)'
 # a script without a plugin
 cat >alone.py <<'P'
 for i in range(3): print(f"epoch={i} val_acc={0.5 + i / 10} train_loss={1 - i / 10}")
