@@ -59,9 +59,9 @@ ok orch try -x n=1,2 --name swept -- python3 w.py '--out=t{n}.csv' t{n}.csv
 printf 'import sys\nif sys.argv[1] == "1": open("out.txt", "w").write("one")\nprint("acc", 1)\n' >art.py
 ok orch try -x n=1,2 --artifact out=out.txt -- python3 art.py '{n}'
 ok orch show "$(orch ls --where 'n = 1' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["key"])')" --json
-has '"out"'
+same "$(jq -r '.artifacts[].name' <<<"$out" | sort | paste -sd ' ')" 'out stdout'
 ok orch show @last --json
-has_not '"out"'
+same "$(jq -r '.artifacts[].name' <<<"$out")" stdout
 # outside of a repository
 mkdir ../plain
 cd ../plain
