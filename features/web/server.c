@@ -3,6 +3,8 @@
  * once, and what needs the store is passed to a worker while the message is paused. */
 #include "features/web/internal.h"
 #include "features/web/page_files.h"
+#include "features/web/web_jobs.h"
+#include "features/web/web_response.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -13,37 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- answers ----------------------------------------------------------------------------------
+/* ---- the head ---------------------------------------------------------------------------------
  */
-
-static void put_headers(SoupServerMessage *message)
-{
-    SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
-    for (int i = 0; WEB_HEADERS[i]; i += 2)
-        soup_message_headers_replace(headers, WEB_HEADERS[i], WEB_HEADERS[i + 1]);
-}
-
-static void put_bytes(SoupServerMessage *message, unsigned status, const char *type, GBytes *bytes)
-{
-    SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
-    put_headers(message);
-    soup_message_headers_replace(headers, "Content-Type", type);
-    soup_server_message_set_status(message, status, NULL);
-    soup_message_body_append_bytes(soup_server_message_get_response_body(message), bytes);
-    soup_message_body_complete(soup_server_message_get_response_body(message));
-}
-
-static void put_error(SoupServerMessage *message, unsigned status, const char *text,
-                      const char *hint)
-{
-    g_autoptr(GBytes) bytes = orch_web_error_bytes(text, hint, "request");
-    soup_message_headers_replace(soup_server_message_get_response_headers(message), "Cache-Control",
-                                 "no-store");
-    if (status == 503)
-        soup_message_headers_replace(soup_server_message_get_response_headers(message),
-                                     "Retry-After", "1");
-    put_bytes(message, status, "application/json", bytes);
-}
 
 static void put_closing_error(SoupServerMessage *message, const struct web_verdict *verdict,
                               bool is_change)
@@ -52,11 +25,8 @@ static void put_closing_error(SoupServerMessage *message, const struct web_verdi
     soup_message_headers_replace(headers, "Connection", "close");
     if (verdict->status == 405)
         soup_message_headers_replace(headers, "Allow", is_change ? "POST" : "GET, HEAD");
-    put_error(message, verdict->status, verdict->message, verdict->hint);
+    orch_web_put_error(message, verdict->status, verdict->message, verdict->hint);
 }
-
-/* ---- the head ---------------------------------------------------------------------------------
- */
 
 /* Exchanges the token of the address: for a cookie, which lets read, and for the key of changes.
  * The key stands behind '#', which browsers send to no server; the page keeps it (key.js). */
@@ -68,40 +38,11 @@ static void exchange_token(const struct web_guard *guard, SoupServerMessage *mes
         g_strdup_printf("%s=%s; Path=/; HttpOnly; SameSite=Strict", name, guard->session);
     g_autofree char *place =
         guard->no_change ? g_strdup("/") : g_strdup_printf("/#key=%s", guard->key);
-    put_headers(message);
+    orch_web_put_headers(message);
     soup_message_headers_replace(headers, "Set-Cookie", cookie);
     soup_message_headers_replace(headers, "Cache-Control", "no-store");
     soup_message_headers_replace(headers, "Location", place);
     soup_server_message_set_status(message, 303, NULL);
-}
-
-static int64_t body_bytes(SoupMessageHeaders *headers)
-{
-    SoupEncoding encoding = soup_message_headers_get_encoding(headers);
-    if (encoding == SOUP_ENCODING_CONTENT_LENGTH)
-        return (int64_t)soup_message_headers_get_content_length(headers);
-    return encoding == SOUP_ENCODING_NONE || encoding == SOUP_ENCODING_EOF ? 0 : -1;
-}
-
-/* Reads the header fields that decide about a request. `url` lives as long as the head. */
-static struct web_head read_head(SoupServerMessage *message, const char *path, GHashTable *query,
-                                 const char *url)
-{
-    SoupMessageHeaders *headers = soup_server_message_get_request_headers(message);
-    return (struct web_head){
-        .method = soup_server_message_get_method(message),
-        .host = soup_message_headers_get_one(headers, "Host"),
-        .cookie = soup_message_headers_get_one(headers, "Cookie"),
-        .authorization = soup_message_headers_get_one(headers, "Authorization"),
-        .site = soup_message_headers_get_one(headers, "Sec-Fetch-Site"),
-        .origin = soup_message_headers_get_one(headers, "Origin"),
-        .type = soup_message_headers_get_one(headers, "Content-Type"),
-        .key = soup_message_headers_get_one(headers, "X-Orch-Key"),
-        .path = path,
-        .query_token = query ? g_hash_table_lookup(query, "token") : NULL,
-        .url_bytes = strlen(url),
-        .body_bytes = body_bytes(headers),
-    };
 }
 
 static void on_head(SoupServer *soup, SoupServerMessage *message, const char *path,
@@ -110,7 +51,7 @@ static void on_head(SoupServer *soup, SoupServerMessage *message, const char *pa
     (void)soup;
     struct orch_web *web = data;
     g_autofree char *url = g_uri_to_string(soup_server_message_get_uri(message));
-    const struct web_head head = read_head(message, path, query, url);
+    const struct web_head head = orch_web_head_read(message, path, query, url);
     orch_web_connection_busy(message, true);
     struct web_verdict verdict = orch_web_guard_check(&web->guard, &head);
     if (verdict.status == 303)
@@ -122,164 +63,22 @@ static void on_head(SoupServer *soup, SoupServerMessage *message, const char *pa
 /* ---- queries of the store ----------------------------------------------------------------------
  */
 
-struct job {
-    struct orch_web *web;
-    SoupServerMessage *message;
-    web_handler handler;
-    char *run;
-    GHashTable *query;
-    GBytes *body;    /* of a change; else NULL */
-    bool may_change; /* the request has the key of changes, or the token */
-    bool is_gone;    /* the browser has disconnected; main thread only */
-    gulong gone_handler;
-    /* the response */
-    unsigned status;
-    const char *type;
-    GBytes *bytes;
-    char *attachment;
-    bool stands_alone;
-};
-
-static void job_free(struct job *job)
-{
-    g_signal_handler_disconnect(job->message, job->gone_handler);
-    g_object_unref(job->message);
-    g_hash_table_unref(job->query);
-    g_bytes_unref(job->bytes);
-    g_bytes_unref(job->body);
-    g_free(job->attachment);
-    g_free(job->run);
-    g_free(job);
-}
-
-static unsigned status_of(const GError *error)
-{
-    if (error->domain != ORCH_ERROR)
-        return 500;
-    switch (error->code) {
-    case ORCH_ERROR_USAGE:
-    case ORCH_ERROR_RECIPE:
-        return 400;
-    case ORCH_ERROR_NOT_FOUND:
-        return 404;
-    default:
-        return 500;
-    }
-}
-
-static gboolean on_answer(gpointer data)
-{
-    struct job *job = data;
-    SoupMessageHeaders *headers = soup_server_message_get_response_headers(job->message);
-    if (!job->is_gone) {
-        if (job->attachment)
-            soup_message_headers_replace(headers, "Content-Disposition", job->attachment);
-        soup_message_headers_replace(headers, "Cache-Control", "no-store");
-        put_bytes(job->message, job->status, job->type, job->bytes);
-        if (job->stands_alone)
-            soup_message_headers_replace(headers, "Content-Security-Policy", WEB_ALONE_POLICY);
-        soup_server_message_unpause(job->message);
-    }
-    job_free(job);
-    return G_SOURCE_REMOVE;
-}
-
-static struct orch_store *take_store(struct orch_web *web, GError **error)
-{
-    struct orch_store *store = g_async_queue_try_pop(web->stores);
-    return store ? store : orch_store_open(web->options.store_path, ORCH_STORE_READ, error);
-}
-
-/* Runs in a worker thread. */
-static void answer(gpointer data, gpointer pool_data)
-{
-    (void)pool_data;
-    struct job *job = data;
-    g_autoptr(GError) error = NULL;
-    struct web_call call = {.web = job->web,
-                            .run = job->run,
-                            .query = job->query,
-                            .body = job->body,
-                            .may_change = job->may_change};
-    call.store = take_store(job->web, &error);
-    if (call.store)
-        orch_store_limit_time(call.store, WEB_QUERY_S);
-    if (call.store && job->handler(&call, &error)) {
-        job->status = 200;
-        job->type = call.type ? call.type : "application/json";
-        job->bytes = call.bytes;
-        job->attachment = call.attachment;
-        job->stands_alone = call.stands_alone;
-    } else {
-        g_autofree char *message = NULL, *hint = NULL;
-        orch_web_error_split(error, &message, &hint);
-        job->status = status_of(error);
-        job->type = "application/json";
-        job->bytes = orch_web_error_bytes(message, hint, job->status == 500 ? "server" : "request");
-    }
-    if (call.store)
-        g_async_queue_push(job->web->stores, call.store);
-    g_idle_add_full(G_PRIORITY_DEFAULT, on_answer, job, NULL);
-}
-
-static void on_job_gone(SoupServerMessage *message, gpointer data)
-{
-    (void)message;
-    ((struct job *)data)->is_gone = true;
-}
-
-static void copy_query(GHashTable *query, GHashTable *out)
-{
-    GHashTableIter iter;
-    gpointer name, value;
-    if (query)
-        g_hash_table_iter_init(&iter, query);
-    while (query && g_hash_table_iter_next(&iter, &name, &value))
-        if (g_utf8_validate(name, -1, NULL) && g_utf8_validate(value, -1, NULL))
-            g_hash_table_insert(out, g_strdup(name), g_strdup(value));
-}
-
-/* Passes a request to a worker. Takes ownership of `run` and `body`. */
-static void start_job(struct orch_web *web, SoupServerMessage *message, web_handler handler,
-                      char *run, GHashTable *query, GBytes *body)
-{
-    if (g_thread_pool_unprocessed(web->workers) >= WEB_JOBS_MAX) {
-        g_free(run);
-        g_bytes_unref(body);
-        put_error(message, 503, "too many requests at once", "try again in a moment");
-        return;
-    }
-    const struct web_head head = read_head(message, "", NULL, "");
-    struct job *job = g_new0(struct job, 1);
-    job->web = web;
-    job->message = g_object_ref(message);
-    job->handler = handler;
-    job->run = run;
-    job->body = body;
-    job->may_change = !web->guard.no_change && orch_web_guard_trusts(&web->guard, &head);
-    job->query = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    copy_query(query, job->query);
-    job->gone_handler = g_signal_connect(message, "disconnected", G_CALLBACK(on_job_gone), job);
-    soup_server_message_pause(message);
-    g_thread_pool_push(web->workers, job, NULL);
-}
-
 static void answer_from_store(struct orch_web *web, SoupServerMessage *message, const char *path,
                               GHashTable *query)
 {
     char *run = NULL;
     web_handler handler = orch_web_route_find(path, &run);
     if (handler)
-        start_job(web, message, handler, run, query, NULL);
+        orch_web_job_start(web, message, handler, run, query, NULL);
     else
-        put_error(message, 404, "there is nothing at this address", "see docs/serve.md");
+        orch_web_put_error(message, 404, "there is nothing at this address", "see docs/serve.md");
 }
 
 /* The guard has let only a POST with a short body come here. */
 static void change_store(struct orch_web *web, SoupServerMessage *message)
 {
     GBytes *body = soup_message_body_flatten(soup_server_message_get_request_body(message));
-    start_job(web, message, orch_web_api_change, NULL, NULL, body);
+    orch_web_job_start(web, message, orch_web_api_change, NULL, NULL, body);
 }
 
 /* ---- files ------------------------------------------------------------------------------------
@@ -290,7 +89,7 @@ static void send_file(struct orch_web *web, SoupServerMessage *message, const ch
     const struct web_file *file =
         g_hash_table_lookup(web->files, strcmp(path, "/") == 0 ? "/index.html" : path);
     if (!file) {
-        put_error(message, 404, "there is nothing at this address", NULL);
+        orch_web_put_error(message, 404, "there is nothing at this address", NULL);
         return;
     }
     SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
@@ -299,10 +98,10 @@ static void send_file(struct orch_web *web, SoupServerMessage *message, const ch
     soup_message_headers_replace(headers, "ETag", file->tag);
     soup_message_headers_replace(headers, "Cache-Control", "no-cache");
     if (known && strcmp(known, file->tag) == 0) {
-        put_headers(message);
+        orch_web_put_headers(message);
         soup_server_message_set_status(message, 304, NULL);
     } else {
-        put_bytes(message, 200, file->type, file->bytes);
+        orch_web_put_bytes(message, 200, file->type, file->bytes);
     }
 }
 
@@ -314,8 +113,8 @@ static void on_request(SoupServer *soup, SoupServerMessage *message, const char 
     if (strcmp(path, "/api/v1/live") == 0) {
         const char *key = query ? g_hash_table_lookup(query, "points") : NULL;
         if (!orch_web_live_follow(web->live, message, key))
-            put_error(message, 503, "too many pages follow the running trials",
-                      "close some of them");
+            orch_web_put_error(message, 503, "too many pages follow the running trials",
+                               "close some of them");
     } else if (strcmp(path, WEB_CHANGE_PATH) == 0) {
         change_store(web, message);
     } else if (g_str_has_prefix(path, "/api/")) {
@@ -448,7 +247,7 @@ struct orch_web *orch_web_new(const struct orch_web_options *options, GError **e
     web->listings = g_queue_new();
     web->connections = orch_web_connections_new();
     web->stores = g_async_queue_new_full(close_store);
-    web->workers = g_thread_pool_new(answer, NULL, WEB_WORKERS, FALSE, NULL);
+    web->workers = g_thread_pool_new(orch_web_job_answer, NULL, WEB_WORKERS, FALSE, NULL);
     web->loop = g_main_loop_new(NULL, FALSE);
     web->soup = g_object_new(SOUP_TYPE_SERVER, "server-header", "orch", NULL);
     soup_server_add_early_handler(web->soup, NULL, on_head, web, NULL);
