@@ -16,6 +16,7 @@
 
 #define FEW_ROWS 200           /* nodes with at most this many rows keep no histogram */
 #define THREADS_MIN_WORK 60000 /* rows times columns of a level; with less, threads cost more */
+#define PIECE_ROWS 4096        /* of a task, for one thread to divide */
 #define KEEP_SHARE 0.4         /* with at most this feature_share no node keeps histograms */
 
 /* ---- a level -----------------------------------------------------------------------------------
@@ -121,7 +122,7 @@ static void search_level(struct grower *w)
 #pragma omp for schedule(dynamic, 1) nowait
         for (size_t k = 0; k < jobs; k++)
             search_group(w, kept[k / (size_t)w->groups], (int)(k % (size_t)w->groups));
-#pragma omp for schedule(dynamic, 16)
+#pragma omp for schedule(dynamic, 2)
         for (size_t k = 0; k < alone_count; k++)
             search_single_thread(w, alone[k], clear);
     }
@@ -144,12 +145,19 @@ static struct split best_of(const struct grower *w, const struct task *t)
     return best;
 }
 
-/* Moves the rows of the left side to the front, in order. Returns the start of the right side. */
-static size_t partition(const struct grower *w, const struct task *t, const struct split *s)
+/* A run of a task's rows that one thread divides. */
+struct piece {
+    guint task;
+    size_t begin, end, left; /* of index; `left`: the number of rows that go left */
+};
+
+/* Moves the rows of the left side to the piece's front, and those of the right one to scratch, both
+ * in order. */
+static void divide(const struct grower *w, struct piece *piece, const struct split *s)
 {
     const uint8_t *bins = w->bins->bins + (size_t)s->feature * w->bins->rows;
-    size_t left = t->begin, right = t->begin;
-    for (size_t i = t->begin; i < t->end; i++) {
+    size_t left = piece->begin, right = piece->begin;
+    for (size_t i = piece->begin; i < piece->end; i++) {
         uint32_t row = w->index[i];
         packed p = w->sorted[i];
         uint8_t bin = bins[row];
@@ -161,9 +169,63 @@ static size_t partition(const struct grower *w, const struct task *t, const stru
         left += goes_left;
         right += !goes_left;
     }
-    memcpy(w->index + left, w->scratch + t->begin, (right - t->begin) * sizeof *w->index);
-    memcpy(w->sorted + left, w->scratch_sorted + t->begin, (right - t->begin) * sizeof *w->sorted);
+    piece->left = left - piece->begin;
+}
+
+/* Joins the left sides of a task's pieces, and behind them the right ones. Returns where these
+ * start. */
+static size_t join(const struct grower *w, const struct piece *pieces, guint count)
+{
+    size_t left = pieces[0].begin;
+    for (guint k = 0; k < count; k++) {
+        const struct piece *p = &pieces[k];
+        memmove(w->index + left, w->index + p->begin, p->left * sizeof *w->index);
+        memmove(w->sorted + left, w->sorted + p->begin, p->left * sizeof *w->sorted);
+        left += p->left;
+    }
+    size_t right = left;
+    for (guint k = 0; k < count; k++) {
+        const struct piece *p = &pieces[k];
+        size_t rows = p->end - p->begin - p->left;
+        memcpy(w->index + right, w->scratch + p->begin, rows * sizeof *w->index);
+        memcpy(w->sorted + right, w->scratch_sorted + p->begin, rows * sizeof *w->sorted);
+        right += rows;
+    }
     return left;
+}
+
+/* Appends the pieces of a task's rows. */
+static void add_pieces(GArray *pieces, guint task, const struct task *t)
+{
+    size_t count = (rows_of(t) + PIECE_ROWS - 1) / PIECE_ROWS;
+    for (size_t k = 0; k < count; k++) {
+        struct piece piece = {.task = task,
+                              .begin = t->begin + rows_of(t) * k / count,
+                              .end = t->begin + rows_of(t) * (k + 1) / count};
+        g_array_append_val(pieces, piece);
+    }
+}
+
+/* Divides the rows of the tasks that are split, in order. `out_middle`: by task, the start of its
+ * right side. */
+static void divide_rows(const struct grower *w, const struct split *best, size_t *out_middle)
+{
+    g_autoptr(GArray) pieces = g_array_new(FALSE, FALSE, sizeof(struct piece));
+    size_t rows = 0;
+    for (guint i = 0; i < w->level->len; i++)
+        if (best[i].feature >= 0) {
+            add_pieces(pieces, i, task_at(w, i));
+            rows += rows_of(task_at(w, i));
+        }
+    struct piece *all = (void *)pieces->data;
+#pragma omp parallel for schedule(dynamic, 1) if (rows > THREADS_MIN_WORK / 4)
+    for (guint k = 0; k < pieces->len; k++)
+        divide(w, &all[k], &best[all[k].task]);
+    for (guint k = 0, end; k < pieces->len; k = end) {
+        for (end = k + 1; end < pieces->len && all[end].task == all[k].task; end++)
+            ;
+        out_middle[all[k].task] = join(w, &all[k], end - k);
+    }
 }
 
 static int add_node(struct grower *w)
@@ -242,17 +304,11 @@ static void split_level(struct grower *w, uint32_t *out_leaf)
     GArray *next = g_array_new(FALSE, FALSE, sizeof(struct task));
     g_autofree struct split *best = g_new(struct split, tasks);
     g_autofree size_t *middle = g_new(size_t, tasks);
-    size_t rows = 0;
-    for (guint i = 0; i < tasks; i++)
-        rows += rows_of(task_at(w, i));
-    bool worth = rows > THREADS_MIN_WORK / 4;
-#pragma omp parallel for schedule(dynamic, 1) if (worth)
     for (guint i = 0; i < tasks; i++) {
-        struct task *t = task_at(w, i);
+        const struct task *t = task_at(w, i);
         best[i] = may_split(w, t) ? best_of(w, t) : orch_tree_no_split();
-        if (best[i].feature >= 0)
-            middle[i] = partition(w, t, &best[i]);
     }
+    divide_rows(w, best, middle);
     for (guint i = 0; i < tasks; i++) {
         struct task *t = task_at(w, i);
         if (best[i].feature >= 0)
