@@ -17,9 +17,15 @@ static const char *const BESIDE[] = {"gpus",        "workers",      "servers", "
                                      "batch_total", "images",       "epochs",  "epoch",   "step",
                                      "platform",    "connectivity", NULL};
 
+/* A column that is a part of the setting. */
+struct part {
+    const struct orch_feature_name *feature;
+    int column;
+};
+
 struct columns {
     int batch, gpus;
-    GArray *setting; /* int */
+    GArray *setting; /* struct part, in the order of features */
 };
 
 static const struct orch_feature_name *feature_of(const char *column)
@@ -28,13 +34,19 @@ static const struct orch_feature_name *feature_of(const char *column)
     return own ? own : orch_feature_name_of_other(column);
 }
 
+static int compare_parts(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    return x->feature != y->feature ? (x->feature > y->feature ? 1 : -1) : x->column - y->column;
+}
+
 /* False without columns of batches and of numbers of GPUs, or where the batch of all GPUs is given
- * by its name. */
-static bool find_columns(const struct orch_csv *csv, struct columns *out)
+ * by its name, or where one of them is the target. */
+static bool find_columns(const struct orch_csv *csv, const char *target, struct columns *out)
 {
     bool has_total = false;
     out->batch = out->gpus = -1;
-    out->setting = g_array_new(FALSE, FALSE, sizeof(int));
+    out->setting = g_array_new(FALSE, FALSE, sizeof(struct part));
     for (int c = 0; c < orch_csv_columns(csv); c++) {
         const struct orch_feature_name *f = feature_of(orch_csv_name(csv, c));
         if (!f)
@@ -44,10 +56,14 @@ static bool find_columns(const struct orch_csv *csv, struct columns *out)
         else if (strcmp(f->name, "gpus") == 0 || (strcmp(f->name, "workers") == 0 && out->gpus < 0))
             out->gpus = c;
         has_total |= strcmp(f->name, "batch_total") == 0;
+        const struct part part = {f, c};
         if (!g_strv_contains(BESIDE, f->name))
-            g_array_append_val(out->setting, c);
+            g_array_append_val(out->setting, part);
     }
-    return out->batch >= 0 && out->gpus >= 0 && !has_total;
+    g_array_sort(out->setting, compare_parts);
+    return out->batch >= 0 && out->gpus >= 0 && !has_total &&
+           strcmp(orch_csv_name(csv, out->batch), target) != 0 &&
+           strcmp(orch_csv_name(csv, out->gpus), target) != 0;
 }
 
 static bool numbers_at(const struct orch_csv *csv, const struct columns *c, size_t row,
@@ -63,12 +79,10 @@ static bool numbers_at(const struct orch_csv *csv, const struct columns *c, size
 static char *setting_of(const struct orch_csv *csv, const struct columns *c, size_t row)
 {
     GString *out = g_string_new(NULL);
-    for (const struct orch_feature_name *f = orch_feature_names(); f->name; f++) {
-        for (guint i = 0; i < c->setting->len; i++) {
-            int column = g_array_index(c->setting, int, i);
-            if (feature_of(orch_csv_name(csv, column)) == f)
-                g_string_append_printf(out, "%s=%s\x1f", f->name, orch_csv_text(csv, row, column));
-        }
+    for (guint i = 0; i < c->setting->len; i++) {
+        const struct part *part = &g_array_index(c->setting, struct part, i);
+        g_string_append_printf(out, "%s=%s\x1f", part->feature->name,
+                               orch_csv_text(csv, row, part->column));
     }
     return g_string_free(out, FALSE);
 }
@@ -150,7 +164,7 @@ static char *sentence(const char *column, const struct votes *votes)
                            column, votes->grow, votes->others);
 }
 
-char *orch_batch_reading_apply(struct orch_csv *csv, struct orch_csv *other)
+char *orch_batch_reading_apply(struct orch_csv *csv, struct orch_csv *other, const char *target)
 {
     struct orch_csv *tables[] = {csv, other};
     struct columns columns[2];
@@ -160,7 +174,7 @@ char *orch_batch_reading_apply(struct orch_csv *csv, struct orch_csv *other)
     int count = other ? 2 : 1;
     bool has = true;
     for (int k = 0; k < count; k++)
-        has &= find_columns(tables[k], &columns[k]);
+        has &= find_columns(tables[k], target, &columns[k]);
     for (int k = 0; has && k < 2 * count; k++) /* all are seen before the first is asked */
         visit(tables[k % count], &columns[k % count], &cells, k < count ? NULL : &votes);
     bool grows = votes.grow >= ROWS_LEAST && votes.others <= OTHERS_SHARE * votes.grow &&

@@ -10,8 +10,9 @@
 /**
  * Divides the batch by the number of GPUs in both tables where it is that of all GPUs, and returns
  * a sentence that says so and by what rows; NULL if it is the batch of one GPU, or if too little
- * tells. `other`: a table of the same origin (training and test rows), or NULL. The caller frees.
+ * tells, or if one of the two is the `target`. `other`: a table of the same origin (training and
+ * test rows), or NULL. The caller frees.
  */
-char *orch_batch_reading_apply(struct orch_csv *csv, struct orch_csv *other);
+char *orch_batch_reading_apply(struct orch_csv *csv, struct orch_csv *other, const char *target);
 
 #endif

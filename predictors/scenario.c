@@ -187,7 +187,8 @@ static void list_families(struct orch_learned *l, const struct orch_rows *rows)
 {
     int column = orch_matrix_find(rows->matrix, ORCH_FAMILY_COLUMN);
     const struct orch_scenario *nets = l->count > 1 ? l->scenarios[l->count - 1] : NULL;
-    if (column < 0 || !nets || nets->has_one_group || !orch_feature_is_net(nets->column))
+    if (column < 0 || !nets || nets->has_one_group || !orch_feature_is_net(nets->column) ||
+        l->count >= ORCH_SCENARIOS_MAX)
         return;
     g_autofree char **levels = orch_levels_of(rows->matrix, column);
     struct orch_scenario *q = orch_scenario_new(ORCH_FAMILY_COLUMN);

@@ -5,9 +5,10 @@
 
 #include <math.h>
 
-#define LOG_VALUES 50.0 /* values above 0 that span more are fitted by logarithms */
-#define FAR 0.2         /* no data: no point within this share of both ranges */
-#define VAGUE 0.5       /* no data: deviation above this share of that of the values */
+#define LOG_VALUES 50.0  /* values above 0 that span more are fitted by logarithms */
+#define LEAST_RANGE 1e-9 /* relative: less is rounding */
+#define FAR 0.2          /* no data: no point within this share of both ranges */
+#define VAGUE 0.5        /* no data: deviation above this share of that of the values */
 
 /* Values with mean 0 and variance 1, as the process takes them. */
 struct scaled {
@@ -29,7 +30,8 @@ static struct scaled scale_values(const double *raw, size_t n)
         s.mean += (s.values[i] = s.is_log ? log(raw[i]) : raw[i]) / (double)n;
     for (size_t i = 0; i < n; i++)
         sum += (s.values[i] - s.mean) * (s.values[i] - s.mean);
-    s.deviation = low < high ? sqrt(sum / (double)n) : 0;
+    s.deviation =
+        high - low > LEAST_RANGE * fmax(fabs(low), fabs(high)) ? sqrt(sum / (double)n) : 0;
     for (size_t i = 0; i < n && s.deviation > 0; i++)
         s.values[i] = (s.values[i] - s.mean) / s.deviation;
     return s;

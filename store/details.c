@@ -142,7 +142,10 @@ static void *read_note(struct orch_store *store, sqlite3_stmt *s)
 GPtrArray *orch_store_notes(struct orch_store *store, const char *run_key, GError **error)
 {
     sqlite3_stmt *s = orch_store_statement(
-        store, "SELECT kind, text, public FROM note WHERE target = ? ORDER BY made, key", error);
+        store,
+        "SELECT kind, text, public FROM note WHERE target = ? ORDER BY " STORE_NOTE_TIME(
+            "note") ", key",
+        error);
     if (!s)
         return NULL;
     orch_store_bind(s, "t", run_key);

@@ -351,8 +351,8 @@ bool orch_store_note_kind_hides(const char *kind);
  * years: a note dated more than a day after this machine's present counts as older than all others
  * until then. */
 #define STORE_NOTE_TIME(n)                                                                         \
-    "iif(" n ".made > (unixepoch('now') + " G_STRINGIFY(STORE_AHEAD_S) ") * 1000000000, 0, " n     \
-                                                                       ".made)"
+    "iif(" n ".made > (CAST((julianday('now') - 2440587.5) * 86400 AS INTEGER) + " G_STRINGIFY(    \
+        STORE_AHEAD_S) ") * 1000000000, 0, " n ".made)"
 /** SQL: whether the note `a` comes after the note `b`. */
 #define STORE_NOTE_IS_LATER(a, b)                                                                  \
     "(" STORE_NOTE_TIME(a) ", " a ".key) > (" STORE_NOTE_TIME(b) ", " b ".key)"

@@ -100,12 +100,14 @@ static bool stays_pruned(const struct orch_plan *plan, const struct orch_plan_it
            g_strcmp0(item->goes_on_from, key) != 0;
 }
 
-/* Whether a trial that went on has failed since by itself. */
+/* Whether a trial that went on has failed since by itself; one that had no more time would not have
+ * it the next time, either. */
 static bool has_failed_since(const struct earlier *earlier)
 {
-    const struct orch_verdict_facts *facts =
-        orch_verdict_facts(orch_verdict_parse(earlier->same->state));
-    return earlier->same != earlier->pruned && facts->fault && !facts->retried;
+    const enum orch_verdict verdict = orch_verdict_parse(earlier->same->state);
+    const struct orch_verdict_facts *facts = orch_verdict_facts(verdict);
+    return earlier->same != earlier->pruned && facts->fault &&
+           (!facts->retried || verdict == ORCH_VERDICT_TIMEOUT);
 }
 
 void orch_plan_set_to_run(struct orch_plan *plan, struct orch_plan_item *item,

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#define LEAST_RANGE 1e-9 /* relative: less is rounding */
+
 struct grid {
     const double *values;
     unsigned columns, rows;
@@ -126,7 +128,7 @@ GArray *orch_isoline_heights(const double *grid, unsigned columns, unsigned rows
             low = fmin(low, grid[k]);
             high = fmax(high, grid[k]);
         }
-    if (!(low < high) || !isfinite(high - low))
+    if (!(high - low > LEAST_RANGE * fmax(fabs(low), fabs(high))) || !isfinite(high - low))
         return heights;
     const double step = round_up((high - low) / most);
     for (double k = floor(low / step) + 1; k * step < high; k++) {

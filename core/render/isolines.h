@@ -17,7 +17,7 @@ struct orch_isopoint {
 GPtrArray *orch_isolines(const double *grid, unsigned columns, unsigned rows, double height);
 
 /** Returns at most `most` round heights inside the range of a grid, ascending (double); none when
- * it has no range. The caller unrefs. */
+ * it has no range beyond rounding. The caller unrefs. */
 GArray *orch_isoline_heights(const double *grid, unsigned columns, unsigned rows, unsigned most);
 
 #endif

@@ -139,7 +139,7 @@ static bool add_dataset(struct orch_store *store, const char *name, const char *
     struct orch_csv *csv = orch_rows_of_dataset(store, name, target, error);
     if (!csv)
         return false;
-    g_autofree char *reading = orch_batch_reading_apply(csv, NULL);
+    g_autofree char *reading = orch_batch_reading_apply(csv, NULL, target);
     if (reading)
         g_ptr_array_add(j->readings, g_strdup_printf("data set '%s': %s", name, reading));
     for (size_t row = 0; row < orch_csv_rows(csv); row++)

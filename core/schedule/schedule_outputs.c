@@ -140,9 +140,9 @@ static void tell_carried(struct run *run, const struct host *host, const char *n
     run->has_named_carried = true;
     orch_schedule_emit(
         run,
-        "run %.8s read '%s', which another trial of this sweep had written, and wrote "
-        "it again: its results depend on that trial where it goes on from there, as "
-        "from a checkpoint\n  hint: use {trial_dir} or a parameter in its name",
+        "run %.8s opened '%s', which another trial of this sweep had written, to read and write "
+        "it: its results depend on that trial where it goes on from there, as from a "
+        "checkpoint\n  hint: use {trial_dir} or a parameter in its name",
         host->running.key, name);
 }
 

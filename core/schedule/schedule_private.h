@@ -271,6 +271,8 @@ void orch_schedule_judge_inputs(struct run *run, struct host *host);
 
 /** Starts as many of the next trials as fit. */
 bool orch_schedule_start(struct run *run, GError **error);
+/** Ends a trial that need not run: its plan says that it is pruned or skipped. */
+void orch_schedule_end_unrun(struct run *run, struct job *job);
 /** Records the trials of exited hosts. */
 bool orch_schedule_collect(struct run *run, GError **error);
 

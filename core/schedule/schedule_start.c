@@ -173,8 +173,7 @@ static bool prepare(struct run *run, struct job *job, const unsigned *chosen,
     return true;
 }
 
-/* Ends a trial that need not run: its search's rule has stopped it before. */
-static void end_unrun(struct run *run, struct job *job)
+void orch_schedule_end_unrun(struct run *run, struct job *job)
 {
     bool is_pruned = run->plan->items[job->index].state == ORCH_PLAN_PRUNED;
     job->is_elsewhere = is_pruned;
@@ -194,7 +193,7 @@ static bool look_if_pruned(struct run *run, struct job *job, GError **error)
     if (!orch_plan_settle(run->plan, job->index, error))
         return false;
     if (item->state == ORCH_PLAN_PRUNED)
-        end_unrun(run, job);
+        orch_schedule_end_unrun(run, job);
     return true;
 }
 
@@ -314,7 +313,7 @@ static bool settle(struct run *run, struct job *job, GError **error)
         g_autofree char *key = g_strdup(item->run_key);
         reuse(run, job, key);
     } else if (item->state == ORCH_PLAN_SKIPPED || item->state == ORCH_PLAN_PRUNED) {
-        end_unrun(run, job);
+        orch_schedule_end_unrun(run, job);
     }
     return true;
 }

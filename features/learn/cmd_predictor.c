@@ -80,7 +80,7 @@ static void rows_of_tables(const struct orch_evaluation_request *r, struct orch_
                            struct orch_csv *test, struct orch_evaluation *out, GError **error)
 {
     struct orch_rows_options options = {.target = r->target, .drop = r->drop, .group = r->group};
-    char *reading = orch_batch_reading_apply(train, test);
+    char *reading = orch_batch_reading_apply(train, test, r->target);
     out->train = orch_rows_of_table(train, &options, error);
     options.like = out->train ? out->train->matrix : NULL;
     out->test = out->train ? orch_rows_of_table(test, &options, error) : NULL;

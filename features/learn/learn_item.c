@@ -237,7 +237,7 @@ static void judge(struct orch_csv *csv, const struct orch_report_item *item,
 {
     g_autoptr(GError) error = NULL;
     bool is_dataset = json_object_get(item->spec, "dataset");
-    char *reading = is_dataset ? orch_batch_reading_apply(csv, NULL) : NULL;
+    char *reading = is_dataset ? orch_batch_reading_apply(csv, NULL, out->target) : NULL;
     if (reading)
         g_ptr_array_add(out->source.notes, reading);
     g_auto(GStrv) drop = orch_learn_texts(item->spec, "drop");

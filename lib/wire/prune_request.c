@@ -22,7 +22,8 @@ char *orch_prune_request_read(const char *trial_dir)
     size_t length;
     if (access(path, F_OK) != 0)
         return NULL;
-    return orch_file_read(path, WHY_BYTES, &why, &length, NULL) && g_utf8_validate(why, -1, NULL)
-               ? why
-               : g_strdup("its search's rule");
+    if (orch_file_read(path, WHY_BYTES, &why, &length, NULL) && g_utf8_validate(why, -1, NULL))
+        return why;
+    g_free(why);
+    return g_strdup("its search's rule");
 }

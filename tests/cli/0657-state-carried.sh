@@ -15,12 +15,12 @@ echo runs >.gitignore
 git add -A
 git commit -qm one
 ok orch try -x k=1,2,3 -- python3 t.py '{k}' runs
-says "read 'runs/last.txt', which another trial of this sweep had written, and wrote it again"
+says "opened 'runs/last.txt', which another trial of this sweep had written, to read and write it"
 same "$(grep -c 'had written' <<<"$err")" 1
 says "was written by more than one trial of this sweep"
 says_not '--frozen'
 ok orch try --force --frozen -x k=1,2,3 -- python3 t.py '{k}' runs
-says "read 'runs/last.txt', which another trial of this sweep had written"
+says "opened 'runs/last.txt', which another trial of this sweep had written"
 # a file of each trial, a log that is only appended to, and a copy of each trial are nobody's state
 ok orch try -x k=4,5,6 -- python3 t.py '{k}' 'runs/{k}'
 says_not 'had written'
@@ -34,5 +34,5 @@ git commit -qm two
 ok orch try --frozen -x k=1,2,3 -- python3 t.py '{k}' out
 says_not 'had written'
 ok orch try --force -x k=1,2,3 -- python3 t.py '{k}' out
-says "read 'out/last.txt', which another trial"
+says "opened 'out/last.txt', which another trial"
 says 'or give each trial a folder of its own with --frozen'

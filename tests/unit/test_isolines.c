@@ -110,6 +110,10 @@ static void heights_are_round_and_inside(void **state)
     for (guint i = 0; i < heights->len; i++)
         assert_true(fabs(g_array_index(heights, double, i) - (0.65 + 0.05 * i)) < 1e-9);
     g_array_unref(heights);
+    const double close[4] = {0.1, 0.10000000000000002, 0.1, 0.1};
+    heights = orch_isoline_heights(close, 2, 2, 10); /* would be 2^53 steps from 0 */
+    assert_int_equal(heights->len, 0);
+    g_array_unref(heights);
     for (int k = 0; k < 4; k++)
         grid[k] = 3;
     heights = orch_isoline_heights(grid, 2, 2, 10);

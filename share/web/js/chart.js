@@ -110,7 +110,7 @@ export class Chart {
   drawLegend(series) {
     this.now = series.map(() => el('span', {class: 'now'}));
     const named = series.filter((s) => !s.faint && !s.edge);
-    const isSaid = named.length === 1 && !named[0].href && this.o.y?.startsWith(named[0].name); // the axis has just said it
+    const isSaid = named.length === 1 && !named[0].href && (this.o.y === named[0].name || this.o.y?.startsWith(`${named[0].name} `)); // the axis has just said it
     put(this.legend, named.length > 40 ? el('li', {class: 'dim'}, `${named.length} series`) : series.map((s, i) =>
       s.faint || s.edge ? null : isSaid ? el('li', {}, this.now[i]) : el('li', {}, swatch(s.style, this.o.points || (s.marks && !s.line) ? 'mark' : 'line'), s.href ? el('a', {href: s.href}, s.name) : s.name, this.now[i])));
   }

@@ -60,7 +60,8 @@ export async function show(root) {
   draw(null);
   let timer = null, has_left = false;
   const ask = () => get('group', {}, {wait: 90000}) // a remote may be slow
-    .then(async (of) => { ({shares} = await get('coverage')); put(place, standing(of)); draw(of.behind_by); }, (error) => put(place, errorBox(error)))
+    .then(async (of) => { put(place, standing(of)); ({shares} = await get('coverage')); draw(of.behind_by); })
+    .catch((error) => put(place, errorBox(error)))
     .finally(() => { if (!has_left) later(); });
   const later = () => { timer = setTimeout(() => document.hidden ? later() : ask(), AGAIN_MS); };
   ask();

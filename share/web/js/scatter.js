@@ -24,7 +24,7 @@ function classOf(state, i, third, isMarked, text) {
  * `words` for what is drawn. */
 export function scatterOf(root, o) {
   const x = axisOf(o.x, o.rows.map((r) => r[0]), o.logX), y = axisOf(o.up, o.rows.map((r) => r[1]), o.logY), third = axisOf(o.by, o.rows.map((r) => r[2]));
-  const isLog = {x: x.isLog, y: y.isLog}, found = new Map();
+  const isLog = {x: (o.logX ?? x.isLog) && !x.words, y: (o.logY ?? y.isLog) && !y.words}, found = new Map();
   let missing = 0;
   o.rows.forEach((row, i) => {
     if (x.at[i] === null || y.at[i] === null || (isLog.x && x.at[i] <= 0) || (isLog.y && y.at[i] <= 0)) { missing++; return; }
