@@ -12,6 +12,9 @@
 
 #include <string.h>
 
+/* So many of the other names are enough to tell runs apart, and more than a table shows. */
+#define OTHERS_MAX 20
+
 /* What is known of a run. */
 struct facts {
     const struct orch_run *run;
@@ -101,7 +104,7 @@ static char *setting_text(const struct facts *facts, const GPtrArray *names)
     return all ? orch_json_canonical(all) : g_strdup(run->key);
 }
 
-/* Appends the parameters of either object in which the two differ. */
+/* Appends the parameters of the first object in which the two differ, up to OTHERS_MAX. */
 static void add_differing(const json_t *a, const json_t *b, GPtrArray *names)
 {
     const char *name;
@@ -109,6 +112,8 @@ static void add_differing(const json_t *a, const json_t *b, GPtrArray *names)
     json_object_foreach((json_t *)(uintptr_t)a, name, value)
     {
         json_t *other = json_object_get(b, name);
+        if (names->len >= OTHERS_MAX)
+            return;
         if (!(other && json_equal(value, other)) && !orch_is_seed_name(name) &&
             !has_name(names, name))
             g_ptr_array_add(names, g_strdup(name));
