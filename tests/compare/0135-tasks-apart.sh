@@ -29,7 +29,7 @@ import json, sys
 series = {s["name"]: [p["y"] for p in s["points"]] for s in json.load(sys.stdin)["series"]}
 assert len(series) == 3, series
 for name, want in (("first dataset=-", [0.6, 0.7]), ("second dataset=-", [0.2, 0.3]), ("first dataset=cifar", [0.65, 0.75])):
-    got = [v for s, v in series.items() if s.startswith(name)]
+    got = [v for s, v in series.items() if set(name.split()) <= set(s.split())]
     assert len(got) == 1 and all(abs(a - b) < 1e-9 for a, b in zip(got[0], want)), (name, series)' ||
     _fail 'series are not apart'
 # with --by: what the user names stays, the task is added
