@@ -2,9 +2,9 @@
 /* `orch cancel`: ends trials that run on this machine or were submitted to an executor. */
 #include "core/cli/cli.h"
 #include "core/plan/executor.h"
-#include "core/record/cancel_request.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "lib/wire/trial_request.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -80,7 +80,7 @@ static bool cancel(struct orch_store *store, const struct wanted *wanted, unsign
     bool ok = !wanted->executor || wanted->executor->cancel(store, wanted->away, out_away, error);
     for (guint i = 0; ok && i < wanted->here->len; i++) {
         const struct orch_active_row *row = wanted->here->pdata[i];
-        ok = orch_cancel_request_write(row->trial_dir, who, error);
+        ok = orch_trial_request_write(row->trial_dir, ORCH_REQUEST_CANCEL, who, error);
     }
     return ok;
 }

@@ -22,7 +22,7 @@
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/wire/prune_request.h"
+#include "lib/wire/trial_request.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -267,10 +267,11 @@ static void look_at_memory(struct supervisor *s)
 /* A trial without a runner is told by its folder that it is to end. */
 static void look_for_request(struct supervisor *s)
 {
-    g_autofree char *why = orch_prune_request_read(s->setup.trial_dir);
+    g_autofree char *why = orch_trial_request_read(s->setup.trial_dir, ORCH_REQUEST_PRUNE);
     s->ask_ns = why ? INT64_MAX : orch_mono_ns() + ORCH_PRUNE_REQUEST_S * SECOND_NS;
     if (why)
-        orch_stopping_begin(&s->stopping, ORCH_VERDICT_PRUNED, STOP_REQUESTED, "%s", why);
+        orch_stopping_begin(&s->stopping, ORCH_VERDICT_PRUNED, STOP_REQUESTED, "%s",
+                            *why ? why : "its search's rule");
 }
 
 static void settle(struct supervisor *s)

@@ -214,7 +214,7 @@ void orch_schedule_reap(struct run *run);
 
 /** Kills hosts that did not end their trials within the time limit. */
 void orch_schedule_watch_time(struct run *run);
-/** Ends trials whose folder says that they are to be cancelled (core/record/cancel_request.h). */
+/** Ends trials whose folder says that they are to be cancelled (lib/wire/trial_request.h). */
 void orch_schedule_watch_requests(struct run *run);
 
 /* ---- schedule_values.c ------------------------------------------------------------------------

@@ -7,9 +7,9 @@
  * time for all of it, the runner kills the host's process group and any processes that the trial
  * left, and records the run as timeout from its journal.
  */
-#include "core/record/cancel_request.h"
 #include "core/record/trial_processes.h"
 #include "core/schedule/schedule_private.h"
+#include "lib/wire/trial_request.h"
 
 #include <signal.h>
 
@@ -39,9 +39,12 @@ void orch_schedule_watch_requests(struct run *run)
 {
     for (guint i = 0; i < run->hosts->len; i++) {
         struct host *host = run->hosts->pdata[i];
-        g_autofree char *why =
-            host->cancelled ? NULL : orch_cancel_request_read(host->running.trial_dir);
-        if (why)
-            orch_schedule_cancel_host(host, SIGINT, why);
+        g_autofree char *who =
+            host->cancelled ? NULL
+                            : orch_trial_request_read(host->running.trial_dir, ORCH_REQUEST_CANCEL);
+        if (!who)
+            continue;
+        g_autofree char *why = g_strdup_printf("'orch cancel'%s%s", *who ? " by " : "", who);
+        orch_schedule_cancel_host(host, SIGINT, why);
     }
 }

@@ -10,7 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/wire/prune_request.h"
+#include "lib/wire/trial_request.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/wire/journal.h"
-#include "lib/wire/prune_request.h"
+#include "lib/wire/trial_request.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -106,7 +106,7 @@ static void read_values(struct trial *trial, const char *metric)
         read_journal(trial, path, metric);
     }
     read_journal(trial, last, metric);
-    g_autofree char *why = orch_prune_request_read(trial->running.trial_dir);
+    g_autofree char *why = orch_trial_request_read(trial->running.trial_dir, ORCH_REQUEST_PRUNE);
     trial->is_over = trial->is_over || why;
 }
 
@@ -173,7 +173,7 @@ static char *judge(const struct orch_plan *plan, const struct orch_chooser *choo
         last = MAX(last, g_array_index(trial->points, struct point, i).step);
     if (trial->is_over ||
         (last != trial->judged && !write_judged(trial->running.trial_dir, last, error)) || !why ||
-        !orch_prune_request_write(trial->running.trial_dir, why, error))
+        !orch_trial_request_write(trial->running.trial_dir, ORCH_REQUEST_PRUNE, why, error))
         return NULL;
     g_autofree char *label = orch_cell_label(trial->running.item->cell);
     return g_strdup_printf("%s: %s", label, why);

@@ -2,7 +2,7 @@
 /* Rules that stop trials early, for trials of searches that run on a cluster. Nothing runs between
  * two commands, so each command judges the values that came since the last one, as the rule would
  * have judged them one after the other. What it decides is a file in the trial's folder, which its
- * host looks for (lib/wire/prune_request.h). */
+ * host looks for (lib/wire/trial_request.h). */
 #ifndef ORCH_FEATURES_SLURM_SLURM_STOP_H
 #define ORCH_FEATURES_SLURM_SLURM_STOP_H
 

@@ -1,39 +1,14 @@
 # Values that a plugin rejects are named and left out; another error of the plugin ends the search.
 . "$(dirname "$0")/../cli/lib.sh"
-mkdir picky
-cat >picky/picky.c <<'C'
-#include <orch/plugin.h>
-#include <stdlib.h>
-struct params { double width; };
-static const struct orch_param PARAMS[] = {
-    ORCH_PARAM(struct params, width, ORCH_REAL, .def = "10", .min = "0", .max = "1000"),
-};
-static const struct orch_metric METRICS[] = {{.name = "loss", .better = ORCH_BETTER_MIN}};
-static int check(const void *pointer, const struct orch_host *host)
-{
-    double width = ((const struct params *)pointer)->width;
+. "$(dirname "$0")/picky.sh"
+picky <<'C'
     if (width > 500)
         abort();
     if (width <= 40)
         return ORCH_OK;
     host->fail(host, "it is too wide");
     return ORCH_FAILED;
-}
-static int run(void *state, const void *pointer, const struct orch_host *host)
-{
-    (void)state;
-    host->metric(host, "loss", 1, ((const struct params *)pointer)->width);
-    return ORCH_OK;
-}
-static const struct orch_plugin PLUGIN = {
-    ORCH_PLUGIN_HEAD, .name = "picky", .version = "1.0.0", .summary = "rejects what is wide", .licence = "MIT",
-    .params_bytes = sizeof(struct params), ORCH_TABLE(params, PARAMS), ORCH_TABLE(metrics, METRICS),
-    .check = check, .run = run,
-};
-ORCH_PLUGIN_EXPORT(PLUGIN)
 C
-cc -std=c11 -shared -fPIC -I"$SOURCE/include" -o picky/picky.so picky/picky.c || _fail 'cc'
-trust picky/picky.so
 recipe() { # recipe RANGE TRIALS
     cat >s.recipe <<R
 format: 1
