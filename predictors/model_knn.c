@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* k nearest neighbours: the mean of the nearest rows, weighted by closeness. Serves as the baseline
  * for the other models. */
+#include "predictors/dense.h"
 #include "predictors/model.h"
+#include "predictors/near_tiles.h"
 #include "predictors/near_tree.h"
 
 #include <math.h>
 #include <string.h>
 
 #define NEIGHBOURS_MAX 64
-#define TREE_ROWS 4 /* minimum rows per prediction call for which building a tree pays off */
+#define MANY 4       /* predictions per call for which arranging the rows pays off */
+#define TILED 250000 /* numbers up to which comparing with every row is faster than a tree */
 
 struct knn {
     size_t rows;
     int cols, neighbours;
     double *values; /* row-major */
     double *y;
-    struct orch_near_tree *tree; /* built at the first use */
-    gsize made;                  /* for g_once_init_enter; 0: not built */
+    struct orch_near_tiles *tiles; /* of few rows, or else */
+    struct orch_near_tree *tree;   /* built at the first use */
+    gsize made;                    /* for g_once_init_enter; 0: not built */
 };
 
 static void knn_release(void *fitted)
@@ -24,6 +28,7 @@ static void knn_release(void *fitted)
     struct knn *k = fitted;
     g_free(k->values);
     g_free(k->y);
+    orch_near_tiles_free(k->tiles);
     orch_near_tree_free(k->tree);
     g_free(k);
 }
@@ -47,22 +52,20 @@ static void *knn_fit(const double *values, size_t rows, int cols, const double *
     return k;
 }
 
-static const struct orch_near_tree *tree_of(struct knn *k)
+static void arrange(struct knn *k)
 {
-    if (g_once_init_enter(&k->made)) {
+    if (!g_once_init_enter(&k->made))
+        return;
+    if (k->rows * (size_t)k->cols <= TILED)
+        k->tiles = orch_near_tiles_new(k->values, k->rows, k->cols);
+    else
         k->tree = orch_near_tree_new(k->values, k->rows, k->cols);
-        g_once_init_leave(&k->made, 1);
-    }
-    return k->tree;
+    g_once_init_leave(&k->made, 1);
 }
 
-/* `tree` may be NULL: then compares with every row. */
-static double answer(const struct knn *k, const struct orch_near_tree *tree, const double *row)
+static double mean_of(const struct knn *k, const struct orch_neighbour *near, int count)
 {
-    struct orch_neighbour near[NEIGHBOURS_MAX];
     double sum = 0, weights = 0;
-    int count = tree ? orch_near_tree_find(tree, row, k->neighbours, near)
-                     : orch_neighbour_find(k->values, k->rows, k->cols, row, k->neighbours, near);
     for (int i = 0; i < count; i++) {
         double weight = 1 / (sqrt(near[i].square) + 1e-6);
         sum += weight * k->y[near[i].row];
@@ -71,17 +74,40 @@ static double answer(const struct knn *k, const struct orch_near_tree *tree, con
     return sum / weights;
 }
 
+/* Predicts `count` rows, at most ORCH_ABREAST. `points` is row-major. */
+static void answer(const struct knn *k, bool arranged, const double *points, size_t count,
+                   double *out)
+{
+    struct orch_neighbour near[ORCH_ABREAST * NEIGHBOURS_MAX];
+    if (arranged && k->tiles) {
+        int found = orch_near_tiles_find(k->tiles, points, count, k->neighbours, near);
+        for (size_t p = 0; p < count; p++)
+            out[p] = mean_of(k, near + p * (size_t)found, found);
+        return;
+    }
+    for (size_t p = 0; p < count; p++) {
+        const double *point = points + p * (size_t)k->cols;
+        int found =
+            arranged ? orch_near_tree_find(k->tree, point, k->neighbours, near)
+                     : orch_neighbour_find(k->values, k->rows, k->cols, point, k->neighbours, near);
+        out[p] = mean_of(k, near, found);
+    }
+}
+
 static void knn_predict(const void *fitted, const double *values, size_t rows, double *out)
 {
     const struct knn *k = fitted;
-    const struct orch_near_tree *tree =
-        rows >= TREE_ROWS ? tree_of((struct knn *)(uintptr_t)k) : NULL;
+    size_t cols = (size_t)k->cols;
+    if (rows >= MANY)
+        arrange((struct knn *)(uintptr_t)k);
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < rows; i++) {
-        g_autofree double *row = g_new(double, MAX(k->cols, 1));
-        for (int c = 0; c < k->cols; c++)
-            row[c] = values[(size_t)c * rows + i];
-        out[i] = answer(k, tree, row);
+    for (size_t first = 0; first < rows; first += ORCH_ABREAST) {
+        size_t count = MIN(ORCH_ABREAST, rows - first);
+        g_autofree double *points = g_new(double, ORCH_ABREAST *cols + 1);
+        for (size_t c = 0; c < cols; c++)
+            for (size_t p = 0; p < count; p++)
+                points[p * cols + c] = values[c * rows + first + p];
+        answer(k, rows >= MANY, points, count, out + first);
     }
 }
 

@@ -257,36 +257,6 @@ void orch_near_tree_free(struct orch_near_tree *t)
 /* ---- searching ---------------------------------------------------------------------------------
  */
 
-/* The nearest rows found so far. */
-struct found {
-    struct orch_neighbour *near;
-    int count, wanted;
-    double limit; /* rows with a larger squared distance are not needed */
-};
-
-static void add_found(struct found *f, struct orch_neighbour next)
-{
-    int at = f->count < f->wanted ? f->count++ : f->wanted - 1;
-    for (; at > 0; at--) {
-        const struct orch_neighbour *before = &f->near[at - 1];
-        if (before->square < next.square ||
-            (!(before->square > next.square) && before->row < next.row))
-            break;
-        f->near[at] = *before;
-    }
-    f->near[at] = next;
-    if (f->count == f->wanted)
-        f->limit = f->near[f->count - 1].square;
-}
-
-static bool is_nearer(const struct found *f, struct orch_neighbour next)
-{
-    if (f->count < f->wanted)
-        return next.row != UINT32_MAX;
-    const struct orch_neighbour *last = &f->near[f->count - 1];
-    return next.square < last->square || (!(next.square > last->square) && next.row < last->row);
-}
-
 ORCH_WIDE static void look_at_leaf(const double *lanes, size_t cols, const double *point,
                                    double limit, double *out)
 {
@@ -330,17 +300,16 @@ ORCH_WIDE static double square_to_leaf(const double *places, const struct place 
 }
 
 static void try_leaf(const struct orch_near_tree *t, uint32_t leaf, const double *point,
-                     const struct place *p, struct found *f)
+                     const struct place *p, struct orch_near_list *f)
 {
     double squares[LEAF];
     if (square_to_leaf(t->places + (size_t)leaf * DIMS * LEAF, p) > f->limit)
         return;
     look_at_leaf(t->lanes + (size_t)leaf * t->cols * LEAF, t->cols, point, f->limit, squares);
     for (guint k = 0; k < LEAF; k++) {
-        struct orch_neighbour next = {squares[k],
-                                      g_array_index(t->rows, uint32_t, leaf * LEAF + k)};
-        if (is_nearer(f, next))
-            add_found(f, next);
+        uint32_t row = g_array_index(t->rows, uint32_t, leaf * LEAF + k);
+        if (row != UINT32_MAX)
+            orch_near_list_add(f, (struct orch_neighbour){squares[k], row});
     }
 }
 
@@ -373,7 +342,7 @@ struct waiting {
 int orch_near_tree_find(const struct orch_near_tree *t, const double *point, int wanted,
                         struct orch_neighbour *out)
 {
-    struct found f = {out, 0, wanted, (double)INFINITY};
+    struct orch_near_list f = {out, 0, wanted, (double)INFINITY};
     struct waiting stack[DEPTH_MAX + 2];
     int count = 0;
     struct place p;
@@ -394,22 +363,6 @@ int orch_near_tree_find(const struct orch_near_tree *t, const double *point, int
         struct waiting b = {n->right, square_to(t, n->right, p.at, p.safe)};
         stack[count++] = a.square > b.square ? a : b; /* the nearer one is visited first */
         stack[count++] = a.square > b.square ? b : a;
-    }
-    return f.count;
-}
-
-int orch_neighbour_find(const double *values, size_t rows, int cols, const double *point,
-                        int wanted, struct orch_neighbour *out)
-{
-    struct found f = {out, 0, wanted, (double)INFINITY};
-    for (uint32_t i = 0; i < rows; i++) {
-        struct orch_neighbour next = {0, i};
-        for (int c = 0; c < cols; c++) {
-            double off = point[c] - values[(size_t)i * (size_t)cols + (size_t)c];
-            next.square += off * off;
-        }
-        if (is_nearer(&f, next))
-            add_found(&f, next);
     }
     return f.count;
 }

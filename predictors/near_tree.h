@@ -4,8 +4,9 @@
 #ifndef ORCH_PREDICTORS_NEAR_TREE_H
 #define ORCH_PREDICTORS_NEAR_TREE_H
 
+#include "predictors/near_list.h"
+
 #include <stddef.h>
-#include <stdint.h>
 
 struct orch_near_tree;
 
@@ -13,16 +14,9 @@ struct orch_near_tree;
 struct orch_near_tree *orch_near_tree_new(const double *values, size_t rows, int cols);
 void orch_near_tree_free(struct orch_near_tree *tree);
 
-struct orch_neighbour {
-    double square; /* squared distance, summed column by column */
-    uint32_t row;
-};
 /** Finds the `wanted` rows nearest to `point`, nearest first; of equally near rows, the earlier one
  * is first. Returns their number. */
 int orch_near_tree_find(const struct orch_near_tree *tree, const double *point, int wanted,
                         struct orch_neighbour *out);
-/** The same by comparing with each of `rows` rows, for few points. */
-int orch_neighbour_find(const double *values, size_t rows, int cols, const double *point,
-                        int wanted, struct orch_neighbour *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is near to what was learned from, and what is beyond it. */
 #include "lib/base/random.h"
+#include "predictors/near_tiles.h"
 #include "predictors/near_tree.h"
 #include "predictors/nearness.h"
 
@@ -129,8 +130,17 @@ static void find_slowly(const double *rows, const double *point, struct orch_nei
     qsort(out, ROWS, sizeof *out, compare_near);
 }
 
-/* The tree finds what comparing with each row finds, the same distances and the earlier of equally
- * near ones: for the rows themselves, for points between them, and for points beside all. */
+static void assert_found(const struct orch_neighbour *found, const struct orch_neighbour *all)
+{
+    for (int w = 0; w < WANTED; w++) {
+        assert_int_equal(found[w].row, all[w].row);
+        assert_true(memcmp(&found[w].square, &all[w].square, sizeof(double)) == 0);
+    }
+}
+
+/* The tree and the tiles find what comparing with each row finds, the same distances and the
+ * earlier of equally near ones: for the rows themselves, for points between them, and for points
+ * beside all, also so far that their squares are too large for single precision. */
 static void test_nearest(void **state)
 {
     (void)state;
@@ -139,25 +149,28 @@ static void test_nearest(void **state)
         uint64_t random = 5;
         fill_rows(rows, k ? pow(10, -4 * k) : 0);
         struct orch_near_tree *tree = orch_near_tree_new(rows, ROWS, COLS);
+        struct orch_near_tiles *tiles = orch_near_tiles_new(rows, ROWS, COLS);
         for (size_t i = 0; i < 60; i++) {
-            double point[COLS];
-            struct orch_neighbour found[WANTED], all[ROWS];
-            memcpy(point, rows + i * COLS, sizeof point);
+            double points[2 * COLS], *point = points + COLS;
+            struct orch_neighbour found[2 * WANTED], all[ROWS];
+            memcpy(points, rows + i * COLS, COLS * sizeof *rows);
+            memcpy(point, points, COLS * sizeof *rows);
             for (size_t c = 0; i % 3 && c < COLS; c++) {
                 double off = orch_random_unit(&random) - 0.5;
-                point[c] += i % 3 == 1 ? off : c == 4 ? 1000 : 1e-7 * off;
+                point[c] += i % 3 == 1 ? off : c == 4 ? (i % 2 ? 1000 : 1e30) : 1e-7 * off;
             }
             find_slowly(rows, point, all);
             assert_int_equal(orch_near_tree_find(tree, point, WANTED, found), WANTED);
-            struct orch_neighbour plainly[WANTED];
-            assert_int_equal(orch_neighbour_find(rows, ROWS, COLS, point, WANTED, plainly), WANTED);
-            for (int w = 0; w < WANTED; w++) {
-                assert_int_equal(plainly[w].row, all[w].row);
-                assert_int_equal(found[w].row, all[w].row);
-                assert_true(memcmp(&found[w].square, &all[w].square, sizeof(double)) == 0);
-            }
+            assert_found(found, all);
+            assert_int_equal(orch_neighbour_find(rows, ROWS, COLS, point, WANTED, found), WANTED);
+            assert_found(found, all);
+            assert_int_equal(orch_near_tiles_find(tiles, points, 2, WANTED, found), WANTED);
+            assert_found(found + WANTED, all);
+            find_slowly(rows, points, all);
+            assert_found(found, all);
         }
         orch_near_tree_free(tree);
+        orch_near_tiles_free(tiles);
     }
 }
 
