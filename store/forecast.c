@@ -34,6 +34,8 @@
     TIMING_COLUMNS " FROM run INDEXED BY run_by_ended WHERE experiment IS NOT ?3"                  \
                    " ORDER BY ended DESC LIMIT " LOOKED_AT ") i"
 #define ON_DEVICE TIMING_FILTER("device_key = ?2")
+/* ?2 is "AMD EPYC," of "AMD EPYC, 2 threads" */
+#define ON_PROCESSOR TIMING_FILTER("substr(device_key, 1, length(?2)) = ?2")
 /* the device key of such a run is that of its node, which is not known before it runs */
 #define AT_PLACE                                                                                   \
     TIMING_FILTER("(SELECT json_extract(" FACTS ", '$.slurm.place') = ?2 FROM run r"               \
@@ -41,6 +43,8 @@
 
 static const char DEVICE_BY_EXPERIMENT[] = BY_EXPERIMENT ON_DEVICE;
 static const char DEVICE_BY_PLUGIN[] = BY_PLUGIN ON_DEVICE;
+static const char PROCESSOR_BY_EXPERIMENT[] = BY_EXPERIMENT ON_PROCESSOR;
+static const char PROCESSOR_BY_PLUGIN[] = BY_PLUGIN ON_PROCESSOR;
 static const char PLACE_BY_EXPERIMENT[] = BY_EXPERIMENT AT_PLACE;
 static const char PLACE_BY_PLUGIN[] = BY_PLUGIN AT_PLACE;
 
@@ -96,14 +100,13 @@ static bool read_params(struct orch_store *store, struct orch_timing *timing, GE
     return more == 0;
 }
 
-static bool add_timings(struct orch_store *store, const char *sql_literal,
+static bool add_timings(struct orch_store *store, const char *sql_literal, const char *device_key,
                         const struct orch_timing_query *query, GPtrArray *out, GError **error)
 {
     sqlite3_stmt *s = orch_store_statement(store, sql_literal, error);
     if (!s)
         return false;
-    orch_store_bind(s, "ttti", query->plugin, query->device_key, query->experiment,
-                    (int64_t)query->limit);
+    orch_store_bind(s, "ttti", query->plugin, device_key, query->experiment, (int64_t)query->limit);
     guint first = out->len;
     int more;
     while ((more = orch_store_step(store, s, error)) > 0)
@@ -117,10 +120,18 @@ GPtrArray *orch_store_timings(struct orch_store *store, const struct orch_timing
                               GError **error)
 {
     GPtrArray *timings = g_ptr_array_new_with_free_func((GDestroyNotify)orch_timing_free);
-    bool is_place = query->is_place;
-    if (add_timings(store, is_place ? PLACE_BY_EXPERIMENT : DEVICE_BY_EXPERIMENT, query, timings,
-                    error) &&
-        add_timings(store, is_place ? PLACE_BY_PLUGIN : DEVICE_BY_PLUGIN, query, timings, error))
+    const char *comma = query->any_threads ? strrchr(query->device_key, ',') : NULL;
+    g_autofree char *processor =
+        comma ? g_strndup(query->device_key, (gsize)(comma + 1 - query->device_key)) : NULL;
+    const char *by_experiment = comma             ? PROCESSOR_BY_EXPERIMENT
+                                : query->is_place ? PLACE_BY_EXPERIMENT
+                                                  : DEVICE_BY_EXPERIMENT;
+    const char *by_plugin = comma             ? PROCESSOR_BY_PLUGIN
+                            : query->is_place ? PLACE_BY_PLUGIN
+                                              : DEVICE_BY_PLUGIN;
+    const char *device_key = comma ? processor : query->device_key;
+    if (add_timings(store, by_experiment, device_key, query, timings, error) &&
+        add_timings(store, by_plugin, device_key, query, timings, error))
         return timings;
     g_ptr_array_unref(timings);
     return NULL;

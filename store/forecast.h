@@ -27,6 +27,8 @@ void orch_timing_free(struct orch_timing *timing);
 struct orch_timing_query {
     const char *plugin, *device_key;
     bool is_place; /* device_key is the place in a Slurm cluster: facts.slurm.place of the runs */
+    bool any_threads; /* also runs of the same processor on another number of threads; those of a
+                         GPU have none */
     const char *experiment; /* its runs come first; the newest 2,000 runs are searched for other
                                experiments of the plugin */
     unsigned limit;         /* maximum for each of the two groups */

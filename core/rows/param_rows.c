@@ -22,7 +22,7 @@ struct setting {
     GHashTable *params; /* char * -> char * */
     char *signature;    /* equal for runs of equal parameters on equal devices */
     double wall_s;
-    bool is_disturbed;
+    bool is_disturbed, is_shared; /* shared: other trials ran beside it */
 };
 
 struct gathering {
@@ -127,7 +127,7 @@ static bool is_same_library(struct orch_param_rows *out, const struct orch_run *
 static bool has_company(const struct orch_run *run)
 {
     g_autoptr(json_t) facts = json_loads(run->facts ? run->facts : "{}", 0, NULL);
-    return orch_json_int(facts, "co_runners", 0) > 0 || orch_device_key_is_share(run->device_key);
+    return orch_json_int(facts, "co_runners", 0) > 0;
 }
 
 static bool take_run(void *ctx, const struct orch_run *run, GError **error)
@@ -148,7 +148,7 @@ static bool take_run(void *ctx, const struct orch_run *run, GError **error)
         g->tally->unmeasured++;
         return true;
     }
-    if (has_company(run)) {
+    if (orch_device_key_is_share(run->device_key)) {
         g->tally->shared++;
         return true;
     }
@@ -158,6 +158,7 @@ static bool take_run(void *ctx, const struct orch_run *run, GError **error)
     setting->params = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     setting->wall_s = wall_s;
     setting->is_disturbed = orch_facts_are_disturbed(run->facts);
+    setting->is_shared = has_company(run);
     g_ptr_array_add(g->settings, setting);
     return read_params(g, run->id, setting->params, error);
 }
@@ -182,6 +183,11 @@ static void write_features(const struct gathering *g, const struct setting *sett
         orch_rows_append_text(out, g_hash_table_lookup(setting->params, g->names->pdata[i]));
 }
 
+static bool is_quiet(const struct setting *setting)
+{
+    return !setting->is_disturbed && !setting->is_shared;
+}
+
 static GHashTable *quiet_signatures(const struct gathering *g)
 {
     GHashTable *quiet = g_hash_table_new(g_str_hash, g_str_equal);
@@ -190,7 +196,7 @@ static GHashTable *quiet_signatures(const struct gathering *g)
         GString *text = g_string_new(NULL);
         write_features(g, setting, text);
         setting->signature = g_string_free(text, FALSE);
-        if (!setting->is_disturbed)
+        if (is_quiet(setting))
             g_hash_table_add(quiet, setting->signature);
     }
     return quiet;
@@ -216,11 +222,12 @@ static struct orch_csv *make_table(struct gathering *g, GPtrArray *keys, GError 
     g_autoptr(GHashTable) quiet = quiet_signatures(g);
     for (guint i = g->settings->len; i-- > 0;) { /* oldest first */
         const struct setting *setting = g->settings->pdata[i];
-        if (setting->is_disturbed && g_hash_table_contains(quiet, setting->signature)) {
-            g->tally->disturbed++;
+        if (!is_quiet(setting) && g_hash_table_contains(quiet, setting->signature)) {
+            *(setting->is_shared ? &g->tally->shared : &g->tally->disturbed) += 1;
             continue;
         }
-        g->tally->disturbed_rows += setting->is_disturbed;
+        g->tally->shared_rows += setting->is_shared;
+        g->tally->disturbed_rows += setting->is_disturbed && !setting->is_shared;
         g->tally->rows++;
         g_string_append(text, setting->signature);
         orch_rows_number(text, setting->wall_s);

@@ -19,12 +19,13 @@ struct orch_param_rows {
 };
 void orch_param_rows_free(struct orch_param_rows *rows);
 
-/** A row for each run of one experiment that ended ok, is not hidden, meets `filter` (NULL: all)
- * and ran alone, of the newest run's version of its plugin and of LibTorch or PyTorch. A run during
- * which other programs kept the CPUs busy gives none when another run of the same parameters and
- * device was not disturbed. Secret parameters are left out. `keys` (may be NULL) gets each row's
- * run key (g_strdup); `tally` counts. NULL with ORCH_ERROR_USAGE when no run matches, or when the
- * runs are of several experiments. The caller frees. */
+/** A row for each run of one experiment that ended ok, is not hidden, meets `filter` (NULL: all),
+ * of the newest run's version of its plugin and of LibTorch or PyTorch. A run beside other trials,
+ * or during which other programs kept the CPUs busy, gives none when another run of the same
+ * parameters and device was alone and not disturbed; one on a share of a GPU gives none. Secret
+ * parameters are left out. `keys` (may be NULL) gets each row's run key (g_strdup); `tally` counts.
+ * NULL with ORCH_ERROR_USAGE when no run matches, or when the runs are of several experiments. The
+ * caller frees. */
 struct orch_param_rows *orch_param_rows_of_runs(struct orch_store *store,
                                                 const struct orch_where *filter, GPtrArray *keys,
                                                 struct orch_rows_tally *tally, GError **error);

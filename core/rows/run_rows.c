@@ -93,10 +93,10 @@ struct timed {
     int64_t threads;
     json_t *cost;
     double wall_ms;
-    double channels_last;     /* NaN: not recorded */
-    double cuda_graphs;       /* NaN: not recorded */
-    double found[QUANTITIES]; /* NaN: not recorded */
-    bool is_disturbed;
+    double channels_last;         /* NaN: not recorded */
+    double cuda_graphs;           /* NaN: not recorded */
+    double found[QUANTITIES];     /* NaN: not recorded */
+    bool is_disturbed, is_shared; /* shared: other trials ran beside it */
 };
 
 struct reading {
@@ -156,7 +156,7 @@ static void take_run(void *ctx, const struct orch_bulk_run *run)
         r->tally.no_cost++;
         return;
     }
-    if (orch_json_int(facts, "co_runners", 0) > 0 || orch_device_key_is_share(run->device_key)) {
+    if (orch_device_key_is_share(run->device_key)) {
         r->tally.shared++;
         return;
     }
@@ -171,6 +171,7 @@ static void take_run(void *ctx, const struct orch_bulk_run *run)
                         .channels_last = (double)NAN,
                         .cuda_graphs = (double)NAN,
                         .is_disturbed = orch_facts_are_disturbed(run->facts),
+                        .is_shared = orch_json_int(facts, "co_runners", 0) > 0,
                         .found = {(double)NAN, (double)NAN, (double)NAN}};
     take_place(&out, run, facts);
     g_array_append_val(r->runs, out);
@@ -348,14 +349,19 @@ static struct orch_pooled_run *pooled_runs(const struct reading *r, size_t targe
     return pooled;
 }
 
-/* The set of devices that have an undisturbed run that is kept. */
+static bool is_quiet(const struct timed *run)
+{
+    return !run->is_disturbed && !run->is_shared;
+}
+
+/* The set of devices that have a kept run that was neither disturbed nor beside others. */
 static GHashTable *devices_with_quiet_runs(const struct reading *r,
                                            const struct orch_pooled_run *pooled)
 {
     GHashTable *devices = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < r->runs->len; i++)
         if (pooled[i].pooling == ORCH_POOLING_KEPT &&
-            !g_array_index(r->runs, struct timed, i).is_disturbed)
+            is_quiet(&g_array_index(r->runs, struct timed, i)))
             g_hash_table_add(devices, (char *)(uintptr_t)pooled[i].device);
     return devices;
 }
@@ -380,11 +386,12 @@ static struct orch_csv *make_table(struct reading *r, size_t target, GPtrArray *
             *left_out[pooled[i].pooling] += 1;
             continue;
         }
-        if (run->is_disturbed && g_hash_table_contains(quiet, pooled[i].device)) {
-            r->tally.disturbed++;
+        if (!is_quiet(run) && g_hash_table_contains(quiet, pooled[i].device)) {
+            *(run->is_shared ? &r->tally.shared : &r->tally.disturbed) += 1;
             continue;
         }
-        r->tally.disturbed_rows += run->is_disturbed;
+        r->tally.shared_rows += run->is_shared;
+        r->tally.disturbed_rows += run->is_disturbed && !run->is_shared;
         r->tally.rows++;
         write_row(run, ROW_TARGETS[target].of(run), text);
         if (keys)

@@ -12,7 +12,10 @@
 /** Counts the runs that gave a row and, by reason, those that did not. */
 struct orch_rows_tally {
     int64_t rows;
-    int64_t shared;         /* other trials ran at the same time */
+    int64_t shared;         /* other trials ran at the same time, and its device has runs alone, or
+                               it had a share of a GPU */
+    int64_t shared_rows;    /* runs beside others that gave rows, because their device has none
+                               alone */
     int64_t disturbed;      /* other programs kept the CPUs busy during the run */
     int64_t disturbed_rows; /* disturbed runs that gave rows, because their device has no
                                undisturbed run */
@@ -33,17 +36,18 @@ int64_t orch_rows_tally_with_cost(const struct orch_rows_tally *tally);
 bool orch_rows_tally_has_no_cost(const struct orch_rows_tally *tally);
 
 /**
- * A row for each run that ended ok, is not hidden, meets `filter` (NULL: all), declared its cost
- * and ran alone. A run during which other programs kept the CPUs busy (lib/wire/foreign_cpu_fact.h)
- * gives none either, unless its device has no other: a machine that is always loaded is learned
- * from as it is. A run of epochs that did not train the network (its last layer alone, on features
- * computed once) gives none: its steps are not steps of the network. Times of two versions of
- * LibTorch or PyTorch are not pooled: of each device the version of its newest run gives rows; nor
- * are times of two memory layouts of a network, input and precision on a device, or times with and
- * without CUDA graphs. Columns: gpu (the model of the GPU, or of the processor), workers, threads,
- * net, batch (images that a step computes in each worker, copies included), precision, framework,
- * images (that an epoch computes), input (CxHxW), img (its side, where square), classes, mode
- * (train, infer), epochs, and last the target; a field that a run does not record is empty.
+ * A row for each run that ended ok, is not hidden, meets `filter` (NULL: all) and declared its
+ * cost. A run beside other trials, or during which other programs kept the CPUs busy
+ * (lib/wire/foreign_cpu_fact.h), gives none, unless its device has no other: a machine whose GPUs
+ * are always all in use is learned from as it is. A run on a share of a GPU gives none. A run of
+ * epochs that did not train the network (its last layer alone, on features computed once) gives
+ * none: its steps are not steps of the network. Times of two versions of LibTorch or PyTorch are
+ * not pooled: of each device the version of its newest run gives rows; nor are times of two memory
+ * layouts of a network, input and precision on a device, or times with and without CUDA graphs.
+ * Columns: gpu (the model of the GPU, or of the processor), workers, threads, net, batch (images
+ * that a step computes in each worker, copies included), precision, framework, images (that an
+ * epoch computes), input (CxHxW), img (its side, where square), classes, mode (train, infer),
+ * epochs, and last the target; a field that a run does not record is empty.
  *
  * step_ms (a step of all workers), epoch_s and images_per_s (of all workers) come from metrics
  * and results recorded as epoch_time, images_per_s, step_time and similar names, with their units:

@@ -218,15 +218,16 @@ static bool enough(const struct training *t, size_t rows, GError **error)
     if (rows >= ROWS_MIN)
         return true;
     g_autofree char *left_out =
-        t->tally.shared ? g_strdup_printf(" (%d ran beside other trials)", (int)t->tally.shared)
-                        : g_strdup("");
-    orch_error_set(
-        error, ORCH_ERROR_USAGE,
-        t->params ? "run more settings, one trial at a time: orch run RECIPE -x PARAM=A,B,..."
-                  : "run a recipe whose plugin declares its cost (orch run "
-                    "recipes/hw4.recipe), or name a table of measurements (--data NAME)",
-        "there %s only %zu row%s with '%s' to train on%s, and at least %d are needed",
-        rows == 1 ? "is" : "are", rows, orch_plural(rows), r->target, left_out, ROWS_MIN);
+        t->tally.shared
+            ? g_strdup_printf(" (%d more ran beside other trials)", (int)t->tally.shared)
+            : g_strdup("");
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   t->params ? "run more settings: orch run RECIPE -x PARAM=A,B,..."
+                             : "run a recipe whose plugin declares its cost (orch run "
+                               "recipes/hw4.recipe), or name a table of measurements (--data NAME)",
+                   "there %s only %zu row%s with '%s' to train on%s, and at least %d are needed",
+                   rows == 1 ? "is" : "are", rows, orch_plural(rows), r->target, left_out,
+                   ROWS_MIN);
     return false;
 }
 
@@ -234,6 +235,11 @@ static void add_notes(const struct training *t, const struct orch_rows *rows, GP
 {
     for (guint i = 0; i < rows->notes->len; i++)
         g_ptr_array_add(notes, g_strdup(rows->notes->pdata[i]));
+    if (t->tally.shared_rows)
+        g_ptr_array_add(notes,
+                        g_strdup_printf("%d of the runs ran beside other trials: %s have no others",
+                                        (int)t->tally.shared_rows,
+                                        t->params ? "their settings" : "their devices"));
     if (!t->params)
         return;
     const struct {

@@ -344,7 +344,7 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
     .options = TRAIN_OPTIONS,
     .option_bytes = sizeof(struct train_options),
     .about =
-        "Runs that ended ok, ran alone and declared a cost (network, batch, ...) give rows; see\n"
+        "Runs that ended ok and declared a cost (network, batch, ...) give rows; see\n"
         "'orch predictor rows'. If the runs of --where declare none, as those of a plain script,\n"
         "their parameters are the features and their wall time is the target: choose the runs of\n"
         "one experiment. At least 10 rows are needed.\n"

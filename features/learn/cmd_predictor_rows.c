@@ -69,14 +69,14 @@ static struct orch_table *make_table(const struct orch_csv *csv, const GPtrArray
     return table;
 }
 
-static void print_tally(struct orch_cli *cli, const struct orch_rows_tally *tally)
+static void print_tally(struct orch_cli *cli, const struct orch_rows_tally *tally, bool of_params)
 {
     const struct {
         int64_t count;
         const char *why;
     } left[] = {
         {tally->no_cost, "declare no cost (network, batch, ...)"},
-        {tally->shared, "had other trials beside them"},
+        {tally->shared, "ran beside other trials"},
         {tally->disturbed, "ran while other programs kept the CPUs busy"},
         {tally->other_libraries, "used another version of LibTorch or PyTorch than the device's "
                                  "newest run"},
@@ -92,12 +92,17 @@ static void print_tally(struct orch_cli *cli, const struct orch_rows_tally *tall
         if (left[i].count)
             orch_cli_info(cli, "left out: %" G_GINT64_FORMAT " that %s", left[i].count,
                           left[i].why);
+    if (tally->shared_rows)
+        orch_cli_info(cli,
+                      "%" G_GINT64_FORMAT " of the rows are of runs beside other trials: %s have "
+                      "no others",
+                      tally->shared_rows, of_params ? "their settings" : "their devices");
     if (tally->disturbed_rows)
         orch_cli_info(cli,
                       "%" G_GINT64_FORMAT
                       " of the rows are of runs during which other programs kept "
-                      "the CPUs busy: their devices have no others",
-                      tally->disturbed_rows);
+                      "the CPUs busy: %s have no others",
+                      tally->disturbed_rows, of_params ? "their settings" : "their devices");
 }
 
 /* Reads the rows of runs: of declared costs or, when the runs of --where declare none and the
@@ -120,7 +125,7 @@ static struct orch_csv *rows_of_runs(struct orch_cli *cli, struct orch_store *st
         tally = by_param;
     }
     if (csv)
-        print_tally(cli, &tally);
+        print_tally(cli, &tally, rows != NULL);
     if (several)
         orch_cli_info(cli, "the parameters of runs are rows when --where selects one experiment");
     orch_param_rows_free(rows);

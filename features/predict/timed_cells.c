@@ -79,7 +79,7 @@ static struct orch_timed_cell *new_cell(GHashTable *params, json_t *cost, int wo
  * same origin. */
 static int worth_of(struct orch_timed_run run)
 {
-    return 2 * run.is_own + !run.is_disturbed;
+    return 2 * run.is_own + !run.disturbance;
 }
 
 void orch_timed_cells_add(struct orch_timed_cells *cells, GHashTable *params, json_t *cost,
@@ -100,7 +100,7 @@ void orch_timed_cells_add(struct orch_timed_cells *cells, GHashTable *params, js
         cell->worth = worth;
     }
     if (cell && worth == cell->worth) {
-        cell->is_disturbed = run.is_disturbed;
+        cell->disturbance = run.disturbance;
         g_array_append_val(cell->seconds, run.seconds);
         g_array_append_val(cell->ended_ns, run.ended_ns);
         cells->runs++;
@@ -133,11 +133,11 @@ static GArray *dated_runs(const struct orch_timed_cells *cells)
     size_t number = 0;
     for (guint c = 0; c < cells->all->len; c++) {
         struct orch_timed_cell *cell = cells->all->pdata[c];
-        for (guint i = 0; !cell->is_disturbed && i < cell->seconds->len; i++) {
+        for (guint i = 0; !cell->disturbance && i < cell->seconds->len; i++) {
             struct dated one = {g_array_index(cell->ended_ns, int64_t, i), cell, number, i};
             g_array_append_val(runs, one);
         }
-        number += !cell->is_disturbed && cell->seconds->len;
+        number += !cell->disturbance && cell->seconds->len;
     }
     g_array_sort(runs, compare_dates);
     return runs;
@@ -177,7 +177,7 @@ struct orch_scatter orch_timed_cells_scatter(const struct orch_timed_cells *cell
     size_t number = 0; /* of the cells that count: below the number of seconds */
     for (guint c = 0; c < cells->all->len; c++) {
         const struct orch_timed_cell *cell = cells->all->pdata[c];
-        if (cell->is_disturbed || cell->now_s->len == 0)
+        if (cell->disturbance || cell->now_s->len == 0)
             continue;
         g_array_append_vals(seconds, cell->now_s->data, cell->now_s->len);
         for (guint i = 0; i < cell->now_s->len; i++)

@@ -18,8 +18,8 @@ struct orch_timed_cell {
     GArray *ended_ns;   /* int64_t, one for each: UTC */
     GArray *now_s;      /* double, one for each: at the present speed */
     int worth;          /* of the runs in `seconds`: only those of the highest worth are kept */
-    bool is_disturbed;  /* other programs kept the CPUs busy during these runs */
-    bool is_old;        /* all runs are from before the latest change of speed */
+    const char *disturbance; /* of these runs, as in struct orch_timed_run */
+    bool is_old;             /* all runs are from before the latest change of speed */
 };
 
 struct orch_timed_cells {
@@ -43,8 +43,9 @@ const struct orch_timed_cell *orch_timed_cells_find(const struct orch_timed_cell
 struct orch_timed_run {
     double seconds;
     int64_t ended_ns;
-    bool is_own;       /* of this user */
-    bool is_disturbed; /* other programs kept the CPUs busy */
+    bool is_own;             /* of this user */
+    const char *disturbance; /* why the trials of the plan may take another time, in words that
+                                follow 'a run of it here'; static; NULL: nothing */
 };
 /** Adds a run of a setting. A run of higher worth replaces the cell's runs: own before those of
  * others, which are not verified; undisturbed before disturbed ones. Takes over `params`; takes a

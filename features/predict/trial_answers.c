@@ -48,17 +48,16 @@ static void describe_measured(struct orch_forecasts *f, unsigned index,
     struct orch_interval d =
         orch_duration_of_repeats((const double *)(void *)cell->now_s->data, n, scatter);
     g_autofree char *change =
-        cell->is_disturbed ? g_strdup("") : orch_timed_cells_change_text(&group->cells);
-    if (cell->is_disturbed)
+        cell->disturbance ? g_strdup("") : orch_timed_cells_change_text(&group->cells);
+    if (cell->disturbance)
         d = widened(d);
     else if (cell->is_old)
         d = orch_timed_cells_widen(&group->cells, d);
     set_known(f, index, d, "measured", "repeats",
-              g_strdup_printf("%u run%s of it here%s%s", n, orch_plural(n),
-                              cell->is_disturbed
-                                  ? ", while other programs kept the CPUs busy: a wider interval"
-                                  : "",
-                              change));
+              g_strdup_printf("%u run%s of it here%s%s%s%s", n, orch_plural(n),
+                              cell->disturbance ? ", " : "",
+                              cell->disturbance ? cell->disturbance : "",
+                              cell->disturbance ? ": a wider interval" : "", change));
 }
 
 static bool describe_estimator(struct orch_forecasts *f, unsigned index)
@@ -143,24 +142,44 @@ static bool describe_predictor(struct orch_forecasts *f, unsigned index)
     return is_narrow;
 }
 
-/* The cells that a law is fitted to (borrowed). Disturbed cells are used only when there are no
- * others. */
-static GPtrArray *learned_cells(const struct orch_trial_group *group)
+/* The cells that a law is fitted to, all or the undisturbed ones. */
+struct learned {
+    GPtrArray *cells; /* struct orch_timed_cell *, borrowed */
+    size_t disturbed;
+    GPtrArray *disturbances; /* const char *, each once; ends with NULL */
+};
+
+static struct learned learned_cells(const struct orch_trial_group *group, bool also_disturbed)
 {
-    GPtrArray *cells = g_ptr_array_new();
-    for (int disturbed = 0; disturbed < 2 && !cells->len; disturbed++)
-        for (guint i = 0; i < group->cells.all->len; i++)
-            if (((const struct orch_timed_cell *)group->cells.all->pdata[i])->is_disturbed ==
-                disturbed)
-                g_ptr_array_add(cells, group->cells.all->pdata[i]);
-    return cells;
+    struct learned out = {.cells = g_ptr_array_new(), .disturbances = g_ptr_array_new()};
+    for (guint i = 0; i < group->cells.all->len; i++) {
+        struct orch_timed_cell *cell = group->cells.all->pdata[i];
+        gpointer disturbance = (gpointer)(uintptr_t)cell->disturbance;
+        if (disturbance && !also_disturbed)
+            continue;
+        g_ptr_array_add(out.cells, cell);
+        out.disturbed += disturbance != NULL;
+        if (disturbance && !g_ptr_array_find(out.disturbances, disturbance, NULL))
+            g_ptr_array_add(out.disturbances, disturbance);
+    }
+    g_ptr_array_add(out.disturbances, NULL);
+    return out;
 }
 
 /* "a law over 12 trials here (0.4 s to start), off by 3 % on those left out". The caller frees. */
-static char *law_text(const struct orch_trial_group *group, const struct orch_duration_law *law)
+static char *law_text(const struct orch_trial_group *group, const struct learned *learned,
+                      const struct orch_duration_law *law)
 {
     GString *text = g_string_new(NULL);
     g_string_printf(text, "a law over %zu trial%s here", law->cells, orch_plural(law->cells));
+    if (learned->disturbed) {
+        g_autofree char *how = g_strjoinv(" or ", (char **)learned->disturbances->pdata);
+        if (learned->disturbed < law->cells)
+            g_string_append_printf(text, ", %zu of them %s: a wider interval", learned->disturbed,
+                                   how);
+        else
+            g_string_append_printf(text, ", all %s: a wider interval", how);
+    }
     if (law->start_s > 0) {
         g_autofree char *start = orch_duration_format(law->start_s);
         g_string_append_printf(text, " (%s to start, whatever the parameters)", start);
@@ -173,11 +192,13 @@ static char *law_text(const struct orch_trial_group *group, const struct orch_du
     return g_string_free(text, FALSE);
 }
 
-/* Fits the group's law and forecasts its items that never ran. `asked`: their indices. */
+/* Fits a law to the cells and forecasts items that never ran, where its interval is narrower than
+ * that of an earlier forecast. `requested`: their indices. */
 static void describe_fitted(struct orch_forecasts *f, const struct orch_trial_group *group,
-                            const GArray *requested, struct orch_scatter scatter)
+                            const struct learned *learned, const GArray *requested,
+                            struct orch_scatter scatter)
 {
-    g_autoptr(GPtrArray) known = learned_cells(group);
+    const GPtrArray *known = learned->cells;
     size_t cells = known->len, count = cells + requested->len;
     g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_hash_table_unref);
     g_autofree double *seconds = g_new(double, count), *work = g_new(double, count);
@@ -203,13 +224,31 @@ static void describe_fitted(struct orch_forecasts *f, const struct orch_trial_gr
     orch_duration_beyond(features, seconds, beyond);
     for (guint i = 0; i < requested->len; i++) {
         struct orch_interval d = answers[cells + i];
-        if (isnan(d.mid))
+        const struct orch_trial_known *before = &f->known[g_array_index(requested, unsigned, i)];
+        d = learned->disturbed ? widened(d) : d;
+        d = orch_timed_cells_widen(&group->cells, d);
+        if (isnan(d.mid) ||
+            (before->is_known &&
+             before->forecast.time_s.high / before->forecast.time_s.low <= d.high / d.low))
             continue;
-        set_known(f, g_array_index(requested, unsigned, i),
-                  orch_timed_cells_widen(&group->cells, d), "fitted", "law", law_text(group, &law))
+        set_known(f, g_array_index(requested, unsigned, i), d, "fitted", "law",
+                  law_text(group, learned, &law))
             ->is_beyond = beyond[cells + i];
     }
     orch_matrix_free(features);
+}
+
+/* Forecasts items that never ran by the undisturbed trials, or by all where these are few. */
+static void describe_by_laws(struct orch_forecasts *f, const struct orch_trial_group *group,
+                             const GArray *requested, struct orch_scatter scatter)
+{
+    for (int all = 0; all < 2 && requested->len; all++) {
+        struct learned learned = learned_cells(group, all);
+        if (learned.cells->len && (!all || learned.disturbed))
+            describe_fitted(f, group, &learned, requested, scatter);
+        g_ptr_array_unref(learned.cells);
+        g_ptr_array_unref(learned.disturbances);
+    }
 }
 
 static bool needs_forecast(const struct orch_plan_item *item)
@@ -238,8 +277,7 @@ void orch_trial_answer(struct orch_forecasts *f, struct orch_trial_group *group,
         else if (!describe_predictor(f, index))
             g_array_append_val(requested, index);
     }
-    if (group->cells.all->len && requested->len)
-        describe_fitted(f, group, requested, scatter);
+    describe_by_laws(f, group, requested, scatter);
     for (guint i = 0; i < requested->len; i++)
         if (!f->known[g_array_index(requested, unsigned, i)].is_known)
             describe_estimator(f, g_array_index(requested, unsigned, i));

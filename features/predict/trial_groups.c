@@ -22,37 +22,53 @@ void orch_trial_group_free(gpointer data)
     g_free(group);
 }
 
-/* Runs that shared the machine (co_runners > 0) only inform plans that also run trials in parallel.
- * A run of another plugin version, or with another version of LibTorch or PyTorch, counts as a
+/* A run of another plugin version, or with another version of LibTorch or PyTorch, counts as a
  * different program. */
-static bool is_like(const struct orch_forecasts *f, const struct orch_trial_group *group,
-                    const struct orch_timing *timing)
+static bool is_like(const struct orch_trial_group *group, const struct orch_timing *timing)
 {
     return isfinite(timing->wall_s) && timing->wall_s > 0 &&
-           (f->plan->options.slots > 1 || timing->co_runners == 0) &&
            g_strcmp0(timing->plugin_version, group->manifest->version) == 0 &&
            !orch_libraries_differ(timing->library, group->library);
 }
 
-/* True when there is an undisturbed run. Without one (on a machine that is always loaded) runs are
- * not treated as disturbed. */
+/* True for a run beside other trials when the plan runs its trials one at a time. */
+static bool is_shared(const struct orch_forecasts *f, const struct orch_timing *timing)
+{
+    return timing->co_runners > 0 && f->plan->options.slots <= 1;
+}
+
+/* True when there is an undisturbed run. Without one runs are not treated as disturbed by other
+ * programs (the machine is always loaded), nor those on GPUs of their own by other trials. */
 static bool any_quiet(const struct orch_forecasts *f, const struct orch_trial_group *group,
                       const GPtrArray *timings)
 {
     for (guint i = 0; i < timings->len; i++) {
         const struct orch_timing *timing = timings->pdata[i];
-        if (!timing->is_disturbed && is_like(f, group, timing))
+        if (!timing->is_disturbed && !is_shared(f, timing) && is_like(group, timing))
             return true;
     }
     return false;
 }
 
+/* The words for what disturbed a run; NULL: nothing did. */
+static const char *disturbance_of(const struct orch_forecasts *f,
+                                  const struct orch_trial_group *group,
+                                  const struct orch_timing *timing, bool some_quiet)
+{
+    if (is_shared(f, timing) && (some_quiet || !orch_device_key_has_own_gpus(group->device_key)))
+        return "beside other trials";
+    return timing->is_disturbed && some_quiet ? "while other programs kept the CPUs busy" : NULL;
+}
+
+/* Adds the runs that a query finds. `others`: the words for what is different about all of them, or
+ * NULL. */
 static void read_runs(struct orch_forecasts *f, struct orch_trial_group *group,
-                      const char *experiment)
+                      const char *experiment, const char *others)
 {
     struct orch_timing_query query = {.plugin = group->manifest->name,
                                       .device_key = group->device_key,
                                       .is_place = f->plan->options.executor != NULL,
+                                      .any_threads = others != NULL,
                                       .experiment = experiment,
                                       .limit = RUNS_MAX};
     g_autoptr(GPtrArray) timings =
@@ -62,11 +78,12 @@ static void read_runs(struct orch_forecasts *f, struct orch_trial_group *group,
         for (guint i = 0; i < timings->len; i++) {
             const struct orch_timing *timing = timings->pdata[i];
             bool is_own = orch_who_is_same(timing->who, orch_user_name());
-            if (is_own == (pass == 0) && is_like(f, group, timing))
+            const char *disturbance =
+                others ? others : disturbance_of(f, group, timing, some_quiet);
+            if (is_own == (pass == 0) && is_like(group, timing))
                 orch_timed_cells_add(
                     &group->cells, orch_trial_timing_params(group->manifest, timing), timing->cost,
-                    (struct orch_timed_run){timing->wall_s, timing->ended_ns, is_own,
-                                            some_quiet && timing->is_disturbed});
+                    (struct orch_timed_run){timing->wall_s, timing->ended_ns, is_own, disturbance});
         }
 }
 
@@ -83,7 +100,9 @@ static struct orch_trial_group *make_group(struct orch_forecasts *f,
     group->items = g_array_new(FALSE, FALSE, sizeof(unsigned));
     group->runs_answered = SIZE_MAX;
     g_ptr_array_add(f->groups, group);
-    read_runs(f, group, experiment->name);
+    read_runs(f, group, experiment->name, NULL);
+    if (!group->cells.all->len && !f->plan->options.executor)
+        read_runs(f, group, experiment->name, "on another number of threads");
     return group;
 }
 

@@ -265,6 +265,13 @@ bool orch_device_key_is_share(const char *key)
     return key && share_at(key, &rest) < 1;
 }
 
+bool orch_device_key_has_own_gpus(const char *key)
+{
+    struct orch_device_parts parts = orch_device_key_parse(key);
+    g_free(parts.device);
+    return parts.gpus > 0 && parts.gpu_share >= 1;
+}
+
 double orch_machine_load(void)
 {
     double load;

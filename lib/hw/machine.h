@@ -86,6 +86,8 @@ struct orch_device_parts orch_device_key_parse(const char *key);
 
 /** True for a share of a GPU: its times depend on the trials beside it. */
 bool orch_device_key_is_share(const char *key);
+/** True for one or more whole GPUs. */
+bool orch_device_key_has_own_gpus(const char *key);
 
 /** One-minute load average; -1 if unknown. */
 double orch_machine_load(void);
