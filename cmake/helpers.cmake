@@ -70,6 +70,14 @@ function(orch_embed target name file)
   target_sources(${target} PRIVATE ${out})
 endfunction()
 
+# orch_define_all(TARGET): linking the module fails where a symbol of it is defined nowhere. Clang's sanitizers define
+# theirs in the program that loads it.
+function(orch_define_all target)
+  if(NOT (CMAKE_C_COMPILER_ID MATCHES "Clang" AND (ORCH_SANITIZE OR ORCH_FUZZ OR ORCH_TSAN)))
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
+endfunction()
+
 # orch_plugin(NAME [DEPS...]): plugins/NAME/*.c as build/plugins/NAME.so, exporting one symbol.
 function(orch_plugin name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/plugins/${name}/*.c)
@@ -78,7 +86,7 @@ function(orch_plugin name)
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
   target_include_directories(plugin_${name} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(plugin_${name} PRIVATE ${ARGN})
-  target_link_options(plugin_${name} PRIVATE -Wl,-z,defs)
+  orch_define_all(plugin_${name})
   if("${ARGN}" MATCHES "orch_")
     orch_take_headers(plugin_${name})
   endif()
