@@ -2,6 +2,7 @@
 #include "core/record/commit_place.h"
 
 #include "core/record/redirect.h"
+#include "core/record/start_folder.h"
 #include "core/record/trialdir.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -60,11 +60,6 @@ bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *it
                          GError **error);
 void orch_trialdir_clear(struct orch_trialdir *trialdir);
 
-/** True when a trial of the experiment can run in the user's folder: it is a program, and starts in
- * the repository (or, without one, in the workspace's folder). */
-bool orch_trial_may_run_in_place(const struct orch_plan *plan,
-                                 const struct orch_experiment *experiment);
-
 /** The path of a fingerprint's checkpoints, or of a run's (by its key) when several runs of one
  * fingerprint are in progress. The caller frees. */
 char *orch_checkpoint_path(struct orch_store *store, const char *name);

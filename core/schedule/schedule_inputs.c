@@ -7,6 +7,7 @@
 
 #include "core/record/apart.h"
 #include "core/record/redirect.h"
+#include "core/record/start_folder.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/record/new_record.h"
+
+#include "core/plan/fingerprint.h"
+#include "core/plan/run_spans.h"
+#include "core/record/collect.h"
+#include "core/record/read_files.h"
+#include "core/record/start_folder.h"
+#include "core/record/trial_slot.h"
+#include "lib/base/json.h"
+#include "lib/wire/secret.h"
+#include "lib/wire/verdict.h"
+#include "store/trial_record.h"
+
+static json_t *record_params(const struct orch_cell *cell, const char *run_key)
+{
+    json_t *rows = json_array();
+    const char *name;
+    json_t *value;
+    json_object_foreach(cell->params, name, value)
+    {
+        const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
+        g_autofree char *type = spec ? orch_type_format(spec->type) : g_strdup("string");
+        g_autoptr(json_t) shown =
+            orch_param_is_secret(spec) ? orch_secret_record(value, run_key) : json_incref(value);
+        g_autofree char *text = orch_json_canonical(shown);
+        json_array_append_new(rows, json_pack("[sss]", name, type, text));
+    }
+    for (guint i = 0; i < cell->refs->len; i++) {
+        const struct orch_ref *ref = cell->refs->pdata[i];
+        g_autoptr(json_t) written = json_string(ref->text);
+        g_autofree char *text = orch_json_canonical(written);
+        json_array_append_new(rows, json_pack("[sss]", ref->param, "reference", text));
+    }
+    return rows;
+}
+
+static json_t *record_metrics(const struct orch_manifest *manifest)
+{
+    static const char *const better[] = {"none", "min", "max"};
+    json_t *rows = json_array();
+    for (guint i = 0; i < manifest->metrics->len; i++) {
+        const struct orch_metric_spec *spec = manifest->metrics->pdata[i];
+        json_array_append_new(rows, json_pack("[ss?s]", spec->name, spec->unit,
+                                              better[spec->better <= 2 ? spec->better : 0]));
+    }
+    return rows;
+}
+
+json_t *orch_item_cost(struct orch_plan *plan, const struct orch_plan_item *item)
+{
+    const struct orch_manifest *manifest = item->cell->experiment->manifest;
+    bool may = item->cell->refs->len == 0 || manifest->has_cost || manifest->cost;
+    json_t *cost =
+        may ? orch_plugins_cost(plan->plugins, manifest, item->cell->params, NULL) : NULL;
+    if (json_is_object(cost))
+        return cost;
+    json_decref(cost);
+    return NULL;
+}
+
+static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item *item,
+                            const struct orch_run_slot *slot)
+{
+    const struct orch_source *source = plan->workspace->source;
+    g_autoptr(json_t) left_out = json_array();
+    for (guint i = 0; source && i < MIN(source->left_out->len, 20u); i++) {
+        const struct orch_left_out *file = source->left_out->pdata[i];
+        json_array_append_new(left_out, json_pack("[ss]", file->path, file->why));
+    }
+    json_t *facts = json_pack("{s:f s:i s:i s:s s:O}", "load", orch_machine_load(), "co_runners",
+                              (int)slot->co_runners, "threads", slot->threads, "inputs_id",
+                              item->inputs_id ? item->inputs_id : "", "coords", item->cell->coords);
+    g_autofree char *command_id = orch_command_id(item->cell->experiment, plan->workspace->root);
+    if (command_id)
+        json_object_set_new(facts, "command_id", json_string(command_id));
+    json_object_set_new(facts, ORCH_FACT_CODE_FINGERPRINT, json_string(item->code_fingerprint));
+    if (slot->submission) { /* the load of this machine says nothing of the node's */
+        json_object_set(facts, plan->options.executor->name, (json_t *)(uintptr_t)slot->submission);
+        json_object_del(facts, "load");
+    }
+    g_autoptr(json_t) on = orch_slot_facts(plan, slot);
+    if (on)
+        json_object_set(facts, "slot", on);
+    const json_t *environment = orch_environments_facts(plan->environments, item->cell->experiment);
+    if (json_object_size(environment))
+        json_object_set(facts, "environment", (json_t *)(uintptr_t)environment);
+    if (json_array_size(left_out))
+        json_object_set(facts, "left_out", left_out);
+    g_autoptr(json_t) cost = orch_item_cost(plan, item);
+    if (cost)
+        json_object_set(facts, "cost", cost);
+    unsigned ranks = orch_experiment_ranks(item->cell->experiment, cost);
+    if (ranks)
+        json_object_set_new(facts, "ranks", json_integer(ranks));
+    return facts;
+}
+
+char *orch_new_record_make(struct orch_plan *plan, const struct orch_plan_item *item,
+                           json_t *inputs, const struct orch_run_slot *slot, const char *key,
+                           const char *argv_json)
+{
+    const struct orch_expansion *expansion = plan->expansion;
+    const struct orch_cell *cell = item->cell;
+    const struct orch_manifest *manifest = cell->experiment->manifest;
+    const struct orch_source *source = plan->workspace->source;
+    static const struct orch_source none = {0};
+    const struct orch_source *code = source && source->tree ? source : &none;
+    g_autoptr(json_t) record = orch_record_to_trial(&(struct orch_record){
+        .recipe_key = expansion->key,
+        .recipe = expansion->name,
+        .experiment = cell->experiment->name,
+        .plugin = manifest->name,
+        .plugin_version = manifest->version,
+        .build = manifest->code_id ? manifest->code_id : manifest->build,
+        .source_tree = code->tree,
+        .source_commit = code->commit,
+        .source_branch = code->branch,
+        .source_remote = code->remote,
+        .source_dirty = code->dirty,
+        .fingerprint = item->fingerprint,
+        .device_key = item->device_key,
+        .seed = item->seed,
+        .repeat = cell->repeat,
+        .attempt = item->attempts + 1,
+        .machine_key = orch_workspace_machine_key(plan->workspace),
+        .who = orch_user_name(),
+        .argv = argv_json,
+    });
+    if (plan->options.keep_trials)
+        json_object_set_new(record, ORCH_RECORD_KEEP, json_true());
+    if (!slot->is_apart && orch_trial_may_run_in_place(plan, cell->experiment))
+        json_object_set_new(record, ORCH_RECORD_IN_PLACE,
+                            orch_json_text_or_null(plan->workspace->root));
+    json_object_set(record, "machine_facts", orch_workspace_machine_facts(plan->workspace));
+    json_object_set_new(record, "params", record_params(cell, key));
+    json_object_set(record, "inputs", inputs);
+    json_object_set_new(record, "metrics", record_metrics(manifest));
+    if (cell->point)
+        json_object_set_new(record, ORCH_RECORD_OBJECTIVE,
+                            json_pack("[ss]", cell->point->search->metric,
+                                      cell->point->search->is_max ? "max" : "min"));
+    json_t *facts = record_facts(plan, item, slot);
+    const char *unwatched = orch_reads_are_off(plan, cell->experiment);
+    g_autoptr(json_t) elsewhere = orch_reads_elsewhere(plan, item);
+    if (json_array_size(elsewhere))
+        json_object_set(facts, ORCH_FACT_ELSEWHERE, elsewhere);
+    if (unwatched)
+        json_object_set_new(facts, ORCH_FACT_UNWATCHED, json_string(unwatched));
+    json_object_set_new(record, "facts", facts);
+    return orch_json_canonical(record);
+}
