@@ -2,19 +2,18 @@
 /*
  * A single thread with a poll loop. The end of processes is detected by SIGCHLD (through a
  * signalfd, which works on older kernels and also reports orphans inherited by this subreaper), not
- * by the end of a pipe, which a grandchild may keep open. After the main process has ended, at most
- * the capacity of a pipe is read from each pipe.
+ * by the end of a pipe, which a grandchild may keep open.
  */
 #include "core/host/supervise.h"
 
-#include "core/host/ending.h"
 #include "core/host/follow.h"
 #include "core/host/foreign_cpu.h"
 #include "core/host/gpu_watch.h"
+#include "core/host/old_files.h"
 #include "core/host/procs.h"
-#include "core/host/ranks_ending.h"
 #include "core/host/read_trial.h"
 #include "core/host/start_event.h"
+#include "core/host/supervisor.h"
 #include "core/host/text_metrics.h"
 #include "core/host/utilisation.h"
 #include "lib/base/error.h"
@@ -25,47 +24,13 @@
 #include "lib/wire/trial_request.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 65536, DRAIN_BYTES_MAX = 2 << 20 };
-static const int64_t SECOND_NS = INT64_C(1000000000), STRAY_OWN_NS = INT64_C(500000000),
-                     STRAY_GRACE_NS = INT64_C(500000000), STRAY_STEP_NS = INT64_C(5000000),
-                     FIRST_LOOK_NS = INT64_C(200000000);
-
-struct supervisor {
-    struct orch_trial_spec *trial;
-    struct child_setup setup;
-    struct child child;
-    struct journal_out out;
-    struct intake intake;
-    struct capture output, errors;
-    struct text_metrics *text_metrics;
-    struct stopping stopping;
-    struct rank_links *links;        /* of an MPI trial, else NULL */
-    struct utilisation *utilisation; /* NULL: not sampled */
-    struct gpu_watch *gpu_watch;     /* NULL: no GPUs */
-    int signal_fd, runner_fd;        /* runner_fd: standard input; -1: not read any more */
-    GString *runner_line;
-    bool child_ended, done_first;
-    int wait_status;
-    int64_t start_ns, started_utc_ns, limit_ns, look_ns,
-        ask_ns; /* limit_ns, look_ns, ask_ns: INT64_MAX for never */
-    int64_t memory_bytes;
-    struct foreign_cpu foreign;
-    char *buffer;
-    GPtrArray *strays;
-    struct old_files *old_files;
-    struct apart *apart; /* NULL: the trial runs in no folder apart */
-};
+static const int64_t SECOND_NS = INT64_C(1000000000), FIRST_LOOK_NS = INT64_C(200000000);
 
 /* ---- setting up -------------------------------------------------------------------------------
  */
@@ -111,7 +76,7 @@ static void start_watching(struct supervisor *s)
         trial->limit_s > 0 ? s->start_ns + (int64_t)(MIN(trial->limit_s, 1e9) * 1e9) : INT64_MAX;
     s->ask_ns = trial->detached ? s->start_ns + ORCH_PRUNE_REQUEST_S * SECOND_NS : INT64_MAX;
     s->look_ns = trial->limit_memory_bytes > 0 ? s->start_ns + FIRST_LOOK_NS : INT64_MAX;
-    s->buffer = g_malloc(READ_BYTES);
+    s->buffer = g_malloc(ORCH_HOST_READ_BYTES);
     s->runner_line = g_string_new(NULL);
     s->strays = g_ptr_array_new_with_free_func(g_free);
 }
@@ -127,125 +92,6 @@ static void stop_watching(struct supervisor *s)
     g_free(s->buffer);
     g_string_free(s->runner_line, TRUE);
     g_ptr_array_unref(s->strays);
-}
-
-/* ---- input ------------------------------------------------------------------------------------
- */
-
-static void close_fd(int *fd)
-{
-    close(*fd);
-    *fd = -1;
-}
-
-/* Reads once from a captured stream. Returns the number of bytes; 0 at its end or if there are
- * none. */
-static size_t read_stream(struct supervisor *s, int *fd, struct capture *capture)
-{
-    ssize_t n = read(*fd, s->buffer, READ_BYTES);
-    if (n == 0 || (n < 0 && errno != EAGAIN))
-        close_fd(fd);
-    if (n <= 0)
-        return 0;
-    orch_capture_write(capture, s->buffer, (size_t)n);
-    if (capture == &s->output || capture == &s->errors)
-        orch_text_metrics_feed(s->text_metrics, capture == &s->output ? TEXT_STDOUT : TEXT_STDERR,
-                               s->buffer, (size_t)n);
-    return (size_t)n;
-}
-
-static void read_events(struct supervisor *s)
-{
-    bool had_done = s->intake.has_done;
-    if (!orch_intake_read(&s->intake, s->child.events_fd))
-        close_fd(&s->child.events_fd);
-    if (!had_done && s->intake.has_done)
-        s->done_first = s->stopping.stage == STOP_NOT;
-    if (s->intake.problem && !s->child_ended)
-        orch_stopping_begin(&s->stopping, ORCH_VERDICT_PROTOCOL, STOP_TERMINATED, "%s",
-                            s->intake.problem);
-}
-
-/* Reads from the ranks of an MPI trial. The events of rank 0 are read like those of a trial without
- * MPI as soon as it has connected. */
-static void read_ranks(struct supervisor *s)
-{
-    orch_rank_links_read(s->links, &s->intake);
-    int first = orch_rank_links_take_first(s->links);
-    if (first < 0)
-        return;
-    if (s->child.events_fd >= 0)
-        close_fd(&s->child.events_fd);
-    s->child.events_fd = first;
-}
-
-static void cancel(struct supervisor *s, const char *reason)
-{
-    if (s->stopping.why == ORCH_VERDICT_CANCELLED || s->stopping.why == ORCH_VERDICT_PRUNED)
-        orch_stopping_escalate(&s->stopping);
-    orch_stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_REQUESTED, "%s", reason);
-}
-
-static void take_runner_line(struct supervisor *s, const char *line, size_t length)
-{
-    g_autoptr(json_t) object = orch_json_parse(line, length, READ_BYTES, NULL);
-    const char *wanted = orch_json_text(object, "do", "");
-    if (strcmp(wanted, "cancel") == 0)
-        cancel(s, orch_json_text(object, "why", "its runner asked"));
-    else if (strcmp(wanted, "prune") == 0)
-        orch_stopping_begin(&s->stopping, ORCH_VERDICT_PRUNED, STOP_REQUESTED, "%s",
-                            orch_json_text(object, "why", "its search's rule"));
-}
-
-static void read_runner(struct supervisor *s)
-{
-    ssize_t n = read(s->runner_fd, s->buffer, READ_BYTES);
-    if (n <= 0) { /* the descriptor stays open, so that its number 0 is not reused */
-        s->runner_fd = -1;
-        if (!s->trial->detached)
-            orch_stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_REQUESTED,
-                                "its runner is gone");
-        return;
-    }
-    g_string_append_len(s->runner_line, s->buffer, n);
-    const char *newline;
-    while ((newline = memchr(s->runner_line->str, '\n', s->runner_line->len))) {
-        size_t length = (size_t)(newline - s->runner_line->str);
-        take_runner_line(s, s->runner_line->str, length);
-        g_string_erase(s->runner_line, 0, (gssize)length + 1);
-    }
-    if (s->runner_line->len > READ_BYTES)
-        g_string_truncate(s->runner_line, 0);
-}
-
-/* Reaps all ended children, including the trial's orphans. Returns true if there are others. */
-static bool reap(struct supervisor *s)
-{
-    int status;
-    pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (pid == s->child.pid) {
-            s->child_ended = true;
-            s->wait_status = status;
-        }
-    }
-    return pid == 0;
-}
-
-static void read_signals(struct supervisor *s)
-{
-    struct signalfd_siginfo info;
-    while (read(s->signal_fd, &info, sizeof info) == sizeof info) {
-        if (info.ssi_signo == SIGCHLD)
-            reap(s);
-        else if (info.ssi_signo == SIGTERM)
-            orch_stopping_begin(&s->stopping, ORCH_VERDICT_PREEMPTED, STOP_REQUESTED,
-                                "its host received SIGTERM");
-        else if (info.ssi_signo == SIGHUP && !s->trial->detached)
-            cancel(s, "its host's terminal is gone (SIGHUP)");
-        else if (info.ssi_signo == SIGINT && isatty(STDIN_FILENO))
-            cancel(s, "interrupted from the keyboard");
-    }
 }
 
 /* ---- timers -----------------------------------------------------------------------------------
@@ -346,160 +192,24 @@ static void run_loop(struct supervisor *s)
             {.fd = orch_gpu_watch_fd(s->gpu_watch), .events = POLLIN}};
         if (poll(fds, G_N_ELEMENTS(fds), wait_ms(s)) > 0) {
             if (fds[5].revents)
-                read_ranks(s);
+                orch_supervisor_read_ranks(s);
             if (fds[6].revents)
                 orch_utilisation_take(s->utilisation, &s->out);
             if (fds[7].revents)
                 look_at_gpus(s);
             if (fds[1].revents)
-                read_events(s);
+                orch_supervisor_read_events(s);
             if (fds[2].revents)
-                read_stream(s, &s->child.stdout_fd, &s->output);
+                orch_supervisor_read_output(s, &s->child.stdout_fd, &s->output);
             if (fds[3].revents)
-                read_stream(s, &s->child.stderr_fd, &s->errors);
+                orch_supervisor_read_output(s, &s->child.stderr_fd, &s->errors);
             if (fds[4].revents)
-                read_runner(s);
+                orch_supervisor_read_runner(s);
             if (fds[0].revents)
-                read_signals(s);
+                orch_supervisor_read_signals(s);
         }
         do_what_is_due(s);
     }
-}
-
-/* ---- after the main process -------------------------------------------------------------------
- */
-
-/* Reads the rest of the pipes, at most the capacity of a pipe. */
-static void drain(struct supervisor *s)
-{
-    struct {
-        int *fd;
-        struct capture *capture;
-    } streams[] = {{&s->child.stdout_fd, &s->output}, {&s->child.stderr_fd, &s->errors}};
-    for (unsigned i = 0; i < G_N_ELEMENTS(streams); i++) {
-        size_t total = 0, n = 1;
-        while (*streams[i].fd >= 0 && n > 0 && total < DRAIN_BYTES_MAX)
-            total += n = read_stream(s, streams[i].fd, streams[i].capture);
-    }
-    for (size_t left = DRAIN_BYTES_MAX / READ_BYTES; left > 0 && s->child.events_fd >= 0; left--) {
-        struct pollfd events = {.fd = s->child.events_fd, .events = POLLIN};
-        if (poll(&events, 1, 0) <= 0)
-            break;
-        read_events(s);
-    }
-}
-
-static void sleep_ns(int64_t ns)
-{
-    struct timespec time = {ns / SECOND_NS, ns % SECOND_NS};
-    nanosleep(&time, NULL);
-}
-
-/* Waits until the trial's remaining processes have ended by themselves, as helpers do that see the
- * main process end (Python's resource_tracker), and reads what they print. False: there are others
- * after that time. */
-static bool await_leftovers(struct supervisor *s, int64_t patience_ns)
-{
-    int64_t until = orch_mono_ns() + patience_ns;
-    while (reap(s)) {
-        if (orch_mono_ns() >= until)
-            return false;
-        sleep_ns(STRAY_STEP_NS);
-        drain(s);
-    }
-    drain(s);
-    return true;
-}
-
-/* Signals the trial's remaining processes and waits until there are none or the time is over. */
-static bool kill_leftovers(struct supervisor *s, int number, int64_t patience_ns)
-{
-    int64_t until = orch_mono_ns() + patience_ns;
-    for (bool first = true; reap(s); first = false) {
-        if (first || number == SIGKILL) {
-            g_autoptr(GArray) procs = orch_procs_of_trial(s->trial->key);
-            for (guint i = 0; first && number == SIGTERM && i < procs->len; i++) {
-                const char *name = g_array_index(procs, struct proc, i).name;
-                g_ptr_array_add(s->strays, g_utf8_make_valid(name, -1));
-            }
-            orch_procs_signal(procs, number);
-        }
-        if (orch_mono_ns() >= until)
-            return false;
-        sleep_ns(STRAY_STEP_NS);
-    }
-    return true;
-}
-
-/* Reads what ranks wrote before they ended. */
-static void drain_ranks(struct supervisor *s)
-{
-    struct pollfd links = {.fd = orch_rank_links_fd(s->links), .events = POLLIN};
-    for (int left = DRAIN_BYTES_MAX / READ_BYTES; left > 0 && poll(&links, 1, 0) > 0; left--)
-        read_ranks(s);
-}
-
-/* Returns the name of a GPU that was lost, or NULL, and makes its loss the reason of a trial that
- * ended badly. Caller frees. */
-static char *end_gpu_watch(struct supervisor *s)
-{
-    char *name = NULL;
-    bool is_bad = !WIFEXITED(s->wait_status) || WEXITSTATUS(s->wait_status);
-    g_autofree char *loss = orch_gpu_watch_end(s->gpu_watch, is_bad, &s->out, &name);
-    g_autofree char *reason = loss ? g_strdup_printf("a GPU was lost: %s", loss) : NULL;
-    if (reason && is_bad)
-        orch_stopping_set_reason(&s->stopping, ORCH_VERDICT_LOST, reason);
-    return name;
-}
-
-static void finish(struct supervisor *s)
-{
-    int64_t ended_mono_ns = orch_mono_ns(), ended_ns = orch_now_ns();
-    orch_foreign_cpu_end(&s->foreign);
-    g_autofree char *lost_gpu = end_gpu_watch(s);
-    double sampling_cpu_s = orch_utilisation_end(s->utilisation, &s->out);
-    drain(s);
-    if (s->links) { /* before what is left of it is killed */
-        drain_ranks(s);
-        orch_ranks_judge(&(struct ranks_ending){s->links, s->trial->ranks, &s->intake, &s->stopping,
-                                                &s->wait_status, &s->done_first});
-    }
-    bool is_stopped = s->stopping.stage != STOP_NOT;
-    if (!await_leftovers(s, is_stopped ? 0 : STRAY_OWN_NS)) { /* some are still running */
-        int64_t grace_ns = MIN(s->stopping.grace_ns, STRAY_GRACE_NS);
-        if (!kill_leftovers(s, SIGTERM, s->stopping.stage == STOP_KILLED ? 0 : grace_ns))
-            kill_leftovers(s, SIGKILL, 2 * SECOND_NS);
-        drain(s);
-    }
-    double foreign_cpu =
-        orch_foreign_cpu_share(&s->foreign, (double)(ended_mono_ns - s->start_ns) / 1e9);
-    orch_apart_leave(s->setup.apart);
-    orch_opened_files_write(s->setup.opened, s->apart, s->setup.trial_dir);
-    orch_text_metrics_finish(s->text_metrics);
-    bool was_broken = s->intake.problem != NULL;
-    orch_intake_finish(&s->intake);
-    if (!was_broken && WIFSIGNALED(s->wait_status))
-        g_clear_pointer(&s->intake.problem, g_free); /* a crash may truncate a line */
-    struct ending ending = {
-        .setup = &s->setup,
-        .intake = &s->intake,
-        .stopping = &s->stopping,
-        .output = &s->output,
-        .errors = &s->errors,
-        .done_first = s->done_first,
-        .wait_status = s->wait_status,
-        .started_ns = s->started_utc_ns,
-        .ended_ns = ended_ns,
-        .wall_ms = (double)(ended_mono_ns - s->start_ns) / 1e6,
-        .memory_bytes = s->memory_bytes,
-        .losses = orch_text_metrics_losses(s->text_metrics),
-        .foreign_cpu = foreign_cpu,
-        .sampling_cpu_s = sampling_cpu_s,
-        .lost_gpu = lost_gpu,
-        .old_files = s->old_files,
-        .strays = s->strays,
-    };
-    orch_ending_write(&ending, &s->out);
 }
 
 /* Writes the end event, which may fit on a full disk after a partial line was removed. */
@@ -546,7 +256,7 @@ static bool run_trial(struct supervisor *s, GError **error)
     if (orch_wrapped_listens(s->trial))
         send_run(s);
     run_loop(s);
-    finish(s);
+    orch_supervisor_finish(s);
     bool ok = flush_end(s, error);
     stop_watching(s);
     return ok;
