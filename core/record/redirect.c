@@ -7,6 +7,7 @@
 
 #include "core/plan/fingerprint.h"
 #include "core/workspace/python_env.h"
+#include "core/workspace/python_interpreter.h"
 #include "core/workspace/uncaptured.h"
 #include "lib/base/file.h"
 #include "lib/base/mount_space.h"

@@ -9,6 +9,7 @@
 #include "core/plugin/search.h"
 #include "core/recipe/needs.h"
 #include "core/workspace/python_env.h"
+#include "core/workspace/python_interpreter.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/program_path.h"

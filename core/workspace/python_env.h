@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Finds the Python that a command runs, and its packages, by reading files. Nothing is executed, so
- * this is safe for recipes from untrusted sources. */
+/* The version and the packages of a Python interpreter, found by reading files. Nothing is
+ * executed, so this is safe for recipes from untrusted sources. */
 #ifndef ORCH_CORE_WORKSPACE_PYTHON_ENV_H
 #define ORCH_CORE_WORKSPACE_PYTHON_ENV_H
 
@@ -13,15 +13,6 @@ struct orch_python {
         *names; /* "torch 2.5.1", "numpy 1.24.2": normalized names with versions, sorted; char * */
     char sha256[65]; /* digest of the names, one per line */
 };
-
-/** The Python interpreter that a command starts: its first word, or what that starts in turn: env,
- * nice, timeout and other programs that start another one, a script with "#!", a shell script or
- * `sh -c` that runs Python, and pyenv's shims. Relative paths are relative to `folder`. NULL when
- * it starts something else, or when that is not known. The caller frees. */
-char *orch_python_interpreter(char *const *words, const char *folder);
-
-/** True if some word of a command is a Python ("uv run python a.py"). */
-bool orch_python_is_named(char *const *words);
 
 /** The folders from which an interpreter imports installed packages; they need not exist. The
  * caller unrefs. */

@@ -3,6 +3,7 @@
  * links, launchers, virtual environments, headers and binaries that say too little. Nothing is
  * executed. */
 #include "core/workspace/python_env.h"
+#include "core/workspace/python_interpreter.h"
 #include "tests/store/fixture.h"
 
 #include <sys/stat.h>
