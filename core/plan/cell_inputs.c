@@ -5,6 +5,7 @@
 
 #include "core/plan/command_files.h"
 #include "core/plan/fingerprint.h"
+#include "core/plan/inputs_id.h"
 #include "core/plan/named_files.h"
 #include "core/plan/script_uses.h"
 #include "core/recipe/output_words.h"

@@ -15,39 +15,6 @@ struct orch_fingerprint_ref {
     const char *param, *artifact, *fingerprint;
 };
 
-/** The id of the code of an experiment. For a wrapped program: the tree of its manifest, of the
- * files that its command provably uses (command_files.h) and of the files in `inputs:`. For any
- * compiled plugin with `inputs:`: their tree. Without `inputs:`: a third-party plugin's build id,
- * or "" for the plugins that come with orch, which are identified by their version. `*out_code_id`
- * (or NULL): the same for Python scripts without comments where the id is no tree, else NULL. The
- * caller frees both; NULL on error. */
-char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansion *expansion,
-                     const struct orch_experiment *experiment, char **out_code_id, GError **error);
-
-/** An id of the code of a tree of inputs, as it lies on disk, in which comments of Python scripts
- * do not count; an id that is no tree as it is. The caller frees. */
-char *orch_inputs_code_id(struct orch_workspace *workspace, const char *inputs_id);
-
-/** The files and folders that `inputs:` names and that the captured tree does not have, because git
- * ignores them or they lie elsewhere; also the captured folders, which may hold such files. char *,
- * absolute; the caller unrefs; NULL on error. */
-GPtrArray *orch_inputs_not_captured(struct orch_workspace *workspace,
-                                    const struct orch_expansion *expansion,
-                                    const struct orch_experiment *experiment, GError **error);
-
-/** The tree of only the files that `inputs:` names; "" without `inputs:`. The caller frees; NULL on
- * error. */
-char *orch_inputs_declared_id(struct orch_workspace *workspace,
-                              const struct orch_expansion *expansion,
-                              const struct orch_experiment *experiment, GError **error);
-
-/** The files that orch_inputs_id covers, relative to the workspace's root (patterns where `inputs:`
- * has patterns); empty for code outside the repository. char *; the caller unrefs; NULL on error.
- */
-GPtrArray *orch_inputs_paths(struct orch_workspace *workspace,
-                             const struct orch_expansion *expansion,
-                             const struct orch_experiment *experiment, GError **error);
-
 /** Returns whether the fingerprint contains a parameter: it identifies the cell
  * (orch_cell_identifies) and is not in `no_effect` (names, or NULL). */
 bool orch_fingerprint_has(const struct orch_cell *cell, const GPtrArray *no_effect,

@@ -97,7 +97,7 @@ struct orch_plan {
                         once before any repeat. References may delay an item. */
     int64_t made_ns; /* before the files outside of a repository were read */
     GHashTable *inputs_ids;       /* experiment -> char *, borrowed from all_inputs_ids */
-    GHashTable *code_ids;         /* inputs id -> the same without comments (fingerprint.h) */
+    GHashTable *code_ids;         /* inputs id -> the same without comments (inputs_id.h) */
     GPtrArray *all_inputs_ids;    /* char *: also those from before orch_plan_recapture */
     struct orch_plan_files files; /* caches for cell_inputs.c */
     struct orch_file_digests *digests;

@@ -3,7 +3,7 @@
 #include "core/plan/plan_private.h"
 
 #include "core/plan/cell_inputs.h"
-#include "core/plan/fingerprint.h"
+#include "core/plan/inputs_id.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"

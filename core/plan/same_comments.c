@@ -3,6 +3,7 @@
  * lie in folders that are no repository, too, and git ignores some. */
 #include "core/plan/same_comments.h"
 
+#include "core/plan/inputs_id.h"
 #include "core/plan/reuse.h"
 #include "core/plan/script_same.h"
 #include "lib/base/file.h"

@@ -12,7 +12,7 @@
 #include "core/schedule/input_watch.h"
 
 #include "core/plan/cell_inputs.h"
-#include "core/plan/fingerprint.h"
+#include "core/plan/inputs_id.h"
 #include "core/plan/script_uses.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"

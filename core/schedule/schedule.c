@@ -5,7 +5,7 @@
  */
 #include "core/schedule/schedule_private.h"
 
-#include "core/plan/fingerprint.h"
+#include "core/plan/inputs_id.h"
 #include "lib/base/program_path.h"
 #include "lib/base/text.h"
 #include "lib/vcs/share.h"
