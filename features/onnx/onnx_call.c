@@ -51,6 +51,25 @@ bool orch_onnx_shape_error(const struct onnx_call *c, const struct onnx_value *v
     return fail_text(c, hint, text);
 }
 
+bool orch_onnx_too_many_axes(const struct onnx_call *c)
+{
+    return orch_onnx_fail(c, "export the model again", "has an output of more than %d axes",
+                          ONNX_RANK_MAX);
+}
+
+bool orch_onnx_bad_axis(const struct onnx_call *c, int64_t axis, const struct onnx_value *v)
+{
+    g_autofree char *shape = orch_onnx_value_format(v);
+    return orch_onnx_shape_error(c, v, "works on axis %" G_GINT64_FORMAT ", its input is %s", axis,
+                                 shape);
+}
+
+bool orch_onnx_unfit(const struct onnx_call *c, const struct onnx_value *v, const char *wanted)
+{
+    g_autofree char *shape = orch_onnx_value_format(v);
+    return orch_onnx_shape_error(c, v, "needs %s, but its input is %s", wanted, shape);
+}
+
 bool orch_onnx_need(const struct onnx_call *c, int count)
 {
     for (int i = 0; i < count; i++)
@@ -129,6 +148,14 @@ bool orch_onnx_axis(int64_t axis, int rank, int *out)
         return false;
     *out = (int)(axis < 0 ? axis + rank : axis);
     return true;
+}
+
+int64_t orch_onnx_product(const int64_t *dims, int count)
+{
+    int64_t product = 1;
+    for (int i = 0; i < count; i++)
+        product = orch_onnx_times(product, dims[i]);
+    return product;
 }
 
 bool orch_onnx_multiply(const struct onnx_call *c, int64_t *product, int64_t factor)

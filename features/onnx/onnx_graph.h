@@ -16,6 +16,7 @@
 #include "lib/onnx/onnx_file.h"
 
 #define ONNX_RANK_MAX 8
+#define ONNX_WINDOW_MAX ((int64_t)1 << 20)   /* maximum kernel, stride, dilation or pad */
 #define ONNX_FOLD_MAX 4096                   /* maximum elements of a constant with known numbers */
 #define ONNX_ELEMENTS_MAX ((int64_t)1 << 40) /* maximum elements of a value */
 

@@ -62,6 +62,12 @@ bool orch_onnx_fail(const struct onnx_call *c, const char *hint, const char *for
 /** The same for inconsistent shapes; the hint names a preceding guess. */
 bool orch_onnx_shape_error(const struct onnx_call *c, const struct onnx_value *v,
                            const char *format, ...) G_GNUC_PRINTF(3, 4);
+/** Sets the error of an output with more axes than ONNX_RANK_MAX. */
+bool orch_onnx_too_many_axes(const struct onnx_call *c);
+/** Sets the error of an axis that the input `v` does not have. */
+bool orch_onnx_bad_axis(const struct onnx_call *c, int64_t axis, const struct onnx_value *v);
+/** Sets the error of an input that is not what the operator needs ("an image"). */
+bool orch_onnx_unfit(const struct onnx_call *c, const struct onnx_value *v, const char *wanted);
 /** Checks that inputs 0 to count - 1 are present; sets an error otherwise. */
 bool orch_onnx_need(const struct onnx_call *c, int count);
 static inline struct onnx_value *onnx_in(const struct onnx_call *c, int i)
@@ -78,8 +84,19 @@ void orch_onnx_weight(struct onnx_call *c, const struct onnx_value *v, enum orch
 /** Integers of an attribute or else of input i (`i` < 0: attribute only); NULL if absent or
  * unknown. Caller frees. */
 int64_t *orch_onnx_ints(const struct onnx_call *c, const char *attribute, int i, int *out_count);
+/** Reads the shape in input i into dims (onnx_shape.c); false if it is unknown or has too many
+ * axes. */
+bool orch_onnx_shape_from(struct onnx_call *c, int i, int64_t *dims, int *out_rank);
 /** Converts an axis, negative from the end, to 0 .. rank-1; false if out of range. */
 bool orch_onnx_axis(int64_t axis, int rank, int *out);
+/** Returns a product of sizes, a quarter of the largest integer on overflow. */
+static inline int64_t orch_onnx_times(int64_t a, int64_t b)
+{
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? G_MAXINT64 / 4 : product;
+}
+/** Returns the product of the sizes of `count` axes. */
+int64_t orch_onnx_product(const int64_t *dims, int count);
 /** Multiplies multiply-adds by a factor; sets an error on overflow. */
 bool orch_onnx_multiply(const struct onnx_call *c, int64_t *product, int64_t factor);
 /** Broadcasts `a` and `b` against each other into the shape of output 0. */
