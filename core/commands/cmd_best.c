@@ -7,6 +7,7 @@
 #include "core/stats/numbers.h"
 #include "core/stats/ranking.h"
 #include "core/stats/task.h"
+#include "core/stats/varying_names.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -168,6 +169,15 @@ static void print_luck(const struct request *r, const struct orch_ranking *ranki
                           "try … --repeat N', 'repeat:' in a recipe)");
 }
 
+/* "epochs, batch", safe for a terminal. The caller frees. */
+static char *mixed_names(const struct orch_ranking *ranking)
+{
+    GString *names = g_string_new(NULL);
+    for (guint i = 0; i < ranking->mixed->len; i++)
+        g_string_append_printf(names, "%s%s", i ? ", " : "", (char *)ranking->mixed->pdata[i]);
+    return orch_text_plain(g_string_free(names, FALSE));
+}
+
 /* Prints which setting is best, by how much, which others may be as good, and how that was tested.
  */
 static void print_winner(const struct request *r, const struct orch_ranking *ranking)
@@ -187,6 +197,10 @@ static void print_winner(const struct request *r, const struct orch_ranking *ran
     }
     if (ranking->shared)
         orch_cli_print("note: %s", ranking->shared);
+    if (ranking->mixed->len) {
+        g_autofree char *names = mixed_names(ranking);
+        orch_cli_print("note: " ORCH_MIXED_WORDS, names);
+    }
 }
 
 static void print_text(const struct request *r, const GPtrArray *rankings)
@@ -254,11 +268,14 @@ static void print_json(const struct request *r, const GPtrArray *rankings)
         json_t *settings = json_array();
         for (guint j = 0; j < ranking->groups->len && j < limit; j++)
             json_array_append_new(settings, setting_json(ranking, j));
-        json_array_append_new(all, json_pack("{s:O s:o s:I s:I s:s? s:s?}", "of", ranking->of,
-                                             "settings", settings, "compared",
-                                             (json_int_t)ranking->compared, "worse",
-                                             (json_int_t)ranking->worse, "method", ranking->method,
-                                             "shared_base", ranking->shared));
+        json_t *mixed = json_array();
+        for (guint j = 0; j < ranking->mixed->len; j++)
+            json_array_append_new(mixed, json_string(ranking->mixed->pdata[j]));
+        json_array_append_new(
+            all, json_pack("{s:O s:o s:I s:I s:s? s:s? s:o}", "of", ranking->of, "settings",
+                           settings, "compared", (json_int_t)ranking->compared, "worse",
+                           (json_int_t)ranking->worse, "method", ranking->method, "shared_base",
+                           ranking->shared, "means_also_over", mixed));
     }
     orch_cli_print_json(
         json_pack("{s:s s:s? s:s s:i s:i s:i s:o}", "metric", r->ranked_by.metric, "unit", r->unit,

@@ -3,6 +3,7 @@
 #include "core/cli/cli.h"
 #include "core/commands/declared_labels.h"
 #include "core/report/grid_table.h"
+#include "core/report/mixed.h"
 #include "core/stats/task.h"
 
 #include "lib/base/error.h"
@@ -137,6 +138,9 @@ static void print(struct orch_cli *cli, const struct table_options *o, const str
     g_autofree char *legend = orch_grid_legend(grid);
     if (!cli->json && !o->format)
         orch_cli_info(cli, "%s", legend);
+    g_autofree char *mixed = orch_grid_mixed(grid);
+    if (mixed)
+        orch_cli_info(cli, "%s", mixed);
 }
 
 static bool make(struct orch_cli *cli, const struct table_options *o, GError **error)

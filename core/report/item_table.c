@@ -67,6 +67,7 @@ static bool fill(struct orch_section_context *a, GError **error)
         if (g->grid->shows_deviation)
             orch_section_note(a->section,
                               "deviation: standard deviation over the runs, with n - 1");
+        orch_section_note_mixed(a, g->grid);
         orch_section_note_shared_base(a, g->grid);
     }
     orch_section_add_missing_trials(a, g->trials);

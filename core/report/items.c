@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/items.h"
 
+#include "core/report/mixed.h"
 #include "core/report/section_words.h"
 #include "core/stats/numbers.h"
 #include "lib/base/text.h"
@@ -278,6 +279,13 @@ void orch_section_note_shared_base(struct orch_section_context *a, const struct 
     g_autofree char *shared = orch_grid_shared_base(grid, a->plan->store);
     if (shared)
         orch_section_note(a->section, "%s", shared);
+}
+
+void orch_section_note_mixed(struct orch_section_context *a, const struct orch_grid *grid)
+{
+    g_autofree char *mixed = orch_grid_mixed(grid);
+    if (mixed)
+        orch_section_note(a->section, "%s", mixed);
 }
 
 /* Names the direction of a difference. A metric without a better direction is only higher or

@@ -2,6 +2,7 @@
 #include "core/report/plot_drawing.h"
 
 #include "core/report/answer.h"
+#include "core/report/mixed.h"
 #include "core/report/section_words.h"
 #include "core/stats/task.h"
 #include "lib/base/error.h"
@@ -88,10 +89,9 @@ static char *note_of(const struct orch_plot_drawing *d)
         d->v.over != ORCH_PLOT_OVER_STEPS)
         g_string_append_printf(note, "each %s a run",
                                d->chart->kind == ORCH_CHART_BOX ? "value is of" : "point is");
-    if (d->merged->len) {
-        g_autofree char *names = orch_answer_axes(d->v.trials->labels, d->merged);
-        g_string_append_printf(note, "%smeans are also over %s", note->len ? "; " : "", names);
-    }
+    g_autofree char *mixed = orch_mixed_text(d->v.trials, d->merged);
+    if (mixed)
+        g_string_append_printf(note, "%s%s", note->len ? "; " : "", mixed);
     if (d->v.has_forecasts)
         g_string_append_printf(
             note, "%spredicted: the forecast made before the run, with its 90 %% interval",

@@ -3,6 +3,7 @@
 
 #include "core/report/answer.h"
 #include "core/report/metric_bounds.h"
+#include "core/report/mixed.h"
 #include "core/stats/curve_end.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -75,29 +76,19 @@ static void place_x(struct orch_plot_drawing *d)
 /* ---- points ------------------------------------------------------------------------------------
  */
 
-static void add_merged(struct orch_plot_drawing *d, const char *name)
+/* Records in what the trials of one point differ besides the axes. */
+static void note_merged(struct orch_plot_drawing *d, const GPtrArray *trials)
 {
-    if (!g_ptr_array_find_with_equal_func(d->merged, name, g_str_equal, NULL))
-        g_ptr_array_add(d->merged, g_strdup(name));
-}
-
-/* Records the experiments and swept names in which two trials behind one point differ. */
-static void note_merged(struct orch_plot_drawing *d, const struct orch_report_trial *a,
-                        const struct orch_report_trial *b)
-{
-    g_autofree char *of_a = orch_trial_value(d->v.trials, a, "experiment");
-    g_autofree char *of_b = orch_trial_value(d->v.trials, b, "experiment");
-    if (g_strcmp0(of_a, of_b) != 0)
-        add_merged(d, "experiments");
-    g_autoptr(json_t) one = orch_trial_coords(a), two = orch_trial_coords(b);
-    const char *name;
-    json_t *value;
-    json_object_foreach(one, name, value)
-    {
-        bool is_axis = g_strcmp0(name, d->v.plot->x) == 0 || g_strcmp0(name, d->v.plot->row) == 0;
-        if (!is_axis && !json_equal(value, json_object_get(two, name)))
-            add_merged(d, name);
-    }
+    const struct orch_plot_values *v = &d->v;
+    g_autoptr(GPtrArray) axes = g_ptr_array_new();
+    g_ptr_array_extend(axes, v->by, NULL, NULL);
+    g_ptr_array_extend(axes, v->panels, NULL, NULL);
+    if (v->plot->row)
+        g_ptr_array_add(axes, (gpointer)(uintptr_t)v->plot->row);
+    g_ptr_array_add(axes, (gpointer)(uintptr_t)v->plot->x);
+    g_ptr_array_add(axes, NULL);
+    if (trials->len > 1)
+        orch_mixed_add(v->trials, trials, (const char *const *)axes->pdata, d->merged);
 }
 
 /* Records the number of seeds behind a mean of several. */
@@ -189,9 +180,12 @@ static void add_means(struct orch_plot_drawing *d, struct orch_chart_series *ser
 {
     const struct orch_plot_value *const *all = (void *)values->pdata;
     for (guint from = 0, to; from < values->len; from = to) {
-        for (to = from + 1; to < values->len && all[to]->x == all[from]->x; to++)
-            if (from == 0 || d->v.over != ORCH_PLOT_OVER_STEPS)
-                note_merged(d, all[from]->trial, all[to]->trial);
+        g_autoptr(GPtrArray) trials = g_ptr_array_new();
+        for (to = from; to < values->len && all[to]->x == all[from]->x; to++)
+            if (all[to]->trial)
+                g_ptr_array_add(trials, (gpointer)(uintptr_t)all[to]->trial);
+        if (from == 0 || d->v.over != ORCH_PLOT_OVER_STEPS)
+            note_merged(d, trials);
         add_mean(d, series, all + from, to - from);
     }
 }
@@ -421,7 +415,7 @@ static void add_all_series(struct orch_plot_drawing *d)
 struct cell {
     struct orch_chart_panel *panel;
     const char *x, *row;
-    const struct orch_report_trial *first; /* the first trial with a number */
+    GPtrArray *trials; /* those with a number: const struct orch_report_trial *, borrowed */
     GArray *numbers;
 };
 
@@ -429,6 +423,7 @@ static void free_cell(gpointer pointer)
 {
     struct cell *cell = pointer;
     g_array_unref(cell->numbers);
+    g_ptr_array_unref(cell->trials);
     g_free(cell);
 }
 
@@ -443,6 +438,7 @@ static struct cell *cell_of(GPtrArray *cells, struct orch_chart_panel *panel,
     struct cell *cell = g_new0(struct cell, 1);
     *cell = (struct cell){.panel = panel, .x = value->x_text, .row = value->row_text};
     cell->numbers = g_array_new(FALSE, FALSE, sizeof(double));
+    cell->trials = g_ptr_array_new();
     g_ptr_array_add(cells, cell);
     return cell;
 }
@@ -454,9 +450,7 @@ static void fill_cells(struct orch_plot_drawing *d, GPtrArray *cells, const GArr
         struct cell *cell = cell_of(cells, orch_chart_panel(d->chart, value->panel), value);
         if (!isfinite(value->y))
             continue;
-        if (cell->first)
-            note_merged(d, cell->first, value->trial);
-        cell->first = cell->first ? cell->first : value->trial;
+        g_ptr_array_add(cell->trials, (gpointer)(uintptr_t)value->trial);
         g_array_append_val(cell->numbers, value->y);
     }
 }
@@ -479,6 +473,7 @@ static void add_cells(struct orch_plot_drawing *d)
         point->z = stat.count ? stat.mean : (double)NAN;
         point->n = (unsigned)stat.count;
         note_count(d, point->n);
+        note_merged(d, cell->trials);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "core/stats/pooled.h"
 #include "core/stats/shared_base.h"
 #include "core/stats/task.h"
+#include "core/stats/varying_names.h"
 #include "lib/base/json.h"
 
 #include <math.h>
@@ -149,6 +150,7 @@ static void free_ranking(gpointer pointer)
     g_free(ranking->margins);
     g_free(ranking->method);
     g_free(ranking->shared);
+    g_ptr_array_unref(ranking->mixed);
     g_free(ranking);
 }
 
@@ -213,6 +215,11 @@ static bool fill(struct orch_store *store, GPtrArray *runs,
                        request->counts_disturbed || !orch_unit_is_timing(unit, NULL));
     if (!orch_unit_is_timing(unit, NULL)) /* a time does not depend on the values of the weights */
         ranking->shared = find_shared(store, ranking->groups);
+    for (guint i = 0; i < ranking->groups->len; i++)
+        if (!orch_mixed_names_add(store,
+                                  ((const struct orch_group *)ranking->groups->pdata[i])->runs,
+                                  (const char *const *)ranking->by, ranking->mixed, error))
+            return false;
     return true;
 }
 
@@ -241,6 +248,7 @@ static GPtrArray *split(struct orch_store *store, const GPtrArray *runs,
             struct orch_ranking *ranking = g_new0(struct orch_ranking, 1);
             ranking->task = task;
             ranking->of = of;
+            ranking->mixed = g_ptr_array_new_with_free_func(g_free);
             list = g_ptr_array_new();
             g_hash_table_insert(by_task, g_strdup(task ? task : ""), list);
             g_hash_table_insert(rankings, list, ranking);

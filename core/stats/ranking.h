@@ -31,12 +31,13 @@ struct orch_ranking {
     /* [i]: the margin of the first group over groups[i] (positive: the first is better), see
      * orch_best_margins. */
     struct orch_difference *margins;
-    size_t compared; /* number of settings that the first was compared with: those with a number,
-                        but for those that were measured under another load */
-    bool is_uneven;  /* there are settings that were measured under another load than the first */
-    size_t worse;    /* number of these that are worse by more than noise */
-    char *method;    /* how p was computed, see orch_best_margins; or NULL */
-    char *shared;    /* a sentence when repeats start from the same trained model; or NULL */
+    size_t compared;  /* number of settings that the first was compared with: those with a number,
+                         but for those that were measured under another load */
+    bool is_uneven;   /* there are settings that were measured under another load than the first */
+    size_t worse;     /* number of these that are worse by more than noise */
+    char *method;     /* how p was computed, see orch_best_margins; or NULL */
+    char *shared;     /* a sentence when repeats start from the same trained model; or NULL */
+    GPtrArray *mixed; /* char *: names besides `by` whose values differ within a group */
 };
 
 /** Ranks the runs that have the metric. Returns struct orch_ranking *, the one with most runs

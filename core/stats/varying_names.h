@@ -14,4 +14,12 @@
  * one seed differ: they are no repeats of each other. NULL when the store cannot be read. */
 char **orch_varying_names(struct orch_store *store, const GPtrArray *runs, GError **error);
 
+/** What is said of means over runs of several settings, with the names in which they differ. */
+#define ORCH_MIXED_WORDS "means are also over %s"
+/** Adds to `names` (char *, owned) the names by whose values these runs are told apart, each once.
+ * The runs count as those of one setting, so their mean is also over these values. Names in `skip`
+ * (NULL-terminated, or NULL) and the experiment are not added. */
+bool orch_mixed_names_add(struct orch_store *store, const GPtrArray *runs, const char *const *skip,
+                          GPtrArray *names, GError **error);
+
 #endif

@@ -5,12 +5,15 @@
 #include "core/stats/grouping.h"
 #include "core/stats/seeds.h"
 #include "core/stats/spread.h"
+#include "core/stats/varying_names.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 
 #include <string.h>
 
-enum { GROUPS_MAX = 5000, VALUES_MAX = 8, BY_MAX = 16 };
+/* With more runs than MIXED_RUNS_MAX reading all of their parameters takes longer than a page
+ * waits. */
+enum { GROUPS_MAX = 5000, VALUES_MAX = 8, BY_MAX = 16, MIXED_RUNS_MAX = 2000 };
 
 struct group {
     json_t *by;      /* array of the values that the group is grouped by */
@@ -22,7 +25,8 @@ struct grouping {
     struct orch_grouping *runs;
     GPtrArray *order; /* struct group *, by the index of `runs` */
     int by_count, value_count;
-    char **values; /* names as requested: "loss", "metric.loss" */
+    char **by, **values; /* names as requested: "loss", "metric.loss" */
+    GPtrArray *keys;     /* char *: of the runs, in the order of adding */
     bool is_by_cell;
     const char *units[VALUES_MAX]; /* NULL: unknown */
     bool forms[ORCH_SPREAD_FORMS]; /* forms that occur in the answer */
@@ -30,8 +34,8 @@ struct grouping {
 
 /* Columns that identify a run's trial, whatever version of the code made it. "cell" is slow to
  * read and is not read again when the runs are grouped by it. */
-enum { TRIAL_REPEAT, TRIAL_DEVICE, TRIAL_SEED, TRIAL_ENDED, TRIAL_CELL, TRIAL_COLUMNS };
-static char *const TRIAL[TRIAL_COLUMNS] = {"repeat", "device_key", "seed", "ended", "cell"};
+enum { TRIAL_REPEAT, TRIAL_DEVICE, TRIAL_SEED, TRIAL_ENDED, TRIAL_KEY, TRIAL_CELL, TRIAL_COLUMNS };
+static char *const TRIAL[TRIAL_COLUMNS] = {"repeat", "device_key", "seed", "ended", "key", "cell"};
 
 static const char *const EXAMPLE[] = {"key", "recipe", "experiment", "setting", NULL};
 
@@ -89,6 +93,7 @@ static bool add_to_group(void *ctx, int64_t run_id, const struct orch_row_cell *
         .age_order = ended->kind == ORCH_CELL_INTEGER ? ended->integer : INT64_MIN,
         .seed = number,
         .values = values};
+    g_ptr_array_add(all->keys, g_strdup(about[TRIAL_KEY].text));
     if (orch_grouping_add(all->runs, &run) == all->order->len)
         new_group(all, run_id, cells);
     return true;
@@ -175,6 +180,54 @@ static json_t *groups_json(struct grouping *all)
     return rows;
 }
 
+/* Reads the runs of a group that count. The caller unrefs. */
+static GPtrArray *runs_of(struct orch_store *store, const struct grouping *all, guint group)
+{
+    g_autoptr(GArray) counted = orch_grouping_counted(all->runs, group);
+    GPtrArray *runs = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_free);
+    for (guint i = 0; i < counted->len; i++) {
+        struct orch_run *run =
+            orch_store_run(store, all->keys->pdata[g_array_index(counted, guint, i)], NULL);
+        if (run)
+            g_ptr_array_add(runs, run);
+    }
+    return runs;
+}
+
+/* Formats in what the runs of a group differ besides the names that they are grouped by. NULL: in
+ * nothing, or it is not looked for. The caller frees. */
+static char *mixed_text(struct orch_store *store, const struct grouping *all)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free), by = g_ptr_array_new();
+    if (all->is_by_cell || all->keys->len > MIXED_RUNS_MAX)
+        return NULL;
+    for (int i = 0; i < all->by_count; i++)
+        g_ptr_array_add(by, (gpointer)(uintptr_t)orch_web_plain_name(all->by[i]));
+    g_ptr_array_add(by, NULL);
+    for (guint i = 0; i < all->order->len; i++) {
+        g_autoptr(GPtrArray) runs = runs_of(store, all, i);
+        orch_mixed_names_add(store, runs, (const char *const *)by->pdata, names, NULL);
+    }
+    if (!names->len)
+        return NULL;
+    g_ptr_array_add(names, NULL);
+    g_autofree char *joined = g_strjoinv(", ", (char **)names->pdata);
+    return g_strdup_printf(ORCH_MIXED_WORDS, joined);
+}
+
+/* Formats what is said below the groups: how their spread is written, and what is averaged. NULL:
+ * nothing. The caller frees. */
+static char *legend_of(struct orch_store *store, const struct grouping *all)
+{
+    char *legend = orch_spread_legend(all->forms), *mixed = mixed_text(store, all);
+    if (!legend || !mixed)
+        return legend ? legend : mixed;
+    char *both = g_strdup_printf("%s; %s", legend, mixed);
+    g_free(legend);
+    g_free(mixed);
+    return both;
+}
+
 bool orch_web_api_groups(struct web_call *call, GError **error)
 {
     g_auto(GStrv) by = orch_web_query_list(call, "by", "cell");
@@ -182,6 +235,7 @@ bool orch_web_api_groups(struct web_call *call, GError **error)
     struct grouping all = {.by_count = (int)g_strv_length(by),
                            .value_count = (int)g_strv_length(values),
                            .is_by_cell = g_strv_contains((const char *const *)by, "cell"),
+                           .by = by,
                            .values = values};
     if (all.by_count > BY_MAX || all.value_count > VALUES_MAX) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
@@ -199,6 +253,7 @@ bool orch_web_api_groups(struct web_call *call, GError **error)
     guint about = all.is_by_cell ? TRIAL_CELL : TRIAL_COLUMNS;
     g_ptr_array_extend(columns, &(GPtrArray){(gpointer *)(uintptr_t)TRIAL, about}, NULL, NULL);
     g_ptr_array_add(columns, NULL);
+    g_autoptr(GPtrArray) keys = all.keys = g_ptr_array_new_with_free_func(g_free);
     all.runs = orch_grouping_new((unsigned)all.value_count);
     all.order = g_ptr_array_new_with_free_func(free_group);
     bool ok = orch_store_visit_rows(call->store, (const int64_t *)(const void *)ids->data, ids->len,
@@ -209,7 +264,7 @@ bool orch_web_api_groups(struct web_call *call, GError **error)
     if (ok) {
         find_units(&all, names);
         json_t *groups = groups_json(&all);
-        g_autofree char *legend = orch_spread_legend(all.forms);
+        g_autofree char *legend = legend_of(call->store, &all);
         orch_web_answer_json(call,
                              json_pack("{s:I s:I s:s? s:o}", "runs", (json_int_t)ids->len, "total",
                                        (json_int_t)all.order->len, "legend", legend, "groups",
