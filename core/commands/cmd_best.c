@@ -4,6 +4,7 @@
 #include "core/results/selection.h"
 #include "core/stats/best_of.h"
 #include "core/stats/disturbed.h"
+#include "core/stats/field_names.h"
 #include "core/stats/numbers.h"
 #include "core/stats/ranking.h"
 #include "core/stats/task.h"
@@ -358,6 +359,25 @@ static bool settle_direction(struct request *r, GError **error)
     return true;
 }
 
+/* Checks that some run has each name to group by: with a misspelt one all would be one group. */
+static bool check_by(struct orch_store *store, const GPtrArray *runs, char **by, GError **error)
+{
+    for (; by && *by; by++) {
+        bool is_known = false;
+        for (guint i = 0; i < runs->len && !is_known; i++) {
+            g_autofree char *value = orch_run_field(store, runs->pdata[i], *by);
+            is_known = value != NULL;
+        }
+        if (is_known)
+            continue;
+        g_autofree char *hint = orch_field_hint(store, runs, *by);
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--by': none of %u runs has a '%s'",
+                       runs->len, *by);
+        return false;
+    }
+    return true;
+}
+
 /* For a time, removes disturbed runs and prints how many. */
 static void leave_out_disturbed(struct request *r, struct orch_store *store, GPtrArray *runs)
 {
@@ -379,6 +399,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct best_options *o = options;
     g_auto(GStrv) by = o->by ? g_strsplit(o->by, ",", -1) : NULL;
+    for (char **name = by; name && *name; name++)
+        g_strstrip(*name);
     struct request r = {
         .cli = cli,
         .options = o,
@@ -392,7 +414,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     g_autoptr(GPtrArray) runs = store ? find_runs(store, o, error) : NULL;
     g_autoptr(GPtrArray) with = runs ? with_metric(&r, store, runs, error) : NULL;
-    if (!with || !settle_direction(&r, error))
+    if (!with || !check_by(store, with, by, error) || !settle_direction(&r, error))
         return -1;
     r.ranked_by.counts_disturbed = o->disturbed;
     if (!o->disturbed && orch_unit_is_timing(r.unit, NULL))

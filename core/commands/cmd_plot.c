@@ -5,11 +5,13 @@
 #include "core/render/draw.h"
 #include "core/report/plot.h"
 #include "core/stats/task.h"
+#include "core/stats/varying_names.h"
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -222,14 +224,58 @@ static bool write_file(const struct orch_chart *chart, const char *path, GError 
     return false;
 }
 
+/* Returns whether some trial has a number of this value, at whatever step. */
+static bool any_has(const struct orch_trials *trials, const struct orch_item_value *wanted)
+{
+    double number = (double)NAN;
+    for (guint i = 0; i < trials->all->len && !isfinite(number); i++)
+        if (!orch_trial_number(trials, trials->all->pdata[i], wanted, &number, NULL, NULL, NULL))
+            return false;
+    return isfinite(number);
+}
+
+/* A name whose values differ between the runs, else the experiment. The caller frees. */
+static char *axis_to_draw_over(const struct orch_trials *trials)
+{
+    g_autoptr(GPtrArray) runs = g_ptr_array_new();
+    for (guint i = 0; i < trials->all->len; i++)
+        g_ptr_array_add(runs, ((const struct orch_report_trial *)trials->all->pdata[i])->run);
+    g_auto(GStrv) names = orch_varying_names(trials->store, runs, NULL);
+    return g_strdup(names && names[0] ? names[0] : "experiment");
+}
+
+/* Says why the chart is empty. The names of the values are known, as they were checked before. */
+static void nothing_error(const struct orch_trials *trials, const struct plot_options *o,
+                          GError **error)
+{
+    g_autoptr(GPtrArray) wanted = wanted_of(o->z ? (const char *[]){o->z, NULL} : o->y);
+    const struct orch_item_value *first = wanted->pdata[0];
+    g_autofree char *axis = axis_to_draw_over(trials);
+    g_autofree char *hint = g_strdup_printf("draw it over a parameter, for example --x %s", axis);
+    const bool is_over_steps = !o->x || strcmp(o->x, "step") == 0;
+    if (any_has(trials, first) && is_over_steps)
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
+                       "nothing to draw: '%s' has one value in each run, and no steps",
+                       first->name);
+    else if (any_has(trials, first))
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "'orch show RUN' lists the parameters and metrics of a run",
+                       "nothing to draw: no selected run has both '%s' and '%s'", first->name,
+                       o->x);
+    else
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch log RUN' shows what a run printed",
+                       "nothing to draw: '%s' is not a number in the selected runs that have it",
+                       first->name);
+}
+
 static bool give(struct orch_cli *cli, const struct plot_options *o,
-                 const struct orch_section *section, GError **error)
+                 const struct orch_trials *trials, const struct orch_section *section,
+                 GError **error)
 {
     const struct orch_chart *chart = chart_of(section);
     if (!chart || orch_chart_is_empty(chart)) {
         print_notes(cli, section);
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch show @last' lists the metrics of a run",
-                       "nothing to draw: no selected run has these values");
+        nothing_error(trials, o, error);
         return false;
     }
     if (o->out && !write_file(chart, o->out, error))
@@ -262,7 +308,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     struct orch_document *document = orch_document_new("plot");
     struct orch_section *section = orch_document_add(document, "plot", NULL, o->title);
-    bool ok = draw(trials, o, kind, section, error) && give(cli, o, section, error);
+    bool ok = draw(trials, o, kind, section, error) && give(cli, o, trials, section, error);
     orch_document_free(document);
     orch_trials_free(trials);
     return ok ? ORCH_EXIT_OK : -1;

@@ -2,6 +2,7 @@
 /* A table of results as in a report, without a recipe. */
 #include "core/cli/cli.h"
 #include "core/commands/declared_labels.h"
+#include "core/report/axis_hint.h"
 #include "core/report/grid_table.h"
 #include "core/report/mixed.h"
 #include "core/stats/task.h"
@@ -86,10 +87,9 @@ static bool has_axes(const struct orch_trials *trials, const GPtrArray *axes, co
             known = value;
         }
         if (!known) {
-            orch_error_set(error, ORCH_ERROR_USAGE,
-                           "'orch show RUN' lists the values of a run; --where selects other runs",
-                           "option '%s': none of %u runs has a '%s'", option, trials->all->len,
-                           (char *)axes->pdata[i]);
+            g_autofree char *hint = orch_axis_hint(trials, axes->pdata[i]);
+            orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '%s': none of %u runs has a '%s'",
+                           option, trials->all->len, (char *)axes->pdata[i]);
             return false;
         }
     }
@@ -101,10 +101,11 @@ static bool has_cells(const struct orch_grid *grid, const struct orch_trials *tr
 {
     if (grid->cells->len)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "'orch show RUN' lists the values of a run; --where selects other runs",
-                   "option '--value': none of %u runs has a '%s'", trials->all->len,
-                   ((const struct orch_item_value *)grid->wanted->pdata[0])->name);
+    const char *name = ((const struct orch_item_value *)grid->wanted->pdata[0])->name;
+    g_autofree char *hint = orch_store_metric_hint(trials->store, name);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                   "option '--value': none of %u runs has a metric or result '%s'",
+                   trials->all->len, name);
     return false;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/plot_values.h"
-#include "core/stats/varying_names.h"
 
+#include "core/report/axis_hint.h"
+#include "core/stats/varying_names.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -109,9 +110,16 @@ static bool find_x(struct orch_plot_values *v, GError **error)
     } else if (!is_axis && (is_steps || is_step_unit(v, x) || g_strv_contains(steps, x))) {
         v->over = ORCH_PLOT_OVER_STEPS;
     } else if (!is_axis) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "use 'step', a parameter, or a value such as 'last val_loss'",
-                       "no trial has '%s' for the x axis", x);
+        g_autofree char *axes = orch_axis_hint(v->trials, x);
+        g_autofree char *metrics =
+            v->trials->store ? orch_store_metric_hint(v->trials->store, value->name) : NULL;
+        g_autofree char *hint =
+            axes && orch_is_suggestion(axes) ? g_strdup(axes)
+            : metrics && orch_is_suggestion(metrics)
+                ? g_strdup(metrics)
+                : g_strdup_printf("use 'step', a value such as 'last val_loss', or a parameter%s%s",
+                                  axes ? "; " : "", axes ? axes : "");
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "no trial has '%s' for the x axis", x);
         return false;
     }
     return true;
@@ -129,8 +137,9 @@ static bool check_axes(const struct orch_plot_values *v, GError **error)
     for (guint i = 0; i < axes->len; i++) {
         if (any_has_axis(v, axes->pdata[i]))
             continue;
-        orch_error_set(error, ORCH_ERROR_USAGE, "'orch show @last' lists a run's parameters",
-                       "no trial has the parameter '%s'", (char *)axes->pdata[i]);
+        g_autofree char *hint = orch_axis_hint(v->trials, axes->pdata[i]);
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "no trial has the parameter '%s'",
+                       (char *)axes->pdata[i]);
         return false;
     }
     return true;

@@ -130,10 +130,17 @@ const char *orch_suggest(const char *word, const char *const *candidates)
     return best ? best : find_by_initials(word, all);
 }
 
+#define SUGGESTION "did you mean '"
+
 char *orch_suggest_hint(const char *word, const char *const *candidates)
 {
     const char *near = orch_suggest(word, candidates);
-    return near ? g_strdup_printf("did you mean '%s'?", near) : NULL;
+    return near ? g_strdup_printf(SUGGESTION "%s'?", near) : NULL;
+}
+
+bool orch_is_suggestion(const char *hint)
+{
+    return g_str_has_prefix(hint, SUGGESTION);
 }
 
 char *orch_name_key(const char *name)

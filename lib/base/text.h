@@ -40,6 +40,8 @@ bool orch_label_is_valid(const char *name);
 
 /** Returns "did you mean 'x'?" for the nearest candidate, else NULL. Caller frees. */
 char *orch_suggest_hint(const char *word, const char *const *candidates);
+/** Tells a hint of orch_suggest_hint from one that lists names. */
+bool orch_is_suggestion(const char *hint);
 
 /** Normalises a name so that spellings compare equal ("CIFAR-10", "cifar 10", "cifar10"): lower
  * case, without blanks and any of "-_./()". Caller frees. */
