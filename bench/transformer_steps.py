@@ -3,8 +3,8 @@
 """Steps of whole transformers as 'orch predict --model transferred' forecasts them, beside public measurements that its
 kernels were not fitted to: NeuSight's (fp32, inference and training, also compiled), and trainings of BERT with fp32,
 tf32 and fp16 on eleven further GPUs (Lambda Labs, milabench; batches of 24 and more). They are forecast with attention
-written out; NeuSight's and Lambda's ran so, milabench's (H100, L40S) perhaps in one kernel, as their memory suggests. The share of the peak that tensor cores reach (SHARE_TENSOR in lib/steptime/kernel_times.c) was chosen among 0.5,
-0.55, 0.6, 0.7 and 0.8 by the second table; fitted without each GPU in turn it is 0.5 or 0.55.
+written out; NeuSight's and Lambda's ran so, milabench's (H100, L40S) perhaps in one kernel, as their memory suggests. The constants
+of tensor cores were fitted to Lambda's rows among others (bench/distil_tensor.py, which also leaves out each of these GPUs).
 
 Printed by board: rows, mean error, the median's log, and 90 % of the logs around it. Then, of both tables and by precision, the 90 % interval that the
 chips ask for, as in bench/distil.py: offsets of a source's rows on a chip, of which a new one is as far off as Student's t says, and the upper

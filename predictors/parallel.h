@@ -33,9 +33,11 @@ int64_t orch_parallel_replicas(const struct orch_parallel *parallel);
 int64_t orch_parallel_micro_batches(const struct orch_parallel *parallel, int64_t batch);
 
 /** 90 % of the logarithms of what forecasts of such steps are off by: of replicas as of several
- * workers (predictors/prior.h), wider where the network is split, by vTrain's measurements
- * (bench/parallel_rows.py). Of shards there are none: `*is_guess`. */
-double orch_parallel_error_90(const struct orch_parallel *parallel, bool *is_guess);
+ * workers (predictors/prior.h), of shards by MosaicML's measurements, wider where the network is
+ * split, by vTrain's (bench/parallel_rows.py). */
+double orch_parallel_error_90(const struct orch_parallel *parallel);
+/** Names the measured steps that this error is of: "245 published steps of ...". */
+const char *orch_parallel_measured(const struct orch_parallel *parallel);
 
 /** Links: `within` a node, and `replicas` between replicas, with the schemes of an all-reduce. */
 struct orch_parallel_links {

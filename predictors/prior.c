@@ -176,7 +176,7 @@ bool orch_prior_own_step(const struct orch_net *net, const struct orch_net_cost 
                   ? orch_transfer_step(net, costs, &prior->transfer, work, layers, out, error)
                   : orch_roofline_step(net, costs, &prior->device, work, layers, out, error);
     if (ok && work->checkpoints && work->training)
-        orch_checkpointing_add(net, layers, out);
+        orch_checkpointing_add(net, costs, layers, out);
     if (ok)
         orch_roofline_scale(layers, net->nodes->len, prior->shift, out);
     return ok;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/predict/no_basis.h"
 
-#include "predictors/parallel.h"
-
 #include <string.h>
 
 static void add(GPtrArray *what, char *text)
@@ -18,8 +16,8 @@ static void look_at_kernels(const struct orch_candidate *device, const struct or
             g_strdup_printf("matrix products in %s", orch_precision_names()[device->precision]));
     if (k->is_compiled)
         add(what, g_strdup("torch.compile"));
-    if (!k->is_written_out)
-        add(what, g_strdup("attention known to be one kernel"));
+    if (!k->is_written_out && !k->gpu.is_tensor)
+        add(what, g_strdup("attention in one kernel without tensor cores"));
 }
 
 static void look_at_transfer(const struct orch_candidate *device,
@@ -31,11 +29,9 @@ static void look_at_transfer(const struct orch_candidate *device,
         add(what, g_strdup("bf16, for which fp16 stands"));
 }
 
-char *orch_no_basis(const struct orch_time_question *question, const struct orch_candidate *device,
-                    const struct orch_step_answer *answer)
+char *orch_no_basis(const struct orch_candidate *device, const struct orch_step_answer *answer)
 {
     const struct orch_prior *prior = &answer->prior;
-    bool is_guess = false;
     bool is_prior = strcmp(answer->tier, "prior") == 0;
     if (answer->why || (!is_prior && strcmp(answer->tier, "transferred") != 0))
         return NULL;
@@ -47,10 +43,6 @@ char *orch_no_basis(const struct orch_time_question *question, const struct orch
     else if (prior->is_borrowed)
         add(what, g_strdup_printf("the architecture %s in %s", device->gpu->arch,
                                   orch_precision_names()[device->precision]));
-    if (question->is_parallel)
-        orch_parallel_error_90(&question->parallel, &is_guess);
-    if (is_guess)
-        add(what, g_strdup("sharded weights"));
     char *text = NULL;
     for (guint i = 0; i < what->len; i++) {
         char *longer = g_strdup_printf("%s%s%s", text ? text : "", text ? "; " : "",

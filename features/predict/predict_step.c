@@ -156,10 +156,10 @@ static void print_kernels(const struct orch_prior *p)
                    "  interval  a factor of %.2f to each side: %s",
                    orch_kernel_model_source(), k->gpu.sustained_flops / 1e12, exp(p->error_90),
                    !k->gpu.was_measured ? "wider, for products at this precision were not measured"
-                   : k->is_written_out
+                   : k->is_written_out || k->gpu.is_tensor
                        ? "90 % of whole transformers that were measured"
                        : "90 % of whole transformers that were measured, and a guess on top: "
-                         "none is known to have had its attention in one kernel");
+                         "without tensor cores none had its attention in one kernel");
 }
 
 /* The interval by the shape of the question. */
@@ -198,19 +198,14 @@ static void print_transferred(const struct orch_prior *p, bool is_sequence)
 /* What is known of the error of steps of several GPUs. */
 static void print_workers(const struct orch_time_question *q)
 {
-    bool is_guess = false;
-    double error = q->is_parallel ? orch_parallel_error_90(&q->parallel, &is_guess) : 0;
-    if (error > orch_prior_several_error())
-        orch_cli_print(
-            "  workers   links are computed from their specification: %s a factor of %.2f",
-            is_guess ? "no measured step had shards, and it is a guess that 90 % lie within"
-                     : "90 % of 245 published steps of 2 to 8 A100 that split a network lay "
-                       "within",
-            exp(error));
-    else
-        printf("  workers   the exchange is computed from the link's specification: 90 %% of "
-               "published steps of 2 to 64 "
-               "workers lay within a factor of 1.79\n");
+    double error =
+        q->is_parallel ? orch_parallel_error_90(&q->parallel) : orch_prior_several_error();
+    const char *steps = q->is_parallel ? orch_parallel_measured(&q->parallel)
+                                       : orch_parallel_measured(&(struct orch_parallel){.dp = 2});
+    orch_cli_print(
+        "  workers   links are computed from their specification: 90 %% of %s lay within "
+        "a factor of %.2f",
+        steps, exp(error));
 }
 
 /* What one short run costs, and how it narrows the interval. */
@@ -244,7 +239,7 @@ static void print_tier(const struct orch_time_question *q, const struct orch_can
                                                         : "a predictor trained on measurements");
     if (a->why)
         orch_cli_print("  %-9s %s", strcmp(a->tier, "fitted") == 0 ? "from" : "here", a->why);
-    g_autofree char *nothing = orch_no_basis(q, c, a);
+    g_autofree char *nothing = orch_no_basis(c, a);
     if (nothing)
         orch_cli_print("  no basis  the interval is a guess, as no measured step is of: %s",
                        nothing);

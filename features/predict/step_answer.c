@@ -269,7 +269,7 @@ json_t *orch_step_answer_json(const struct orch_time_question *q, const struct o
                         c->rate.low_from ? orch_json_finite(c->rate.high_usd) : json_null());
     json_object_set_new(o, "highest_price_from",
                         c->rate.low_from ? json_string(c->rate.high_from) : json_null());
-    g_autofree char *nothing = orch_no_basis(q, c, a);
+    g_autofree char *nothing = orch_no_basis(c, a);
     json_object_set_new(o, "no_basis", orch_json_text_or_null(nothing));
     json_object_set_new(o, "narrower", short_run_json(c, a));
     json_object_set_new(o, "memory_bytes", orch_json_finite(a->step.memory_bytes));

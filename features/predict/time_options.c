@@ -171,7 +171,7 @@ static bool is_table_name(const char *name)
 static bool read_tokens(const struct time_options *o, char **out_input, GError **error)
 {
     int64_t tokens = 0;
-    if (!orch_cli_count(o->tokens, "--tokens", 16384, &tokens, error))
+    if (!orch_cli_count(o->tokens, "--tokens", 1 << 20, &tokens, error))
         return false;
     if (tokens && o->input) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",

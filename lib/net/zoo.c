@@ -189,6 +189,12 @@ static const struct orch_net_family ZOO[] = {
      ORCH_TRANSFORMER_OPT_2_7B},
     {"opt-6.7b", "Zhang et al. 2022; opt:32,4096,32", TOKENS(2048, 50272), B(opt),
      ORCH_TRANSFORMER_OPT_6_7B},
+    {"mpt:LAYERS,WIDTH,HEADS", "MosaicML 2023; a fourth size is the feed-forward layers'",
+     TOKENS(2048, 50432), B(mpt), 0},
+    {"mpt-7b", "MosaicML 2023; mpt:32,4096,32", TOKENS(2048, 50432), B(mpt),
+     ORCH_TRANSFORMER_MPT_7B},
+    {"mpt-30b", "MosaicML 2023; mpt:48,7168,64", TOKENS(8192, 50432), B(mpt),
+     ORCH_TRANSFORMER_MPT_30B},
     {"llama:LAYERS,WIDTH,HEADS", "further sizes: the heads of keys, the feed-forward layers'",
      TOKENS(2048, 32000), B(llama), 0},
     {"tinyllama", "Zhang et al. 2024, 1.1 B; llama:22,2048,32,4,5632", TOKENS(2048, 32000),
@@ -418,14 +424,20 @@ static int64_t smallest_side(const struct request *request)
     return high;
 }
 
+#define SIDE_MAX 16384
+#define TOKENS_MAX (1 << 20) /* a sequence is an input of one column */
+
 static bool check_range(const struct request *request, GError **error)
 {
     const struct orch_net_shape *input = &request->input;
-    if (input->c >= 1 && input->c <= 4096 && input->h >= 1 && input->h <= 16384 && input->w >= 1 &&
-        input->w <= 16384 && request->classes >= 1 && request->classes <= 1000000)
+    int64_t rows_max = input->w == 1 ? TOKENS_MAX : SIDE_MAX;
+    if (input->c >= 1 && input->c <= 4096 && input->h >= 1 && input->h <= rows_max &&
+        input->w >= 1 && input->w <= SIDE_MAX && request->classes >= 1 &&
+        request->classes <= 1000000)
         return true;
     orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "use 1 to 4096 channels, 1 to 16384 rows and columns, and 1 to 1000000 classes",
+                   "use 1 to 4096 channels, 1 to 16384 rows and columns (1048576 tokens of a "
+                   "sequence), and 1 to 1000000 classes",
                    "network '%s': an input of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
                    "x%" G_GINT64_FORMAT " with %" G_GINT64_FORMAT " classes is out of range",
                    request->name, input->c, input->h, input->w, request->classes);

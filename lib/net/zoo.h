@@ -52,6 +52,8 @@ enum orch_transformer {
     ORCH_TRANSFORMER_LLAMA_2_70B,
     ORCH_TRANSFORMER_LLAMA_3_8B,
     ORCH_TRANSFORMER_LLAMA_3_70B,
+    ORCH_TRANSFORMER_MPT_7B,
+    ORCH_TRANSFORMER_MPT_30B,
     ORCH_TRANSFORMER_LLAMA_3_2_1B,
     ORCH_TRANSFORMER_LLAMA_3_2_3B,
     ORCH_TRANSFORMER_MISTRAL_7B,
@@ -68,6 +70,7 @@ enum orch_transformer {
 };
 void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_gpt(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_mpt(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_opt(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_t5(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_llama(struct orch_net_builder *b, const char *argument, int variant);

@@ -81,6 +81,32 @@ void orch_net_build_gpt(struct orch_net_builder *b, const char *argument, int va
     orch_net_token_linear(b, orch_net_layernorm(b, x, "ln_f"), b->net->classes, NULL);
 }
 
+/* MosaicML 2023: as GPT-2 without biases, dropout and the embedding of positions, which are
+ * distances that attention adds to its scores. */
+void orch_net_build_mpt(struct orch_net_builder *b, const char *argument, int variant)
+{
+    struct orch_net_sizes s = {0};
+    if (!orch_net_sizes_read(b, argument, variant,
+                             "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 32,4096,32", &s.inner, NULL,
+                             &s))
+        return;
+    int x = orch_net_embedding(b, 0, b->net->classes, s.width, "wte");
+    for (int i = 0; i < s.layers; i++) {
+        b->group = i + 1;
+        int y = orch_net_rmsnorm(b, x, "blocks.%d.norm_1", i); /* counts as a norm without bias */
+        y = orch_net_token_linear_plain(b, y, 3 * s.width, "blocks.%d.attn.Wqkv", i);
+        y = orch_net_causal_attention(b, y, (int)s.heads);
+        y = orch_net_token_linear_plain(b, y, s.width, "blocks.%d.attn.out_proj", i);
+        x = orch_net_add(b, x, y);
+        y = orch_net_rmsnorm(b, x, "blocks.%d.norm_2", i);
+        y = gelu(b, orch_net_token_linear_plain(b, y, s.inner, "blocks.%d.ffn.up_proj", i));
+        y = orch_net_token_linear_plain(b, y, s.width, "blocks.%d.ffn.down_proj", i);
+        x = orch_net_add(b, x, y);
+    }
+    b->group = (int)s.layers + 1;
+    orch_net_token_linear(b, orch_net_rmsnorm(b, x, "norm_f"), b->net->classes, NULL);
+}
+
 /* Zhang et al. 2022: as GPT-2, with ReLU, layers of their own for queries, keys and values, and two
  * places before the first. */
 void orch_net_build_opt(struct orch_net_builder *b, const char *argument, int variant)

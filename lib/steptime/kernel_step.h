@@ -17,7 +17,8 @@ struct orch_kernel_model {
 };
 
 /** 90 % of the logarithms of what it errs by for whole transformers; wider at a precision whose
- * products were not measured, and for attention in one kernel, which was not. */
+ * products were not measured, and for attention in one kernel where it was not: without tensor
+ * cores. */
 double orch_kernel_model_error(const struct orch_kernel_model *model);
 
 /** Predicts the time of one step. `layers` (net->nodes->len entries, or NULL) gets device times by

@@ -6,7 +6,9 @@
 #define LAUNCH_S 10e-6        /* the host's time for an operator */
 #define LAUNCHES_TRAINING 3.0 /* with the backward pass and the sums of gradients */
 #define COMPILED 0.45         /* traffic of element-wise kernels that a compiler fused */
-#define LAG 4.0               /* of the norm of device and host, as in lib/steptime/transfer.h */
+/* of 16 bits: what norms and softmax move in fp32, and copies between both */
+#define MIXED 1.40
+#define LAG 4.0 /* of the norm of device and host, as in lib/steptime/transfer.h */
 
 void orch_kernel_sum_launches(struct orch_kernel_sum *s, double count)
 {
@@ -31,8 +33,10 @@ void orch_kernel_sum_products(struct orch_kernel_sum *s, double count,
 void orch_kernel_sum_vectors(struct orch_kernel_sum *s, double count, enum orch_kernel_kind kind,
                              double values, double backward)
 {
-    double each = (orch_kernel_vector_s(s->gpu, kind, values) + orch_kernel_least_s(false)) *
-                  (s->is_compiled ? COMPILED : 1);
+    double mixed = s->gpu->element_bytes == 2 ? MIXED : 1;
+    double each =
+        (orch_kernel_vector_s(s->gpu, kind, mixed * values) + orch_kernel_least_s(false)) *
+        (s->is_compiled ? COMPILED : 1);
     s->forward_s += count * each;
     s->backward_s += s->training && !s->skips_all ? count * each * backward : 0;
     orch_kernel_sum_launches(s, count);

@@ -12,7 +12,6 @@
 #define SHARE_BEFORE_2017 0.795 /* u: share of the peak that products reach */
 #define SHARE_SINCE_2017 1.10
 #define SHARE_AMD 1.00
-#define SHARE_TENSOR 0.55     /* of NVIDIA's tensor cores */
 #define WATTS_PER_TFLOPS 23.4 /* e in the year 2016, at fp32 */
 #define POWER_NORM 6.0
 #define WAVE_SHARE 0.70 /* how much of a wave that is not full counts as full */
@@ -23,6 +22,14 @@
 #define NORM 3.95
 #define ALONE_S 43e-6 /* of a kernel that is timed by itself */
 #define BEHIND_S 4e-6
+
+/* NVIDIA's tensor cores, printed by bench/distil_tensor.py */
+#define SHARE_TENSOR 0.842
+#define WATTS_PER_TENSOR_TFLOPS 3.78 /* in the year 2016, in 16 bits */
+#define TENSOR_FILL 20.2             /* depth, and ... */
+#define TENSOR_TILE_COST 13.1        /* ... loads, of a multiprocessor of this rate: */
+#define TENSOR_RATE 2.889e12         /* the A100's, operations per second */
+#define SCORES_PER_CYCLE 3.70        /* of a multiprocessor */
 
 static const double VECTOR_SHARES[ORCH_KERNEL_KINDS] = {0.80, 0.62, 0.50};
 
@@ -53,14 +60,34 @@ static int year_of(const char *arch)
     return 0;
 }
 
+static bool is_on_tensor_cores(const struct orch_gpu_spec *gpu, enum orch_precision precision)
+{
+    return gpu->tensor16_tflops > 0 &&
+           (precision == ORCH_TF32 || precision == ORCH_FP16 || precision == ORCH_BF16);
+}
+
+/* Operations per second of matrix products that the board's power carries. At other precisions an
+ * operation takes as much less energy as its peak is higher. */
+static double carried_by_power(const struct orch_gpu_spec *gpu, int year, double watts, double peak,
+                               double fp32, bool is_tensor)
+{
+    double board = watts > 0 && (watts < gpu->watts || !(gpu->watts > 0)) ? watts : gpu->watts;
+    double energy = is_tensor ? WATTS_PER_TENSOR_TFLOPS : WATTS_PER_TFLOPS;
+    double reference = is_tensor ? gpu->tensor16_tflops * 1e12 : fp32;
+    if (!(board > 0))
+        return (double)INFINITY;
+    return board / (energy * exp2(-(year - 2016) / HALVING_YEARS)) * 1e12 * (peak / reference);
+}
+
 /* AMD's data sheets give fp32 of the vector units; products run on the matrix units, at twice that
  * rate. */
 static double product_peak(const struct orch_gpu_spec *gpu, enum orch_precision precision,
                            bool is_amd)
 {
     bool is_fp32 = precision == ORCH_FP32 || precision == ORCH_FP32_IEEE;
-    if (!is_amd)
-        return orch_transfer_peak(gpu, precision);
+    if (!is_amd) /* sums are in fp32, at the rate that data sheets of GeForce cards give */
+        return is_on_tensor_cores(gpu, precision) ? orch_gpu_peak(gpu, precision)
+                                                  : orch_transfer_peak(gpu, precision);
     return orch_gpu_peak(gpu, precision) * (is_fp32 ? 2 : 1);
 }
 
@@ -74,25 +101,24 @@ bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision pr
     if (gpu->unit == ORCH_GPU_HOST || !year || !(peak > 0) || !(fp32 > 0) || gpu->sms < 1 ||
         !(gpu->bandwidth_gbs > 0))
         return false;
-    bool is_tensor = !is_amd && gpu->tensor16_tflops > 0 &&
-                     (precision == ORCH_TF32 || precision == ORCH_FP16 || precision == ORCH_BF16);
+    bool is_tensor = !is_amd && is_on_tensor_cores(gpu, precision);
+    int bytes = orch_precision_bytes(precision);
+    double relative = is_tensor ? peak / gpu->sms / TENSOR_RATE : 1;
     double share = is_tensor     ? SHARE_TENSOR
                    : is_amd      ? SHARE_AMD
                    : year < 2017 ? SHARE_BEFORE_2017
                                  : SHARE_SINCE_2017;
-    double board = watts > 0 && (watts < gpu->watts || !(gpu->watts > 0)) ? watts : gpu->watts;
-    /* at other precisions an operation takes as much less energy as its peak is higher */
-    double by_power = board > 0
-                          ? board / (WATTS_PER_TFLOPS * exp2(-(year - 2016) / HALVING_YEARS)) *
-                                1e12 * (peak / fp32)
-                          : (double)INFINITY;
+    double by_power = carried_by_power(gpu, year, watts, peak, fp32, is_tensor);
     double by_units = share * peak;
     *out = (struct orch_kernel_gpu){
         .sustained_flops =
             pow(pow(by_units, -POWER_NORM) + pow(by_power, -POWER_NORM), -1 / POWER_NORM),
         .bandwidth = gpu->bandwidth_gbs * 1e9,
         .sms = gpu->sms,
-        .element_bytes = orch_precision_bytes(precision),
+        .fill_depth = is_tensor ? TENSOR_FILL * relative : K_PAD,
+        .tile_cost = is_tensor ? TENSOR_TILE_COST * relative * bytes / 2 : TILE_COST,
+        .scores_per_s = gpu->sms * gpu->boost_mhz * 1e6 * SCORES_PER_CYCLE,
+        .element_bytes = bytes,
         .is_tensor = is_tensor,
         .was_measured = is_tensor || precision == ORCH_FP32_IEEE ||
                         (precision == ORCH_FP32 && !(orch_gpu_peak(gpu, ORCH_TF32) > 0)),
@@ -108,12 +134,12 @@ static double compute_s(const struct orch_kernel_gpu *gpu, const struct orch_ker
                         double parts)
 {
     double best = (double)INFINITY;
-    double depth = K_STEP * ceil(ceil(p->k / parts) / K_STEP) + K_PAD;
+    double depth = K_STEP * ceil(ceil(p->k / parts) / K_STEP) + gpu->fill_depth;
     for (size_t i = 0; i < G_N_ELEMENTS(TILES); i++) {
         double tm = TILES[i][0], tn = TILES[i][1];
         double waves = p->b * ceil(p->m / tm) * ceil(p->n / tn) * parts / gpu->sms;
         waves = MAX(1, waves + WAVE_SHARE * (ceil(waves) - waves));
-        double slowed = 1 + TILE_COST * (1 / tm + 1 / tn);
+        double slowed = 1 + gpu->tile_cost * (1 / tm + 1 / tn);
         best = MIN(best, waves * 2 * tm * tn * depth * slowed);
     }
     return best / (gpu->sustained_flops / gpu->sms);

@@ -8,6 +8,10 @@
  * A board does not sustain its peak when its watts are few for it: the sustained peak is the
  * smaller of u peak and watts / e(year), softly; e is the energy of an operation, which halves
  * every three years of architecture.
+ *
+ * Tensor cores have an energy of their own. Their multiprocessors wait for a tile's first operands
+ * and for its loads as long as others, while they compute much faster: in depth and in tiles that
+ * costs them more in proportion to their rate.
  */
 #ifndef ORCH_STEPTIME_KERNEL_TIMES_H
 #define ORCH_STEPTIME_KERNEL_TIMES_H
@@ -19,6 +23,9 @@ struct orch_kernel_gpu {
     double sustained_flops; /* operations per second of matrix products */
     double bandwidth;       /* bytes per second */
     double sms;
+    double fill_depth;   /* what filling and emptying a tile costs, as depth of the product */
+    double tile_cost;    /* loads of a tile's operands, which small tiles have more of */
+    double scores_per_s; /* of attention in one kernel, whose softmax runs beside the products */
     int element_bytes;
     bool is_tensor;    /* products on NVIDIA's tensor cores */
     bool was_measured; /* fp32, or on NVIDIA's tensor cores: the constants were fitted to such */

@@ -38,7 +38,7 @@ same "$(json tier)" transferred
 # devices that share a network
 ok orch predict --gpu H100 --net llama-3-8b --tokens 2048 --batch 4 --precision bf16 --optimizer adam --parallel fsdp=8
 has '8 GPUs, 8 batches at a time; each holds 1/8 of the states'
-has 'it is a guess that 90 % lie within a factor of 2.25'
+has '90 % of 209 published steps of 8 to 512 A100 and H100 with sharded weights lay within a factor of 1.17'
 ok orch predict --gpu H100 --net llama-3-8b --tokens 2048 --batch 16 --precision bf16 --parallel tp=4,pp=2,dp=2 --per-node 8 --network infiniband-hdr --json
 same "$(json predictions.0.workers) $(json predictions.0.fits)" '16 true'
 printf '%s' "$out" | python3 -c 'import json, sys; p = json.load(sys.stdin)["predictions"][0]; assert abs(p["images_per_s"] * p["step_s"] - 32) < 1e-6' ||
