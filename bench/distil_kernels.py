@@ -10,7 +10,7 @@ constants with what stands in the source, within what another sample of rows cha
 implementation, which tests/unit/test_kernel_times.c holds the program to.
 
 usage: /usr/bin/python3 bench/distil_kernels.py DATA [--left-out] [--check]
-(DATA: a folder with neusight_gemm.csv, neusight_vec.csv and neusight_e2e.csv)
+(DATA: a folder with neusight_gemm.csv, neusight_vec.csv, neusight_conv.csv and neusight_e2e.csv)
 """
 import collections
 import csv
@@ -69,7 +69,7 @@ def sustained(g, c):
     return ((share * g["peak"]) ** -6.0 + by_power ** -6.0) ** (-1 / 6)
 
 
-def product_s(g, b, m, n, k, c):
+def product_s(g, b, m, n, k, c, bytes_moved=None):
     """without the least time of a kernel"""
     best = numpy.full(len(m), numpy.inf)
     rate = sustained(g, c) / g["sms"]
@@ -80,7 +80,7 @@ def product_s(g, b, m, n, k, c):
             waves = numpy.maximum(1, waves + c[4] * (numpy.ceil(waves) - waves))
             depth = c[5] * numpy.ceil(numpy.ceil(k / parts) / c[5]) + c[6]
             compute = numpy.minimum(compute, waves * 2 * tm * tn * depth * (1 + c[7] * (1 / tm + 1 / tn)) / rate)
-        moved = 4 * b * (m * k + k * n + m * n * (1 if parts == 1 else 1 + 2 * parts))
+        moved = (4 * b * (m * k + k * n + m * n) if bytes_moved is None else bytes_moved) + (0 if parts == 1 else 8 * parts * b * m * n)
         memory = moved / (c[8] * g["bandwidth"])
         time = (compute ** c[9] + memory ** c[9]) ** (1 / c[9])
         best = numpy.minimum(best, time if parts == 1 else numpy.where(numpy.ceil(k / parts) >= 256, time, numpy.inf))
@@ -160,6 +160,33 @@ def vectors():
           + ", ".join(f"{x} {100 * relative(errors(begin)[chips == x]):.0f} / {100 * relative(errors(c)[chips == x]):.0f} %" for x in sorted(counts)))
 
 
+def convolutions():
+    """SHARE_WINOGRAD: of all chips, and of each the share that fits the others"""
+    rows = [r for r in read("neusight_conv") if r["kernel"] == "3" and r["stride"] == "1"]
+    rows = [rows[i] for i in numpy.random.default_rng(0).permutation(len(rows))[:4000]]
+    g, c = columns([r["gpu"] for r in rows]), stands_there()
+    batch, cin, cout, side, pad, ms = (numpy.array([float(r[x]) for r in rows]) for x in ("batch", "cin", "cout", "in_hw", "pad", "ms"))
+    chips = numpy.array([chip(r["gpu"]) for r in rows])
+    out = side + 2 * pad - 2
+    m, k = batch * out ** 2, 9 * cin
+    saves = float(re.search(r"#define WINOGRAD_SAVES ([\d.]+)", source()).group(1))
+
+    def errors(share):
+        one = dict(g, peak=share * g["peak"] / numpy.where(g["year"] < 2017, c[0], c[1]))
+        t = product_s(one, 1, m, cout, k / saves, c, 4 * (batch * cin * side ** 2 + m * cout + k * cout))
+        return numpy.log((t + c[10]) * 1e3 / ms)
+
+    shares = numpy.arange(0.3, 0.8, 0.05)
+    by_chip = {x: numpy.array([numpy.abs(errors(s)[chips == x]).mean() for s in shares]) for x in sorted(set(chips))}
+
+    def best(names):
+        return shares[sum(by_chip[x] for x in names).argmin()]
+
+    share = best(by_chip)
+    print(f"convolutions of 3 x 3: share {share:.2f}; its median off by chip, and the share of the other chips: "
+          + ", ".join(f"{x} {numpy.median(errors(share)[chips == x]):+.2f} {best([y for y in by_chip if y != x]):.2f}" for x in by_chip))
+
+
 def stands_there():
     text = source()
     return numpy.array([float(re.search(rf"#define {name} ([\d.e-]+)", text).group(1)) for name in CONSTANTS])
@@ -181,6 +208,7 @@ def main():
         print(f"products, constants {what}: mean error "
               + ", ".join(f"{x} {100 * relative(e[whole.chip == x]):.1f} %" for x in sorted(set(whole.chip))))
     vectors()
+    convolutions()
     if "--left-out" in sys.argv:
         left_out(rows)
     if "--check" in sys.argv:

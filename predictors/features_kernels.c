@@ -33,12 +33,14 @@ static double layer_s(const struct orch_kernel_gpu *gpu, const struct orch_row_f
                                     .m = w->gemm_m,
                                     .n = w->gemm_n,
                                     .k = w->gemm_k,
-                                    .bytes = isfinite(moved) ? moved : 0};
+                                    .bytes = isfinite(moved) ? moved : 0,
+                                    .is_winograd = field(f, ORCH_FIELD_KERNEL, 0) == 3 &&
+                                                   field(f, ORCH_FIELD_STRIDE, 1) == 1};
     double s = orch_kernel_product_s(gpu, &p) + orch_kernel_least_s(true);
     if (!f->training)
         return s;
-    struct orch_kernel_product data = {p.b, p.m, p.k, p.n, p.bytes};
-    struct orch_kernel_product weights = {p.b, p.k, p.n, p.m, p.bytes};
+    struct orch_kernel_product data = {p.b, p.m, p.k, p.n, p.bytes, p.is_winograd};
+    struct orch_kernel_product weights = {p.b, p.k, p.n, p.m, p.bytes, false};
     double update = isfinite(w->update_mbytes) ? w->update_mbytes * 1e6 : 0;
     return s + orch_kernel_product_s(gpu, &data) + orch_kernel_product_s(gpu, &weights) +
            update / gpu->bandwidth + 2 * orch_kernel_least_s(false);

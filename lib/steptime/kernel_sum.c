@@ -19,8 +19,8 @@ void orch_kernel_sum_launches(struct orch_kernel_sum *s, double count)
 void orch_kernel_sum_products(struct orch_kernel_sum *s, double count,
                               const struct orch_kernel_product *p)
 {
-    struct orch_kernel_product data = {p->b, p->m, p->k, p->n, p->bytes},
-                               weights = {p->b, p->k, p->n, p->m, p->bytes};
+    struct orch_kernel_product data = {p->b, p->m, p->k, p->n, p->bytes, p->is_winograd};
+    struct orch_kernel_product weights = {p->b, p->k, p->n, p->m, p->bytes, false};
     double least = orch_kernel_least_s(false);
     s->forward_s += count * (orch_kernel_product_s(s->gpu, p) + least);
     if (s->training && !s->skips_data)

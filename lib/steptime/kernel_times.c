@@ -12,6 +12,7 @@
 #define SHARE_BEFORE_2017 0.795 /* u: share of the peak that products reach */
 #define SHARE_SINCE_2017 1.10
 #define SHARE_AMD 1.00
+#define SHARE_WINOGRAD 0.45   /* of the units' peak, by the operations that are left */
 #define WATTS_PER_TFLOPS 23.4 /* e in the year 2016, at fp32 */
 #define POWER_NORM 6.0
 #define WAVE_SHARE 0.70 /* how much of a wave that is not full counts as full */
@@ -35,6 +36,8 @@ static const double VECTOR_SHARES[ORCH_KERNEL_KINDS] = {0.80, 0.62, 0.50};
 
 #define HALVING_YEARS 3.0 /* of the energy of an operation: set, not fitted */
 #define SPLIT_MIN_K 256
+#define WINOGRAD_SAVES 2.25 /* of F(2x2, 3x3): 36 products for 16 */
+#define WINOGRAD_SINCE 2014
 
 /* Years of the architectures, not of the cards: energy depends on the design. */
 static const struct {
@@ -91,6 +94,11 @@ static double product_peak(const struct orch_gpu_spec *gpu, enum orch_precision 
     return orch_gpu_peak(gpu, precision) * (is_fp32 ? 2 : 1);
 }
 
+static double softly_least(double a, double b)
+{
+    return pow(pow(a, -POWER_NORM) + pow(b, -POWER_NORM), -1 / POWER_NORM);
+}
+
 bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
                          double watts, struct orch_kernel_gpu *out)
 {
@@ -109,10 +117,10 @@ bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision pr
                    : year < 2017 ? SHARE_BEFORE_2017
                                  : SHARE_SINCE_2017;
     double by_power = carried_by_power(gpu, year, watts, peak, fp32, is_tensor);
-    double by_units = share * peak;
+    bool has_winograd = !is_tensor && year >= WINOGRAD_SINCE;
     *out = (struct orch_kernel_gpu){
-        .sustained_flops =
-            pow(pow(by_units, -POWER_NORM) + pow(by_power, -POWER_NORM), -1 / POWER_NORM),
+        .sustained_flops = softly_least(share * peak, by_power),
+        .winograd_flops = has_winograd ? softly_least(SHARE_WINOGRAD * peak, by_power) : 0,
         .bandwidth = gpu->bandwidth_gbs * 1e9,
         .sms = gpu->sms,
         .fill_depth = is_tensor ? TENSOR_FILL * relative : K_PAD,
@@ -134,7 +142,9 @@ static double compute_s(const struct orch_kernel_gpu *gpu, const struct orch_ker
                         double parts)
 {
     double best = (double)INFINITY;
-    double depth = K_STEP * ceil(ceil(p->k / parts) / K_STEP) + gpu->fill_depth;
+    bool is_winograd = p->is_winograd && gpu->winograd_flops > 0;
+    double k = p->k / (is_winograd ? WINOGRAD_SAVES : 1);
+    double depth = K_STEP * ceil(ceil(k / parts) / K_STEP) + gpu->fill_depth;
     for (size_t i = 0; i < G_N_ELEMENTS(TILES); i++) {
         double tm = TILES[i][0], tn = TILES[i][1];
         double waves = p->b * ceil(p->m / tm) * ceil(p->n / tn) * parts / gpu->sms;
@@ -142,7 +152,7 @@ static double compute_s(const struct orch_kernel_gpu *gpu, const struct orch_ker
         double slowed = 1 + gpu->tile_cost * (1 / tm + 1 / tn);
         best = MIN(best, waves * 2 * tm * tn * depth * slowed);
     }
-    return best / (gpu->sustained_flops / gpu->sms);
+    return best * gpu->sms / (is_winograd ? gpu->winograd_flops : gpu->sustained_flops);
 }
 
 double orch_kernel_product_s(const struct orch_kernel_gpu *gpu, const struct orch_kernel_product *p)
