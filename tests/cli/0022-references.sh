@@ -95,27 +95,7 @@ fails 1 orch run chain.recipe each -x n=1,2
 says 'did not end well'
 
 # a run without the result that a trial refers to costs that trial, and no other
-cat >sometimes.sh <<'S'
-[ "$1" = 1 ] || echo "final $1"
-S
-cat >sometimes.plugin <<'Y'
-plugin: sometimes
-command: [sh, sometimes.sh, "${n}"]
-parameters:
-  n: { type: int, default: 1 }
-metrics:
-  final: { better: max }
-Y
-echo 'echo "seen $1"' >look.sh
-cat >look.plugin <<'Y'
-plugin: look
-command: [sh, look.sh, "${value}", "${n}"]
-parameters:
-  value: { type: real, default: 0 }
-  n: { type: int, default: 1 }
-metrics:
-  seen: none
-Y
+. "$(dirname "$0")/missing_result.sh"
 cat >missing.recipe <<'R'
 format: 1
 recipe: missing

@@ -6,36 +6,10 @@
 evil=$'\e]0;title\a\e[2J\xc2\x9b31m\xe2\x80\xae\xe2\x81\xa6\x7f<script>alert(1)</script>"\x27&\nrun 00000000: forged'
 sql() { python3 -c 'import sys; print("\x27" + sys.argv[1].replace("\x27", "\x27\x27") + "\x27")' "$1"; }
 E=$(sql "$evil")
-cat >job.sh <<'S'
-for i in 1 2 3; do echo "step=$i accuracy=0.$i"; done
+. "$(dirname "$0")/hostile_recipe.sh"
+cat >>job.sh <<'S'
 printf '\033[2J\302\23331m\342\200\256end\r\n'
-echo final 0.5
-echo hello >out.txt
 S
-cat >job.plugin <<'Y'
-plugin: job
-version: 1.0.0
-command: [sh, job.sh]
-metrics_from: lines
-parameters:
-  lr: {type: real, default: 0.1}
-  note: {type: string, default: x}
-metrics:
-  accuracy: {better: max, step: epoch}
-  final: {better: max}
-artifacts:
-  out: out.txt
-Y
-cat >r.recipe <<'R'
-format: 1
-recipe: r
-experiments:
-  tune: { plugin: ./job.plugin, reuse: any, inputs: [job.sh], sweep: { lr: [0.01, 0.1] } }
-report:
-  - { question: 1.1, title: Final, table: { rows: lr, columns: note, value: [result final, best accuracy] } }
-  - { question: 1.2, title: By epoch, plot: { x: epoch, y: accuracy, by: lr } }
-  - { question: 1.3, title: Best, best: { value: result final, by: [experiment, lr] } }
-R
 git add -A
 git commit -qm one
 ok orch run r.recipe -q

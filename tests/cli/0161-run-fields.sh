@@ -30,10 +30,7 @@ if orch serve --help >/dev/null 2>&1; then
     orch serve --read-only --port 0 >served 2>serve.err &
     server=$!
     trap 'kill "$server" 2>/dev/null; cleanup' EXIT
-    for _ in $(seq 200); do
-        [ -s served ] && break
-        sleep 0.05
-    done
+    await -s served
     base=$(head -n 1 served)
     python3 - "${base%/}" >page.json <<'P' || _fail 'the page'
 import json, sys, urllib.request

@@ -43,10 +43,7 @@ recipe x 'cores: 1' "n: 1, meet: $SCRATCH/y.here, tell: $SCRATCH/x.here"
 recipe y 'cores: 1' "n: 1, tell: $SCRATCH/y.here"
 orch run x.recipe >x.out 2>&1 &
 x=$!
-for _ in $(seq 900); do
-    [ -e "$SCRATCH/x.here" ] && break
-    sleep 0.05
-done
+await -e "$SCRATCH/x.here"
 ok orch run y.recipe
 wait $x || _fail "$(cat x.out)"
 python3 - <<'P' || _fail 'CPUs of two trials that ran at once'

@@ -29,11 +29,7 @@ S
 chmod +x "$SCRATCH/bin/debootstrap"
 TMPDIR=$SCRATCH/tmp "$SOURCE/tests/systems.sh" trixie >"$SCRATCH/said" 2>&1 &
 script=$!
-for _ in $(seq 600); do
-    [ -s "$SCRATCH/making" ] && break
-    sleep 0.1
-done
-[ -s "$SCRATCH/making" ] || _fail "no system is being made: $(cat "$SCRATCH/said")"
+await -s "$SCRATCH/making" "$SCRATCH/said"
 kill -TERM $script
 wait $script
 same $? 143 'status of an interrupted script'

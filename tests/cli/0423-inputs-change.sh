@@ -23,11 +23,7 @@ meet() { # CHANGE OPTIONS...
     rm -f ../go ../begun
     orch try --force "$@" -x n=1,2,3 -- python3 a.py '{n}' "$SCRATCH" >../o 2>../e &
     local pid=$!
-    for _ in $(seq 3000); do
-        [ -e ../begun ] && break
-        sleep 0.02
-    done
-    [ -e ../begun ] || _fail "no trial waits: $(cat ../e)"
+    await -e ../begun ../e
     eval "$change"
     touch ../go
     wait $pid

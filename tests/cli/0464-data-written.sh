@@ -47,10 +47,7 @@ says '1 ok'
 printf 'import time\nopen("begun", "w")\ntime.sleep(3)\nprint("x", 1)\n' >slow.py
 orch try --no-watch -- python3 slow.py >"$SCRATCH/o" 2>&1 &
 run=$!
-for _ in $(seq 300); do
-    [ -e begun ] && break
-    sleep 0.1
-done
+await -e begun
 echo '# edited' >>slow.py
 wait $run
 grep -q 'inputs changed while it ran: slow.py' "$SCRATCH/o" || {

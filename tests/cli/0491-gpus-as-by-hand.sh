@@ -52,11 +52,7 @@ export ORCH_SLOTS=$SCRATCH/slots
 touch hold
 orch try --name holder --resources gpus=2 -- sh -c 'touch begun; while [ -e hold ]; do sleep 0.05; done; echo loss 1' >/dev/null 2>&1 &
 holder=$!
-for _ in $(seq 600); do
-    [ -e begun ] && break
-    sleep 0.05
-done
-[ -e begun ] || _fail 'the holder did not begin'
+await -e begun
 ok orch try --name seer -- sh -c "$show"
 says 'declares no GPUs and sees all, as by hand, also what another trial holds'
 rm hold

@@ -46,10 +46,7 @@ ok orch try -- python3 a.py "$far/later.txt" no
 says_not '1 done before'
 orch try -- python3 a.py "$far/while.txt" wait 2>/dev/null &
 pid=$!
-for _ in $(seq 600); do
-    [ -e begun ] && break
-    sleep 0.05
-done
+await -e begun
 sleep 0.05
 echo 1 >"$far/while.txt"
 sleep 0.05

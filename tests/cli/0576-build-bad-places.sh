@@ -47,10 +47,7 @@ rm orch
 # two at once: the second one says that it waits, and builds when the first has ended
 touch "$SCRATCH/wait"
 ./build.sh build >"$SCRATCH/one" 2>&1 &
-for _ in $(seq 100); do
-    [ -e "$SCRATCH/running" ] && break
-    sleep 0.1
-done
+await -e "$SCRATCH/running"
 if command -v flock >/dev/null; then
     ./build.sh build >"$SCRATCH/two" 2>&1 &
     for _ in $(seq 100); do
@@ -70,10 +67,7 @@ wait
 touch "$SCRATCH/wait"
 cp build.sh "$SCRATCH/whole"
 ./build.sh build >"$SCRATCH/one" 2>&1 &
-for _ in $(seq 100); do
-    [ -e "$SCRATCH/running" ] && break
-    sleep 0.1
-done
+await -e "$SCRATCH/running"
 head -c 2000 /dev/zero | tr '\0' ')' | cat "$SCRATCH/whole" - >build.sh
 sed -i.x '2s/$/\n# ((((/' "$SCRATCH/whole"
 cat "$SCRATCH/whole" >build.sh

@@ -76,10 +76,7 @@ orch serve --help >/dev/null 2>&1 || exit 0
 orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
 trap 'kill "$server" 2>/dev/null; cleanup' EXIT
-for _ in $(seq 200); do
-    [ -s served ] && break
-    sleep 0.05
-done
+await -s served
 python3 - "$(head -n 1 served)" "$key" "$(orch show --rerun "$key")" <<'P' || _fail 'the command of the page'
 import json, sys, urllib.error, urllib.request
 def ask(runs): return json.load(urllib.request.urlopen(f"{sys.argv[1].rstrip('/')}/api/v1/reruns?runs={runs}"))["reruns"]

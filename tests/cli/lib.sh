@@ -7,6 +7,7 @@
 #   has TEXT / has_not     the last stdout holds it
 #   says TEXT / says_not   the last stderr holds it
 #   same A B [WHAT]        equal texts
+#   await -e|-s FILE [LOG] waits until it exists (-s: has bytes); after a minute it fails, and shows LOG
 #   disturb WHERE          marks stored runs as disturbed by other programs
 #   skip WHY               ends the test as skipped (status 77)
 #   trust FILE...         lets compiled plugins that a test builds be loaded ('orch plugin trust')
@@ -75,6 +76,14 @@ has_not() { case $out in *"$1"*) _fail "stdout has: $1" ;; esac }
 says() { case $err in *"$1"*) ;; *) _fail "stderr lacks: $1" ;; esac }
 says_not() { case $err in *"$1"*) _fail "stderr has: $1" ;; esac }
 same() { [ "$1" = "$2" ] || _fail "${3:-values} differ: '$1' and '$2'"; }
+await() {
+    local waited
+    for ((waited = 0; waited < 1200; waited++)); do
+        [ ! "$1" "$2" ] || return 0
+        sleep 0.05
+    done
+    _fail "there is no '$2' after a minute${3:+: $(cat "$3")}"
+}
 # trust FILE...: compiled plugins from outside the build folder are loaded only when the user trusts them
 trust() { "$BUILD/orch" plugin trust -q "$@" >/dev/null || _fail "cannot trust $*"; }
 skip() {

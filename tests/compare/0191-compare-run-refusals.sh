@@ -68,10 +68,7 @@ says 'orch log @last'
 echo 'echo loss: 1; touch "'"$SCRATCH"'/begun"; sleep 0.5' >p.sh
 orch compare HEAD . --run c.recipe --repeat 3 >"$SCRATCH/out" 2>"$SCRATCH/err" &
 pid=$!
-for _ in $(seq 400); do
-    [ -e "$SCRATCH/begun" ] && break
-    sleep 0.02
-done
+await -e "$SCRATCH/begun"
 kill -INT $pid
 wait $pid
 status=$?

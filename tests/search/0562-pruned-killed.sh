@@ -25,11 +25,7 @@ search=(orch try -x 'lr=uniform(0, 1)' --search 'min loss' --trials 5 --stop 'as
     -- python3 train.py '{lr}')
 "${search[@]}" >/dev/null 2>&1 &
 runner=$!
-for ((i = 0; i < 600; i++)); do
-    [ ! -e "$HOME/kill-now" ] || break
-    sleep 0.05
-done
-[ -e "$HOME/kill-now" ] || _fail 'the fourth trial does not run'
+await -e "$HOME/kill-now"
 kill -9 $runner
 wait $runner 2>/dev/null || true
 ok "${search[@]}"

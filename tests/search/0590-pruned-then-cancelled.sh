@@ -34,11 +34,7 @@ experiments:
 R
 orch run t.recipe -j 1 >log 2>&1 &
 run=$!
-for _ in $(seq 200); do
-    [ -e "$HOME/asked" ] && break
-    sleep 0.1
-done
-[ -e "$HOME/asked" ] || _fail "it was not pruned: $(cat log)"
+await -e "$HOME/asked" log
 kill -INT "$run"
 sleep 0.3
 kill -INT "$run"

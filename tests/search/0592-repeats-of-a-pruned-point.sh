@@ -35,10 +35,7 @@ search() {
     orch try -x 'lr=uniform(0, 1)' --search 'min loss' --sampler sobol --trials 1 --repeat 'auto(ci=2%, max=9)' -j 1 -- sh slow.sh {lr}
 }
 search >first 2>&1 &
-for _ in $(seq 100); do
-    [ -e "$HOME/slow" ] && break
-    sleep 0.1
-done
+await -e "$HOME/slow"
 ok search
 wait
 says '6 not needed'

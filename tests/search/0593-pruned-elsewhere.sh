@@ -15,10 +15,7 @@ search() {
     orch try -x 'lr=uniform(0, 1)' --search 'min loss' --sampler sobol --trials 2 --stop 'asha(min=1, factor=2)' -j 1 -- python3 train.py {lr}
 }
 search >first 2>&1 &
-for _ in $(seq 100); do
-    [ -e "$HOME/trial-2" ] && break
-    sleep 0.1
-done
+await -e "$HOME/trial-2"
 (
     sleep 1.5
     touch "$HOME/go"

@@ -1,21 +1,15 @@
 # Under 'stop: asha' a trial that was stopped goes on when worse ones have come since: before new points, once from each value
 # at which it was judged, and within the budget of the search. The same command after kill -9 does it, too.
 . "$(dirname "$0")/../cli/lib.sh"
+. "$(dirname "$0")/points.sh"
 # The values of the five points, in the order of their starts, at each epoch. The second one is stopped as the worse of two, and
 # is one of the best two of four. A trial that is to be stopped waits; a number before 'w' is how long it takes.
 cat >train.py <<'P'
-import os, pathlib, sys, time
-home = pathlib.Path(os.environ['HOME'])
+import sys, time
+from points import home, log, start
 mode = [path.name for path in home.glob('*')]
-point = home / f'point-{sys.argv[1]}'
-is_again = point.exists()
-if not is_again:
-    n = 1 + len(list(home.glob('point-*')))
-    with open(point, 'x') as f:
-        f.write(str(n))
-n = int(point.read_text())
-with open(home / 'log', 'a') as f:
-    f.write(f'{n} ')
+n, is_again = start(sys.argv[1])
+log(n)
 before = home / f'printed-{n - 1}'
 while n > 1 and not is_again and not before.exists():
     time.sleep(0.05)
@@ -41,15 +35,7 @@ for epoch, loss in enumerate(curve, 1):
         time.sleep(15)
         sys.exit('nobody stopped it')
 P
-cat >t.plugin <<Y
-plugin: t
-command: [python3, $PWD/train.py, '\${lr}']
-metrics_from: lines
-parameters:
-  lr: { type: real, default: 0.3 }
-metrics:
-  loss: { better: min, step: epoch }
-Y
+points_plugin epoch '${lr}'
 recipe() { # recipe TRIALS [BUDGET]
     cat >t.recipe <<R
 format: 1
@@ -127,11 +113,7 @@ again kill
 recipe 5
 orch run t.recipe -j 1 >log 2>&1 &
 runner=$!
-for ((i = 0; i < 600; i++)); do
-    [ ! -e "$HOME/kill-now" ] || break
-    sleep 0.05
-done
-[ -e "$HOME/kill-now" ] || _fail "it does not go on: $(cat log)"
+await -e "$HOME/kill-now" log
 kill -9 $runner
 wait $runner 2>/dev/null || true
 rm "$HOME/kill"

@@ -1,19 +1,16 @@
 # A trial that was stopped and goes on begins at its checkpoint. Its values are counted on from those that it had, when it is
 # judged and when others are compared with it, and what it costs is not taken for the time of a whole trial.
 . "$(dirname "$0")/../cli/lib.sh"
+. "$(dirname "$0")/points.sh"
 # Trials are judged at values 1, 2 and 4. The second one goes on after the fourth has come, is good at its second value, and
 # is stopped at its fourth: the third of the run that goes on. The fifth is compared with it there.
 cat >train.py <<'P'
 import os, pathlib, subprocess, sys, time
-home, state = pathlib.Path(os.environ['HOME']), pathlib.Path(sys.argv[2]) / 'epoch'
-point = home / f'point-{sys.argv[1]}'
-if not point.exists():
-    number = 1 + len(list(home.glob('point-*')))
-    point.write_text(str(number))
-n = int(point.read_text())
+from points import home, log, start
+state = pathlib.Path(sys.argv[2]) / 'epoch'
+n, _ = start(sys.argv[1])
 first = int(state.read_text()) if state.exists() else 0
-with open(home / 'log', 'a') as f:
-    f.write(f'{n}:{first} ')
+log(f'{n}:{first}')
 curve = {1: [5] * 5, 2: [6, 1, 1, 7, 7], 3: [9] * 5, 4: [10] * 5, 5: [4, 0.5, 0.5, 6, 6]}[n]
 if n == 2 and first and os.environ.get('HUB'):
     time.sleep(5) # the results from before are sent every 4 s
@@ -27,15 +24,7 @@ for epoch in range(first + 1, 6):
         time.sleep(15)
         sys.exit('nobody stopped it')
 P
-cat >t.plugin <<Y
-plugin: t
-command: [python3, $PWD/train.py, '\${lr}', '\${checkpoint_dir}']
-metrics_from: lines
-parameters:
-  lr: { type: real, default: 0.3 }
-metrics:
-  loss: { better: min, step: epoch }
-Y
+points_plugin epoch '${lr}' '${checkpoint_dir}'
 cat >t.recipe <<'R'
 format: 1
 recipe: t
@@ -67,7 +56,7 @@ P
 # in a shared run a trial that goes on is claimed anew, also once the result from before has been sent
 git init -q --bare "$SCRATCH/hub.git"
 git remote add origin "$SCRATCH/hub.git"
-git add train.py t.plugin t.recipe
+git add points.py train.py t.plugin t.recipe
 git commit -qm search
 git push -q origin HEAD
 rm -rf .orch "$HOME"/*

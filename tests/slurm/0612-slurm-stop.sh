@@ -3,18 +3,15 @@
 # stand-ins for Slurm's programs.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/slurm.sh"
+. "$(dirname "$0")/../search/points.sh"
 # The first value of each trial, in the order of their starts. Each then waits until it is freed.
 cat >train.py <<'P'
-import os, pathlib, sys, time
-home, state = pathlib.Path(os.environ['HOME']), pathlib.Path(sys.argv[2]) / 'epoch'
-point = home / f'point-{sys.argv[1]}'
-if not point.exists():
-    number = 1 + len(list(home.glob('point-*')))
-    point.write_text(str(number))
-n = int(point.read_text())
+import pathlib, sys, time
+from points import home, log, start
+state = pathlib.Path(sys.argv[2]) / 'epoch'
+n, _ = start(sys.argv[1])
 first = int(state.read_text()) if state.exists() else 0
-with open(home / 'log', 'a') as f:
-    f.write(f'{n}:{first} ')
+log(f'{n}:{first}')
 for epoch in range(first + 1, 4):
     state.write_text(str(epoch))
     print(f'epoch {epoch} loss {[7, 6, 9, 8, 10, 11][n - 1] / epoch}', flush=True)
@@ -22,15 +19,7 @@ for epoch in range(first + 1, 4):
     while epoch == 1 and home.exists() and not (home / 'free').exists():
         time.sleep(0.05)
 P
-cat >t.plugin <<Y
-plugin: t
-command: [python3, $PWD/train.py, '\${lr}', '\${checkpoint_dir}']
-metrics_from: lines
-parameters:
-  lr: { type: real, default: 0.3 }
-metrics:
-  loss: { better: min, step: epoch }
-Y
+points_plugin epoch '${lr}' '${checkpoint_dir}'
 cat >s.recipe <<'R'
 format: 1
 recipe: s

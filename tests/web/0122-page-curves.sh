@@ -33,10 +33,7 @@ ok orch run fit.recipe -q
 orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
 trap 'kill "$server" 2>/dev/null; cleanup' EXIT
-for _ in $(seq 200); do
-    [ -s served ] && break
-    sleep 0.05
-done
+await -s served
 base=$(head -n 1 served)
 [ -n "$base" ] || _fail "the server did not start: $(cat serve.err)"
 python3 - "${base%/}" <<'P' || _fail 'bands and the order of metrics'
@@ -87,10 +84,7 @@ ok orch run fit.recipe few -q
 rm served
 orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
-for _ in $(seq 200); do
-    [ -s served ] && break
-    sleep 0.05
-done
+await -s served
 python3 - "$(head -n 1 served)" <<'P' || _fail 'the order of metrics without a report'
 import json, sys, urllib.request
 names = json.load(urllib.request.urlopen(sys.argv[1].rstrip("/") + "/api/v1/names"))["names"]

@@ -27,10 +27,7 @@ printf "%s" "$out" >best.json
 orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
 trap 'kill "$server" 2>/dev/null; cleanup' EXIT
-for _ in $(seq 200); do
-    [ -s served ] && break
-    sleep 0.05
-done
+await -s served
 python3 - "$(head -n 1 served)" <<'P' || _fail 'the groups of the page'
 import json, sys, urllib.parse, urllib.request
 def groups(**query):

@@ -52,10 +52,7 @@ rm -f "$lost"
 orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
 trap 'kill "$server" 2>/dev/null; cleanup' EXIT
-for _ in $(seq 200); do
-    [ -s served ] && break
-    sleep 0.05
-done
+await -s served
 cat >ask.py <<'P'
 import json, subprocess, sys, urllib.error, urllib.parse, urllib.request
 base, files, plain = sys.argv[1].rstrip("/") + "/api/v1/", sys.argv[2], sys.argv[3]

@@ -9,10 +9,7 @@ orch serve --read-only --port 0 >"$SCRATCH/served" 2>"$SCRATCH/serve.err" &
 server=$!
 holder=
 trap 'kill $server $holder 2>/dev/null; cleanup' EXIT
-for _ in $(seq 400); do
-    [ -s "$SCRATCH/served" ] && break
-    sleep 0.05
-done
+await -s "$SCRATCH/served"
 port=$(sed -n '1s|^http://127.0.0.1:\([0-9]*\)/.*|\1|p' "$SCRATCH/served")
 [ -n "$port" ] || _fail "the server did not start: $(cat "$SCRATCH/serve.err")"
 cat >crowd.py <<'P'
