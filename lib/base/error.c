@@ -81,11 +81,13 @@ void orch_error_set(GError **error, enum orch_error_code code, const char *hint,
         return;
     va_list args;
     va_start(args, format);
-    g_autofree char *what = g_strdup_vprintf(format, args);
+    g_autofree char *bytes = g_strdup_vprintf(format, args);
     va_end(args);
+    g_autofree char *what = g_utf8_make_valid(bytes, -1);
+    char *valid_hint = hint ? g_utf8_make_valid(hint, -1) : NULL;
     g_set_error(error, ORCH_ERROR, (int)code, "%s%s%s", what, hint ? BEFORE_HINT : "",
-                hint ? hint : "");
-    private_of(*error)->hint = g_strdup(hint);
+                hint ? valid_hint : "");
+    private_of(*error)->hint = valid_hint;
 }
 
 static const char *hint_for(int saved_errno)

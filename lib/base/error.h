@@ -28,7 +28,9 @@ enum orch_error_code {
 GQuark orch_error_quark(void);
 
 /** Sets `*error`, unless `error` is NULL, to the message, with "\n  hint: HINT" if hint is not
- * NULL. The hint may have several lines. */
+ * NULL. The hint may have several lines. The message may hold bytes of a file or of another library
+ * (a name, a word of a damaged database): what is not UTF-8 is replaced, so that JSON can hold it.
+ */
 void orch_error_set(GError **error, enum orch_error_code code, const char *hint, const char *format,
                     ...) G_GNUC_PRINTF(4, 5);
 

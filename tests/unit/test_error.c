@@ -82,6 +82,15 @@ static void test_findings(void **state)
     }
 }
 
+/* A name or a word of a damaged database may be any bytes, which JSON cannot hold. */
+static void test_bytes_that_are_no_text(void **state)
+{
+    (void)state;
+    g_autoptr(GError) error = NULL;
+    orch_error_set(&error, ORCH_ERROR_IO, "look at 'b\xfe'", "cannot read 'a\xff'");
+    assert_parts(error, "cannot read 'a\xef\xbf\xbd'", "look at 'b\xef\xbf\xbd'");
+}
+
 static void test_a_hint_of_another_process(void **state)
 {
     (void)state;
@@ -97,6 +106,7 @@ int main(void)
         cmocka_unit_test(test_an_error_carries_its_hint),
         cmocka_unit_test(test_errors_without_a_hint),
         cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_bytes_that_are_no_text),
         cmocka_unit_test(test_a_hint_of_another_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
