@@ -79,5 +79,8 @@ char *orch_where_quote_hint(const char *word);
 /** Parses "0.1", "1e-3", "50_000", "90s", "1h30min", "64KiB". The result is in seconds or bytes
  * when there is a unit. */
 bool orch_where_quantity(const char *text, double *out);
+/** Converts a point in time to the half-open interval that its precision covers: a day, a minute or
+ * a second. "2d" is that long ago. */
+bool orch_where_time(const char *text, int64_t *out_from_ns, int64_t *out_to_ns);
 
 #endif
