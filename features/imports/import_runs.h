@@ -33,6 +33,10 @@ bool orch_import_mlflow_part(const char *folder, GPtrArray *runs, GPtrArray *war
 void orch_import_wandb_folder(const char *folder, GPtrArray *runs, GPtrArray *warnings);
 bool orch_import_wandb_csv(const char *path, const char *const *params, GPtrArray *runs,
                            GError **error);
+/** True for a name that W&B's client keeps for itself. */
+bool orch_import_wandb_is_own(const char *name);
+/** Parses ISO 8601, as UTC unless it has a time zone; 0 when the text is no such time. */
+int64_t orch_import_utc_ns(struct orch_imported_run *run, const char *text);
 /** Reads all event files of one folder as one run, called `name`. */
 void orch_import_tensorboard(const char *folder, const char *name, GPtrArray *runs,
                              GPtrArray *warnings);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs of Weights & Biases: the CSV export of a table of runs, and the folder that the client
- * writes for a run (wandb/run-DATE-ID, wandb/offline-run-DATE-ID):
+/* Runs of Weights & Biases: the folder that the client writes for a run (wandb/run-DATE-ID,
+ * wandb/offline-run-DATE-ID):
  *
  *     files/config.yaml           name: {value: ...}: parameters
  *     files/wandb-summary.json    results
@@ -14,11 +14,8 @@
 #include "features/imports/import_runs.h"
 #include "features/imports/protobuf.h"
 
-#include "lib/base/csv.h"
-#include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
-#include "lib/base/text.h"
 #include "lib/yaml/yaml.h"
 
 #include <math.h>
@@ -36,7 +33,7 @@ enum {
 /* ---- values -----------------------------------------------------------------------------------
  */
 
-static bool is_own(const char *name)
+bool orch_import_wandb_is_own(const char *name)
 {
     return *name == '_' || strcmp(name, "wandb_version") == 0;
 }
@@ -102,7 +99,7 @@ static void add_line(struct orch_imported_run *run, const json_t *values, int64_
     step = orch_json_int(values, "_step", step);
     json_object_foreach((json_t *)(uintptr_t)values, name, value)
     {
-        if (is_own(name))
+        if (orch_import_wandb_is_own(name))
             continue;
         if (json_is_object(value)) {
             const char *inner_name;
@@ -119,8 +116,7 @@ static void add_line(struct orch_imported_run *run, const json_t *values, int64_
     }
 }
 
-/* Parses ISO 8601, as UTC unless it has a time zone; 0 when the text is no such time. */
-static int64_t utc_ns(struct orch_imported_run *run, const char *text)
+int64_t orch_import_utc_ns(struct orch_imported_run *run, const char *text)
 {
     g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
     g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(text, utc);
@@ -157,7 +153,7 @@ static void read_config(struct orch_imported_run *run, const char *path, GPtrArr
     for (guint i = 0; tree && tree->kind == ORCH_YAML_MAP && i < tree->items->len; i++) {
         const char *name = ((const struct orch_yaml *)tree->keys->pdata[i])->text;
         const struct orch_yaml *value = orch_yaml_get(tree->items->pdata[i], "value");
-        if (!value || is_own(name))
+        if (!value || orch_import_wandb_is_own(name))
             continue;
         g_autoptr(json_t) json = yaml_json(value);
         flatten(run, name, json, 0, add_param);
@@ -175,7 +171,7 @@ static void read_summary(struct orch_imported_run *run, const char *path, GPtrAr
     json_t *value;
     if (text && !json_is_object(summary))
         orch_import_warn(warnings, "'%s' is not a JSON object", path);
-    json_object_foreach(summary, name, value) if (!is_own(name))
+    json_object_foreach(summary, name, value) if (!orch_import_wandb_is_own(name))
         flatten(run, name, value, 0, add_result);
 }
 
@@ -203,7 +199,7 @@ static void read_metadata(struct orch_imported_run *run, const char *path, GPtrA
     g_autofree char *text = orch_import_text(path, CONFIG_BYTES_MAX, warnings);
     g_autoptr(json_t) json =
         text ? orch_json_parse(text, strlen(text), CONFIG_BYTES_MAX, NULL) : NULL;
-    int64_t started_ns = utc_ns(run, orch_json_text(json, "startedAt", ""));
+    int64_t started_ns = orch_import_utc_ns(run, orch_json_text(json, "startedAt", ""));
     if (started_ns)
         run->started_ns = started_ns;
     if (orch_json_text(json, "username", NULL))
@@ -256,7 +252,7 @@ static void put_params(struct orch_imported_run *run, struct orch_protobuf confi
     g_autoptr(json_t) values = take_items(config);
     const char *name;
     json_t *value;
-    json_object_foreach(values, name, value) if (!is_own(name))
+    json_object_foreach(values, name, value) if (!orch_import_wandb_is_own(name))
         flatten(run, name, value, 0, add_param);
 }
 
@@ -265,7 +261,7 @@ static void put_summary(struct orch_imported_run *run, struct orch_protobuf summ
     g_autoptr(json_t) values = take_items(summary);
     const char *name;
     json_t *value;
-    json_object_foreach(values, name, value) if (!is_own(name))
+    json_object_foreach(values, name, value) if (!orch_import_wandb_is_own(name))
         flatten(run, name, value, 0, add_result);
 }
 
@@ -425,94 +421,4 @@ void orch_import_wandb_folder(const char *folder, GPtrArray *runs, GPtrArray *wa
     }
     orch_import_warn(warnings, "'%s' holds no run", folder);
     orch_imported_run_free(run);
-}
-
-/* ---- CSV --------------------------------------------------------------------------------------
- */
-
-static enum orch_verdict verdict_of(const char *state)
-{
-    static const struct {
-        const char *state;
-        enum orch_verdict verdict;
-    } rows[] = {{"finished", ORCH_VERDICT_OK},
-                {"failed", ORCH_VERDICT_FAILED},
-                {"crashed", ORCH_VERDICT_CRASHED},
-                {"killed", ORCH_VERDICT_CANCELLED},
-                {"running", ORCH_VERDICT_LOST}};
-    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
-        if (g_ascii_strcasecmp(rows[i].state, state) == 0)
-            return rows[i].verdict;
-    return *state ? ORCH_VERDICT_LOST : ORCH_VERDICT_OK;
-}
-
-static const char *field(const struct orch_csv *csv, size_t row, const char *column)
-{
-    int index = orch_csv_find(csv, column);
-    return index < 0 ? "" : orch_csv_text(csv, row, index);
-}
-
-static void read_row(const struct orch_csv *csv, size_t row, const char *const *params,
-                     GPtrArray *runs)
-{
-    static const char *const known[] = {"ID",    "Name",    "State",   "User",    "Tags",
-                                        "Notes", "Created", "Runtime", "Project", NULL};
-    const char *id = field(csv, row, "ID"), *name = field(csv, row, "Name"),
-               *created = field(csv, row, "Created");
-    g_autofree char *made = *id ? g_strdup(id) : g_strdup_printf("%s %s", name, created);
-    struct orch_imported_run *run = orch_imported_run_new("wandb", made);
-    double runtime_s, number;
-    orch_imported_set_text(&run->name, name);
-    orch_imported_set_text(&run->status, field(csv, row, "State"));
-    orch_imported_set_text(&run->user, field(csv, row, "User"));
-    run->verdict = verdict_of(run->status);
-    run->started_ns = utc_ns(run, created);
-    const char *project = field(csv, row, "Project");
-    orch_imported_set_text(&run->experiment, *project ? project : NULL);
-    if (orch_real_parse(field(csv, row, "Runtime"), &runtime_s))
-        run->ended_ns =
-            run->started_ns + orch_imported_ns(run, ORCH_BOUNDED_WALL_NS, runtime_s, 1e9);
-    if (*field(csv, row, "Notes"))
-        orch_imported_label(run, "notes", field(csv, row, "Notes"));
-    g_auto(GStrv) tags = g_strsplit(field(csv, row, "Tags"), ",", 100);
-    for (int i = 0; tags[i]; i++)
-        if (*g_strstrip(tags[i]))
-            g_ptr_array_add(run->tags, g_strdup(tags[i]));
-    for (int i = 0; i < orch_csv_columns(csv); i++) {
-        const char *column = orch_csv_name(csv, i), *text = orch_csv_text(csv, row, i);
-        if (!*text || is_own(column) || g_strv_contains(known, column))
-            continue;
-        bool is_param = params && g_strv_contains(params, column);
-        if (!is_param && orch_import_number(text, &number))
-            orch_imported_result(run, column, number);
-        else
-            orch_imported_param(run, column, text);
-    }
-    g_ptr_array_add(runs, run);
-}
-
-bool orch_import_wandb_csv(const char *path, const char *const *params, GPtrArray *runs,
-                           GError **error)
-{
-    struct orch_csv *csv = orch_csv_read(path, error);
-    if (!csv)
-        return false;
-    for (int i = 0; params && params[i]; i++)
-        if (orch_csv_find(csv, params[i]) < 0) {
-            orch_error_set(error, ORCH_ERROR_USAGE, NULL, "'%s' has no column '%s'", path,
-                           params[i]);
-            orch_csv_free(csv);
-            return false;
-        }
-    bool is_runs = orch_csv_find(csv, "Name") >= 0 && orch_csv_find(csv, "State") >= 0;
-    for (size_t row = 0; is_runs && row < orch_csv_rows(csv); row++)
-        read_row(csv, row, params, runs);
-    orch_csv_free(csv);
-    if (!is_runs)
-        orch_error_set(
-            error, ORCH_ERROR_USAGE,
-            "export the table of runs from the project's page; a table of measurements is "
-            "imported without --runs",
-            "'%s' is not a W&B table of runs: it lacks the columns 'Name' and 'State'", path);
-    return is_runs;
 }
