@@ -18,3 +18,5 @@ add_test(NAME docs.commands COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/commands.p
 # The tests that docs/faults.md names are there.
 add_test(NAME docs.faults COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/faults.py ${CMAKE_SOURCE_DIR})
 set_tests_properties(docs.commands docs.faults PROPERTIES LABELS quick)
+# take three seconds or more each
+set_tests_properties(docs.bisect PROPERTIES LABELS "slow")

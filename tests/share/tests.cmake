@@ -19,3 +19,5 @@ set_tests_properties(cli.0098-two-pulls PROPERTIES LABELS "slow" TIMEOUT 2700)
 set_tests_properties(cli.0070-share cli.0071-share-trouble cli.0075-signatures cli.0087-hostile-worth cli.0088-hostile-refs
   cli.0090-share-hosts cli.0091-first-steps cli.0133-git-settings cli.0204-exchange-faults
   cli.0586-search-together PROPERTIES LABELS "slow")
+# take three seconds or more each
+set_tests_properties(cli.0650-search-group PROPERTIES LABELS "slow")
