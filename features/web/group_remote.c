@@ -24,7 +24,9 @@ static bool pull(struct web_group *group)
     g_autoptr(GPtrArray) words = orch_web_command_words("pull", "--quiet");
     g_ptr_array_add(words, g_strdup_printf("--db=%s", group->command.db));
     append_remote(group, words);
+    g_mutex_lock(&group->talking);
     g_autofree char *said = orch_web_command_run(&group->command, words, &why);
+    g_mutex_unlock(&group->talking);
     g_mutex_lock(&group->lock);
     g_free(group->pull_problem);
     group->pull_problem = said ? NULL : g_strdup(why->message);
@@ -71,6 +73,7 @@ static gpointer pull_again(gpointer data)
 char *orch_web_group_open(struct web_group *group)
 {
     g_mutex_init(&group->lock);
+    g_mutex_init(&group->talking);
     g_cond_init(&group->ending);
     if (group->is_quiet || pull(group))
         return NULL;
@@ -81,7 +84,7 @@ char *orch_web_group_open(struct web_group *group)
 }
 
 /* A remote that cannot be reached is no error: the answer then has the problem. */
-static json_t *ask(const struct web_group *group, GError **error)
+static json_t *ask(struct web_group *group, GError **error)
 {
     g_autoptr(GPtrArray) words = orch_web_command_words("status", "--quiet");
     g_ptr_array_add(words, g_strdup_printf("--db=%s", group->command.db));
@@ -93,9 +96,10 @@ static json_t *ask(const struct web_group *group, GError **error)
         orch_web_command_parsed(&group->command, words, EXIT_WITHOUT_REMOTE, error);
     if (!all)
         return NULL;
-    json_t *problem = json_object_get(all, "problem");
-    if (!json_is_string(problem) && group->pull_problem)
+    g_mutex_lock(&group->lock);
+    if (!json_is_string(json_object_get(all, "problem")) && group->pull_problem)
         json_object_set_new(all, "problem", json_string(group->pull_problem));
+    g_mutex_unlock(&group->lock);
     return json_pack("{s:O? s:O? s:O? s:O? s:O? s:b}", "remote", json_object_get(all, "remote"),
                      "ahead", json_object_get(all, "ahead"), "behind",
                      json_object_get(all, "behind"), "behind_by", json_object_get(all, "behind_by"),
@@ -103,19 +107,42 @@ static json_t *ask(const struct web_group *group, GError **error)
                      (int)!group->is_quiet);
 }
 
-json_t *orch_web_group_standing(struct web_group *group, GError **error)
+/* The latest answer, or NULL, and whether the remote need not be asked again. The caller
+ * decrements. */
+static json_t *known_standing(struct web_group *group, bool *out_is_recent)
 {
     g_mutex_lock(&group->lock);
-    const int64_t now = g_get_monotonic_time();
-    if (!group->standing || now - group->asked_us > ASKED_AGAIN_S * G_USEC_PER_SEC) {
-        json_t *standing = ask(group, error);
-        json_decref(group->standing);
-        group->standing = standing;
-        group->asked_us = now;
-    }
-    json_t *answer = json_incref(group->standing);
+    const int64_t age_us = g_get_monotonic_time() - group->asked_us;
+    *out_is_recent = group->standing && age_us <= ASKED_AGAIN_S * G_USEC_PER_SEC;
+    json_t *known = json_incref(group->standing);
     g_mutex_unlock(&group->lock);
-    return answer;
+    return known;
+}
+
+json_t *orch_web_group_standing(struct web_group *group, GError **error)
+{
+    bool is_recent;
+    json_t *known = known_standing(group, &is_recent);
+    if (is_recent)
+        return known;
+    if (!g_mutex_trylock(&group->talking)) {
+        if (known)
+            return known;
+        g_mutex_lock(&group->talking);
+        if ((known = known_standing(group, &is_recent))) { /* another request has asked */
+            g_mutex_unlock(&group->talking);
+            return known;
+        }
+    }
+    json_decref(known);
+    json_t *standing = ask(group, error);
+    g_mutex_lock(&group->lock);
+    json_decref(group->standing);
+    group->standing = json_incref(standing);
+    group->asked_us = g_get_monotonic_time();
+    g_mutex_unlock(&group->lock);
+    g_mutex_unlock(&group->talking);
+    return standing;
 }
 
 void orch_web_group_clear(struct web_group *group)
@@ -130,6 +157,7 @@ void orch_web_group_clear(struct web_group *group)
         g_thread_join(group->puller);
     }
     g_mutex_clear(&group->lock);
+    g_mutex_clear(&group->talking);
     g_cond_clear(&group->ending);
     json_decref(group->standing);
     g_free(group->pull_problem);

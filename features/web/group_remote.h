@@ -16,7 +16,9 @@ struct web_group {
     bool is_quiet;      /* the remote is not contacted, and nothing is pulled */
     GThread *puller;    /* pulls again after a failure, or NULL */
     pthread_t puller_id;
-    GMutex lock; /* protects the fields below */
+    GMutex talking; /* held while a command talks with the remote: a pull and a question would fetch
+                       into the same references; taken before `lock` */
+    GMutex lock;    /* protects the fields below */
     GCond ending;
     bool is_ending;
     char *pull_problem; /* why nothing was pulled; NULL: it was */
