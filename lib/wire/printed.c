@@ -6,6 +6,7 @@
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/printed_time_left.h"
 #include "lib/wire/printed_tokens.h"
 
 #include <math.h>
@@ -398,7 +399,8 @@ static void take_named(struct reader *r, const struct orch_printed_token *number
         r->label = label_of(token_at(r, r->run)); /* Train Epoch: 1 */
     if (kind == ORCH_PRINTED_PLACE && r->out->rank < 0 && token_is(last, RANK_WORDS))
         r->out->rank = (int)number->value;
-    r->out->has_number = r->out->has_number || kind != ORCH_PRINTED_PLACE;
+    const bool had_number = r->out->has_number;
+    r->out->has_number = had_number || kind != ORCH_PRINTED_PLACE;
     r->at++;
     struct orch_printed_value *value = is_prose ? NULL : add_value(r, kind);
     if (value) {
@@ -420,6 +422,11 @@ static void take_named(struct reader *r, const struct orch_printed_token *number
     r->out->is_pure = r->out->is_pure && !is_prose;
     r->counter = kind;
     take_rest(r, value, number);
+    if (value && value->kind == ORCH_PRINTED_VALUE &&
+        orch_printed_is_time_left(value->name, value->unit)) {
+        value->kind = ORCH_PRINTED_PLACE;
+        r->out->has_number = had_number;
+    }
     end_run(r);
 }
 
@@ -694,6 +701,8 @@ static void read_object(struct reader *r, const json_t *object, const char *abov
         }
         bool is_unread = json_is_array(value) && json_is_number(json_array_get(value, 0));
         if (!is_unread && !read_json_number(value, &found))
+            continue;
+        if (orch_printed_is_time_left(found.name, found.unit))
             continue;
         r->out->has_number = true;
         found.spelling = hash_word(0, key, strlen(key));

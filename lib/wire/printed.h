@@ -22,7 +22,8 @@ enum orch_printed_kind {
     ORCH_PRINTED_EPOCH,  /* a counter of epochs (or rounds, episodes) */
     ORCH_PRINTED_STEP,   /* a counter of steps (or iterations, batches) */
     ORCH_PRINTED_UNREAD, /* a name with a malformed number: "loss: 0,91" */
-    ORCH_PRINTED_PLACE,  /* a place or an identity: "pid=123", "DataLoader 0"; no measurement */
+    ORCH_PRINTED_PLACE,  /* a place or an identity: "pid=123", "DataLoader 0"; or a time that is
+                            left: "ETA: 3s". No measurement */
 };
 
 struct orch_printed_value {

@@ -154,11 +154,19 @@ static bool is_name(const struct cell *cell)
            !memchr(cell->text, '=', cell->length) && !memchr(cell->text, ':', cell->length);
 }
 
-/* A header is a line of names of which the first counts. */
+/* "all 128 0.7" below "Class Images mAP50", as object detectors print it. */
+static bool is_class_column(const struct cell *cell)
+{
+    return cell->length == 5 && g_ascii_strncasecmp(cell->text, "class", 5) == 0;
+}
+
+/* A header is a line of names of which the first counts, or is that of classes. */
 static bool take_header(struct printed_table *table, const struct cell *cells, unsigned count,
                         char mark)
 {
-    bool is_header = count >= 2 && orch_printed_is_counter(cells[0].text, cells[0].length);
+    const bool is_by_class = count >= 3 && mark == ' ' && is_class_column(&cells[0]);
+    bool is_header =
+        is_by_class || (count >= 2 && orch_printed_is_counter(cells[0].text, cells[0].length));
     for (unsigned i = 0; is_header && i < count; i++)
         is_header = is_name(&cells[i]);
     if (!is_header)
@@ -166,25 +174,31 @@ static bool take_header(struct printed_table *table, const struct cell *cells, u
     g_clear_pointer(&table->columns, g_ptr_array_unref);
     table->columns = g_ptr_array_new_with_free_func(g_free);
     table->mark = mark;
-    for (unsigned i = 0; i < count; i++)
-        g_ptr_array_add(table->columns, g_strndup(cells[i].text, cells[i].length));
+    table->is_by_class = is_by_class;
+    for (unsigned i = 0; i < count; i++) /* "Box(P", "mAP50-95)" */
+        g_ptr_array_add(table->columns,
+                        g_strdelimit(g_strndup(cells[i].text, cells[i].length), "()", '_'));
     return true;
 }
 
 static bool take_row(const struct printed_table *table, const struct cell *cells, unsigned count,
                      GString *out)
 {
-    if (!table->columns || table->columns->len != count)
+    const unsigned first = table->is_by_class; /* the column of the first number */
+    if (!table->columns || table->columns->len != count || (first && !is_name(&cells[0])))
         return false;
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = first; i < count; i++)
         if (cells[i].length && !is_number(&cells[i]))
             return false;
+    const bool is_named =
+        first && !(cells[0].length == 3 && g_ascii_strncasecmp(cells[0].text, "all", 3) == 0);
     g_string_truncate(out, 0);
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = first; i < count; i++)
         if (cells[i].length)
-            g_string_append_printf(out, "%s%s: %.*s", out->len ? " | " : "",
-                                   (char *)table->columns->pdata[i], (int)cells[i].length,
-                                   cells[i].text);
+            g_string_append_printf(out, "%s%.*s%s%s: %.*s", out->len ? " | " : "",
+                                   is_named ? (int)cells[0].length : 0, cells[0].text,
+                                   is_named ? " " : "", (char *)table->columns->pdata[i],
+                                   (int)cells[i].length, cells[i].text);
     return true;
 }
 
@@ -210,6 +224,18 @@ static bool take_pair(struct printed_table *table, const struct cell *cells, uns
     return true;
 }
 
+/* The length without a progress bar at the end of a row: "640: 100%|####| 8/8 [00:03<00:00]". */
+static size_t without_bar(const char *text, size_t length)
+{
+    const char *bar = memmem(text, length, "%|", 2);
+    size_t before = bar ? (size_t)(bar - text) : length;
+    while (bar && before && g_ascii_isdigit(text[before - 1]))
+        before--;
+    while (bar && before && g_ascii_isspace(text[before - 1]))
+        before--;
+    return bar && before && text[before - 1] == ':' ? before - 1 : length;
+}
+
 /* What separates the columns of a line that is no box; 0: it has none. */
 static char mark_of(const char *text, size_t length)
 {
@@ -231,15 +257,20 @@ bool orch_printed_fold_row(struct printed_table *table, const char *text, size_t
     if (!is_boxed && table->section)
         g_string_truncate(table->section, 0);
     /* a line that begins with neither a counter nor a number is no part of a plain table */
-    bool may_be_row = length && table->columns && (g_ascii_isdigit(*text) || *text == '|');
+    bool may_be_row =
+        length && table->columns &&
+        (g_ascii_isdigit(*text) || *text == '|' || (table->is_by_class && g_ascii_isalpha(*text)));
     size_t word = 0;
     while (word < length && (g_ascii_isalpha(text[word]) || text[word] == '_'))
         word++;
-    if (!is_boxed && !may_be_row && !orch_printed_is_counter(text, word))
+    if (!is_boxed && !may_be_row && !orch_printed_is_counter(text, word) &&
+        !is_class_column(&(struct cell){text, word}))
         return false;
     char mark = is_boxed ? '|' : may_be_row && !word ? table->mark : mark_of(text, length);
     if (!mark)
         return false;
+    if (mark == ' ')
+        length = without_bar(text, length);
     unsigned count = split(text + is_boxed, length - 2 * (size_t)is_boxed, mark, cells);
     if (take_header(table, cells, count, mark)) {
         g_string_truncate(out, 0);

@@ -12,6 +12,7 @@
 struct printed_table {
     GPtrArray *columns; /* char *: names of the header's columns; NULL: none was printed */
     char mark;          /* what separates them: '|', '\t', ',' or ' ' */
+    bool is_by_class;   /* the first column, "Class", has a name in each row */
     GString *section;   /* "rollout/": a row without a value, the beginning of the next names */
 };
 

@@ -160,6 +160,7 @@ static void test_declared(void **state)
         {"time", "ms", "time: 3 MB", "nothing, and counted as not understood"},
         {"time", NULL, "time: 1.5s", "time[0] = 1.5"},
         {"epoch", NULL, "epoch 3", "epoch[0] = 3"},
+        {"eta", NULL, "loss 0.3 ETA: 3s", "eta[0] = 3"},
         {"loss", NULL, "Using 4 workers", "nothing"}, /* ordinary output of no declared name */
         {"loss", NULL, "loss: 1.2.3.x", "nothing"},
         {"loss", NULL, "loss=0,91", "nothing, and counted as not understood"},
