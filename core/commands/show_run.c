@@ -253,6 +253,12 @@ static void print_opened(const json_t *facts)
         orch_cli_show_line("", "%lld more files", (long long)left_out);
     print_names("written", json_object_get(facts, ORCH_FACT_WROTE));
     print_names("read and written", json_object_get(facts, ORCH_FACT_READ_AND_WRITTEN));
+    const char *name;
+    json_t *key;
+    json_object_foreach(json_object_get(facts, ORCH_FACT_CARRIED), name,
+                        key) if (json_is_string(key))
+        orch_cli_show_line("went on from", "%s, which run %s had written", name,
+                           orch_cli_short_key(json_string_value(key)));
 }
 
 static void print_files(const struct orch_whole_run *s)

@@ -11,7 +11,6 @@
 #include "lib/wire/verdict.h"
 #include "store/store_dir.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -114,57 +113,8 @@ static void tell_overwritten(struct run *run, const struct host *host,
     const char *name = overwritten(run, opened);
     run->has_named_overwritten = name != NULL;
     if (name)
-        orch_schedule_emit(run, "'%s', which is committed, was overwritten by run %.8s", name,
-                           host->running.key);
-}
-
-/* Whether a file that the trial opened lies in the user's folder: a folder apart has links to what
- * git ignores. */
-static bool is_shared(const struct host *host, const struct orch_opened_files *opened,
-                      const char *name)
-{
-    if (!host->running.slot.is_apart)
-        return true;
-    g_autofree char *path = orch_path_absolute(name, opened->folder);
-    char *folder = realpath(opened->folder, NULL), *real = realpath(path, NULL);
-    bool is_own = folder && real && orch_path_within(real, folder);
-    free(folder);
-    free(real);
-    return !is_own;
-}
-
-static void tell_carried(struct run *run, const struct host *host, const char *name)
-{
-    if (run->has_named_carried)
-        return;
-    run->has_named_carried = true;
-    orch_schedule_emit(
-        run,
-        "run %.8s opened '%s', which another trial of this sweep had written, to read and write "
-        "it: its results depend on that trial where it goes on from there, as from a "
-        "checkpoint\n  hint: use {trial_dir} or a parameter in its name",
-        host->running.key, name);
-}
-
-/* Notes the files that the trial wrote in the user's folder, and tells of one that it read before
- * and another trial had written. */
-static void follow_state(struct run *run, const struct host *host,
-                         const struct orch_opened_files *opened)
-{
-    const GPtrArray *const lists[] = {opened->both, opened->wrote};
-    if (!run->made)
-        run->made = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    for (size_t i = 0; opened->folder && i < G_N_ELEMENTS(lists); i++)
-        for (guint j = 0; j < lists[i]->len; j++) {
-            const char *name = lists[i]->pdata[j];
-            const struct job *first = g_hash_table_lookup(run->made, name);
-            if (!is_shared(host, opened, name))
-                continue;
-            if (!first)
-                g_hash_table_insert(run->made, g_strdup(name), host->job);
-            else if (lists[i] == opened->both && first != host->job)
-                tell_carried(run, host, name);
-        }
+        orch_schedule_emit(run, "'%s', which is committed, was overwritten by run %s", name,
+                           orch_run_short_key(host->running.key));
 }
 
 /* Edits the record as the judgement wants it. */
@@ -196,7 +146,7 @@ void orch_schedule_judge_inputs(struct run *run, struct host *host)
     if (host->code->len + host->data->len)
         judge(run, host, &opened);
     tell_overwritten(run, host, &opened);
-    follow_state(run, host, &opened);
+    orch_schedule_note_carried(run, host, &opened);
     orch_opened_files_clear(&opened);
     if (folder >= 0)
         close(folder);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shared by the files of the scheduler: the state of a run. schedule.c has the loop, which calls
- * the functions in _jobs, _start, _promote, _search, _end, _failing, _slots, _leases, _gpus,
+ * the functions in _jobs, _start, _promote, _carried, _search, _end, _failing, _slots, _leases, _gpus,
  * _hosts, _limits, _sharing and _progress. Everything runs on one thread. */
 #ifndef ORCH_CORE_SCHEDULE_SCHEDULE_PRIVATE_H
 #define ORCH_CORE_SCHEDULE_SCHEDULE_PRIVATE_H
@@ -110,7 +110,8 @@ struct run {
     bool has_named_rewritten;        /* the user knows that runs are kept but not reused, */
     bool has_named_overwritten;      /* and that a committed file was overwritten */
     bool has_named_carried;          /* and that a trial went on from a file of another one */
-    GHashTable *made; /* name of a file in the user's folder -> the job that wrote it first */
+    GHashTable *made; /* name of a file in the user's folder -> who wrote it last
+                         (schedule_carried.c) */
     GHashTable *own_folders;       /* experiments whose trials at once each have a folder -> char *,
                                       the artifact for which they have, "" once a notice was printed */
     GHashTable *apart_experiments; /* those that have run apart, for which a notice was printed of
@@ -264,6 +265,15 @@ bool orch_schedule_repeat(struct run *run, struct job *job, bool *out_again, GEr
  * host->spoiled tells; other data marks the run, which is then not reused. Tells the user once
  * about data, and about committed files that trials have overwritten. */
 void orch_schedule_judge_inputs(struct run *run, struct host *host);
+
+/* ---- schedule_carried.c -----------------------------------------------------------------------
+ */
+
+struct orch_opened_files;
+/** Notes the files that an ended trial wrote in the user's folder. Those that it read before and
+ * that another trial had written are told of once, and recorded with its run. */
+void orch_schedule_note_carried(struct run *run, struct host *host,
+                                const struct orch_opened_files *opened);
 
 /* ---- schedule_start.c, schedule_end.c
  * ---------------------------------------------------------

@@ -45,6 +45,10 @@ struct orch_verdict_facts {
 #define ORCH_FACT_WROTE "wrote"
 #define ORCH_FACT_READ_AND_WRITTEN "read_and_written"
 #define ORCH_FACT_UNWATCHED "unwatched"
+/** Fact of a run: the files that it read and wrote and that another run had written before, with
+ * the key of that run, an object of at most ORCH_CARRIED_MAX members. */
+#define ORCH_FACT_CARRIED "carried"
+#define ORCH_CARRIED_MAX 50
 /** Facts of a run that tell a changed comment from changed code (core/plan/same_comments.h,
  * read_since.h): its fingerprint with Python scripts without their comments, and the digests of
  * such scripts among the files that it read, by name. */

@@ -15,12 +15,17 @@ echo runs >.gitignore
 git add -A
 git commit -qm one
 ok orch try -x k=1,2,3 -- python3 t.py '{k}' runs
-says "opened 'runs/last.txt', which another trial of this sweep had written, to read and write it"
+first=$(orch ls --json | jq -r '.runs[2].key')
+second=$(orch ls --json | jq -r '.runs[1].key')
+says "run ${second: -8} opened 'runs/last.txt', which another trial of this sweep (t k=1, run ${first: -8}) had written, to read and write it"
 same "$(grep -c 'had written' <<<"$err")" 1
 says "was written by more than one trial of this sweep"
 says_not '--frozen'
 ok orch try --force --frozen -x k=1,2,3 -- python3 t.py '{k}' runs
-says "opened 'runs/last.txt', which another trial of this sweep had written"
+says "opened 'runs/last.txt', which run "
+says 'of an earlier command had written'
+ok orch show @last
+has 'went on from   runs/last.txt'
 # a file of each trial, a log that is only appended to, and a copy of each trial are nobody's state
 ok orch try -x k=4,5,6 -- python3 t.py '{k}' 'runs/{k}'
 says_not 'had written'
