@@ -260,7 +260,7 @@ static bool run_trials(struct orch_cli *cli, struct orch_plan *plan, const struc
         run_options.chooser = &chooser;
     bool ok = orch_run_plan(plan, &run_options, &listener, out, error);
     *out_seconds = (double)(orch_mono_ns() - begin) / 1e9;
-    if (ok && !left && !out->promoted) {
+    if (ok && !left && !out->promoted && !out->held_back) {
         orch_cli_info(cli, "nothing to run: %u of %u trials are done", out->reused, out->planned);
         orch_cli_plan_print_why_nothing(cli, plan);
         orch_cli_plan_print_left_out(cli, plan->expansion);

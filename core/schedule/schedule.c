@@ -236,8 +236,9 @@ static void finish_totals(struct run *run)
         left += !orch_schedule_is_over(&run->jobs[run->order[i]]);
     bool stopped = totals->interrupted || totals->terminated || run->failed_fast;
     bool is_held = orch_schedule_away(run) && !stopped && !run->refused;
-    totals->held = is_held ? left : 0;
-    totals->not_run += is_held ? 0 : left;
+    const unsigned pruned = orch_schedule_count_unpromoted(run); /* they have their values */
+    totals->held = is_held ? left - pruned : 0;
+    totals->not_run += is_held ? 0 : left - pruned;
     totals->device_s = run->ended_device_s;
     if (stopped || (!left && !totals->cut_off) || totals->held)
         totals->limit =
@@ -315,6 +316,8 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     g_hash_table_unref(run.wall_by_experiment);
     g_hash_table_unref(run.failing);
     g_ptr_array_unref(run.asked);
+    for (unsigned i = 0; i < plan->count; i++)
+        g_free(run.jobs[i].goes_on_why);
     g_free(run.jobs);
     g_free(run.whole_order);
     g_free(run.host_program);

@@ -36,6 +36,7 @@ struct job {
     double stopped_s;  /* seconds of its attempts that were stopped; NAN: some are of other runs */
     double whole_s;    /* seconds until it ended well, without these; 0: it has not */
     bool is_refused;   /* a limit prevented it the last time it could start */
+    char *goes_on_why; /* its rule has stopped it and lets it go on, but it has not started yet */
 };
 
 /* A running host. */
@@ -309,6 +310,11 @@ void orch_schedule_note_search(struct run *run, const struct job *job,
 
 /** Lets trials go on that their search's rule has stopped, as many as there are slots for. */
 bool orch_schedule_promote(struct run *run, GError **error);
+/** Counts and tells of a trial that has started because it was let go on. */
+void orch_schedule_note_promoted(struct run *run, struct job *job);
+/** Counts as pruned again the trials that were let go on but that a limit or the end of the run kept
+ * from starting. Returns their number. */
+unsigned orch_schedule_count_unpromoted(struct run *run);
 
 /* ---- schedule_failing.c -----------------------------------------------------------------------
  */

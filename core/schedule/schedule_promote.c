@@ -29,23 +29,50 @@ static bool has_checkpoint(const struct run *run, const struct orch_plan_item *i
     return has_file;
 }
 
+/* Counts the trial as pruned, or no longer. */
+static void count_pruned(struct run *run, const struct job *job, int change)
+{
+    unsigned *count =
+        job->is_elsewhere ? &run->totals.pruned_before : &run->totals.ended[ORCH_VERDICT_PRUNED];
+    *count += (unsigned)change;
+}
+
 static void let_go_on(struct run *run, struct job *job, const char *why)
 {
-    struct orch_plan_item *item = &run->plan->items[job->index];
-    g_autofree char *label = orch_cell_label(item->cell);
-    if (job->is_elsewhere) {
-        run->totals.pruned_before--;
-        job->stopped_s = (double)NAN;
-    } else {
-        run->totals.ended[ORCH_VERDICT_PRUNED]--;
-    }
-    run->totals.promoted++;
-    orch_plan_let_go_on(item, why);
+    count_pruned(run, job, -1);
+    g_free(job->goes_on_why);
+    job->goes_on_why = g_strdup(why);
+    orch_plan_let_go_on(&run->plan->items[job->index], why);
     orch_schedule_take_back(run, job);
+}
+
+void orch_schedule_note_promoted(struct run *run, struct job *job)
+{
+    const struct orch_plan_item *item = &run->plan->items[job->index];
+    if (!job->goes_on_why)
+        return;
+    g_autofree char *label = orch_cell_label(item->cell);
+    if (job->is_elsewhere)
+        job->stopped_s = (double)NAN;
+    run->totals.promoted++;
     orch_schedule_emit(run, "%s goes on %s: %s", label,
                        has_checkpoint(run, item) ? "from its checkpoint"
                                                  : "from the start, as it left no checkpoint",
-                       why);
+                       job->goes_on_why);
+    g_clear_pointer(&job->goes_on_why, g_free);
+}
+
+unsigned orch_schedule_count_unpromoted(struct run *run)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < run->order_count; i++) {
+        struct job *job = &run->jobs[run->order[i]];
+        if (job->status != JOB_TODO || !job->goes_on_why)
+            continue;
+        count_pruned(run, job, 1);
+        count++;
+    }
+    return count;
 }
 
 /* A point's further repeats are known to be pruned as soon as it is taken, before their turn. */

@@ -110,6 +110,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_run_slot 
     host->code = g_ptr_array_new_with_free_func(g_free);
     host->data = g_ptr_array_new_with_free_func(g_free);
     host->inputs_stamp = inputs_stamp;
+    orch_schedule_note_promoted(run, job); /* before its program can write a checkpoint */
     if (!orch_trialdir_write(run->plan, item, slot, dir, error) ||
         !orch_schedule_spawn(run, host, error)) {
         orch_store_dir_remove(run->plan->store, ORCH_STORE_DIR_TRIAL, host->running.key, NULL);

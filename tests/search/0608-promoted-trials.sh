@@ -83,7 +83,7 @@ again
 recipe 3
 ok orch run t.recipe -j 1
 says '1 ok, 2 pruned'
-says_not 'goes on'
+says_not 'goes on from'
 # one more, in another command
 recipe 4
 ok orch run t.recipe -j 1
@@ -128,8 +128,19 @@ again slow
 recipe 5 ', budget: 6s'
 ok orch run t.recipe -j 1
 says '1 ok, 3 pruned, 1 not needed'
-says_not 'goes on'
+says_not 'goes on from'
 recipe 5 ', budget: 2h'
+# a limit of the command keeps it from starting: it has not gone on, and is told of as pruned
+echo 'allowance: 0.001 h' >>t.recipe
+fails 6 orch run t.recipe -j 1 --json
+same "$(json promoted)" 0
+same "$(json pruned_before)" 3
+same "$(json not_run)" 1
+says_not 'goes on from the start'
+says_not 'nothing to run'
+says '1 done before, 3 pruned before, 1 not run'
+same "$(cat "$HOME/log")" '1 2 3 4 '
+sed -i '/^allowance/d' t.recipe
 ok orch run t.recipe -j 1
 says '2 ok, 1 done before, 2 pruned before, 1 promoted'
 same "$(cat "$HOME/log")" '1 2 3 4 2 5 '
