@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shared by the files of the scheduler: the state of a run. schedule.c has the loop, which calls
- * the functions in _jobs, _start, _promote, _carried, _search, _end, _failing, _slots, _leases, _gpus,
- * _hosts, _limits, _sharing and _progress. Everything runs on one thread. */
+ * the functions in _jobs, _start, _promote, _promoted, _carried, _search, _end, _failing, _slots,
+ * _leases, _gpus, _hosts, _limits, _sharing and _progress. Everything runs on one thread. */
 #ifndef ORCH_CORE_SCHEDULE_SCHEDULE_PRIVATE_H
 #define ORCH_CORE_SCHEDULE_SCHEDULE_PRIVATE_H
 
@@ -111,8 +111,8 @@ struct run {
     bool has_named_rewritten;        /* the user knows that runs are kept but not reused, */
     bool has_named_overwritten;      /* and that a committed file was overwritten */
     bool has_named_carried;          /* and that a trial went on from a file of another one */
-    GHashTable *made; /* name of a file in the user's folder -> who wrote it last
-                         (schedule_carried.c) */
+    GHashTable *made;                /* name of a file in the user's folder -> who wrote it last
+                                        (schedule_carried.c) */
     GHashTable *own_folders;       /* experiments whose trials at once each have a folder -> char *,
                                       the artifact for which they have, "" once a notice was printed */
     GHashTable *apart_experiments; /* those that have run apart, for which a notice was printed of
@@ -310,10 +310,16 @@ void orch_schedule_note_search(struct run *run, const struct job *job,
 
 /** Lets trials go on that their search's rule has stopped, as many as there are slots for. */
 bool orch_schedule_promote(struct run *run, GError **error);
-/** Counts and tells of a trial that has started because it was let go on. */
+
+/* ---- schedule_promoted.c ----------------------------------------------------------------------
+ */
+
+/** Lets a trial go on that its search's rule has stopped: it is the next to start. */
+void orch_schedule_let_go_on(struct run *run, struct job *job, const char *why);
+/** Counts and tells of a trial that starts because it was let go on. */
 void orch_schedule_note_promoted(struct run *run, struct job *job);
-/** Counts as pruned again the trials that were let go on but that a limit or the end of the run kept
- * from starting. Returns their number. */
+/** Counts as pruned again the trials that were let go on but that a limit or the end of the run
+ * kept from starting. Returns their number. */
 unsigned orch_schedule_count_unpromoted(struct run *run);
 
 /* ---- schedule_failing.c -----------------------------------------------------------------------

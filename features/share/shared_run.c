@@ -73,7 +73,8 @@ static bool send_unsent(struct orch_run_sharing *share)
 }
 
 /* Ends the claim of a trial that a rule has stopped and that goes on: the claim of its next attempt
- * is another one. Where its result cannot be sent now, the claim is kept. */
+ * is another one. Where its result cannot be sent now, the claim at the remote is kept; that in the
+ * folder of the store ended with the attempt (ended). */
 static void give_back_sent(struct orch_run_sharing *share, const struct orch_plan_item *item)
 {
     if (!g_ptr_array_find(share->unsent, item, NULL))
@@ -88,17 +89,17 @@ static bool claim(void *ctx, const struct orch_plan_item *item, char **out_why)
     struct orch_claim *holder = NULL;
     give_back_sent(share, item);
     bool known = g_hash_table_contains(share->claimed, item); /* another attempt */
-    if (!orch_share_is_claimable(item) || known || has_reusable_run(share, item))
+    if (!orch_share_is_claimable(item) || (!known && has_reusable_run(share, item)))
         return true;
     if ((share->near && !claim_at(share, share->near, item, &holder)) ||
-        (share->remote && !orch_share_is_down(share) &&
+        (!known && share->remote && !orch_share_is_down(share) &&
          !claim_at(share, share->remote, item, &holder))) {
         give_back(share, item);
         *out_why = orch_share_claim_text(holder);
         orch_share_note_holder(share, item, holder);
         return false;
     }
-    if (!g_hash_table_contains(share->claimed, item))
+    if (known || !g_hash_table_contains(share->claimed, item))
         return true;
     share->looked_last = false;
     /* the previous holder released the claim after publishing its result, so pulling now finds it
