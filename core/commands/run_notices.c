@@ -14,6 +14,7 @@ enum { RUN_FAULTS_KEPT = 100, FAULTS_PRINTED = 20, STDERR_LINES = 5, STDERR_LINE
 struct run_fault {
     char *line;    /* the line shown when it failed */
     char **errors; /* last lines of its stderr */
+    char *telling; /* the last of them that tells why; or NULL */
     json_t *json;
 };
 
@@ -22,6 +23,7 @@ static void fault_free(void *pointer)
     struct run_fault *fault = pointer;
     g_free(fault->line);
     g_strfreev(fault->errors);
+    g_free(fault->telling);
     json_decref(fault->json);
     g_free(fault);
 }
@@ -66,6 +68,7 @@ static void add_fault(struct run_notices *notices, const struct orch_running *tr
     struct run_fault *fault = g_new0(struct run_fault, 1);
     fault->line = g_strdup(line);
     fault->errors = orch_text_last_lines(collected->stderr_tail, STDERR_LINES, STDERR_LINE_BYTES);
+    fault->telling = orch_text_telling_line(collected->stderr_tail, STDERR_LINE_BYTES);
     fault->json = run_json(trial, collected);
     json_t *errors = json_array();
     for (char **error = fault->errors; *error; error++)
@@ -170,12 +173,6 @@ void orch_cli_run_notices_add(struct run_notices *notices, const struct orch_run
     }
 }
 
-static const char *last_of(char *const *lines)
-{
-    guint count = g_strv_length((char **)(uintptr_t)lines);
-    return count ? lines[count - 1] : NULL;
-}
-
 /* Prints a line of a program's stderr without control sequences. */
 static void print_error(const char *line)
 {
@@ -183,13 +180,12 @@ static void print_error(const char *line)
     fprintf(stderr, "    | %s\n", plain);
 }
 
-/* Prints the end of a trial's stderr. When its last line equals that of the previous failure, as
- * in a sweep whose program has one bug, it is not repeated. Earlier lines often name a file in the
- * trial's own folder, so they are not compared. */
+/* Prints the end of a trial's stderr. When its last telling line equals that of the previous
+ * failure, as in a sweep whose program has one bug, it is not repeated. Earlier lines often name a
+ * file in the trial's own folder, so they are not compared. */
 static void print_errors(const struct run_fault *fault, const struct run_fault *before)
 {
-    const char *last = last_of(fault->errors);
-    if (last && before && g_strcmp0(last, last_of(before->errors)) == 0) {
+    if (fault->telling && before && g_strcmp0(fault->telling, before->telling) == 0) {
         fputs("    its stderr ends as the one above\n", stderr);
         return;
     }
@@ -198,10 +194,32 @@ static void print_errors(const struct run_fault *fault, const struct run_fault *
             print_error(*error);
 }
 
-static void print_hint(const struct run_fault *fault)
+/* Whether the program ended because it found no GPU, by what CUDA and PyTorch say. */
+static bool has_no_gpu(const struct run_fault *fault)
+{
+    static const char *const words[] = {"no CUDA-capable device",
+                                        "CUDA driver version is insufficient",
+                                        "No CUDA GPUs are available",
+                                        "Found no NVIDIA driver",
+                                        "cudaErrorNoDevice",
+                                        "cudaErrorInsufficientDriver",
+                                        "Torch not compiled with CUDA enabled"};
+    for (char **line = fault->errors; *line; line++)
+        for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+            if (strstr(*line, words[i]))
+                return true;
+    return false;
+}
+
+/* `is_first`: of those that found no GPU. */
+static void print_hint(const struct run_fault *fault, bool is_first)
 {
     const char *key = json_string_value(json_object_get(fault->json, "run"));
     fprintf(stderr, "    hint: orch log %s\n", orch_cli_short_key(key));
+    if (is_first)
+        fputs("    hint: 'orch try --resources gpus=1', or 'resources: { gpus: 1 }' in a recipe, "
+              "leaves trials out where there is no GPU\n",
+              stderr);
 }
 
 static void print_left(struct orch_cli *cli, const struct run_notices *notices)
@@ -284,7 +302,7 @@ void orch_cli_run_notices_print(struct orch_cli *cli, const struct run_notices *
                                 unsigned planned)
 {
     guint count = notices->faults->len;
-    bool repeats_lines = count > 1 || (count && planned > 20);
+    bool finds_no_gpu = false, repeats_lines = count > 1 || (count && planned > 20);
     if (repeats_lines)
         fputs("\nfailed:\n", stderr);
     for (guint i = 0; i < count && i < FAULTS_PRINTED; i++) {
@@ -292,7 +310,8 @@ void orch_cli_run_notices_print(struct orch_cli *cli, const struct run_notices *
         if (repeats_lines)
             fprintf(stderr, "  %s\n", fault->line);
         print_errors(fault, i ? notices->faults->pdata[i - 1] : NULL);
-        print_hint(fault);
+        print_hint(fault, !finds_no_gpu && has_no_gpu(fault));
+        finds_no_gpu = finds_no_gpu || has_no_gpu(fault);
     }
     if (notices->fault_count > FAULTS_PRINTED)
         fprintf(stderr, "  and %u more: orch ls --where 'state!=ok'\n",

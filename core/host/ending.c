@@ -238,15 +238,16 @@ static struct orch_ending facts_of(const struct ending *ending)
     };
 }
 
-/* Appends the last line of stderr, because it usually says more than an exit status or a signal
+/* Appends the last line of stderr that tells something, because it usually says more than an exit
+ * status or a signal
  * ("ValueError: ..."). Takes ownership of `what`. */
 static char *with_last_output(const struct ending *ending, char *what)
 {
     g_autofree char *tail = orch_capture_tail(ending->errors);
-    g_auto(GStrv) lines = orch_text_last_lines(tail, 1, LAST_OUTPUT_BYTES_MAX);
-    if (!lines[0])
+    g_autofree char *line = orch_text_telling_line(tail, LAST_OUTPUT_BYTES_MAX);
+    if (!line)
         return what;
-    char *whole = g_strdup_printf("%s: %s", what, g_strchug(lines[0]));
+    char *whole = g_strdup_printf("%s: %s", what, line);
     g_free(what);
     return whole;
 }

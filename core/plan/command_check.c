@@ -103,6 +103,16 @@ static bool complain_of_mode(const char *word, const char *path, GError **error)
     return false;
 }
 
+/* What to write instead of a whole line that stands in quotes; NULL when the word is none. The
+ * caller frees. */
+static char *line_hint(const char *word)
+{
+    if (strpbrk(word, "|&;<>"))
+        return g_strdup_printf("a line for a shell needs one: bash -o pipefail -c '%s'", word);
+    return strchr(word, ' ') ? g_strdup_printf("write its words without the quotes: -- %s", word)
+                             : NULL;
+}
+
 /* Looks a program without a folder up on the PATH. */
 static bool check_on_path(const char *folder, const char *word, GError **error)
 {
@@ -111,7 +121,9 @@ static bool check_on_path(const char *folder, const char *word, GError **error)
         return true;
     g_autofree char *here = g_build_filename(folder, word, NULL);
     bool is_here = g_file_test(here, G_FILE_TEST_IS_REGULAR);
-    g_autofree char *hint = is_here
+    g_autofree char *line = is_here ? NULL : line_hint(word);
+    g_autofree char *hint = line ? g_steal_pointer(&line)
+                            : is_here
                                 ? g_strdup_printf("for the file of this folder write './%s'", word)
                                 : g_strdup("check its spelling, or write its path");
     orch_error_set(error, ORCH_ERROR_USAGE, hint, "there is no program '%s' on the PATH", word);
@@ -124,7 +136,8 @@ static bool check_program(const char *folder, const char *word, GError **error)
         return check_on_path(folder, word, error);
     g_autofree char *path = orch_path_absolute(word, folder);
     if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
-        g_autofree char *hint = missing_hint(folder, word);
+        g_autofree char *line = line_hint(word);
+        g_autofree char *hint = line ? g_steal_pointer(&line) : missing_hint(folder, word);
         orch_error_set(error, ORCH_ERROR_USAGE, hint, "program '%s' does not exist", word);
         return false;
     }
@@ -181,10 +194,27 @@ static const char *script_of(char *const *argv)
     return NULL;
 }
 
+/* A line in quotes with a parameter, such as 'python3 t.py --lr {lr}', as the only word: its first
+ * part is a program. */
+static bool check_whole_line(char *const *argv, GError **error)
+{
+    const char *space = argv[1] ? NULL : strchr(argv[0], ' ');
+    g_autofree char *first = space ? g_strndup(argv[0], (gsize)(space - argv[0])) : NULL;
+    g_autofree char *found =
+        first && *first && !has_variable(first) ? g_find_program_in_path(first) : NULL;
+    if (!found)
+        return true;
+    g_autofree char *hint = line_hint(argv[0]);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "there is no program '%s' on the PATH", argv[0]);
+    return false;
+}
+
 bool orch_command_check(const char *folder, char *const *argv, GError **error)
 {
     if (!argv || !argv[0] || (!has_variable(argv[0]) && !check_program(folder, argv[0], error)))
         return !argv || !argv[0];
+    if (!check_whole_line(argv, error))
+        return false;
     const char *script = script_of(argv);
     return !script || has_variable(script) || check_script(folder, script, error);
 }

@@ -376,6 +376,30 @@ char **orch_text_last_lines(const char *text, unsigned count, size_t bytes_max)
     return lines;
 }
 
+/* "make[1]: *** [Makefile:4: run] Error 1", "Try 'seq --help' for more information." */
+static bool passes_on(const char *line)
+{
+    static const char *const begins[] = {"make: ***",       "gmake: ***",
+                                         "make: Target ",   "ninja: build stopped",
+                                         "error: Recipe `", "Command exited with non-zero status",
+                                         "srun: error: ",   "Try '"};
+    for (size_t i = 0; i < G_N_ELEMENTS(begins); i++)
+        if (g_str_has_prefix(line, begins[i]))
+            return true;
+    return g_str_has_prefix(line, "make[") && strstr(line, "]: ***");
+}
+
+char *orch_text_telling_line(const char *text, size_t bytes_max)
+{
+    enum { LOOKED_AT = 10 };
+    g_auto(GStrv) lines = orch_text_last_lines(text, LOOKED_AT, bytes_max);
+    const guint count = g_strv_length(lines);
+    guint at = count;
+    while (at && passes_on(g_strchug(lines[at - 1])))
+        at--;
+    return count ? g_strdup(g_strchug(lines[at ? at - 1 : count - 1])) : NULL;
+}
+
 int orch_compare_texts(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);

@@ -38,6 +38,12 @@ size_t orch_setting_name_bytes(const char *text);
  * --where condition can contain it as a word. */
 bool orch_label_is_valid(const char *name);
 
+/** Returns the last line of what a program printed that tells why it failed, without the space at
+ * its begin: lines of `make` and the like, which only pass a failure on, do not count while there
+ * are others among the last ten. As orch_text_last_lines otherwise; NULL: there is none. Caller
+ * frees. */
+char *orch_text_telling_line(const char *text, size_t bytes_max);
+
 /** Returns "did you mean 'x'?" for the nearest candidate, else NULL. Caller frees. */
 char *orch_suggest_hint(const char *word, const char *const *candidates);
 /** Tells a hint of orch_suggest_hint from one that lists names. */

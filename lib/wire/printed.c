@@ -139,10 +139,11 @@ struct reader {
     struct orch_printed_line *out;
     const struct orch_printed_tokens *tokens;
     unsigned at;
-    unsigned run, run_length; /* words directly before `at`, which may become a name */
-    bool is_assigned;         /* they are followed by ':' or '=' */
-    bool is_after_prose;      /* they follow a number within a sentence, without a separator */
-    const char *label;        /* "train", "val", ... for following values; NULL: none */
+    unsigned run, run_length;       /* words directly before `at`, which may become a name */
+    unsigned remark, remark_length; /* tokens in brackets behind them, before ':' or '=' */
+    bool is_assigned;               /* they are followed by ':' or '=' */
+    bool is_after_prose; /* they follow a number within a sentence, without a separator */
+    const char *label;   /* "train", "val", ... for following values; NULL: none */
     enum orch_printed_kind counter; /* kind of the last value: EPOCH, STEP or VALUE */
     bool has_value;                 /* a value was read */
     int parentheses;                /* that are open */
@@ -168,7 +169,7 @@ static struct orch_printed_value *add_value(struct reader *r, enum orch_printed_
 
 static void end_run(struct reader *r)
 {
-    r->run_length = 0;
+    r->run_length = r->remark_length = 0;
     r->is_assigned = false;
 }
 
@@ -242,6 +243,12 @@ static bool set_name(struct reader *r, struct orch_printed_value *value)
         append_name(value->name, r->label, strlen(r->label));
     for (unsigned i = 0; i < length; i++) {
         const struct orch_printed_token *word = token_at(r, first + i);
+        value->spelling = hash_word(value->spelling, word->text, word->length);
+        if (!append_name(value->name, word->text, word->length))
+            return false;
+    }
+    for (unsigned i = 0; i < r->remark_length; i++) {
+        const struct orch_printed_token *word = token_at(r, r->remark + i);
         value->spelling = hash_word(value->spelling, word->text, word->length);
         if (!append_name(value->name, word->text, word->length))
             return false;
@@ -549,6 +556,34 @@ static bool take_array(struct reader *r)
     return true;
 }
 
+/* "Mean return (last 10 episodes): 0.9": the brackets belong to the name. False for others. */
+static bool take_remark(struct reader *r)
+{
+    enum { REMARK_MAX = 6 };
+    unsigned at = r->at + 1;
+    bool has_word = false;
+    if (!r->run_length || r->is_assigned || *token_at(r, r->at)->text != '(' ||
+        kind_of(token_at(r, r->at - 1), true) != ORCH_PRINTED_VALUE)
+        return false;
+    for (; at <= r->at + REMARK_MAX &&
+           (token_at(r, at)->kind == TOKEN_WORD || token_at(r, at)->kind == TOKEN_NUMBER);
+         at++)
+        has_word = has_word || token_at(r, at)->kind == TOKEN_WORD;
+    const enum orch_printed_token_kind value = token_at(r, at + 2)->kind;
+    if (!has_word || token_at(r, at)->kind != TOKEN_CLOSE ||
+        token_at(r, at + 1)->kind != TOKEN_ASSIGN ||
+        (value != TOKEN_NUMBER && value != TOKEN_COUNT && value != TOKEN_UNREAD))
+        return false;
+    r->remark = r->at + 1;
+    r->remark_length = at - r->remark;
+    if (r->remark_length == 1 && label_of(token_at(r, r->remark))) { /* "Accuracy (test): 0.5" */
+        r->label = label_of(token_at(r, r->remark));
+        r->remark_length = 0;
+    }
+    r->at = at + 1;
+    return true;
+}
+
 /* "10/120 batches": steps. */
 static void take_counted(struct reader *r, const struct orch_printed_token *count)
 {
@@ -605,7 +640,7 @@ static void take_token(struct reader *r)
         }
         return;
     case TOKEN_OPEN:
-        if (take_bracket(r) || take_round_bracket(r) || take_array(r))
+        if (take_bracket(r) || take_round_bracket(r) || take_remark(r) || take_array(r))
             return;
         r->parentheses += *token->text == '(';
         drop_run(r);
