@@ -5,8 +5,8 @@ tokens and masked-token head in fp32, tf32 and fp16, ConvNeXt-large in the same,
 precisions are those of milabench's benchmarks/huggingface/bench/models.py and config/training.yaml (faf3923).
 
 Printed: forecast over measured peak for batches of 8 and more; then, on cards with the memory of those that are sold (8 to 80 GB), how often
-'fits' is right, and how far the largest batch is from that which a line through the measured peaks says. A card's memory is decimal, as in
-the hardware table, and a batch fits when its measured peak does. Nothing is fitted to these rows but what docs/measurements.md says.
+'fits' is right, and how far the largest batch is from that which a line through the measured peaks says. What a card leaves to programs is
+decimal, and a batch fits when its measured peak does. Nothing is fitted to these rows but what docs/measurements.md says.
 
 usage: python3 bench/memory_peaks.py BUILD DATA
 """
@@ -76,7 +76,7 @@ def print_fits(curves):
 
 
 with tempfile.NamedTemporaryFile("w", suffix=".yaml") as cards:
-    cards.write("gpus:\n" + "".join(f"  - {{ name: card-{c}, like: H100-SXM5, memory_gb: {c} }}\n" for c in CARDS))
+    cards.write("gpus:\n" + "".join(f"  - {{ name: card-{c}, like: H100-SXM5, memory_gb: {c * 1e9 / 2**30 / 0.987:.4f} }}\n" for c in CARDS))
     cards.flush()
     os.environ["ORCH_HARDWARE"] = cards.name
     print_ratios(read())

@@ -44,7 +44,7 @@ def mpt(r):
     gpu, link = MPT_GPUS[r["gpu"]]
     each = int(r["micro_batch"]) * int(r["accumulations"])
     words = ["--gpu", gpu, "--net", f"mpt:{r['layers']},{r['hidden']},{r['heads']}", "--classes", r["vocab"], "--tokens", r["seq"], "--batch", str(each),
-             "--precision", "bf16", "--optimizer", "adam", "--parallel", f"fsdp={r['gpus']},micro={r['accumulations']}"]
+             "--precision", "bf16", "--optimizer", "adam", "--loss", "fused", "--parallel", f"fsdp={r['gpus']},micro={r['accumulations']}"]
     words += ["--checkpointing"] if r["checkpointing"] == "True" else []
     words += ["--per-node", "8", "--network", link] if int(r["gpus"]) > 8 else []
     p, measured = predict(*words), each * int(r["seq"]) / float(r["tokens_s_gpu"])

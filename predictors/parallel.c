@@ -248,38 +248,49 @@ static double gradients_s(const struct share *s, const struct orch_parallel *p,
     return orch_exchange_exposed_s(&links->replicas, backward, bytes, (int)count, BUCKET_BYTES);
 }
 
-/* Bytes of a device: without activations, and those of a sample of a micro-batch. */
-static void memory_of(const struct share *s, const struct orch_parallel *p, double *fixed,
-                      double *each)
+/* Weights that are gathered of a network in `group_count` groups: two groups at a time, and all the
+ * time what is in no group of its own; and the gradients of a group and of the latter. */
+static double gathered_bytes(const struct share *s)
 {
-    struct orch_roofline_work one = s->work, two = s->work;
-    one.batch = 1;
-    two.batch = 2;
-    struct orch_net_memory m = orch_net_memory(s->net, s->costs, 1, one.element_bytes,
-                                               one.states_per_weight, one.training);
-    double held = m.weights + m.gradients + m.optimizer, widest = 0;
-    held += s->work.has_buckets ? m.gradients : 0;
-    for (guint i = 0; i < s->net->nodes->len; i++)
-        widest = MAX(widest, (double)s->costs[i].params);
+    g_autofree double *params = g_new0(double, (gsize)MAX(1, s->net->group_count));
+    double widest = 0, rest = 0;
+    int last = s->net->group_count - 1;
+    for (guint i = 0; i < s->net->nodes->len; i++) {
+        int group = orch_net_node(s->net, (int)i)->group;
+        bool is_inner = group > 0 && group < last;
+        *(is_inner ? &params[group] : &rest) += (double)s->costs[i].params;
+        widest = is_inner ? MAX(widest, params[group]) : widest;
+    }
+    return (3 * widest + 2 * rest) * s->work.element_bytes;
+}
+
+/* Memory of a device: of a pipeline's stage, of a shard. */
+static struct orch_memory_parts memory_of(const struct share *s, const struct orch_parallel *p)
+{
+    struct orch_memory_parts m = orch_roofline_memory_parts(s->net, s->costs, &s->work);
+    double parts = (double)(p->fsdp * p->pp);
+    m.held = m.held / parts + orch_prior_reserved_bytes();
+    m.gradients /= parts;
+    if (s->micro > 1) { /* they wait for the other micro-batches */
+        m.held += m.gradients;
+        m.gradients = 0;
+    }
+    if (p->fsdp > 1)
+        m.held += gathered_bytes(s);
     /* a stage has as many micro-batches on their way as there are stages, of its layers */
-    double on_way = (double)MIN(s->micro, p->pp) / (double)p->pp;
-    double whole = orch_roofline_memory(s->net, s->costs, &one);
-    double grows = orch_roofline_memory(s->net, s->costs, &two) - whole;
-    *each = grows * on_way;
-    *fixed = whole - grows - held + held / (double)(p->fsdp * p->pp) + orch_prior_reserved_bytes();
-    if (p->fsdp > 1) /* a layer's whole weights, and the next one's */
-        *fixed += 2 * widest * s->work.element_bytes;
+    m.each *= (double)MIN(s->micro, p->pp) / (double)p->pp;
+    return m;
 }
 
 /* `room`: of a device; 0: not known. */
 static void set_memory(const struct share *s, const struct orch_parallel *p, double room,
                        struct orch_prior_step *out)
 {
-    double fixed, each, usual = p->pp > 1 ? MICRO_FOR_STAGE * (double)p->pp : 1;
-    memory_of(s, p, &fixed, &each);
-    out->memory_bytes = fixed + each * (double)s->work.batch;
+    double usual = p->pp > 1 ? MICRO_FOR_STAGE * (double)p->pp : 1;
+    struct orch_memory_parts m = memory_of(s, p);
+    out->memory_bytes = m.held + MAX(m.gradients, m.each * (double)s->work.batch);
     out->fits = room <= 0 || out->memory_bytes <= room;
-    double micro = room > fixed && each > 0 ? floor((room - fixed) / each) : 0;
+    double micro = room > m.held + m.gradients && m.each > 0 ? floor((room - m.held) / m.each) : 0;
     out->largest_batch = (int64_t)(micro * (p->micro_batches ? (double)p->micro_batches : usual));
 }
 

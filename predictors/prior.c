@@ -8,7 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#define RESERVED_BYTES 0.75e9 /* CUDA context, library handles, workspaces: usually 0.5 to 1 GB */
+/* CUDA context, library handles, workspaces: milabench's peaks for a batch of none, without weights
+ * and states, are 0.9 to 1.5 GB */
+#define RESERVED_BYTES 1.0e9
 #define BUCKET_BYTES (25.0 * 1024 * 1024) /* PyTorch's DistributedDataParallel */
 #define BORROWED_SPREAD 0.5
 /* 90 % of 107 published steps with 2 to 64 workers (TensorFlow's benchmarks, parameter servers and
@@ -104,7 +106,7 @@ bool orch_prior_for(const struct orch_gpu_spec *gpu, enum orch_precision precisi
     out->shift = 1;
     out->device = (struct orch_roofline_device){.peak_flops = peak,
                                                 .bandwidth = gpu->bandwidth_gbs * 1e9,
-                                                .memory_bytes = gpu->memory_gb * 1e9,
+                                                .memory_bytes = orch_gpu_memory_bytes(gpu),
                                                 .compute_share = out->from->compute_share,
                                                 .memory_share = out->from->memory_share,
                                                 .launch_s = out->from->launch_s,

@@ -69,7 +69,7 @@ struct orch_prior_step {
     double exposed_s;              /* part of the exchange that does not overlap */
     struct orch_interval total_s;  /* 90 % interval */
     double images_per_s;           /* over all workers */
-    double memory_bytes;   /* needed per worker, including 0.75 GB for context and workspaces */
+    double memory_bytes;   /* needed per worker, including context and workspaces */
     int64_t largest_batch; /* that fits on a worker; 0: memory unknown, or none fits */
     bool fits;
 };

@@ -11,6 +11,7 @@
 #include "lib/net/layer_spec.h"
 #include "lib/steptime/roofline.h"
 #include "lib/steptime/traffic.h"
+#include "predictors/prior.h"
 
 #include <math.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static bool roofline_gpu_init(struct orch_roofline_gpu *b, const struct orch_tim
     b->precision = orch_precision_run(b->gpu, q->has_precision ? q->precision : ORCH_FP32);
     b->device = (struct orch_roofline_device){.peak_flops = orch_gpu_peak(b->gpu, b->precision),
                                               .bandwidth = b->gpu->bandwidth_gbs * 1e9,
-                                              .memory_bytes = b->gpu->memory_gb * 1e9,
+                                              .memory_bytes = orch_gpu_memory_bytes(b->gpu),
                                               .compute_share = share,
                                               .memory_share = share};
     return true;
@@ -76,9 +77,7 @@ static bool roofline_gpu_ask(const struct orch_roofline_gpu *b, const struct orc
     *out = (struct orch_roofline_row){.batch = batch};
     if (!orch_roofline_step(q->net, q->costs, &b->device, &work, NULL, &out->step, error))
         return false;
-    out->memory_bytes = orch_net_memory(q->net, q->costs, batch, work.element_bytes,
-                                        work.states_per_weight, work.training)
-                            .total;
+    out->memory_bytes = orch_roofline_memory(q->net, q->costs, &work);
     out->flops_per_s = out->step.flops / out->step.total_s;
     out->images_per_s = (double)batch / out->step.total_s;
     out->fits = b->device.memory_bytes <= 0 || out->memory_bytes <= b->device.memory_bytes;
@@ -181,10 +180,11 @@ static void print_line(const struct orch_time_question *q, const struct orch_roo
         b->device.bandwidth / 1e9, b->device.peak_flops / b->device.bandwidth);
     if (b->device.memory_bytes > 0)
         printf("largest batch that fits %.4g GB: %" G_GINT64_FORMAT
-               " (nothing reserved; about 0.75 GB go "
+               " (nothing reserved; about %.3g GB go "
                "to the CUDA context and libraries: then %" G_GINT64_FORMAT ")\n",
                b->device.memory_bytes / 1e9, roofline_gpu_largest_batch(b, q, 0),
-               roofline_gpu_largest_batch(b, q, 0.75e9));
+               orch_prior_reserved_bytes() / 1e9,
+               roofline_gpu_largest_batch(b, q, orch_prior_reserved_bytes()));
 }
 
 static struct orch_table *layer_table(const struct orch_roofline_gpu *b,

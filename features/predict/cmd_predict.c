@@ -32,6 +32,8 @@ static const struct orch_option OPTIONS[] = {
                         "memory"),
     ORCH_OPTION(struct predict_options, time.compiled, FLAG, "compile",
                 .help = "of a transformer: torch.compile fuses its element-wise kernels"),
+    ORCH_OPTION(struct predict_options, time.loss, TEXT, "loss", .value = "KIND",
+                .help = "memory of a language model's loss: plain (cross_entropy), fused"),
     ORCH_OPTION(struct predict_options, time.checkpointing, FLAG, "checkpointing",
                 .help = "activations are not kept but computed again: less memory, more time"),
     ORCH_OPTION(struct predict_options, time.trainable, TEXT, "trainable", .value = "SHARE|BLOCKS",

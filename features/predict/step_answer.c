@@ -150,6 +150,8 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
                                       .keeps_scores = q->is_written_out,
                                       .has_buckets =
                                           replicas > 1 && !(q->is_parallel && q->parallel.fsdp > 1),
+                                      .has_fused_loss = q->has_fused_loss,
+                                      .autocasts = !(q->is_parallel && q->parallel.fsdp > 1),
                                       .reserves_idle = true};
     struct orch_step_question question = {
         .q = q, .gpu = c->gpu, .precision = c->precision, .workers = workers, .batch = work.batch};

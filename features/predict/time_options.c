@@ -207,6 +207,31 @@ static bool read_kernels(const struct time_options *o, struct orch_time_question
     return true;
 }
 
+/* The loss of a language model, which has scores for a vocabulary at each token. */
+static bool read_loss(const struct time_options *o, struct orch_time_question *q, GError **error)
+{
+    static const char *const kinds[] = {"plain", "fused", NULL};
+    bool is_of_tokens = q->net && orch_net_is_sequence(q->net) && !o->forward_only &&
+                        orch_net_output(q->net, 0)->out.h > 1;
+    int kind = o->loss ? read_word("loss", o->loss, kinds, "plain or fused", error) : 0;
+    if (kind < 0)
+        return false;
+    if (o->loss && !is_of_tokens) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave it out",
+                       "option '--loss' is for trainings with scores at each token, which '%s' "
+                       "does not have",
+                       o->net);
+        return false;
+    }
+    q->has_fused_loss = kind == 1;
+    if (is_of_tokens)
+        orch_time_question_assume(q, "loss", "--loss", "%s",
+                                  q->has_fused_loss
+                                      ? "fused: one gradient for each score, in its precision"
+                                      : "cross_entropy: three values in fp32 for each score");
+    return true;
+}
+
 /* Computing activations again instead of keeping them. */
 static bool read_checkpointing(const struct time_options *o, struct orch_time_question *q,
                                GError **error)
@@ -456,7 +481,7 @@ bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question 
     q->forward_only = o->forward_only;
     q->model = model_of(o->model);
     q->calibrate = o->calibrate;
-    if (!read_trained(o, q, error) || !read_kernels(o, q, error) ||
+    if (!read_trained(o, q, error) || !read_kernels(o, q, error) || !read_loss(o, q, error) ||
         !read_checkpointing(o, q, error))
         return false;
     if (!read_numbers(o, q, is_paleo, error) || !read_precision(q, o->precision, error))

@@ -15,7 +15,7 @@ struct time_options {
     const char *price, *cloud;
     const char *ppp_comp, *ppp_comm;
     const char **calibrate;
-    const char *tokens, *attention, *watts;
+    const char *tokens, *attention, *loss, *watts;
     const char *trainable, *lora_rank, *parallel;
     bool spot, forward_only, compiled, checkpointing;
 };

@@ -48,6 +48,7 @@ struct orch_time_question {
     int states_per_weight;
     bool forward_only;
     bool is_written_out, is_compiled; /* of a transformer: lib/steptime/kernel_step.h */
+    bool has_fused_loss;              /* of a language model: lib/steptime/roofline.h */
     bool checkpoints; /* activations are computed again: lib/steptime/checkpointing.h */
     bool is_parallel; /* the devices share the network as `parallel` says */
     struct orch_parallel parallel;

@@ -68,6 +68,20 @@ enum orch_precision orch_precision_run(const struct orch_gpu_spec *spec,
     return precision == ORCH_FP32_IEEE && !has_tf32 ? ORCH_FP32 : precision;
 }
 
+/* Cards with GDDR memory whose error correction is on as they are delivered. */
+static const char *const CORRECTED[] = {"K10", "K20", "K20X", "K40",  "K80", "M40",  "M60",
+                                        "P4",  "P40", "T4",   "A2",   "A10", "A10G", "A16",
+                                        "A40", "L4",  "L40",  "L40S", NULL};
+
+double orch_gpu_memory_bytes(const struct orch_gpu_spec *spec)
+{
+    if (spec->unit == ORCH_GPU_HOST)
+        return spec->memory_gb * 1e9;
+    g_autofree char *name = g_strndup(spec->name, strcspn(spec->name, "-"));
+    double left = g_strv_contains(CORRECTED, name) ? 15.0 / 16 : 1;
+    return spec->memory_gb * 1073741824.0 * left * 0.987;
+}
+
 double orch_gpu_peak(const struct orch_gpu_spec *spec, enum orch_precision precision)
 {
     double tensor = spec->tensor16_tflops;

@@ -44,6 +44,11 @@ struct orch_gpu_spec {
     const char *note;       /* or "" */
 };
 
+/** Bytes of its memory that programs may have. Vendors' GB are 2^30 bytes; the driver keeps 1.3 %,
+ * and error correction of cards without stacked memory a sixteenth. Of a processor: all. 0:
+ * unknown. */
+double orch_gpu_memory_bytes(const struct orch_gpu_spec *spec);
+
 /** The built-in table, oldest architecture first, ended by a NULL name. */
 const struct orch_gpu_spec *orch_gpu_specs(void);
 /** Reads a table with the columns of share/hardware/gpus.csv, which must outlive the result; ended

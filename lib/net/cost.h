@@ -66,14 +66,24 @@ struct orch_net_memory { /* bytes, while training a batch */
 /** Of a network with frozen parameters: these are held in `element_bytes` and have no gradients and
  * states; activations are those that some gradient needs. `element_bytes` of activations is 4
  * (fp32) or 2; weights, gradients and the optimizer's `states_per_weight` (0 SGD, 1 momentum, 2
- * Adam) are fp32. Activations are all outputs that the backward pass needs, including the input,
- * except in-place ones (ReLU after a convolution, norm or sum; a norm, or a layer times a factor,
- * that is only added to, as its memory takes the sum), the places of a pool's greatest values in 64
- * bits, and what a loss makes of the outputs, which is much for a vocabulary at each token. Without
- * `training`: the weights, and the largest input plus output of a layer. */
+ * Adam) are fp32. Activations are what orch_net_kept_bytes has, and what a loss makes of the
+ * outputs, which is much for a vocabulary at each token. Without `training`: the weights, and the
+ * largest input plus output of a layer. */
 struct orch_net_memory orch_net_memory(const struct orch_net *net,
                                        const struct orch_net_cost *costs, int64_t batch,
                                        int element_bytes, int states_per_weight, bool training);
+
+/** Bytes a sample that each node keeps for the backward pass (net->nodes->len; caller frees):
+ * outputs that some gradient needs, except in-place ones (ReLU after a convolution, norm or sum; a
+ * norm, or a layer times a factor, that is only added to, as its memory takes the sum), the places
+ * of a pool's greatest values in 64 bits, and masks of dropout. `autocasts`: of 16 bits, in
+ * PyTorch's mixed precision, whose norms are in fp32. */
+double *orch_net_kept_bytes(const struct orch_net *net, const struct orch_net_cost *costs,
+                            int element_bytes, bool autocasts);
+/** Output values of a sample that a loss compares: of a language model at each token. */
+double orch_net_score_count(const struct orch_net *net);
+/** Bytes that PyTorch's cross entropy makes of each of them. */
+double orch_net_loss_bytes(int element_bytes);
 
 /** Bytes a sample that attention keeps for its backward pass where it is written out in plain
  * operations: the shares, in fp32, what dropout leaves of them, and its mask. 0 without attention.

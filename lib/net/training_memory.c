@@ -2,8 +2,7 @@
 /* The memory of a training, by what autograd keeps of each operator. */
 #include "lib/net/needed_values.h"
 
-/* Which nodes' values are kept for the gradients of a network of which a part is frozen. Caller
- * frees. */
+/* Which nodes' values are kept for the gradients. Caller frees. */
 static bool *kept_values(const struct orch_net *net, const struct orch_net_cost *costs)
 {
     bool *kept = g_new0(bool, net->nodes->len);
@@ -24,45 +23,89 @@ static bool *kept_values(const struct orch_net *net, const struct orch_net_cost 
     return kept;
 }
 
-/* Bytes a sample of the loss: cross entropy keeps the logarithms of the shares and makes the
- * scores' gradient, in fp32; of scores in 16 bits it makes an fp32 copy first. */
-static double loss_bytes(const struct orch_net *net, int element_bytes)
+double orch_net_score_count(const struct orch_net *net)
 {
     double values = 0;
     for (int i = 0; i < orch_net_output_count(net); i++) {
         const struct orch_net_shape *out = &orch_net_output(net, i)->out;
         values += (double)(out->c * out->h * out->w);
     }
-    return values * (2 * 4 + (element_bytes < 4 ? 4 + element_bytes : 0));
+    return values;
+}
+
+static bool is_product(enum orch_net_op op)
+{
+    return op == ORCH_NET_LINEAR || op == ORCH_NET_TOKEN_LINEAR || op == ORCH_NET_CONV2D;
+}
+
+/* Under autocast norms take and give fp32: what one reads is kept in 32 bits, and of what it gives
+ * each product that reads it keeps a copy of its own in 16. */
+static void add_autocast(const struct orch_net *net, const struct orch_net_cost *costs,
+                         double *bytes)
+{
+    for (guint i = 0; i < net->nodes->len; i++) {
+        const struct orch_net_node *node = orch_net_node(net, (int)i);
+        if (node->op == ORCH_NET_LAYERNORM && costs[i].learns)
+            bytes[node->inputs[0]] += 2 * (double)costs[node->inputs[0]].activations;
+        const struct orch_net_node *in =
+            node->input_count ? orch_net_node(net, node->inputs[0]) : NULL;
+        if (in && in->op == ORCH_NET_LAYERNORM && is_product(node->op) && node->parts > 1 &&
+            orch_net_needs_inputs(node, &costs[i]))
+            bytes[in->id] += 2 * (double)(node->parts - 1) * (double)costs[in->id].activations;
+    }
+}
+
+double *orch_net_kept_bytes(const struct orch_net *net, const struct orch_net_cost *costs,
+                            int element_bytes, bool autocasts)
+{
+    g_autofree bool *needed = kept_values(net, costs);
+    double *bytes = g_new0(double, net->nodes->len);
+    for (guint i = 0; i < net->nodes->len; i++) {
+        const struct orch_net_node *node = orch_net_node(net, (int)i);
+        double values = (double)costs[i].activations;
+        bytes[i] = costs[i].is_in_place || !needed[i] ? 0 : values * element_bytes;
+        if (node->op == ORCH_NET_DROPOUT && node->p > 0 && costs[i].learns)
+            bytes[i] += values; /* its mask */
+        if (node->op == ORCH_NET_MAXPOOL2D && costs[i].learns)
+            bytes[i] += 8 * values; /* the place of the greatest of each window, in 64 bits */
+    }
+    if (autocasts)
+        add_autocast(net, costs, bytes);
+    return bytes;
+}
+
+/* Bytes of a score of the loss: cross entropy keeps the logarithms of the shares, and makes the
+ * gradients of these and of the scores, in fp32; as much as the scores once more stays reserved, by
+ * milabench's trainings of BERT (bench/memory_peaks.py). */
+double orch_net_loss_bytes(int element_bytes)
+{
+    return 3 * 4 + element_bytes;
 }
 
 struct orch_net_memory orch_net_memory(const struct orch_net *net,
                                        const struct orch_net_cost *costs, int64_t batch,
                                        int element_bytes, int states_per_weight, bool training)
 {
-    double kept = 0, widest = 0, places = 0,
-           trained = (double)orch_net_cost_sum(net, costs).trained;
+    double kept = 0, widest = 0, trained = (double)orch_net_cost_sum(net, costs).trained;
     double frozen = (double)orch_net_params(net) - trained;
-    g_autofree bool *needed = frozen > 0 ? kept_values(net, costs) : NULL;
+    g_autofree double *bytes = orch_net_kept_bytes(net, costs, element_bytes, false);
     for (guint i = 0; i < net->nodes->len; i++) {
         const struct orch_net_node *node = orch_net_node(net, (int)i);
         double here = (double)costs[i].activations, flow = here;
         for (int j = 0; j < node->input_count; j++)
             flow += (double)costs[node->inputs[j]].activations;
-        kept += costs[i].is_in_place || (needed && !needed[i]) ? 0 : here;
-        if (node->op == ORCH_NET_MAXPOOL2D && costs[i].learns)
-            places += here;
+        kept += bytes[i];
         if (!training || !costs[i].learns)
-            widest = MAX(widest, flow);
+            widest = MAX(widest, flow * element_bytes);
     }
-    double element = (double)element_bytes * (double)batch;
     struct orch_net_memory m = {.weights = 4 * trained + element_bytes * frozen};
     m.gradients = training ? 4 * trained : 0;
     m.optimizer = training ? 4 * trained * states_per_weight : 0;
     /* what is below all trained layers needs its values once, when nothing is kept yet */
-    m.activations = (training ? MAX(kept, widest) : widest) * element;
-    if (training) /* of the greatest of each window its place is kept, in 64 bits */
-        m.activations += (8 * places + loss_bytes(net, element_bytes)) * (double)batch;
+    m.activations = (training ? MAX(kept, widest) : widest) * (double)batch;
+    if (training)
+        m.activations +=
+            orch_net_loss_bytes(element_bytes) * orch_net_score_count(net) * (double)batch;
     m.total = m.weights + m.gradients + m.optimizer + m.activations;
     return m;
 }

@@ -8,35 +8,49 @@ static bool is_inner(const struct orch_net *net, int group)
     return group > 0 && group < net->group_count - 1;
 }
 
-/* Bytes of a node that are kept until its backward pass: `scores` are those of a layer of attention
- * that is written out. */
-static double kept_bytes(const struct orch_net_node *node, const struct orch_net_cost *cost,
-                         const struct orch_roofline_work *work)
+/* Bytes of a sample that a group, from `first` to before `end`, needs until its backward pass, and
+ * those that its backward pass reserves besides. */
+static double inside_bytes(const struct orch_net *net, const struct orch_net_cost *costs,
+                           const struct orch_roofline_work *work, const double *kept, guint first,
+                           guint end)
 {
-    double scores = work->keeps_scores ? orch_net_node_score_bytes(node, work->element_bytes) : 0;
-    double own = cost->is_in_place ? 0 : (double)cost->activations * work->element_bytes;
-    return (own + scores) * (double)work->batch;
+    double bytes = 0;
+    for (guint i = first; i < end; i++) {
+        bytes += kept[i];
+        if (work->keeps_scores)
+            bytes += orch_net_node_score_bytes(orch_net_node(net, (int)i), work->element_bytes);
+        if (work->reserves_idle)
+            bytes += (double)costs[i].idle * work->element_bytes;
+    }
+    return bytes;
+}
+
+static guint end_of_group(const struct orch_net *net, guint first)
+{
+    guint end = first;
+    int group = orch_net_node(net, (int)first)->group;
+    while (end < net->nodes->len && orch_net_node(net, (int)end)->group == group)
+        end++;
+    return end;
 }
 
 double orch_checkpointing_saved(const struct orch_net *net, const struct orch_net_cost *costs,
                                 const struct orch_roofline_work *work)
 {
-    double all = 0, ends = 0, largest = 0;
-    guint count = net->nodes->len;
-    for (guint i = 0; i < count;) {
-        int group = orch_net_node(net, (int)i)->group;
-        double inside = 0, last = 0;
-        for (; i < count && orch_net_node(net, (int)i)->group == group; i++) {
-            inside += kept_bytes(orch_net_node(net, (int)i), &costs[i], work);
-            last = (double)costs[i].activations * work->element_bytes * (double)work->batch;
-        }
-        if (!is_inner(net, group))
+    double all = 0, largest = 0;
+    g_autofree double *kept = orch_net_kept_bytes(net, costs, work->element_bytes,
+                                                  work->autocasts && work->element_bytes == 2);
+    for (guint first = 0, end; first < net->nodes->len; first = end) {
+        end = end_of_group(net, first);
+        if (!is_inner(net, orch_net_node(net, (int)first)->group))
             continue;
+        /* what the next group begins with stays */
+        double last = (double)costs[end - 1].activations * work->element_bytes;
+        double inside = inside_bytes(net, costs, work, kept, first, end) - MAX(last, kept[end - 1]);
         all += inside;
-        ends += MIN(last, inside);
-        largest = MAX(largest, inside - MIN(last, inside));
+        largest = MAX(largest, inside);
     }
-    return all - ends - largest;
+    return (all - largest) * (double)work->batch;
 }
 
 /* The last node of a group, from `first` to before `end`, that is computed again: behind it nothing
@@ -60,12 +74,9 @@ static guint last_computed(const struct orch_net *net, const struct orch_net_cos
 void orch_checkpointing_add(const struct orch_net *net, const struct orch_net_cost *costs,
                             struct orch_roofline_layer *layers, struct orch_roofline_step *step)
 {
-    guint count = net->nodes->len;
-    for (guint first = 0, end; first < count; first = end) {
-        int group = orch_net_node(net, (int)first)->group;
-        for (end = first; end < count && orch_net_node(net, (int)end)->group == group;)
-            end++;
-        if (!is_inner(net, group))
+    for (guint first = 0, end; first < net->nodes->len; first = end) {
+        end = end_of_group(net, first);
+        if (!is_inner(net, orch_net_node(net, (int)first)->group))
             continue;
         guint last = last_computed(net, costs, first, end);
         for (guint i = first; i <= last; i++) {

@@ -278,17 +278,6 @@ static bool *find_scores(const struct orch_net *net, bool is_written_out)
 /* ---- a step ------------------------------------------------------------------------------------
  */
 
-/* Values of the outputs that a loss compares: of a language model at each token. */
-static double output_values(const struct orch_net *net)
-{
-    double values = 0;
-    for (int i = 0; i < orch_net_output_count(net); i++) {
-        const struct orch_net_shape *out = &orch_net_output(net, i)->out;
-        values += (double)(out->c * out->h * out->w);
-    }
-    return values;
-}
-
 /* A network on its way to a sum. */
 struct walk {
     const struct orch_net *net;
@@ -340,7 +329,7 @@ static double gradients_s(const struct walk *w, double params)
     const struct orch_kernel_gpu *gpu = &w->model->gpu;
     struct orch_kernel_gpu fp32 = *gpu;
     fp32.element_bytes = 4;
-    double scores = output_values(w->net) * (double)w->work->batch;
+    double scores = orch_net_score_count(w->net) * (double)w->work->batch;
     return !w->work->training
                ? 0
                : orch_kernel_vector_s(gpu, ORCH_KERNEL_ELEMENTWISE, LOSS_VALUES * scores) +

@@ -140,36 +140,60 @@ void orch_roofline_scale(struct orch_roofline_layer *layers, guint count, double
     step->total_s *= factor;
 }
 
+/* Beyond what is kept without autocast, a sample. */
+static double autocast_bytes(const struct orch_net *net, const struct orch_net_cost *costs,
+                             int element_bytes)
+{
+    g_autofree double *with = orch_net_kept_bytes(net, costs, element_bytes, true),
+                      *without = orch_net_kept_bytes(net, costs, element_bytes, false);
+    double more = 0;
+    for (guint i = 0; i < net->nodes->len; i++)
+        more += with[i] - without[i];
+    return more;
+}
+
+struct orch_memory_parts orch_roofline_memory_parts(const struct orch_net *net,
+                                                    const struct orch_net_cost *costs,
+                                                    const struct orch_roofline_work *work)
+{
+    struct orch_roofline_work one = *work;
+    one.batch = 1;
+    struct orch_net_memory m = orch_net_memory(net, costs, 1, work->element_bytes,
+                                               work->states_per_weight, work->training);
+    struct orch_memory_parts parts = {.held = m.weights + m.optimizer, .each = m.activations};
+    if (!work->training)
+        return parts;
+    parts.gradients = m.gradients;
+    if (work->has_buckets)
+        parts.held += m.gradients;
+    if (work->keeps_scores)
+        parts.each += orch_net_score_bytes(net, work->element_bytes);
+    if (work->reserves_idle)
+        parts.each += (double)orch_net_cost_sum(net, costs).idle * work->element_bytes;
+    if (work->autocasts && work->element_bytes == 2)
+        parts.each += autocast_bytes(net, costs, work->element_bytes);
+    if (work->has_fused_loss)
+        parts.each -= (orch_net_loss_bytes(work->element_bytes) - work->element_bytes) *
+                      orch_net_score_count(net);
+    if (work->checkpoints)
+        parts.each -= orch_checkpointing_saved(net, costs, &one);
+    return parts;
+}
+
 double orch_roofline_memory(const struct orch_net *net, const struct orch_net_cost *costs,
                             const struct orch_roofline_work *work)
 {
-    double batch = (double)work->batch, more = 0;
-    struct orch_net_memory m = orch_net_memory(net, costs, work->batch, work->element_bytes,
-                                               work->states_per_weight, work->training);
-    if (!work->training)
-        return m.total;
-    if (work->keeps_scores)
-        more += orch_net_score_bytes(net, work->element_bytes) * batch;
-    if (work->reserves_idle)
-        more += (double)orch_net_cost_sum(net, costs).idle * work->element_bytes * batch;
-    if (work->has_buckets)
-        more += m.gradients;
-    if (work->checkpoints)
-        more -= orch_checkpointing_saved(net, costs, work);
-    return m.total + more;
+    struct orch_memory_parts m = orch_roofline_memory_parts(net, costs, work);
+    return m.held + MAX(m.gradients, m.each * (double)work->batch);
 }
 
 int64_t orch_roofline_largest_batch(const struct orch_net *net, const struct orch_net_cost *costs,
                                     double memory_bytes, double reserved_bytes,
                                     const struct orch_roofline_work *work)
 {
-    struct orch_roofline_work one = *work, two = *work;
-    one.batch = 1;
-    two.batch = 2;
-    double first = orch_roofline_memory(net, costs, &one);
-    double each = orch_roofline_memory(net, costs, &two) - first;
-    double room = memory_bytes - (first - each) - reserved_bytes;
-    return room > 0 && each > 0 ? (int64_t)floor(room / each) : 0;
+    struct orch_memory_parts m = orch_roofline_memory_parts(net, costs, work);
+    double room = memory_bytes - reserved_bytes - m.held;
+    return room >= m.gradients && room > 0 && m.each > 0 ? (int64_t)floor(room / m.each) : 0;
 }
 
 const char *orch_roofline_bound_name(enum orch_roofline_bound bound)

@@ -33,6 +33,8 @@ struct orch_roofline_work {
     bool checkpoints;      /* activations are computed again (lib/steptime/checkpointing.h) */
     bool keeps_scores;     /* of attention, which is written out (orch_net_score_bytes) */
     bool has_buckets;      /* replicas: gradients are copied into buckets that are exchanged */
+    bool autocasts;        /* 16 bits are PyTorch's mixed precision (orch_net_kept_bytes) */
+    bool has_fused_loss;   /* the loss makes the scores' gradient alone, in their precision */
     bool reserves_idle;    /* memory is what PyTorch's allocator reserves (lib/net/idle_memory.h) */
 };
 
@@ -67,7 +69,16 @@ bool orch_roofline_step(const struct orch_net *net, const struct orch_net_cost *
 /** Multiplies all times of a step and of its layers (`count` of them; NULL: none). */
 void orch_roofline_scale(struct orch_roofline_layer *layers, guint count, double factor,
                          struct orch_roofline_step *step);
-/** Memory of a step in bytes: orch_net_memory, and the scores of attention that are kept. */
+/** Memory of a step, in bytes. */
+struct orch_memory_parts {
+    double held;      /* weights, states, and copies of gradients that are exchanged */
+    double gradients; /* they come while the backward pass frees activations, and are freed after */
+    double each;      /* activations of a sample */
+};
+struct orch_memory_parts orch_roofline_memory_parts(const struct orch_net *net,
+                                                    const struct orch_net_cost *costs,
+                                                    const struct orch_roofline_work *work);
+/** What is held, and the larger one of gradients and activations. */
 double orch_roofline_memory(const struct orch_net *net, const struct orch_net_cost *costs,
                             const struct orch_roofline_work *work);
 /** Largest batch whose memory (orch_roofline_memory plus `reserved_bytes` for the framework) fits;

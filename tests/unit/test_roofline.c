@@ -124,10 +124,20 @@ static void test_largest_batch_fits(void **state)
     struct orch_roofline_work work = {
         .batch = 1, .element_bytes = 4, .training = true, .states_per_weight = 1};
     int64_t most = orch_roofline_largest_batch(net, costs, 16e9, 0.7e9, &work);
-    struct orch_net_memory at = orch_net_memory(net, costs, most, 4, 1, true);
-    struct orch_net_memory above = orch_net_memory(net, costs, most + 1, 4, 1, true);
-    assert_true(at.total + 0.7e9 <= 16e9 && above.total + 0.7e9 > 16e9);
+    work.batch = most;
+    assert_true(orch_roofline_memory(net, costs, &work) + 0.7e9 <= 16e9);
+    work.batch = most + 1;
+    assert_true(orch_roofline_memory(net, costs, &work) + 0.7e9 > 16e9);
     assert_int_equal(orch_roofline_largest_batch(net, costs, 0.2e9, 0, &work), 0);
+    /* gradients come while activations go: the larger one counts */
+    struct orch_net_memory small = orch_net_memory(net, costs, 8, 4, 1, true);
+    work.batch = 8;
+    assert_true(small.gradients < small.activations);
+    near(orch_roofline_memory(net, costs, &work), small.total - small.gradients, 1e-12);
+    assert_int_equal(
+        orch_roofline_largest_batch(
+            net, costs, small.weights + small.optimizer + 0.9 * small.gradients, 0, &work),
+        0);
     orch_net_free(net);
 }
 
