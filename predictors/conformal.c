@@ -47,12 +47,15 @@ static double quantile(struct error_row *rows, size_t count, double level)
     for (size_t i = 0; i < count; i++)
         all += rows[i].weight;
     double wanted = level * all * (1 + 1 / (double)MAX(count, 1));
+    double largest = count ? rows[count - 1].size : (double)NAN;
     for (size_t i = 0; i < count; i++) {
         below += rows[i].weight;
         if (below >= wanted)
             return rows[i].size;
+        if (rows[i].weight > 0)
+            largest = rows[i].size;
     }
-    return count ? rows[count - 1].size : (double)NAN;
+    return largest;
 }
 
 /* The features plus the ensemble's prediction and the spread among its members. */

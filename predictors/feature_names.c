@@ -130,6 +130,15 @@ bool orch_feature_is_gpu_count(const char *name)
     return g_strv_contains(names, name);
 }
 
+bool orch_feature_is_derived(const char *name)
+{
+    static const char *const prefixes[] = {"white ", "work ", "net ", "gemm ", "gpu "};
+    for (size_t k = 0; k < G_N_ELEMENTS(prefixes); k++)
+        if (g_str_has_prefix(name, prefixes[k]))
+            return true;
+    return false;
+}
+
 const struct orch_feature_name *orch_feature_name_of_other(const char *name)
 {
     for (const struct orch_feature_name *row = FEATURES; row->name; row++)

@@ -13,8 +13,10 @@
 #define TUNING_ROWS 3000 /* sample size for the model search */
 #define HOLD_PART 5      /* with more rows, one in HOLD_PART is held out to weight the models */
 #define UNKNOWN_WEIGHT 0.05
-#define KERNELS_PRIOR                                                                              \
-    4 /* weight of a kernel-by-kernel candidate over another, before there is evidence */
+#define SOBER_PRIOR                                                                                \
+    4 /* weight of a candidate that knows how GPUs differ over another, before there is evidence   \
+       */
+#define MATCHED_SHARE 0.9 /* of rows of the same network or task, when one GPU was measured */
 
 /* ---- learning one question ---------------------------------------------------------------------
  */
@@ -74,14 +76,48 @@ static bool holds_out_groups(const struct orch_scenario *q)
     return q->column && !q->has_one_group;
 }
 
+static bool has_box(const struct orch_scenario *q, enum orch_learn_box box)
+{
+    bool any = false;
+    for (guint t = 0; t < q->candidates->len; t++)
+        any |= candidate_at(q->candidates, t)->box == box;
+    return any;
+}
+
 /* True if another GPU is asked than the one that was measured, and candidates know how times change
  * from GPU to GPU. Held-out rows of the one GPU cannot tell how well any candidate does that. */
 static bool carries_over(const struct orch_scenario *q)
 {
-    bool any = false;
-    for (guint t = 0; t < q->candidates->len; t++)
-        any |= candidate_at(q->candidates, t)->box == ORCH_BOX_RATES;
-    return q->has_one_group && any;
+    return q->has_one_group && has_box(q, ORCH_BOX_RATES);
+}
+
+/* Leaves rows out that held-out rows alone could tell of. */
+static void drop_lone(const struct orch_scenario *q, struct work *w)
+{
+    if (!carries_over(q) || !has_box(q, ORCH_BOX_MATCHED))
+        return;
+    g_autofree double *kept = g_new(double, w->rows->rows + 1);
+    double sum = 0;
+    for (size_t i = 0; i < w->rows->rows; i++)
+        kept[i] = w->row_weights ? w->row_weights[i] : 1;
+    orch_matched_drop_lone(w->rows->matrix, w->folds, kept);
+    for (size_t i = 0; i < w->rows->rows; i++)
+        sum += kept[i];
+    if (!(sum > 0))
+        return;
+    g_free(w->row_weights);
+    w->row_weights = g_steal_pointer(&kept);
+}
+
+/* Gives most of the weight to what rows of the same network or task tell, where they are all that
+ * is known of the work. */
+static void weigh_matched(const struct orch_scenario *q, double *weights)
+{
+    size_t count = q->candidates->len;
+    for (size_t t = 0; has_box(q, ORCH_BOX_MATCHED) && t < count; t++) {
+        bool is_matched = candidate_at(q->candidates, t)->box == ORCH_BOX_MATCHED;
+        weights[t] = is_matched ? MATCHED_SHARE : weights[t] * (1 - MATCHED_SHARE);
+    }
 }
 
 /* Weighs these candidates alone. */
@@ -101,6 +137,12 @@ static void weigh_carried(const struct orch_scenario *q, const struct work *w, d
     for (size_t t = 0; t < count; t++)
         if (candidate_at(q->candidates, t)->box == ORCH_BOX_RATES)
             weights[t] = own[used++];
+    weigh_matched(q, weights);
+}
+
+static bool is_sober(const struct orch_model_candidate *candidate)
+{
+    return candidate->box == ORCH_BOX_KERNELS || candidate->box == ORCH_BOX_MATCHED;
 }
 
 /* Computes the weights: stacking if `mixes`, else 1 for the best candidate. */
@@ -119,7 +161,7 @@ static void set_weights(struct orch_scenario *q, const struct work *w, bool mixe
     weights[best] = 1;
     g_autofree double *prior = g_new(double, count + 1);
     for (size_t t = 0; t < count; t++)
-        prior[t] = candidate_at(q->candidates, t)->box == ORCH_BOX_KERNELS ? KERNELS_PRIOR : 1;
+        prior[t] = is_sober(candidate_at(q->candidates, t)) ? SOBER_PRIOR : 1;
     if (mixes && carries_over(q))
         weigh_carried(q, w, weights);
     else if (mixes)
@@ -373,6 +415,7 @@ static bool fit_scenario(struct orch_scenario *q, const struct orch_rows *rows,
     if (ok) {
         g_array_unref(q->candidates);
         q->candidates = candidates;
+        drop_lone(q, &w);
         cross_validate(q, &w, o);
         set_weights(q, &w, mixes);
         if (mixes)

@@ -64,9 +64,11 @@ enum orch_learn_box {
     ORCH_BOX_RATES, /* ratio to powers of the GPU's rates (predictors/row_device.h), which say how a
                        time changes from the one GPU that was measured to another. Without facts
                        of the GPU */
+    ORCH_BOX_MATCHED, /* the same ratio, learned from rows of the same network or task alone
+                         (predictors/matched_rows.h) */
 };
-#define ORCH_BOX_COUNT (ORCH_BOX_RATES + 1)
-/** "black", "grey", "bare grey", "specs", "stripped", "plain", "kernels", "rates" */
+#define ORCH_BOX_COUNT (ORCH_BOX_MATCHED + 1)
+/** "black", "grey", "bare grey", "specs", "stripped", "plain", "kernels", "rates", "matched" */
 const char *orch_learn_box_name(enum orch_learn_box box);
 
 /** A candidate model with its hyperparameters and its result in cross-validation. */

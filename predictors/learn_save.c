@@ -104,10 +104,11 @@ static struct orch_whitebox *load_whitebox(const json_t *saved, GError **error)
 
 static json_t *save_member(const struct orch_member *m, enum orch_save_style style)
 {
-    return json_pack("{s:o, s:o, s:o, s:f, s:f}", "trial", save_candidate(&m->candidate), "white",
-                     save_whitebox(m->white), "model",
-                     m->model ? orch_model_save(m->model, style) : json_null(), "low", m->low,
-                     "high", m->high);
+    return json_pack("{s:o, s:o, s:o, s:o*, s:f, s:f}", "trial", save_candidate(&m->candidate),
+                     "white", save_whitebox(m->white), "model",
+                     m->model ? orch_model_save(m->model, style) : json_null(), "matched",
+                     m->matched ? orch_matched_save(m->matched) : NULL, "low", m->low, "high",
+                     m->high);
 }
 
 static bool load_member(const json_t *saved, struct orch_member *out, GError **error)
@@ -124,6 +125,9 @@ static bool load_member(const json_t *saved, struct orch_member *out, GError **e
     if (json_is_object(white) && !(out->white = load_whitebox(white, error)))
         return false;
     if (json_is_object(model) && !(out->model = orch_model_load(model, error)))
+        return false;
+    const json_t *matched = json_object_get(saved, "matched");
+    if (json_is_object(matched) && !(out->matched = orch_matched_load(matched, error)))
         return false;
     bool is_black = out->candidate.box == ORCH_BOX_BLACK || out->candidate.box == ORCH_BOX_PLAIN;
     return is_black || out->white || orch_load_fail("white", "is missing", error);

@@ -39,8 +39,8 @@ bool orch_learned_is_baseline(const struct orch_learned *l, int question)
 
 const char *orch_learn_box_name(enum orch_learn_box box)
 {
-    static const char *const names[] = {"black",    "grey",  "bare grey", "specs",
-                                        "stripped", "plain", "kernels",   "rates"};
+    static const char *const names[] = {"black", "grey",    "bare grey", "specs",  "stripped",
+                                        "plain", "kernels", "rates",     "matched"};
     return names[box];
 }
 
@@ -54,7 +54,9 @@ char *orch_learned_text(const struct orch_learned *l, int question)
         if (t->weight > 0)
             g_string_append_printf(text, "%s%.2f %s %s", text->len ? " + " : "", t->weight,
                                    orch_learn_box_name(t->box),
-                                   t->kind ? t->kind->name : "analytical model");
+                                   t->kind                      ? t->kind->name
+                                   : t->box == ORCH_BOX_MATCHED ? "rows"
+                                                                : "analytical model");
     }
     return g_string_free(text, FALSE);
 }

@@ -57,6 +57,8 @@ static bool allows(const struct orch_rows *rows, const struct orch_learn_options
         return !grey_only || !has_white(rows);
     if (o->target == ORCH_LEARN_LOG || !has_white(rows))
         return false;
+    if (box == ORCH_BOX_MATCHED && !orch_matched_applies(rows))
+        return false;
     return box != ORCH_BOX_KERNELS || has_kernels(rows);
 }
 
@@ -77,6 +79,7 @@ static void add_boxes(GArray *candidates, const struct orch_rows *rows,
 #define PLAIN (1u << ORCH_BOX_PLAIN)
 #define KERNELS (1u << ORCH_BOX_KERNELS)
 #define RATES (1u << ORCH_BOX_RATES)
+#define MATCHED (1u << ORCH_BOX_MATCHED)
 
 /* Adds one model family that was requested by name, with its whole hyperparameter grid. */
 static void list_kind(GArray *candidates, const struct orch_rows *rows,
@@ -115,6 +118,7 @@ static const struct offer OFFERS[] = {
      .hyperparams = {KERNEL_KNOBS, .share = 0.5}},
     /* the first two do not go beyond what was measured: another GPU comes with other versions and
      * batches; of few rows trees learn too little */
+    {.unseen = MATCHED, .few = MATCHED, .lone = MATCHED, .hyperparams = {0}},
     {.kind = &ORCH_MODEL_KNN, .lone = RATES, .hyperparams = {.neighbours = 8}},
     {.kind = &ORCH_MODEL_BOOST,
      .lone = RATES,
@@ -213,6 +217,12 @@ static bool carries_over(const struct orch_scenario *q, const struct orch_rows *
            2 * count > rows->rows;
 }
 
+/* Networks that were not measured have no rows of their own. */
+static unsigned boxes_for(const struct orch_scenario *q, unsigned boxes)
+{
+    return orch_feature_is_gpu(q->column) ? boxes : boxes & ~MATCHED;
+}
+
 static void list_all(GArray *candidates, const struct orch_scenario *q,
                      const struct orch_rows *rows, const struct orch_learn_options *o)
 {
@@ -233,7 +243,7 @@ static void list_all(GArray *candidates, const struct orch_scenario *q,
         if (carries_over(q, rows) && (!offer->rows_max || rows->rows <= offer->rows_max))
             boxes |= offer->lone;
         if (!offer->rows_max || unseen || rows->rows <= offer->rows_max)
-            add_boxes(candidates, rows, o, offer->kind, &offer->hyperparams, boxes);
+            add_boxes(candidates, rows, o, offer->kind, &offer->hyperparams, boxes_for(q, boxes));
     }
 }
 
@@ -327,7 +337,7 @@ static struct orch_matrix *visible(const struct orch_scenario *q, struct orch_ma
         return orch_matrix_without(m, orch_scenario_has_fact, q);
     if (box == ORCH_BOX_PLAIN)
         return orch_matrix_without(m, is_of_white, NULL);
-    if (box == ORCH_BOX_RATES)
+    if (box == ORCH_BOX_RATES || box == ORCH_BOX_MATCHED)
         return orch_matrix_without(m, is_of_gpu, q);
     return box == ORCH_BOX_STRIPPED || box == ORCH_BOX_KERNELS
                ? orch_matrix_without(m, is_fact_or_of_one, q)
@@ -338,7 +348,7 @@ static struct orch_matrix *visible(const struct orch_scenario *q, struct orch_ma
 static struct orch_whitebox *fit_white(const struct orch_rows *rows, enum orch_learn_box box,
                                        double *out_shift)
 {
-    if (box == ORCH_BOX_RATES)
+    if (box == ORCH_BOX_RATES || box == ORCH_BOX_MATCHED)
         return orch_whitebox_of_rates();
     if (box == ORCH_BOX_KERNELS)
         return orch_whitebox_fit_kernels(rows, out_shift);
@@ -425,11 +435,25 @@ static bool fit_model(struct orch_member *m, const struct orch_scenario *q,
     return m->model;
 }
 
+static void fit_matched(struct orch_member *m, const struct orch_scenario *q,
+                        const struct orch_rows *rows)
+{
+    g_autofree double *y = offsets_of(m->white, rows);
+    for (size_t i = 0; i < rows->rows; i++)
+        y[i] = log(rows->target[i]) - y[i];
+    struct orch_matrix *seen = visible(q, rows->matrix, m->candidate.box);
+    m->matched = orch_matched_fit(rows, seen, y);
+    if (seen != rows->matrix)
+        orch_matrix_free(seen);
+}
+
 bool orch_member_fit(struct orch_member *m, const struct orch_scenario *q,
                      const struct orch_rows *rows, uint64_t seed, GError **error)
 {
     g_autofree double *shift = g_new0(double, rows->rows + 1);
     m->white = fit_white(rows, m->candidate.box, shift);
+    if (m->candidate.box == ORCH_BOX_MATCHED)
+        fit_matched(m, q, rows);
     return !m->candidate.kind || fit_model(m, q, rows, shift, seed, error);
 }
 
@@ -437,20 +461,25 @@ void orch_member_release(struct orch_member *m)
 {
     orch_whitebox_free(m->white);
     orch_model_free(m->model);
+    orch_matched_free(m->matched);
     m->white = NULL;
     m->model = NULL;
+    m->matched = NULL;
 }
 
 void orch_member_predict(const struct orch_member *m, const struct orch_rows *rows, double *out)
 {
     g_autofree double *offsets = offsets_of(m->white, rows);
+    bool is_unknown = m->candidate.box == ORCH_BOX_MATCHED && !m->matched;
     for (size_t i = 0; i < rows->rows; i++)
-        out[i] = 0;
+        out[i] = is_unknown ? (double)NAN : 0;
+    if (m->matched)
+        orch_matched_predict(m->matched, rows, out);
     if (m->model)
         orch_model_predict(m->model, rows->matrix, out); /* ignores features it was not fitted on */
     double share = m->candidate.hyperparams.share > 0 ? m->candidate.hyperparams.share : 1;
     for (size_t i = 0; i < rows->rows; i++)
-        out[i] = offsets[i] + (m->model ? share * CLAMP(out[i], m->low, m->high) : 0);
+        out[i] = offsets[i] + (m->model ? share * CLAMP(out[i], m->low, m->high) : out[i]);
 }
 
 /* ---- cross-validation

@@ -4,6 +4,7 @@
 #include "lib/base/random.h"
 #include "lib/base/reals.h"
 #include "predictors/dense.h"
+#include "predictors/feature_names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,15 +58,6 @@ static double scaled(const struct orch_range *r, double value)
     return r->low > 0 ? log(MAX(value, 1e-300)) : log1p(MAX(value, 0));
 }
 
-static bool is_looked_up(const char *name)
-{
-    static const char *const prefixes[] = {"white ", "work ", "net ", "gemm ", "gpu "};
-    for (size_t k = 0; k < G_N_ELEMENTS(prefixes); k++)
-        if (g_str_has_prefix(name, prefixes[k]))
-            return true;
-    return false;
-}
-
 static bool fit_range(struct orch_range *r, const double *column, size_t rows)
 {
     g_autofree double *values = g_new(double, rows + 1);
@@ -90,7 +82,7 @@ static GArray *fit_ranges(const struct orch_matrix *m)
     for (int c = 0; c < orch_matrix_cols(m); c++) {
         const struct orch_matrix_feature *f = orch_matrix_feature(m, c);
         struct orch_range range = {0};
-        if (f->levels || is_looked_up(f->name) ||
+        if (f->levels || orch_feature_is_derived(f->name) ||
             !fit_range(&range, orch_matrix_column(m, c), m->rows))
             continue;
         range.name = g_strdup(f->name);

@@ -6,6 +6,7 @@
 #define ORCH_PREDICTORS_SCENARIO_H
 
 #include "predictors/learn.h"
+#include "predictors/matched_rows.h"
 #include "predictors/nearness.h"
 #include "predictors/whitebox.h"
 
@@ -19,7 +20,9 @@ struct orch_member {
     struct orch_model_candidate candidate;
     struct orch_whitebox *white; /* NULL: the model predicts the log time itself */
     struct orch_model *model;    /* NULL: the white box alone */
-    double low, high;            /* the model's output is clamped to this range */
+    struct orch_matched
+        *matched;     /* in its place, of ORCH_BOX_MATCHED; NULL: no rows to learn from */
+    double low, high; /* the model's output is clamped to this range */
 };
 
 /** Parameters of the conformal interval. */

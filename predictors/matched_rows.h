@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the measured rows of the same network or task tell of a GPU that was not measured.
+ *
+ * A row's ratio to the rates of its GPU (predictors/row_device.h) is a sum of effects: of its
+ * network or task, of its settings in general and for that network, of its GPU. They are one
+ * Gaussian process with fixed variances (Rasmussen and Williams 2006, chapter 2), so that a setting
+ * which was not measured takes what is known of the nearest ones, and no more. Networks and tasks
+ * without rows have no answer: what one of them tells of another, other models learn.
+ */
+#ifndef ORCH_PREDICTORS_MATCHED_ROWS_H
+#define ORCH_PREDICTORS_MATCHED_ROWS_H
+
+#include "predictors/rows.h"
+
+struct orch_matched;
+
+/** True if the rows name networks or tasks, and the operations of most are unknown. */
+bool orch_matched_applies(const struct orch_rows *rows);
+/** Sets the weights of rows to 0 whose network or task has no row in another fold: without it they
+ * are another question. */
+void orch_matched_drop_lone(const struct orch_matrix *matrix, const int *folds,
+                            double *inout_weights);
+/** Learns `y`, the log of each row's target over what the rates give (NaN: unknown). `matrix`
+ * holds the features of the same rows, without those of the GPU. NULL if there is nothing to
+ * learn from. Caller frees. */
+struct orch_matched *orch_matched_fit(const struct orch_rows *rows,
+                                      const struct orch_matrix *matrix, const double *y);
+void orch_matched_free(struct orch_matched *matched);
+/** The same of rows of a GPU that was not measured; NaN for a network or task without rows. */
+void orch_matched_predict(const struct orch_matched *matched, const struct orch_rows *rows,
+                          double *out);
+
+/** Converts to and from a JSON object. Loading fails with NULL and ORCH_ERROR_RECIPE. */
+json_t *orch_matched_save(const struct orch_matched *matched);
+struct orch_matched *orch_matched_load(const json_t *saved, GError **error);
+
+#endif
