@@ -198,6 +198,19 @@ static const char *take_placeholder(const char *at, const char *word, bool is_ou
     return at + has_dollar + strlen(name) + 2;
 }
 
+/* Copies a character outside of ASCII, and a byte of another encoding as a placeholder, because
+ * texts of recipes and manifests are UTF-8. Returns the position after it. */
+static const char *take_letter(const char *at, GString *out)
+{
+    if ((int)g_utf8_get_char_validated(at, -1) < 0) {
+        g_string_append_printf(out, "${" ORCH_BYTE_PREFIX "%02x}", (unsigned char)*at);
+        return at + 1;
+    }
+    const char *behind = g_utf8_next_char(at);
+    g_string_append_len(out, at, behind - at);
+    return behind;
+}
+
 /* Translates "--lr={lr}" to "--lr=${lr}". */
 static char *translate(const char *word, bool is_output, const GPtrArray *settings, GError **error)
 {
@@ -209,9 +222,9 @@ static char *translate(const char *word, bool is_output, const GPtrArray *settin
             at += strlen(escaped) + 4;
             continue;
         }
-        if ((unsigned char)*at >= 0x80 && (int)g_utf8_get_char_validated(at, -1) < 0) {
-            g_string_append_printf(out, "${" ORCH_BYTE_PREFIX "%02x}", (unsigned char)*at++);
-            continue; /* texts of recipes and manifests are UTF-8 */
+        if ((unsigned char)*at >= 0x80) {
+            at = take_letter(at, out);
+            continue;
         }
         const char *behind = take_placeholder(at, word, is_output, settings, out, error);
         if (!behind)
