@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "lib/space/reading.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,24 +29,10 @@ static void G_GNUC_PRINTF(4, 5)
     orch_error_set(&reader->error, ORCH_ERROR_RECIPE, hint, "%s", what);
 }
 
-static void skip_space(struct reader *reader)
-{
-    reader->at += strspn(reader->at, " \t\r\n");
-}
-
-static bool take(struct reader *reader, char what)
-{
-    skip_space(reader);
-    if (*reader->at != what)
-        return false;
-    reader->at++;
-    return true;
-}
-
 /* The next word: quoted, or up to a space, comma, '=' or bracket. NULL when there is none. */
 static char *take_word(struct reader *reader)
 {
-    skip_space(reader);
+    orch_space_skip_blanks(&reader->at);
     const char *start = reader->at;
     if (*start == '\'' || *start == '"') {
         const char *end = strchr(start + 1, *start);
@@ -72,8 +59,8 @@ static GPtrArray *take_words(struct reader *reader, char closing)
             complain(reader, at, NULL, "a value is missing");
         else
             g_ptr_array_add(words, word);
-    } while (!reader->wrong && take(reader, ','));
-    if (!take(reader, closing))
+    } while (!reader->wrong && orch_space_take(&reader->at, ','));
+    if (!orch_space_take(&reader->at, closing))
         complain(reader, reader->at, NULL, "'%c' is missing", closing);
     return words;
 }
@@ -98,7 +85,7 @@ static void read_choices(struct reader *reader, char closing, struct orch_space_
 
 static double take_number(struct reader *reader, bool is_whole)
 {
-    skip_space(reader);
+    orch_space_skip_blanks(&reader->at);
     const char *at = reader->at;
     g_autofree char *word = take_word(reader);
     double value = 0;
@@ -118,20 +105,20 @@ static void read_range(struct reader *reader, const char *word, struct orch_spac
     bool is_whole = strcmp(word, "int") == 0;
     out->kind = is_whole ? ORCH_SPACE_INTEGER : ORCH_SPACE_REAL;
     out->is_log = strcmp(word, "loguniform") == 0;
-    skip_space(reader);
+    orch_space_skip_blanks(&reader->at);
     const char *at = reader->at;
     out->low = take_number(reader, is_whole);
-    if (!take(reader, ','))
+    if (!orch_space_take(&reader->at, ','))
         complain(reader, reader->at, NULL, "a range needs two ends: %s(LOW, HIGH)", word);
     out->high = take_number(reader, is_whole);
-    if (take(reader, ',')) {
+    if (orch_space_take(&reader->at, ',')) {
         const char *flag_at = reader->at;
         g_autofree char *flag = take_word(reader);
         if (!flag || strcmp(flag, "log") != 0 || out->is_log)
             complain(reader, flag_at, NULL, "after the ends only 'log' is expected");
         out->is_log = true;
     }
-    if (!take(reader, ')'))
+    if (!orch_space_take(&reader->at, ')'))
         complain(reader, reader->at, NULL, "')' is missing");
     if (!(out->low < out->high))
         complain(reader, at, "the lower end comes first", "the range from %g to %g is empty",
@@ -145,7 +132,7 @@ static void read_range(struct reader *reader, const char *word, struct orch_spac
 static void read_condition(struct reader *reader, const struct orch_space *space,
                            struct orch_space_param *out)
 {
-    skip_space(reader);
+    orch_space_skip_blanks(&reader->at);
     const char *at = reader->at;
     g_autofree char *name = take_word(reader);
     int parent = name ? orch_space_find(space, name) : -1;
@@ -156,17 +143,18 @@ static void read_condition(struct reader *reader, const struct orch_space *space
                  "'%s' is no earlier parameter with choices", name ? name : "");
         return;
     }
-    skip_space(reader);
+    orch_space_skip_blanks(&reader->at);
     const char *values_at = reader->at;
     g_autoptr(GPtrArray) values = NULL;
     g_autofree char *in = NULL;
-    if (take(reader, '=')) {
-        take(reader, '='); /* '==' is taken, too */
+    if (orch_space_take(&reader->at, '=')) {
+        orch_space_take(&reader->at, '='); /* '==' is taken, too */
         values = g_ptr_array_new_with_free_func(g_free);
         char *value = take_word(reader);
         if (value)
             g_ptr_array_add(values, value);
-    } else if ((in = take_word(reader)) && strcmp(in, "in") == 0 && take(reader, '[')) {
+    } else if ((in = take_word(reader)) && strcmp(in, "in") == 0 &&
+               orch_space_take(&reader->at, '[')) {
         values = take_words(reader, ']');
     }
     if (!values || !values->len)
@@ -186,7 +174,7 @@ static void read_condition(struct reader *reader, const struct orch_space *space
 /* "else 0" */
 static void read_otherwise(struct reader *reader, struct orch_space_param *out)
 {
-    skip_space(reader);
+    orch_space_skip_blanks(&reader->at);
     if (reader->wrong || strncmp(reader->at, "else", 4) != 0 || !strchr(" \t", reader->at[4]))
         return;
     reader->at += 4;
@@ -210,13 +198,13 @@ bool orch_space_is_meant(const char *text)
 static void read_param(struct reader *reader, const struct orch_space *space,
                        struct orch_space_param *out)
 {
-    if (take(reader, '[')) {
+    if (orch_space_take(&reader->at, '[')) {
         read_choices(reader, ']', out);
     } else {
-        skip_space(reader);
+        orch_space_skip_blanks(&reader->at);
         const char *at = reader->at;
         g_autofree char *word = take_word(reader);
-        if (!word || !g_strv_contains(RANGE_WORDS, word) || !take(reader, '('))
+        if (!word || !g_strv_contains(RANGE_WORDS, word) || !orch_space_take(&reader->at, '('))
             complain(reader, at,
                      "write uniform(LOW, HIGH), loguniform(LOW, HIGH), int(LOW, HIGH), int(LOW, "
                      "HIGH, log) or [A, B]",
@@ -226,7 +214,7 @@ static void read_param(struct reader *reader, const struct orch_space *space,
         else
             read_range(reader, word, out);
     }
-    skip_space(reader);
+    orch_space_skip_blanks(&reader->at);
     if (reader->wrong || !*reader->at)
         return;
     const char *at = reader->at;
@@ -237,7 +225,7 @@ static void read_param(struct reader *reader, const struct orch_space *space,
     }
     read_condition(reader, space, out);
     read_otherwise(reader, out);
-    skip_space(reader);
+    orch_space_skip_blanks(&reader->at);
     if (*reader->at)
         complain(reader, reader->at, NULL, "unexpected text after the condition: '%s'", reader->at);
 }

@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "lib/space/reading.h"
 
 #include <math.h>
 #include <string.h>
@@ -64,24 +65,10 @@ static bool G_GNUC_PRINTF(4, 5)
     return false;
 }
 
-static void skip_space(struct reader *reader)
-{
-    reader->at += strspn(reader->at, " \t\r\n");
-}
-
-static bool take(struct reader *reader, char what)
-{
-    skip_space(reader);
-    if (*reader->at != what)
-        return false;
-    reader->at++;
-    return true;
-}
-
 /* The next word, "" when there is none; `*out_at` is where it begins. */
 static char *take_word(struct reader *reader, const char **out_at)
 {
-    skip_space(reader);
+    orch_space_skip_blanks(&reader->at);
     *out_at = reader->at;
     size_t length = strcspn(reader->at, " \t\r\n,()=");
     reader->at += length;
@@ -117,7 +104,7 @@ static bool read_argument(struct reader *reader, const struct kind *kind, unsign
     if (*inout_seen & bit)
         return complain(reader, at, NULL, "argument '%s' is there twice", name);
     *inout_seen |= bit;
-    if (!take(reader, '='))
+    if (!orch_space_take(&reader->at, '='))
         return complain(reader, reader->at, NULL, "'=' is missing after '%s'", name);
     g_autofree char *word = take_word(reader, &value_at);
     double value;
@@ -137,13 +124,14 @@ static bool read_arguments(struct reader *reader, const struct kind *kind,
                            struct orch_stop_rule *out)
 {
     unsigned seen = 0;
-    if (!take(reader, '(') || take(reader, ')'))
+    if (!orch_space_take(&reader->at, '(') || orch_space_take(&reader->at, ')'))
         return true;
     do {
         if (!read_argument(reader, kind, &seen, out))
             return false;
-    } while (take(reader, ','));
-    return take(reader, ')') || complain(reader, reader->at, NULL, "')' is missing");
+    } while (orch_space_take(&reader->at, ','));
+    return orch_space_take(&reader->at, ')') ||
+           complain(reader, reader->at, NULL, "')' is missing");
 }
 
 static const struct kind *find_kind(const char *name)
@@ -168,7 +156,7 @@ bool orch_stop_rule_parse(const char *text, struct orch_stop_rule *out, size_t *
         *(double *)(void *)((char *)&rule + a->offset) = a->fallback;
     if (!read_arguments(&reader, kind, &rule))
         return false;
-    skip_space(&reader);
+    orch_space_skip_blanks(&reader.at);
     if (*reader.at)
         return complain(&reader, reader.at, NULL, "unexpected text after the rule: '%s'",
                         reader.at);
