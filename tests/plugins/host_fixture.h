@@ -234,7 +234,7 @@ static inline void poke(struct trial_case *row)
 static inline void read_events(struct trial_case *row)
 {
     g_autofree char *text = journal_text(row);
-    row->events = g_ptr_array_new();
+    row->events = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     for (char **line = lines; *line; line++) {
         if (!**line)

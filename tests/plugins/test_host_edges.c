@@ -341,7 +341,13 @@ static void test_usage(void **state)
     }
 }
 
-/* Writes a trial that `command` runs, and reads its journal. */
+static void forget(struct trial_case *row)
+{
+    g_ptr_array_unref(row->events);
+    g_free(row->dir);
+}
+
+/* Writes a trial that `command` runs, and reads its journal. The caller forgets it. */
 static struct trial_case run_alone(const char *name, const char *how, const char *extra,
                                    const char *command)
 {
@@ -372,6 +378,7 @@ static void test_starts(void **state)
         struct trial_case row =
             run_alone(rows[i].name, "nothing", "{\"detached\":true}", rows[i].command);
         assert_string_equal(orch_json_text(find_event(&row, "end", 0), "verdict", ""), "ok");
+        forget(&row);
     }
 }
 
@@ -394,7 +401,7 @@ static void test_old_kernel(void **state)
     json_t *end = find_event(&row, "end", 0);
     if (strcmp(orch_json_text(end, "verdict", ""), "ok") != 0)
         fail_msg("%s", orch_json_text(end, "reason", ""));
-    g_autofree char *output = NULL;
+    forget(&row);
     struct orch_process self;
     assert_true(orch_process_get(getpid(), &self));
     g_autofree char *follow =
@@ -405,6 +412,7 @@ static void test_old_kernel(void **state)
     row = run_alone("old_kernel_follow", "nothing", follow, feed);
     assert_string_equal(orch_json_text(find_event(&row, "end", 0), "verdict", ""), "ok");
     assert_true(fact(&row, "max_rss_bytes") > 1 << 20);
+    forget(&row);
 }
 
 static void test_bad_trials(void **state)

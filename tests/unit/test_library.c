@@ -46,7 +46,7 @@ static void test_texts_of_a_dynamic_section(void **state)
     size_t length = 0;
     assert_true(g_file_get_contents(outer, &bytes, &length, NULL));
     g_auto(GStrv) needed = orch_elf_dynamic_texts(bytes, length, DT_NEEDED);
-    assert_string_equal(needed[0], "libinner.so");
+    assert_true(g_strv_contains((const char *const *)needed, "libinner.so"));
     assert_true(g_strv_contains((const char *const *)needed, "libc.so.6"));
     g_auto(GStrv) folders = orch_elf_dynamic_texts(bytes, length, DT_RUNPATH);
     assert_true(g_str_has_prefix(folders[0], "$ORIGIN/below"));

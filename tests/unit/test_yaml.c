@@ -199,7 +199,9 @@ static void test_hostile(void **state)
         const struct orch_diag *first = result.diags->items->pdata[0];
         if (!g_str_has_prefix(first->what, cases[i].begins))
             fail_msg("case %u: '%s'", i, first->what);
-        assert_true(result.took_s < 5); /* 0.2 s here; wide enough for sanitizers on a busy host */
+        /* 0.2 s here, 2 s under AddressSanitizer, which busy hosts multiply; what is quadratic in
+         * the size takes many minutes */
+        assert_true(result.took_s < 60);
         release(&result);
     }
 }
