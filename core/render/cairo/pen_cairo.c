@@ -41,13 +41,12 @@ static void add_path(cairo_t *cairo, const struct orch_pen *pen, const struct or
     for (guint i = 0; i < shape->count; i++) {
         const struct orch_pen_point *p =
             &g_array_index(pen->points, struct orch_pen_point, shape->first + i);
-        if (isnan(p->x))
-            is_new = true;
-        else if (is_new)
+        const bool is_gap = isnan(p->x);
+        if (!is_gap && is_new)
             cairo_move_to(cairo, p->x, pen->height - p->y);
-        else
+        else if (!is_gap)
             cairo_line_to(cairo, p->x, pen->height - p->y);
-        is_new = isnan(p->x);
+        is_new = is_gap;
     }
 }
 
