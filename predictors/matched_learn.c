@@ -233,9 +233,9 @@ static bool has_chips(const struct orch_rows *rows)
     const char *first = NULL;
     for (size_t i = 0; i < rows->rows; i++) {
         const struct orch_gpu_spec *gpu = rows->devices[i].gpu;
-        if (gpu && first && strcmp(first, gpu->chip) != 0)
+        if (gpu && first && strcmp(first, orch_matched_chip(gpu)) != 0)
             return true;
-        first = gpu ? gpu->chip : first;
+        first = gpu ? orch_matched_chip(gpu) : first;
     }
     return false;
 }

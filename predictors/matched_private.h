@@ -55,6 +55,8 @@ char *orch_matched_work_name(const struct orch_matrix *matrix, size_t row);
 struct orch_effect orch_matched_value(const struct orch_matrix *matrix, int at,
                                       const struct orch_matched_column *column, size_t row,
                                       const struct orch_gpu_spec *gpu);
+/** The chip of a GPU; where it is unknown the GPU's own name, since two GPUs are two chips. */
+const char *orch_matched_chip(const struct orch_gpu_spec *gpu);
 /** How much two values of a column resemble each other, from 0 to 1. */
 double orch_matched_likeness(const struct orch_matched_column *column, const struct orch_effect *a,
                              const struct orch_effect *b);

@@ -63,9 +63,14 @@ static bool is_word(const struct orch_matched_column *column)
     return column->kind >= ORCH_MATCHED_WORD;
 }
 
+const char *orch_matched_chip(const struct orch_gpu_spec *gpu)
+{
+    return gpu->chip && *gpu->chip ? gpu->chip : gpu->name;
+}
+
 static struct orch_effect word_on_chip(const char *word, const struct orch_gpu_spec *gpu)
 {
-    g_autofree char *both = g_strdup_printf("%s\n%s", word, gpu->chip);
+    g_autofree char *both = g_strdup_printf("%s\n%s", word, orch_matched_chip(gpu));
     return (struct orch_effect){(char *)(uintptr_t)g_intern_string(both), (double)NAN, 0};
 }
 
@@ -76,7 +81,7 @@ struct orch_effect orch_matched_value(const struct orch_matrix *m, int at,
     double value = at < 0 ? (double)NAN : orch_matrix_column(m, at)[row];
     const struct orch_matrix_feature *f = at < 0 ? NULL : orch_matrix_feature(m, at);
     if (column->kind == ORCH_MATCHED_CHIP)
-        return (struct orch_effect){(char *)(uintptr_t)gpu->chip, (double)NAN, 0};
+        return (struct orch_effect){(char *)(uintptr_t)orch_matched_chip(gpu), (double)NAN, 0};
     if (isnan(value) || is_word(column) != (f->levels != NULL))
         return (struct orch_effect){NULL, (double)NAN, 0};
     if (!f->levels)
