@@ -221,4 +221,5 @@ def main():
             sys.exit("DIFFERS: fit again, and write these into lib/steptime/kernel_times.c")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -113,7 +113,8 @@ def show_intervals(rows):
               f"({100 * min(shares):.0f} to {100 * max(shares):.0f} %); inside orch's {100 * numpy.mean([numpy.mean(v) for v in halves.values()]):.1f} %")
 
 
-neusights, berts = list(neusight()), list(bert())
-show("NeuSight's transformers, fp32", neusights)
-show("BERT on further GPUs", berts)
-show_intervals(neusights + berts)
+if __name__ == "__main__":
+    neusights, berts = list(neusight()), list(bert())
+    show("NeuSight's transformers, fp32", neusights)
+    show("BERT on further GPUs", berts)
+    show_intervals(neusights + berts)

@@ -129,7 +129,7 @@ static bool rank_each(struct orch_time_question *q, struct orch_step_tiers *tier
             continue;
         }
         g_ptr_array_add(list, r);
-        if (r->c.rate.usd_per_hour > 0)
+        if (r->c.rate.usd_per_hour > 0 && q->images) /* else there is no cost that differs */
             add_clouds(q, r, list);
     }
     return true;

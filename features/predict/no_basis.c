@@ -11,13 +11,14 @@ static void add(GPtrArray *what, char *text)
 static void look_at_kernels(const struct orch_candidate *device, const struct orch_kernel_model *k,
                             GPtrArray *what)
 {
+    const char *precision = orch_precision_names()[device->precision];
+    const char *whose = *device->gpu->compute_capability ? "" : " on AMD's GPUs";
     if (!k->gpu.was_measured)
-        add(what,
-            g_strdup_printf("matrix products in %s", orch_precision_names()[device->precision]));
+        add(what, g_strdup_printf("matrix products in %s%s", precision, whose));
     if (k->is_compiled)
         add(what, g_strdup("torch.compile"));
     if (!k->is_written_out && !k->gpu.is_tensor)
-        add(what, g_strdup("attention in one kernel without tensor cores"));
+        add(what, g_strdup_printf("attention in one kernel in %s%s", precision, whose));
 }
 
 static void look_at_transfer(const struct orch_candidate *device,

@@ -81,14 +81,18 @@ static void add_answer(struct orch_table *table, const struct orch_time_question
 }
 
 /* Tokens a second, by which trainings of language models are compared. */
-static void print_tokens(const struct orch_time_question *q, const struct orch_step_answer *a)
+static void print_tokens(const struct orch_time_question *q, const struct orch_candidate *c,
+                         const struct orch_step_answer *a)
 {
     if (!orch_net_is_sequence(q->net))
         return;
     double per_s = orch_step_answer_tokens_per_s(q, a);
-    orch_cli_print(per_s < 1e4 ? "tokens: %.4g a second, %d in a sequence"
-                               : "tokens: %.0f a second, %d in a sequence",
-                   per_s < 1e4 ? per_s : rint(per_s / 10) * 10, (int)q->net->input.h);
+    double usd = orch_step_answer_million_usd(q, c, a);
+    g_autofree char *cost = isnan(usd) ? NULL : orch_money_format(usd);
+    orch_cli_print(per_s < 1e4 ? "tokens: %.4g a second, %d in a sequence%s%s"
+                               : "tokens: %.0f a second, %d in a sequence%s%s",
+                   per_s < 1e4 ? per_s : rint(per_s / 10) * 10, (int)q->net->input.h,
+                   cost ? "; a million cost " : "", cost ? cost : "");
 }
 
 static void print_memory(const struct orch_time_question *q, const struct orch_candidate *c,
@@ -329,7 +333,7 @@ static void print_answers(struct asking *s)
     orch_cli_table_print_as(s->cli, s->table, "predictions", s->o->format);
     if (s->o->format)
         return;
-    print_tokens(q, &s->last);
+    print_tokens(q, &s->c, &s->last);
     print_memory(q, &s->c, &s->last);
     print_cheaper(&s->c, &s->last);
     print_limits(q, &s->last);

@@ -38,11 +38,14 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
                            const struct orch_gpu_spec *gpu, struct orch_candidate *out,
                            GError **error)
 {
+    /* PyTorch allows tf32 in convolutions, not in matrix products */
+    enum orch_precision usual =
+        q->net && orch_net_is_attention(q->net) ? ORCH_FP32_IEEE : ORCH_FP32;
     *out = (struct orch_candidate){.gpu = gpu};
     out->precision_is_recorded = !q->has_precision && tiers &&
                                  orch_step_tiers_precision(tiers, q->net, gpu, &out->precision);
     if (!out->precision_is_recorded)
-        out->precision = orch_precision_run(gpu, q->has_precision ? q->precision : ORCH_FP32);
+        out->precision = orch_precision_run(gpu, q->has_precision ? q->precision : usual);
     if (!orch_prior_for(gpu, out->precision, &out->prior, error))
         return false;
     set_processor(q, gpu, out);
@@ -198,6 +201,15 @@ double orch_step_answer_tokens_per_s(const struct orch_time_question *q,
     return a->step.images_per_s * (double)q->net->input.h;
 }
 
+double orch_step_answer_million_usd(const struct orch_time_question *q,
+                                    const struct orch_candidate *c,
+                                    const struct orch_step_answer *a)
+{
+    double hours = 1e6 / orch_step_answer_tokens_per_s(q, a) / 3600;
+    return c->rate.usd_per_hour > 0 ? hours * c->rate.usd_per_hour * (double)a->workers
+                                    : (double)NAN;
+}
+
 /* ---- as JSON -----------------------------------------------------------------------------------
  */
 
@@ -249,9 +261,12 @@ json_t *orch_step_answer_json(const struct orch_time_question *q, const struct o
     json_object_set_new(o, "exposed_exchange_s", orch_json_finite(a->step.exposed_s));
     json_object_set_new(o, "sample", json_string(orch_time_question_sample(q)));
     json_object_set_new(o, "images_per_s", orch_json_finite(a->step.images_per_s));
-    if (orch_net_is_sequence(q->net))
+    if (orch_net_is_sequence(q->net)) {
         json_object_set_new(o, "tokens_per_s",
                             orch_json_finite(orch_step_answer_tokens_per_s(q, a)));
+        json_object_set_new(o, "million_tokens_usd",
+                            orch_json_finite(orch_step_answer_million_usd(q, c, a)));
+    }
     json_object_set_new(o, "epoch_s", orch_json_finite(a->epoch_s));
     json_object_set_new(o, "total_s", orch_json_finite(a->total_s.mid));
     json_object_set_new(o, "low_s", orch_json_finite(a->total_s.low));
@@ -315,10 +330,12 @@ static void assume_link(struct orch_time_question *q, const struct orch_gpu_spec
     for (int i = 0; i < q->worker_count; i++)
         most = MAX(most, q->workers[i]);
     bool has_nodes = q->per_node && q->per_node < most;
-    g_autofree char *between = has_nodes ? g_strdup_printf(" between nodes of %d, %s within",
-                                                           (int)q->per_node, within->name)
-                               : q->link ? g_strdup("")
-                                         : g_strdup(", all workers of one node");
+    g_autofree char *between = has_nodes  ? g_strdup_printf(" between nodes of %d, %s within",
+                                                            (int)q->per_node, within->name)
+                               : q->link  ? g_strdup("")
+                               : most > 8 ? g_strdup(", all workers of one node, though 8 are the "
+                                                     "most of a usual one")
+                                          : g_strdup(", all workers of one node");
     g_autofree char *scheme =
         q->is_parallel
             ? g_strdup("")
@@ -337,9 +354,11 @@ void orch_time_question_assume_device(struct orch_time_question *q, const char *
     if (!q->has_precision)
         orch_time_question_assume(
             q, "precision", "--precision", "%s%s", orch_precision_names()[c->precision],
-            c->precision_is_recorded    ? ", as in the runs of this network"
-            : c->precision == ORCH_TF32 ? ", as PyTorch's convolutions do on this GPU"
-                                        : "");
+            c->precision_is_recorded         ? ", as in the runs of this network"
+            : c->precision == ORCH_TF32      ? ", as PyTorch's convolutions do on this GPU"
+            : c->precision == ORCH_FP32_IEEE ? ", as PyTorch's matrix products unless it is told "
+                                               "otherwise; tf32 and bf16 are faster"
+                                             : "");
     else if (q->precision != c->precision && q->precision != ORCH_FP32_IEEE)
         orch_time_question_assume(
             q, "precision", "--precision", "%s: %s tensors, which this GPU multiplies so",

@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 #include "lib/net/frozen.h"
+#include "lib/net/name_groups.h"
 #include "predictors/paleo.h"
 
 #include <math.h>
@@ -237,6 +238,8 @@ static bool read_checkpointing(const struct time_options *o, struct orch_time_qu
                                GError **error)
 {
     q->checkpoints = o->checkpointing;
+    if (q->net && (o->checkpointing || o->parallel)) /* of a file */
+        orch_net_group_by_names(q->net);
     if (!o->checkpointing)
         return true;
     const char *why = o->forward_only ? "--forward-only keeps none"

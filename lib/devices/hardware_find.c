@@ -31,6 +31,11 @@ static char *unknown_gpu_hint(const char *name, const GPtrArray *names)
     if (strchr(name, ','))
         return g_strdup("name one of them; 'orch gpu ls' lists all");
     g_autofree char *upper = g_ascii_strup(name, -1);
+    if (strstr(upper, "MIG") || strstr(upper, "1G.") || strstr(upper, "2G.") ||
+        strstr(upper, "3G."))
+        return g_strdup(
+            "a part of a GPU (MIG) goes into a file, with its own multiprocessors, peaks, "
+            "bandwidth and memory: see orch gpu ls --help");
     char *near = orch_suggest_hint(upper, (const char *const *)names->pdata);
     return near ? near
                 : g_strdup("'orch gpu ls' lists them; your own go into a file (orch gpu ls "

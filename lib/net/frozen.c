@@ -2,27 +2,13 @@
 #include "lib/net/frozen.h"
 
 #include "lib/base/error.h"
+#include "lib/net/name_groups.h"
 #include "lib/net/net_copy.h"
 
 #include <string.h>
 
 /* ---- blocks ------------------------------------------------------------------------------------
  */
-
-/* The name up to its first number: "h.3" of "h.3.attn.c_attn"; else up to its last part. Caller
- * frees. */
-static char *block_name(const char *name)
-{
-    g_auto(GStrv) parts = g_strsplit(name, ".", -1);
-    GString *out = g_string_new(NULL);
-    for (int i = 0; parts[i]; i++) {
-        bool is_number = *parts[i] && strspn(parts[i], "0123456789") == strlen(parts[i]);
-        g_string_append_printf(out, "%s%s", i ? "." : "", parts[i]);
-        if (is_number)
-            break;
-    }
-    return g_string_free(out, FALSE);
-}
 
 /* The block of each node, from 0; -1 for nodes without parameters. Returns how many there are. */
 static int number_blocks(const struct orch_net *net, int *blocks)
@@ -34,8 +20,8 @@ static int number_blocks(const struct orch_net *net, int *blocks)
         blocks[i] = -1;
         if (!node->tensor_count)
             continue;
-        g_autofree char *own =
-            net->group_count > 2 ? g_strdup_printf("%d", node->group) : block_name(node->name);
+        g_autofree char *own = net->group_count > 2 ? g_strdup_printf("%d", node->group)
+                                                    : orch_net_block_name(node->name, NULL);
         if (g_strcmp0(own, last) != 0)
             count++;
         g_free(last);

@@ -1709,7 +1709,7 @@ def _trace(torch, fake_mode, model, given, batch, sequence, train):
             args, kwargs = given.tensors(torch, batch, sequence)
             recorder.take_inputs(args, kwargs)
             model.train(train)
-            with _fused_functions(torch, recorder), recorder:
+            with _quiet_fakes(), _fused_functions(torch, recorder), recorder:
                 result = model(*args, **kwargs)
             return recorder.finish(result)
     except Error:
@@ -1729,6 +1729,20 @@ def _trace(torch, fake_mode, model, given, batch, sequence, train):
             module._flat_weights = weights
         for module, mode in zip(modules, modes):
             module.training = mode
+
+
+class _quiet_fakes:
+    """PyTorch logs a traceback where fake tensors do not fit, as with another length of sequences;
+    the error comes as an exception as well."""
+
+    def __enter__(self):
+        import logging  # pylint: disable=import-outside-toplevel
+        self.log = logging.getLogger("torch._subclasses.fake_tensor")
+        self.was = self.log.disabled
+        self.log.disabled = not os.environ.get("ORCH_DEBUG")
+
+    def __exit__(self, *_):
+        self.log.disabled = self.was
 
 
 class _fused_functions:

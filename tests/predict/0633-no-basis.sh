@@ -5,9 +5,9 @@ ok orch predict --gpu MI300X --net resnet50
 has 'no basis  the interval is a guess, as no measured step is of: the architecture CDNA3'
 ok orch predict --gpu H100-SXM5 --net gpt2 --precision bf16 --compile
 has 'no measured step is of: torch.compile'
-has_not 'in one kernel without tensor cores'
+has_not 'attention in one kernel in'
 ok orch predict --gpu V100 --net gpt2 --precision fp32
-has 'no measured step is of: attention in one kernel without tensor cores'
+has 'no measured step is of: attention in one kernel in fp32'
 ok orch predict --gpu H100-SXM5 --net resnet50 --precision bf16 --json
 case $(json predictions.0.no_basis) in *'the architecture Hopper; bf16, for which fp16 stands'*) ;; *) _fail "$(json predictions.0.no_basis)" ;; esac
 ok orch predict --gpu RTX-3090 --net resnet50

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Networks of which a part is trained: which gradients are left, in operations, time and memory. */
 #include "lib/base/error.h"
+#include "lib/net/build.h"
 #include "lib/net/cost.h"
 #include "lib/net/frozen.h"
+#include "lib/net/name_groups.h"
 #include "lib/steptime/kernel_step.h"
 #include "lib/steptime/traffic.h"
 #include "lib/steptime/transfer.h"
@@ -185,12 +187,46 @@ static void test_no_adapters(void **state)
     orch_net_free(net);
 }
 
+/* A file says no groups: names do, up to their first number, with what has no parameters behind. */
+static void test_groups_by_names(void **state)
+{
+    (void)state;
+    struct orch_net_builder b;
+    orch_net_builder_init(&b, "file", "file", (struct orch_net_shape){1, 8, 1}, 50);
+    int x = orch_net_embedding(&b, 0, 50, 16, "m.e");
+    for (int i = 0; i < 3; i++) {
+        int y = orch_net_layernorm(&b, x, "m.h.%d.norm", i);
+        y = orch_net_activation(&b, orch_net_token_linear(&b, y, 16, "m.h.%d.up", i),
+                                ORCH_NET_GELU);
+        x = orch_net_add(&b, x, orch_net_token_linear(&b, y, 16, "m.h.%d.down", i));
+    }
+    orch_net_token_linear(&b, orch_net_layernorm(&b, x, "m.norm"), 50, "m.head");
+    struct orch_net *net = orch_net_builder_finish(&b, NULL);
+    assert_non_null(net);
+    assert_true(net->group_count < 3);
+    orch_net_group_by_names(net);
+    assert_int_equal(net->group_count, 5);
+    static const int groups[] = {0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 4, 4};
+    assert_int_equal(net->nodes->len, G_N_ELEMENTS(groups));
+    for (guint i = 0; i < net->nodes->len; i++)
+        assert_int_equal(orch_net_node(net, (int)i)->group, groups[i]);
+    orch_net_group_by_names(net); /* it has them */
+    assert_int_equal(net->group_count, 5);
+    orch_net_free(net);
+    net = make("mlp:4");
+    int before = net->group_count;
+    orch_net_group_by_names(net); /* no name has a number */
+    assert_int_equal(net->group_count, before);
+    orch_net_free(net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_head_alone), cmocka_unit_test(test_flow),
-        cmocka_unit_test(test_order),      cmocka_unit_test(test_share),
-        cmocka_unit_test(test_adapters),   cmocka_unit_test(test_no_adapters),
+        cmocka_unit_test(test_head_alone),      cmocka_unit_test(test_flow),
+        cmocka_unit_test(test_order),           cmocka_unit_test(test_share),
+        cmocka_unit_test(test_adapters),        cmocka_unit_test(test_no_adapters),
+        cmocka_unit_test(test_groups_by_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
