@@ -4,6 +4,7 @@
 #include "store/imported.h"
 
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 #include "store/internal.h"
 
 #include <math.h>
@@ -115,7 +116,8 @@ static bool next_point(void *ctx, struct orch_point *out, GError **error)
 /* A valid experiment name. The caller frees. */
 static char *experiment_of(const struct orch_imported_run *run)
 {
-    g_autofree char *lower = g_ascii_strdown(run->experiment ? run->experiment : run->tool, 60);
+    g_autofree char *ascii = orch_text_ascii(run->experiment ? run->experiment : run->tool);
+    g_autofree char *lower = g_ascii_strdown(ascii, 60);
     for (char *p = lower; *p; p++)
         if (!g_ascii_isalnum(*p) && *p != '-')
             *p = '_';

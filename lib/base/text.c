@@ -376,6 +376,25 @@ char **orch_text_last_lines(const char *text, unsigned count, size_t bytes_max)
     return lines;
 }
 
+static unsigned count_of(const char *text, char c)
+{
+    unsigned count = 0;
+    for (; *text; text++)
+        count += *text == c;
+    return count;
+}
+
+char *orch_text_ascii(const char *text)
+{
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    char *ascii = g_str_to_ascii(valid, "C"); /* a letter without a form becomes '?' */
+    if (count_of(ascii, '?') == count_of(valid, '?'))
+        return ascii;
+    char *told_apart = g_strdup_printf("%s_x%04x", ascii, g_str_hash(text) & 0xffff);
+    g_free(ascii);
+    return told_apart;
+}
+
 /* "make[1]: *** [Makefile:4: run] Error 1", "Try 'seq --help' for more information." */
 static bool passes_on(const char *line)
 {

@@ -38,6 +38,10 @@ size_t orch_setting_name_bytes(const char *text);
  * --where condition can contain it as a word. */
 bool orch_label_is_valid(const char *name);
 
+/** Writes a text in ASCII, for names: "größe" becomes "grosse". A text with letters that have no
+ * such form (Chinese) ends with a number that tells it from others. Caller frees. */
+char *orch_text_ascii(const char *text);
+
 /** Returns the last line of what a program printed that tells why it failed, without the space at
  * its begin: lines of `make` and the like, which only pass a failure on, do not count while there
  * are others among the last ten. As orch_text_last_lines otherwise; NULL: there is none. Caller
