@@ -56,8 +56,9 @@ static const struct {
 
 static const char *label_of(const struct orch_printed_token *token)
 {
+    const char first = token->length ? g_ascii_tolower(*token->text) : 0;
     for (size_t i = 0; token->kind == TOKEN_WORD && i < G_N_ELEMENTS(LABELS); i++)
-        if (strlen(LABELS[i].word) == token->length &&
+        if (*LABELS[i].word == first && strlen(LABELS[i].word) == token->length &&
             g_ascii_strncasecmp(LABELS[i].word, token->text, token->length) == 0)
             return LABELS[i].label;
     return NULL;

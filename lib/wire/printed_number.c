@@ -61,7 +61,8 @@ static const struct unit {
 static const struct unit *unit_of(const char *word, size_t length)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(UNITS); i++)
-        if (strlen(UNITS[i].word) == length && memcmp(UNITS[i].word, word, length) == 0)
+        if (length && *UNITS[i].word == *word && strlen(UNITS[i].word) == length &&
+            memcmp(UNITS[i].word, word, length) == 0)
             return &UNITS[i];
     return NULL;
 }
@@ -308,6 +309,9 @@ static const char *read_word(const char *text, const char *end, double *out)
 {
     bool is_negative = text < end && *text == '-';
     const char *at = text + (text < end && (*text == '-' || *text == '+'));
+    const char first = at < end ? g_ascii_tolower(*at) : 0;
+    if (first != 'n' && first != 'i') /* most words are none of these */
+        return NULL;
     for (size_t i = 0; i < G_N_ELEMENTS(WORDS); i++) {
         size_t length = strlen(WORDS[i].text);
         if ((size_t)(end - at) >= length && g_ascii_strncasecmp(at, WORDS[i].text, length) == 0 &&

@@ -10,9 +10,24 @@
 /* ---- characters --------------------------------------------------------------------------------
  */
 
+/* These two look at each byte of all that a program prints, for which strchr is too slow. */
 static bool is_word_char(char c)
 {
-    return g_ascii_isalnum(c) || strchr("_./@%-\\&^", c) || (unsigned char)c >= 0x80;
+    switch (c) {
+    case '_':
+    case '.':
+    case '/':
+    case '@':
+    case '%':
+    case '-':
+    case '\\':
+    case '&':
+    case '^':
+    case '\0':
+        return true;
+    default:
+        return g_ascii_isalnum(c) || (unsigned char)c >= 0x80;
+    }
 }
 
 /* Box-drawing and block characters (U+2500 to U+259F) and quotes count as space. */
@@ -22,7 +37,23 @@ static size_t space_bytes(const char *at, const char *end)
         ((unsigned char)at[1] == 0x94 || (unsigned char)at[1] == 0x95 ||
          (unsigned char)at[1] == 0x96))
         return 3;
-    return *at == ' ' || *at == '\r' || strchr("\"'`*#$~?!", *at) ? 1 : 0;
+    switch (*at) {
+    case ' ':
+    case '\r':
+    case '"':
+    case '\'':
+    case '`':
+    case '*':
+    case '#':
+    case '$':
+    case '~':
+    case '?':
+    case '!':
+    case '\0':
+        return 1;
+    default:
+        return 0;
+    }
 }
 
 /* "0.52/0.61" and "0.5-0.6": two numbers, and which one is meant is not known. */
@@ -134,8 +165,8 @@ bool orch_printed_word_is(const char *word, size_t length, const char *const *wo
 {
     char first = length ? g_ascii_tolower(*word) : 0;
     for (; *words; words++)
-        if (**words == first && strlen(*words) == length &&
-            g_ascii_strncasecmp(*words, word, length) == 0)
+        if (**words == first && g_ascii_strncasecmp(*words, word, length) == 0 &&
+            strlen(*words) == length)
             return true;
     return false;
 }
@@ -308,8 +339,8 @@ static const char *read_word(const char *at, const char *end, struct orch_printe
     }
     token->kind = TOKEN_WORD;
     bool is_dash = true;
-    for (const char *c = at; c < p; c++)
-        is_dash = is_dash && strchr("-.", *c);
+    for (const char *c = at; is_dash && c < p; c++)
+        is_dash = *c == '-' || *c == '.' || !*c;
     if (is_dash)
         token->kind = TOKEN_BREAK;
     else if ((!has_letters(at, p) && !(p - at == 1 && *at == '%')) ||
