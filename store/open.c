@@ -35,8 +35,15 @@ static bool make_parent(const struct orch_store *store, GError **error)
     g_autofree char *name = g_path_get_basename(parent);
     g_autofree char *ignore = g_build_filename(parent, ".gitignore", NULL);
     struct stat info;
-    if (!orch_dir_make(parent, error))
+    g_autoptr(GError) problem = NULL;
+    if (!orch_dir_make(parent, &problem)) {
+        g_autofree char *what = orch_error_what(problem);
+        orch_error_set(error, ORCH_ERROR_IO,
+                       "a folder that may not be written keeps no store: --db FILE, or ORCH_DB, "
+                       "puts it elsewhere",
+                       "%s", what);
         return false;
+    }
     return strcmp(name, ".orch") != 0 || lstat(ignore, &info) == 0 ||
            orch_file_write(ignore, "*\n", 2, false, error);
 }
