@@ -118,6 +118,30 @@ static GPtrArray *known_names(const struct report_item *item, const enum report_
     return names;
 }
 
+/* What to do about a metric of a plugin that takes any: a report has to know what there will be.
+ * NULL: the item has no such plugin. The caller frees. */
+static char *declare_hint(const struct report_item *item, const char *name)
+{
+    for (guint i = 0; i < item->experiments->len; i++) {
+        const struct orch_manifest *manifest =
+            ((const struct recipe_experiment *)item->experiments->pdata[i])->manifest;
+        if (manifest->any_metric)
+            return g_strdup_printf(
+                "plugin '%s' takes any metric: declare those that the report shows, for example "
+                "'metrics: { %s: { better: max, step: epoch } }' instead of 'metrics: any'",
+                manifest->name, name);
+    }
+    return NULL;
+}
+
+static bool has_kind(const enum report_name *kinds, guint count, enum report_name kind)
+{
+    for (guint i = 0; i < count; i++)
+        if (kinds[i] == kind)
+            return true;
+    return false;
+}
+
 static void complain_name(const struct report_item *item, const struct orch_yaml *node,
                           const char *what, const char *name, const enum report_name *kinds,
                           guint count, const char *const *more)
@@ -125,8 +149,11 @@ static void complain_name(const struct report_item *item, const struct orch_yaml
     if (item->has_unknown || (item->draft->has_unknown_plugin && !item->is_listed))
         return;
     g_autoptr(GPtrArray) names = known_names(item, kinds, count, more);
+    g_autofree char *declare =
+        has_kind(kinds, count, REPORT_NAME_METRIC) ? declare_hint(item, name) : NULL;
     g_autofree char *hint =
-        orch_recipe_hint_names(item->draft, name, (const char *const *)names->pdata);
+        declare ? g_steal_pointer(&declare)
+                : orch_recipe_hint_names(item->draft, name, (const char *const *)names->pdata);
     orch_recipe_error_at(item->draft, node, hint, "unknown %s '%s' in the report", what, name);
 }
 

@@ -132,10 +132,13 @@ bool orch_import_runs_read(const char *path, const char *const *params, GPtrArra
     search(absolute, ".", 0, runs, warnings);
     if (runs->len || warnings->len)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "orch reads MLflow's 'mlruns' and 'mlflow.db', W&B's run folders and CSV "
-                   "exports, TensorBoard's event files, and the SQLite file of Optuna's studies",
-                   "'%s' holds no runs that orch can read", path);
+    orch_error_set(
+        error, ORCH_ERROR_USAGE,
+        "orch reads MLflow's 'mlruns' and 'mlflow.db', W&B's run folders and CSV "
+        "exports, TensorBoard's event files, and the SQLite file of Optuna's studies; a CSV "
+        "table of another tracker is imported as measurements: orch import FILE.csv "
+        "--target COLUMN",
+        "'%s' holds no runs that orch can read", path);
     return false;
 }
 

@@ -101,6 +101,7 @@ says 'is not YAML'
 mkdir empty
 fails 2 orch import --runs empty
 says 'holds no runs that orch can read'
+says 'orch import FILE.csv --target COLUMN'
 echo 'a,b' >x.csv
 echo '1,2' >>x.csv
 fails 2 orch import --runs x.csv
