@@ -242,10 +242,8 @@ static bool read_checkpointing(const struct time_options *o, struct orch_time_qu
         orch_net_group_by_names(q->net);
     if (!o->checkpointing)
         return true;
-    const char *why = o->forward_only ? "--forward-only keeps none"
-                      : !q->net       ? "a layer table has no groups of layers"
-                      : orch_net_has_frozen(q->net)
-                          ? "what a network with frozen layers keeps is not counted by groups"
+    const char *why = o->forward_only           ? "--forward-only keeps none"
+                      : !q->net                 ? "a layer table has no groups of layers"
                       : q->net->group_count < 3 ? "the network has no groups of layers"
                                                 : NULL;
     if (why)

@@ -47,6 +47,8 @@ double orch_checkpointing_saved(const struct orch_net *net, const struct orch_ne
         /* what the next group begins with stays */
         double last = (double)costs[end - 1].activations * work->element_bytes;
         double inside = inside_bytes(net, costs, work, kept, first, end) - MAX(last, kept[end - 1]);
+        if (!costs[end - 1].learns) /* below all that is trained nothing is kept */
+            continue;
         all += inside;
         largest = MAX(largest, inside);
     }
@@ -77,6 +79,8 @@ void orch_checkpointing_add(const struct orch_net *net, const struct orch_net_co
     for (guint first = 0, end; first < net->nodes->len; first = end) {
         end = end_of_group(net, first);
         if (!is_inner(net, orch_net_node(net, (int)first)->group))
+            continue;
+        if (!costs[end - 1].learns)
             continue;
         guint last = last_computed(net, costs, first, end);
         for (guint i = first; i <= last; i++) {

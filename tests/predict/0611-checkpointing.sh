@@ -22,5 +22,16 @@ assert b > 1.8 * a > 0, (a, b)
 P
 fails 2 orch predict --gpu A100 --net gpt2 --checkpointing --forward-only
 says 'keeps none'
-fails 2 orch predict --gpu A100 --net gpt2 --checkpointing --lora-rank 8
-says 'frozen layers'
+# with adapters every layer is computed again; below a part that is trained alone nothing is kept, and nothing computed again
+both --net gpt2-medium --batch 8 --lora-rank 8
+python3 - "$plain" "$out" <<'P' || _fail 'checkpointing with adapters'
+import json, sys
+a, b = (json.loads(t)["predictions"][0] for t in sys.argv[1:])
+assert 1.2 < b["step_s"] / a["step_s"] < 1.6 and b["memory_bytes"] < 0.6 * a["memory_bytes"], (a, b)
+P
+both --net gpt2-medium --batch 8 --trainable 8
+python3 - "$plain" "$out" <<'P' || _fail 'checkpointing of a part'
+import json, sys
+a, b = (json.loads(t)["predictions"][0] for t in sys.argv[1:])
+assert 1 < b["step_s"] / a["step_s"] < 1.25 and 0.5 < b["memory_bytes"] / a["memory_bytes"] < 0.99, (a["memory_bytes"], b["memory_bytes"], a["step_s"], b["step_s"])
+P
