@@ -88,44 +88,63 @@ static size_t add_direction(const json_t *record, struct orch_metric_row *rows, 
     return count + 1;
 }
 
+static struct orch_named_text *param_rows_new(const json_t *params)
+{
+    size_t count = json_array_size(params);
+    struct orch_named_text *rows = g_new0(struct orch_named_text, count + 1);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (struct orch_named_text){cell_text(params, i, 0), cell_text(params, i, 1),
+                                           cell_text(params, i, 2)};
+    return rows;
+}
+
+static struct orch_input_row *input_rows_new(const json_t *inputs)
+{
+    size_t count = json_array_size(inputs);
+    struct orch_input_row *rows = g_new0(struct orch_input_row, count + 1);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (struct orch_input_row){cell_text(inputs, i, 0), cell_text(inputs, i, 1),
+                                          cell_text(inputs, i, 2)};
+    return rows;
+}
+
+/* The metrics that the plugin declares, those of which the program printed a unit, those of the
+ * machine, and the direction of a search's objective. */
+static struct orch_metric_row *metric_rows_new(const json_t *record, const json_t *facts,
+                                               size_t *out_count)
+{
+    const json_t *metrics = json_object_get(record, "metrics");
+    const json_t *units = json_object_get(facts, "metric_units");
+    const char *name;
+    json_t *unit;
+    size_t count = json_array_size(metrics);
+    struct orch_metric_row *rows =
+        g_new0(struct orch_metric_row, count + json_object_size(units) + ORCH_SYSTEM_ALL + 1);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (struct orch_metric_row){cell_text(metrics, i, 0), cell_text(metrics, i, 1),
+                                           cell_text(metrics, i, 2)};
+    json_object_foreach((json_t *)(uintptr_t)units, name, unit)
+    {
+        rows[count++] = (struct orch_metric_row){name, json_string_value(unit), "none"};
+    }
+    for (unsigned i = 0; i < ORCH_SYSTEM_ALL; i++) {
+        const struct orch_metric_spec *spec = orch_system_metric_at(i);
+        rows[count++] = (struct orch_metric_row){spec->name, spec->unit, "none"};
+    }
+    *out_count = add_direction(record, rows, count);
+    return rows;
+}
+
 /* When the points are invalid, sets `*out_fault` (the caller frees) and writes nothing. */
 static bool write_record(struct orch_store *store, struct gathering *all, const char *key,
                          int folder, int64_t *out_points, char **out_fault, GError **error)
 {
     const json_t *r = all->record;
-    const json_t *params = json_object_get(r, "params");
-    const json_t *inputs = json_object_get(r, "inputs");
-    const json_t *metrics = json_object_get(r, "metrics");
-    size_t param_count = json_array_size(params), input_count = json_array_size(inputs),
-           metric_count = json_array_size(metrics);
-    g_autofree struct orch_named_text *param_rows = g_new0(struct orch_named_text, param_count + 1);
-    for (size_t i = 0; i < param_count; i++)
-        param_rows[i] = (struct orch_named_text){cell_text(params, i, 0), cell_text(params, i, 1),
-                                                 cell_text(params, i, 2)};
-    g_autofree struct orch_input_row *input_rows = g_new0(struct orch_input_row, input_count + 1);
-    for (size_t i = 0; i < input_count; i++)
-        input_rows[i] = (struct orch_input_row){cell_text(inputs, i, 0), cell_text(inputs, i, 1),
-                                                cell_text(inputs, i, 2)};
-    g_autofree struct orch_metric_row *metric_rows =
-        g_new0(struct orch_metric_row, metric_count + 1);
-    for (size_t i = 0; i < metric_count; i++)
-        metric_rows[i] = (struct orch_metric_row){
-            cell_text(metrics, i, 0), cell_text(metrics, i, 1), cell_text(metrics, i, 2)};
-    const json_t *units = json_object_get(all->facts, "metric_units");
-    const char *unit_of;
-    json_t *unit;
-    metric_rows = g_renew(struct orch_metric_row, metric_rows,
-                          metric_count + json_object_size(units) + ORCH_SYSTEM_ALL + 1);
-    json_object_foreach((json_t *)(uintptr_t)units, unit_of, unit)
-    {
-        metric_rows[metric_count++] =
-            (struct orch_metric_row){unit_of, json_string_value(unit), "none"};
-    }
-    for (unsigned i = 0; i < ORCH_SYSTEM_ALL; i++) {
-        const struct orch_metric_spec *spec = orch_system_metric_at(i);
-        metric_rows[metric_count++] = (struct orch_metric_row){spec->name, spec->unit, "none"};
-    }
-    metric_count = add_direction(r, metric_rows, metric_count);
+    const json_t *params = json_object_get(r, "params"), *inputs = json_object_get(r, "inputs");
+    size_t metric_count;
+    g_autofree struct orch_named_text *param_rows = param_rows_new(params);
+    g_autofree struct orch_input_row *input_rows = input_rows_new(inputs);
+    g_autofree struct orch_metric_row *metric_rows = metric_rows_new(r, all->facts, &metric_count);
     const json_t *machine_facts = json_object_get(r, "machine_facts");
     g_autofree char *machine = machine_facts ? orch_json_canonical(machine_facts) : g_strdup("{}");
     g_autofree char *facts = orch_json_canonical(all->facts);
@@ -149,9 +168,9 @@ static bool write_record(struct orch_store *store, struct gathering *all, const 
         .wall_ms = all->wall_ms,
         .facts = facts,
         .params = param_rows,
-        .param_count = param_count,
+        .param_count = json_array_size(params),
         .inputs = input_rows,
-        .input_count = input_count,
+        .input_count = json_array_size(inputs),
         .results = (struct orch_named_real *)(void *)all->results->data,
         .result_count = all->results->len,
         .artifacts = (struct orch_artifact_row *)(void *)all->artifacts->data,
