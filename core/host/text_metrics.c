@@ -4,6 +4,7 @@
 #include "core/host/text_metrics.h"
 
 #include "core/host/text_progress.h"
+#include "core/host/text_steps.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/wire/printed.h"
@@ -11,14 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    LINE_MAX_BYTES = 65536,
-    UNREAD_LINE_BYTES = 1024,
-    SHOWN_BYTES_MAX = 200,
-    STEPS_KEPT_MAX = 1 << 20,
-    RANKS_MAX = 1024
-};
-static const double STEP_MAX = 9e15; /* above, a double does not represent every integer */
+enum { LINE_MAX_BYTES = 65536, UNREAD_LINE_BYTES = 1024, SHOWN_BYTES_MAX = 200, RANKS_MAX = 1024 };
 
 /* A declared metric, or one added because of `metrics: any`. */
 struct found_metric {
@@ -34,15 +28,6 @@ struct found_metric {
     bool is_by_step;   /* its points are counted in steps, not in epochs */
     bool is_counted;   /* its step was a fraction of an epoch once, so its points are counted */
     bool is_adopted;
-};
-
-/* Progress of the program according to its output. */
-struct position {
-    double epoch;        /* NaN: not printed */
-    double step;         /* steps since the start; NaN: not printed */
-    double inner, total; /* the step as printed, and its total; NaN: none yet */
-    double inner_epoch;  /* the epoch of that step */
-    double offset;       /* steps of the preceding epochs */
 };
 
 /* The line of a stream that is not complete yet. */
@@ -62,10 +47,10 @@ struct text_metrics {
     const GString *line; /* that is processed now */
     bool is_redrawn;     /* it is the state of a progress bar that is drawn again */
     struct orch_printed_line printed;
-    GArray *rows;               /* struct orch_printed_value: of a box that is being printed */
-    struct position *positions; /* one for each rank */
+    GArray *rows;                    /* struct orch_printed_value: of a box that is being printed */
+    struct text_position *positions; /* one for each rank */
     unsigned position_count;
-    struct position *position; /* of the line's rank */
+    struct text_position *position; /* of the line's rank */
     struct text_losses losses;
     struct text_progress progress;
     bool has_progress;                      /* the newest progress that was reported is known */
@@ -77,10 +62,9 @@ static void choose_position(struct text_metrics *metrics, int rank)
 {
     unsigned at = rank > 0 && rank < RANKS_MAX ? (unsigned)rank : 0;
     if (at >= metrics->position_count) {
-        metrics->positions = g_renew(struct position, metrics->positions, at + 1);
+        metrics->positions = g_renew(struct text_position, metrics->positions, at + 1);
         while (metrics->position_count <= at)
-            metrics->positions[metrics->position_count++] =
-                (struct position){NAN, NAN, NAN, NAN, NAN, 0};
+            metrics->positions[metrics->position_count++] = orch_text_position_start();
     }
     metrics->position = &metrics->positions[at];
 }
@@ -200,6 +184,11 @@ static bool is_declared(struct text_metrics *metrics, const char *name)
     return metric && !metric->is_adopted;
 }
 
+static bool is_declared_name(void *ctx, const char *name)
+{
+    return is_declared(ctx, name);
+}
+
 /* Finds a declared metric by the whole name, or by the last word of a longer one ("Average loss:
  * 0.3" for loss). */
 static struct found_metric *find_declared(struct text_metrics *metrics,
@@ -272,107 +261,17 @@ static bool convert(struct found_metric *metric, const struct orch_printed_value
 /* ---- steps -------------------------------------------------------------------------------------
  */
 
-static bool is_step(double value)
-{
-    return value >= 0 && value < STEP_MAX && floor(value) == value;
-}
-
-/* Converts a step count that restarts in each epoch to one that continues; a continuous count is
- * kept. If the first epoch printed is a later one, as after a resume, the preceding epochs are
- * added, unless the count includes them. */
-static void move_step(struct position *p, double inner, double total, double epochs)
-{
-    bool is_first = isnan(p->inner);
-    double before = is_first ? p->epoch - 1 : p->epoch - p->inner_epoch;
-    if (is_first && before > 0 && total > 0) {
-        bool is_through = epochs > 0 && inner * epochs > before * total;
-        p->offset = is_through ? 0 : before * total;
-    } else if (!is_first && inner <= p->inner && before > 0) {
-        p->offset += p->total > 0 ? p->total * before : p->inner;
-    }
-    p->inner = inner;
-    p->total = total;
-    p->inner_epoch = p->epoch;
-    p->step = p->offset + inner;
-    if (!is_step(p->step))
-        p->step = inner;
-}
-
-/* The steps printed in a line. */
-struct line_steps {
-    bool has_epoch, has_step, is_fraction;
-    double fraction; /* the epoch if it is not an integer */
-};
-
-static struct line_steps take_steps(struct text_metrics *metrics)
-{
-    struct position *p = metrics->position;
-    struct line_steps line_step = {.fraction = NAN};
-    double inner = NAN, total = NAN, epochs = NAN;
-    for (guint i = 0; i < metrics->printed.values->len; i++) {
-        const struct orch_printed_value *value =
-            &g_array_index(metrics->printed.values, struct orch_printed_value, i);
-        bool counts = value->kind == ORCH_PRINTED_EPOCH || value->kind == ORCH_PRINTED_STEP;
-        if (!counts || is_declared(metrics, value->name)) /* a declared name always is a metric */
-            continue;
-        bool has_any = line_step.has_epoch || line_step.is_fraction || line_step.has_step;
-        bool has_it = value->kind == ORCH_PRINTED_STEP
-                          ? line_step.has_step
-                          : line_step.has_epoch || line_step.is_fraction;
-        if (has_it || (has_any && value->is_late)) /* "..., best 0.4 at epoch 3" */
-            continue;
-        if (value->kind == ORCH_PRINTED_EPOCH && is_step(value->value)) {
-            p->epoch = value->value;
-            epochs = value->total;
-            line_step.has_epoch = true;
-        } else if (value->kind == ORCH_PRINTED_EPOCH) {
-            line_step.is_fraction = value->value > 0;
-            line_step.fraction = value->value;
-        } else if (is_step(value->value)) {
-            inner = value->value;
-            total = value->total;
-            line_step.has_step = true;
-        }
-    }
-    if (line_step.has_step)
-        move_step(p, inner, total, epochs);
-    return line_step;
-}
-
 /* The step of a value: printed in its line, else the program's progress, else a counter. */
 static int64_t step_of(const struct text_metrics *metrics, struct found_metric *metric,
                        const struct line_steps *line_step)
 {
-    const struct position *p = metrics->position;
+    const struct text_position *p = metrics->position;
     metric->is_by_step = metric->is_by_step || line_step->has_step;
     metric->is_counted = metric->is_counted || (line_step->is_fraction && !line_step->has_step);
     bool by_step = !isnan(p->step) && (metric->is_by_step || isnan(p->epoch));
     if (metric->is_counted || (!by_step && isnan(p->epoch)))
         return metric->next_step;
     return (int64_t)(by_step ? p->step : p->epoch);
-}
-
-/* Notes the step of a new point. False if the metric has one at that step already. */
-static bool add_step(struct found_metric *metric, int64_t step)
-{
-    if (!metric->steps)
-        metric->steps = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    GArray *steps = metric->steps;
-    guint low = 0, high = steps->len;
-    if (high && step > g_array_index(steps, int64_t, high - 1))
-        low = high;
-    while (low < high) {
-        guint middle = low + (high - low) / 2;
-        if (g_array_index(steps, int64_t, middle) < step)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < steps->len && g_array_index(steps, int64_t, low) == step)
-        return false;
-    if (steps->len < STEPS_KEPT_MAX)
-        g_array_insert_val(steps, low, step);
-    return true;
 }
 
 static void report(struct text_metrics *metrics, struct found_metric *metric, int64_t step,
@@ -395,7 +294,7 @@ static bool take_value(struct text_metrics *metrics, const struct orch_printed_v
     if (!metric || !convert(metric, value, &number))
         return false;
     int64_t step = step_of(metrics, metric, line_step);
-    bool is_new = add_step(metric, step);
+    bool is_new = orch_text_steps_add(&metric->steps, step);
     bool is_same =
         metric->last_step == step && (metric->is_fleeting || metric->last_value == number);
     if (!is_new && !is_same)
@@ -429,7 +328,8 @@ static void take_printed(struct text_metrics *metrics)
     const struct orch_printed_line *printed = &metrics->printed;
     bool any = metrics->intake->manifest->any_metric, is_unread = printed->is_cut;
     choose_position(metrics, printed->rank);
-    struct line_steps line_step = take_steps(metrics);
+    struct line_steps line_step =
+        orch_text_steps_take(metrics->position, printed, is_declared_name, metrics);
     guint taken = line_step.has_epoch + line_step.has_step;
     for (guint i = 0; i < printed->values->len; i++) {
         struct orch_printed_value value =
