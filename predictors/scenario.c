@@ -3,6 +3,7 @@
  * away. */
 #include "predictors/scenario.h"
 
+#include "lib/devices/gpus.h"
 #include "predictors/feature_names.h"
 #include "predictors/features.h"
 
@@ -104,6 +105,22 @@ static void count_groups(struct orch_scenario *q, const struct orch_rows *rows)
     for (size_t i = 0; groups && i < rows->rows; i++)
         g_hash_table_add(seen, groups[i]);
     q->group_count = g_hash_table_size(seen);
+}
+
+/* True if one chip of the table of GPUs was measured at most: processors and devices that it does
+ * not have do not show how times change from GPU to GPU. */
+static bool has_one_chip(char *const *gpus, size_t rows)
+{
+    const char *first = NULL;
+    for (size_t i = 0; i < rows; i++) {
+        const struct orch_gpu_spec *gpu = orch_gpu_find(gpus[i]);
+        if (!gpu || gpu->unit == ORCH_GPU_HOST)
+            continue;
+        if (first && strcmp(first, orch_gpu_chip(gpus[i])) != 0)
+            return false;
+        first = orch_gpu_chip(gpus[i]);
+    }
+    return first != NULL;
 }
 
 /* True if each level of a category occurs in one group only, so that it identifies the group. */
@@ -228,7 +245,8 @@ void orch_scenarios_list(struct orch_learned *l, const struct orch_rows *rows,
         struct orch_scenario *q = orch_scenario_new(NOVEL[k]);
         note_levels(q, levels, rows->rows);
         count_groups(q, rows);
-        q->has_one_group = q->group_count < 2;
+        q->has_one_group = q->group_count < 2 ||
+                           (orch_feature_is_gpu(q->column) && has_one_chip(levels, rows->rows));
         if (q->has_one_group)
             g_ptr_array_add(q->hidden, g_strdup(NOVEL[k]));
         else

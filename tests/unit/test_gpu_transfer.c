@@ -29,12 +29,14 @@ static void add_row(GString *text, const char *gpu, int task, double batch, doub
                            (1 + task) * batch * pow(bandwidth / 900, -0.9) * exp(noise));
 }
 
-/* Each task with each batch on the GPUs from `first` on. */
-static struct orch_rows *tasks(int first, int gpus, double noise, const struct orch_rows *like)
+/* Each task with each batch on the GPUs from `first` on, and on `others`. */
+static struct orch_rows *tasks_and(const char *others, int first, int gpus, double noise,
+                                   const struct orch_rows *like)
 {
     g_autoptr(GString) text = g_string_new("gpu,task,batch,ms\n");
     uint64_t random = 5;
     GError *error = NULL;
+    g_string_append(text, others);
     for (int g = first; g < first + gpus; g++)
         for (int i = 0; i < 24; i++)
             add_row(text, GPUS[g], i % 6, (double)(8 << i / 6), noise * normal(&random));
@@ -45,6 +47,11 @@ static struct orch_rows *tasks(int first, int gpus, double noise, const struct o
     assert_non_null(rows);
     orch_csv_free(csv);
     return rows;
+}
+
+static struct orch_rows *tasks(int first, int gpus, double noise, const struct orch_rows *like)
+{
+    return tasks_and("", first, gpus, noise, like);
 }
 
 /* Ratio of the times of the same work on two GPUs. */
@@ -133,9 +140,33 @@ static void test_one_gpu(void **state)
     orch_rows_free(asked);
 }
 
+/* A processor beside the one GPU does not show how times change from GPU to GPU. */
+static void test_processor_beside(void **state)
+{
+    (void)state;
+    g_autoptr(GString) slow = g_string_new(NULL);
+    for (int i = 0; i < 12; i++)
+        g_string_append_printf(slow, "CPU,%c,%d,%d\n", 'a' + i % 6, 8 << i / 6,
+                               30 * (1 + i % 6) * (8 << i / 6));
+    struct orch_rows *seen = tasks_and(slow->str, 1, 1, 0.03, NULL), *asked = tasks(4, 1, 0, seen);
+    struct orch_learn_options o = {.model = "auto", .target = ORCH_LEARN_BEST, .seed = 1};
+    struct orch_learned *l = orch_learn(seen, &o, NULL);
+    struct orch_answer answers[24];
+    assert_non_null(l);
+    orch_learned_predict(l, asked, answers);
+    assert_int_equal(orch_learned_has_one_group(l, answers[0].question), true);
+    struct orch_score score = orch_score_of(asked->target, answers, NULL, 24);
+    assert_true(score.mean_relative_error < 0.2 && score.coverage_90 > 0.9);
+    assert_true(answers[0].value.high < 4 * answers[0].value.mid);
+    orch_learned_free(l);
+    orch_rows_free(seen);
+    orch_rows_free(asked);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rates), cmocka_unit_test(test_bounds),
-                                       cmocka_unit_test(test_one_gpu)};
+                                       cmocka_unit_test(test_one_gpu),
+                                       cmocka_unit_test(test_processor_beside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
