@@ -59,9 +59,9 @@ ok orch try -x n=1,2 --name swept -- python3 w.py '--out=t{n}.csv' t{n}.csv
 printf 'import sys\nif sys.argv[1] == "1": open("out.txt", "w").write("one")\nprint("acc", 1)\n' >art.py
 ok orch try -x n=1,2 --artifact out=out.txt -- python3 art.py '{n}'
 ok orch show "$(orch ls --where 'n = 1' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["key"])')" --json
-same "$(jq -r '.artifacts[].name' <<<"$out" | sort | paste -sd ' ')" 'out stdout'
+same "$(of_json '" ".join(sorted(a["name"] for a in it["artifacts"]))')" 'out stdout'
 ok orch show @last --json
-same "$(jq -r '.artifacts[].name' <<<"$out")" stdout
+same "$(of_json '" ".join(a["name"] for a in it["artifacts"])')" stdout
 # outside of a repository
 mkdir ../plain
 cd ../plain

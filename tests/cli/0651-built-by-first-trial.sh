@@ -29,7 +29,7 @@ says 'nothing to run'
 new=$(sha256sum <prog)
 for run in $(orch ls --format tsv | cut -f1 | tail -n +2); do
     ok orch show "$run" --json
-    stored=$(jq -r '.inputs[] | select(.name == "prog") | .sha256' <<<"$out")
+    stored=$(of_json '"".join(i["sha256"] for i in it["inputs"] if i["name"] == "prog")')
     [ -z "$stored" ] || same "$stored" "${new%% *}" 'the digest of the program that ran'
 done
 # and once more, after another edit

@@ -14,8 +14,8 @@ for epochs in 3 9; do
     ok orch try -x lr=0.1,0.2 -s epochs=$epochs --repeat 3 -- python3 t.py '{lr}' '{epochs}' '{seed}'
 done
 ok orch best acc --max --json
-same "$(jq '.rankings[0].settings | length' <<<"$out")" 4 'settings'
-same "$(jq -c '[.rankings[0].settings[].n]' <<<"$out")" '[3,3,3,3]' 'runs of each'
+same "$(json rankings.0.settings.#)" 4 'settings'
+same "$(of_json '[s["n"] for s in it["rankings"][0]["settings"]]')" '[3,3,3,3]' 'runs of each'
 ok orch best acc --max
 has 'best: lr=0.2 epochs=9, acc'
 has_not 'averaged by seed'
@@ -33,7 +33,7 @@ ok orch best acc --max -e typed
 has 'best: command=python3 t.py 0.4 1 0, acc 0.9100'
 has 'python3 t.py 0.1 1 0'
 ok orch best acc --max -e typed --by experiment --json
-same "$(jq -c '[.rankings[0].settings[] | .runs | length]' <<<"$out")" '[3]' 'all three runs count'
+same "$(of_json '[len(s["runs"]) for s in it["rankings"][0]["settings"]]')" '[3]' 'all three runs count'
 # an edit of the program makes newer runs of the same trials
 echo '# edited' >>t.py
 sed -i 's/0.5 +/0.2 +/' t.py
@@ -62,4 +62,4 @@ experiments:
 R
 ok orch run r.recipe
 ok orch best score --json
-same "$(jq -c '[.rankings[0].settings[].n]' <<<"$out")" '[3,3]' 'repeats'
+same "$(of_json '[s["n"] for s in it["rankings"][0]["settings"]]')" '[3,3]' 'repeats'

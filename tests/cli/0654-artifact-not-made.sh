@@ -15,7 +15,7 @@ ok orch try -x k=3,4 --artifact best=out/best.pt -- sh t.sh '{k}'
 says_not 'without the artifact'
 # the file of an earlier trial lies there
 ok orch try -x k=0 --artifact best=out/best.pt --json -- sh t.sh '{k}'
-same "$(jq .without_artifacts <<<"$out")" 1
+same "$(json without_artifacts)" 1
 says "1 trial ended well without the artifact 'best': no file 'out/best.pt' was written"
 # a trial that failed has another fault
 printf 'exit 3\n' >f.sh

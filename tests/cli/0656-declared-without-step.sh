@@ -17,10 +17,10 @@ git commit -qm one
 ok orch run r.recipe
 says "4 values were replaced by a later one of a metric that is declared without a step, first: acc; 'step: epoch' in its row"
 ok orch show @last --json
-same "$(jq -c .results <<<"$out")" '{"acc":0.3,"best":0.3}'
+same "$(of_json 'it["results"]')" '{"acc":0.3,"best":0.3}'
 sed -i 's/acc: { better: max }/acc: { better: max, step: epoch }/' t.plugin
 ok orch run r.recipe --json
 says_not 'without a step'
-same "$(jq .output.single_values <<<"$out")" 0
+same "$(json output.single_values)" 0
 ok orch show @last --json
-same "$(jq -c '[.metrics[] | [.name, .points]]' <<<"$out")" '[["acc",3],["loss",3]]'
+same "$(of_json '[[m["name"], m["points"]] for m in it["metrics"]]')" '[["acc",3],["loss",3]]'

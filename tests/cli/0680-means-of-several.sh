@@ -21,7 +21,7 @@ says 'means are also over epochs'
 ok orch best acc --max --by lr
 has 'note: means are also over epochs'
 ok orch best acc --max --by lr --json
-same "$(jq -c '.rankings[0].means_also_over' <<<"$out")" '["epochs"]' 'names in JSON'
+same "$(of_json 'it["rankings"][0]["means_also_over"]')" '["epochs"]' 'names in JSON'
 ok orch best acc --max
 has_not 'means are also over'
 ok orch best acc --max --by epochs
@@ -59,7 +59,16 @@ report:
 R
 ok orch run r.recipe -q
 ok orch report r.recipe --json
-texts() { jq -r --arg t "$1" '.sections[] | select(.title == $t) | .. | strings | select(contains("means are also"))' <<<"$out"; }
+texts() { python3 -c '
+import json, sys
+def texts(value):
+    if isinstance(value, str):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
+        yield from texts(part)
+for section in json.load(sys.stdin)["sections"]:
+    if section["title"] == sys.argv[1]:
+        print(*(t for t in texts(section) if "means are also" in t), sep="\n")' "$1" <<<"$out"; }
 same "$(texts averaged)" 'means are also over size of b'
 same "$(texts apart)" ''
 same "$(texts chosen)" 'means are also over a'

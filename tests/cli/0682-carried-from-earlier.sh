@@ -15,7 +15,7 @@ P
 printf 'runs\n.orch\n' >.gitignore
 git add -A
 git commit -qm one
-short() { local key && key=$(orch ls --json | jq -r ".runs[$1].key") && echo "${key: -8}"; }
+short() { local key && key=$(orch ls --json | "$BUILD/json_get" "runs.$1.key") && echo "${key: -8}"; }
 ok orch try -x k=1 -- python3 t.py '{k}' runs
 says_not 'had written'
 one=$(short 0)
@@ -35,4 +35,5 @@ says "which run $(short 1) of an earlier command had written"
 fails 1 orch try -x k=7 -- python3 t.py '{k}' 'runs/{k}' fail
 ok orch try -x k=7 -- python3 t.py '{k}' 'runs/{k}' fail
 says_not 'had written'
-same "$(orch show @last --json | jq -c .facts.carried)" null
+ok orch show @last --json
+same "$(of_json 'it["facts"].get("carried")')" null

@@ -22,7 +22,7 @@ has "args.py 'ä{k}ö'"
 # values, also in the plan of a search and in an artifact's path
 ok orch try -x name=ü,'日本' -s note='größe €' --artifact out='{name}.txt' -- sh -c 'python3 args.py "$1" "$2" && echo x >"$1.txt"' sh '{name}' '{note}'
 for name in ü 日本; do
-    key=$(orch ls --json --where "name = '$name'" | jq -r '.runs[0].key')
+    key=$(orch ls --json --where "name = '$name'" | "$BUILD/json_get" runs.0.key)
     ok orch log "$key"
     same "$out" "$(python3 args.py "$name" 'größe €')" 'values'
     ok orch show "$key" --artifact out

@@ -92,6 +92,13 @@ skip() {
 }
 # json PATH: a value of the last stdout, e.g. json runs.0.state
 json() { "$BUILD/json_get" "$1" <<<"$out"; }
+# of_json EXPRESSION: what Python makes of the last stdout, which is 'it': of_json '[r["key"] for r in it["runs"]]'
+of_json() { python3 -c '
+import json, sys
+it = json.load(sys.stdin)
+value = eval(sys.argv[1])
+print(value if isinstance(value, str) else json.dumps(value, separators=(",", ":")))' "$1" <<<"$out"; }
+jq() { _fail 'a fresh system has no jq: use json or of_json'; }
 # terminal CMD...: runs it with a terminal for its stderr, which comes as stdout here; its stdout as stderr
 terminal() { python3 -c '
 import os, pty, subprocess, sys, threading

@@ -30,7 +30,7 @@ says 'differ only if a command reads or builds others'
 has '3 pairs'
 has 'more than noise'
 ok orch show @last --json
-same "$(jq -r '.inputs | map(.name) | join(" ")' <<<"$out")" 'Makefile part.txt run.sh' 'what a run of a commit read'
+same "$(of_json '" ".join(i["name"] for i in it["inputs"])')" 'Makefile part.txt run.sh' 'what a run of a commit read'
 # now it is
 ok orch compare HEAD~1..HEAD -m score --run r.recipe --repeat 2
 says_not 'the same program'

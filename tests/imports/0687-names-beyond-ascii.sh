@@ -13,7 +13,7 @@ for name in größe grüße 实验一 实验二; do
     ok orch import --runs mlruns
 done
 ok orch ls --json
-experiments() { jq -r '[.runs[].experiment] | unique | length' <<<"$out"; }
+experiments() { of_json 'len({r["experiment"] for r in it["runs"]})'; }
 same "$(experiments)" 4 'experiments'
 ok orch ls --json --where 'experiment = grosse'
 same "$(json runs.#)" 2

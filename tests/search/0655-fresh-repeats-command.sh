@@ -16,8 +16,8 @@ again=$(sed -n 's/.*fresh repeats estimate it anew: //p' <<<"$err")
 eval "ok $again"
 says '5 ok'
 ok orch ls --json
-same "$(jq -r '.runs[].experiment' <<<"$out" | sort -u)" tune 'one experiment'
+same "$(of_json '" ".join({r["experiment"] for r in it["runs"]})')" tune 'one experiment'
 ok orch show @last --json
-same "$(jq -r '.metrics[0].name' <<<"$out")" acc
+same "$(json metrics.0.name)" acc
 ok orch show @last --artifact w
 same "$out" '{lr} {"a": 1} $HOME ${seed}' 'the words of the program'
