@@ -17,7 +17,7 @@ interval does not reach 87 % is marked LOW; where rows are the unit, one that do
 At the end each shape's means over the sources that choices are made on, and over the others.
 
 usage: PYTHON bench/folds.py BUILD [--data DIR] [--sets a,b] [--shapes random,net,chip,...] [--rows N] [--folds N]
-       [--cache DIR] [--only peers|orch] [--orch OPTIONS] [--say] [--by-group]
+       [--cache DIR] [--only peers|orch] [--orch OPTIONS] [--say] [--by-group] [--nameless]
 """
 import argparse
 import csv
@@ -69,6 +69,7 @@ p.add_argument("--folds", type=int, default=3)
 p.add_argument("--cache")
 p.add_argument("--only", choices=["peers", "orch"])
 p.add_argument("--say", action="store_true", help="what orch's answers are made of")
+p.add_argument("--nameless", action="store_true", help="networks' names and counts are made unreadable")
 p.add_argument("--by-group", action="store_true", help="error, bias and share of each group")
 p.add_argument("--orch", default="--model auto")
 args = p.parse_args()
@@ -86,7 +87,13 @@ def table(name):
     for r in rows if name in OF_ALL_GPUS else ():
         if r["batch_per_gpu"]:
             r["batch_per_gpu"] = f"{float(r['batch_per_gpu']) / float(r['gpus']):g}"
-    return rows
+    return nameless(rows, SETS[name][1] or "task") if args.nameless else rows
+
+
+def nameless(rows, column):
+    """rows of tasks of which nothing is known"""
+    names = sorted({r[column] for r in rows})
+    return [{"task": f"job{names.index(r[column]):04}"} | {k: v for k, v in r.items() if k not in (column, "params_M", "gmacs", "macts_M", "img")} for r in rows]
 
 
 def orch_answers(rows, spec, train, test, folder):

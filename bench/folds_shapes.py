@@ -6,13 +6,15 @@ net      networks                              family   networks whose names beg
 gpu      boards                                chip     all boards of a chip
 forward  a chip, from chips of earlier years   line     all of a line of products (data centre, workstation, gaming, AMD)
 count    the largest number of GPUs, from the smaller ones
+one      a chip from each other one                    two      a chip from each pair of others
 """
 import hashlib
+import itertools
 import re
 
 import numpy
 
-SHAPES = ["random", "net", "family", "gpu", "chip", "forward", "line", "count"]
+SHAPES = ["random", "net", "family", "gpu", "chip", "forward", "line", "count", "one", "two"]
 # boards of one chip: whoever leaves a chip out leaves all of them out
 CHIPS = {
     "A100": ["A100-PCIE-40GB", "A100-PCIE-80GB", "A100-SXM4-40GB", "A100 40GB PCIe", "A100 80GB PCIe", "A100 80GB SXM4"],
@@ -65,10 +67,17 @@ def count_folds(gpus):
     return [(numpy.flatnonzero(gpus < c), numpy.flatnonzero(gpus == c)) for c in counts[1:]]
 
 
+def from_few_folds(chips, known):
+    """each chip from so many others, in all ways"""
+    names = by_hash(set(chips))
+    return [(numpy.flatnonzero(numpy.isin(chips, few)), numpy.flatnonzero(chips == chip))
+            for chip in names for few in itertools.combinations([n for n in names if n != chip], known)]
+
+
 def groups_of(rows, shape, net, gpu):
     if shape in ("net", "family"):
         return net and numpy.array([r[net] if shape == "net" else family_of(r[net]) for r in rows])
-    of = {"gpu": str, "chip": chip_of, "forward": chip_of, "line": line_of}.get(shape)
+    of = {"gpu": str, "chip": chip_of, "one": chip_of, "two": chip_of, "forward": chip_of, "line": line_of}.get(shape)
     return gpu and of and numpy.array([of(r[gpu]) for r in rows])
 
 
@@ -87,6 +96,8 @@ def folds_of(rows, shape, spec, count, year_of):
         return []
     elif shape == "forward":
         pairs = forward_folds(groups, numpy.array([year_of(r[spec[2]]) for r in rows]))
+    elif shape in ("one", "two"):
+        pairs = from_few_folds(groups, 1 if shape == "one" else 2)
     else:
         names = by_hash(set(groups) - {""})
         whole = shape in ("gpu", "chip", "line") or len(names) < 8
