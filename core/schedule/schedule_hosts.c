@@ -4,6 +4,7 @@
 #include "core/schedule/schedule_private.h"
 
 #include "lib/base/error.h"
+#include "lib/base/ident.h"
 #include "lib/base/json.h"
 
 #include <errno.h>
@@ -63,6 +64,15 @@ void orch_schedule_host_free(void *pointer)
     g_free(host);
 }
 
+/* A stopped host (SIGSTOP) must continue before it can end its trial. Another one gets no SIGCONT:
+ * it takes away the stop by which a debugger attaches, or LeakSanitizer when the host exits, and
+ * these wait for that stop forever. */
+static void wake(const struct host *host)
+{
+    if (orch_process_is_stopped(host->pid))
+        kill(host->pid, SIGCONT);
+}
+
 /* Sends the host a line; one that cannot read it gets SIGTERM. */
 static void ask_to_end(struct host *host, const char *what, const char *why)
 {
@@ -73,19 +83,18 @@ static void ask_to_end(struct host *host, const char *what, const char *why)
     free(text);
     if (write(host->stdin_fd, line, strlen(line)) < 0)
         kill(host->pid, SIGTERM);
-    kill(host->pid,
-         SIGCONT); /* a stopped host (SIGSTOP) must continue before it can end its trial */
+    wake(host);
 }
 
 void orch_schedule_cancel_host(struct host *host, int signal_number, const char *why)
 {
     if (signal_number == SIGTERM) {
         kill(host->pid, SIGTERM);
-        kill(host->pid, SIGCONT);
+        wake(host);
     } else if (!host->cancelled) {
         ask_to_end(host, "cancel", why);
     } else {
-        kill(host->pid, SIGCONT);
+        wake(host);
     }
     host->cancelled = true;
 }
