@@ -30,7 +30,7 @@ EXAMPLES = {"mlp:SIZES": "mlp:16", "resnet-cifar:N": "resnet-cifar:8", "airbench
             "airbench-relu:WIDTHS": "airbench-relu:4,6,8", "airbench-small:WIDTHS": "airbench-small:4,6",
             "bert:LAYERS,WIDTH,HEADS": "bert:2,48,4", "bert-mlm:LAYERS,WIDTH,HEADS": "bert-mlm:2,48,4",
             "gpt:LAYERS,WIDTH,HEADS": "gpt:3,48,4", "llama:LAYERS,WIDTH,HEADS": "llama:2,64,4", "vit:LAYERS,WIDTH,HEADS": "vit:2,64,4",
-            "opt:LAYERS,WIDTH,HEADS": "opt:2,64,4", "t5:LAYERS,WIDTH,HEADS": "t5:2,64,4"}
+            "opt:LAYERS,WIDTH,HEADS": "opt:2,64,4", "mpt:LAYERS,WIDTH,HEADS": "mpt:2,64,4", "t5:LAYERS,WIDTH,HEADS": "t5:2,64,4"}
 NOT_WRITTEN = ("llama", "tinyllama", "vit", "t5", "mistral", "mpt", "convnext")  # counted only
 
 
