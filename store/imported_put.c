@@ -116,8 +116,10 @@ static bool next_point(void *ctx, struct orch_point *out, GError **error)
 /* A valid experiment name. The caller frees. */
 static char *experiment_of(const struct orch_imported_run *run)
 {
-    g_autofree char *ascii = orch_text_ascii(run->experiment ? run->experiment : run->tool);
-    g_autofree char *lower = g_ascii_strdown(ascii, 60);
+    enum { BYTES_MAX = 60 };
+    g_autofree char *ascii =
+        orch_text_ascii(run->experiment ? run->experiment : run->tool, BYTES_MAX);
+    g_autofree char *lower = g_ascii_strdown(ascii, -1);
     for (char *p = lower; *p; p++)
         if (!g_ascii_isalnum(*p) && *p != '-')
             *p = '_';

@@ -198,6 +198,8 @@ char *orch_store_metric_hint(struct orch_store *store, const char *name)
         return g_strdup("no run has recorded a metric yet: 'orch run RECIPE' makes runs");
     g_ptr_array_add(names, g_strdup("wall_s")); /* every run has it */
     g_ptr_array_add(names, NULL);
+    if (g_strv_contains((const char *const *)names->pdata, name))
+        return g_strdup_printf("other runs have '%s': the selected ones record none", name);
     char *near = orch_suggest_hint(name, (const char *const *)names->pdata);
     if (near)
         return near;

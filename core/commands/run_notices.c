@@ -194,7 +194,8 @@ static void print_errors(const struct run_fault *fault, const struct run_fault *
             print_error(*error);
 }
 
-/* Whether the program ended because it found no GPU, by what CUDA and PyTorch say. */
+/* Whether the program ended because it found no GPU, by what CUDA and PyTorch say. Earlier lines
+ * may be warnings. */
 static bool has_no_gpu(const struct run_fault *fault)
 {
     static const char *const words[] = {"no CUDA-capable device",
@@ -204,10 +205,9 @@ static bool has_no_gpu(const struct run_fault *fault)
                                         "cudaErrorNoDevice",
                                         "cudaErrorInsufficientDriver",
                                         "Torch not compiled with CUDA enabled"};
-    for (char **line = fault->errors; *line; line++)
-        for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
-            if (strstr(*line, words[i]))
-                return true;
+    for (size_t i = 0; fault->telling && i < G_N_ELEMENTS(words); i++)
+        if (strstr(fault->telling, words[i]))
+            return true;
     return false;
 }
 

@@ -14,6 +14,11 @@ enum {
     NAMES_MAX = 1000, /* at most this many files of a folder are considered for "did you mean" */
 };
 
+struct command {
+    const char *folder; /* where it starts */
+    bool is_typed;      /* on a command line, not in a manifest */
+};
+
 static bool has_variable(const char *word)
 {
     return strchr(word, '$') != NULL;
@@ -103,25 +108,42 @@ static bool complain_of_mode(const char *word, const char *path, GError **error)
     return false;
 }
 
+/* Whether the first part of a line before its first blank is a program or a file. */
+static bool begins_with_program(const char *folder, const char *line)
+{
+    g_autofree char *first = g_strndup(line, strcspn(line, " "));
+    if (!*first || has_variable(first))
+        return false;
+    g_autofree char *path =
+        strchr(first, '/') ? orch_path_absolute(first, folder) : g_find_program_in_path(first);
+    return path && g_file_test(path, G_FILE_TEST_IS_REGULAR);
+}
+
 /* What to write instead of a whole line that stands in quotes; NULL when the word is none. The
  * caller frees. */
-static char *line_hint(const char *word)
+static char *line_hint(const struct command *command, const char *word)
 {
-    if (strpbrk(word, "|&;<>"))
-        return g_strdup_printf("a line for a shell needs one: bash -o pipefail -c '%s'", word);
-    return strchr(word, ' ') ? g_strdup_printf("write its words without the quotes: -- %s", word)
-                             : NULL;
+    if (!strchr(word, ' ') || !begins_with_program(command->folder, word))
+        return NULL;
+    if (!command->is_typed)
+        return g_strdup("write each of its words as an element of the list 'command'");
+    g_autoptr(GString) line = g_string_new(word);
+    g_string_replace(line, "${", "{", 0); /* as it was typed */
+    if (!strpbrk(word, "|&;<>"))
+        return g_strdup_printf("write its words without the quotes: -- %s", line->str);
+    g_autofree char *quoted = g_shell_quote(line->str);
+    return g_strdup_printf("pipes and redirections need a shell: bash -o pipefail -c %s", quoted);
 }
 
 /* Looks a program without a folder up on the PATH. */
-static bool check_on_path(const char *folder, const char *word, GError **error)
+static bool check_on_path(const struct command *command, const char *word, GError **error)
 {
     g_autofree char *found = g_find_program_in_path(word);
     if (found)
         return true;
-    g_autofree char *here = g_build_filename(folder, word, NULL);
+    g_autofree char *here = g_build_filename(command->folder, word, NULL);
     bool is_here = g_file_test(here, G_FILE_TEST_IS_REGULAR);
-    g_autofree char *line = is_here ? NULL : line_hint(word);
+    g_autofree char *line = is_here ? NULL : line_hint(command, word);
     g_autofree char *hint = line ? g_steal_pointer(&line)
                             : is_here
                                 ? g_strdup_printf("for the file of this folder write './%s'", word)
@@ -130,14 +152,14 @@ static bool check_on_path(const char *folder, const char *word, GError **error)
     return false;
 }
 
-static bool check_program(const char *folder, const char *word, GError **error)
+static bool check_program(const struct command *command, const char *word, GError **error)
 {
     if (!strchr(word, '/'))
-        return check_on_path(folder, word, error);
-    g_autofree char *path = orch_path_absolute(word, folder);
+        return check_on_path(command, word, error);
+    g_autofree char *path = orch_path_absolute(word, command->folder);
     if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
-        g_autofree char *line = line_hint(word);
-        g_autofree char *hint = line ? g_steal_pointer(&line) : missing_hint(folder, word);
+        g_autofree char *line = line_hint(command, word);
+        g_autofree char *hint = line ? g_steal_pointer(&line) : missing_hint(command->folder, word);
         orch_error_set(error, ORCH_ERROR_USAGE, hint, "program '%s' does not exist", word);
         return false;
     }
@@ -196,24 +218,21 @@ static const char *script_of(char *const *argv)
 
 /* A line in quotes with a parameter, such as 'python3 t.py --lr {lr}', as the only word: its first
  * part is a program. */
-static bool check_whole_line(char *const *argv, GError **error)
+static bool check_whole_line(const struct command *command, char *const *argv, GError **error)
 {
-    const char *space = argv[1] ? NULL : strchr(argv[0], ' ');
-    g_autofree char *first = space ? g_strndup(argv[0], (gsize)(space - argv[0])) : NULL;
-    g_autofree char *found =
-        first && *first && !has_variable(first) ? g_find_program_in_path(first) : NULL;
-    if (!found)
+    g_autofree char *hint = !argv[1] && has_variable(argv[0]) ? line_hint(command, argv[0]) : NULL;
+    if (!hint)
         return true;
-    g_autofree char *hint = line_hint(argv[0]);
     orch_error_set(error, ORCH_ERROR_USAGE, hint, "there is no program '%s' on the PATH", argv[0]);
     return false;
 }
 
-bool orch_command_check(const char *folder, char *const *argv, GError **error)
+bool orch_command_check(const char *folder, char *const *argv, bool is_typed, GError **error)
 {
-    if (!argv || !argv[0] || (!has_variable(argv[0]) && !check_program(folder, argv[0], error)))
+    const struct command command = {folder, is_typed};
+    if (!argv || !argv[0] || (!has_variable(argv[0]) && !check_program(&command, argv[0], error)))
         return !argv || !argv[0];
-    if (!check_whole_line(argv, error))
+    if (!check_whole_line(&command, argv, error))
         return false;
     const char *script = script_of(argv);
     return !script || has_variable(script) || check_script(folder, script, error);
@@ -229,7 +248,8 @@ bool orch_command_check_plan(const struct orch_plan *plan, GError **error)
             !g_hash_table_add(seen, (gpointer)(uintptr_t)experiment))
             continue;
         g_autofree char *folder = orch_experiment_folder(plan->expansion, experiment);
-        if (!orch_command_check(folder, experiment->manifest->argv, error))
+        if (!orch_command_check(folder, experiment->manifest->argv, plan->expansion->is_ad_hoc,
+                                error))
             return false;
     }
     return true;

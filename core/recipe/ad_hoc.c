@@ -47,11 +47,12 @@ static const char *naming_word(const char *const *command, int count)
 
 static char *name_of_word(const char *word)
 {
+    enum { NAME_BYTES_MAX = 63 }; /* orch_name_is_valid */
     g_autofree char *base = g_path_get_basename(word);
     char *dot = strchr(base, '.');
     if (dot)
         *dot = 0;
-    g_autofree char *ascii = orch_text_ascii(base);
+    g_autofree char *ascii = orch_text_ascii(base, NAME_BYTES_MAX);
     char *name = g_strdup(ascii + (*ascii == '?' ? strspn(ascii, "?_") : 0));
     for (char *p = name; *p; p++)
         *p = g_ascii_isalnum(*p) ? (char)g_ascii_tolower(*p) : '_';

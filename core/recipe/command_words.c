@@ -162,7 +162,9 @@ static void complain_of_name(const GPtrArray *settings, const char *name, const 
         g_ptr_array_add(known, (char *)(uintptr_t)ORCH_TRIAL_VALUES[i]);
     g_ptr_array_add(known, NULL);
     g_autofree char *lower = g_ascii_strdown(name, -1);
-    const char *near = orch_suggest(lower, (const char *const *)known->pdata);
+    const char *near = g_strv_contains((const char *const *)known->pdata, lower)
+                           ? lower
+                           : orch_suggest(lower, (const char *const *)known->pdata);
     g_autofree char *hint =
         near ? g_strdup_printf("did you mean '{%s}'? '{{%s}}' is the text '{%s}'", near, name, name)
              : g_strdup_printf("give it a value with -x %s=A,B or -s %s=A; '{{%s}}' is the text "

@@ -7,9 +7,9 @@
 
 enum { RUNS_READ_MAX = 500, SHOWN = 12, NAMES_MAX = 1000 };
 
-/* Fields of every run that people group by (orch_run_field). */
-static const char *const FIELDS[] = {"experiment", "repeat", "who",    "machine",
-                                     "gpu",        "commit", "branch", "recipe"};
+/* Fields of every run that people group by (orch_run_field), and those that some runs lack. */
+static const char *const FIELDS[] = {"experiment", "repeat", "who", "machine", "gpu", "recipe"};
+static const char *const LACKED[] = {"commit", "branch", "tree", "plugin", NULL};
 
 /* The parameters of the runs, each once, in the order of their first appearance. */
 static GPtrArray *params_of(struct orch_store *store, const GPtrArray *runs)
@@ -61,6 +61,8 @@ char *orch_field_hint(struct orch_store *store, const GPtrArray *runs, const cha
     if (any_has_number(store, runs, name))
         return g_strdup_printf("'%s' is a metric or a result; %s", name,
                                params->len ? "name a parameter" : "name 'experiment'");
+    if (g_strv_contains(LACKED, name))
+        return g_strdup_printf("none of the selected runs records its '%s'", name);
     g_ptr_array_extend(all, params, NULL, NULL);
     for (guint i = 0; i < G_N_ELEMENTS(FIELDS); i++)
         g_ptr_array_add(all, (gpointer)(uintptr_t)FIELDS[i]);

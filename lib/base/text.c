@@ -118,6 +118,8 @@ const char *orch_suggest(const char *word, const char *const *candidates)
     unsigned best_distance = MAX(1, (unsigned)strlen(word) / 3 + (strlen(word) > 3)) + 1;
     for (; candidates && *candidates; candidates++) {
         unsigned d = distance(word, *candidates);
+        if (!d && strcmp(word, *candidates) == 0)
+            continue;
         /* a prefix relation counts as near: 'learning_rate', 'learning' */
         if (d >= best_distance && strlen(word) >= 3 &&
             (g_str_has_prefix(*candidates, word) || g_str_has_prefix(word, *candidates)) && !best)
@@ -376,23 +378,16 @@ char **orch_text_last_lines(const char *text, unsigned count, size_t bytes_max)
     return lines;
 }
 
-static unsigned count_of(const char *text, char c)
+char *orch_text_ascii(const char *text, size_t bytes_max)
 {
-    unsigned count = 0;
-    for (; *text; text++)
-        count += *text == c;
-    return count;
-}
-
-char *orch_text_ascii(const char *text)
-{
+    enum { DIGITS = 8, SUFFIX = DIGITS + 2 };
+    if (g_str_is_ascii(text))
+        return g_strndup(text, bytes_max);
     g_autofree char *valid = g_utf8_make_valid(text, -1);
-    char *ascii = g_str_to_ascii(valid, "C"); /* a letter without a form becomes '?' */
-    if (count_of(ascii, '?') == count_of(valid, '?'))
-        return ascii;
-    char *told_apart = g_strdup_printf("%s_x%04x", ascii, g_str_hash(text) & 0xffff);
-    g_free(ascii);
-    return told_apart;
+    g_autofree char *ascii = g_str_to_ascii(valid, "C"); /* a letter without a form becomes '?' */
+    g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+    const size_t keep = bytes_max > SUFFIX ? bytes_max - SUFFIX : 0;
+    return g_strdup_printf("%.*s_x%.*s", (int)MIN(keep, strlen(ascii)), ascii, DIGITS, sum);
 }
 
 /* "make[1]: *** [Makefile:4: run] Error 1", "Try 'seq --help' for more information." */
@@ -400,11 +395,15 @@ static bool passes_on(const char *line)
 {
     static const char *const begins[] = {"make: ***",       "gmake: ***",
                                          "make: Target ",   "ninja: build stopped",
-                                         "error: Recipe `", "Command exited with non-zero status",
-                                         "srun: error: ",   "Try '"};
+                                         "error: Recipe `", "Command exited with non-zero status"};
     for (size_t i = 0; i < G_N_ELEMENTS(begins); i++)
         if (g_str_has_prefix(line, begins[i]))
             return true;
+    if (g_str_has_prefix(line, "srun: error: ")) /* others say why: "Out Of Memory" */
+        return strstr(line, "Exited with exit code") || strstr(line, "Terminating") ||
+               strstr(line, "Terminated");
+    if (g_str_has_prefix(line, "Try '"))
+        return strstr(line, "--help");
     return g_str_has_prefix(line, "make[") && strstr(line, "]: ***");
 }
 

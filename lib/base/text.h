@@ -21,7 +21,7 @@ bool orch_real_parse(const char *text, double *out);
 bool orch_int_parse(const char *text, int64_t *out);
 
 /** Returns the candidate nearest to `word` (Damerau-Levenshtein distance of at most a third of its
- * length, else by initials), or NULL. `candidates` ends with NULL; the result is one of them. */
+ * length, else by initials) that is another word, or NULL. `candidates` ends with NULL; the result is one of them. */
 const char *orch_suggest(const char *word, const char *const *candidates);
 
 /** True for a name [a-z][a-z0-9_-]* of at most 63 characters ('-' only if allowed). */
@@ -38,9 +38,10 @@ size_t orch_setting_name_bytes(const char *text);
  * --where condition can contain it as a word. */
 bool orch_label_is_valid(const char *name);
 
-/** Writes a text in ASCII, for names: "größe" becomes "grosse". A text with letters that have no
- * such form (Chinese) ends with a number that tells it from others. Caller frees. */
-char *orch_text_ascii(const char *text);
+/** Writes a text in ASCII, for names, in at most `bytes_max` bytes. One with other letters ends
+ * with a number that tells it from others: "größe" becomes "grosse_x" and eight digits. Caller
+ * frees. */
+char *orch_text_ascii(const char *text, size_t bytes_max);
 
 /** Returns the last line of what a program printed that tells why it failed, without the space at
  * its begin: lines of `make` and the like, which only pass a failure on, do not count while there

@@ -51,3 +51,16 @@ says "'bad_loss' is not a number in the selected runs that have it"
 ok orch try --name other -- sh -c 'echo other 1'
 fails 2 orch plot -x other -y val_acc
 says "no selected run has both 'val_acc' and 'other'"
+# a name that only other runs have is not suggested for itself
+fails 2 orch table --rows experiment --value other --where 'experiment = t'
+says "hint: other runs have 'other': the selected ones record none"
+says_not 'did you mean'
+# a field that these runs lack
+mkdir "$SCRATCH/plain"
+cd "$SCRATCH/plain"
+ok orch try --name plain -- sh -c 'echo acc 1'
+fails 2 orch best acc --max --by branch
+says "none of the selected runs records its 'branch'"
+says_not 'did you mean'
+fails 2 orch best acc --max --by qqq
+says_not "'commit'"

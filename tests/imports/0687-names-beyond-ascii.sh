@@ -15,16 +15,17 @@ done
 ok orch ls --json
 experiments() { of_json 'len({r["experiment"] for r in it["runs"]})'; }
 same "$(experiments)" 4 'experiments'
-ok orch ls --json --where 'experiment = grosse'
+ok orch ls --json --where 'experiment ~ grosse_x'
 same "$(json runs.#)" 2
-ok orch ls --json --where 'experiment = grusse'
+ok orch ls --json --where 'experiment ~ grusse_x'
 same "$(json runs.#)" 2
 rm -rf .orch
-for name in größe grüße 实验一 实验二 plain-name; do
+for name in größe grüße grösse cafe café 实验一 实验二 试训 数语 plain-name; do
     echo 'echo x 1' >$name.sh
     ok orch try -- sh $name.sh
 done
 ok orch ls --json
-same "$(experiments)" 5 'experiments'
-has '"grosse"'
+same "$(experiments)" 10 'experiments'
+has '"grosse_x'
+has '"cafe"'
 has '"plain_name"'
