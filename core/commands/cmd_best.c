@@ -175,7 +175,8 @@ static char *mixed_names(const struct orch_ranking *ranking)
 {
     GString *names = g_string_new(NULL);
     for (guint i = 0; i < ranking->mixed->len; i++)
-        g_string_append_printf(names, "%s%s", i ? ", " : "", (char *)ranking->mixed->pdata[i]);
+        g_string_append_printf(names, "%s%s", i ? ", " : "",
+                               orch_mixed_word(ranking->mixed->pdata[i]));
     return orch_text_plain(g_string_free(names, FALSE));
 }
 

@@ -14,24 +14,34 @@ static void add_name(GPtrArray *names, const char *name)
         g_ptr_array_add(names, g_strdup(name));
 }
 
+/* Adds the names of the first object in which the two differ. */
+static void add_differing(const json_t *a, const json_t *b, const char *const *axes,
+                          GPtrArray *names)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)a, name, value)
+    {
+        const json_t *other = json_object_get(b, name);
+        if (!g_strv_contains(axes, name) && !orch_is_seed_name(name) &&
+            !(other && json_equal(value, other)))
+            add_name(names, name);
+    }
+}
+
 /* Adds the experiments and swept names in which two trials differ. */
 static void add_swept(const struct orch_trials *of, const struct orch_report_trial *a,
                       const struct orch_report_trial *b, const char *const *axes, GPtrArray *names)
 {
-    const bool is_whole = g_strv_contains(axes, "setting");
     g_autofree char *of_a = orch_trial_value(of, a, "experiment");
     g_autofree char *of_b = orch_trial_value(of, b, "experiment");
     if (g_strcmp0(of_a, of_b) != 0 && !g_strv_contains(axes, "experiment"))
-        add_name(names, "experiments");
+        add_name(names, "experiment");
     g_autoptr(json_t) one = orch_trial_coords(a), two = orch_trial_coords(b);
-    const char *name;
-    json_t *value;
-    json_object_foreach(one, name, value)
-    {
-        if (!is_whole && !g_strv_contains(axes, name) && !orch_is_seed_name(name) &&
-            !json_equal(value, json_object_get(two, name)))
-            add_name(names, name);
-    }
+    if (g_strv_contains(axes, "setting"))
+        return;
+    add_differing(one, two, axes, names);
+    add_differing(two, one, axes, names);
 }
 
 void orch_mixed_add(const struct orch_trials *of, const GPtrArray *trials, const char *const *axes,
@@ -54,7 +64,10 @@ void orch_mixed_add(const struct orch_trials *of, const GPtrArray *trials, const
 
 char *orch_mixed_text(const struct orch_trials *of, const GPtrArray *names)
 {
-    g_autofree char *words = orch_answer_axes(of->labels, names);
+    g_autoptr(GPtrArray) shown = g_ptr_array_new();
+    for (guint i = 0; i < names->len; i++)
+        g_ptr_array_add(shown, (gpointer)(uintptr_t)orch_mixed_word(names->pdata[i]));
+    g_autofree char *words = orch_answer_axes(of->labels, shown);
     return names->len ? g_strdup_printf(ORCH_MIXED_WORDS, words) : NULL;
 }
 

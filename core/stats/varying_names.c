@@ -173,8 +173,12 @@ bool orch_mixed_names_add(struct orch_store *store, const GPtrArray *runs, const
 {
     g_auto(GStrv) all = runs->len > 1 ? orch_varying_names(store, runs, error) : g_new0(char *, 1);
     for (guint i = 0; all && all[i]; i++)
-        if (strcmp(all[i], "experiment") != 0 && !has_name(names, all[i]) &&
-            !(skip && g_strv_contains(skip, all[i])))
+        if (!has_name(names, all[i]) && !(skip && g_strv_contains(skip, all[i])))
             g_ptr_array_add(names, g_strdup(all[i]));
     return all != NULL;
+}
+
+const char *orch_mixed_word(const char *name)
+{
+    return strcmp(name, "experiment") == 0 ? "experiments" : name;
 }

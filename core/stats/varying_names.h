@@ -18,8 +18,10 @@ char **orch_varying_names(struct orch_store *store, const GPtrArray *runs, GErro
 #define ORCH_MIXED_WORDS "means are also over %s"
 /** Adds to `names` (char *, owned) the names by whose values these runs are told apart, each once.
  * The runs count as those of one setting, so their mean is also over these values. Names in `skip`
- * (NULL-terminated, or NULL) and the experiment are not added. */
+ * (NULL-terminated, or NULL) are not added. */
 bool orch_mixed_names_add(struct orch_store *store, const GPtrArray *runs, const char *const *skip,
                           GPtrArray *names, GError **error);
+/** How ORCH_MIXED_WORDS names such a name: "experiments". Borrowed from `name`, or constant. */
+const char *orch_mixed_word(const char *name);
 
 #endif

@@ -210,9 +210,10 @@ static char *mixed_text(struct orch_store *store, const struct grouping *all)
     }
     if (!names->len)
         return NULL;
-    g_ptr_array_add(names, NULL);
-    g_autofree char *joined = g_strjoinv(", ", (char **)names->pdata);
-    return g_strdup_printf(ORCH_MIXED_WORDS, joined);
+    g_autoptr(GString) joined = g_string_new(NULL);
+    for (guint i = 0; i < names->len; i++)
+        g_string_append_printf(joined, "%s%s", i ? ", " : "", orch_mixed_word(names->pdata[i]));
+    return g_strdup_printf(ORCH_MIXED_WORDS, joined->str);
 }
 
 /* Formats what is said below the groups: how their spread is written, and what is averaged. NULL:

@@ -73,6 +73,26 @@ same "$(texts averaged)" 'means are also over size of b'
 same "$(texts apart)" ''
 same "$(texts chosen)" 'means are also over a'
 same "$(texts both)" 'means are also over size of b, experiments'
+# a swept name that only the second experiment has
+cat >r2.recipe <<'R'
+format: 1
+recipe: r2
+experiments:
+  one: { plugin: ./f.plugin, with: { b: 7 }, sweep: { a: [1, 2] } }
+  two: { plugin: ./f.plugin, sweep: { a: [1, 2], b: [8] } }
+report:
+  - { title: both, table: { rows: a, value: score } }
+R
+ok orch run r2.recipe -q
+ok orch report r2.recipe --json
+same "$(texts both)" 'means are also over experiments, size of b'
+# settings of several experiments
+ok orch best score --max --across --by a --where 'recipe = r'
+has 'note: means are also over experiments, b'
+ok orch best score --max --across --by a --where 'recipe = r' --json
+same "$(of_json 'it["rankings"][0]["means_also_over"]')" '["experiment","b"]' 'experiments in JSON'
+ok orch best score --max --by a,experiment --across --where 'recipe = r and b = 7'
+has_not 'means are also over'
 # the page
 orch serve --help >/dev/null 2>&1 || exit 0
 orch serve --read-only --port 0 >served 2>serve.err &
@@ -82,7 +102,12 @@ for _ in $(seq 200); do
     [ -s served ] && break
     sleep 0.05
 done
+# legend BY [VALUE [WHERE]]
 legend() { python3 -c 'import json, sys, urllib.request; print(json.load(urllib.request.urlopen(sys.argv[1]))["legend"])' \
-    "$(head -n 1 served | sed 's,/*$,,')/api/v1/groups?values=acc&where=experiment%20%21%3D%20typed%20and%20epochs%20%3E%200&by=$1"; }
+    "$(head -n 1 served | sed 's,/*$,,')/api/v1/groups?values=${2:-acc}&where=${3:-experiment%20%21%3D%20typed%20and%20epochs%20%3E%200}&by=$1"; }
 same "$(legend param.lr)" 'mean (lowest..highest run); means are also over epochs' 'the page'
 same "$(legend param.lr,param.epochs)" 'mean (lowest..highest run)' 'the page, apart'
+case $(legend param.a score recipe%20%3D%20r) in
+*'means are also over experiments, b') ;;
+*) _fail 'the page does not name experiments' ;;
+esac
