@@ -37,10 +37,11 @@ static bool make_parent(const struct orch_store *store, GError **error)
     struct stat info;
     g_autoptr(GError) problem = NULL;
     if (!orch_dir_make(parent, &problem)) {
+        bool is_closed = errno == EACCES || errno == EPERM || errno == EROFS;
         g_autofree char *what = orch_error_what(problem);
         orch_error_set(error, ORCH_ERROR_IO,
-                       "a folder that may not be written keeps no store: --db FILE, or ORCH_DB, "
-                       "puts it elsewhere",
+                       is_closed ? "keep the store elsewhere: --db FILE or ORCH_DB"
+                                 : orch_error_hint(problem),
                        "%s", what);
         return false;
     }

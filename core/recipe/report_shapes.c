@@ -152,8 +152,11 @@ static void complain_name(const struct report_item *item, const struct orch_yaml
     g_autofree char *declare =
         has_kind(kinds, count, REPORT_NAME_METRIC) ? declare_hint(item, name) : NULL;
     g_autofree char *hint =
-        declare ? g_steal_pointer(&declare)
-                : orch_recipe_hint_names(item->draft, name, (const char *const *)names->pdata);
+        orch_recipe_hint_names(item->draft, name, (const char *const *)names->pdata);
+    if (declare && !(hint && orch_is_suggestion(hint))) {
+        g_free(hint);
+        hint = g_steal_pointer(&declare);
+    }
     orch_recipe_error_at(item->draft, node, hint, "unknown %s '%s' in the report", what, name);
 }
 

@@ -94,7 +94,8 @@ static bool claim(void *ctx, const struct orch_plan_item *item, char **out_why)
     if ((share->near && !claim_at(share, share->near, item, &holder)) ||
         (!known && share->remote && !orch_share_is_down(share) &&
          !claim_at(share, share->remote, item, &holder))) {
-        give_back(share, item);
+        if (!known) /* the claim at the remote is kept until the result is sent */
+            give_back(share, item);
         *out_why = orch_share_claim_text(holder);
         orch_share_note_holder(share, item, holder);
         return false;

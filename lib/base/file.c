@@ -180,7 +180,9 @@ bool orch_dir_make(const char *path, GError **error)
         return true; /* the common cases, without walking the path */
     if (g_mkdir_with_parents(path, 0777) == 0)
         return true;
-    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make folder '%s'", path);
+    const int saved = errno;
+    orch_error_set_errno(error, ORCH_ERROR_IO, saved, "cannot make folder '%s'", path);
+    errno = saved;
     return false;
 }
 

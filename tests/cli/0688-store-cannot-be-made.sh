@@ -3,7 +3,12 @@
 touch file
 ORCH_DB=$PWD/file/sub/results.db fails 3 orch try -- echo x 1
 says "cannot make folder '$PWD/file/sub'"
-says '--db FILE, or ORCH_DB, puts it elsewhere'
+says_not 'hint'
+long=$(printf 'a%.0s' $(seq 300))
+ORCH_DB=$PWD/$long/results.db fails 3 orch try -- echo x 1
+says_not 'keep the store elsewhere'
+ORCH_DB=/sys/orch-test/results.db fails 3 orch try -- echo x 1 # nobody may write there
+says 'hint: keep the store elsewhere: --db FILE or ORCH_DB'
 same "$(grep -c hint <<<"$err")" 1 'hints'
 ok orch --db "$SCRATCH/other/results.db" try -- echo x 1
 ok orch --db "$SCRATCH/other/results.db" ls --json
@@ -13,6 +18,6 @@ if [ "$(id -u)" != 0 ]; then
     chmod a-w closed
     cd closed
     fails 3 orch -C . try -- echo x 1
-    says '--db FILE, or ORCH_DB, puts it elsewhere'
+    says 'keep the store elsewhere: --db FILE or ORCH_DB'
 fi
 exit 0

@@ -32,3 +32,10 @@ sed -i 's/mean reward/mean rewrd/' r.recipe
 fails 2 orch check r.recipe
 says "did you mean 'reward'"
 says_not 'takes any metric'
+# with another plugin of any metric, a name that is nearly one is a misspelling
+printf 'plugin: q\ncommand: [sh, -c, "echo reward 1"]\nmetrics: any\n' >q.plugin
+sed -i 's/^  e: .*/&\n  f: { plugin: .\/q.plugin }/; s/x: epoch/x: epoh/' r.recipe
+fails 2 orch check r.recipe
+says "did you mean 'epoch'"
+says "did you mean 'reward'"
+says_not 'takes any metric'
