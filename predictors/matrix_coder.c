@@ -182,6 +182,16 @@ static struct column_facts look(const double *column, size_t rows)
     return facts;
 }
 
+/* By level of a category, whether a row has it. The caller frees. */
+static bool *levels_with_rows(const struct orch_matrix *m, int c)
+{
+    bool *has_rows = g_new0(bool, orch_matrix_feature(m, c)->levels->len + 1);
+    for (size_t i = 0; i < m->rows; i++)
+        if (!isnan(orch_matrix_column(m, c)[i]))
+            has_rows[(int)orch_matrix_column(m, c)[i]] = true;
+    return has_rows;
+}
+
 static void code_category(struct orch_coder *coder, const struct orch_matrix *m, int c,
                           const double *target, enum orch_coding coding)
 {
@@ -197,8 +207,11 @@ static void code_category(struct orch_coder *coder, const struct orch_matrix *m,
         fit_means(add_part(coder, m, c, LEVEL_MEAN, g_strdup(f->name)), m, target);
         return;
     }
-    for (guint i = 1; i < f->levels->len; i++) {
+    g_autofree bool *is_known = levels_with_rows(m, c);
+    for (guint i = 0; i < f->levels->len; i++) {
         const char *level = f->levels->pdata[i];
+        if (!is_known[i])
+            continue;
         struct part *p = add_part(coder, m, c, LEVEL_IS, g_strdup_printf("%s=%s", f->name, level));
         p->level = g_strdup(level);
     }
