@@ -261,7 +261,8 @@ static void print_memory(const struct showing *s)
                        activations);
     else
         orch_cli_print("%-16s %s: weights %s, gradients %s, optimizer %s, activations %s "
-                       "(what the backward pass needs; ReLU works in place)",
+                       "(what the backward pass needs; ReLU works in place); the larger of "
+                       "gradients and activations counts",
                        "memory, training", total, weights, gradients, optimizer, activations);
 }
 
@@ -350,8 +351,10 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
                                                 .classes = (int)classes,
                                                 .table_net = o->table_net},
                      error);
-    if (!s.net)
+    if (!s.net || !orch_net_counts_check(s.net, s.how.batch, error)) {
+        orch_net_free(s.net);
         return -1;
+    }
     s.counts = orch_network_counts_new(s.net, &s.how);
     if (cli->json) {
         print_show_json(&s);
@@ -457,12 +460,14 @@ static int run_compare(struct orch_cli *cli, const void *options, GError **error
         return -1;
     struct orch_net *nets[2] = {NULL, NULL};
     struct orch_network_counts *counts[2] = {NULL, NULL};
-    for (int i = 0; i < 2 && (!i || nets[0]); i++) {
+    for (int i = 0; i < 2 && (!i || counts[0]); i++) {
         nets[i] = open_net(cli,
                            &(struct orch_net_request){
                                .name = cli->args[i], .input = o->input, .classes = o->classes},
                            error);
-        counts[i] = nets[i] ? orch_network_counts_new(nets[i], &how) : NULL;
+        counts[i] = nets[i] && orch_net_counts_check(nets[i], 1, error)
+                        ? orch_network_counts_new(nets[i], &how)
+                        : NULL;
     }
     bool ok = counts[1] != NULL;
     if (ok)

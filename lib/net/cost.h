@@ -61,8 +61,12 @@ char *orch_net_macs_work(const struct orch_net *net, const struct orch_net_node 
 char *orch_net_count_format(int64_t count);
 
 struct orch_net_memory { /* bytes, while training a batch */
-    double weights, gradients, optimizer, activations, total;
+    double weights, gradients, optimizer, activations;
+    double total; /* as orch_net_most_held has it */
 };
+/** Bytes held at the most: the backward pass frees activations while it makes gradients, so the
+ * larger of the two counts, besides `held`. */
+double orch_net_most_held(double held, double gradients, double activations);
 /** Of a network with frozen parameters: these are held in `element_bytes` and have no gradients and
  * states; activations are those that some gradient needs. `element_bytes` of activations is 4
  * (fp32) or 2; weights, gradients and the optimizer's `states_per_weight` (0 SGD, 1 momentum, 2

@@ -189,6 +189,9 @@ bool orch_net_has_frozen(const struct orch_net *net);
 /** Multiply-adds of a forward pass of one image (convolutions, linear layers, attention), without
  * auxiliary heads. */
 int64_t orch_net_macs(const struct orch_net *net);
+/** Checks that the counts of `batch` samples (multiply-adds, operations, values, bytes) are below
+ * 2^63. Fails with ORCH_ERROR_RECIPE. */
+bool orch_net_counts_check(const struct orch_net *net, int64_t batch, GError **error);
 /** True if it is a family of the zoo that can be trained on images and labels. Transformers are
  * only counted; a detector is trained by a loss of the caller's. */
 bool orch_net_is_classifier(const struct orch_net *net);

@@ -82,6 +82,11 @@ double orch_net_loss_bytes(int element_bytes)
     return 3 * 4 + element_bytes;
 }
 
+double orch_net_most_held(double held, double gradients, double activations)
+{
+    return held + MAX(gradients, activations);
+}
+
 struct orch_net_memory orch_net_memory(const struct orch_net *net,
                                        const struct orch_net_cost *costs, int64_t batch,
                                        int element_bytes, int states_per_weight, bool training)
@@ -106,7 +111,7 @@ struct orch_net_memory orch_net_memory(const struct orch_net *net,
     if (training)
         m.activations +=
             orch_net_loss_bytes(element_bytes) * orch_net_score_count(net) * (double)batch;
-    m.total = m.weights + m.gradients + m.optimizer + m.activations;
+    m.total = orch_net_most_held(m.weights + m.optimizer, m.gradients, m.activations);
     return m;
 }
 

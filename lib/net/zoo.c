@@ -397,7 +397,10 @@ static struct orch_net *build(const struct request *request, bool *out_too_small
                           request->classes);
     request->family->build(&b, request->argument, request->family->variant);
     *out_too_small = b.is_too_small;
-    return orch_net_builder_finish(&b, error);
+    struct orch_net *net = orch_net_builder_finish(&b, error);
+    if (net && !orch_net_counts_check(net, 1, error))
+        g_clear_pointer(&net, orch_net_free);
+    return net;
 }
 
 static bool fits(struct request request, int64_t side)

@@ -184,7 +184,7 @@ double orch_roofline_memory(const struct orch_net *net, const struct orch_net_co
                             const struct orch_roofline_work *work)
 {
     struct orch_memory_parts m = orch_roofline_memory_parts(net, costs, work);
-    return m.held + MAX(m.gradients, m.each * (double)work->batch);
+    return orch_net_most_held(m.held, m.gradients, m.each * (double)work->batch);
 }
 
 int64_t orch_roofline_largest_batch(const struct orch_net *net, const struct orch_net_cost *costs,
