@@ -13,6 +13,10 @@
 /* bench/parallel_rows.py: 245 steps of GPTs on 2 to 8 A100; 209 of MPTs */
 #define SPLIT_ERROR_90 0.81
 #define SHARDS_ERROR_90 0.16
+/* the slowest links of these MPTs, of which a forecast takes 0.72: NVLink of A100 in a node, 1.6
+ * Tbit/s between nodes */
+#define SHARDS_WITHIN (0.72 * 2400e9 / 8)
+#define SHARDS_BETWEEN (0.72 * 1600e9 / 8)
 #define BUCKET_BYTES (25.0 * 1024 * 1024)
 
 /* ---- words -------------------------------------------------------------------------------------
@@ -85,11 +89,25 @@ static bool is_split(const struct orch_parallel *p)
     return p->tp > 1 || p->pp > 1;
 }
 
-double orch_parallel_error_90(const struct orch_parallel *p)
+/* Shards were measured of trainings of transformers in 16 bits on tensor cores, on links that are
+ * at least as fast. */
+static bool shards_were_measured(const struct orch_parallel *p, const struct orch_prior *prior,
+                                 const struct orch_roofline_work *work,
+                                 const struct orch_parallel_links *links)
 {
-    return is_split(p)   ? SPLIT_ERROR_90
-           : p->fsdp > 1 ? SHARDS_ERROR_90
-                         : orch_prior_several_error();
+    const struct orch_exchange *replicas = &links->replicas;
+    bool is_one_node = replicas->node_workers == replicas->workers;
+    double least = 0.999 * (is_one_node ? SHARDS_WITHIN : SHARDS_BETWEEN);
+    return !is_split(p) && work->training && work->element_bytes == 2 && prior->is_by_kernels &&
+           prior->kernels.gpu.is_tensor && replicas->bandwidth >= least &&
+           links->within >= 0.999 * SHARDS_WITHIN;
+}
+
+double orch_parallel_error_90(const struct orch_parallel *p, bool is_guess)
+{
+    return is_split(p) || is_guess ? SPLIT_ERROR_90
+           : p->fsdp > 1           ? SHARDS_ERROR_90
+                                   : orch_prior_several_error();
 }
 
 const char *orch_parallel_measured(const struct orch_parallel *p)
@@ -248,20 +266,35 @@ static double gradients_s(const struct share *s, const struct orch_parallel *p,
     return orch_exchange_exposed_s(&links->replicas, backward, bytes, (int)count, BUCKET_BYTES);
 }
 
-/* Weights that are gathered of a network in `group_count` groups: two groups at a time, and all the
- * time what is in no group of its own; and the gradients of a group and of the latter. */
-static double gathered_bytes(const struct share *s)
+/* Parameters of the widest group of layers, and of what is in no group of its own. */
+struct widest {
+    double group, rest;
+};
+
+static struct widest widest_of(const struct share *s, bool trained_only)
 {
     g_autofree double *params = g_new0(double, (gsize)MAX(1, s->net->group_count));
-    double widest = 0, rest = 0;
+    struct widest out = {0};
     int last = s->net->group_count - 1;
     for (guint i = 0; i < s->net->nodes->len; i++) {
         int group = orch_net_node(s->net, (int)i)->group;
         bool is_inner = group > 0 && group < last;
-        *(is_inner ? &params[group] : &rest) += (double)s->costs[i].params;
-        widest = is_inner ? MAX(widest, params[group]) : widest;
+        *(is_inner ? &params[group] : &out.rest) +=
+            (double)(trained_only ? s->costs[i].trained : s->costs[i].params);
+        out.group = is_inner ? MAX(out.group, params[group]) : out.group;
     }
-    return (3 * widest + 2 * rest) * s->work.element_bytes;
+    return out;
+}
+
+/* Weights that are gathered of a network in groups: two groups at a time, and all the time what is
+ * in no group of its own; in training also the gradients of a group and of the latter. */
+static double gathered_bytes(const struct share *s)
+{
+    struct widest weights = widest_of(s, false), gradients = {0};
+    if (s->work.training)
+        gradients = widest_of(s, true);
+    return (2 * weights.group + weights.rest + gradients.group + gradients.rest) *
+           s->work.element_bytes;
 }
 
 /* Memory of a device: of a pipeline's stage, of a shard. */
@@ -288,7 +321,7 @@ static void set_memory(const struct share *s, const struct orch_parallel *p, dou
 {
     double usual = p->pp > 1 ? MICRO_FOR_STAGE * (double)p->pp : 1;
     struct orch_memory_parts m = memory_of(s, p);
-    out->memory_bytes = m.held + MAX(m.gradients, m.each * (double)s->work.batch);
+    out->memory_bytes = orch_net_most_held(m.held, m.gradients, m.each * (double)s->work.batch);
     out->fits = room <= 0 || out->memory_bytes <= room;
     double micro = room > m.held + m.gradients && m.each > 0 ? floor((room - m.held) / m.each) : 0;
     out->largest_batch = (int64_t)(micro * (p->micro_batches ? (double)p->micro_batches : usual));
@@ -307,7 +340,8 @@ bool orch_parallel_predict(const struct orch_net *net, const struct orch_prior *
         double stages = (double)p->pp, slots = (double)s.micro + stages - 1, waits, shards, sums;
         waits = waits_s(&s, p, links) * slots;
         double exposed = shards_s(&s, p, links, &shards) + gradients_s(&s, p, links, &sums);
-        double factor = exp(MAX(prior->error_90, orch_parallel_error_90(p)));
+        out->is_guess = p->fsdp > 1 && !shards_were_measured(p, prior, work, links);
+        double factor = exp(MAX(prior->error_90, orch_parallel_error_90(p, out->is_guess)));
         out->own = s.own;
         out->own.update_s = s.own.update_s / (double)(p->fsdp * p->pp);
         out->own.forward_s *= slots * s.stage_share;

@@ -34,8 +34,9 @@ int64_t orch_parallel_micro_batches(const struct orch_parallel *parallel, int64_
 
 /** 90 % of the logarithms of what forecasts of such steps are off by: of replicas as of several
  * workers (predictors/prior.h), of shards by MosaicML's measurements, wider where the network is
- * split, by vTrain's (bench/parallel_rows.py). */
-double orch_parallel_error_90(const struct orch_parallel *parallel);
+ * split, by vTrain's (bench/parallel_rows.py), and as wide where `is_guess` (struct
+ * orch_prior_step): shards of other networks, precisions or links. */
+double orch_parallel_error_90(const struct orch_parallel *parallel, bool is_guess);
 /** Names the measured steps that this error is of: "245 published steps of ...". */
 const char *orch_parallel_measured(const struct orch_parallel *parallel);
 

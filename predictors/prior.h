@@ -69,9 +69,10 @@ struct orch_prior_step {
     double exposed_s;              /* part of the exchange that does not overlap */
     struct orch_interval total_s;  /* 90 % interval */
     double images_per_s;           /* over all workers */
-    double memory_bytes;   /* needed per worker, including context and workspaces */
-    int64_t largest_batch; /* that fits on a worker; 0: memory unknown, or none fits */
+    double memory_bytes;           /* needed per worker, including context and workspaces */
+    int64_t largest_batch;         /* that fits on a worker; 0: memory unknown, or none fits */
     bool fits;
+    bool is_guess; /* no measured step shared weights so (predictors/parallel.h) */
 };
 bool orch_prior_predict(const struct orch_net *net, const struct orch_net_cost *costs,
                         const struct orch_prior *prior, const struct orch_roofline_work *work,

@@ -34,10 +34,13 @@ char *orch_no_basis(const struct orch_candidate *device, const struct orch_step_
 {
     const struct orch_prior *prior = &answer->prior;
     bool is_prior = strcmp(answer->tier, "prior") == 0;
-    if (answer->why || (!is_prior && strcmp(answer->tier, "transferred") != 0))
-        return NULL;
+    bool is_own = answer->why || (!is_prior && strcmp(answer->tier, "transferred") != 0);
     GPtrArray *what = g_ptr_array_new_with_free_func(g_free);
-    if (prior->is_by_kernels)
+    if (answer->step.is_guess)
+        add(what, g_strdup("sharded weights of such a network, precision and link"));
+    if (is_own) /* the device itself was measured */
+        ;
+    else if (prior->is_by_kernels)
         look_at_kernels(device, &prior->kernels, what);
     else if (prior->is_transferred)
         look_at_transfer(device, &prior->transfer, what);

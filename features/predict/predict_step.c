@@ -200,10 +200,16 @@ static void print_transferred(const struct orch_prior *p, bool is_sequence)
 }
 
 /* What is known of the error of steps of several GPUs. */
-static void print_workers(const struct orch_time_question *q)
+static void print_workers(const struct orch_time_question *q, const struct orch_step_answer *a)
 {
-    double error =
-        q->is_parallel ? orch_parallel_error_90(&q->parallel) : orch_prior_several_error();
+    double error = q->is_parallel ? orch_parallel_error_90(&q->parallel, a->step.is_guess)
+                                  : orch_prior_several_error();
+    if (a->step.is_guess) {
+        orch_cli_print("  workers   links are computed from their specification; no measured step "
+                       "shared weights so: a factor of %.2f by a guess",
+                       exp(error));
+        return;
+    }
     const char *steps = q->is_parallel ? orch_parallel_measured(&q->parallel)
                                        : orch_parallel_measured(&(struct orch_parallel){.dp = 2});
     orch_cli_print(
@@ -248,7 +254,7 @@ static void print_tier(const struct orch_time_question *q, const struct orch_can
         orch_cli_print("  no basis  the interval is a guess, as no measured step is of: %s",
                        nothing);
     if (a->workers > 1 && strcmp(a->tier, "measured") != 0)
-        print_workers(q);
+        print_workers(q, a);
     if (a->extrapolates)
         printf("  warning   extrapolation beyond the training rows: measure a similar "
                "configuration\n");

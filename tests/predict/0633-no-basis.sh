@@ -22,3 +22,24 @@ new=$(width)
 ok orch predict --gpu RTX-4090 --net resnet50
 has 'pooled errors of chips that were left out of the fit ('
 has ': this chip was not measured'
+
+# sharded weights were measured of transformers in 16 bits on NVLink; another network, precision, chip or link has no basis, and the wider interval of a guess
+guessed() {
+    ok orch predict "$@"
+    has 'sharded weights of such a network, precision and link'
+    has 'no measured step shared weights so: a factor of 2.25 by a guess'
+    has_not '209 published steps'
+}
+guessed --gpu V100 --net resnet50 --parallel fsdp=8 --network ethernet
+guessed --gpu MI300X --net llama-3-8b --precision bf16 --parallel fsdp=8
+guessed --gpu H100-SXM5 --net gpt2 --batch 8 --parallel fsdp=8
+guessed --gpu H100-SXM5 --net gpt2 --batch 8 --precision bf16 --parallel fsdp=8 --network ethernet
+guessed --gpu H100-SXM5 --net gpt2 --batch 8 --precision bf16 --parallel fsdp=8 --forward-only
+guessed --gpu H100-SXM5 --net gpt2 --batch 8 --precision bf16 --parallel fsdp=16 --per-node 8 --network infiniband-ndr
+ok orch predict --gpu H100-SXM5 --net gpt2 --batch 8 --precision bf16 --parallel fsdp=8
+has_not 'no basis'
+has '209 published steps'
+ok orch predict --gpu A100 --net gpt2 --batch 8 --parallel fsdp=8 --json
+shards=$(width)
+ok orch predict --gpu A100 --net gpt2 --batch 8 --parallel dp=8 --json
+python3 -c "import sys; sys.exit(not $shards > $(width))" || _fail "a factor of $shards for shards, $(width) for replicas"

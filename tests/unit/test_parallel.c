@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Steps of devices that share a network: what each has, what is waited for, and what must hold. */
 #include "lib/base/error.h"
+#include "lib/net/frozen.h"
 #include "lib/net/tensor_split.h"
 #include "predictors/parallel.h"
 
@@ -105,10 +106,10 @@ static void test_refused(void **state)
     }
 }
 
-/* A step of batch 8 on A100s. */
-static struct orch_prior_step step_of(const char *name, const char *ways, double gb_s)
+/* A step of batch 8 of a network on A100s. */
+static struct orch_prior_step step_of_net(const struct orch_net *net, const char *ways, double gb_s,
+                                          bool training)
 {
-    struct orch_net *net = make(name);
     const struct orch_gpu_spec *gpu = orch_gpu_find("A100-SXM4-40GB");
     struct orch_prior prior;
     struct orch_parallel p;
@@ -117,15 +118,45 @@ static struct orch_prior_step step_of(const char *name, const char *ways, double
     assert_true(orch_prior_transfer(net, gpu, ORCH_BF16, 0, &prior));
     assert_true(orch_parallel_parse(ways, &p, NULL));
     const struct orch_roofline_work work = {
-        .batch = 8, .element_bytes = 2, .training = true, .states_per_weight = 2};
+        .batch = 8, .element_bytes = 2, .training = training, .states_per_weight = 2};
     const struct orch_parallel_links links = {.replicas = {.workers = orch_parallel_replicas(&p),
                                                            .bandwidth = gb_s * 1e9,
                                                            .node_workers = 1},
                                               .within = gb_s * 1e9,
                                               .between = gb_s * 1e9};
     assert_true(orch_parallel_predict(net, &prior, &work, &p, &links, &out, NULL));
+    return out;
+}
+
+static struct orch_prior_step step_of(const char *name, const char *ways, double gb_s)
+{
+    struct orch_net *net = make(name);
+    struct orch_prior_step out = step_of_net(net, ways, gb_s, true);
     orch_net_free(net);
     return out;
+}
+
+/* A shard gathers weights in any case, gradients of what is trained alone. */
+static void test_gathered(void **state)
+{
+    (void)state;
+    struct orch_net *net = make("gpt2-large");
+    double block = 12.0 * 1280 * 1280, params = 774030080, ends = params - 36 * block;
+    double one = step_of_net(net, "dp=4", 200, false).memory_bytes;
+    double shard = step_of_net(net, "fsdp=4", 200, false).memory_bytes;
+    double gathered = shard - (one - 0.75 * 4 * params);
+    assert_true(fabs(gathered / (2 * (2 * block + ends)) - 1) < 0.01);
+    struct orch_net_trained_part part;
+    orch_net_train_blocks(net, 1, &part);
+    struct orch_net_cost *costs = orch_net_costs(net);
+    double trained = (double)orch_net_cost_sum(net, costs).trained;
+    one = step_of_net(net, "dp=4", 200, true).memory_bytes;
+    shard = step_of_net(net, "fsdp=4", 200, true).memory_bytes;
+    gathered = shard - (one - 0.75 * (2 * (params - trained) + 12 * trained));
+    assert_true(trained < 0.2 * params);
+    assert_true(fabs(gathered / (2 * (2 * block + ends + trained)) - 1) < 0.01);
+    g_free(costs);
+    orch_net_free(net);
 }
 
 static void test_ways(void **state)
@@ -201,7 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),      cmocka_unit_test(test_split),
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_ways),
-        cmocka_unit_test(test_as_workers),
+        cmocka_unit_test(test_as_workers), cmocka_unit_test(test_gathered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
