@@ -22,7 +22,8 @@
 #define TIMING_COLUMNS                                                                             \
     "SELECT r.id, r.experiment, r.plugin_version, r.fingerprint, r.wall_ms,"                       \
     " json_extract(" FACTS ", '$.co_runners'), json_extract(" FACTS ", '$.cost'), r.who, r.facts," \
-    " r.ended FROM (SELECT id FROM (SELECT id, plugin, state, device_key, wall_ms, ended"
+    " r.ended, r.device_key FROM (SELECT id FROM (SELECT id, plugin, state, device_key, wall_ms, " \
+    "ended"
 #define TIMING_FILTER(device)                                                                      \
     " WHERE plugin = ?1 AND state = 'ok' AND " device " AND wall_ms" SANE_MS                       \
     " AND id NOT IN " STORE_HIDDEN " ORDER BY ended DESC LIMIT ?4) q"                              \
@@ -55,6 +56,7 @@ void orch_timing_free(struct orch_timing *timing)
     g_free(timing->experiment);
     g_free(timing->plugin_version);
     g_free(timing->fingerprint);
+    g_free(timing->device_key);
     g_free(timing->who);
     g_free(timing->library);
     json_decref(timing->cost);
@@ -79,6 +81,7 @@ static struct orch_timing *timing_from_row(sqlite3_stmt *s)
     timing->is_disturbed = orch_facts_are_disturbed(facts);
     timing->library = orch_facts_library(facts);
     timing->ended_ns = sqlite3_column_int64(s, 9);
+    timing->device_key = orch_store_column_text(s, 10);
     timing->names = g_ptr_array_new();
     timing->values = g_ptr_array_new_with_free_func(g_free);
     return timing;

@@ -11,6 +11,7 @@
 struct orch_timing {
     int64_t run_id;
     char *experiment, *plugin_version, *fingerprint;
+    char *device_key;   /* or NULL */
     char *who;          /* NULL: unknown */
     double wall_s;      /* between a microsecond and a century */
     int64_t ended_ns;   /* UTC */

@@ -98,8 +98,10 @@ void orch_timed_cells_add(struct orch_timed_cells *cells, GHashTable *params, js
         g_array_set_size(cell->seconds, 0);
         g_array_set_size(cell->ended_ns, 0);
         cell->worth = worth;
+        cell->threads_ratio = 0;
     }
     if (cell && worth == cell->worth) {
+        cell->threads_ratio = MAX(cell->threads_ratio, run.threads_ratio);
         cell->disturbance = run.disturbance;
         g_array_append_val(cell->seconds, run.seconds);
         g_array_append_val(cell->ended_ns, run.ended_ns);

@@ -19,6 +19,7 @@ struct orch_timed_cell {
     GArray *now_s;      /* double, one for each: at the present speed */
     int worth;          /* of the runs in `seconds`: only those of the highest worth are kept */
     const char *disturbance; /* of these runs, as in struct orch_timed_run */
+    double threads_ratio;    /* the largest of these runs */
     bool is_old;             /* all runs are from before the latest change of speed */
 };
 
@@ -46,6 +47,8 @@ struct orch_timed_run {
     bool is_own;             /* of this user */
     const char *disturbance; /* why the trials of the plan may take another time, in words that
                                 follow 'a run of it here'; static; NULL: nothing */
+    double threads_ratio;    /* above 1: it had so many times the threads of the plan's trials, or
+                                they have of its; 0: as many */
 };
 /** Adds a run of a setting. A run of higher worth replaces the cell's runs: own before those of
  * others, which are not verified; undisturbed before disturbed ones. Takes over `params`; takes a

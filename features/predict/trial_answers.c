@@ -31,12 +31,13 @@ static struct orch_forecast *set_known(struct orch_forecasts *f, unsigned index,
 }
 
 /* Widens the interval of a disturbed run: while other programs use up to all CPUs, a trial takes up
- * to twice as long. */
-static struct orch_interval widened(struct orch_interval d)
+ * to twice as long; with another number of threads at most by their ratio. */
+static struct orch_interval widened(struct orch_interval d, double threads_ratio)
 {
     double low = log(d.mid / d.low), high = log(d.high / d.mid);
-    d.low = d.mid * exp(-hypot(low, log(DISTURBED_FACTOR)));
-    d.high = d.mid * exp(hypot(high, log(DISTURBED_FACTOR)));
+    double more = log(MAX(DISTURBED_FACTOR, threads_ratio));
+    d.low = d.mid * exp(-hypot(low, more));
+    d.high = d.mid * exp(hypot(high, more));
     return d;
 }
 
@@ -50,10 +51,10 @@ static void describe_measured(struct orch_forecasts *f, unsigned index,
     g_autofree char *change =
         cell->disturbance ? g_strdup("") : orch_timed_cells_change_text(&group->cells);
     if (cell->disturbance)
-        d = widened(d);
+        d = widened(d, cell->threads_ratio);
     else if (cell->is_old)
         d = orch_timed_cells_widen(&group->cells, d);
-    set_known(f, index, d, "measured", "repeats",
+    set_known(f, index, d, cell->threads_ratio > 0 ? "fitted" : "measured", "repeats",
               g_strdup_printf("%u run%s of it here%s%s%s%s", n, orch_plural(n),
                               cell->disturbance ? ", " : "",
                               cell->disturbance ? cell->disturbance : "",
@@ -146,6 +147,7 @@ static bool describe_predictor(struct orch_forecasts *f, unsigned index)
 struct learned {
     GPtrArray *cells; /* struct orch_timed_cell *, borrowed */
     size_t disturbed;
+    double threads_ratio;    /* the largest */
     GPtrArray *disturbances; /* const char *, each once; ends with NULL */
 };
 
@@ -159,6 +161,7 @@ static struct learned learned_cells(const struct orch_trial_group *group, bool a
             continue;
         g_ptr_array_add(out.cells, cell);
         out.disturbed += disturbance != NULL;
+        out.threads_ratio = MAX(out.threads_ratio, cell->threads_ratio);
         if (disturbance && !g_ptr_array_find(out.disturbances, disturbance, NULL))
             g_ptr_array_add(out.disturbances, disturbance);
     }
@@ -225,7 +228,7 @@ static void describe_fitted(struct orch_forecasts *f, const struct orch_trial_gr
     for (guint i = 0; i < requested->len; i++) {
         struct orch_interval d = answers[cells + i];
         const struct orch_trial_known *before = &f->known[g_array_index(requested, unsigned, i)];
-        d = learned->disturbed ? widened(d) : d;
+        d = learned->disturbed ? widened(d, learned->threads_ratio) : d;
         d = orch_timed_cells_widen(&group->cells, d);
         if (isnan(d.mid) ||
             (before->is_known &&

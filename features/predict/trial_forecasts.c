@@ -69,7 +69,7 @@ static void ended(void *ctx, const struct orch_plan_item *item, double wall_s)
     g_autoptr(json_t) cost = group ? orch_forecasts_cost(f, item) : NULL;
     if (group && wall_s > 0)
         orch_timed_cells_add(&group->cells, orch_trial_params(item), cost,
-                             (struct orch_timed_run){wall_s, orch_now_ns(), true, NULL});
+                             (struct orch_timed_run){wall_s, orch_now_ns(), true, NULL, 0});
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------

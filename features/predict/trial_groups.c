@@ -4,6 +4,7 @@
 
 #include "core/workspace/environment.h"
 #include "lib/base/text.h"
+#include "lib/hw/machine.h"
 #include "lib/wire/library_fact.h"
 
 #include <math.h>
@@ -60,6 +61,20 @@ static const char *disturbance_of(const struct orch_forecasts *f,
     return timing->is_disturbed && some_quiet ? "while other programs kept the CPUs busy" : NULL;
 }
 
+static int threads_of(const char *device_key)
+{
+    struct orch_device_parts parts = orch_device_key_parse(device_key);
+    g_free(parts.device);
+    return MAX(1, parts.threads);
+}
+
+/* As in struct orch_timed_run. */
+static double threads_ratio(const struct orch_trial_group *group, const struct orch_timing *timing)
+{
+    double ratio = (double)threads_of(timing->device_key) / threads_of(group->device_key);
+    return MAX(ratio, 1 / ratio);
+}
+
 /* Adds the runs that a query finds. `others`: the words for what is different about all of them, or
  * NULL. */
 static void read_runs(struct orch_forecasts *f, struct orch_trial_group *group,
@@ -83,7 +98,8 @@ static void read_runs(struct orch_forecasts *f, struct orch_trial_group *group,
             if (is_own == (pass == 0) && is_like(group, timing))
                 orch_timed_cells_add(
                     &group->cells, orch_trial_timing_params(group->manifest, timing), timing->cost,
-                    (struct orch_timed_run){timing->wall_s, timing->ended_ns, is_own, disturbance});
+                    (struct orch_timed_run){timing->wall_s, timing->ended_ns, is_own, disturbance,
+                                            others ? threads_ratio(group, timing) : 0});
         }
 }
 
