@@ -59,7 +59,8 @@ static const char OWN_FILE[] =
     "    prices:\n"
     "      - { gpu: V100, usd_per_hour: 0.5, as_of: 2026-11 }\n"
     "\n"
-    "Rates are decimal, peaks without sparsity, a multiply-add is two operations.";
+    "Rates are decimal, peaks without sparsity, a multiply-add is two operations. memory_gb is in "
+    "2^30 bytes, as vendors count it, of which forecasts leave 1.3 % to the driver.";
 
 /* ---- ls ----------------------------------------------------------------------------------------
  */

@@ -22,7 +22,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.epochs, TEXT, "epochs", .letter = 'e', .value = "N",
                 .help = "number of epochs"),
     ORCH_OPTION(struct predict_options, time.precision, TEXT, "precision", .value = "NAME",
-                .help = TIME_PRECISION_HELP),
+                .help = TIME_PRECISION_HELP "; by default fp32, of a transformer fp32-ieee"),
     ORCH_OPTION(struct predict_options, time.optimizer, TEXT, "optimizer", .value = "NAME",
                 .help = "sgd, momentum or adam"),
     ORCH_OPTION(struct predict_options, time.forward_only, FLAG, "forward-only",

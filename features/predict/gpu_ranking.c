@@ -129,7 +129,8 @@ static bool rank_each(struct orch_time_question *q, struct orch_step_tiers *tier
             continue;
         }
         g_ptr_array_add(list, r);
-        if (r->c.rate.usd_per_hour > 0 && q->images) /* else there is no cost that differs */
+        bool has_cost = q->images || (orch_net_is_sequence(q->net) && r->a.step.fits);
+        if (r->c.rate.usd_per_hour > 0 && has_cost) /* else there is no cost that differs */
             add_clouds(q, r, list);
     }
     return true;

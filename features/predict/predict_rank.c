@@ -17,7 +17,21 @@ static const char *const HEADERS[] = {"gpu",    "precision",      ">images/s", "
                                       ">total", ">90 % interval", ">cost",     "Pareto",
                                       "fits",   "tier",           "price",     NULL};
 
-static void add_ranked(struct orch_table *table, const struct orch_ranked_gpu *r)
+/* A network of sequences has a price of a million tokens besides. */
+static struct orch_table *new_table(const struct orch_time_question *q)
+{
+    const char *headers[G_N_ELEMENTS(HEADERS) + 1] = {NULL};
+    memcpy(headers, HEADERS, sizeof HEADERS);
+    const char **last = &headers[G_N_ELEMENTS(HEADERS) - 2];
+    if (orch_net_is_sequence(q->net)) {
+        last[1] = last[0];
+        last[0] = ">million tokens";
+    }
+    return orch_cli_rate_table_new(q, headers);
+}
+
+static void add_ranked(struct orch_table *table, const struct orch_time_question *q,
+                       const struct orch_ranked_gpu *r)
 {
     g_autofree char *rate = orch_number_format(r->a.step.images_per_s);
     g_autofree char *span = orch_cli_span_format(r->a.total_s);
@@ -31,6 +45,8 @@ static void add_ranked(struct orch_table *table, const struct orch_ranked_gpu *r
     orch_table_add(table, r->pareto ? "*" : "", json_boolean(r->pareto));
     orch_table_add(table, r->a.step.fits ? "yes" : "no", json_boolean(r->a.step.fits));
     orch_table_add(table, r->a.tier, NULL);
+    if (orch_net_is_sequence(q->net))
+        orch_cli_add_money(table, orch_step_answer_million_usd(q, &r->c, &r->a));
     orch_table_add(table, r->c.rate.from ? r->c.rate.from : "-", NULL);
 }
 
@@ -167,9 +183,9 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
                         const struct orch_time_question *q, const struct orch_gpu_ranking *ranking)
 {
     const GPtrArray *list = ranking->list;
-    struct orch_table *table = orch_cli_rate_table_new(q, HEADERS);
+    struct orch_table *table = new_table(q);
     for (guint i = 0; i < list->len; i++)
-        add_ranked(table, list->pdata[i]);
+        add_ranked(table, q, list->pdata[i]);
     if (!o->format)
         orch_cli_time_assumptions_print(q);
     if (!list->len && !o->format) {

@@ -206,8 +206,9 @@ double orch_step_answer_million_usd(const struct orch_time_question *q,
                                     const struct orch_step_answer *a)
 {
     double hours = 1e6 / orch_step_answer_tokens_per_s(q, a) / 3600;
-    return c->rate.usd_per_hour > 0 ? hours * c->rate.usd_per_hour * (double)a->workers
-                                    : (double)NAN;
+    return c->rate.usd_per_hour > 0 && a->step.fits
+               ? hours * c->rate.usd_per_hour * (double)a->workers
+               : (double)NAN;
 }
 
 /* ---- as JSON -----------------------------------------------------------------------------------
@@ -356,8 +357,8 @@ void orch_time_question_assume_device(struct orch_time_question *q, const char *
             q, "precision", "--precision", "%s%s", orch_precision_names()[c->precision],
             c->precision_is_recorded         ? ", as in the runs of this network"
             : c->precision == ORCH_TF32      ? ", as PyTorch's convolutions do on this GPU"
-            : c->precision == ORCH_FP32_IEEE ? ", as PyTorch's matrix products unless it is told "
-                                               "otherwise; tf32 and bf16 are faster"
+            : c->precision == ORCH_FP32_IEEE ? ", in which PyTorch multiplies matrices by "
+                                               "default; tf32 and bf16 are faster"
                                              : "");
     else if (q->precision != c->precision && q->precision != ORCH_FP32_IEEE)
         orch_time_question_assume(

@@ -50,7 +50,7 @@ bool orch_step_answer_keeps_limits(const struct orch_time_question *q,
 /** Tokens a second over all workers, of a network of sequences. */
 double orch_step_answer_tokens_per_s(const struct orch_time_question *q,
                                      const struct orch_step_answer *answer);
-/** Price of a million tokens; NaN: no price is known. */
+/** Price of a million tokens; NaN: no price is known, or the batch does not fit. */
 double orch_step_answer_million_usd(const struct orch_time_question *q,
                                     const struct orch_candidate *c,
                                     const struct orch_step_answer *a);

@@ -212,8 +212,8 @@ static bool read_kernels(const struct time_options *o, struct orch_time_question
 static bool read_loss(const struct time_options *o, struct orch_time_question *q, GError **error)
 {
     static const char *const kinds[] = {"plain", "fused", NULL};
-    bool is_of_tokens = q->net && orch_net_is_sequence(q->net) && !o->forward_only &&
-                        orch_net_output(q->net, 0)->out.h > 1;
+    bool is_of_tokens =
+        q->net && orch_net_is_sequence(q->net) && orch_net_output(q->net, 0)->out.h > 1;
     int kind = o->loss ? read_word("loss", o->loss, kinds, "plain or fused", error) : 0;
     if (kind < 0)
         return false;
@@ -224,8 +224,13 @@ static bool read_loss(const struct time_options *o, struct orch_time_question *q
                        o->net);
         return false;
     }
+    if (o->loss && o->forward_only) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+                       "option '--loss' does nothing with --forward-only: no loss is computed");
+        return false;
+    }
     q->has_fused_loss = kind == 1;
-    if (is_of_tokens)
+    if (is_of_tokens && !o->forward_only)
         orch_time_question_assume(q, "loss", "--loss", "%s",
                                   q->has_fused_loss
                                       ? "fused: one gradient for each score, in its precision"

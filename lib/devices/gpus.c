@@ -68,18 +68,26 @@ enum orch_precision orch_precision_run(const struct orch_gpu_spec *spec,
     return precision == ORCH_FP32_IEEE && !has_tf32 ? ORCH_FP32 : precision;
 }
 
-/* Cards with GDDR memory whose error correction is on as they are delivered. */
-static const char *const CORRECTED[] = {"K10", "K20", "K20X", "K40",  "K80", "M40",  "M60",
-                                        "P4",  "P40", "T4",   "A2",   "A10", "A10G", "A16",
-                                        "A40", "L4",  "L40",  "L40S", NULL};
+/* Cards with GDDR memory whose error correction is on as they are delivered, by their names in the
+ * table. */
+static const char *const CORRECTED[] = {
+    "K10", "K20",  "K20X", "K40", "K80", "M40", "M60",  "P4",        "P40",       "T4", "A2",
+    "A10", "A10G", "A16",  "A40", "L4",  "L40", "L40S", "K80-board", "M60-board", NULL};
+
+/* Shares of 2^30 bytes a GB. What PyTorch's messages call the total capacity is 39.50 GiB of an
+ * A100 with 40, 23.68 of an RTX 4090 with 24, 93.00 of an H100 NVL with 94: 0.987 to 0.989 of it.
+ * nvidia-smi's total is 15360 MiB of a T4 with 16 GB, 23028 of an A10 with 24, 46068 of an L40S
+ * with 48: 15/16, where an A100 with 40 has 40960 (github.com/modal-labs/modal-client/pull/2797).
+ */
+#define DRIVER_SHARE 0.987
+#define CORRECTED_SHARE (15.0 / 16)
 
 double orch_gpu_memory_bytes(const struct orch_gpu_spec *spec)
 {
     if (spec->unit == ORCH_GPU_HOST)
         return spec->memory_gb * 1e9;
-    g_autofree char *name = g_strndup(spec->name, strcspn(spec->name, "-"));
-    double left = g_strv_contains(CORRECTED, name) ? 15.0 / 16 : 1;
-    return spec->memory_gb * 1073741824.0 * left * 0.987;
+    bool is_corrected = g_strv_contains(CORRECTED, spec->name);
+    return spec->memory_gb * 1073741824.0 * (is_corrected ? CORRECTED_SHARE : 1) * DRIVER_SHARE;
 }
 
 double orch_gpu_peak(const struct orch_gpu_spec *spec, enum orch_precision precision)

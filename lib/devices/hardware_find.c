@@ -31,8 +31,8 @@ static char *unknown_gpu_hint(const char *name, const GPtrArray *names)
     if (strchr(name, ','))
         return g_strdup("name one of them; 'orch gpu ls' lists all");
     g_autofree char *upper = g_ascii_strup(name, -1);
-    if (strstr(upper, "MIG") || strstr(upper, "1G.") || strstr(upper, "2G.") ||
-        strstr(upper, "3G."))
+    /* NVIDIA's names of its slices: 1g.10gb, 7g.80gb */
+    if (g_regex_match_simple("(^|[^0-9A-Z])[1-7]G\\.[0-9]+GB", upper, 0, 0))
         return g_strdup(
             "a part of a GPU (MIG) goes into a file, with its own multiprocessors, peaks, "
             "bandwidth and memory: see orch gpu ls --help");

@@ -40,3 +40,28 @@ ok orch predict --gpu A100-SXM4-80GB --net gpt2 --batch 1
 has ' of 79.0 GiB per worker'
 ok orch predict --gpu L40S --net gpt2 --batch 1
 has ' of 44.4 GiB per worker'
+printf 'gpus:\n  - { name: L4-MINE, like: L4 }\n' >hardware.yaml
+ORCH_HARDWARE=hardware.yaml ok orch predict --gpu L4-MINE --net gpt2 --batch 1
+has ' of 23.7 GiB per worker'
+ok orch predict --gpu L4 --net gpt2 --batch 1
+has ' of 22.2 GiB per worker'
+fails 2 orch predict --gpu H100 --net gpt2 --loss fused --forward-only
+says "option '--loss' does nothing with --forward-only: no loss is computed"
+
+# of gradients and activations the larger one counts, wherever memory is shown
+ok orch net show gpt2 --json
+shown=$(json memory_training.total)
+python3 -c "import sys; sys.exit($shown != $(json memory_training.weights) + $(json memory_training.optimizer) + max($(json memory_training.gradients), $(json memory_training.activations)))" ||
+    _fail "net show: $shown"
+ok orch net show gpt2
+has 'memory, training 2.5 GiB'
+
+# counts that no integer holds are refused
+for many in 'gpt2 --batch 512' 'gpt:96,12288,96 --batch 4' llama:400,65536,64; do
+    fails 2 orch net show $many --input 1x1048576x1
+    says 'are too many to count'
+done
+fails 2 orch predict --gpu H100 --net llama:400,65536,64 --tokens 1048576
+says 'are too many to count'
+ok orch net show gpt2 --input 1x1048576x1
+has_not ' -'
