@@ -102,13 +102,30 @@ static struct orch_whitebox *load_whitebox(const json_t *saved, GError **error)
     return w;
 }
 
+/* NULL: not of that box. JSON null: there were no rows to learn from, so it predicts nothing. */
+static json_t *save_matched(const struct orch_member *m)
+{
+    if (m->candidate.box != ORCH_BOX_MATCHED)
+        return NULL;
+    return m->matched ? orch_matched_save(m->matched) : json_null();
+}
+
+static bool load_matched(const json_t *saved, struct orch_member *out, GError **error)
+{
+    const json_t *matched = json_object_get(saved, "matched");
+    if (out->candidate.box != ORCH_BOX_MATCHED || json_is_null(matched))
+        return true;
+    out->matched = json_is_object(matched) ? orch_matched_load(matched, error) : NULL;
+    return out->matched ||
+           (!json_is_object(matched) && orch_load_fail("matched", "is missing", error));
+}
+
 static json_t *save_member(const struct orch_member *m, enum orch_save_style style)
 {
     return json_pack("{s:o, s:o, s:o, s:o*, s:f, s:f}", "trial", save_candidate(&m->candidate),
                      "white", save_whitebox(m->white), "model",
                      m->model ? orch_model_save(m->model, style) : json_null(), "matched",
-                     m->matched ? orch_matched_save(m->matched) : NULL, "low", m->low, "high",
-                     m->high);
+                     save_matched(m), "low", m->low, "high", m->high);
 }
 
 static bool load_member(const json_t *saved, struct orch_member *out, GError **error)
@@ -126,8 +143,7 @@ static bool load_member(const json_t *saved, struct orch_member *out, GError **e
         return false;
     if (json_is_object(model) && !(out->model = orch_model_load(model, error)))
         return false;
-    const json_t *matched = json_object_get(saved, "matched");
-    if (json_is_object(matched) && !(out->matched = orch_matched_load(matched, error)))
+    if (!load_matched(saved, out, error))
         return false;
     bool is_black = out->candidate.box == ORCH_BOX_BLACK || out->candidate.box == ORCH_BOX_PLAIN;
     return is_black || out->white || orch_load_fail("white", "is missing", error);

@@ -25,7 +25,7 @@
 /* A row that is learned from. */
 struct known_row {
     double rates[ORCH_MATCHED_RATES], y;
-    struct orch_effect *values; /* by column */
+    struct orch_value *values; /* by column */
 };
 
 /* What is learned from, while learning. */
@@ -45,21 +45,19 @@ static double square(double x)
  */
 static double common_variance(const struct orch_matched_column *column)
 {
-    static const double deviations[] = {[ORCH_MATCHED_NUMBER] = OF_SETTING,
-                                        [ORCH_MATCHED_BATCH] = OF_SETTING,
-                                        [ORCH_MATCHED_WORD] = OF_SETTING,
-                                        [ORCH_MATCHED_CHIP] = OF_CHIP,
-                                        [ORCH_MATCHED_WORD_ON_CHIP] = OF_WORD_ON_CHIP};
+    static const double deviations[] = {
+        [ORCH_MATCHED_NUMBER] = OF_SETTING,      [ORCH_MATCHED_BATCH] = OF_SETTING,
+        [ORCH_MATCHED_BATCH_TOTAL] = OF_SETTING, [ORCH_MATCHED_WORD] = OF_SETTING,
+        [ORCH_MATCHED_CHIP] = OF_CHIP,           [ORCH_MATCHED_WORD_ON_CHIP] = OF_WORD_ON_CHIP};
     return square(deviations[column->kind]);
 }
 
 static double own_variance(const struct orch_matched_column *column)
 {
-    static const double deviations[] = {[ORCH_MATCHED_NUMBER] = OF_SETTING_HERE,
-                                        [ORCH_MATCHED_BATCH] = OF_BATCH_HERE,
-                                        [ORCH_MATCHED_WORD] = OF_SETTING_HERE,
-                                        [ORCH_MATCHED_CHIP] = OF_CHIP_HERE,
-                                        [ORCH_MATCHED_WORD_ON_CHIP] = 0};
+    static const double deviations[] = {
+        [ORCH_MATCHED_NUMBER] = OF_SETTING_HERE,    [ORCH_MATCHED_BATCH] = OF_BATCH_HERE,
+        [ORCH_MATCHED_BATCH_TOTAL] = OF_BATCH_HERE, [ORCH_MATCHED_WORD] = OF_SETTING_HERE,
+        [ORCH_MATCHED_CHIP] = OF_CHIP_HERE,         [ORCH_MATCHED_WORD_ON_CHIP] = 0};
     return square(deviations[column->kind]);
 }
 
@@ -136,21 +134,18 @@ static bool learn_common(struct lesson *l)
         for (int r = 0; r < ORCH_MATCHED_RATES; r++)
             t->slopes[r] += square(OF_SLOPE) * weights[k] * (row->rates[r] - t->centre[r]);
     }
+    for (size_t c = 0; c < l->columns; c++)
+        orch_effects_ready(t->all->columns[c], t->columns->pdata[c]);
     for (size_t i = 0; i < l->count; i++)
-        for (size_t k = 0; k < count; k++)
-            l->rows[i].y -= weights[k] * common_part(l, &l->rows[i], &l->rows[which[k]]);
+        l->rows[i].y -= orch_matched_common(t, l->rows[i].values, l->rows[i].rates);
     return true;
 }
 
-static double smallest_of(const struct lesson *l, const GArray *rows)
+static void note_smallest(const struct lesson *l, const GArray *rows, double *out)
 {
-    double smallest = (double)NAN;
-    for (guint k = 0; k < rows->len; k++)
-        for (size_t c = 0; c < l->columns; c++)
-            if (((const struct orch_matched_column *)l->t->columns->pdata[c])->kind ==
-                ORCH_MATCHED_BATCH)
-                smallest = fmin(smallest, l->rows[g_array_index(rows, size_t, k)].values[c].number);
-    return smallest;
+    for (size_t c = 0; c < l->columns; c++)
+        for (guint k = 0; orch_matched_is_batch(l->t->columns->pdata[c]) && k < rows->len; k++)
+            out[c] = fmin(out[c], l->rows[g_array_index(rows, size_t, k)].values[c].number);
 }
 
 /* Learns what is of one network or task alone from what the common effects leave. */
@@ -160,7 +155,7 @@ static struct orch_effects *learn_own(const struct lesson *l, const GArray *rows
     double weights[OWN_MOST];
     size_t count = choose((const size_t *)(const void *)rows->data, rows->len, OWN_MOST, which);
     struct orch_effects *e = orch_effects_new(l->columns);
-    e->smallest = smallest_of(l, rows);
+    note_smallest(l, rows, e->smallest);
     for (size_t k = 0; k < count; k++)
         weights[k] = l->rows[which[k]].y;
     if (!solve(l, which, count, false, weights))
@@ -171,6 +166,8 @@ static struct orch_effects *learn_own(const struct lesson *l, const GArray *rows
             orch_effects_add(e->columns[c], &l->rows[which[k]].values[c],
                              own_variance(l->t->columns->pdata[c]) * weights[k]);
     }
+    for (size_t c = 0; c < l->columns; c++)
+        orch_effects_ready(e->columns[c], l->t->columns->pdata[c]);
     return e;
 }
 
@@ -179,8 +176,8 @@ static void free_numbers(void *array)
     g_array_unref(array);
 }
 
-/* What a network or task without rows adds: with the least relative error on those with rows, each
- * counting alike. */
+/* Returns the constant that a network or task without rows adds: of the constants of those with
+ * rows, the one whose relative errors on all of them have the smallest sum. */
 static double unknown_of(const struct orch_matched *t)
 {
     double best = 0, least = (double)INFINITY;
@@ -220,22 +217,27 @@ static void learn_each(const struct lesson *l)
 /* ---- reading the rows -------------------------------------------------------------------------
  */
 
-static bool is_batch(const char *name)
+static enum orch_matched_kind kind_of(const struct orch_matrix_feature *feature)
 {
-    const struct orch_feature_name *f = orch_feature_name_find(name);
-    f = f ? f : orch_feature_name_of_other(name);
-    return f && (strcmp(f->name, "batch") == 0 || strcmp(f->name, "batch_total") == 0);
+    const struct orch_feature_name *f = orch_feature_name_find(feature->name);
+    f = f ? f : orch_feature_name_of_other(feature->name);
+    if (feature->levels)
+        return ORCH_MATCHED_WORD;
+    if (f && strcmp(f->name, "batch_total") == 0)
+        return ORCH_MATCHED_BATCH_TOTAL;
+    return f && strcmp(f->name, "batch") == 0 ? ORCH_MATCHED_BATCH : ORCH_MATCHED_NUMBER;
 }
 
-/* Of one chip what is its own cannot be told from what is of all. */
+/* True if several chips were measured. With a single one, nothing distinguishes its own effects
+ * from those common to all chips. */
 static bool has_chips(const struct orch_rows *rows)
 {
     const char *first = NULL;
     for (size_t i = 0; i < rows->rows; i++) {
         const struct orch_gpu_spec *gpu = rows->devices[i].gpu;
-        if (gpu && first && strcmp(first, orch_matched_chip(gpu)) != 0)
+        if (gpu && first && strcmp(first, orch_gpu_spec_chip(gpu)) != 0)
             return true;
-        first = gpu ? orch_matched_chip(gpu) : first;
+        first = gpu ? orch_gpu_spec_chip(gpu) : first;
     }
     return false;
 }
@@ -248,10 +250,7 @@ static void choose_columns(struct orch_matched *t, const struct orch_matrix *m, 
         const struct orch_matrix_feature *f = orch_matrix_feature(m, c);
         if (orch_feature_is_derived(f->name) || orch_matched_is_work(f))
             continue;
-        orch_matched_add_column(t, f->name,
-                                f->levels           ? ORCH_MATCHED_WORD
-                                : is_batch(f->name) ? ORCH_MATCHED_BATCH
-                                                    : ORCH_MATCHED_NUMBER);
+        orch_matched_add_column(t, f->name, kind_of(f));
         if (f->levels && by_chip)
             orch_matched_add_column(t, f->name, ORCH_MATCHED_WORD_ON_CHIP);
     }
@@ -260,6 +259,7 @@ static void choose_columns(struct orch_matched *t, const struct orch_matrix *m, 
 static void read_rows(struct lesson *l, const struct orch_rows *rows, const struct orch_matrix *m,
                       const double *y)
 {
+    g_autofree int *at = orch_matched_places(l->t, m);
     l->columns = l->t->columns->len;
     l->rows = g_new0(struct known_row, rows->rows + 1);
     l->names = g_new0(char *, rows->rows + 1);
@@ -270,12 +270,10 @@ static void read_rows(struct lesson *l, const struct orch_rows *rows, const stru
         struct known_row *row = &l->rows[l->count];
         row->y = y[i];
         orch_matched_rates(&rows->devices[i], row->rates);
-        row->values = g_new(struct orch_effect, l->columns + 1);
-        for (size_t c = 0; c < l->columns; c++) {
-            const struct orch_matched_column *column = l->t->columns->pdata[c];
-            row->values[c] = orch_matched_value(m, orch_matrix_find(m, column->name), column, i,
-                                                rows->devices[i].gpu);
-        }
+        row->values = g_new(struct orch_value, l->columns + 1);
+        for (size_t c = 0; c < l->columns; c++)
+            row->values[c] =
+                orch_matched_value(m, at[c], l->t->columns->pdata[c], i, rows->devices[i].gpu);
         l->names[l->count++] = g_steal_pointer(&name);
     }
 }

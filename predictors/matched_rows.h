@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the measured rows of the same network or task tell of a GPU that was not measured.
+ * Predicts rows of a GPU that was not measured from the measured rows of the same network or task.
  *
  * A row's ratio to the rates of its GPU (predictors/row_device.h) is a sum of effects: of its
  * network or task, of its settings in general and for that network, of its GPU. They are one
  * Gaussian process with fixed variances (Rasmussen and Williams 2006, chapter 2), so that a setting
- * which was not measured takes what is known of the nearest ones, and no more. Networks and tasks
- * without rows have no answer: what one of them tells of another, other models learn.
+ * which was not measured takes what is known of the nearest ones, and no more. A task
+ * without rows has the level that errs least on the tasks with rows; a network without rows whose
+ * operations are known has no answer, since other models know it better.
  */
 #ifndef ORCH_PREDICTORS_MATCHED_ROWS_H
 #define ORCH_PREDICTORS_MATCHED_ROWS_H
@@ -27,7 +28,8 @@ void orch_matched_drop_lone(const struct orch_matrix *matrix, const int *folds,
 struct orch_matched *orch_matched_fit(const struct orch_rows *rows,
                                       const struct orch_matrix *matrix, const double *y);
 void orch_matched_free(struct orch_matched *matched);
-/** The same of rows of a GPU that was not measured; NaN for a network or task without rows. */
+/** Predicts `y` of rows of any GPU. NaN without a GPU that is known, and for a network without rows
+ * whose operations are known. */
 void orch_matched_predict(const struct orch_matched *matched, const struct orch_rows *rows,
                           double *out);
 

@@ -24,6 +24,11 @@
 #define LAUNCH_MS 0.06
 #define BOUND_NORM 4.0
 
+double orch_row_device_watts(const struct orch_gpu_spec *gpu)
+{
+    return gpu->watts > 0 ? gpu->watts : USUAL_WATTS;
+}
+
 /* fp32 counts without tensor cores: measured steps follow that ratio more closely than tf32's,
  * which only some of a step's products reach. */
 static double peak_of(const struct orch_row_facts *f)
@@ -55,7 +60,7 @@ double orch_row_device_ms(const struct orch_row_device *d)
     if (!d->gpu || !(d->work > 0))
         return (double)NAN;
     double bandwidth = log(d->gpu->bandwidth_gbs), peak = log(d->peak_tflops);
-    double watts = log(d->gpu->watts > 0 ? d->gpu->watts : USUAL_WATTS);
+    double watts = log(orch_row_device_watts(d->gpu));
     double lean = isfinite(d->macs_per_value)
                       ? CLAMP(log(d->macs_per_value / EVEN_MACS) / log(LEAN_FACTOR), -1, 1)
                       : 0;

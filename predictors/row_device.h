@@ -25,4 +25,7 @@ struct orch_row_device {
  * were chosen by a table of small batches (docs/predictors.md). */
 double orch_row_device_ms(const struct orch_row_device *device);
 
+/** The board's power in watts; a usual one where it is unknown. */
+double orch_row_device_watts(const struct orch_gpu_spec *gpu);
+
 #endif

@@ -14,10 +14,15 @@ const struct orch_gpu_spec *orch_gpu_find(const char *name)
     return NULL;
 }
 
+const char *orch_gpu_spec_chip(const struct orch_gpu_spec *spec)
+{
+    return spec->chip && *spec->chip ? spec->chip : spec->name;
+}
+
 const char *orch_gpu_chip(const char *name)
 {
     const struct orch_gpu_spec *spec = orch_gpu_find(name);
-    return spec && spec->chip && *spec->chip ? spec->chip : name;
+    return spec ? orch_gpu_spec_chip(spec) : name;
 }
 
 const char *orch_gpu_unit_name(enum orch_gpu_unit unit)

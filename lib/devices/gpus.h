@@ -65,6 +65,9 @@ bool orch_gpu_is_named_by_memory(const struct orch_gpu_spec *spec, const char *n
 /** Finds a GPU by name, alias or the driver's name ("NVIDIA H100 80GB HBM3"); NULL if unknown. */
 const struct orch_gpu_spec *orch_gpu_find(const char *name);
 
+/** The chip of a GPU; its own name where the table of GPUs does not say, since two GPUs are then
+ * two chips. */
+const char *orch_gpu_spec_chip(const struct orch_gpu_spec *spec);
 /** The chip of the GPU of this name; the name itself where it is unknown. Borrowed. */
 const char *orch_gpu_chip(const char *name);
 
