@@ -39,14 +39,17 @@ static int compare_errors(const void *a, const void *b)
 }
 
 /* Weighted quantile with the conformal finite-sample correction: if rows are exchangeable, at least
- * `level` of future errors are below it. Sorts the rows. */
+ * `level` of future errors are below it. Rows without weight are not counted. Sorts the rows. */
 static double quantile(struct error_row *rows, size_t count, double level)
 {
     double all = 0, below = 0;
+    size_t weighted = 0;
     qsort(rows, count, sizeof *rows, compare_errors);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         all += rows[i].weight;
-    double wanted = level * all * (1 + 1 / (double)MAX(count, 1));
+        weighted += rows[i].weight > 0;
+    }
+    double wanted = level * all * (1 + 1 / (double)MAX(weighted, 1));
     double largest = count ? rows[count - 1].size : (double)NAN;
     for (size_t i = 0; i < count; i++) {
         below += rows[i].weight;
@@ -73,9 +76,14 @@ static struct orch_matrix *with_answers(const struct orch_rows *rows, const doub
     return m;
 }
 
+static bool has_weight(const double *row_weights, size_t row)
+{
+    return !row_weights || row_weights[row] > 0;
+}
+
 /* Predicts log error sizes out of fold: each row by a model fitted without the row's fold. */
-static bool expect(const struct orch_matrix *m, const double *sizes, const int *folds,
-                   uint64_t seed, double *out, GError **error)
+static bool expect(const struct orch_matrix *m, const double *sizes, const double *row_weights,
+                   const int *folds, uint64_t seed, double *out, GError **error)
 {
     g_autofree size_t *in = g_new(size_t, m->rows + 1), *held_out = g_new(size_t, m->rows + 1);
     g_autofree double *y = g_new(double, m->rows + 1), *predictions = g_new(double, m->rows + 1);
@@ -84,7 +92,7 @@ static bool expect(const struct orch_matrix *m, const double *sizes, const int *
         for (size_t i = 0; i < m->rows; i++) {
             if (folds[i] == f)
                 held_out[left++] = i;
-            else
+            else if (has_weight(row_weights, i))
                 in[seen++] = i;
         }
         for (size_t k = 0; k < seen; k++)
@@ -108,14 +116,35 @@ static bool expect(const struct orch_matrix *m, const double *sizes, const int *
     return true;
 }
 
+/* Fits the model of error sizes on the rows with weight. */
+static struct orch_model *fit_all(const struct orch_matrix *m, const double *sizes,
+                                  const double *row_weights, uint64_t seed, GError **error)
+{
+    g_autofree size_t *in = g_new(size_t, m->rows + 1);
+    g_autofree double *y = g_new(double, m->rows + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < m->rows; i++) {
+        if (!has_weight(row_weights, i))
+            continue;
+        y[count] = sizes[i];
+        in[count++] = i;
+    }
+    struct orch_matrix *weighted = orch_matrix_pick(m, in, count);
+    struct orch_model *model =
+        orch_model_fit(&ORCH_MODEL_BOOST, weighted, y, NULL, &DIFFICULTY, seed, error);
+    orch_matrix_free(weighted);
+    return model;
+}
+
 static bool fit_difficulty(struct orch_conformal *w, const struct orch_rows *rows,
                            const double *predictions, const double *spread, const double *sizes,
-                           const int *folds, uint64_t seed, double *expected, GError **error)
+                           const double *row_weights, const int *folds, uint64_t seed,
+                           double *expected, GError **error)
 {
     struct orch_matrix *m = with_answers(rows, predictions, spread);
-    bool ok = expect(m, sizes, folds, seed + 1, expected, error);
+    bool ok = expect(m, sizes, row_weights, folds, seed + 1, expected, error);
     if (ok)
-        w->difficulty = orch_model_fit(&ORCH_MODEL_BOOST, m, sizes, NULL, &DIFFICULTY, seed, error);
+        w->difficulty = fit_all(m, sizes, row_weights, seed, error);
     orch_matrix_free(m);
     return ok && w->difficulty;
 }
@@ -132,7 +161,7 @@ static void fit_group_factors(struct orch_conformal *w, const struct error_row *
         if (!g_hash_table_add(seen, groups[i]))
             continue;
         for (size_t k = i; k < rows; k++)
-            if (strcmp(groups[k], groups[i]) == 0)
+            if (errors[k].weight > 0 && strcmp(groups[k], groups[i]) == 0)
                 own[count++] = errors[k];
         if (count < GROUP_ROWS)
             continue;
@@ -210,17 +239,18 @@ bool orch_conformal_fit(struct orch_conformal *w, const struct orch_rows *rows,
                         const double *row_weights, size_t unseen, char *const *groups,
                         uint64_t seed, GError **error)
 {
-    size_t n = rows->rows;
+    size_t n = rows->rows, weighted = 0;
     g_autofree double *sizes = g_new(double, n + 1), *expected = g_new0(double, n + 1);
     g_autofree struct error_row *errors = g_new(struct error_row, n + 1);
     for (size_t i = 0; i < n; i++) {
         double off = fabs(predictions[i] - log(rows->target[i]));
         sizes[i] = log(isfinite(off) ? MAX(off, LEAST_ERROR) : LEAST_ERROR);
+        weighted += has_weight(row_weights, i);
     }
     /* With few groups, which rows are difficult does not carry over to the next group. */
-    bool knows_hard = n >= DIFFICULTY_ROWS && (unseen < 2 || unseen >= ORCH_FEW_GROUPS);
-    if (knows_hard &&
-        !fit_difficulty(w, rows, predictions, spread, sizes, folds, seed, expected, error))
+    bool knows_hard = weighted >= DIFFICULTY_ROWS && (unseen < 2 || unseen >= ORCH_FEW_GROUPS);
+    if (knows_hard && !fit_difficulty(w, rows, predictions, spread, sizes, row_weights, folds, seed,
+                                      expected, error))
         return false;
     g_autofree struct error_row *sorted = g_new(struct error_row, n + 1);
     for (size_t i = 0; i < n; i++)

@@ -7,6 +7,7 @@ orch_test(mixture "slow" orch_predictors)
 orch_test(gpu_transfer "quick" orch_predictors)
 orch_test(matched_rows "quick" orch_predictors)
 orch_test(matched_effects "quick" orch_predictors)
+orch_test(conformal "quick" orch_predictors)
 foreach(name mixture trained) # what of them takes seconds
   add_test(NAME unit.${name}_slow COMMAND test_${name} slow WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
   set_tests_properties(unit.${name}_slow PROPERTIES LABELS "slow" TIMEOUT 600
