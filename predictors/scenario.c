@@ -107,18 +107,29 @@ static void count_groups(struct orch_scenario *q, const struct orch_rows *rows)
     q->group_count = g_hash_table_size(seen);
 }
 
-/* True if one chip of the table of GPUs was measured at most: processors and devices that it does
- * not have do not show how times change from GPU to GPU. */
-static bool has_one_chip(char *const *gpus, size_t rows)
+/* True for a processor of the table of GPUs, and for a name that says so ("CPU: Dual Xeon"). */
+static bool is_processor(const char *name)
+{
+    static const char *const words[] = {"cpu", "xeon", "epyc", NULL};
+    const struct orch_gpu_spec *spec = orch_gpu_find(name);
+    g_auto(GStrv) said = g_str_tokenize_and_fold(name, NULL, NULL);
+    bool says_so = false;
+    for (int i = 0; said[i]; i++)
+        says_so |= g_strv_contains(words, said[i]);
+    return spec ? spec->unit == ORCH_GPU_HOST : says_so;
+}
+
+/* True if a single chip was measured: processors beside it do not show how times change from GPU to
+ * GPU. A device that the table of GPUs does not have is a chip of its own. */
+static bool has_one_chip(const GPtrArray *gpus)
 {
     const char *first = NULL;
-    for (size_t i = 0; i < rows; i++) {
-        const struct orch_gpu_spec *gpu = orch_gpu_find(gpus[i]);
-        if (!gpu || gpu->unit == ORCH_GPU_HOST)
+    for (guint i = 0; i < gpus->len; i++) {
+        if (is_processor(gpus->pdata[i]))
             continue;
-        if (first && strcmp(first, orch_gpu_chip(gpus[i])) != 0)
+        if (first && strcmp(first, orch_gpu_chip(gpus->pdata[i])) != 0)
             return false;
-        first = orch_gpu_chip(gpus[i]);
+        first = orch_gpu_chip(gpus->pdata[i]);
     }
     return first != NULL;
 }
@@ -245,8 +256,8 @@ void orch_scenarios_list(struct orch_learned *l, const struct orch_rows *rows,
         struct orch_scenario *q = orch_scenario_new(NOVEL[k]);
         note_levels(q, levels, rows->rows);
         count_groups(q, rows);
-        q->has_one_group = q->group_count < 2 ||
-                           (orch_feature_is_gpu(q->column) && has_one_chip(levels, rows->rows));
+        q->has_one_group =
+            q->group_count < 2 || (orch_feature_is_gpu(q->column) && has_one_chip(q->known));
         if (q->has_one_group)
             g_ptr_array_add(q->hidden, g_strdup(NOVEL[k]));
         else

@@ -146,8 +146,8 @@ static void test_processor_beside(void **state)
     (void)state;
     g_autoptr(GString) slow = g_string_new(NULL);
     for (int i = 0; i < 12; i++)
-        g_string_append_printf(slow, "CPU,%c,%d,%d\n", 'a' + i % 6, 8 << i / 6,
-                               30 * (1 + i % 6) * (8 << i / 6));
+        g_string_append_printf(slow, "%s,%c,%d,%d\n", i % 2 ? "CPU" : "CPU: Dual Xeon E5-2630 v3",
+                               'a' + i % 6, 8 << i / 6, 30 * (1 + i % 6) * (8 << i / 6));
     struct orch_rows *seen = tasks_and(slow->str, 1, 1, 0.03, NULL), *asked = tasks(4, 1, 0, seen);
     struct orch_learn_options o = {.model = "auto", .target = ORCH_LEARN_BEST, .seed = 1};
     struct orch_learned *l = orch_learn(seen, &o, NULL);
@@ -163,10 +163,34 @@ static void test_processor_beside(void **state)
     orch_rows_free(asked);
 }
 
+/* Devices that the table of GPUs does not have are groups of their own, which can be held out. */
+static void test_unknown_devices(void **state)
+{
+    (void)state;
+    g_autoptr(GString) others = g_string_new(NULL);
+    for (int i = 0; i < 36; i++)
+        g_string_append_printf(others, "FOO%d,%c,%d,%d\n", 1 + i % 3, 'a' + i / 3 % 6, 8 << i / 18,
+                               (1 + i % 3) * (1 + i / 3 % 6) * (8 << i / 18));
+    struct orch_rows *seen = tasks_and(others->str, 1, 1, 0.03, NULL);
+    struct orch_learn_options o = {.model = "linear", .target = ORCH_LEARN_LOG, .seed = 1};
+    struct orch_learned *l = orch_learn(seen, &o, NULL);
+    assert_non_null(l);
+    int asked = 0;
+    for (int k = 0; k < orch_learned_scenarios(l); k++) {
+        if (g_strcmp0(orch_learned_column(l, k), "gpu") != 0)
+            continue;
+        asked++;
+        assert_false(orch_learned_has_one_group(l, k));
+    }
+    assert_int_equal(asked, 1);
+    orch_learned_free(l);
+    orch_rows_free(seen);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rates), cmocka_unit_test(test_bounds),
-                                       cmocka_unit_test(test_one_gpu),
-                                       cmocka_unit_test(test_processor_beside)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rates), cmocka_unit_test(test_bounds), cmocka_unit_test(test_one_gpu),
+        cmocka_unit_test(test_processor_beside), cmocka_unit_test(test_unknown_devices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
