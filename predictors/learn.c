@@ -13,9 +13,9 @@
 #define TUNING_ROWS 3000 /* sample size for the model search */
 #define HOLD_PART 5      /* with more rows, one in HOLD_PART is held out to weight the models */
 #define UNKNOWN_WEIGHT 0.05
-#define SOBER_PRIOR                                                                                \
-    4 /* weight of a candidate that knows how GPUs differ over another, before there is evidence   \
-       */
+/* Prior weight of a candidate that knows beforehand how times differ between GPUs; others have 1.
+ */
+#define GPU_LAW_PRIOR 4
 #define MATCHED_SHARE 0.9 /* of rows of the same network or task, when one GPU was measured */
 
 /* ---- learning one question ---------------------------------------------------------------------
@@ -85,13 +85,14 @@ static bool has_box(const struct orch_scenario *q, enum orch_learn_box box)
 }
 
 /* True if another GPU is asked than the one that was measured, and candidates know how times change
- * from GPU to GPU. Held-out rows of the one GPU cannot tell how well any candidate does that. */
+ * from GPU to GPU. Held-out rows of the one GPU do not show how well any candidate does that. */
 static bool carries_over(const struct orch_scenario *q)
 {
     return q->has_one_group && has_box(q, ORCH_BOX_RATES);
 }
 
-/* Leaves rows out that held-out rows alone could tell of. */
+/* Sets the weight of rows to 0 whose network or task has no row in another fold. When they are held
+ * out, no row of the same network or task is left to predict them from. */
 static void drop_lone(const struct orch_scenario *q, struct work *w)
 {
     if (!carries_over(q) || !has_box(q, ORCH_BOX_MATCHED))
@@ -109,8 +110,8 @@ static void drop_lone(const struct orch_scenario *q, struct work *w)
     w->row_weights = g_steal_pointer(&kept);
 }
 
-/* Gives most of the weight to what rows of the same network or task tell, where they are all that
- * is known of the work. */
+/* Gives most of the weight to the candidate that predicts from rows of the same network or task,
+ * where nothing else is known of the work. */
 static void weigh_matched(const struct orch_scenario *q, double *weights)
 {
     size_t count = q->candidates->len;
@@ -140,7 +141,8 @@ static void weigh_carried(const struct orch_scenario *q, const struct work *w, d
     weigh_matched(q, weights);
 }
 
-static bool is_sober(const struct orch_model_candidate *candidate)
+/* True if the candidate's law of how times differ between GPUs was set beforehand, not learned. */
+static bool has_gpu_law(const struct orch_model_candidate *candidate)
 {
     return candidate->box == ORCH_BOX_KERNELS || candidate->box == ORCH_BOX_MATCHED;
 }
@@ -161,7 +163,7 @@ static void set_weights(struct orch_scenario *q, const struct work *w, bool mixe
     weights[best] = 1;
     g_autofree double *prior = g_new(double, count + 1);
     for (size_t t = 0; t < count; t++)
-        prior[t] = is_sober(candidate_at(q->candidates, t)) ? SOBER_PRIOR : 1;
+        prior[t] = has_gpu_law(candidate_at(q->candidates, t)) ? GPU_LAW_PRIOR : 1;
     if (mixes && carries_over(q))
         weigh_carried(q, w, weights);
     else if (mixes)

@@ -23,7 +23,7 @@ enum orch_learn_target {
 
 /** Progress of learning: the fit that starts now. */
 struct orch_learn_step {
-    const char *model;  /* "boost"; "analytical model" without a learned one */
+    const char *model;  /* orch_model_candidate_name */
     const char *column; /* whose levels are treated as unseen; NULL: rows like those measured */
     int fold, folds;    /* the held-out fold, from 1, and their number; 0: final fit on all rows */
     size_t rows;        /* that it is fitted to */
@@ -80,6 +80,10 @@ struct orch_model_candidate {
     double weight;              /* in the ensemble; 0: not a member */
     bool is_baseline;           /* nearest measured time, or a ratio of specifications */
 };
+
+/** The candidate's model: "boost"; without one "rows" in ORCH_BOX_MATCHED, else "analytical model".
+ */
+const char *orch_model_candidate_name(const struct orch_model_candidate *candidate);
 
 /** Returns true if `name` is "auto", "grey" or a model family, else false with ORCH_ERROR_USAGE,
  * whose hint is the nearest name or the list of all. */

@@ -44,6 +44,13 @@ const char *orch_learn_box_name(enum orch_learn_box box)
     return names[box];
 }
 
+const char *orch_model_candidate_name(const struct orch_model_candidate *t)
+{
+    if (t->kind)
+        return t->kind->name;
+    return t->box == ORCH_BOX_MATCHED ? "rows" : "analytical model";
+}
+
 char *orch_learned_text(const struct orch_learned *l, int question)
 {
     GString *text = g_string_new(NULL);
@@ -53,10 +60,7 @@ char *orch_learned_text(const struct orch_learned *l, int question)
             &g_array_index(candidates, struct orch_model_candidate, i);
         if (t->weight > 0)
             g_string_append_printf(text, "%s%.2f %s %s", text->len ? " + " : "", t->weight,
-                                   orch_learn_box_name(t->box),
-                                   t->kind                      ? t->kind->name
-                                   : t->box == ORCH_BOX_MATCHED ? "rows"
-                                                                : "analytical model");
+                                   orch_learn_box_name(t->box), orch_model_candidate_name(t));
     }
     return g_string_free(text, FALSE);
 }

@@ -539,7 +539,7 @@ void orch_learn_report_step(const struct orch_learn_options *o, const struct orc
                             const struct orch_model_candidate *candidate,
                             struct orch_learn_step step)
 {
-    step.model = candidate->kind ? candidate->kind->name : "analytical model";
+    step.model = orch_model_candidate_name(candidate);
     step.column = q->column;
 #pragma omp critical(orch_learn_report_step)
     if (o->on_step)

@@ -40,8 +40,8 @@ void orch_cli_learned_print(const struct orch_learned *learned, guint most)
                     ? g_strdup_printf("alone %.2f %%", 100 * t->mean_relative_error)
                     : g_strdup("cannot be fitted to these rows");
             orch_cli_print("  %.2f %s %s%s%s, %s", t->weight, orch_learn_box_name(t->box),
-                           t->kind ? t->kind->name : "analytical model", *hyperparams ? ": " : "",
-                           hyperparams, alone);
+                           orch_model_candidate_name(t), *hyperparams ? ": " : "", hyperparams,
+                           alone);
         }
         if (trials->len > most)
             printf("  and %u more (--verbose lists them)\n", trials->len - most);
@@ -67,10 +67,9 @@ json_t *orch_cli_learned_json(const struct orch_learned *learned)
                 &g_array_index(trials, struct orch_model_candidate, i);
             g_autofree char *hyperparams =
                 t->kind ? orch_hyperparams_text(t->kind, &t->hyperparams) : g_strdup("");
-            json_t *one = json_pack("{s:s, s:s, s:s, s:o}", "model",
-                                    t->kind ? t->kind->name : "analytical model", "box",
-                                    orch_learn_box_name(t->box), "knobs", hyperparams, "weight",
-                                    orch_json_finite(t->weight));
+            json_t *one = json_pack("{s:s, s:s, s:s, s:o}", "model", orch_model_candidate_name(t),
+                                    "box", orch_learn_box_name(t->box), "knobs", hyperparams,
+                                    "weight", orch_json_finite(t->weight));
             if (isfinite(t->mean_relative_error))
                 json_object_set_new(one, "mean_relative_error",
                                     orch_json_finite(t->mean_relative_error));
