@@ -34,7 +34,8 @@ static double layer_s(const struct orch_kernel_gpu *gpu, const struct orch_row_f
                                     .n = w->gemm_n,
                                     .k = w->gemm_k,
                                     .bytes = isfinite(moved) ? moved : 0,
-                                    .is_winograd = field(f, ORCH_FIELD_KERNEL, 0) == 3 &&
+                                    .is_winograd = w->gemm_b == 1 &&
+                                                   field(f, ORCH_FIELD_KERNEL, 0) == 3 &&
                                                    field(f, ORCH_FIELD_STRIDE, 1) == 1};
     double s = orch_kernel_product_s(gpu, &p) + orch_kernel_least_s(true);
     if (!f->training)

@@ -117,7 +117,8 @@ bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision pr
                    : year < 2017 ? SHARE_BEFORE_2017
                                  : SHARE_SINCE_2017;
     double by_power = carried_by_power(gpu, year, watts, peak, fp32, is_tensor);
-    bool has_winograd = !is_tensor && year >= WINOGRAD_SINCE;
+    bool is_fp32 = precision == ORCH_FP32 || precision == ORCH_FP32_IEEE;
+    bool has_winograd = !is_amd && is_fp32 && year >= WINOGRAD_SINCE;
     *out = (struct orch_kernel_gpu){
         .sustained_flops = softly_least(share * peak, by_power),
         .winograd_flops = has_winograd ? softly_least(SHARE_WINOGRAD * peak, by_power) : 0,

@@ -13,9 +13,10 @@
  * and for its loads as long as others, while they compute much faster: in depth and in tiles that
  * costs them more in proportion to their rate.
  *
- * Convolutions of 3 x 3 and stride 1 are taken by Winograd's algorithm (Lavin and Gray 2016) on the
- * units for fp32 since Maxwell: 2.25 times fewer operations at a smaller share of the peak, so that
- * fewer boards run into their power limit.
+ * Convolutions of 3 x 3 and stride 1 are taken by Winograd's algorithm (Lavin and Gray 2016) in
+ * fp32 on NVIDIA's GPUs since Maxwell: 2.25 times fewer operations at a smaller share of the peak,
+ * so that fewer boards run into their power limit. That holds for convolutions by themselves
+ * (predictors/features_kernels.h); the steps of networks (kernel_step.h) do not use it.
  */
 #ifndef ORCH_STEPTIME_KERNEL_TIMES_H
 #define ORCH_STEPTIME_KERNEL_TIMES_H
@@ -45,7 +46,7 @@ bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision pr
 struct orch_kernel_product {
     double b, m, n, k;
     double bytes;     /* that it moves, where these are not those of its three matrices; else 0 */
-    bool is_winograd; /* a convolution of 3 x 3 and stride 1 */
+    bool is_winograd; /* a convolution of 3 x 3 and stride 1 without groups and dilation */
 };
 
 enum orch_kernel_kind {

@@ -62,7 +62,8 @@ static void test_power(void **state)
 }
 
 /* A convolution of 3 x 3 has fewer operations, so the 75 W of a P4 slow it down less than a
- * product; before Maxwell, and on tensor cores, it is a product like any other. */
+ * product; before Maxwell, and on tensor cores, it is a product like any other. So it is in other
+ * precisions, and on AMD's GPUs. */
 static void test_convolutions(void **state)
 {
     (void)state;
@@ -75,7 +76,9 @@ static void test_convolutions(void **state)
     assert_true(ratio > 1.6 && ratio < 2.1); /* 2.0 in the median of NeuSight's largest */
     assert_true(product_ratio > 1.15 * ratio);
     assert_true(orch_kernel_product_s(&p100, &p) < product);
-    struct orch_kernel_gpu others[] = {gpu_of("K80", ORCH_FP32, 0), gpu_of("A100", ORCH_TF32, 0)};
+    struct orch_kernel_gpu others[] = {gpu_of("K80", ORCH_FP32, 0), gpu_of("A100", ORCH_TF32, 0),
+                                       gpu_of("P100", ORCH_FP64, 0), gpu_of("P100", ORCH_FP16, 0),
+                                       gpu_of("MI210", ORCH_FP32, 0)};
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
         struct orch_kernel_product plain = p;
         plain.is_winograd = false;
