@@ -475,6 +475,14 @@ static bool check_nodes(const struct orch_time_question *q, GError **error)
     return false;
 }
 
+static bool counts_fit(const struct orch_time_question *q, GError **error)
+{
+    for (int i = 0; q->net && i < q->batch_count; i++)
+        if (!orch_net_counts_check(q->net, q->batches[i], error))
+            return false;
+    return true;
+}
+
 bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question *q,
                                 const struct time_options *o, bool is_paleo, GError **error)
 {
@@ -490,7 +498,8 @@ bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question 
     if (!read_trained(o, q, error) || !read_kernels(o, q, error) || !read_loss(o, q, error) ||
         !read_checkpointing(o, q, error))
         return false;
-    if (!read_numbers(o, q, is_paleo, error) || !read_precision(q, o->precision, error))
+    if (!read_numbers(o, q, is_paleo, error) || !counts_fit(q, error) ||
+        !read_precision(q, o->precision, error))
         return false;
     if (is_paleo)
         return true;

@@ -63,5 +63,7 @@ for many in 'gpt2 --batch 512' 'gpt:96,12288,96 --batch 4' llama:400,65536,64; d
 done
 fails 2 orch predict --gpu H100 --net llama:400,65536,64 --tokens 1048576
 says 'are too many to count'
+fails 2 orch predict --gpu H100 --net gpt2 --tokens 1048576 --batch 1,16777216
+says 'are too many to count'
 ok orch net show gpt2 --input 1x1048576x1
 has_not ' -'
