@@ -142,11 +142,14 @@ char *orch_new_record_make(struct orch_plan *plan, const struct orch_plan_item *
                                       cell->point->search->is_max ? "max" : "min"));
     json_t *facts = record_facts(plan, item, slot);
     const char *unwatched = orch_reads_are_off(plan, cell->experiment);
+    g_autofree char *place = orch_reads_place(plan);
     g_autoptr(json_t) elsewhere = orch_reads_elsewhere(plan, item);
     if (json_array_size(elsewhere))
         json_object_set(facts, ORCH_FACT_ELSEWHERE, elsewhere);
     if (unwatched)
         json_object_set_new(facts, ORCH_FACT_UNWATCHED, json_string(unwatched));
+    else if (manifest->kind == ORCH_PLUGIN_WRAPPED && !orch_plugin_is_ours(manifest))
+        json_object_set_new(facts, ORCH_FACT_PLACE, json_string(place));
     json_object_set_new(record, "facts", facts);
     return orch_json_canonical(record);
 }

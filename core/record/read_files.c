@@ -36,6 +36,14 @@ const char *orch_reads_are_off(const struct orch_plan *plan,
     return setting && g_strv_contains(off, setting) ? "ORCH_WATCH=off" : NULL;
 }
 
+char *orch_reads_place(const struct orch_plan *plan)
+{
+    enum { DIGITS = 16 };
+    g_autofree char *digest =
+        g_compute_checksum_for_string(G_CHECKSUM_SHA256, plan->workspace->root, -1);
+    return g_strndup(digest, DIGITS);
+}
+
 json_t *orch_reads_elsewhere(struct orch_plan *plan, const struct orch_plan_item *item)
 {
     json_t *list = json_array();

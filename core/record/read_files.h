@@ -19,6 +19,8 @@
  * when they are, or when it is none. */
 const char *orch_reads_are_off(const struct orch_plan *plan,
                                const struct orch_experiment *experiment);
+/** The value of ORCH_FACT_PLACE for trials of the plan. The caller frees. */
+char *orch_reads_place(const struct orch_plan *plan);
 /** The paths of ORCH_FACT_ELSEWHERE (run_spans.h) for a trial that starts now. New reference. */
 json_t *orch_reads_elsewhere(struct orch_plan *plan, const struct orch_plan_item *item);
 /** `watch` of a trial's trial.json. New reference; NULL: nothing is noted. */

@@ -236,15 +236,15 @@ static void finish_totals(struct run *run)
         left += !orch_schedule_is_over(&run->jobs[run->order[i]]);
     bool stopped = totals->interrupted || totals->terminated || run->failed_fast;
     bool is_held = orch_schedule_away(run) && !stopped && !run->refused;
-    const unsigned pruned = orch_schedule_count_unpromoted(run); /* they have their values */
-    totals->held = is_held ? left - pruned : 0;
-    totals->not_run += is_held ? 0 : left - pruned;
+    const unsigned others = left - orch_schedule_keep_pruned(run); /* those count as pruned */
+    totals->held = is_held ? others : 0;
+    totals->not_run += is_held ? 0 : others;
     totals->device_s = run->ended_device_s;
     if (stopped || (!left && !totals->cut_off) || totals->held)
         totals->limit =
             ORCH_LIMIT_NONE; /* every delayed trial has run, or the run ends for another reason */
     else if (totals->limit != ORCH_LIMIT_NONE)
-        totals->held_back = left;
+        totals->held_back = others;
 }
 
 void orch_run_note_inputs(const struct orch_plan *plan)

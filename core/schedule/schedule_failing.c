@@ -167,6 +167,7 @@ bool orch_schedule_is_stopped(struct run *run, struct job *job)
     item->reason = g_strdup_printf("the first %d trials failed in the same way: %s",
                                    ORCH_SAME_FAILURES, failing->reason);
     orch_schedule_set_job(job, JOB_ENDED);
+    orch_schedule_end_pruned(run, job);
     run->totals.not_run++;
     run->moved = true;
     return true;

@@ -244,6 +244,7 @@ void orch_schedule_places_clear(struct run *run)
     orch_input_watch_free(run->inputs);
     orch_written_free(run->written);
     g_clear_pointer(&run->made, g_hash_table_unref);
+    g_clear_pointer(&run->earlier, g_hash_table_unref);
     g_clear_pointer(&run->apart_experiments, g_hash_table_unref);
     g_clear_pointer(&run->own_folders, g_hash_table_unref);
 }

@@ -113,6 +113,7 @@ struct run {
     bool has_named_carried;          /* and that a trial went on from a file of another one */
     GHashTable *made;                /* name of a file in the user's folder -> who wrote it last
                                         (schedule_carried.c) */
+    GHashTable *earlier;             /* and which run of an earlier command; NULL: not read */
     GHashTable *own_folders;       /* experiments whose trials at once each have a folder -> char *,
                                       the artifact for which they have, "" once a notice was printed */
     GHashTable *apart_experiments; /* those that have run apart, for which a notice was printed of
@@ -271,6 +272,9 @@ void orch_schedule_judge_inputs(struct run *run, struct host *host);
  */
 
 struct orch_opened_files;
+/** Reads, before the first trial whose opened files are noted, which files runs of earlier commands
+ * have written in this folder, and when these were last written. */
+void orch_schedule_read_carried(struct run *run, const struct orch_plan_item *item);
 /** Notes the files that an ended trial wrote in the user's folder. Those that it read before and
  * that another trial had written are told of once, and recorded with its run. */
 void orch_schedule_note_carried(struct run *run, struct host *host,
@@ -318,9 +322,11 @@ bool orch_schedule_promote(struct run *run, GError **error);
 void orch_schedule_let_go_on(struct run *run, struct job *job, const char *why);
 /** Counts and tells of a trial that starts because it was let go on. */
 void orch_schedule_note_promoted(struct run *run, struct job *job);
-/** Counts as pruned again the trials that were let go on but that a limit or the end of the run
- * kept from starting. Returns their number. */
-unsigned orch_schedule_count_unpromoted(struct run *run);
+/** Counts a trial no longer as pruned that was let go on and now starts or ends otherwise. */
+void orch_schedule_end_pruned(struct run *run, struct job *job);
+/** Lets the plan say of trials that were let go on, but that a limit or the end of the run kept
+ * from starting, that they are pruned. Returns their number. */
+unsigned orch_schedule_keep_pruned(struct run *run);
 
 /* ---- schedule_failing.c -----------------------------------------------------------------------
  */

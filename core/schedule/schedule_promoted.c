@@ -17,21 +17,21 @@ static bool has_checkpoint(const struct run *run, const struct orch_plan_item *i
     return has_file;
 }
 
-/* Counts the trial as pruned, or no longer. */
-static void count_pruned(struct run *run, const struct job *job, int change)
-{
-    unsigned *count =
-        job->is_elsewhere ? &run->totals.pruned_before : &run->totals.ended[ORCH_VERDICT_PRUNED];
-    *count += (unsigned)change;
-}
-
 void orch_schedule_let_go_on(struct run *run, struct job *job, const char *why)
 {
-    count_pruned(run, job, -1);
     g_free(job->goes_on_why);
     job->goes_on_why = g_strdup(why);
     orch_plan_let_go_on(&run->plan->items[job->index], why);
     orch_schedule_take_back(run, job);
+}
+
+void orch_schedule_end_pruned(struct run *run, struct job *job)
+{
+    if (!job->goes_on_why)
+        return;
+    *(job->is_elsewhere ? &run->totals.pruned_before : &run->totals.ended[ORCH_VERDICT_PRUNED]) -=
+        1;
+    g_clear_pointer(&job->goes_on_why, g_free);
 }
 
 void orch_schedule_note_promoted(struct run *run, struct job *job)
@@ -39,25 +39,26 @@ void orch_schedule_note_promoted(struct run *run, struct job *job)
     const struct orch_plan_item *item = &run->plan->items[job->index];
     if (!job->goes_on_why)
         return;
-    g_autofree char *label = orch_cell_label(item->cell);
+    g_autofree char *label = orch_cell_label(item->cell), *why = g_strdup(job->goes_on_why);
+    orch_schedule_end_pruned(run, job);
     if (job->is_elsewhere)
         job->stopped_s = (double)NAN;
     run->totals.promoted++;
     orch_schedule_emit(run, "%s goes on %s: %s", label,
                        has_checkpoint(run, item) ? "from its checkpoint"
                                                  : "from the start, as it left no checkpoint",
-                       job->goes_on_why);
-    g_clear_pointer(&job->goes_on_why, g_free);
+                       why);
 }
 
-unsigned orch_schedule_count_unpromoted(struct run *run)
+unsigned orch_schedule_keep_pruned(struct run *run)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < run->order_count; i++) {
-        struct job *job = &run->jobs[run->order[i]];
-        if (job->status != JOB_TODO || !job->goes_on_why)
+        const struct job *job = &run->jobs[run->order[i]];
+        struct orch_plan_item *item = &run->plan->items[job->index];
+        if (!job->goes_on_why)
             continue;
-        count_pruned(run, job, 1);
+        orch_plan_set_pruned(item, item->run_key, NULL);
         count++;
     }
     return count;

@@ -33,6 +33,7 @@ void orch_schedule_leave_out(struct run *run, struct job *job, const char *why)
 {
     orch_plan_set_unneeded(&run->plan->items[job->index], why);
     orch_schedule_set_job(job, JOB_ENDED);
+    orch_schedule_end_pruned(run, job);
     run->totals.unneeded++;
     run->moved = true;
     const struct orch_chooser *chooser = run->options->chooser;

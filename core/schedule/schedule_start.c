@@ -52,6 +52,7 @@ static void reuse(struct run *run, struct job *job, const char *key)
         return;
     orch_schedule_set_job(job, JOB_ENDED);
     job->well = true;
+    orch_schedule_end_pruned(run, job);
     run->totals.reused++;
     orch_schedule_note_search(run, job, NULL);
 }
@@ -111,6 +112,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_run_slot 
     host->data = g_ptr_array_new_with_free_func(g_free);
     host->inputs_stamp = inputs_stamp;
     orch_schedule_note_promoted(run, job); /* before its program can write a checkpoint */
+    orch_schedule_read_carried(run, item);
     if (!orch_trialdir_write(run->plan, item, slot, dir, error) ||
         !orch_schedule_spawn(run, host, error)) {
         orch_store_dir_remove(run->plan->store, ORCH_STORE_DIR_TRIAL, host->running.key, NULL);
@@ -144,6 +146,7 @@ static void give_up(struct run *run, struct job *job, const char *why)
     g_free(item->reason);
     item->reason = g_strdup(why);
     orch_schedule_set_job(job, JOB_ENDED);
+    orch_schedule_end_pruned(run, job);
     run->totals.not_run++;
     run->moved = true;
     orch_schedule_note_search(run, job, NULL);
@@ -177,6 +180,7 @@ static bool prepare(struct run *run, struct job *job, const unsigned *chosen,
 void orch_schedule_end_unrun(struct run *run, struct job *job)
 {
     bool is_pruned = run->plan->items[job->index].state == ORCH_PLAN_PRUNED;
+    orch_schedule_end_pruned(run, job);
     job->is_elsewhere = is_pruned;
     orch_schedule_set_job(job, is_pruned ? JOB_PRUNED : JOB_ENDED);
     *(is_pruned ? &run->totals.pruned_before : &run->totals.skipped) += 1;

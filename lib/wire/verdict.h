@@ -45,6 +45,9 @@ struct orch_verdict_facts {
 #define ORCH_FACT_WROTE "wrote"
 #define ORCH_FACT_READ_AND_WRITTEN "read_and_written"
 #define ORCH_FACT_UNWATCHED "unwatched"
+/** Fact of such a run: a digest of the path of the folder in which the names of files begin, which
+ * tells clones apart on one machine. */
+#define ORCH_FACT_PLACE "place"
 /** Fact of a run: the files that it read and wrote and that another run had written before, with
  * the key of that run, an object of at most ORCH_CARRIED_MAX members. */
 #define ORCH_FACT_CARRIED "carried"

@@ -37,3 +37,34 @@ ok orch try -x k=7 -- python3 t.py '{k}' 'runs/{k}' fail
 says_not 'had written'
 ok orch show @last --json
 same "$(of_json 'it["facts"].get("carried")')" null
+# a file that was written by hand since is nobody's
+ok orch try -x k=8 -- python3 t.py '{k}' runs
+says 'of an earlier command had written'
+sleep 0.05
+echo 5 >runs/last.txt
+ok orch try -x k=9 -- python3 t.py '{k}' runs
+says_not 'had written'
+# and so is one of another clone, whose runs are in the same store
+git clone -q . "$SCRATCH/clone"
+mkdir "$SCRATCH/clone/runs"
+echo 5 >"$SCRATCH/clone/runs/last.txt"
+touch -d 2020-01-01 "$SCRATCH/clone/runs/last.txt"
+ok orch -C "$SCRATCH/clone" --db "$PWD/.orch/results.db" try -x k=10 -- python3 t.py '{k}' runs
+says_not 'had written'
+ok orch -C "$SCRATCH/clone" --db "$PWD/.orch/results.db" try -x k=11 -- python3 t.py '{k}' runs
+says 'of an earlier command had written'
+# many files: at most 50 are recorded
+cat >many.py <<'P'
+import os, sys
+for i in range(60):
+    name = f"runs/f{i}"
+    if os.path.exists(name):
+        open(name).read()
+    open(name, "w").write(sys.argv[1])
+print("acc", 1)
+P
+git add -A
+git commit -qm many
+ok orch try -x k=1,2 -- python3 many.py '{k}'
+ok orch show @last --json
+same "$(of_json 'len(it["facts"]["carried"])')" 50 'files that are recorded'

@@ -136,6 +136,9 @@ fails 6 orch run t.recipe -j 1 --json
 same "$(json promoted)" 0
 same "$(json pruned_before)" 3
 same "$(json not_run)" 1
+same "$(json limits.held_back)" 1 'held back'
+says '1 trial not started'
+same "$(of_json 'sorted(t["state"] for t in it["trials"])')" '["done","pruned","pruned","pruned","waiting"]' 'states of the trials'
 says_not 'goes on from the start'
 says_not 'nothing to run'
 says '1 done before, 3 pruned before, 1 not run'
