@@ -53,9 +53,9 @@ enum orch_coding {
                          overall mean according to the variance within levels, then standardised; 0
                          for an unknown level. Numbers unchanged, missing values stay missing: for
                          trees. */
-    ORCH_CODING_ONE_HOT, /* categories: an indicator for each level that has rows, so that an unknown
-                            level resembles none of them more than another, or the target encoding
-                            with more than 64 levels. Numbers: standardised, plus their
+    ORCH_CODING_ONE_HOT, /* categories: an indicator for each level that has rows, so that an
+                            unknown level resembles none of them more than another, or the target
+                            encoding with more than 64 levels. Numbers: standardised, plus their
                             logarithm if all are positive; missing: 0 (the mean) plus an indicator.
                             For linear models. */
     ORCH_CODING_NEAR, /* the same, but categories with more than 64 levels become 24 pseudo-random

@@ -170,16 +170,6 @@ static void print_luck(const struct request *r, const struct orch_ranking *ranki
                           "try … --repeat N', 'repeat:' in a recipe)");
 }
 
-/* "epochs, batch", safe for a terminal. The caller frees. */
-static char *mixed_names(const struct orch_ranking *ranking)
-{
-    GString *names = g_string_new(NULL);
-    for (guint i = 0; i < ranking->mixed->len; i++)
-        g_string_append_printf(names, "%s%s", i ? ", " : "",
-                               orch_mixed_word(ranking->mixed->pdata[i]));
-    return orch_text_plain(g_string_free(names, FALSE));
-}
-
 /* Prints which setting is best, by how much, which others may be as good, and how that was tested.
  */
 static void print_winner(const struct request *r, const struct orch_ranking *ranking)
@@ -200,8 +190,8 @@ static void print_winner(const struct request *r, const struct orch_ranking *ran
     if (ranking->shared)
         orch_cli_print("note: %s", ranking->shared);
     if (ranking->mixed->len) {
-        g_autofree char *names = mixed_names(ranking);
-        orch_cli_print("note: " ORCH_MIXED_WORDS, names);
+        g_autofree char *mixed = orch_text_plain(orch_mixed_sentence(ranking->mixed));
+        orch_cli_print("note: %s", mixed);
     }
 }
 

@@ -182,3 +182,11 @@ const char *orch_mixed_word(const char *name)
 {
     return strcmp(name, "experiment") == 0 ? "experiments" : name;
 }
+
+char *orch_mixed_sentence(const GPtrArray *names)
+{
+    g_autoptr(GString) joined = g_string_new(NULL);
+    for (guint i = 0; i < names->len; i++)
+        g_string_append_printf(joined, "%s%s", i ? ", " : "", orch_mixed_word(names->pdata[i]));
+    return names->len ? g_strdup_printf(ORCH_MIXED_WORDS, joined->str) : NULL;
+}

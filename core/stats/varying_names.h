@@ -23,5 +23,7 @@ bool orch_mixed_names_add(struct orch_store *store, const GPtrArray *runs, const
                           GPtrArray *names, GError **error);
 /** How ORCH_MIXED_WORDS names such a name: "experiments". Borrowed from `name`, or constant. */
 const char *orch_mixed_word(const char *name);
+/** ORCH_MIXED_WORDS with these names (char *) as they are; NULL without any. The caller frees. */
+char *orch_mixed_sentence(const GPtrArray *names);
 
 #endif

@@ -208,12 +208,7 @@ static char *mixed_text(struct orch_store *store, const struct grouping *all)
         g_autoptr(GPtrArray) runs = runs_of(store, all, i);
         orch_mixed_names_add(store, runs, (const char *const *)by->pdata, names, NULL);
     }
-    if (!names->len)
-        return NULL;
-    g_autoptr(GString) joined = g_string_new(NULL);
-    for (guint i = 0; i < names->len; i++)
-        g_string_append_printf(joined, "%s%s", i ? ", " : "", orch_mixed_word(names->pdata[i]));
-    return g_strdup_printf(ORCH_MIXED_WORDS, joined->str);
+    return orch_mixed_sentence(names);
 }
 
 /* Formats what is said below the groups: how their spread is written, and what is averaged. NULL:

@@ -21,7 +21,8 @@ bool orch_real_parse(const char *text, double *out);
 bool orch_int_parse(const char *text, int64_t *out);
 
 /** Returns the candidate nearest to `word` (Damerau-Levenshtein distance of at most a third of its
- * length, else by initials) that is another word, or NULL. `candidates` ends with NULL; the result is one of them. */
+ * length, else by initials) that is another word, or NULL. `candidates` ends with NULL; the result
+ * is one of them. */
 const char *orch_suggest(const char *word, const char *const *candidates);
 
 /** True for a name [a-z][a-z0-9_-]* of at most 63 characters ('-' only if allowed). */
