@@ -439,12 +439,13 @@ targets_of() {
     for name; do [ ! -f "plugins/$name/plugin.cmake" ] || printf ' trials_of_%s' "$name"; done
 }
 
-# The plugins of the trials that 'orch run ARGS...' would start now; false when it would start nothing for an error
+# The plugins of the trials that 'orch run ARGS...' would start now, or would start if this machine had the software that
+# they need; false when it would start nothing for an error
 planned_plugins() {
     "$BUILD/orch" run --dry-run --json "$@" 2>/dev/null | python3 -c '
 import json, sys
 for trial in json.load(sys.stdin)["trials"]:
-    if trial["state"] in ("missing", "stale", "waiting"):
+    if trial["state"] in ("missing", "stale", "waiting") or trial["lacks"] == "software":
         print(trial["plugin"])' 2>/dev/null
 }
 

@@ -12,13 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *orch_plan_state_name(enum orch_plan_state state)
-{
-    static const char *const names[] = {"done", "missing", "stale",   "waiting",
-                                        "held", "pruned",  "skipped", "unused"};
-    return names[state];
-}
-
 unsigned orch_plan_count(const struct orch_plan *plan, enum orch_plan_state state)
 {
     unsigned count = 0;
@@ -129,6 +122,7 @@ static void spread_skips(struct orch_plan *plan)
                 orch_plan_set_state(
                     item, ORCH_PLAN_SKIPPED,
                     g_strdup_printf("needs %s, which is skipped: %s", ref->text, other->reason));
+                item->lack = other->lack;
                 changed = true;
             }
         }

@@ -24,10 +24,19 @@ enum orch_plan_state {
     ORCH_PLAN_UNUSED,  /* not requested, and no trial that will run refers to it */
 };
 
+/** What this machine lacks for a trial that is skipped. */
+enum orch_plan_lack {
+    ORCH_PLAN_LACKS_NOTHING,
+    ORCH_PLAN_LACKS_GPU,
+    ORCH_PLAN_LACKS_MEMORY,
+    ORCH_PLAN_LACKS_SOFTWARE, /* a package brings it */
+};
+
 struct orch_plan_item {
     const struct orch_cell *cell;
     enum orch_plan_state state;
     char *reason;              /* for people: "done by ada, 2 d ago (any machine)", ... */
+    enum orch_plan_lack lack;  /* SKIPPED: also of the trial that it refers to */
     char fingerprint[65];      /* "" while it depends on an undecided best(..) */
     char code_fingerprint[65]; /* the same without comments (same_comments.h) */
     char own_fingerprint[65];  /* the trial's own when `fingerprint` is that of a run of which only
@@ -186,6 +195,9 @@ bool orch_plan_will_run(const struct orch_plan_item *item);
 unsigned orch_plan_count(const struct orch_plan *plan, enum orch_plan_state state);
 /** "done", "missing", ... */
 const char *orch_plan_state_name(enum orch_plan_state state);
+
+/** "gpu", "memory" or "software", NULL for nothing. */
+const char *orch_plan_lack_name(enum orch_plan_lack lack);
 
 /** The default number of parallel trials: as many as fit on this machine's GPUs (`allowed_gpus` of
  * them; 0: all). When no trial uses a GPU, the recipe's `jobs`, at most one for each of the

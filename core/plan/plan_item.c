@@ -105,6 +105,13 @@ static bool has_mpi(void)
     return program;
 }
 
+static bool skip(struct orch_plan_item *item, enum orch_plan_lack lack, char *reason)
+{
+    orch_plan_set_state(item, ORCH_PLAN_SKIPPED, reason);
+    item->lack = lack;
+    return false;
+}
+
 /* True when this machine can run the item; otherwise marks it as skipped, with the reason. */
 static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
 {
@@ -113,36 +120,28 @@ static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
     unsigned gpus = orch_experiment_gpus(experiment);
     if (plan->options.executor)
         return true;
-    if (gpus > machine->gpus->len) {
-        orch_plan_set_state(item, ORCH_PLAN_SKIPPED,
-                            g_strdup_printf("needs %u GPU%s, this machine has %u (%s)", gpus,
-                                            orch_plural(gpus), machine->gpus->len,
-                                            machine->gpu_note ? machine->gpu_note : "NVML"));
-        return false;
-    }
+    if (gpus > machine->gpus->len)
+        return skip(item, ORCH_PLAN_LACKS_GPU,
+                    g_strdup_printf("needs %u GPU%s, this machine has %u (%s)", gpus,
+                                    orch_plural(gpus), machine->gpus->len,
+                                    machine->gpu_note ? machine->gpu_note : "NVML"));
     unsigned instances = 0;
     for (guint i = 0; i < machine->gpus->len; i++)
         instances += ((const struct orch_gpu_device *)machine->gpus->pdata[i])->is_mig;
-    if (gpus > 1 && gpus > machine->gpus->len - instances) {
-        orch_plan_set_state(
-            item, ORCH_PLAN_SKIPPED,
+    if (gpus > 1 && gpus > machine->gpus->len - instances)
+        return skip(
+            item, ORCH_PLAN_LACKS_GPU,
             g_strdup_printf("needs %u GPUs; %u of this machine's %u are MIG instances, of which "
                             "CUDA gives a process only one",
                             gpus, instances, machine->gpus->len));
-        return false;
-    }
     if (experiment->memory_bytes > machine->memory_bytes) {
         g_autofree char *wanted = orch_bytes_format(experiment->memory_bytes);
         g_autofree char *there = orch_bytes_format(machine->memory_bytes);
-        orch_plan_set_state(
-            item, ORCH_PLAN_SKIPPED,
-            g_strdup_printf("needs %s of memory, this machine has %s", wanted, there));
-        return false;
+        return skip(item, ORCH_PLAN_LACKS_MEMORY,
+                    g_strdup_printf("needs %s of memory, this machine has %s", wanted, there));
     }
-    if (orch_experiment_ranks(experiment, NULL) > 0 && !has_mpi()) {
-        orch_plan_set_state(item, ORCH_PLAN_SKIPPED, g_strdup(ORCH_MPI_NO_PROGRAM));
-        return false;
-    }
+    if (orch_experiment_ranks(experiment, NULL) > 0 && !has_mpi())
+        return skip(item, ORCH_PLAN_LACKS_SOFTWARE, g_strdup(ORCH_MPI_NO_PROGRAM));
     return true;
 }
 

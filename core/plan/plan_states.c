@@ -2,6 +2,19 @@
 /* The states of a plan's items. */
 #include "core/plan/plan_private.h"
 
+const char *orch_plan_state_name(enum orch_plan_state state)
+{
+    static const char *const names[] = {"done", "missing", "stale",   "waiting",
+                                        "held", "pruned",  "skipped", "unused"};
+    return names[state];
+}
+
+const char *orch_plan_lack_name(enum orch_plan_lack lack)
+{
+    static const char *const names[] = {NULL, "gpu", "memory", "software"};
+    return names[lack];
+}
+
 bool orch_plan_will_run(const struct orch_plan_item *item)
 {
     return item->state == ORCH_PLAN_MISSING || item->state == ORCH_PLAN_STALE ||
@@ -11,6 +24,7 @@ bool orch_plan_will_run(const struct orch_plan_item *item)
 void orch_plan_set_state(struct orch_plan_item *item, enum orch_plan_state state, char *reason)
 {
     item->state = state;
+    item->lack = ORCH_PLAN_LACKS_NOTHING;
     g_free(item->reason);
     item->reason = reason;
 }

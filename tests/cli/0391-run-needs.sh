@@ -36,8 +36,8 @@ exit "$CACHE"'
 stub ninja <<<'#!/bin/sh'
 stub id <<<'#!/bin/sh
 echo 0'
-# plans as orch does, and runs nothing
-printf '#!/bin/sh\n[ "$2" = --dry-run ] && exec "%s/orch" "$@"\necho "runs: $*"\n' "$BUILD" >build/orch
+# plans as orch does on a machine without mpirun and srun, and runs nothing
+printf '#!/bin/sh\n[ "$2" = --dry-run ] && PATH=/none exec "%s/orch" "$@"\necho "runs: $*"\n' "$BUILD" >build/orch
 chmod +x build/orch
 export PYTHON=$(command -v python3) CACHE=100
 unset ORCH_ONNXRUNTIME
@@ -73,6 +73,9 @@ asks() { # asks 'PACKAGES THAT ARE INSTALLED' ARG...
 asks libopenmpi-dev r.recipe
 asks '' r.recipe p1
 asks libopenmpi-dev r.recipe p2 --yes -j 2
+# a trial that only refers to one that needs MPI, and one that needs what no package brings
+printf 'format: 1\nrecipe: s\nexperiments:\n  link: { plugin: allreduce }\n  late: { plugin: simcluster, with: { workers: 2, bandwidth: "${link.largest_bandwidth}" } }\n  gpu: { plugin: onnxrun, resources: { gpus: 64 }, with: { onnx: x.onnx } }\n' >s.recipe
+asks 'libopenmpi-dev libsimgrid-dev' s.recipe
 asks 'libopenmpi-dev libsimgrid-dev' r.recipe -p large
 asks libsimgrid-dev r.recipe --profile large late
 # where nothing can be planned: what the text names
