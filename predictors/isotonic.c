@@ -90,6 +90,17 @@ void orch_isotonic_free(struct orch_isotonic *fit)
     g_free(fit);
 }
 
+double orch_isotonic_at(const struct orch_isotonic *fit, double x)
+{
+    size_t above = 0;
+    while (above < fit->count && fit->x[above] < x)
+        above++;
+    if (above == 0 || above == fit->count)
+        return fit->y[above ? above - 1 : 0];
+    const double *px = &fit->x[above - 1], *py = &fit->y[above - 1];
+    return py[0] + (x - px[0]) / (px[1] - px[0]) * (py[1] - py[0]);
+}
+
 bool orch_isotonic_cross(const struct orch_isotonic *fit, double target, double *out_x,
                          GError **error)
 {

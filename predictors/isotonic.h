@@ -23,6 +23,9 @@ struct orch_isotonic *orch_isotonic_fit(const double *x, const double *y, size_t
                                         bool is_rising, GError **error);
 void orch_isotonic_free(struct orch_isotonic *fit);
 
+/** The fitted y at x: linear between the points, and that of the nearest point outside of them. */
+double orch_isotonic_at(const struct orch_isotonic *fit, double x);
+
 /** Finds the x where y crosses `target`, coming from the side of low y: for accuracy as a function
  * of loss, the largest loss with an accuracy of at least `target`. If all points reach the target
  * this is the outermost x, as there is no extrapolation. Fails with ORCH_ERROR_NOT_FOUND if no

@@ -34,7 +34,8 @@ static const int SAMPLE_SERVERS[] = {1, 2, 4, 8};
 
 struct answer {
     const struct orch_report_item *item;
-    double accuracy;
+    double accuracy; /* the target of the times */
+    double asked;    /* what the item asks for */
     int64_t servers[LIST_MAX], workers[LIST_MAX];
     int server_count, worker_count;
     struct orch_hardware *hardware;
@@ -78,6 +79,7 @@ static bool read_item(struct answer *a, struct orch_plan *plan, GError **error)
             "the item has no target accuracy for profile '%s'", profile ? profile : "none");
         return false;
     }
+    a->asked = a->accuracy;
     a->server_count = read_counts(json_object_get(spec, "servers"), a->servers);
     a->worker_count = read_counts(json_object_get(spec, "workers"), a->workers);
     a->hardware = orch_hardware_load(error);
@@ -97,6 +99,7 @@ static bool find_net(struct answer *a, GError **error)
         a->like = cell->curve;
         a->net = orch_curve_set_net(a->held, cell->net);
     }
+    a->total_batch = a->like ? a->like->batch : 0;
     if (a->like && isfinite(a->like->k_per_epoch) && a->like->batch > 0 && a->like->images > 0 &&
         isfinite(a->net->params))
         return true;
@@ -106,6 +109,49 @@ static bool find_net(struct answer *a, GError **error)
         a->like
             ? "the run of the left-out network does not declare its batch, images and parameters"
             : "the left-out network has not been run");
+    return false;
+}
+
+/* The highest accuracy that every run of the left-out network reached; infinite when none of them
+ * recorded one. */
+static double measured_best(const struct answer *a)
+{
+    double lowest = HUGE_VAL;
+    for (guint i = 0; i < a->held->cells->len; i++) {
+        const struct orch_run_curve *c =
+            ((const struct orch_curve_set_cell *)a->held->cells->pdata[i])->curve;
+        double best = -HUGE_VAL;
+        for (size_t k = 0; c && k < c->accuracy_count; k++)
+            best = fmax(best, c->accuracy[k]);
+        if (isfinite(best))
+            lowest = fmin(lowest, best);
+    }
+    return lowest;
+}
+
+/* The accuracy that fit and predicted curve give at the end of the left-out network's run. */
+static double at_end_of_run(const struct answer *a)
+{
+    double end = a->like->k[a->like->count - 1];
+    return orch_isotonic_at(a->bridge, orch_stages_loss(a->curve, end));
+}
+
+/* Lowers the target to hundredths that are reached. */
+static void lower_to(struct answer *a, double reached)
+{
+    if (reached < a->accuracy)
+        a->accuracy = floor(reached * 100 + 1e-9) / 100;
+}
+
+/* Finds the loss at which the target is reached, and where the predicted curve gets there. */
+static bool find_steps(struct answer *a, GError **error)
+{
+    if (!orch_isotonic_cross(a->bridge, a->accuracy, &a->loss, error))
+        return false;
+    if (orch_stages_reach(a->curve, a->loss, &a->k, error))
+        return true;
+    g_prefix_error(error, "accuracy %g is reached at loss %.4g, but for %s ", a->accuracy, a->loss,
+                   a->net->name);
     return false;
 }
 
@@ -119,16 +165,15 @@ static bool find_epochs(struct answer *a, GError **error)
     }
     a->law = orch_curve_set_law_fit(a->set, error);
     a->bridge = a->law ? orch_run_curves_bridge(family, error) : NULL;
-    if (!a->bridge || !orch_isotonic_cross(a->bridge, a->accuracy, &a->loss, error))
+    if (!a->bridge)
         return false;
     a->curve = orch_curve_set_law_curve(a->law, a->net->features, -1);
-    if (!orch_stages_reach(a->curve, a->loss, &a->k, error)) {
-        g_prefix_error(error, "accuracy %g is reached at loss %.4g, but for %s ", a->accuracy,
-                       a->loss, a->net->name);
+    if (!find_steps(a, NULL)) /* beyond the fit, or below the limit of the predicted curve */
+        lower_to(a, at_end_of_run(a));
+    lower_to(a, measured_best(a));
+    if (!find_steps(a, error))
         return false;
-    }
     a->epochs = a->k / a->like->k_per_epoch;
-    a->total_batch = a->like->batch;
     return true;
 }
 
@@ -235,6 +280,12 @@ static bool fit_speed(struct answer *a, GError **error)
 /* ---- output -----------------------------------------------------------------------------------
  */
 
+static bool has_times(const struct answer *a)
+{
+    return a->epochs > 0;
+}
+
+/* Steps a second by workers and servers, with the times where the number of steps is known. */
 static void add_times(struct orch_section *section, const struct answer *a)
 {
     g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
@@ -242,7 +293,8 @@ static void add_times(struct orch_section *section, const struct answer *a)
     g_ptr_array_add(headers, g_strdup(">batch each"));
     for (int p = 0; p < a->server_count; p++) {
         g_ptr_array_add(headers, g_strdup_printf(">steps/s, %d servers", (int)a->servers[p]));
-        g_ptr_array_add(headers, g_strdup_printf(">time, %d servers", (int)a->servers[p]));
+        if (has_times(a))
+            g_ptr_array_add(headers, g_strdup_printf(">time, %d servers", (int)a->servers[p]));
     }
     g_ptr_array_add(headers, NULL);
     struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
@@ -252,8 +304,10 @@ static void add_times(struct orch_section *section, const struct answer *a)
         orch_table_add_real(table, a->total_batch / (double)a->workers[w]);
         for (int p = 0; p < a->server_count; p++) {
             double speed = orch_speed_model(a->model, (int)a->servers[p], (int)a->workers[w]);
-            g_autofree char *time = orch_duration_format(steps / speed);
             orch_table_add_real(table, speed);
+            if (!has_times(a))
+                continue;
+            g_autofree char *time = orch_duration_format(steps / speed);
             orch_table_add(table, time, orch_json_real(steps / speed));
         }
     }
@@ -280,6 +334,7 @@ static double time_of(const struct answer *a, int p, int w)
     return steps / orch_speed_model(a->model, (int)a->servers[p], (int)a->workers[w]);
 }
 
+/* A curve for each number of servers: the time, or steps a second where that is unknown. */
 static void draw_times(struct orch_section *section, const struct answer *a)
 {
     const char *unit;
@@ -288,8 +343,10 @@ static void draw_times(struct orch_section *section, const struct answer *a)
         for (int w = 0; w < a->worker_count; w++)
             longest = fmax(longest, time_of(a, p, w));
     double seconds = time_unit(longest, &unit);
-    g_autofree char *title = g_strdup_printf("%s to accuracy %g", a->net->name, a->accuracy);
-    g_autofree char *y = g_strdup_printf("time (%s)", unit);
+    g_autofree char *title = has_times(a)
+                                 ? g_strdup_printf("%s to accuracy %g", a->net->name, a->accuracy)
+                                 : g_strdup_printf("speed of %s", a->net->name);
+    g_autofree char *y = has_times(a) ? g_strdup_printf("time (%s)", unit) : g_strdup("steps/s");
     struct orch_chart *chart = orch_chart_new(ORCH_CHART_LINE, title, "workers", y);
     struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
     for (int p = 0; p < a->server_count; p++) {
@@ -297,7 +354,10 @@ static void draw_times(struct orch_section *section, const struct answer *a)
                                                 orch_plural(a->servers[p]));
         struct orch_chart_series *series = orch_chart_series(panel, name, ORCH_SERIES_PREDICTED);
         for (int w = 0; w < a->worker_count; w++)
-            orch_chart_add(series, (double)a->workers[w], time_of(a, p, w) / seconds);
+            orch_chart_add(
+                series, (double)a->workers[w],
+                has_times(a) ? time_of(a, p, w) / seconds
+                             : orch_speed_model(a->model, (int)a->servers[p], (int)a->workers[w]));
     }
     orch_section_chart(section, chart);
 }
@@ -327,6 +387,11 @@ static void add_answer(struct orch_section *section, const struct answer *a)
 
 static void add_epochs(struct orch_section *section, const struct answer *a)
 {
+    if (a->accuracy < a->asked)
+        orch_section_note(section,
+                          "the recipe asks for accuracy %g; the target is %g, which the fit, the "
+                          "predicted curve and the runs of %s reach",
+                          a->asked, a->accuracy, a->net->name);
     orch_section_note(
         section,
         "%s to accuracy %g: crossed at loss %.4g (isotonic fit of accuracy on loss, %zu points "
@@ -447,17 +512,19 @@ static bool fill(struct orch_section_context *ctx, GError **error)
     a.set = orch_curve_set_gather(plan, a.item, "experiments");
     a.held = orch_curve_set_gather(plan, a.item, "held_out");
     a.speed = orch_curve_set_gather(plan, a.item, "speed");
-    ok = ok && find_net(&a, &problem) && find_epochs(&a, &problem);
-    if (ok)
+    ok = ok && find_net(&a, &problem);
+    bool knows_epochs = ok && find_epochs(&a, &problem);
+    if (knows_epochs)
         add_epochs(section, &a);
-    ok = ok && fit_speed(&a, &problem);
-    if (ok) {
+    if (ok && fit_speed(&a, problem ? NULL : &problem)) {
         add_times(section, &a);
         draw_times(section, &a);
-        add_answer(section, &a);
+        if (knows_epochs)
+            add_answer(section, &a);
         add_samples(section, &a);
         add_model(section, &a);
-    } else {
+    }
+    if (problem) {
         static const char *const keys[] = {"experiments", "held_out", "speed", NULL};
         g_autofree char *hint = orch_section_hint(ctx, keys);
         orch_section_missing(section, hint, "%s", problem->message);

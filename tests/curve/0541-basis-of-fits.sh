@@ -52,3 +52,27 @@ ok orch run c.recipe -q
 has_not 'single epoch'
 has '64 images 0.065 s, 32 images 0.033 s, 16 images 0.017 s'
 has '64 images: 3 runs, 9 timed epochs;'
+
+# an accuracy that nobody reached: the target is one that the fit, the predicted curve and the left-out runs reach
+has_not 'the recipe asks for'
+sed 's/accuracy: 0.85/accuracy: 0.99/' c.recipe >d.recipe
+ok orch report d.recipe --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'the target'
+import json, math, re, sys
+section = json.load(open(sys.argv[1]))["sections"][0]
+text = " ".join(b.get("text", "") for b in section["blocks"])
+target = float(re.search(r"the recipe asks for accuracy 0.99; the target is ([\d.]+)", text).group(1))
+# the left-out network's own accuracy after 100 steps
+best = 1 - (1 / ((0.04 - 20 / 2000) * 100 + 0.4) + 0.3 - 20 / 400) / 4
+assert best - 0.02 < target <= best, (target, best)
+assert "measured afterwards: its own run was there" in text, text
+rows = next(b["rows"] for b in section["blocks"] if b["kind"] == "table")
+assert all(math.isfinite(r["time,_2_servers"]) and r["time,_2_servers"] > 0 for r in rows), rows
+P
+# without curves of other networks, the speed by workers
+sed -i 's/experiments: family,/experiments: other,/; s/^  held:/  other: { plugin: .\/law.plugin, sweep: { net: ["resnet-cifar:32", "resnet-cifar:44"] } }\n&/' c.recipe
+ok orch report c.recipe
+has 'missing: '
+has 'steps/s, 4 servers'
+has_not 'time, 4 servers'
+has 'the speed model is fitted to 12 samples'
