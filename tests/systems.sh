@@ -6,11 +6,13 @@
 # installs them on another fresh machine (tests/deb_install.sh). Without a SYSTEM it also makes the wheel of the last commit in a
 # Debian 11 (packaging/wheel.sh) and tries it on minimal systems of Debian 11, 12 and 13 (packaging/wheel_systems.sh).
 #
-#   tests/systems.sh [SYSTEM...] [--keep DIR] [--deb | --wheel | -- COMMAND...]
+#   tests/systems.sh [SYSTEM...] [--keep DIR] [--cache DIR] [--main | --deb | --wheel | -- COMMAND...]
 #
 #   SYSTEM       bookworm (Debian 12) or trixie (Debian 13); without one both, and the wheel
 #   --keep DIR   the systems lie in DIR/chroot-SYSTEM, stay there, and are used again (with what was
 #                installed in them); without it each is new, and is removed when it is done
+#   --cache DIR  packages of Debian that were downloaded lie in DIR/SYSTEM for the next time
+#   --main       only README's first command, and a look at what it leaves behind (tests/main_job.sh)
 #   --deb        only the packages, built without LibTorch: './build.sh deb' and their installation
 #   --wheel      only the wheel: made, and tried on its systems
 #   -- COMMAND   types this in the clone instead, which a kept system has already and which is then
@@ -30,7 +32,7 @@ cd "$(dirname "$0")/.." || exit 2
 SYSTEMS='bookworm trixie'
 LOGS=${ORCH_BUILD_DIR:-build}-systems
 CLONE=tmp/orch
-case ${1:-} in -h | --help) sed -n '3,22s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
+case ${1:-} in -h | --help) sed -n '3,24s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "systems.sh: $*"; exit 2; }
@@ -55,15 +57,16 @@ mount_dev() { # mount_dev ROOT
 }
 
 # Runs a command in the system's clone. This shell remains as the first process, which takes in orphans.
-inside_run() { # inside_run ROOT COMMAND...
-    local root=$1 name
+inside_run() { # inside_run ROOT CACHE COMMAND...
+    local root=$1 cache=$2 name
     local environment=(HOME=/root TERM="${TERM:-dumb}" LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
-    shift
+    shift 2
     for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
         [ -z "${!name:-}" ] || environment+=("$name=${!name}")
     done
     { mount -t proc proc "$root/proc" && mount --rbind /sys "$root/sys" && mount_dev "$root"; } ||
         die "cannot mount /proc, /sys and /dev in '$root'"
+    [ -z "$cache" ] || mount --bind "$cache" "$root/var/cache/apt/archives" || die "cannot use '$cache'"
     # shellcheck disable=SC2016
     env -i "${environment[@]}" chroot "$root" /bin/bash -c 'cd "/$0" && "$@"' "$CLONE" "$@"
 }
@@ -72,10 +75,10 @@ inside_run() { # inside_run ROOT COMMAND...
 mirror() { apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep -m 1 '/debian/*$' || echo http://deb.debian.org/debian; }
 apt_settings() { apt-config dump --format '%f "%v";%n' Acquire | grep -E '^Acquire::(https?|Check-|Retries|ForceIPv)' | grep -v '""'; }
 
-inside_make() { # inside_make ROOT SYSTEM
+inside_make() { # inside_make ROOT SYSTEM CACHE
     local root=$1 system=$2 from
     from=$(mirror)
-    debootstrap --variant=minbase --include=git,ca-certificates "$system" "$root" "$from" || return 1
+    debootstrap ${3:+--cache-dir="$3"} --variant=minbase --include=git,ca-certificates "$system" "$root" "$from" || return 1
     printf 'deb %s %s main\ndeb %s %s-updates main\n' "$from" "$system" "$from" "$system" >"$root/etc/apt/sources.list"
     apt_settings >"$root/etc/apt/apt.conf.d/99systems"
     echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io" # it need not outlive a power cut
@@ -97,7 +100,10 @@ fi
 
 # ---- outside -------------------------------------------------------------------------------------------
 
-child='' making='' keep='' folder=''
+child='' making='' keep='' folder='' packages=''
+
+# The folder of a system's packages; empty without --cache, or when it cannot be made
+cache_of() { [ -z "$packages" ] || { mkdir -p "$packages/$1/partial" && realpath "$packages/$1"; } || say "no packages are kept in '$packages/$1'"; }
 
 # Waits, so that a signal is served at once; --kill-child ends all processes of the namespace with unshare.
 apart() { # apart VERB ARG...
@@ -127,7 +133,7 @@ make_system() { # make_system SYSTEM ROOT
     [ ! -e "$2" ] || return 0
     making=$2.new
     remove "$making" || return 1
-    apart make "$making" "$1" >"$LOGS/$1.0.log" 2>&1 ||
+    apart make "$making" "$1" "$(cache_of "$1")" >"$LOGS/$1.0.log" 2>&1 ||
         { tail -n 3 "$LOGS/$1.0.log" >&2; say "$1: it could not be made; all of it is in $LOGS/$1.0.log"; return 1; }
     mv "$making" "$2" && making=''
     say "$1: made in $((SECONDS - started)) s"
@@ -149,7 +155,7 @@ result_of() { sed -n 's/^\([0-9]*% tests passed.*\)/: \1/p' "$1" | tail -n 1; }
 type_in() { # type_in SYSTEM ROOT NUMBER COMMAND...
     local system=$1 root=$2 log=$LOGS/$1.$3.log started=$SECONDS status
     shift 3
-    apart run "$root" "$@" >"$log" 2>&1
+    apart run "$root" "$(cache_of "$system")" "$@" >"$log" 2>&1
     status=$?
     printf '%-9s %5d s  status %d  %s%s (%s)\n' "$system" $((SECONDS - started)) $status "$*" "$(result_of "$log")" "$log"
     [ $status = 0 ] || { tail -n 20 "$log" | sed 's/^/    /' >&2; return 1; }
@@ -177,7 +183,9 @@ one_system() { # one_system SYSTEM ROOT COMMAND...
     case ${1:---deb} in --deb) [ -z "$is_new" ] || copy_system "$root" || return 2 ;; esac
     make_clone "$root" "$([ $# -gt 0 ] && echo keep || echo new)" || { say "$system: cannot clone into $root/$CLONE"; return 2; }
     say "$system: Debian $(<"$root/etc/debian_version"), commit $(git -C "$root/$CLONE" rev-parse --short HEAD)"
-    if [ "${1:-}" = --deb ]; then
+    if [ "${1:-}" = --main ]; then
+        type_in "$system" "$root" 1 tests/main_job.sh
+    elif [ "${1:-}" = --deb ]; then
         type_in "$system" "$root" 1 ./build.sh deb && install_packages "$system" "$root" 2
     elif [ $# -gt 0 ]; then
         type_in "$system" "$root" 1 "$@"
@@ -206,7 +214,8 @@ main() {
     while [ $# -gt 0 ]; do
         case $1 in
             --keep) [ $# -gt 1 ] || die '--keep needs a folder'; keep=$(cd "$CALLED_FROM" && realpath -m "$2"); shift 2 ;;
-            --deb) break ;;
+            --cache) [ $# -gt 1 ] || die '--cache needs a folder'; packages=$(cd "$CALLED_FROM" && realpath -m "$2"); shift 2 ;;
+            --main | --deb) break ;;
             --wheel) wheel=only; shift ;;
             --) shift; break ;;
             *) [[ " $SYSTEMS " = *" $1 "* ]] || die "unknown system '$1' ($SYSTEMS)"
