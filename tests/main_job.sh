@@ -13,7 +13,7 @@ echo "\$ $command"
 $command 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 [ "$status" = 0 ] || { echo "main_job.sh: '$command' ended with status $status"; exit 1; }
-if grep -nE '^E: |could not install|Traceback|([Ee]rror|ERROR): |^FAILED|^failed|  failed  |  crashed  ' "$log"; then
+if grep -nE '^E: |could not install|Traceback|^(orch|build\.sh|CMake Error)[: ]|^FAILED|^failed: |^\[.*  (failed|crashed|timeout|lost|protocol-error)  ' "$log"; then
     echo 'main_job.sh: the output shows these errors'
     exit 1
 fi
