@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+/* CROSS JOIN: the list of runs is the outer loop, and their rows are looked up. SQLite would else
+ * look through the list for every row of the store. */
 static char *ids_text(const int64_t *ids, size_t count)
 {
     GString *text = g_string_new("[");
@@ -51,7 +53,8 @@ static bool add_params(struct orch_store *store, const char *ids, GPtrArray *out
     sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT p.name, NULL, NULL, count(*), count(DISTINCT p.value) FROM json_each(?1) j"
-        " JOIN param p ON p.run = j.value WHERE p.name <> 'seed' GROUP BY p.name ORDER BY p.name",
+        " CROSS JOIN param p ON p.run = j.value WHERE p.name <> 'seed' GROUP BY p.name ORDER BY "
+        "p.name",
         error);
     return add_rows(store, "param", s, ids, out, error);
 }
@@ -61,7 +64,7 @@ static bool add_results(struct orch_store *store, const char *ids, GPtrArray *ou
     sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT e.name, max(e.unit), max(e.better), count(*), 0 FROM json_each(?1) j"
-        " JOIN result e ON e.run = j.value GROUP BY e.name ORDER BY e.name",
+        " CROSS JOIN result e ON e.run = j.value GROUP BY e.name ORDER BY e.name",
         error);
     return add_rows(store, "result", s, ids, out, error);
 }
@@ -174,7 +177,7 @@ bool orch_store_recipes_of(struct orch_store *store, const int64_t *ids, size_t 
     sqlite3_stmt *s = orch_store_statement(
         store,
         "SELECT c.canonical FROM (SELECT r.recipe_key, max(r.id) AS newest FROM json_each(?1) j"
-        " JOIN run r ON r.id = j.value GROUP BY r.recipe_key) x"
+        " CROSS JOIN run r ON r.id = j.value GROUP BY r.recipe_key) x"
         " JOIN recipe c ON c.key = x.recipe_key ORDER BY x.newest DESC LIMIT ?2",
         error);
     if (!s)
@@ -197,7 +200,7 @@ GPtrArray *orch_store_values_of(struct orch_store *store, const int64_t *ids, si
 {
     sqlite3_stmt *s = orch_store_statement(
         store,
-        "SELECT p.value FROM json_each(?1) j JOIN param p ON p.run = j.value AND p.name = ?2"
+        "SELECT p.value FROM json_each(?1) j CROSS JOIN param p ON p.run = j.value AND p.name = ?2"
         " GROUP BY p.value ORDER BY count(*) DESC, p.value LIMIT ?3",
         error);
     if (!s)
