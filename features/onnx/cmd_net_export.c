@@ -146,11 +146,10 @@ static void print_written(struct orch_cli *cli, const struct export_options *o,
                           const struct onnx_export_source *s, const struct onnx_model *m,
                           const struct onnx_written *written)
 {
-    g_autofree char *data = written->data_bytes ? g_strconcat(o->onnx, ".data", NULL) : NULL;
     g_autofree char *size = orch_bytes_format(written->bytes + written->data_bytes);
     if (cli->json) {
         orch_cli_print_json(json_pack("{s:s s:o s:s s:s s:i s:I s:I s:o s:o}", "file", o->onnx,
-                                      "data_file", orch_json_text_or_null(data), "network",
+                                      "data_file", orch_json_text_or_null(written->data), "network",
                                       s->net->name, "weights", s->weights, "opset", m->opset,
                                       "bytes", (json_int_t)written->bytes, "data_bytes",
                                       (json_int_t)written->data_bytes, "inputs",
@@ -159,8 +158,8 @@ static void print_written(struct orch_cli *cli, const struct export_options *o,
     }
     orch_cli_info(cli, "wrote '%s': %s, %s, opset %d, %s", o->onnx, s->net->name, s->weights,
                   m->opset, size);
-    if (data)
-        orch_cli_info(cli, "its weights are in '%s', which belongs beside it", data);
+    if (written->data)
+        orch_cli_info(cli, "its weights are in '%s', which belongs beside it", written->data);
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
@@ -178,11 +177,12 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     bool ok = open_source(cli, o, &source, error);
     struct onnx_model model = {0};
-    struct onnx_written written;
+    struct onnx_written written = {0};
     ok = ok && orch_onnx_export_source_model(&source, &e, &model, error) &&
          orch_onnx_model_write(&model, o->onnx, o->external, &written, error);
     if (ok)
         print_written(cli, o, &source, &model, &written);
+    g_free(written.data);
     orch_onnx_model_clear(&model);
     orch_onnx_export_source_clear(&source);
     return ok ? ORCH_EXIT_OK : -1;
@@ -211,7 +211,8 @@ const struct orch_command ORCH_COMMAND_NET_EXPORT = {
         "the names of its classes.\n"
         "\n"
         "The file appears when it is complete. A model of more than 2 GiB, protobuf's limit, is "
-        "written as two files, with the weights in FILE.data.",
+        "written as two files, with the weights in FILE.data (FILE.1.data while an older FILE "
+        "uses that).",
     .examples =
         "  orch net export @last --onnx model.onnx\n"
         "  orch net export resnet50 --weights resnet50.pth --onnx resnet50.onnx --opset 13\n"

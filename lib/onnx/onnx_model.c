@@ -358,36 +358,40 @@ static bool write_data(struct onnx_model *m, const char *path, const char *locat
     return finish_file(file, ok);
 }
 
-/* Gives both files their names. An older file of weights is set aside until the model has its name,
- * too, because the older model needs it: as a second link, so that a file of weights exists at each
- * instant, or by renaming it where the file system has no links. False with errno; then both older
- * files are as before. */
-static bool replace_both(const char *path, const char *data, const char *temporary,
-                         const char *data_temporary)
+/* Returns whether the model at path names a file of weights. */
+static bool names_data(const char *path, const char *data)
 {
-    g_autofree char *aside = data ? orch_temporary_name(data) : NULL;
-    const bool has_older =
-        data && (link(data, aside) == 0 || (errno != ENOENT && rename(data, aside) == 0));
-    if (data && !has_older && errno != ENOENT)
+    g_autofree char *name = g_path_get_basename(data);
+    GMappedFile *model = g_mapped_file_new(path, FALSE, NULL);
+    bool is_named = model && memmem(g_mapped_file_get_contents(model),
+                                    g_mapped_file_get_length(model), name, strlen(name));
+    if (model)
+        g_mapped_file_unref(model);
+    return is_named;
+}
+
+/* Gives both files their names. The weights get one that the older model does not name, so that one
+ * rename, that of the model, replaces both: there is a whole model at each instant. False with
+ * errno; then the older files are as before. */
+static bool replace_both(const char *path, const char *data, const char *other,
+                         const char *temporary, const char *data_temporary)
+{
+    if (data && rename(data_temporary, data) != 0)
         return false;
-    if ((!data || rename(data_temporary, data) == 0) && rename(temporary, path) == 0) {
-        if (has_older)
-            unlink(aside);
+    if (rename(temporary, path) == 0) {
+        if (data)
+            unlink(other);
         return true;
     }
     int saved = errno;
-    if (data && !has_older)
+    if (data)
         unlink(data);
-    if (has_older && rename(aside, data) != 0)
-        saved = errno;
-    else if (has_older)
-        unlink(aside); /* two links to one file: rename did nothing */
     errno = saved;
     return false;
 }
 
 /* Writes to the temporary names and renames; false with errno. */
-static bool write_files(struct onnx_model *m, const char *path, const char *data,
+static bool write_files(struct onnx_model *m, const char *path, const char *data, const char *other,
                         const char *temporary, const char *data_temporary, struct onnx_written *out)
 {
     g_autofree char *location = data ? g_path_get_basename(data) : NULL;
@@ -398,7 +402,7 @@ static bool write_files(struct onnx_model *m, const char *path, const char *data
     if (data && !write_data(m, data_temporary, location, &out->data_bytes))
         return false;
     out->bytes = (int64_t)onnx__model_proto__get_packed_size(&m->proto);
-    return write_model(m, temporary) && replace_both(path, data, temporary, data_temporary);
+    return write_model(m, temporary) && replace_both(path, data, other, temporary, data_temporary);
 }
 
 bool orch_onnx_model_write(struct onnx_model *m, const char *path, bool external,
@@ -407,12 +411,17 @@ bool orch_onnx_model_write(struct onnx_model *m, const char *path, bool external
     complete(m);
     *out = (struct onnx_written){0};
     external |= onnx__model_proto__get_packed_size(&m->proto) > (size_t)FILE_BYTES_MAX;
-    g_autofree char *data = external ? g_strconcat(path, ".data", NULL) : NULL;
+    g_autofree char *first = g_strconcat(path, ".data", NULL);
+    g_autofree char *second = g_strconcat(path, ".1.data", NULL);
+    bool is_first = external && !names_data(path, first);
+    const char *data = !external ? NULL : is_first ? first : second;
     g_autofree char *temporary = orch_temporary_name(path);
     g_autofree char *data_temporary = data ? orch_temporary_name(data) : NULL;
     errno = 0;
-    if (write_files(m, path, data, temporary, data_temporary, out))
+    if (write_files(m, path, data, is_first ? second : first, temporary, data_temporary, out)) {
+        out->data = g_strdup(data);
         return true;
+    }
     int saved = errno;
     unlink(temporary);
     if (data_temporary)

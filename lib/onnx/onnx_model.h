@@ -58,13 +58,15 @@ const char *orch_onnx_model_text(struct onnx_model *m, const char *format, ...) 
 /** What was written. */
 struct onnx_written {
     int64_t bytes;      /* of the model's file */
-    int64_t data_bytes; /* of the file with the weights beside it; 0: there is none */
+    char *data;         /* path of the file with the weights beside it; NULL: there is none */
+    int64_t data_bytes; /* of that file */
 };
 
 /** Writes the model to `path`. With `external`, and when it would exceed protobuf's limit of 2 GiB,
- * the weights are written to PATH.data beside it, as ONNX specifies. The files replace older ones
- * when they are complete; after a failure (ORCH_ERROR_IO) no part of a new model is left; an older
- * PATH.data may be lost. Must be the last call. */
+ * the weights are written beside it, as ONNX specifies: to PATH.data, or to PATH.1.data when the
+ * older model at `path` uses PATH.data, which is then removed. The new model replaces the older one
+ * in one step when it is complete; after a failure (ORCH_ERROR_IO) the older one is as before and
+ * no part of the new one is left. The caller frees `out->data`. Must be the last call. */
 bool orch_onnx_model_write(struct onnx_model *m, const char *path, bool external,
                            struct onnx_written *out, GError **error);
 
