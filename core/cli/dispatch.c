@@ -9,12 +9,12 @@
 #include "core/results/installations.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/spawn.h"
 #include "lib/base/text.h"
 
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -270,7 +270,7 @@ int orch_main(int argc, char **argv, const struct orch_feature *const *features)
 {
     orch_features_set(features);
     setlocale(LC_CTYPE, "");
-    signal(SIGPIPE, SIG_IGN); /* a child process can exit before orch writes to it */
+    orch_ignore_write_signals();
     struct orch_cli cli = {.argc = argc,
                            .argv = argv,
                            .stdout_is_tty = isatty(STDOUT_FILENO),

@@ -9,7 +9,6 @@
 #include "lib/base/text.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -158,7 +157,6 @@ static void print_end(struct orch_cli *cli, const struct orch_recording *recordi
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct record_options *o = options;
-    signal(SIGPIPE, SIG_IGN); /* the program can end before its run is recorded */
     if (!o->begin && isatty(STDIN_FILENO)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "for example ./loop.sh | orch record -s lr=0.1",
                        "standard input is a terminal: pipe a program's events into 'orch record'");

@@ -18,6 +18,8 @@
 #include "core/host/serve.h"
 #include "core/host/supervise.h"
 
+#include "lib/base/spawn.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +66,7 @@ int main(int argc, char **argv)
     }
     if (argc == 2 && strcmp(argv[1], ORCH_RANK_OPTION) == 0)
         return orch_rank_main(argc, argv);
+    orch_ignore_write_signals();
     if (argc == 3 && strcmp(argv[1], "--job") == 0) {
         int status = orch_host_job(argv[2], argc, argv, &error);
         if (error)

@@ -19,6 +19,7 @@
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/spawn.h"
 #include "lib/base/text.h"
 
 #include <stdio.h>
@@ -268,6 +269,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "orch-web: 'orch serve' starts it\n");
         return 2;
     }
+    orch_ignore_write_signals();
     char **words = argv + 1;
     struct web_command request = {words[ORCH], words[STORE], words + RECIPES};
     const bool has_group = strcmp(words[GROUP], "-") != 0;

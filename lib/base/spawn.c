@@ -7,6 +7,12 @@
 #include <stdint.h>
 #include <unistd.h>
 
+void orch_ignore_write_signals(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
 static void set_attributes(const struct orch_spawn *program, posix_spawnattr_t *out)
 {
     sigset_t none, all;

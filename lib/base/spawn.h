@@ -21,6 +21,11 @@ struct orch_spawn {
                                  it; else it leads one of its own */
 };
 
+/** Makes a write fail with EPIPE when its reader is gone, and with EFBIG at the limit of a file's
+ * size (ulimit -f), where a signal would end this process. Programs that orch_spawn starts have the
+ * signals' defaults. */
+void orch_ignore_write_signals(void);
+
 /** Starts the program. Returns 0 or an errno. The caller waits for it. */
 int orch_spawn(const struct orch_spawn *program, pid_t *out_pid);
 

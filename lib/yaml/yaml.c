@@ -309,6 +309,8 @@ static void on_scalar(struct builder *builder, struct fy_event *event)
     size_t length = 0;
     const char *text = token ? fy_token_get_text(token, &length) : NULL;
     struct orch_yaml *node = node_new(ORCH_YAML_SCALAR, mark);
+    if (text && memchr(text, 0, length))
+        complain(builder, mark, "leave \\0 out", "a text holds a NUL character");
     node->text = text ? g_strndup(text, length) : g_strdup("");
     node->quoted = is_alias || style != FYSS_PLAIN;
     set_scalar_place(builder, node, mark, style);

@@ -130,6 +130,8 @@ static void test_refusals(void **state)
     for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++)
         refuses(cases[i].text, strlen(cases[i].text), cases[i].expected);
     refuses("a: \0b", 5, "1:4 't' holds a NUL byte\n");
+    refuses("a: \"x\\0y\"", 9, "1:5 a text holds a NUL character\n");
+    refuses("\"x\\x00y\": a", 11, "1:2 a text holds a NUL character\n");
 }
 
 static void test_one_pass(void **state)
