@@ -45,10 +45,12 @@ struct orch_option {
     char letter;       /* or 0 */
     const char *value; /* placeholder of the value in help, such as "N"; NULL for flags */
     enum orch_option_kind kind;
-    size_t offset; /* offset of the field in the command's option struct */
-    const char *help;
-    bool is_of_trial; /* decides what a trial is or how its program runs, so that the command that
-                         makes a run again has it, too; not where, how many or whether to start */
+    size_t offset;     /* offset of the field in the command's option struct */
+    const char *help;  /* one line of at most 72 characters */
+    const char *group; /* heading above it in help, set by orch_command_options; NULL: none */
+    bool is_rare;      /* likewise: left out of the short help */
+    bool is_of_trial;  /* decides what a trial is or how its program runs, so that the command that
+                          makes a run again has it, too; not where, how many or whether to start */
 };
 /** One row of a table of options: the struct and its member that the option sets, FLAG, TEXT or
  * LIST, the long name, then the other members: .letter = 'n', .value = "N", .help = "...". */
@@ -59,18 +61,29 @@ struct orch_option {
 
 struct orch_cli;
 
+/** A heading in a command's help. */
+struct orch_option_group {
+    const char *heading; /* NULL ends a table */
+    const char *names;   /* of the options below it, between blanks; those with a '-' in front are
+                            rare: the short help, one screen, leaves them out */
+};
+
 /** A command, which a feature lists in its descriptor. */
 struct orch_command {
     const char *name;       /* "run", "db check" */
     const char *group;      /* heading in the list of commands, a word of GROUPS (commands.c) */
+    bool is_listed;         /* in the short list of `orch help`, which is one screen */
+    const char *family;     /* of the first command of several words that begin alike: what they
+                               are about, a line of the short list; NULL */
     const char *summary;    /* one line */
     const char *usage;      /* the arguments after the name and the options: "RECIPE [NAME...]" */
     int min_args, max_args; /* max_args -1: any number */
     const struct orch_option *options; /* or NULL */
     size_t option_bytes;
-    bool keeps_rest;      /* arguments after "--" are passed to a program */
-    const char *about;    /* paragraphs for help and the man page, or NULL */
-    const char *examples; /* lines of "command  # what it does", or NULL */
+    const struct orch_option_group *groups; /* of its options in help, or NULL */
+    bool keeps_rest;                        /* arguments after "--" are passed to a program */
+    const char *about;                      /* paragraphs for help and the man page, or NULL */
+    const char *examples;                   /* lines of "command  # what it does", or NULL */
     /** Runs the command. Returns the exit status; -1 with an error set. */
     int (*run)(struct orch_cli *cli, const void *options, GError **error);
 };
@@ -210,7 +223,7 @@ bool orch_cli_color(const struct orch_cli *cli, bool on_stderr);
  */
 
 void orch_help_overview(FILE *out, bool all);
-void orch_help_command(FILE *out, const struct orch_command *command);
+void orch_help_command(FILE *out, const struct orch_command *command, bool whole);
 /** Prints the commands that begin with a word ("predictor") with their summaries. False, without
  * output, when there are none. */
 bool orch_help_group(FILE *out, const char *word);

@@ -9,8 +9,9 @@
 #include <string.h>
 
 /* The groups of commands, in the order in which help shows them. Any other group comes last. */
-static const char *const GROUPS[] = {"Running", "Looking", "Plugins",    "Networks and hardware",
-                                     "Data",    "Sharing", "Maintenance"};
+static const char *const GROUPS[] = {
+    "Run",     "Look at results",       "Decide", "Share", "Keep order",
+    "Plugins", "Networks and hardware", "Data"};
 
 static size_t group_rank(const char *group)
 {

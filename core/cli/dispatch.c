@@ -143,7 +143,7 @@ static int run_parsed(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct orch_command *command = cli->command;
     if (cli->help) {
-        orch_help_command(stdout, command);
+        orch_help_command(stdout, command, false);
         return ORCH_EXIT_OK;
     }
     if (!arguments_fit(cli, error) || !orch_cli_format_check(cli->format, error))

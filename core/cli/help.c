@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Generates help from the table of commands in three forms: for the terminal, as a page of
  * docs/commands, and as a man page. */
+#include "core/cli/manual.h"
 #include "core/cli/parts.h"
 
 #include "core/feature/feature.h"
@@ -10,6 +11,9 @@
 
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { SHORT_EXAMPLES = 4 }; /* lines of examples in the help of one screen */
 
 /* Wraps a line to `columns` at spaces; continuation lines begin with `indent` spaces. */
 static void print_wrapped(FILE *out, const char *line, int columns, int indent)
@@ -29,49 +33,84 @@ static void print_wrapped(FILE *out, const char *line, int columns, int indent)
     fputc('\n', out);
 }
 
-void orch_help_overview(FILE *out, bool all)
+static void print_command_line(FILE *out, const char *name, const char *summary, int columns)
 {
-    fputs("orch runs experiments from recipes, and records every result under the git tree\n"
-          "that made it.\n\n"
-          "The five most used commands:\n\n"
-          "  orch run RECIPE     run what is missing; run it again to resume\n"
-          "  orch plan RECIPE    show what would run, and why\n"
-          "  orch ls             list the recorded runs\n"
-          "  orch show RUN       show all of one run\n"
-          "  orch best METRIC    rank settings, and test the winner's lead\n\n",
-          out);
-    const char *advice = orch_advice(ORCH_ADVICE_OVERVIEW, NULL);
-    if (advice)
-        fprintf(out, "%s\n", advice);
-    const char *group = NULL;
-    int columns = orch_terminal_columns(fileno(out));
-    for (const struct orch_command *const *c = orch_commands(); all && *c; c++) {
-        const struct orch_command *command = *c;
-        if (g_strcmp0(group, command->group) != 0)
-            fprintf(out, "%s%s:\n\n", group ? "\n" : "", command->group);
-        group = command->group;
-        g_autofree char *line = g_strdup_printf("  %-19s %s", command->name, command->summary);
-        print_wrapped(out, line, columns < 60 ? INT_MAX : columns, 22);
-    }
-    fputs(
-        all ? "\n'orch COMMAND --help' shows the options of a command, 'orch help options' those\n"
-              "that every command has.\n"
-            : "'orch help' lists all commands, 'orch help COMMAND' describes one.\n",
-        out);
+    g_autofree char *line = g_strdup_printf("  %-19s %s", name, summary);
+    print_wrapped(out, line, columns < 60 ? INT_MAX : columns, 22);
 }
 
-static void append_options(GString *out, const struct orch_option *options, const char *heading)
+static void list_commands(FILE *out, bool all, int columns)
 {
-    if (!options || !options->name)
-        return;
-    g_string_append_printf(out, "\n%s:\n", heading);
-    for (; options->name; options++) {
-        g_autofree char *left = g_strdup_printf(
-            "%s%c%s--%s%s%s", options->letter ? "-" : "  ", options->letter ? options->letter : ' ',
-            options->letter ? ", " : " ", options->name, options->value ? " " : "",
-            options->value ? options->value : "");
-        g_string_append_printf(out, "  %-30s %s\n", left, options->help);
+    const char *group = NULL;
+    for (const struct orch_command *const *c = orch_commands(); *c; c++) {
+        if (!all && !(*c)->is_listed)
+            continue;
+        if (g_strcmp0(group, (*c)->group) != 0)
+            fprintf(out, "\n%s:\n", (*c)->group);
+        group = (*c)->group;
+        print_command_line(out, (*c)->name, (*c)->summary, columns);
     }
+}
+
+/* A line for each group of commands that begin with the same word. */
+static void list_families(FILE *out, int columns)
+{
+    fputs("\nMore commands ('orch db' lists those of db):\n", out);
+    for (const struct orch_command *const *c = orch_commands(); *c; c++) {
+        g_autofree char *word = g_strndup((*c)->name, strcspn((*c)->name, " "));
+        if ((*c)->family)
+            print_command_line(out, word, (*c)->family, columns);
+    }
+}
+
+void orch_help_overview(FILE *out, bool all)
+{
+    int columns = orch_terminal_columns(fileno(out));
+    fputs("orch runs experiments, and keeps every result with the source code that made it.\n\n"
+          "usage: orch COMMAND [OPTION...] [ARGUMENT...]\n",
+          out);
+    list_commands(out, all, columns);
+    if (!all) {
+        list_families(out, columns);
+        fputs("\n'orch help -a' lists all commands, 'orch help COMMAND' explains one.\n", out);
+    }
+    fputs("'orch help TOPIC' prints a page of the manual, 'orch help topics' all topics.\n", out);
+}
+
+static void append_option(GString *out, const struct orch_option *option)
+{
+    g_autofree char *left =
+        g_strdup_printf("%s%c%s--%s%s%s", option->letter ? "-" : "  ",
+                        option->letter ? option->letter : ' ', option->letter ? ", " : " ",
+                        option->name, option->value ? " " : "", option->value ? option->value : "");
+    g_string_append_printf(out, "  %-30s %s\n", left, option->help);
+}
+
+/* Appends the options that have this heading; NULL is that of options without one. */
+static void append_options(GString *out, const struct orch_option *options, const char *group,
+                           const char *heading, bool with_rare)
+{
+    bool has_any = false;
+    for (; options && options->name; options++) {
+        if (g_strcmp0(options->group, group) != 0 || (options->is_rare && !with_rare))
+            continue;
+        if (!has_any)
+            g_string_append_printf(out, "\n%s:\n", heading);
+        has_any = true;
+        append_option(out, options);
+    }
+}
+
+/* Appends all options, by the headings in the order in which they occur first; those without one
+ * come last. */
+static void append_groups(GString *out, const struct orch_option *options, bool with_rare)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (const struct orch_option *o = options; o->name; o++)
+        if (o->group && g_hash_table_add(seen, (char *)(uintptr_t)o->group))
+            append_options(out, options, o->group, o->group, with_rare);
+    append_options(out, options, NULL, g_hash_table_size(seen) ? "other options" : "options",
+                   with_rare);
 }
 
 static char *usage_line(const struct orch_command *command)
@@ -98,14 +137,41 @@ static void append_common_line(GString *out, const struct orch_option *own)
 static char *common_options_text(void)
 {
     GString *out = g_string_new("orch help options - the options that every command accepts\n");
-    append_options(out, ORCH_COMMON_OPTIONS, "options of every command");
+    append_options(out, ORCH_COMMON_OPTIONS, NULL, "options of every command", true);
     g_string_append(
         out, "\n"
              "Long names can be abbreviated while they are unique. '--' ends the options.\n");
     return g_string_free(out, FALSE);
 }
 
-static char *help_text(const struct orch_command *command)
+static int rare_count(const struct orch_option *options)
+{
+    int count = 0;
+    for (; options->name; options++)
+        count += options->is_rare;
+    return count;
+}
+
+/* Ends a text behind its first lines. */
+static void keep_lines(char *text, int count)
+{
+    for (; *text; text++)
+        if (*text == '\n' && --count == 0)
+            *text = 0;
+}
+
+static void append_pointer(GString *out, const struct orch_command *command, bool has_more,
+                           int options)
+{
+    if (options)
+        g_string_append_printf(out, "\n'orch help %s' explains more, with %d more options.\n",
+                               command->name, options);
+    else if (has_more)
+        g_string_append_printf(out, "\n'orch help %s' explains more.\n", command->name);
+}
+
+/* `whole`: all paragraphs, options and examples; else the first ones, for one screen. */
+static char *help_text(const struct orch_command *command, bool whole)
 {
     GString *out = g_string_new(NULL);
     g_autofree char *usage = usage_line(command);
@@ -114,12 +180,18 @@ static char *help_text(const struct orch_command *command)
     g_autofree char *about = orch_command_about(command);
     g_autofree char *examples = orch_command_examples(command);
     g_autofree struct orch_option *options = orch_command_options(command);
+    char *more = about && !whole ? strstr(about, "\n\n") : NULL;
+    if (more)
+        *more = 0;
     if (about)
         g_string_append_printf(out, "\n%s\n", about);
-    append_options(out, options, "options");
+    append_groups(out, options, whole);
     append_common_line(out, options);
+    if (examples && !whole)
+        keep_lines(examples, SHORT_EXAMPLES);
     if (examples)
         g_string_append_printf(out, "\nexamples:\n%s\n", examples);
+    append_pointer(out, command, more, whole ? 0 : rare_count(options));
     return g_string_free(out, FALSE);
 }
 
@@ -143,9 +215,9 @@ static void print_help_text(FILE *out, const char *text)
     }
 }
 
-void orch_help_command(FILE *out, const struct orch_command *command)
+void orch_help_command(FILE *out, const struct orch_command *command, bool whole)
 {
-    g_autofree char *text = help_text(command);
+    g_autofree char *text = help_text(command, whole);
     print_help_text(out, text);
 }
 
@@ -171,7 +243,7 @@ bool orch_help_group(FILE *out, const char *word)
 
 char *orch_help_markdown(const struct orch_command *command)
 {
-    g_autofree char *text = help_text(command);
+    g_autofree char *text = help_text(command, true);
     return g_strdup_printf("# orch %s\n\n```text\n%s```\n", command->name, text);
 }
 
@@ -251,11 +323,13 @@ char *orch_help_man(const struct orch_command *command)
 
 struct help_options {
     const char *markdown, *man;
+    bool all;
 };
 
 static const struct orch_option HELP_OPTIONS[] = {
+    ORCH_OPTION(struct help_options, all, FLAG, "all", .letter = 'a', .help = "list all commands"),
     ORCH_OPTION(struct help_options, markdown, TEXT, "markdown", .value = "DIR",
-                .help = "write every command's page into DIR (docs/commands)"),
+                .help = "write every command's page into DIR"),
     ORCH_OPTION(struct help_options, man, TEXT, "man", .value = "DIR",
                 .help = "write every command's man page into DIR"),
     {0}};
@@ -314,6 +388,42 @@ static bool write_pages(const char *folder, bool man, GError **error)
     return ok;
 }
 
+static int columns_of_text(void)
+{
+    int columns = orch_terminal_columns(STDOUT_FILENO);
+    return columns < 60 ? INT_MAX : MIN(columns, 100);
+}
+
+/* Prints what there is to say of a command, a group of commands or a topic. False without an error
+ * when there is nothing of that name. */
+static bool explain(const char *name, GError **error)
+{
+    const struct orch_command *command = orch_command_find(name);
+    const struct orch_help_topic *topic = orch_manual_topic(name);
+    if (strcmp(name, "options") == 0) {
+        g_autofree char *text = common_options_text();
+        print_help_text(stdout, text);
+        return true;
+    }
+    if (strcmp(name, "topics") == 0) {
+        orch_manual_topics(stdout, true);
+        return true;
+    }
+    if (command) {
+        orch_help_command(stdout, command, true);
+        return true;
+    }
+    return topic ? orch_manual_print(stdout, topic, columns_of_text(), error)
+                 : orch_help_group(stdout, name);
+}
+
+static int unknown(const struct orch_cli *cli, GError **error)
+{
+    if (!error || !*error)
+        orch_command_unknown(cli->arg_count, cli->args, error);
+    return -1;
+}
+
 static int run_help(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct help_options *o = options;
@@ -324,31 +434,18 @@ static int run_help(struct orch_cli *cli, const void *options, GError **error)
         return ORCH_EXIT_OK;
     }
     if (!cli->arg_count) {
-        orch_help_overview(stdout, true);
+        orch_help_overview(stdout, o->all);
         return ORCH_EXIT_OK;
     }
     g_autofree char *name = g_strjoinv(" ", (char **)(void *)cli->args);
-    const struct orch_command *command = orch_command_find(name);
-    if (strcmp(name, "options") == 0) {
-        g_autofree char *text = common_options_text();
-        print_help_text(stdout, text);
-        return ORCH_EXIT_OK;
-    }
-    if (command) {
-        orch_help_command(stdout, command);
-        return ORCH_EXIT_OK;
-    }
-    if (orch_help_group(stdout, name))
-        return ORCH_EXIT_OK;
-    orch_command_unknown(cli->arg_count, cli->args, error);
-    return -1;
+    return explain(name, error) ? ORCH_EXIT_OK : unknown(cli, error);
 }
 
 const struct orch_command ORCH_COMMAND_HELP = {
     .name = "help",
-    .group = "Maintenance",
-    .summary = "list the commands, or describe one",
-    .usage = "[COMMAND|options]",
+    .group = "Keep order",
+    .summary = "list the commands, explain one, or print a page of the manual",
+    .usage = "[COMMAND|TOPIC|options|topics]",
     .max_args = 3,
     .options = HELP_OPTIONS,
     .option_bytes = sizeof(struct help_options),

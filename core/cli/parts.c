@@ -121,15 +121,35 @@ bool orch_cli_part_alone_show(struct orch_cli *cli, const struct orch_subject *s
 
 static void add_options(const struct orch_command_part *part, void *ctx)
 {
-    for (const struct orch_option *option = part->options; option && option->name; option++)
-        g_array_append_val((GArray *)ctx, *option);
+    for (const struct orch_option *option = part->options; option && option->name; option++) {
+        struct orch_option copy = *option;
+        copy.group = part->heading;
+        g_array_append_val((GArray *)ctx, copy);
+    }
+}
+
+/* Sets the heading of a command's own option in its help, and whether it is rare. */
+static void set_group(const struct orch_command *command, struct orch_option *option)
+{
+    g_autofree char *rare = g_strconcat("-", option->name, NULL);
+    for (const struct orch_option_group *g = command->groups; g && g->heading; g++) {
+        g_auto(GStrv) names = g_strsplit(g->names, " ", -1);
+        bool is_rare = g_strv_contains((const char *const *)names, rare);
+        if (!is_rare && !g_strv_contains((const char *const *)names, option->name))
+            continue;
+        option->group = g->heading;
+        option->is_rare = is_rare;
+    }
 }
 
 struct orch_option *orch_command_options(const struct orch_command *command)
 {
     GArray *options = g_array_new(TRUE, FALSE, sizeof(struct orch_option));
-    for (const struct orch_option *option = command->options; option && option->name; option++)
-        g_array_append_val(options, *option);
+    for (const struct orch_option *option = command->options; option && option->name; option++) {
+        struct orch_option copy = *option;
+        set_group(command, &copy);
+        g_array_append_val(options, copy);
+    }
     each_part(command, add_options, options);
     return (struct orch_option *)(void *)g_array_free(options, FALSE);
 }

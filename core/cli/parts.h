@@ -42,6 +42,7 @@ struct orch_command_part {
     const char *command;                   /* its name: "export" */
     const struct orch_option *options;     /* or NULL */
     size_t option_bytes;                   /* of the struct that the options fill */
+    const char *heading;                   /* above the options in help; NULL: "other options" */
     const char *about, *examples;          /* continue the texts of the command's help; or NULL */
     bool (*is_asked)(const void *options); /* NULL: always */
     bool is_alone;   /* when it is asked for, the command prints nothing of its own */

@@ -23,11 +23,10 @@ struct best_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    ORCH_OPTION(
-        struct best_options, by, TEXT, "by", .value = "NAMES",
-        .help = "group by these (comma-separated; default: parameters that vary, except 'seed')"),
+    ORCH_OPTION(struct best_options, by, TEXT, "by", .value = "NAMES",
+                .help = "group by these (comma-separated; default: parameters that vary)"),
     ORCH_OPTION(struct best_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
-                .help = "only runs that match (docs/where.md)"),
+                .help = "only runs that match ('orch help filters')"),
     ORCH_OPTION(struct best_options, recipe, TEXT, "recipe", .value = "NAME",
                 .help = "only of this recipe"),
     ORCH_OPTION(struct best_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
@@ -423,28 +422,30 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_BEST = {
     .name = "best",
-    .group = "Looking",
+    .group = "Decide",
+    .is_listed = true,
     .summary = "rank settings, and test whether the winner's lead is more than noise",
     .usage = "METRIC",
     .min_args = 1,
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct best_options),
-    .about = "Groups the runs that ended well by the parameters in which they differ, or by their "
-             "command where 'orch try' was given others, and ranks the groups. Runs "
-             "of one seed are averaged, so n counts seeds. The mean is followed by its 95 % "
-             "interval in square brackets, or by the lowest and highest run when there are fewer "
-             "than 5 seeds. Runs of different experiments, data sets or classes are ranked "
-             "separately, unless --by names what distinguishes them or --across is given.\n"
-             "\n"
-             "The winner was selected from the same runs, so p values are corrected for all pairs "
-             "of settings: by Tukey's test with the scatter of all settings where that is alike, "
-             "else pair by pair with Bonferroni's correction. Intervals are corrected alike; the "
-             "last line names the method. p is the "
-             "probability of such a difference if the setting were as "
-             "good as the winner. The winner's own value is too good on average, as it was chosen "
-             "by it; "
-             "where its lead may be luck, a line says by how much at most. See docs/compare.md.",
+    .about =
+        "Groups the runs that ended well by the parameters in which they differ, or by their "
+        "command where 'orch try' was given others, and ranks the groups. Runs "
+        "of one seed are averaged, so n counts seeds. The mean is followed by its 95 % "
+        "interval in square brackets, or by the lowest and highest run when there are fewer "
+        "than 5 seeds. Runs of different experiments, data sets or classes are ranked "
+        "separately, unless --by names what distinguishes them or --across is given.\n"
+        "\n"
+        "The winner was selected from the same runs, so p values are corrected for all pairs "
+        "of settings: by Tukey's test with the scatter of all settings where that is alike, "
+        "else pair by pair with Bonferroni's correction. Intervals are corrected alike; the "
+        "last line names the method. p is the "
+        "probability of such a difference if the setting were as "
+        "good as the winner. The winner's own value is too good on average, as it was chosen "
+        "by it; "
+        "where its lead may be luck, a line says by how much at most. See 'orch help comparisons'.",
     .examples = "  orch best val_accuracy --recipe hw4\n"
                 "  orch best full_accuracy --recipe hw4 --by experiment,lr\n"
                 "  orch best val_accuracy --by mode,lr -w 'dataset=fashion-mnist'",

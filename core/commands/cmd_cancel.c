@@ -122,7 +122,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_CANCEL = {
     .name = "cancel",
-    .group = "Running",
+    .group = "Run",
+    .is_listed = true,
     .summary = "cancel trials that wait or run",
     .usage = "[RUN...]",
     .max_args = -1,

@@ -85,7 +85,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_CHECK = {
     .name = "check",
-    .group = "Running",
+    .group = "Run",
+    .is_listed = true,
     .summary = "find all errors of a recipe without running it",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
     .min_args = 1,

@@ -118,7 +118,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_CHECKOUT = {
     .name = "checkout",
-    .group = "Looking",
+    .group = "Look at results",
     .summary = "write the source tree that a run was made from into a folder",
     .usage = "RUN [DIR]",
     .min_args = 1,

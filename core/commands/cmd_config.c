@@ -88,7 +88,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_CONFIG = {
     .name = "config",
-    .group = "Running",
+    .group = "Run",
     .summary = "show the value of each parameter of a recipe and where it comes from",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
     .min_args = 1,

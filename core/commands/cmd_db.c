@@ -152,7 +152,8 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_INFO = {
     .name = "db info",
-    .group = "Maintenance",
+    .group = "Keep order",
+    .family = "the store: info, check, backup, merge, migrate, repair",
     .summary = "show where the store is, what it holds, and a digest of all ended runs",
     .usage = "",
     .max_args = 0,
@@ -203,7 +204,7 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_CHECK = {
     .name = "db check",
-    .group = "Maintenance",
+    .group = "Keep order",
     .summary = "recompute every digest and look for damage",
     .usage = "",
     .max_args = 0,
@@ -228,7 +229,7 @@ static int run_backup(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_BACKUP = {
     .name = "db backup",
-    .group = "Maintenance",
+    .group = "Keep order",
     .summary = "copy the store's file consistently while others write",
     .usage = "FILE",
     .min_args = 1,
@@ -252,7 +253,7 @@ static int run_migrate(struct orch_cli *cli, const void *options, GError **error
 
 const struct orch_command ORCH_COMMAND_DB_MIGRATE = {
     .name = "db migrate",
-    .group = "Maintenance",
+    .group = "Keep order",
     .summary = "upgrade an older store (every writing command does so too)",
     .usage = "",
     .max_args = 0,

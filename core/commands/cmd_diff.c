@@ -314,7 +314,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DIFF = {
     .name = "diff",
-    .group = "Looking",
+    .group = "Look at results",
     .summary = "show how two runs differ: parameters, source, inputs, machine, packages",
     .usage = "RUN RUN",
     .min_args = 2,

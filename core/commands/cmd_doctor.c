@@ -45,8 +45,7 @@ struct doctor_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct doctor_options, hold, TEXT, "hold", .value = "SECONDS",
-                .help =
-                    "hold a lock in the store's folder, for 'orch doctor' on another host to test"),
+                .help = "hold a lock in the store, for orch doctor on another host to test"),
     {0}};
 
 static int hold(struct orch_cli *cli, const char *text, GError **error)
@@ -79,7 +78,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DOCTOR = {
     .name = "doctor",
-    .group = "Maintenance",
+    .group = "Keep order",
+    .is_listed = true,
     .summary = "check what this machine has and how to install what is missing",
     .usage = "",
     .max_args = 0,

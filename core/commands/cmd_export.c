@@ -19,14 +19,13 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct export_options, what, TEXT, "what", .value = "runs|points",
                 .help = "a row for each run (default), or for each point of its metrics"),
     ORCH_OPTION(struct export_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
-                .help = "only runs that match (docs/where.md)"),
+                .help = "only runs that match ('orch help filters')"),
     ORCH_OPTION(struct export_options, recipe, TEXT, "recipe", .value = "NAME",
                 .help = "only of this recipe"),
     ORCH_OPTION(struct export_options, experiment, TEXT, "experiment", .letter = 'e',
                 .value = "NAME", .help = "only of this experiment"),
-    ORCH_OPTION(
-        struct export_options, columns, TEXT, "columns", .letter = 'c', .value = "A,B,...",
-        .help = "columns of a run; with --what points: columns before each point (default: key)"),
+    ORCH_OPTION(struct export_options, columns, TEXT, "columns", .letter = 'c', .value = "A,B,...",
+                .help = "columns of a run (default: key); --what points: before each point"),
     ORCH_OPTION(struct export_options, metrics, LIST, "metric", .letter = 'm', .value = "NAME",
                 .help = "with --what points: only this metric"),
     ORCH_OPTION(struct export_options, format, TEXT, "format", .letter = 'f',
@@ -149,7 +148,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_EXPORT = {
     .name = "export",
-    .group = "Looking",
+    .group = "Look at results",
     .summary = "write runs as a table for other programs (CSV, JSON)",
     .usage = "[RUN|RECIPE...]",
     .max_args = -1,
@@ -158,7 +157,7 @@ const struct orch_command ORCH_COMMAND_EXPORT = {
     .about =
         "Exports runs in any state, oldest first: all of them, or those that are named and those "
         "of the named recipes. The columns are a run's fields (key, state, "
-        "experiment, ...; see docs/run-fields.md), param.NAME, result.NAME, metric.NAME (the "
+        "experiment, ...; see 'orch help run-fields'), param.NAME, result.NAME, metric.NAME (the "
         "last value), and best.NAME for metrics with a direction. --columns selects columns by "
         "these names or by bare names as in filters, and also accepts min.NAME, max.NAME, "
         "mean.NAME, first.NAME and count.NAME. A value that a run does not have is left empty. "

@@ -68,7 +68,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_INIT = {
     .name = "init",
-    .group = "Running",
+    .group = "Run",
+    .is_listed = true,
     .summary = "create a store and a first recipe here",
     .usage = "",
     .max_args = 0,

@@ -146,7 +146,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_LOG = {
     .name = "log",
-    .group = "Looking",
+    .group = "Look at results",
+    .is_listed = true,
     .summary = "print the output of a trial",
     .usage = "RUN",
     .min_args = 1,

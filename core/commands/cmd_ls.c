@@ -15,10 +15,8 @@ struct ls_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    ORCH_OPTION(
-        struct ls_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
-        .help =
-            "only runs that match, e.g. 'lr>=0.01 and state=ok and started>2d' (docs/where.md)"),
+    ORCH_OPTION(struct ls_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
+                .help = "only runs that match: 'lr>=0.01 and state=ok' ('orch help filters')"),
     ORCH_OPTION(struct ls_options, recipe, TEXT, "recipe", .value = "NAME",
                 .help = "only of this recipe"),
     ORCH_OPTION(struct ls_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
@@ -167,7 +165,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_LS = {
     .name = "ls",
-    .group = "Looking",
+    .group = "Look at results",
+    .is_listed = true,
     .summary = "list runs, newest first",
     .usage = "",
     .max_args = 0,
@@ -177,7 +176,7 @@ const struct orch_command ORCH_COMMAND_LS = {
         "The filter compares names with = != < <= > >= and ~ (contains), joined by and, or, "
         "not and parentheses. Names: state experiment recipe plugin who repeat seed attempt "
         "commit branch tree gpu cpu host machine started ended wall_s key, else a parameter, a "
-        "result, or a metric's last value. See docs/where.md.",
+        "result, or a metric's last value. See 'orch help filters'.",
     .examples = "  orch ls --where 'experiment=finetune and lr<0.1' -m val_accuracy\n"
                 "  orch ls --state failed\n"
                 "  orch ls -n 0 --json | jq '.runs[].key'",

@@ -162,7 +162,7 @@ static int run_name(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_NOTE = {
     .name = "note",
-    .group = "Looking",
+    .group = "Look at results",
     .summary = "add a note to a run, or read its notes",
     .usage = "RUN [TEXT]",
     .min_args = 1,
@@ -179,7 +179,7 @@ const struct orch_command ORCH_COMMAND_NOTE = {
 
 const struct orch_command ORCH_COMMAND_TAG = {
     .name = "tag",
-    .group = "Looking",
+    .group = "Look at results",
     .summary = "add tags to runs, remove them, or list them",
     .usage = "RUN|FILTER [TAG...]",
     .min_args = 1,
@@ -197,7 +197,7 @@ const struct orch_command ORCH_COMMAND_TAG = {
 
 const struct orch_command ORCH_COMMAND_NAME = {
     .name = "name",
-    .group = "Looking",
+    .group = "Look at results",
     .summary = "name a run; commands accept the name as RUN",
     .usage = "RUN [NAME]",
     .min_args = 1,

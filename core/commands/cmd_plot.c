@@ -30,9 +30,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct plot_options, y, LIST, "y", .letter = 'y', .value = "VALUE",
                 .help = "a metric or result, perhaps 'best NAME', 'mean NAME', ... (repeatable)"),
     ORCH_OPTION(struct plot_options, by, LIST, "by", .value = "NAMES",
-                .help =
-                    "one series for each of their values (comma-separated; default: all parameters "
-                    "that vary, except 'seed')"),
+                .help = "a series for each of their values (default: all that vary)"),
     ORCH_OPTION(struct plot_options, facet, TEXT, "facet", .value = "NAME",
                 .help = "one panel for each of its values"),
     ORCH_OPTION(struct plot_options, kind, TEXT, "kind", .letter = 'k', .value = "KIND",
@@ -47,10 +45,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = "draw ideal scaling, proportional to x from the smallest x on"),
     ORCH_OPTION(struct plot_options, predicted, FLAG, "predicted",
                 .help = "also draw the forecasts of wall_s"),
-    ORCH_OPTION(
-        struct plot_options, across, FLAG, "across",
-        .help =
-            "let runs of different experiments, data sets and numbers of classes share a series"),
+    ORCH_OPTION(struct plot_options, across, FLAG, "across",
+                .help = "let runs of different experiments and data sets share a series"),
     ORCH_OPTION(struct plot_options, reference, LIST, "reference", .value = "NUMBER",
                 .help = "draw a horizontal line at NUMBER (repeatable)"),
     ORCH_OPTION(struct plot_options, title, TEXT, "title", .value = "TEXT",
@@ -316,20 +312,22 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_PLOT = {
     .name = "plot",
-    .group = "Looking",
+    .group = "Look at results",
+    .is_listed = true,
     .summary = "draw a chart of runs on the terminal or as SVG, PNG, PDF or CSV",
     .usage = "",
     .min_args = 0,
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct plot_options),
-    .about = "Draws values of runs that ended well over steps, a parameter or another value. "
-             "Repeats are drawn as their mean, together with each run if there are fewer than 5 "
-             "runs, else with a 95 % interval. Of several runs of one trial, only the newest "
-             "counts. Runs of different tasks (" ORCH_TASK_WORDS
-             ") get separate series; --where selects one task, --across combines them. "
-             "docs/charts.md shows the kinds of charts; the report item 'plot' of a recipe draws "
-             "the same.",
+    .about =
+        "Draws values of runs that ended well over steps, a parameter or another value. "
+        "Repeats are drawn as their mean, together with each run if there are fewer than 5 "
+        "runs, else with a 95 % interval. Of several runs of one trial, only the newest "
+        "counts. Runs of different tasks (" ORCH_TASK_WORDS
+        ") get separate series; --where selects one task, --across combines them. "
+        "'orch help charts' shows the kinds of charts; the report item 'plot' of a recipe draws "
+        "the same.",
     .examples = "  orch plot --x step --y val_loss --by lr              # curves, on "
                 "the terminal\n"
                 "  orch plot --x workers --y images_per_s --ideal --log-x -o scaling.svg\n"

@@ -49,6 +49,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PLUGIN_LS = {
     .name = "plugin ls",
     .group = "Plugins",
+    .family = "plugins: list, show, check, write new ones",
     .summary = "list the plugins that a recipe here can use",
     .usage = "",
     .max_args = 0,
@@ -208,7 +209,7 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
     }
     orch_cli_table_print(cli, table, "steps");
     if (failed && !cli->json)
-        orch_cli_info(cli, "%u of %u steps failed; docs/plugins.md tells what each asks for",
+        orch_cli_info(cli, "%u of %u steps failed; 'orch help plugins' tells what each asks for",
                       failed, steps->len);
     return failed ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
 }

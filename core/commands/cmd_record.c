@@ -31,9 +31,8 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct record_options, tags, LIST, "tag", .value = "TAG", .help = "tag the run"),
     ORCH_OPTION(struct record_options, pid, TEXT, "pid", .value = "PID",
                 .help = "end the run when this process ends, even if the pipe is still open"),
-    ORCH_OPTION(
-        struct record_options, begin, FLAG, "begin",
-        .help = "read the options from the first line of standard input, and answer in JSON lines"),
+    ORCH_OPTION(struct record_options, begin, FLAG, "begin",
+                .help = "read the options from the first line of stdin, answer in JSON lines"),
     {0}};
 
 /* ---- input ------------------------------------------------------------------------------------
@@ -105,7 +104,7 @@ static json_t *from_first_line(GError **error)
     if (c == '\n' && json_is_object(begin) && (!params || json_is_object(params)) &&
         (!tags || json_is_array(tags)))
         return json_incref(begin);
-    orch_error_set(error, ORCH_ERROR_PROTOCOL, "docs/protocol.md describes this line",
+    orch_error_set(error, ORCH_ERROR_PROTOCOL, "'orch help protocol' describes this line",
                    "the first line of standard input is not a JSON object of at most 4 MiB with "
                    "'params' (object) and 'tags' (array)");
     return NULL;
@@ -195,18 +194,19 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_RECORD = {
     .name = "record",
-    .group = "Running",
+    .group = "Run",
     .summary = "record a program that you start yourself, from the events it writes",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct record_options),
-    .about = "Reads events, one JSON object a line, from standard input (docs/protocol.md), and "
-             "records them as a run with the source tree, the machine and the parameters that -s "
-             "gives. The run ends with the event 'done', or as crashed when the input or the "
-             "process of --pid ends without it. Python programs need no pipe: 'import orch; run = "
-             "orch.start(lr=0.1)' starts this command (docs/python.md). Such a run is never reused "
-             "as a trial of a recipe.",
+    .about =
+        "Reads events, one JSON object a line, from standard input ('orch help protocol'), and "
+        "records them as a run with the source tree, the machine and the parameters that -s "
+        "gives. The run ends with the event 'done', or as crashed when the input or the "
+        "process of --pid ends without it. Python programs need no pipe: 'import orch; run = "
+        "orch.start(lr=0.1)' starts this command ('orch help python'). Such a run is never reused "
+        "as a trial of a recipe.",
     .examples = "  ./loop.sh | orch record -e loop -s lr=0.1\n"
                 "  orch record --pid $$ --name base <events.fifo &",
     .run = run,

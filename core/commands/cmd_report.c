@@ -34,16 +34,13 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct report_options, quick, FLAG, "quick",
                 .help = "leave out the items that fit models"),
     ORCH_OPTION(struct report_options, out.folder, TEXT, "out", .value = "DIR",
-                .help = "write a page (index.html), charts (SVG, PNG, PDF, CSV) and tables (CSV, "
-                        "Markdown, LaTeX)"),
+                .help = "write a page (index.html), charts and tables into this folder"),
     ORCH_OPTION(struct report_options, out.html, TEXT, "html", .value = "FILE",
                 .help = "write only the page; '-' is standard output"),
     ORCH_OPTION(struct report_options, out.pdf, TEXT, "pdf", .value = "FILE",
                 .help = "write the report as one PDF"),
-    ORCH_OPTION(
-        struct report_options, out.is_notebook, FLAG, "ipynb",
-        .help =
-            "write a notebook per problem into --out DIR or here, keeping what you wrote in them"),
+    ORCH_OPTION(struct report_options, out.is_notebook, FLAG, "ipynb",
+                .help = "write a notebook per problem into --out DIR, keeping what you wrote"),
     {0}};
 
 static struct orch_document *make_document(struct orch_cli *cli, struct orch_plan *plan,
@@ -174,7 +171,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_REPORT = {
     .name = "report",
-    .group = "Looking",
+    .group = "Look at results",
+    .is_listed = true,
     .summary = "show a recipe's report: tables, winners and charts from the store",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
     .min_args = 1,
@@ -184,7 +182,7 @@ const struct orch_command ORCH_COMMAND_REPORT = {
     .about =
         "Computes every item of the recipe's 'report:' from the runs in the store. No trial is "
         "run and nothing is changed. A trial that nobody has run is shown as missing, with the "
-        "command that runs it. docs/reports.md explains how to write a report.",
+        "command that runs it. 'orch help reports' explains how to write a report.",
     .examples = "  orch report recipes/hw4.recipe                 # all of it\n"
                 "  orch report recipes/hw4.recipe --only 1.1c     # one question\n"
                 "  orch report recipes/hw4.recipe p1 --runs       # problem 1, with its runs\n"

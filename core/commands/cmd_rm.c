@@ -199,7 +199,8 @@ static int run_purge(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_RM = {
     .name = "rm",
-    .group = "Maintenance",
+    .group = "Keep order",
+    .is_listed = true,
     .summary = "hide runs from reuse, lists and reports; --undo brings them back",
     .usage = "RUN...",
     .min_args = 1,
@@ -218,7 +219,7 @@ const struct orch_command ORCH_COMMAND_RM = {
 
 const struct orch_command ORCH_COMMAND_PURGE = {
     .name = "purge",
-    .group = "Maintenance",
+    .group = "Keep order",
     .summary = "delete the metric points and artifacts of runs on this machine",
     .usage = "RUN...",
     .min_args = 1,
@@ -273,7 +274,8 @@ static int run_gc(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_GC = {
     .name = "gc",
-    .group = "Maintenance",
+    .group = "Keep order",
+    .is_listed = true,
     .summary = "free the space of artifacts that no kept run uses",
     .usage = "",
     .max_args = 0,

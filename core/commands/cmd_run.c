@@ -125,20 +125,16 @@ static void notify_end(struct orch_cli *cli, const char *command, const char *re
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
     ORCH_OPTION(struct orch_execute_options, executor, TEXT, "executor", .value = "NAME",
-                .help = "where trials run: local is this machine (default), others see above",
+                .help = "local (this machine, the default), or another: see 'orch help run'",
                 .is_of_trial = true),
     ORCH_OPTION(struct orch_execute_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
-                .help = "run N trials at once (default: one for each GPU that trials need, else "
-                        "the recipe's jobs, "
-                        "else 1)"),
+                .help = "trials at once (default: one per GPU, else what the recipe says)"),
     ORCH_OPTION(struct orch_execute_options, gpus, TEXT, "gpus", .value = "LIST",
                 .help = "use only these GPUs, e.g. 0,1"),
     ORCH_OPTION(struct orch_execute_options, oversubscribe, FLAG, "oversubscribe",
-                .help = "do not wait for CPUs that other runs of this machine use",
-                .is_of_trial = true),
+                .help = "do not wait for CPUs that other runs use", .is_of_trial = true),
     ORCH_OPTION(struct orch_execute_options, no_pin, FLAG, "no-pin",
-                .help = "let trials use all CPUs instead of pinning each to its own",
-                .is_of_trial = true),
+                .help = "do not pin trials to CPUs", .is_of_trial = true),
     ORCH_OPTION(struct orch_execute_options, live, FLAG, "live", .help = ORCH_LIVE_HELP,
                 .is_of_trial = true),
     ORCH_OPTION(struct orch_execute_options, frozen, FLAG, "frozen", .help = ORCH_FROZEN_HELP,
@@ -146,11 +142,11 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_execute_options, no_watch, FLAG, "no-watch", .help = ORCH_NO_WATCH_HELP,
                 .is_of_trial = true),
     ORCH_OPTION(struct orch_execute_options, force, FLAG, "force",
-                .help = "run trials again even if they are done (nothing is overwritten)"),
+                .help = "run trials again that are done; nothing is overwritten"),
     ORCH_OPTION(struct orch_execute_options, disturbed, FLAG, "disturbed",
-                .help = "also run trials again that other programs disturbed"),
+                .help = "run trials again that other programs disturbed"),
     ORCH_OPTION(struct orch_execute_options, fail_fast, FLAG, "fail-fast",
-                .help = "start no further trial after the first failure"),
+                .help = "start no further trial after a failure"),
     ORCH_OPTION(struct orch_execute_options, continue_pruned, FLAG, "continue-pruned",
                 .help = ORCH_CONTINUE_PRUNED_HELP),
     ORCH_OPTION(struct orch_execute_options, keep_going, FLAG, "keep-going",
@@ -171,12 +167,11 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_execute_options, price, TEXT, "price", .value = "USD",
                 .help = ORCH_PRICE_HELP),
     ORCH_OPTION(struct orch_execute_options, notify, TEXT, "notify", .value = "COMMAND",
-                .help = "run COMMAND at the end, with JSON on its stdin (default: $ORCH_NOTIFY)"),
+                .help = "run COMMAND at the end, with JSON on stdin (default: $ORCH_NOTIFY)"),
     ORCH_OPTION(struct orch_execute_options, no_progress, FLAG, "no-progress",
                 .help = "print a line for each trial instead of live progress"),
     ORCH_OPTION(struct orch_execute_options, keep_trials, FLAG, "keep-trials",
-                .help =
-                    "keep each trial's folder for debugging, until 'orch gc' (docs/debugging.md)"),
+                .help = "keep each trial's folder for debugging, until 'orch gc'"),
     {0}};
 
 static struct orch_expansion *expand(struct orch_cli *cli, const struct orch_execute_options *o,
@@ -218,18 +213,27 @@ static int plan(struct orch_cli *cli, const void *options, GError **error)
     return status;
 }
 
+static const struct orch_option_group GROUPS[] = {
+    {"what runs", "set sweep profile -part smoke force -disturbed -continue-pruned"},
+    {"where, and how many at once", "executor jobs -gpus -oversubscribe -no-pin"},
+    {"the files of a program", "live frozen -no-watch -require-clean -keep-trials"},
+    {"limits", "budget deadline -price -fail-fast -keep-going -require"},
+    {"questions and output", "dry-run yes -trust -notify -no-progress"},
+    {0}};
+
 const struct orch_command ORCH_COMMAND_RUN = {
     .name = "run",
-    .group = "Running",
+    .group = "Run",
+    .is_listed = true,
     .summary = "run the trials of a recipe that the store does not have yet",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
     .min_args = 1,
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct orch_execute_options),
-    .about = "Expands the recipe into trials, skips those that the store already has ('orch plan' "
-             "shows whose runs they are, and why), and runs the rest in processes of their own. "
-             "Each trial is stored as soon as it ends, so running the same command again resumes.\n"
+    .groups = GROUPS,
+    .about = "Runs each trial of the recipe that the store lacks ('orch plan' shows why) in a "
+             "process of its own, and stores it when it ends. The same command again resumes.\n"
              "\n" ORCH_ON_CHANGE_ABOUT "\n"
              "\n" ORCH_KEEP_GOING_ABOUT "\n"
              "\n"
@@ -264,8 +268,9 @@ static const struct orch_option PLAN_OPTIONS[] = {
 
 const struct orch_command ORCH_COMMAND_PLAN = {
     .name = "plan",
-    .group = "Running",
-    .summary = "show what would run, and why; changes nothing",
+    .group = "Run",
+    .is_listed = true,
+    .summary = "show what would run, and why",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
     .min_args = 1,
     .max_args = -1,

@@ -194,7 +194,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_SHOW = {
     .name = "show",
-    .group = "Looking",
+    .group = "Look at results",
+    .is_listed = true,
     .summary = "show a run: source, machine, parameters, results, metrics, artifacts",
     .usage = "RUN...",
     .min_args = 1,

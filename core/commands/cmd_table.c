@@ -18,19 +18,15 @@ struct table_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct table_options, rows, TEXT, "rows", .value = "NAMES",
-                .help =
-                    "parameters (comma-separated), or experiment, repeat, who, gpu, machine, ..."),
+                .help = "parameters (comma-separated), experiment, repeat, who, gpu, ..."),
     ORCH_OPTION(struct table_options, columns, TEXT, "columns", .value = "NAMES",
                 .help = "the same for columns (default: one column for each value)"),
-    ORCH_OPTION(
-        struct table_options, values, LIST, "value", .value = "'WHICH NAME'",
-        .help = "'max val_accuracy': last, best, min, max, mean, first or count of a metric, or a "
-                "result (repeatable)"),
+    ORCH_OPTION(struct table_options, values, LIST, "value", .value = "'WHICH NAME'",
+                .help = "'max val_accuracy': last, best, mean, ... of a metric, or a result"),
     ORCH_OPTION(struct table_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match (see 'orch ls')"),
-    ORCH_OPTION(
-        struct table_options, across, FLAG, "across",
-        .help = "let runs of different experiments, data sets and numbers of classes share a cell"),
+    ORCH_OPTION(struct table_options, across, FLAG, "across",
+                .help = "let runs of different experiments and data sets share a cell"),
     ORCH_OPTION(struct table_options, format, TEXT, "format", .value = "FORMAT",
                 .help = "text, tsv, csv, markdown, latex or json"),
     {0}};
@@ -182,7 +178,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_TABLE = {
     .name = "table",
-    .group = "Looking",
+    .group = "Look at results",
+    .is_listed = true,
     .summary = "tabulate results of any runs by their parameters",
     .usage = "",
     .min_args = 0,

@@ -28,52 +28,41 @@ static const struct orch_option OPTIONS[] = {
                 .value = "PARAM=VALUE", .help = "give {PARAM} a value", .is_of_trial = true),
     ORCH_OPTION(struct try_options, execute.variant.sweeps, LIST, "sweep", .letter = 'x',
                 .value = "PARAM=A,B,...",
-                .help = "sweep {PARAM} over values, or range(A,B[,STEP]); with --search also a "
-                        "range: 'loguniform(1e-4,1)'"),
+                .help = "values of {PARAM}, range(A,B[,STEP]), or with --search a range"),
     ORCH_OPTION(struct try_options, search, TEXT, "search", .value = "METRIC",
-                .help =
-                    "choose the values of ranges to get the best: 'max val_accuracy', 'min last "
-                    "loss' (docs/search.md)"),
+                .help = "search for the best: 'max val_accuracy', 'min last loss'"),
     ORCH_OPTION(struct try_options, trials, COUNT, "trials", .value = "N",
-                .help = "points that a search tries (default: 30)"),
+                .help = "points of a search (default: 30)"),
     ORCH_OPTION(struct try_options, until, TEXT, "until", .value = "VALUE",
                 .help = "end a search when the metric is at least as good"),
     ORCH_OPTION(struct try_options, sampler, TEXT, "sampler", .value = "NAME",
                 .help = "how a search chooses: auto, gp, tpe, sobol or random"),
     ORCH_OPTION(struct try_options, stop, TEXT, "stop", .value = "RULE",
-                .help = "stop bad trials of a search early: 'median(warmup=5)', 'asha(factor=3)', "
-                        "'forecast(p=0.05)' (docs/search.md)"),
+                .help = "stop bad trials early: 'median', 'asha', 'forecast(p=0.05)'"),
     ORCH_OPTION(struct try_options, repeat, TEXT, "repeat", .value = "N",
-                .help = "run each setting N times, or until its mean is known: "
-                        "'auto(ci=2%,metric=loss)'; {seed} and {repeat} distinguish them",
+                .help = "runs of each setting, or until known: 'auto(ci=2%,metric=loss)'",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, name, TEXT, "name", .value = "NAME",
-                .help = "name of the experiment (default: the program's name)",
-                .is_of_trial = true),
+                .help = "name of the experiment (default: the program's)", .is_of_trial = true),
     ORCH_OPTION(struct try_options, artifacts, LIST, "artifact", .value = "NAME=FILE",
-                .help = "keep a file that the command makes (out/{lr}.pt: of each setting)",
-                .is_of_trial = true),
+                .help = "keep a file that the command makes", .is_of_trial = true),
     ORCH_OPTION(struct try_options, inputs, LIST, "inputs", .value = "FILE",
                 .help = "files that results depend on: data, 'models/*.py'", .is_of_trial = true),
     ORCH_OPTION(struct try_options, resources, LIST, "resources", .value = "KEY=N,...",
-                .help = "what a trial holds: gpus=1 or gpus=0.5, cores=4 (docs/slots.md)",
-                .is_of_trial = true),
+                .help = "what a trial holds: gpus=1 or gpus=0.5, cores=4", .is_of_trial = true),
     ORCH_OPTION(struct try_options, metrics_on, TEXT, "metrics-from", .value = "STREAM",
                 .help = "read metrics from stdout (default), stderr or both", .is_of_trial = true),
     ORCH_OPTION(struct try_options, from_env, FLAG, "env",
-                .help = "the program reads its settings from $ORCH_PARAM_name or $ORCH_PARAMS",
+                .help = "settings reach the program by $ORCH_PARAM_name and $ORCH_PARAMS",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, timeout, TEXT, "timeout", .value = "DURATION",
-                .help = "stop a trial after this time: 90, 30s, 5min (docs/recipes.md)",
-                .is_of_trial = true),
+                .help = "stop a trial after this time: 90, 30s, 5min", .is_of_trial = true),
     ORCH_OPTION(struct try_options, execute.jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "run N trials at once"),
     ORCH_OPTION(struct try_options, execute.oversubscribe, FLAG, "oversubscribe",
-                .help = "do not wait for CPUs that other runs of this machine use",
-                .is_of_trial = true),
+                .help = "do not wait for CPUs that other runs use", .is_of_trial = true),
     ORCH_OPTION(struct try_options, execute.no_pin, FLAG, "no-pin",
-                .help = "let trials use all CPUs instead of pinning each to its own",
-                .is_of_trial = true),
+                .help = "do not pin trials to CPUs", .is_of_trial = true),
     ORCH_OPTION(struct try_options, execute.live, FLAG, "live", .help = ORCH_LIVE_HELP,
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, execute.frozen, FLAG, "frozen", .help = ORCH_FROZEN_HELP,
@@ -99,8 +88,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, execute.no_progress, FLAG, "no-progress",
                 .help = "print a line for each trial instead of live progress"),
     ORCH_OPTION(struct try_options, execute.keep_trials, FLAG, "keep-trials",
-                .help =
-                    "keep each trial's folder for debugging, until 'orch gc' (docs/debugging.md)"),
+                .help = "keep each trial's folder for debugging, until 'orch gc'"),
     {0}};
 
 static struct orch_expansion *expand(struct orch_cli *cli, const struct try_options *o,
@@ -170,21 +158,34 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     return status;
 }
 
+static const struct orch_option_group GROUPS[] = {
+    {"settings", "set sweep repeat -env"},
+    {"search", "search trials -until -sampler stop -continue-pruned"},
+    {"what is recorded", "name artifact inputs metrics-from"},
+    {"where, and how many at once", "jobs resources -oversubscribe -no-pin"},
+    {"the files of the program", "live frozen -no-watch -keep-trials"},
+    {"limits", "timeout budget deadline -price -keep-going"},
+    {"questions and output", "dry-run -yes force -no-progress"},
+    {0}};
+
 const struct orch_command ORCH_COMMAND_TRY = {
     .name = "try",
-    .group = "Running",
+    .group = "Run",
+    .is_listed = true,
     .summary = "record a sweep of any command, with no recipe",
     .usage = "-- COMMAND [ARGUMENT...]",
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct try_options),
+    .groups = GROUPS,
     .keeps_rest = true,
-    .about = "{PARAM} in the command stands for a parameter of -s or -x, {seed}, {seed64} and "
-             "{repeat} for the trial's own; {{word}} is the text {word}, and other braces are "
-             "literal. The command must contain every parameter, unless the program reads it from "
-             "the environment (--env, or orch's Python helper). Metrics are read from standard "
-             "output: lines such as 'epoch 3/10 loss 0.3', 'loss=0.3 accuracy=91.2%', or JSON "
-             "objects (docs/printed-values.md). \n"
+    .about = "{PARAM} in the command stands for a parameter of -s or -x, {seed} and {repeat} for "
+             "the trial's own. Printed lines such as 'loss=0.3' become metrics.\n"
+             "\n"
+             "Other braces are literal, {seed64} is a long seed, and {{word}} is the text {word}. "
+             "The command must contain every parameter, unless the program reads it from the "
+             "environment (--env, or orch's Python module). 'orch help printed-values' shows which "
+             "lines are read.\n"
              "\n" ORCH_ON_CHANGE_ABOUT "\n"
              "\n" ORCH_KEEP_GOING_ABOUT "\n"
              "\n" ORCH_LIMITS_ABOUT,

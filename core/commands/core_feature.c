@@ -2,6 +2,7 @@
 /* Core's own row of the list of features: the commands and the kinds of report items that
  * every user of orch needs. */
 #include "core/cli/cli.h"
+#include "core/cli/manual.h"
 #include "core/feature/feature.h"
 
 extern const struct orch_command ORCH_COMMAND_RUN, ORCH_COMMAND_PLAN, ORCH_COMMAND_CHECK,
@@ -53,5 +54,25 @@ static const struct orch_typed_word WORDS[] = {
     {"list", "'orch ls' lists runs"},
     {0}};
 
+/* Pages of the manual that any user needs. */
+static const struct orch_help_topic TOPICS[] = {
+    {"recipes", "recipes.md", NULL, "how a recipe is written"},
+    {"filters", "where.md", NULL, "which runs a command takes: --where 'lr > 0.01 and state = ok'"},
+    {"printed-values", "printed-values.md", NULL, "which printed lines become metrics"},
+    {"python", "python.md", NULL, "recording from Python"},
+    {"plugins", "plugins.md", NULL, "how a program becomes a plugin"},
+    {"protocol", "protocol.md", NULL, "what a plugin and orch say to each other"},
+    {"reports", "reports.md", NULL, "the items of a report"},
+    {"charts", "charts.md", NULL, "charts, and how they are drawn to files"},
+    {"slots", "slots.md", NULL, "how runs share the GPUs and CPUs of a machine"},
+    {"debugging", "debugging.md", NULL, "what to do when a trial fails"},
+    {"run-fields", "run-fields.md", NULL, "the names of a run's fields in tables and JSON"},
+    {"store", "store.md", NULL, "the file with the results"},
+    {"data", "data.md", NULL, "training sets and weights"},
+    {"environments", "environments.md", NULL, "environments of the plugin replay"},
+    {"install", "install.md", NULL, "ways to install; where orch writes files"},
+    {"glossary", "glossary.md", NULL, "the words of orch"},
+    {0}};
+
 const struct orch_feature ORCH_CORE = {
-    .commands = COMMANDS, .report_kinds = REPORT_KINDS, .words = WORDS};
+    .commands = COMMANDS, .report_kinds = REPORT_KINDS, .words = WORDS, .topics = TOPICS};

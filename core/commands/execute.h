@@ -20,11 +20,11 @@ struct orch_execute_options {
 };
 
 /** Help of the options live and frozen of `run` and `try`. */
-#define ORCH_LIVE_HELP "when inputs change, go on with the new files"
-#define ORCH_NO_WATCH_HELP "do not note which files programs open"
-#define ORCH_KEEP_GOING_HELP "do not stop when the first three trials fail in the same way"
-#define ORCH_CONTINUE_PRUNED_HELP "run trials to their end that a search's rule stopped"
-#define ORCH_FROZEN_HELP "run programs from the captured files, in folders apart"
+#define ORCH_LIVE_HELP "when inputs change, use the new files"
+#define ORCH_NO_WATCH_HELP "do not record which files programs open"
+#define ORCH_KEEP_GOING_HELP "do not stop when the first three trials fail alike"
+#define ORCH_CONTINUE_PRUNED_HELP "let trials go on that a search stopped"
+#define ORCH_FROZEN_HELP "run programs from a copy of the files"
 #define ORCH_ON_CHANGE_ABOUT                                                                       \
     "A program runs in your folder, as by hand, and its files stay where it writes them. When "    \
     "its "                                                                                         \
@@ -35,10 +35,9 @@ struct orch_execute_options {
     "When the first three trials of an experiment fail in the same way within 30 s each, as with " \
     "a missing module, the rest of it does not run: on a terminal you are asked, elsewhere it "    \
     "stops. --keep-going runs all trials."
-#define ORCH_BUDGET_HELP                                                                           \
-    "start no trial whose forecast would exceed this total cost: 5usd, or 2h of devices"
-#define ORCH_DEADLINE_HELP "start no trial whose forecast ends later: 18:00, 2h, or a date and time"
-#define ORCH_PRICE_HELP "price of a device hour (default: the dated price of this machine's GPU)"
+#define ORCH_BUDGET_HELP "limit of the total cost, by forecasts: 5usd, or 2h of devices"
+#define ORCH_DEADLINE_HELP "limit of the end, by forecasts: 18:00, 2h, or a date and time"
+#define ORCH_PRICE_HELP "price of a device hour (default: this machine's GPU's)"
 #define ORCH_LIMITS_ABOUT                                                                          \
     "With --budget or --deadline a trial starts only if the amount spent, the expected "           \
     "rest of the running trials and its own forecast together stay within the limit. When "        \

@@ -265,7 +265,7 @@ static void print_output(struct orch_cli *cli, const struct run_notices *notices
                                   unheard);
         orch_cli_warn(cli,
                       "%u trial%s ended well and recorded no metric (%s)\n  hint: 'orch log %s' "
-                      "shows what was printed; docs/printed-values.md says what is read%s",
+                      "shows what was printed; 'orch help printed-values' says what is read%s",
                       notices->silent_count, orch_plural(notices->silent_count),
                       orch_cli_short_key(notices->silent_run),
                       orch_cli_short_key(notices->silent_run), more);

@@ -18,13 +18,13 @@ struct orch_net_reader;
 struct orch_plan;
 struct orch_recipe_key;
 struct orch_findings;
+struct orch_help_topic;
 struct orch_report_kind;
 struct orch_typed_word;
 struct orch_workspace;
 
 /** Moments at which core has a hint for the user that only a feature can complete. */
 enum orch_advice_topic {
-    ORCH_ADVICE_OVERVIEW,     /* a line of `orch --help`, with its line break */
     ORCH_ADVICE_STORE_HERE,   /* there is a store: a command for `orch` without arguments, a tab,
                                  and what it does */
     ORCH_ADVICE_NO_STORE,     /* there is no store to read */
@@ -56,7 +56,8 @@ struct orch_feature {
     void (*leave_out)(struct orch_plan *plan);
     /** Adds what `orch doctor` finds of the feature on this machine (core/results/doctor.h). */
     void (*doctor)(struct orch_workspace *workspace, struct orch_findings *findings);
-    const struct orch_typed_word *words; /* core/cli: hints for words of other programs */
+    const struct orch_help_topic *topics; /* core/cli/manual.h: pages that `orch help` prints */
+    const struct orch_typed_word *words;  /* core/cli: hints for words of other programs */
     /** Texts by enum orch_advice_topic, ORCH_ADVICE_TOPICS of them; NULL: none of that topic. */
     const char *const *advice;
 };

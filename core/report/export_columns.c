@@ -131,7 +131,7 @@ static bool unknown_column_error(const struct known *known, const char *typed, G
     orch_error_set(
         error, ORCH_ERROR_USAGE,
         hint ? hint
-             : "docs/run-fields.md lists the names; without --columns all columns are written",
+             : "'orch help run-fields' lists the names; without --columns all columns are written",
         "option '--columns': none of the runs has a '%s'", typed);
     return false;
 }

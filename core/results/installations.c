@@ -97,7 +97,7 @@ static void look_at_module(struct orch_findings *f)
         g_autofree char *detail = g_strdup_printf("'%s' is of version %s, this program of %s", path,
                                                   version, ORCH_VERSION);
         orch_findings_add(f, "Python module", "problem", detail,
-                          "install both from one place (docs/install.md)");
+                          "install both from one place ('orch help install')");
     } else {
         orch_findings_add(f, "Python module", "ok", path, "");
     }

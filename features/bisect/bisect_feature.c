@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Finding the commit that made a metric worse. */
 #include "core/cli/cli.h"
+#include "core/cli/manual.h"
 #include "core/feature/feature.h"
 
 extern const struct orch_command ORCH_COMMAND_BISECT;
@@ -13,4 +14,11 @@ static const struct orch_typed_word WORDS[] = {
                    "worse"},
     {0}};
 
-const struct orch_feature ORCH_FEATURE_BISECT = {.commands = COMMANDS, .words = WORDS};
+static const struct orch_help_topic TOPICS[] = {
+    {"bisection", "bisect.md", NULL, "the commit that made a metric worse"}, {0}};
+
+const struct orch_feature ORCH_FEATURE_BISECT = {
+    .commands = COMMANDS,
+    .words = WORDS,
+    .topics = TOPICS,
+};

@@ -39,7 +39,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct bisect_options, timeout, TEXT, "timeout", .value = "DURATION",
                 .help = "stop a run after this time, and skip its commit: 90, 30s, 5min"),
     ORCH_OPTION(struct bisect_options, resources, LIST, "resources", .value = "KEY=N,...",
-                .help = "what a run holds: gpus=1 or gpus=0.5, cores=4 (docs/slots.md)"),
+                .help = "what a run holds: gpus=1 or gpus=0.5, cores=4 ('orch help slots')"),
     ORCH_OPTION(struct bisect_options, metrics_on, TEXT, "metrics-from", .value = "STREAM",
                 .help = "read metrics from stdout (default), stderr or both"),
     {0}};
@@ -196,7 +196,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_BISECT = {
     .name = "bisect",
-    .group = "Looking",
+    .group = "Decide",
+    .is_listed = true,
     .summary = "find the commit that made a metric worse, under noise",
     .usage = "METRIC GOOD..BAD -- COMMAND [ARGUMENT...]",
     .min_args = 2,
@@ -207,7 +208,8 @@ const struct orch_command ORCH_COMMAND_BISECT = {
     .about =
         "Runs COMMAND in the files of commits from GOOD to BAD (along first parents), and names "
         "the "
-        "one that made METRIC worse: a number that the command prints (docs/printed-values.md), or "
+        "one that made METRIC worse: a number that the command prints ('orch help "
+        "printed-values'), or "
         "wall_s, the time of the run. Both ends are run first, until it is clear whether they "
         "differ. Then each run is of the commit that is expected to tell most, again where noise "
         "demands it, until one commit is the culprit with a probability of 95 %.\n"
@@ -217,7 +219,7 @@ const struct orch_command ORCH_COMMAND_BISECT = {
         "after an interrupt, and runs that others made of the same commits count.\n"
         "\n"
         "Ends with 0 when the commit is found, with 7 when the ends do not differ or the question "
-        "stays open, with 6 when a limit is reached. See docs/bisect.md.",
+        "stays open, with 6 when a limit is reached. See 'orch help bisection'.",
     .examples = "  orch bisect wall_s v1.0..HEAD -- python3 train.py --epochs 1\n"
                 "  orch bisect val_accuracy main~40..main --max -- python3 train.py --seed {seed}\n"
                 "  orch bisect images_per_s good..bad --budget 2h -- sh -c 'make -s && ./bench'",

@@ -87,7 +87,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_EXPORT_JOB = {
     .name = "export job",
-    .group = "Looking",
+    .group = "Share",
     .summary = "write a trial as a training job for Slurm, Kubernetes or a cloud",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...] | RUN",
     .min_args = 1,
@@ -109,7 +109,7 @@ const struct orch_command ORCH_COMMAND_EXPORT_JOB = {
         "The document is checked against the fields, limits and patterns that the platform "
         "publishes; one that breaks them is an error that names the field. Values of options that "
         "name things in your account apply to all platforms, or to one: --role "
-        "sagemaker=arn:aws:... See docs/cloud.md.",
+        "sagemaker=arn:aws:... See 'orch help cloud'.",
     .examples =
         "  orch export job r.recipe --trial 3 --to slurm -o job.sh && sbatch job.sh\n"
         "  orch export job r.recipe train -s lr=0.1 --to k8s --image me/orch --results claim\n"

@@ -28,21 +28,19 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct compare_options, metrics, LIST, "metric", .letter = 'm', .value = "NAME",
                 .help = "compare only this metric or result (default: all that both have)"),
     ORCH_OPTION(struct compare_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
-                .help = "compare only runs that match, on both sides (docs/where.md)"),
+                .help = "only runs that match, on both sides"),
     ORCH_OPTION(struct compare_options, aggregate, TEXT, "value", .value = "WHICH",
-                .help = "last (default), best, min, max, mean, first of each run's series"),
+                .help = "last (default), best, min, max, mean or first of a series"),
     ORCH_OPTION(struct compare_options, least, TEXT, "least", .value = "PERCENT",
                 .help = "the smallest difference that matters (default 5%)"),
     ORCH_OPTION(struct compare_options, across, FLAG, "across",
-                .help =
-                    "put all tasks in one comparison, and compare timings of different machines"),
+                .help = "compare all tasks together, and times of different machines"),
     ORCH_OPTION(struct compare_options, disturbed, FLAG, "disturbed",
-                .help = "also count times of runs during which other programs kept the CPUs busy"),
+                .help = "count times of runs that other programs disturbed"),
     ORCH_OPTION(struct compare_options, fail_on, LIST, "fail-on", .value = "LIMIT",
-                .help =
-                    "exit with 7 when B changed this much, e.g. 'epoch_time_s > 3%'(repeatable)"),
+                .help = "exit with 7 at this change: 'epoch_time_s > 3%' (repeatable)"),
     ORCH_OPTION(struct compare_options, run.recipe, TEXT, "run", .value = "RECIPE",
-                .help = "run both sides (commits, . for the work tree, settings) now, in turns"),
+                .help = "run both sides (commits, . for the work tree, settings) now"),
     ORCH_OPTION(struct compare_options, repeat, TEXT, "repeat", .value = "N",
                 .help = "with --run: number of runs of each setting and side (default 5)"),
     ORCH_OPTION(struct compare_options, until_sure, FLAG, "until-sure",
@@ -109,7 +107,7 @@ static bool check_until_sure(const struct compare_options *o, GError **error)
         orch_error_set(error, ORCH_ERROR_USAGE, "add --until-sure",
                        "option '%s' does nothing without --until-sure", alone);
     else if (o->until_sure && other)
-        orch_error_set(error, ORCH_ERROR_USAGE, "see docs/compare.md",
+        orch_error_set(error, ORCH_ERROR_USAGE, "see 'orch help comparisons'",
                        "options '%s' and '--until-sure' cannot be combined", other);
     else if (o->until_sure && !o->run.recipe)
         orch_error_set(error, ORCH_ERROR_USAGE,
@@ -336,17 +334,25 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     return status;
 }
 
+static const struct orch_option_group GROUPS[] = {
+    {"what is compared", "metric where value -least -across disturbed fail-on"},
+    {"running both sides", "run repeat until-sure -max-runs budget -price profile set sweep"},
+    {0}};
+
 const struct orch_command ORCH_COMMAND_COMPARE = {
     .name = "compare",
-    .group = "Looking",
+    .group = "Decide",
+    .is_listed = true,
     .summary = "compare two runs, experiments or commits, and test the difference",
     .usage = "A B | A..B [EXPERIMENT...]",
     .min_args = 1,
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct compare_options),
+    .groups = GROUPS,
     .about =
-        "A and B are runs, experiments (hw4/finetune), filters (docs/where.md), commits, or . "
+        "A and B are runs, experiments (hw4/finetune), filters ('orch help filters'), commits, or "
+        ". "
         "for the work tree; A..B are two commits. Runs of the same trial (experiment, "
         "parameters, seed) on both sides form pairs; otherwise runs with equal seeds do; "
         "otherwise the runs are two independent samples. Prints for each metric both means, "
@@ -363,7 +369,7 @@ const struct orch_command ORCH_COMMAND_COMPARE = {
         "--run RECIPE runs the recipe now from the sources of both commits, or of the work tree "
         "with each of two settings (lr=0.1), interleaved (A B B A). --until-sure does so until "
         "the verdict is sure: the error rate of 5 % holds although it looks after every pair. "
-        "See docs/compare.md.",
+        "See 'orch help comparisons'.",
     .examples = "  orch compare 3f2a91c0 @last\n"
                 "  orch compare 'mode=full and lr=0.01' 'mode=feature and lr=0.1' -m val_accuracy\n"
                 "  orch compare main..feature --fail-on 'epoch_time_s > 3%'\n"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Comparing runs, experiments and commits. */
 #include "core/cli/cli.h"
+#include "core/cli/manual.h"
 #include "core/feature/feature.h"
 
 extern const struct orch_command ORCH_COMMAND_COMPARE;
@@ -15,5 +16,12 @@ static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {
     [ORCH_ADVICE_TWO_COMMITS] =
         "'orch compare A B' compares the runs of two commits, 'git diff A B' their files"};
 
+static const struct orch_help_topic TOPICS[] = {
+    {"comparisons", "compare.md", NULL, "when a difference is more than noise"}, {0}};
+
 const struct orch_feature ORCH_FEATURE_COMPARE = {
-    .commands = COMMANDS, .report_kinds = REPORT_KINDS, .advice = ADVICE};
+    .commands = COMMANDS,
+    .report_kinds = REPORT_KINDS,
+    .advice = ADVICE,
+    .topics = TOPICS,
+};

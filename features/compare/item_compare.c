@@ -330,7 +330,7 @@ static void check_compare(struct report_item *item)
                              "'compare' needs both 'predicted' and 'measured', or neither");
     else if (!value && (!predicted || orch_report_names_experiment(item, predicted) ||
                         orch_report_names_experiment(item, measured)))
-        orch_recipe_error_at(item->draft, item->spec, "see docs/reports.md",
+        orch_recipe_error_at(item->draft, item->spec, "see 'orch help reports'",
                              "'compare' needs 'value'");
     if (predicted &&
         (orch_yaml_get(item->spec, "baseline") || orch_yaml_get(item->spec, "best_of")))

@@ -183,11 +183,11 @@ static void print_method(struct orch_cli *cli, const struct orch_sure *sure,
     }
     orch_cli_info(cli, "the interval and the verdict hold whenever one looks: at most 5 %% of "
                        "comparisons without a difference ever end with one, if the pairs are "
-                       "independent and their differences nearly normal (docs/compare.md)");
+                       "independent and their differences nearly normal ('orch help comparisons')");
     if (sure->has_outlier)
         orch_cli_warn(cli,
                       "the differences are skewed or have an outlier, so more than 5 %% may end "
-                      "with a difference that is not there\n  hint: see docs/compare.md");
+                      "with a difference that is not there\n  hint: see 'orch help comparisons'");
     print_why(cli, sure);
 }
 

@@ -122,6 +122,7 @@ static const struct orch_run_part RUN_PART = {.begin = begin, .limit = limit, .c
 
 const struct orch_command_part ORCH_PART_RUN_ALLOWANCE = {
     .command = "run",
+    .heading = "limits",
     .options = OPTIONS,
     .option_bytes = sizeof(struct run_options),
     .about = "\n\n"
@@ -132,6 +133,7 @@ const struct orch_command_part ORCH_PART_RUN_ALLOWANCE = {
 
 const struct orch_command_part ORCH_PART_PLAN_ALLOWANCE = {
     .command = "plan",
+    .heading = "limits",
     .option_bytes = sizeof(struct run_options),
     .run = &RUN_PART,
 };

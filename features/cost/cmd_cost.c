@@ -90,9 +90,8 @@ struct cost_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    ORCH_OPTION(
-        struct cost_options, by, TEXT, "by", .letter = 'b', .value = "NAMES",
-        .help = "group by who, recipe, experiment, gpu, machine, week, month (default: who,gpu)"),
+    ORCH_OPTION(struct cost_options, by, TEXT, "by", .letter = 'b', .value = "NAMES",
+                .help = "who, recipe, experiment, gpu, machine, week, month (default: who,gpu)"),
     ORCH_OPTION(struct cost_options, since, TEXT, "since", .value = "DATE",
                 .help = "only runs that ended since then: 2026-11-01, or 7d for a week ago"),
     ORCH_OPTION(struct cost_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
@@ -484,7 +483,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_COST = {
     .name = "cost",
-    .group = "Sharing",
+    .group = "Share",
     .summary = "sum what runs cost: measured hours, dated prices, a recipe's allowance",
     .usage = "[RECIPE]",
     .max_args = 1,

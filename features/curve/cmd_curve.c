@@ -20,7 +20,7 @@ struct curve_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct curve_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
-                .help = "all runs that match (docs/where.md)"),
+                .help = "all runs that match ('orch help filters')"),
     ORCH_OPTION(struct curve_options, target_loss, TEXT, "target-loss", .value = "X",
                 .help = "when does the loss reach X?"),
     ORCH_OPTION(struct curve_options, target_accuracy, TEXT, "target-accuracy", .value = "X",
@@ -35,10 +35,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = "auto (the default), optimus, power or schedule"),
     ORCH_OPTION(struct curve_options, rates, TEXT, "rates", .value = "FILE",
                 .help = "with --form schedule: predict the loss for these rates (step,lr)"),
-    ORCH_OPTION(
-        struct curve_options, weights, TEXT, "weights", .value = "NAME",
-        .help =
-            "equal (the default), or segments: later points weigh more, as in Optimus' program"),
+    ORCH_OPTION(struct curve_options, weights, TEXT, "weights", .value = "NAME",
+                .help = "equal (the default), or segments: later points weigh more"),
     ORCH_OPTION(struct curve_options, outliers, TEXT, "outliers", .value = "N",
                 .help = "replace a loss outside the range of its N neighbours on each side"),
     ORCH_OPTION(struct curve_options, normalised, FLAG, "normalised",
@@ -225,7 +223,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_CURVE = {
     .name = "curve",
-    .group = "Networks and hardware",
+    .group = "Decide",
+    .is_listed = true,
     .summary = "fit the loss curves of runs, and predict when they reach a target",
     .usage = "[RUN...]",
     .max_args = -1,
@@ -234,7 +233,8 @@ const struct orch_command ORCH_COMMAND_CURVE = {
     .about =
         "Fits the loss of stored runs, one curve for each stage of the learning rate, and prints\n"
         "when they reach a loss or an accuracy, in steps, epochs and time at the run's own speed\n"
-        "(docs/curves.md). With --net it also predicts the curve of a network that was not run,\n"
+        "('orch help curves'). With --net it also predicts the curve of a network that was not "
+        "run,\n"
         "from the curves of the runs' networks.",
     .examples =
         "orch curve @last --target-accuracy 92%   # how long until 92 %?\n"

@@ -80,6 +80,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_DATASET_LS = {
     .name = "dataset ls",
     .group = "Data",
+    .family = "training sets: list, download",
     .summary = "list training sets and weights, and which of them are downloaded",
     .usage = "",
     .max_args = 0,

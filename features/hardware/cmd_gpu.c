@@ -138,6 +138,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_GPU_LS = {
     .name = "gpu ls",
     .group = "Networks and hardware",
+    .family = "known GPUs, links between them, prices of clouds",
     .summary = "list the known GPUs with peak rates, memory and price",
     .usage = "",
     .max_args = 0,

@@ -108,12 +108,10 @@ static const struct orch_option OPTIONS[] = {
                 .help = "leave out and count rows whose target or numbers are invalid"),
     ORCH_OPTION(struct import_options, dry_run, FLAG, "dry-run",
                 .help = "check the file; store nothing"),
-    ORCH_OPTION(
-        struct import_options, runs, FLAG, "runs",
-        .help = "import runs of MLflow, W&B, TensorBoard or Optuna: a folder or file of theirs"),
+    ORCH_OPTION(struct import_options, runs, FLAG, "runs",
+                .help = "import runs of MLflow, W&B, TensorBoard or Optuna"),
     ORCH_OPTION(struct import_options, params, LIST, "param", .value = "COLUMN",
-                .help =
-                    "with --runs and a CSV: a column of numbers that is a parameter, not a result"),
+                .help = "with --runs and a CSV: a column that is a parameter, not a result"),
     ORCH_OPTION(struct import_options, features, FLAG, "features",
                 .help = "list the names that predictors know"),
     {0}};

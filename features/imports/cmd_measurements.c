@@ -60,6 +60,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_MEASUREMENTS_LS = {
     .name = "measurements ls",
     .group = "Data",
+    .family = "imported tables of measurements",
     .summary = "list the imported tables of measurements",
     .usage = "",
     .max_args = 0,

@@ -230,23 +230,16 @@ static const struct orch_option OPTIONS[] = {
                 .help = "rows to evaluate on, with the same columns"),
     ORCH_OPTION(struct eval_options, target, TEXT, "target", .letter = 't', .value = "COLUMN",
                 .help = "what to predict (default step_ms)"),
-    ORCH_OPTION(
-        struct eval_options, model, TEXT, "model", .letter = 'm', .value = "NAME",
-        .help =
-            "auto (the default: a mixture of the best), grey (a mixture on top of the roofline), "
-            "linear, tree, forest, boost, knn, mlp, kernel"),
+    ORCH_OPTION(struct eval_options, model, TEXT, "model", .letter = 'm', .value = "NAME",
+                .help = "auto (the default), grey, linear, tree, forest, boost, knn, mlp, kernel"),
     ORCH_OPTION(struct eval_options, box, TEXT, "box", .value = "grey|black|best",
-                .help = "predict time / roofline (grey), the time itself (black), or the better "
-                        "(best, the default)"),
-    ORCH_OPTION(
-        struct eval_options, drop, LIST, "drop", .value = "COLUMN,...",
-        .help = "columns to ignore; what is derived from them and others stays (docs/import.md)"),
+                .help = "predict time / roofline (grey), the time (black), or the better (best)"),
+    ORCH_OPTION(struct eval_options, drop, LIST, "drop", .value = "COLUMN,...",
+                .help = "columns to ignore ('orch help importing')"),
     ORCH_OPTION(struct eval_options, group, TEXT, "group", .value = "COLUMN",
                 .help = "show the errors for each value of this column, too"),
-    ORCH_OPTION(
-        struct eval_options, by_group, FLAG, "by-group",
-        .help =
-            "hold out whole groups of --group in cross-validation: the error for unseen values"),
+    ORCH_OPTION(struct eval_options, by_group, FLAG, "by-group",
+                .help = "hold out whole groups of --group: the error for unseen values"),
     ORCH_OPTION(struct eval_options, calibrate, FLAG, "by-group-width",
                 .help = "calibrate the interval for each value of --group"),
     ORCH_OPTION(struct eval_options, out, TEXT, "out", .value = "FILE.csv",

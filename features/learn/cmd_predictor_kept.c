@@ -101,26 +101,19 @@ struct train_options {
 
 static const struct orch_option TRAIN_OPTIONS[] = {
     ORCH_OPTION(struct train_options, target, TEXT, "target", .letter = 't', .value = "NAME",
-                .help = "what to predict: step_ms (the default where runs declare a cost), "
-                        "epoch_s, images_per_s, "
-                        "wall_s (the default elsewhere), or a data set's own"),
+                .help = "what to predict: step_ms, epoch_s, images_per_s, wall_s"),
     ORCH_OPTION(struct train_options, model, TEXT, "model", .letter = 'm', .value = "NAME",
-                .help = "auto (the default: a mixture of the best in cross-validation), linear, "
-                        "tree, forest, boost, "
-                        "knn, mlp, kernel, or grey: a mixture on top of the analytical model"),
+                .help = "auto, linear, tree, forest, boost, knn, mlp, kernel or grey"),
     ORCH_OPTION(struct train_options, data, LIST, "data", .letter = 'd', .value = "SET,...",
                 .help = "train on the rows of these data sets, too"),
     ORCH_OPTION(struct train_options, no_runs, FLAG, "no-runs",
                 .help = "do not train on the store's runs"),
     ORCH_OPTION(struct train_options, where, TEXT, "where", .letter = 'w', .value = "EXPR",
-                .help = "train only on runs that match (docs/where.md)"),
-    ORCH_OPTION(
-        struct train_options, drop, LIST, "drop", .value = "COLUMN,...",
-        .help = "columns to ignore; what is derived from them and others stays (docs/import.md)"),
+                .help = "train only on runs that match ('orch help filters')"),
+    ORCH_OPTION(struct train_options, drop, LIST, "drop", .value = "COLUMN,...",
+                .help = "columns to ignore ('orch help importing')"),
     ORCH_OPTION(struct train_options, name, TEXT, "name", .letter = 'n', .value = "NAME",
-                .help = "name of the predictor (default: the experiment's, else the target's, "
-                        "which 'orch predict' "
-                        "uses)"),
+                .help = "name of the predictor (default: the experiment's or the target's)"),
     ORCH_OPTION(struct train_options, untuned, FLAG, "untuned",
                 .help = "do not search hyperparameters: use each model's first setting"),
     ORCH_OPTION(struct train_options, seed, INT, "seed", .value = "N",
@@ -360,6 +353,7 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
 const struct orch_command ORCH_COMMAND_PREDICTOR_LS = {
     .name = "predictor ls",
     .group = "Networks and hardware",
+    .family = "models trained on your runs: train, list, score",
     .summary = "list the trained predictors, their errors, and whether they are used",
     .usage = "",
     .max_args = 0,

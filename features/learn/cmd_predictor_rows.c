@@ -20,7 +20,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct rows_options, data, TEXT, "data", .letter = 'd', .value = "NAME",
                 .help = "the rows of a data set instead of the runs'"),
     ORCH_OPTION(struct rows_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
-                .help = "only runs that match (docs/where.md)"),
+                .help = "only runs that match ('orch help filters')"),
     ORCH_OPTION(struct rows_options, runs, FLAG, "runs", .help = "show the run of each row"),
     ORCH_OPTION(struct rows_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
                 .help = "text, tsv, csv, markdown, latex"),

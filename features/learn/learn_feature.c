@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Predictors that are trained on recorded runs. */
 #include "core/cli/cli.h"
+#include "core/cli/manual.h"
 #include "core/feature/feature.h"
 
 extern const struct orch_command ORCH_COMMAND_PREDICTOR_EVAL, ORCH_COMMAND_PREDICTOR_ROWS,
@@ -18,4 +19,11 @@ extern const struct orch_report_kind ORCH_REPORT_LEARN, ORCH_REPORT_LAYERWISE;
 static const struct orch_report_kind *const REPORT_KINDS[] = {&ORCH_REPORT_LEARN,
                                                               &ORCH_REPORT_LAYERWISE, NULL};
 
-const struct orch_feature ORCH_FEATURE_LEARN = {.commands = COMMANDS, .report_kinds = REPORT_KINDS};
+static const struct orch_help_topic TOPICS[] = {
+    {"predictors", "predictors.md", NULL, "models trained on your runs and on tables"}, {0}};
+
+const struct orch_feature ORCH_FEATURE_LEARN = {
+    .commands = COMMANDS,
+    .report_kinds = REPORT_KINDS,
+    .topics = TOPICS,
+};

@@ -46,6 +46,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_NET_LS = {
     .name = "net ls",
     .group = "Networks and hardware",
+    .family = "known networks: layers, operations, export to ONNX",
     .summary = "list the known networks",
     .usage = "",
     .max_args = 0,
@@ -76,8 +77,7 @@ static const struct orch_option SHOW_OPTIONS[] = {
     ORCH_OPTION(struct show_options, brief, FLAG, "brief",
                 .help = "only convolutions, pools and linear layers"),
     ORCH_OPTION(struct show_options, training, FLAG, "training",
-                .help =
-                    "memory of training: weights, gradients, optimizer, activations (the default)"),
+                .help = "memory of training (the default)"),
     ORCH_OPTION(struct show_options, forward_only, FLAG, "forward-only",
                 .help = "memory of inference: weights and the widest layer"),
     ORCH_OPTION(struct show_options, optimizer, TEXT, "optimizer", .value = "NAME",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The zoo of networks, and their layers; networks in tables of layers. */
 #include "core/cli/cli.h"
+#include "core/cli/manual.h"
 #include "core/feature/feature.h"
 #include "lib/base/error.h"
 #include "lib/net/open_net.h"
@@ -34,4 +35,11 @@ static struct orch_net *read_table(const struct orch_net_request *request,
 static const struct orch_net_reader TABLE_READER = {.ending = ".csv", .read = read_table};
 static const struct orch_net_reader *const READERS[] = {&TABLE_READER, NULL};
 
-const struct orch_feature ORCH_FEATURE_NETWORKS = {.commands = COMMANDS, .net_readers = READERS};
+static const struct orch_help_topic TOPICS[] = {
+    {"networks", "networks.md", NULL, "known networks, their names and counts"}, {0}};
+
+const struct orch_feature ORCH_FEATURE_NETWORKS = {
+    .commands = COMMANDS,
+    .net_readers = READERS,
+    .topics = TOPICS,
+};

@@ -21,8 +21,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct pack_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
                 .help = "largest artifact to include (default: 4 MiB)"),
     ORCH_OPTION(struct pack_options, sources, TEXT, "sources", .value = "BYTES",
-                .help =
-                    "limit for sources beyond those that the recipe refers to (default: 20 MiB)"),
+                .help = "limit of sources beyond those of the recipe (default: 20 MiB)"),
     ORCH_OPTION(struct pack_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "assume N trials at once: each has its share of the machine's threads"),
     ORCH_VARIANT_OPTIONS(struct pack_options, variant),
@@ -138,7 +137,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_PACK = {
     .name = "pack",
-    .group = "Sharing",
+    .group = "Share",
+    .is_listed = true,
     .summary = "pack the report, its runs and their sources into one file",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...] FILE",
     .min_args = 2,
@@ -151,7 +151,7 @@ const struct orch_command ORCH_COMMAND_PACK = {
         "as data, and a list of the contents. 'orch verify' computes every number of the "
         "report again from the runs, on any machine. Sources are included because a pack is "
         "meant for whoever marks your work. Files that look like secret keys are never "
-        "included. See docs/verify.md.",
+        "included. See 'orch help verification'.",
     .examples = "  orch pack recipes/hw4.recipe hw4.orch\n"
                 "  orch pack recipes/hw4.recipe -p course p1 p1.orch\n"
                 "  orch pack recipes/hw4.recipe hw4.orch --artifacts all",

@@ -285,7 +285,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_SUBMIT = {
     .name = "submit",
-    .group = "Looking",
+    .group = "Share",
+    .is_listed = true,
     .summary = "write the hand-in: notebooks of the report, named and zipped",
     .usage = "RECIPE",
     .min_args = 1,
@@ -297,7 +298,7 @@ const struct orch_command ORCH_COMMAND_SUBMIT = {
         "you wrote in them, and zips them as ID_NAME_pN.ipynb in ID_NAME.zip. It first lists "
         "the parts that are incomplete or complete only at small scale, the points as 'orch "
         "report --points' counts them, and your cells that are still empty. The ZIP is written "
-        "even then, and the exit status is 8. See docs/handin.md.",
+        "even then, and the exit status is 8. See 'orch help handing-in'.",
     .examples = "  orch submit recipes/hw4.recipe --netid abc123\n"
                 "  orch submit recipes/hw4.recipe --netid abc123 --out handin\n"
                 "  orch submit recipes/hw4.recipe --netid abc123 --pack",

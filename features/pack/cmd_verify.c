@@ -149,7 +149,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_VERIFY = {
     .name = "verify",
-    .group = "Sharing",
+    .group = "Share",
     .summary = "verify that each number of a pack or hand-in follows from its runs",
     .usage = "FILE|DIR",
     .min_args = 1,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Packs of results that others verify, and hand-ins. */
 #include "core/cli/cli.h"
+#include "core/cli/manual.h"
 #include "core/feature/feature.h"
 
 extern const struct orch_command ORCH_COMMAND_SUBMIT, ORCH_COMMAND_PACK, ORCH_COMMAND_VERIFY;
@@ -12,4 +13,13 @@ extern const struct orch_command_part ORCH_PART_REPORT_POINTS;
 
 static const struct orch_command_part *const PARTS[] = {&ORCH_PART_REPORT_POINTS, NULL};
 
-const struct orch_feature ORCH_FEATURE_PACK = {.commands = COMMANDS, .parts = PARTS};
+static const struct orch_help_topic TOPICS[] = {
+    {"handing-in", "handin.md", NULL, "notebooks and packs for a course"},
+    {"verification", "verify.md", NULL, "how others check a pack or a hand-in"},
+    {0}};
+
+const struct orch_feature ORCH_FEATURE_PACK = {
+    .commands = COMMANDS,
+    .parts = PARTS,
+    .topics = TOPICS,
+};

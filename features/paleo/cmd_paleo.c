@@ -25,23 +25,23 @@ static const struct orch_option OPTIONS[] = {
     TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
     TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), ""),
     ORCH_OPTION(struct paleo_options, pipeline, FLAG, "pipeline",
-                .help = "a layer takes the longer of computing and memory, not their sum"),
+                .help = "a layer takes the longer of computing and memory"),
     ORCH_OPTION(struct paleo_options, algorithm, TEXT, "algorithm", .value = "NAME",
-                .help = "of convolutions larger than 1x1: gemm (the default), fft or fft-tiling"),
+                .help = "of convolutions: gemm (the default), fft or fft-tiling"),
     ORCH_OPTION(struct paleo_options, parallel, TEXT, "parallel", .value = "NAME",
-                .help = "data (the default), model or hybrid, which split the layers of --split"),
+                .help = "data (the default), model or hybrid"),
     ORCH_OPTION(struct paleo_options, split, LIST, "split", .value = "LAYER",
-                .help = "a layer that is split among the workers; may be repeated"),
+                .help = "layer that is split among the workers; may be repeated"),
     ORCH_OPTION(struct paleo_options, overlap, FLAG, "overlap",
-                .help = "not PALEO's: the exchange overlaps with the backward pass"),
+                .help = "not in PALEO: exchange during the backward pass"),
     ORCH_OPTION(struct paleo_options, all_layers, FLAG, "all-layers",
-                .help = "not PALEO's: count the time of norms, activations and sums"),
+                .help = "not in PALEO: time of norms, activations and sums"),
     ORCH_OPTION(struct paleo_options, roofline, FLAG, "roofline",
-                .help = "the lower bound of the time on one GPU, instead of PALEO's estimate"),
+                .help = "the lower bound of the time on one GPU"),
     ORCH_OPTION(struct paleo_options, layers, FLAG, "layers",
-                .help = "with --roofline: each layer, and whether computing or memory limits it"),
+                .help = "with --roofline: each layer, and what limits it"),
     ORCH_OPTION(struct paleo_options, chart, TEXT, "chart", .value = "FILE",
-                .help = "with --roofline: draw the roofs and the layers (.svg, .png, .pdf)"),
+                .help = "with --roofline: draw it (.svg, .png, .pdf)"),
     ORCH_OPTION(struct paleo_options, time.optimizer, TEXT, "optimizer", .value = "NAME",
                 .help = "with --roofline: sgd, momentum or adam"),
     ORCH_OPTION(struct paleo_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
@@ -124,14 +124,22 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     return status;
 }
 
+static const struct orch_option_group GROUPS[] = {
+    {"the training", "net -net-table input -classes dataset batch precision -forward-only"},
+    {"the machine", "gpu workers scaling network -per-node -scheme -price -cloud -spot"},
+    {"PALEO's model", "ppp-comp ppp-comm -pipeline -algorithm parallel split -overlap -all-layers"},
+    {"roofline", "roofline layers chart optimizer"},
+    {0}};
+
 const struct orch_command ORCH_COMMAND_PALEO = {
     .name = "paleo",
-    .group = "Networks and hardware",
+    .group = "Decide",
     .summary = "compute a step's time by PALEO's formulas, or its roofline bound",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct paleo_options),
+    .groups = GROUPS,
     .about =
         "Prints the numbers of PALEO (Qi, Sparks, Talwalkar 2017) as its own program computes\n"
         "them, for a network of the zoo, one of PALEO's repository (paleo:inception_v3, "

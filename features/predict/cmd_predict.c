@@ -12,9 +12,7 @@
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.gpu, TEXT, "gpu", .letter = 'g', .value = "NAME",
-                .help =
-                    "the GPU; V100,A100 compares these, 'all' ranks all, 'here' is this machine's "
-                    "processor"),
+                .help = "V100; V100,A100 compares; 'all' ranks; 'here' is this processor"),
     TIME_NETWORK_OPTIONS(AT(time.net), AT(time.net_table), AT(time.input), AT(time.classes)),
     ORCH_OPTION(struct predict_options, time.tokens, TEXT, "tokens", .value = "N",
                 .help = "length of a sequence, as --input 1xNx1"),
@@ -22,57 +20,50 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.epochs, TEXT, "epochs", .letter = 'e', .value = "N",
                 .help = "number of epochs"),
     ORCH_OPTION(struct predict_options, time.precision, TEXT, "precision", .value = "NAME",
-                .help = TIME_PRECISION_HELP "; by default fp32, of a transformer fp32-ieee"),
+                .help = TIME_PRECISION_HELP),
     ORCH_OPTION(struct predict_options, time.optimizer, TEXT, "optimizer", .value = "NAME",
                 .help = "sgd, momentum or adam"),
     ORCH_OPTION(struct predict_options, time.forward_only, FLAG, "forward-only",
                 .help = "inference: no backward pass"),
     ORCH_OPTION(struct predict_options, time.attention, TEXT, "attention", .value = "KIND",
-                .help = "fused: one kernel (the default), or eager: written out, the scores in "
-                        "memory"),
+                .help = "fused (the default: one kernel), or eager"),
     ORCH_OPTION(struct predict_options, time.compiled, FLAG, "compile",
-                .help = "of a transformer: torch.compile fuses its element-wise kernels"),
+                .help = "a transformer under torch.compile"),
     ORCH_OPTION(struct predict_options, time.loss, TEXT, "loss", .value = "KIND",
-                .help = "memory of a language model's loss: plain (cross_entropy), fused"),
+                .help = "a language model's loss: plain (cross_entropy), fused"),
     ORCH_OPTION(struct predict_options, time.checkpointing, FLAG, "checkpointing",
-                .help = "activations are not kept but computed again: less memory, more time"),
+                .help = "compute activations again: less memory, more time"),
     ORCH_OPTION(struct predict_options, time.trainable, TEXT, "trainable", .value = "SHARE|BLOCKS",
-                .help = "train the last blocks of layers alone: 2, or those with a share of 0.1"),
+                .help = "train only the last blocks: 2, or a share of 0.1"),
     ORCH_OPTION(struct predict_options, time.lora_rank, TEXT, "lora-rank", .value = "R",
-                .help = "train adapters of rank R on the linear layers, the rest frozen (LoRA)"),
+                .help = "train adapters of rank R alone (LoRA)"),
     ORCH_OPTION(struct predict_options, time.watts, TEXT, "watts", .value = "N",
-                .help = "limit of the GPU's power, of a transformer's forecast"),
+                .help = "limit of the GPU's power"),
     ORCH_OPTION(struct predict_options, time.threads, TEXT, "threads", .value = "N",
-                .help = "with --gpu here: threads that the training uses"),
+                .help = "with --gpu here: threads of the training"),
     TIME_LINK_OPTIONS(AT(time.network), AT(time.per_node)),
     ORCH_OPTION(struct predict_options, time.parallel, TEXT, "parallel", .value = "WAY=N,...",
-                .help = "how devices share a training: dp=8, fsdp=8, tp=2, pp=4,micro=16; a batch "
-                        "is a replica's"),
+                .help = "dp=8, fsdp=8, tp=2 or pp=4,micro=16"),
     ORCH_OPTION(struct predict_options, time.scheme, TEXT, "scheme", .value = "NAME",
-                .help =
-                    "how gradients are summed: ring, tree, butterfly, one-to-all, hierarchical"),
+                .help = "ring, tree, butterfly, one-to-all or hierarchical"),
     TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
     ORCH_OPTION(struct predict_options, budget, TEXT, "budget", .value = "USD",
-                .help = "mark what costs more, as 5usd; with --gpu all: leave it out"),
+                .help = "mark what costs more, as 5usd; with --gpu all leave it out"),
     ORCH_OPTION(struct predict_options, deadline, TEXT, "deadline", .value = "WHEN",
-                .help = "mark what ends later if it starts now: 18:00, 36h, or a date and time; "
-                        "with --gpu all: leave "
-                        "it out"),
+                .help = "mark what ends later: 18:00, 36h; with --gpu all leave it out"),
     ORCH_OPTION(struct predict_options, pareto, TEXT, "pareto", .value = "FILE",
-                .help = "with --gpu all: draw time against cost into FILE.svg, .png or .pdf"),
+                .help = "with --gpu all: draw time against cost (.svg, .png, .pdf)"),
     ORCH_OPTION(struct predict_options, explain, FLAG, "explain",
-                .help = "show what the forecast is computed from, and the nearest measurements"),
+                .help = "show what the forecast is computed from"),
     ORCH_OPTION(struct predict_options, time.model, TEXT, "model", .letter = 'm', .value = "NAME",
-                .help = "auto (the default: measurements first), transferred or prior"),
+                .help = "auto (the default), transferred or prior"),
     ORCH_OPTION(struct predict_options, time.calibrate, LIST, "calibrate", .value = "RUN",
-                .help = "scale the forecast by this run of yours, on any GPU; may be repeated"),
-    TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), "; measured: by your own runs"),
+                .help = "scale the forecast by this run of yours"),
+    TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), " or measured"),
     ORCH_OPTION(struct predict_options, experiment, TEXT, "experiment", .value = "NAME",
-                .help =
-                    "the time of one run of an experiment, from the predictor trained on its runs"),
+                .help = "the time of one run, by the predictor of an experiment"),
     ORCH_OPTION(struct predict_options, sweeps, LIST, "sweep", .letter = 'x',
-                .value = "PARAM=A,B,...",
-                .help = "with --experiment: its parameters, as -x n=300,batch=256"),
+                .value = "PARAM=A,B,...", .help = "with --experiment: its parameters"),
     ORCH_OPTION(struct predict_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
                 .help = "text, tsv, csv, markdown or latex"),
     {0}};
@@ -191,26 +182,38 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     return status;
 }
 
+static const struct orch_option_group GROUPS[] = {
+    {"the training",
+     "net -net-table input -classes -tokens dataset batch epochs precision optimizer "
+     "forward-only -attention -compile -loss -checkpointing -trainable -lora-rank"},
+    {"the machine", "gpu workers scaling -per-node network parallel -scheme -watts -threads"},
+    {"price and limits", "price -cloud -spot budget deadline pareto"},
+    {"the forecast", "-model calibrate -ppp-comp -ppp-comm explain"},
+    {"a script of your own", "experiment sweep"},
+    {0}};
+
 const struct orch_command ORCH_COMMAND_PREDICT = {
     .name = "predict",
-    .group = "Networks and hardware",
+    .group = "Decide",
+    .is_listed = true,
     .summary = "predict the time and cost of a training that has not run",
     .usage = "",
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct predict_options),
+    .groups = GROUPS,
     .about =
-        "Prints the time of a step, of an epoch and of the whole training, the cost, and a 90 %\n"
-        "interval, after the assumptions and the options that change them. Each forecast names\n"
-        "its tier:\n"
+        "Prints the time of a step, an epoch and the whole training, the cost and a 90 % interval, "
+        "the assumptions, and the basis of the forecast.\n"
         "\n"
-        "measured: the store has runs of this configuration. fitted: a predictor trained on the\n"
+        "The basis (tier) is one of four. measured: the store has runs of this configuration. "
+        "fitted: a predictor trained on the\n"
         "store's runs on this GPU. transferred: an analytical model calibrated on public\n"
         "measurements of other GPUs, and on your own runs if there are any. prior: a roofline\n"
         "computed from the GPU's specification.\n"
         "\n"
         "With --experiment it prints the wall time of one run with the parameters of -x, for\n"
-        "example of a script of your own (docs/predictors.md). Train its predictor first:\n"
+        "example of a script of your own ('orch help predictors'). Train its predictor first:\n"
         "orch predictor train --where 'experiment = NAME'.\n"
         "\n"
         "Loss curves: 'orch curve'. PALEO and the roofline bound: 'orch paleo'. The accuracy of\n"

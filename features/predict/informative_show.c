@@ -197,15 +197,12 @@ static void print_choices(struct orch_cli *cli, const struct orch_plan *plan, co
  */
 
 static const struct orch_option RUN_OPTIONS[] = {
-    ORCH_OPTION(
-        struct informative_options, count, TEXT, "most-informative", .value = "N",
-        .help =
-            "run only the N most informative trials: those that improve the other forecasts most"),
+    ORCH_OPTION(struct informative_options, count, TEXT, "most-informative", .value = "N",
+                .help = "only the N trials that improve the forecasts most"),
     {0}};
 static const struct orch_option PLAN_OPTIONS[] = {
-    ORCH_OPTION(
-        struct informative_options, count, TEXT, "most-informative", .value = "N",
-        .help = "show the N most informative trials: those that improve the other forecasts most"),
+    ORCH_OPTION(struct informative_options, count, TEXT, "most-informative", .value = "N",
+                .help = "only the N trials that improve the forecasts most"),
     {0}};
 
 static bool is_asked(const void *options)
@@ -246,6 +243,7 @@ static const struct orch_run_part RUN_PART = {.begin = begin, .limit = limit, .c
 
 const struct orch_command_part ORCH_PART_RUN_INFORMATIVE = {
     .command = "run",
+    .heading = "what runs",
     .options = RUN_OPTIONS,
     .option_bytes = sizeof(struct informative_options),
     .is_alone = true, /* with --dry-run, which shows the plan */
@@ -256,6 +254,7 @@ const struct orch_command_part ORCH_PART_RUN_INFORMATIVE = {
 
 const struct orch_command_part ORCH_PART_PLAN_INFORMATIVE = {
     .command = "plan",
+    .heading = "what runs",
     .options = PLAN_OPTIONS,
     .option_bytes = sizeof(struct informative_options),
     .examples =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Forecasts of times, and how good they were. */
 #include "core/cli/cli.h"
+#include "core/cli/manual.h"
 #include "core/feature/feature.h"
 #include "features/predict/trial_forecasts.h"
 
@@ -16,5 +17,14 @@ static const struct orch_command_part *const PARTS[] = {
     &ORCH_PART_COVERAGE_GPU, &ORCH_PART_RUN_INFORMATIVE, &ORCH_PART_PLAN_INFORMATIVE,
     &ORCH_PART_PLAN_GPU, NULL};
 
+static const struct orch_help_topic TOPICS[] = {
+    {"forecasts", "forecasts.md", NULL, "time, cost and memory of a training that has not run"},
+    {"planning", "planning.md", NULL, "how long a plan takes; budgets and deadlines"},
+    {0}};
+
 const struct orch_feature ORCH_FEATURE_PREDICT = {
-    .commands = COMMANDS, .parts = PARTS, .forecasting = &ORCH_FORECASTING_PREDICT};
+    .commands = COMMANDS,
+    .parts = PARTS,
+    .forecasting = &ORCH_FORECASTING_PREDICT,
+    .topics = TOPICS,
+};

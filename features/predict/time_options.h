@@ -26,34 +26,34 @@ struct time_options {
     {.name = name_, .letter = letter_, .value = value_, .kind = kind_, .offset = offset_,          \
      .help = help_}
 #define TIME_NETWORK_OPTIONS(net, net_table, input, classes)                                       \
-    TIME_OPTION("net", 'n', "NAME", ORCH_OPT_TEXT, net, "a network of the zoo, or a file (.onnx, .jsonl, .csv)"),\
+    TIME_OPTION("net", 'n', "NAME", ORCH_OPT_TEXT, net, "a known network, or a file (.onnx, .jsonl, .csv)"),\
     TIME_OPTION("net-table", 0, "FILE.csv", ORCH_OPT_TEXT, net_table,                                         \
      "read the layers of --net NAME from a table"),                                                \
     TIME_OPTION("input", 'i', "CxHxW", ORCH_OPT_TEXT, input, "size of one image"),                            \
     TIME_OPTION("classes", 0, "N", ORCH_OPT_TEXT, classes, "outputs of the classifier")
 #define TIME_WORK_OPTIONS(dataset, batches, workers, scaling)                                      \
     TIME_OPTION("dataset", 'd', "NAME|N", ORCH_OPT_TEXT, dataset,                                             \
-     "imagenet, cifar10, ..., or a number of training images"),                                    \
+     "imagenet, cifar10, ..., or a number of images"),                                    \
     TIME_OPTION("batch", 'b', "N,...", ORCH_OPT_TEXT, batches,                                                \
-     "batch size of each worker (with --scaling strong: of all workers)"),                         \
-    TIME_OPTION("workers", 'w', "N,...", ORCH_OPT_TEXT, workers, "number of devices that train together"),    \
+     "batch size of a worker (with --scaling strong: of all)"),                         \
+    TIME_OPTION("workers", 'w', "N,...", ORCH_OPT_TEXT, workers, "devices that train together"),    \
     TIME_OPTION("scaling", 0, "weak|strong", ORCH_OPT_TEXT, scaling,                                          \
-     "weak: each worker has a whole batch (the default); strong: they share one")
+     "weak: a batch each (the default); strong: they share one")
 #define TIME_PRECISION_HELP                                                                        \
-    "fp32 (tf32 on NVIDIA since Ampere), fp32-ieee, tf32, fp16, bf16, fp64, auto"
+    "fp32, fp32-ieee, tf32, fp16, bf16, fp64 or auto"
 #define TIME_LINK_OPTIONS(network, per_node)                                                       \
     TIME_OPTION("network", 0, "LINK", ORCH_OPT_TEXT, network,                                                 \
-     "link between workers: ethernet10, infiniband-hdr, ... ('orch gpu links')"),                  \
+     "link between workers: ethernet10, infiniband-hdr, ..."),                  \
     TIME_OPTION("per-node", 0, "N", ORCH_OPT_TEXT, per_node,                                                  \
-     "workers in a node, which use the node's own link")
+     "workers in a node, with the node's own link")
 #define TIME_PRICE_OPTIONS(price, cloud, spot)                                                     \
     TIME_OPTION("price", 0, "USD", ORCH_OPT_TEXT, price, "price of a device hour"),                           \
-    TIME_OPTION("cloud", 0, "NAME", ORCH_OPT_TEXT, cloud, "use the price of aws, azure, gcp, lambda, ..."),   \
+    TIME_OPTION("cloud", 0, "NAME", ORCH_OPT_TEXT, cloud, "price of aws, azure, gcp, lambda, ..."),   \
     TIME_OPTION("spot", 0, NULL, ORCH_OPT_FLAG, spot, "use spot prices")
 #define TIME_SHARE_OPTIONS(ppp_comp, ppp_comm, or_else)                                            \
     TIME_OPTION("ppp-comp", 0, "SHARE", ORCH_OPT_TEXT, ppp_comp,                                              \
-     "share of the peak that computing reaches, in (0, 1]" or_else),                               \
-    TIME_OPTION("ppp-comm", 0, "SHARE", ORCH_OPT_TEXT, ppp_comm, "share of the link's bandwidth, in (0, 1]")
+     "share of the peak that computing reaches, to 1" or_else),                               \
+    TIME_OPTION("ppp-comm", 0, "SHARE", ORCH_OPT_TEXT, ppp_comm, "share of the link's bandwidth, to 1")
 /* clang-format on */
 
 /** Fills in the question, except the device, from the options. `is_paleo`: with PALEO's defaults

@@ -277,7 +277,7 @@ static int run_repair(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_REPAIR = {
     .name = "db repair",
-    .group = "Maintenance",
+    .group = "Keep order",
     .summary = "recover what can be read of a damaged store into a new one",
     .usage = "",
     .max_args = 0,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Searches: the values of trials are chosen from the results so far. */
+#include "core/cli/manual.h"
 #include "core/cli/parts.h"
 #include "core/feature/feature.h"
 #include "features/search/chooser.h"
@@ -17,11 +18,17 @@ static const struct orch_report_kind *const REPORT_KINDS[] = {&ORCH_REPORT_SEARC
 
 /* Words of other programs for what is here. */
 static const struct orch_typed_word WORDS[] = {
-    {"optimize", "'objective:' of a recipe, or 'orch try --search': see docs/search.md"},
-    {"tune", "'objective:' of a recipe, or 'orch try --search': see docs/search.md"},
+    {"optimize", "'objective:' of a recipe, or 'orch try --search': see 'orch help search'"},
+    {"tune", "'objective:' of a recipe, or 'orch try --search': see 'orch help search'"},
     {0}};
 
-const struct orch_feature ORCH_FEATURE_SEARCH = {.parts = PARTS,
-                                                 .report_kinds = REPORT_KINDS,
-                                                 .leave_out = orch_repeat_trials_leave_out,
-                                                 .words = WORDS};
+static const struct orch_help_topic TOPICS[] = {
+    {"search", "search.md", NULL, "values chosen by the results so far, bad trials stopped"}, {0}};
+
+const struct orch_feature ORCH_FEATURE_SEARCH = {
+    .parts = PARTS,
+    .report_kinds = REPORT_KINDS,
+    .leave_out = orch_repeat_trials_leave_out,
+    .words = WORDS,
+    .topics = TOPICS,
+};

@@ -21,8 +21,7 @@ static const struct orch_option PUSH_OPTIONS[] = {
     ORCH_OPTION(struct push_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
                 .help = "largest artifact to send (default 4MiB)"),
     ORCH_OPTION(struct push_options, with_source, FLAG, "with-source",
-                .help =
-                    "also send the files named by the recipe's 'inputs:'; never notebooks or keys"),
+                .help = "also send the files of 'inputs:'; never notebooks or keys"),
     ORCH_OPTION(struct push_options, sign, FLAG, "sign",
                 .help = "sign your runs with git's key first (always: git config orch.sign true)"),
     ORCH_OPTION(struct push_options, datasets, LIST, "measurements", .value = "NAME",
@@ -258,7 +257,8 @@ static int run_push(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_PUSH = {
     .name = "push",
-    .group = "Sharing",
+    .group = "Share",
+    .is_listed = true,
     .summary = "send this store's ended runs to the group's git remote or folder",
     .usage = "[REMOTE]",
     .max_args = 1,
@@ -335,7 +335,8 @@ static int run_pull(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_PULL = {
     .name = "pull",
-    .group = "Sharing",
+    .group = "Share",
+    .is_listed = true,
     .summary = "fetch the group's runs from its git remote or folder into this store",
     .usage = "[REMOTE]",
     .max_args = 1,

@@ -171,7 +171,8 @@ static int run_status(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_STATUS = {
     .name = "status",
-    .group = "Sharing",
+    .group = "Share",
+    .is_listed = true,
     .summary = "show which runs this store or the group's remote lacks",
     .usage = "[REMOTE]",
     .max_args = 1,

@@ -135,7 +135,7 @@ const struct orch_command_part ORCH_PART_EXPORT_BUNDLE = {
     .about = "\n\n"
              "--bundle writes the runs themselves with what they own (recipes, artifacts, public "
              "notes; all runs unless some are named) for 'orch db merge' elsewhere, see "
-             "docs/sharing.md.",
+             "'orch help sharing'.",
     .examples = "  orch export --bundle mine.orch --where 'who = ada'",
     .is_alone = true,
     .is_asked = is_asked,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sharing runs in a group: by git, by bundle, with signatures. */
 #include "core/cli/cli.h"
+#include "core/cli/manual.h"
 #include "core/feature/feature.h"
 
 extern const struct orch_command ORCH_COMMAND_PULL, ORCH_COMMAND_PUSH, ORCH_COMMAND_STATUS,
@@ -42,8 +43,6 @@ static const struct orch_typed_word WORDS[] = {
     {0}};
 
 static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {
-    [ORCH_ADVICE_OVERVIEW] =
-        "In a group, 'orch pull' fetches the others' runs and 'orch push' sends yours.\n",
     [ORCH_ADVICE_STORE_HERE] = "orch status\tshow what runs, and what is not pushed or pulled",
     [ORCH_ADVICE_NO_STORE] =
         "run a recipe first ('orch run RECIPE'), fetch the group's runs ('orch "
@@ -54,8 +53,14 @@ static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {
     [ORCH_ADVICE_NO_FORECAST] = "The first runs give a basis; 'orch pull' brings those of a group",
 };
 
-const struct orch_feature ORCH_FEATURE_SHARE = {.commands = COMMANDS,
-                                                .parts = PARTS,
-                                                .report_kinds = REPORT_KINDS,
-                                                .words = WORDS,
-                                                .advice = ADVICE};
+static const struct orch_help_topic TOPICS[] = {
+    {"sharing", "sharing.md", NULL, "a group shares its results"}, {0}};
+
+const struct orch_feature ORCH_FEATURE_SHARE = {
+    .commands = COMMANDS,
+    .parts = PARTS,
+    .report_kinds = REPORT_KINDS,
+    .words = WORDS,
+    .advice = ADVICE,
+    .topics = TOPICS,
+};

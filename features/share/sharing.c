@@ -97,20 +97,18 @@ struct run_options {
 };
 #define SIGN_OPTION                                                                                \
     ORCH_OPTION(struct run_options, sign, FLAG, "sign",                                            \
-                .help = "sign your runs with git's key when they have ended (always: git config "  \
-                        "orch.sign true)")
+                .help = "sign runs that end (always: git config orch.sign true)")
 #define SHARING_OPTIONS                                                                            \
     ORCH_OPTION(struct run_options, shares, FLAG, "share",                                         \
-                .help = "share trials with your group through the git remote or a folder"),        \
+                .help = "run it together with your group"),                                        \
         ORCH_OPTION(struct run_options, remote, TEXT, "remote", .value = "NAME|FOLDER",            \
-                    .help = "with --share: another git remote (URL, path), or a shared folder")
+                    .help = "with --share: another git remote, or a shared folder")
 
 static const struct orch_option RUN_OPTIONS[] = {
     SIGN_OPTION,
     SHARING_OPTIONS,
     ORCH_OPTION(struct run_options, waits, FLAG, "wait",
-                .help =
-                    "with --share: wait for trials that others run, and take over abandoned ones"),
+                .help = "with --share: wait for trials that others run"),
     {0}};
 static const struct orch_option PLAN_OPTIONS[] = {SHARING_OPTIONS, {0}};
 static const struct orch_option TRY_OPTIONS[] = {SIGN_OPTION, {0}};
@@ -222,6 +220,7 @@ static const struct orch_run_part RUN_PART = {
 
 const struct orch_command_part ORCH_PART_RUN_SHARING = {
     .command = "run",
+    .heading = "sharing",
     .options = RUN_OPTIONS,
     .option_bytes = sizeof(struct run_options),
     .about = "\n\n"
@@ -229,13 +228,14 @@ const struct orch_command_part ORCH_PART_RUN_SHARING = {
              "reused, each trial is claimed before it starts, and its result is sent when it has "
              "ended. Trials that others are running are left out: run the command again later to "
              "use their results, or add --wait. Hosts that share a store on a network file system "
-             "also claim trials in its folder, with or without a remote. See docs/sharing.md.",
+             "also claim trials in its folder, with or without a remote. See 'orch help sharing'.",
     .examples = "  orch run r.recipe --share --wait       # with your group",
     .run = &RUN_PART,
 };
 
 const struct orch_command_part ORCH_PART_PLAN_SHARING = {
     .command = "plan",
+    .heading = "sharing",
     .options = PLAN_OPTIONS,
     .option_bytes = sizeof(struct run_options),
     .run = &RUN_PART,
@@ -243,6 +243,7 @@ const struct orch_command_part ORCH_PART_PLAN_SHARING = {
 
 const struct orch_command_part ORCH_PART_TRY_SIGN = {
     .command = "try",
+    .heading = "sharing",
     .options = TRY_OPTIONS,
     .option_bytes = sizeof(struct run_options),
     .run = &RUN_PART,

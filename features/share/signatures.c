@@ -267,7 +267,7 @@ const struct orch_command_part ORCH_PART_CHECK_SIGNATURES = {
     .about = " With --signatures also "
              "when a signature is bad, names a run that has another digest here, or is not by the "
              "run's author. An unknown key or an unsigned run is no error; both are counted. "
-             "docs/sharing.md says how keys are set up.",
+             "'orch help sharing' says how keys are set up.",
     .is_asked = check_is_asked,
     .show = show_all,
 };

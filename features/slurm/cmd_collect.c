@@ -11,9 +11,8 @@ struct collect_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    ORCH_OPTION(
-        struct collect_options, without_slurm, FLAG, "without-slurm",
-        .help = "take in each trial whose journal has an end, without Slurm's state of its job"),
+    ORCH_OPTION(struct collect_options, without_slurm, FLAG, "without-slurm",
+                .help = "take in each trial whose journal has an end, without asking Slurm"),
     {0}};
 
 static struct orch_table *make_table(const struct orch_slurm_collected *collected)
@@ -81,7 +80,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_COLLECT = {
     .name = "collect",
-    .group = "Running",
+    .group = "Run",
     .summary = "take in the trials of Slurm jobs that have ended",
     .usage = "",
     .max_args = 0,
@@ -93,7 +92,7 @@ const struct orch_command ORCH_COMMAND_COLLECT = {
         "journal and the terminal state of its job. 'orch run', 'orch ls' and 'orch status' do the "
         "same first. Slurm is asked at most once a minute, for all jobs together. A trial stays "
         "open while neither its journal nor Slurm says how it ended. Collecting twice changes "
-        "nothing. See docs/slurm.md.",
+        "nothing. See 'orch help slurm'.",
     .examples = "  orch collect\n"
                 "  orch collect --json | jq '.runs[].state'\n"
                 "  orch collect --without-slurm    # the cluster cannot be asked any more",

@@ -214,6 +214,7 @@ const struct orch_command_part ORCH_PART_RUN_SLURM = {
         "With --executor slurm every trial is submitted at once, as job arrays, and the command "
         "returns; trials that refer to others become dependent jobs, and -j limits how many of an "
         "array run at once. 'orch collect' takes in what has ended. A search is submitted in "
-        "batches of -j trials: the same command again chooses the next ones. See docs/slurm.md.",
+        "batches of -j trials: the same command again chooses the next ones. See 'orch help "
+        "slurm'.",
     .examples = "  orch run r.recipe --executor slurm     # submit to the cluster",
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Trials as jobs of Slurm. */
 #include "core/cli/cli.h"
+#include "core/cli/manual.h"
 #include "core/cli/parts.h"
 #include "core/feature/feature.h"
 #include "core/results/doctor.h"
@@ -37,10 +38,16 @@ static void doctor(struct orch_workspace *workspace, struct orch_findings *findi
     orch_findings_add_program(findings, "sbatch");
 }
 
-const struct orch_feature ORCH_FEATURE_SLURM = {.commands = COMMANDS,
-                                                .parts = PARTS,
-                                                .recipe_keys = RECIPE_KEYS,
-                                                .executor = &ORCH_EXECUTOR_SLURM,
-                                                .take_in = orch_slurm_take_in,
-                                                .doctor = doctor,
-                                                .words = WORDS};
+static const struct orch_help_topic TOPICS[] = {
+    {"slurm", "slurm.md", NULL, "trials as jobs of a cluster"}, {0}};
+
+const struct orch_feature ORCH_FEATURE_SLURM = {
+    .commands = COMMANDS,
+    .parts = PARTS,
+    .recipe_keys = RECIPE_KEYS,
+    .executor = &ORCH_EXECUTOR_SLURM,
+    .take_in = orch_slurm_take_in,
+    .doctor = doctor,
+    .words = WORDS,
+    .topics = TOPICS,
+};

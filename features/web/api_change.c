@@ -42,7 +42,7 @@ static bool is_sound(const json_t *change, const char **out_verb, const char **o
     *out_verb = verb;
     *out_text = text && *text ? text : NULL;
     if (wrong)
-        orch_error_set(error, ORCH_ERROR_USAGE, "see docs/serve.md", "the change is refused: %s",
+        orch_error_set(error, ORCH_ERROR_USAGE, "see 'orch help page'", "the change is refused: %s",
                        wrong);
     return !wrong;
 }

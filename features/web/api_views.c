@@ -52,7 +52,7 @@ bool orch_web_change_view(struct web_call *call, const json_t *change, GError **
                         : !o->view ? "this server saves no views"
                                    : NULL;
     if (wrong) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "see docs/serve.md", "the change is refused: %s",
+        orch_error_set(error, ORCH_ERROR_USAGE, "see 'orch help page'", "the change is refused: %s",
                        wrong);
         return false;
     }

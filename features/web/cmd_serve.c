@@ -81,7 +81,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_SERVE = {
     .name = "serve",
-    .group = "Looking",
+    .group = "Look at results",
+    .is_listed = true,
     .summary = "serve the store to a browser: runs, curves, progress, forecasts",
     .usage = "[RECIPE...]",
     .max_args = -1,
@@ -96,7 +97,7 @@ const struct orch_command ORCH_COMMAND_SERVE = {
         "serves; the page then says who has what, what is not pulled yet, and changes only your "
         "own runs. A store that is not yours, and --read-only, pull nothing and do not contact "
         "the remote. The page shows the reports of each RECIPE (default: *.recipe here and "
-        "in recipes/). docs/serve.md describes the page and its JSON interface.",
+        "in recipes/). 'orch help page' describes the page and its JSON interface.",
     .examples =
         "  orch serve                            # then open the address that it prints\n"
         "  orch serve --read-only                # a page that changes nothing\n"

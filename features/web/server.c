@@ -71,7 +71,8 @@ static void answer_from_store(struct orch_web *web, SoupServerMessage *message, 
     if (handler)
         orch_web_job_start(web, message, handler, run, query, NULL);
     else
-        orch_web_put_error(message, 404, "there is nothing at this address", "see docs/serve.md");
+        orch_web_put_error(message, 404, "there is nothing at this address",
+                           "see 'orch help page'");
 }
 
 /* The guard has let only a POST with a short body come here. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The page in a browser. */
 #include "core/cli/cli.h"
+#include "core/cli/manual.h"
 #include "core/feature/feature.h"
 
 extern const struct orch_command ORCH_COMMAND_SERVE, ORCH_COMMAND_VIEW;
@@ -8,4 +9,10 @@ extern const struct orch_command ORCH_COMMAND_SERVE, ORCH_COMMAND_VIEW;
 static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_SERVE, &ORCH_COMMAND_VIEW,
                                                       NULL};
 
-const struct orch_feature ORCH_FEATURE_WEB = {.commands = COMMANDS};
+static const struct orch_help_topic TOPICS[] = {
+    {"page", "serve.md", NULL, "the page in a browser and its JSON interface"}, {0}};
+
+const struct orch_feature ORCH_FEATURE_WEB = {
+    .commands = COMMANDS,
+    .topics = TOPICS,
+};

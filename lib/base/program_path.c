@@ -30,6 +30,7 @@ char *orch_program_path(const char *part, GError **error)
          {"orch-watch.so", "../lib/orch/orch-watch.so", "../../lib/orch/orch-watch.so",
           "../orch-watch.so"}},
         {"plugins", {"plugins", "../lib/orch/plugins", "../plugins", "../../lib/orch/plugins"}},
+        {"manual", {"../share/doc/orch/docs", "../docs", "docs", "../../share/doc/orch/docs"}},
         {"share", {"share", "../share/orch", "../share", "../../share/orch"}},
     };
     char exe[4096];

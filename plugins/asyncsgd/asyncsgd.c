@@ -37,7 +37,7 @@ static const struct orch_param PARAMS[] = {
                        "1 each"),
     ORCH_TRAINING_DATA_PARAMS(struct asyncsgd_params),
     ROW(net, ORCH_STRING, .label = "network", .def = "lenet5",
-        .help = "a network of docs/networks.md"),
+        .help = "a network of 'orch net ls'"),
     ROW(epochs, ORCH_INT, .label = "epochs", .def = "3", .min = "1", .max = "100000",
         .unit = "epochs", .help = "gradients in all, in passes over the training images"),
     ROW(batch, ORCH_INT, .label = "batch", .def = "64", .min = "1", .max = "65536",

@@ -73,7 +73,7 @@ static const struct orch_param PARAMS[] = {
             "changes of training images: distort, expand [MOST], crop, flip, in this order (Liu "
             "et al. 2016, 2.2)"),
     ORCH_TRAINING_ROW(struct detect_params, net, ORCH_STRING, .label = "network",
-                      .def = "ssd-small", .help = "a detector of docs/networks.md"),
+                      .def = "ssd-small", .help = "a detector of 'orch net ls'"),
     ORCH_TRAINING_ROW(struct detect_params, epochs, ORCH_INT, .label = "epochs", .def = "10",
                       .min = "1", .max = "100000", .unit = "epochs",
                       .help = "passes over the training images"),

@@ -103,7 +103,7 @@ static const struct orch_param PARAMS[] = {
                .help =
                    "the trained network: ${experiment.weights}, or a .safetensors or .pth file"),
     ORCH_PARAM(struct params, net, ORCH_STRING, .label = "network", .def = "resnet20",
-               .help = "architecture of the network, one of docs/networks.md"),
+               .help = "architecture of the network, one of 'orch net ls'"),
     ORCH_PARAM(
         struct params, dataset, ORCH_STRING, .label = "dataset", .def = "fashion-mnist",
         .help =
@@ -123,7 +123,7 @@ static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct params, transforms, ORCH_LIST | ORCH_STRING, .label = "transforms",
                .def = "[]",
                .help = "changes to the images, drawn by the seed: crop PIXELS, flip, cutout SIDE, "
-                       "erase (docs/data.md)"),
+                       "erase ('orch help data')"),
     ORCH_PARAM(struct params, invert, ORCH_BOOL, .label = "invert", .def = "false",
                .help = "negate the images, as those of Fashion-MNIST were"),
     ORCH_PARAM(struct params, device, ORCH_STRING, .label = "device", .def = "auto",

@@ -57,7 +57,7 @@ static const struct orch_param PARAMS[] = {
                        "${experiment.samples}, another engine's ${experiment.outputs}"),
     ORCH_PARAM(struct onnxrun_params, net, ORCH_STRING, .label = "network",
                .flags = ORCH_PARAM_OPTIONAL,
-               .help = "architecture of the network, one of docs/networks.md: outputs are "
+               .help = "architecture of the network, one of 'orch net ls': outputs are "
                        "compared with those of LibTorch"),
     ORCH_PARAM(struct onnxrun_params, weights, ORCH_ARTIFACT, .label = "weights",
                .flags = ORCH_PARAM_OPTIONAL,

@@ -11,7 +11,7 @@
 
 static const struct orch_param PARAMS[] = {
     ROW(environment, ORCH_STRING, .label = "environment", .def = "cartpole",
-        .help = "an environment of docs/environments.md"),
+        .help = "an environment of 'orch help environments'"),
     ROW(program, ORCH_STRING, .label = "program", .flags = ORCH_PARAM_OPTIONAL,
         .help = "instead of environment: the command of a program that is one"),
     ROW(agent, ORCH_ENUM, .label = "agent", .def = "dqn", .choices = ORCH_REPLAY_AGENTS,
@@ -62,7 +62,7 @@ static const struct orch_param PARAMS[] = {
         .min = "0", .flags = ORCH_PARAM_NEUTRAL,
         .help = "shortest time between checkpoints; 0: after each step"),
     ROW(net, ORCH_STRING, .label = "network", .def = "mlp:64,64",
-        .help = "a network of docs/networks.md"),
+        .help = "a network of 'orch net ls'"),
     ROW(engine, ORCH_ENUM, .label = "engine", .def = "auto", .choices = ORCH_REPLAY_ENGINES,
         .help = "plain: C loops, for mlp; torch: LibTorch; auto: plain for mlp on a CPU"),
     ROW(device, ORCH_STRING, .label = "device", .def = "cpu", .help = "cpu, cuda, cuda:N"),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Records a Python program as a run of orch. One file, no dependencies, Python 3.8 or later.
 
-By hand, in a script or a notebook (docs/python.md):
+By hand, in a script or a notebook ('orch help python'):
 
     import orch
 
@@ -11,7 +11,7 @@ By hand, in a script or a notebook (docs/python.md):
     run.end()                                       # or: with orch.start(lr=0.1) as run:
 
 The run lands in the store of the repository, with the source tree, the arguments and the machine.
-The same script is an orch plugin (docs/plugins.md): started by `orch run` or `orch try`, start()
+The same script is an orch plugin ('orch help plugins'): started by `orch run` or `orch try`, start()
 joins the running trial and gives its values for the parameters. What a plugin may use besides:
 
     trial = orch.start(lr=0.1, epochs=5)            # defaults; orch gives the trial's own values
@@ -158,7 +158,7 @@ class Trial:
         return self._cancelled
 
     def should_stop(self):
-        """True once the trial should end, because the rule of its search stopped it (docs/search.md)
+        """True once the trial should end, because the rule of its search stopped it ('orch help search')
         or it was cancelled: save what is worth saving, and return within the trial's grace period.
         The program of a trial whose metrics are read from its output is told by SIGTERM, which
         does not end it any more once it has called this, in its main thread."""
@@ -1344,7 +1344,7 @@ class Runs(list):
 
 
 def runs(where=None, *, experiment=None, recipe=None, db=None):
-    """The recorded runs, oldest first: a list of dicts (Run). `where` is a filter of docs/where.md:
+    """The recorded runs, oldest first: a list of dicts (Run). `where` is a filter of 'orch help filters':
     runs(where="lr > 0.01 and state = ok")."""
     words = ["export", "--format", "json"]
     for option, value in (("where", where), ("experiment", experiment), ("recipe", recipe)):

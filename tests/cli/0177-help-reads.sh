@@ -1,8 +1,8 @@
 # 'orch help': each command's line is short, begins in lower case, and has none of the words that only orch's
 # authors understand.
 . "$(dirname "$0")/lib.sh"
-ok orch help
-printf '%s\n' "$out" | sed -n '/^Running:/,/^.orch COMMAND/s/^  \([a-z ]\{19\}\) \(.*\)/\2/p' >lines
+ok orch help -a
+printf '%s\n' "$out" | sed -n '/^Run:/,/^.orch help/s/^  \([a-z ]\{19\}\) \(.*\)/\2/p' >lines
 count=$(wc -l <lines)
 [ "$count" -gt 60 ] || _fail "only $count lines were found"
 long=$(awk 'length($0) >= 72' lines)
@@ -11,8 +11,35 @@ odd=$(grep -vE '^[a-z]' lines | grep -v '^the\|^time\|^a ')
 [ -z "$odd" ] || _fail "no lower case: $odd"
 words=$(grep -wiE 'spares?|asked|told|care|cure|untried|speaks|lies|stands' lines)
 [ -z "$words" ] || _fail "of our own: $words"
-has_not 'Care:'
-has 'Maintenance:'
+# one screen: the overview, and the short help of every command
+screen() { # screen LINES WORDS COMMAND...
+    local lines=$1 words=$2
+    shift 2
+    ok "$@"
+    [ "$(wc -l <<<"$out")" -le "$lines" ] || _fail "'$*' prints $(wc -l <<<"$out") lines, and not at most $lines"
+    [ "$(wc -w <<<"$out")" -le "$words" ] || _fail "'$*' prints $(wc -w <<<"$out") words, and not at most $words"
+}
+screen 60 400 orch help
+ok orch help -a
+commands=$(printf '%s\n' "$out" | sed -n 's/^  \([a-z]*\( [a-z]*\)\{0,1\}\)  .*/\1/p')
+while read -r command; do
+    # shellcheck disable=SC2086
+    screen 60 350 orch $command -h
+    long=$(grep -E '^  (-.,|   ) --' <<<"$out" | cut -c34- | awk 'length($0) > 72')
+    [ -z "$long" ] || _fail "orch $command -h: longer than 72 columns: $long"
+    # shellcheck disable=SC2086
+    ok orch help $command
+    has_not 'docs/'
+done <<<"$commands"
+[ "$(wc -l <<<"$commands")" -gt 70 ] || _fail "only these commands were found: $commands"
+# every topic prints its page
+ok orch help topics
+topics=$(awk '{ print $1 }' <<<"$out")
+[ "$(wc -l <<<"$topics")" -gt 20 ] || _fail "only these topics were found: $topics"
+for topic in $topics; do
+    ok orch help "$topic"
+    has '# '
+done
 
 # the help of each parameter, metric and artifact of a plugin can be understood alone: it says what the thing is, and
 # refers to no other line

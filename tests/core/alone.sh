@@ -5,8 +5,8 @@
 cp "$SOURCE/recipes/first.recipe" .
 git add -A && git commit -qm first
 ok orch-core-alone help
-has 'Running:'
-has_not 'Sharing:'
+has 'Run:'
+has_not 'Share:'
 has_not 'collect '
 fails 2 orch-core-alone
 says '  orch run first.recipe  run what is missing of it'

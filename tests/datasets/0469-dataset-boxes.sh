@@ -11,7 +11,7 @@ has 'licence='
 has '20 classes'
 has 'here=None'
 row open-images
-has 'by hand: docs/data.md'
+has "by hand: 'orch help data'"
 has 'CC-BY'
 [ -f "$SOURCE/docs/data.md" ] || _fail 'the page is not there'
 # one half of the set is not the set

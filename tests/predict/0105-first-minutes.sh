@@ -19,7 +19,7 @@ ok orch help options
 has '--plugin-path DIR'
 has '--db FILE'
 has '--format NAME'
-ok orch help
+ok orch ls --help
 has "'orch help options'"
 ok orch help --man man
 grep -q 'plugin\\-path' man/orch.1 || _fail 'orch(1) lacks the options of every command'

@@ -105,7 +105,7 @@ struct orch_training {
         ORCH_TRAINING_ROW(owner, transforms, ORCH_LIST | ORCH_STRING, .label = "transforms",       \
                           .def = transforms_default,                                               \
                           .help = "instead of crop_pad and flip: crop PIXELS, flip, cutout SIDE, " \
-                                  "erase, in this order (docs/data.md)")
+                                  "erase, in this order ('orch help data')")
 
 #define ORCH_TRAINING_DATA_PARAMS(owner) ORCH_TRAINING_DATA_PARAMS_OF(owner, "[]")
 
@@ -141,7 +141,7 @@ struct orch_training {
 /** The rows of network and optimization, with the default of `net`. */
 #define ORCH_TRAINING_NET_PARAMS_OF(owner, net_default)                                            \
     ORCH_TRAINING_ROW(owner, net, ORCH_STRING, .label = "network", .def = net_default,             \
-                      .help = "a network of docs/networks.md"),                                    \
+                      .help = "a network of 'orch net ls'"),                                       \
         ORCH_TRAINING_ROW(owner, epochs, ORCH_INT, .label = "epochs", .def = "10", .min = "1",     \
                           .max = "100000", .unit = "epochs",                                       \
                           .help = "passes over the training images"),                              \

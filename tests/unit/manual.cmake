@@ -1,0 +1,1 @@
+orch_test(manual quick orch_cli)
