@@ -76,11 +76,16 @@ static bool is_fine(onnxrun_ort_status status, const char *what, GError **error)
     return false;
 }
 
+/* Recent releases (seen in 1.32.0) collect usage data and leave a file in the folder for temporary
+ * files. This is switched off so that only inference is timed; when the plugin is loaded, since it
+ * has no thread yet. */
+__attribute__((constructor)) static void stop_telemetry(void)
+{
+    g_setenv("ORT_DISABLE_TELEMETRY", "1", FALSE);
+}
+
 static bool load(const char **out_version, char **out_from, GError **error)
 {
-    /* Recent releases (seen in 1.32.0) collect usage data and leave a file in the folder for
-     * temporary files. This is switched off so that only inference is timed. */
-    g_setenv("ORT_DISABLE_TELEMETRY", "1", FALSE);
     g_autoptr(GPtrArray) places = loaded.env ? NULL : orch_onnxruntime_find();
     g_autoptr(GString) problems = g_string_new(NULL);
     for (guint i = 0; places && i < places->len && !loaded.version; i++) {

@@ -86,7 +86,8 @@ if(Python3_FOUND)
 endif()
 add_test(NAME json_reals COMMAND ${CMAKE_SOURCE_DIR}/tests/json_reals.sh ${CMAKE_SOURCE_DIR})
 add_test(NAME sql_joins COMMAND ${CMAKE_SOURCE_DIR}/tests/sql_joins.sh ${CMAKE_SOURCE_DIR})
-set_tests_properties(layers json_reals sql_joins PROPERTIES LABELS quick)
+add_test(NAME environment COMMAND ${CMAKE_SOURCE_DIR}/tests/environment.sh ${CMAKE_SOURCE_DIR})
+set_tests_properties(layers json_reals sql_joins environment PROPERTIES LABELS quick)
 # capture large files, hold up a store
 set_tests_properties(cli.0009-plugins cli.0032-store-faults cli.0150-disturbed-setting PROPERTIES LABELS "slow")
 # start Python with PyTorch, and workers of it; train with several workers

@@ -44,7 +44,7 @@ static bool nccl_ok(const struct orch_gpu_reducer *r, int code, const char *what
 /* ---- opening -----------------------------------------------------------------------------------
  */
 
-static bool set_algorithm(const struct orch_comm_algorithm *a, GError **error)
+static bool has_algorithm(const struct orch_comm_algorithm *a, GError **error)
 {
     if (!a->nccl && !a->is_hierarchical) {
         orch_error_set(error, ORCH_ERROR_TRIAL,
@@ -52,9 +52,7 @@ static bool set_algorithm(const struct orch_comm_algorithm *a, GError **error)
                        "algorithm '%s': NCCL does not have it", a->name);
         return false;
     }
-    if (a->nccl && *a->nccl)
-        g_setenv("NCCL_ALGO", a->nccl, TRUE);
-    return true;
+    return true; /* orch_mpi_start has set $NCCL_ALGO */
 }
 
 /* NCCL's communicator of the same workers as `group`. */
@@ -96,7 +94,7 @@ struct orch_gpu_reducer *orch_gpu_reducer_new(const struct orch_comm *comm, int 
                                               bool overlaps, GError **error)
 {
     const struct orch_nccl_api *api = orch_nccl_open(error);
-    if (!api || !set_algorithm(comm->algorithm, error))
+    if (!api || !has_algorithm(comm->algorithm, error))
         return NULL;
     struct orch_gpu_reducer *r = g_new0(struct orch_gpu_reducer, 1);
     r->api = api;

@@ -28,12 +28,15 @@ static bool is_open_mpi(char *out_name)
     return strstr(text, "Open MPI") != NULL;
 }
 
-/* Segments of 1 MiB are Open MPI's own choice for rings. A waiting rank gives its processor away:
- * the communication thread shares it with the computing one. */
+/* Before MPI, NCCL and LibTorch, which start threads. Segments of 1 MiB are Open MPI's own choice
+ * for rings. A waiting rank gives its processor away: the communication thread shares it with the
+ * computing one. */
 static void set_environment(const struct orch_comm_algorithm *a)
 {
     g_autofree char *number = g_strdup_printf("%d", a->open_mpi);
     g_setenv("OMPI_MCA_mpi_yield_when_idle", "1", TRUE);
+    if (a->nccl && *a->nccl)
+        g_setenv("NCCL_ALGO", a->nccl, TRUE);
     if (!a->open_mpi)
         return;
     g_setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", TRUE);

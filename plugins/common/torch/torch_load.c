@@ -66,6 +66,13 @@ static double load_now(void)
     return getloadavg(&load, 1) == 1 ? load : 0;
 }
 
+/* When the plugin is loaded, since it has no thread yet: LibTorch itself may be loaded by a thread
+ * beside others, which read the environment. */
+__attribute__((constructor)) static void choose_waiting(void)
+{
+    orch_thread_waiting_choose(load_now(), sysconf(_SC_NPROCESSORS_ONLN));
+}
+
 const struct orch_torch *orch_torch_load(GError **error)
 {
     const char *hint = orch_program_way(ORCH_PART_TORCH);
@@ -84,7 +91,6 @@ const struct orch_torch *orch_torch_load(GError **error)
     if (!is_of_its_library(path, error))
         return NULL;
     keep_memory();
-    orch_thread_waiting_choose(load_now(), sysconf(_SC_NPROCESSORS_ONLN));
     void *handle = orch_library_open(path);
     const struct orch_torch *(*get)(void) = NULL;
     if (handle)
