@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # leftovers.sh before|after SOURCE BUILD: the tests leave the clone, the home and the folders for temporary files as
-# they were. CTest runs 'before' before the first test (it writes BUILD/Testing/leftovers) and 'after' after the last.
+# they were. CTest runs 'before' before the first test (it writes BUILD/Testing/leftovers) and 'after' after the last. Where
+# CI is set, nobody else works here, and a change is a failure; elsewhere it is told, since you may type orch meanwhile.
 when=$1 source=$2 build=$3
 listing=$build/Testing/leftovers
 
@@ -48,5 +49,6 @@ changes() { LC_ALL=C diff "$listing" <(everything) | sed -n 's/^> /  left or cha
 found=$(changes)
 [ -n "$found" ] && sleep 2 && found=$(changes) # what another program of orch's is about to remove
 [ -z "$found" ] && exit
-printf 'FAILED: while the tests ran, the clone, the home or a folder for temporary files changed (by a test, or by you):\n%s\n' "$found"
-exit 1
+printf '%s: while the tests ran, the clone, the home or a folder for temporary files changed:\n%s\n' \
+    "$([ -n "${CI:-}" ] && echo FAILED || echo 'noticed, by a test or by you')" "$found"
+[ -z "${CI:-}" ]

@@ -37,6 +37,12 @@ same $status 0 # not './build.sh test': somebody may be writing
 rm clone/new
 git -C clone checkout -q a.c
 export ORCH_LOOK_AT_CLONE=1
+unset CI # somebody may be typing orch
+around 'echo x >clone/new'
+same $status 0
+has 'noticed, by a test or by you'
+rm clone/new
+export CI=true
 mkdir tmp/orch-of-another
 around 'rmdir tmp/orch-of-another'
 same $status 0

@@ -3,7 +3,7 @@
 # Parallel trials that would keep the same file as an artifact run in separate folders, however the file is named.
 . "$(dirname "$0")/lib.sh"
 cat >w.sh <<'S'
-mkdir -p out; echo "$2" >"out/$1.txt"; touch "begun$2$3"; sleep 0.3
+mkdir -p out; echo "$2" >"out/$1.txt"; touch "begun$2$3"; sleep 0.3 # a file of another one would be here by then
 echo acc 1
 S
 printf 'out/\nbegun*\n' >.gitignore

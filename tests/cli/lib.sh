@@ -7,8 +7,8 @@
 #   has TEXT / has_not     the last stdout holds it
 #   says TEXT / says_not   the last stderr holds it
 #   same A B [WHAT]        equal texts
-#   await -e|-s FILE [LOG] waits until it exists (-s: has bytes); after a minute it fails, and shows LOG
-#   disturb WHERE          marks stored runs as disturbed by other programs
+#   await -e|-s FILE [LOG] waits until it exists (-s: has bytes); after ten minutes it fails, and shows LOG
+#   disturb WHERE [SHARE]  marks stored runs as disturbed by other programs, with SHARE 0 as undisturbed
 #   skip WHY               ends the test as skipped (status 77)
 #   trust FILE...         lets compiled plugins that a test builds be loaded ('orch plugin trust')
 set -u
@@ -78,11 +78,11 @@ says_not() { case $err in *"$1"*) _fail "stderr has: $1" ;; esac }
 same() { [ "$1" = "$2" ] || _fail "${3:-values} differ: '$1' and '$2'"; }
 await() {
     local waited
-    for ((waited = 0; waited < 1200; waited++)); do
+    for ((waited = 0; waited < 12000; waited++)); do
         [ ! "$1" "$2" ] || return 0
         sleep 0.05
     done
-    _fail "there is no '$2' after a minute${3:+: $(cat "$3")}"
+    _fail "there is no '$2' after ten minutes${3:+: $(cat "$3")}"
 }
 # trust FILE...: compiled plugins from outside the build folder are loaded only when the user trusts them
 trust() { "$BUILD/orch" plugin trust -q "$@" >/dev/null || _fail "cannot trust $*"; }
@@ -126,7 +126,7 @@ disturb() {
     store=$(json path)
     {
         sqlite3 "$store" "SELECT 'DROP TRIGGER \"'||name||'\";' FROM sqlite_master WHERE type='trigger'"
-        echo "UPDATE run SET facts=json_set(facts, '\$.foreign_cpu', 0.5) WHERE $1;"
+        echo "UPDATE run SET facts=json_set(facts, '\$.foreign_cpu', ${2:-0.5}) WHERE $1;"
     } >"$SCRATCH/disturb.sql"
     sqlite3 "$store" <"$SCRATCH/disturb.sql"
 }

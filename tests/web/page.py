@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Walks the page of 'orch serve' as a reader would: page.py ADDRESS CHROMIUM CHROMEDRIVER [FOLDER for pictures].
 The store is that of store.sh; the trial that is watched is started here. Exit status 1 with what was not as it should be."""
+import os
 import re
 import subprocess
 import time
 
-from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from walk import all_of, browser, end, expect, fail, go, one, rows, run, shot, text, until
+
+LIVE_ENDS = os.path.expanduser("~/live-ends")  # the watched trial may end
 
 
 def harmless():
@@ -53,7 +55,7 @@ def sorting():
     until("rising accuracies", lambda: one("th[aria-sort=ascending]") and values() == sorted(values()))
     one("#columns summary").click()
     until("columns to choose", lambda: len(all_of("#columns input")) > 10)
-    next(label for label in all_of("#columns label") if label.text == "accuracy").find_element(By.TAG_NAME, "input").click()
+    next(label for label in all_of("#columns label") if label.text == "accuracy").click()
     until("a column less", lambda: "columns=key%2Crate" in browser.current_url and not all_of("button[data-sort=accuracy]"))
 
 
@@ -235,7 +237,7 @@ def live():
     until("nothing runs", lambda: "nothing runs now" in text())
     trial = subprocess.Popen(["orch", "run", "curve.recipe", "live", "--no-progress"], stderr=subprocess.DEVNULL,
                              stdout=subprocess.DEVNULL)
-    card = until("a running trial", lambda: one("#trials section"))
+    until("a running trial", lambda: one("#trials section"))
     points = lambda: int(one("[data-metric=loss] .chart").get_attribute("data-points"))
     before = until("its curve", points)
     until("a growing curve", lambda: points() > before + 20)
@@ -247,7 +249,7 @@ def live():
     until("the browser may be asked", lambda: one("#notify").is_selected())
     until("what it uses of the machine", lambda: re.search(r"CPU \d+ % of its threads, \d+ % of the machine +memory [\d.]+ [KMG]", text("#trials .machine")))
     shot("live")
-    card.find_element(By.CSS_SELECTOR, "h2 a").click()
+    one("#trials section h2 a").click()
     until("its own page", lambda: "#/run/" in browser.current_url and "running" in text())
     until("its curve there", lambda: points() > before)
     go("#/runs")
@@ -256,6 +258,7 @@ def live():
 
 def live_ends():
     """The table says that there is a new run, and shows it when told to."""
+    open(LIVE_ENDS, "w").close()
     fresh = until("word of a new run", lambda: next(b for b in all_of("main button") if "new runs" in b.text), 90)
     expect("exit status of the trial", trial.wait(), 0)
     fresh.click()
@@ -264,6 +267,7 @@ def live_ends():
 
 def live_cancel():
     """A trial is cancelled from the live page, which then tells of its end."""
+    os.remove(LIVE_ENDS)
     again = subprocess.Popen(["orch", "run", "curve.recipe", "live", "--force", "--no-progress"], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     go("#/live")
     until("a running trial that says how far it is", lambda: "%" in text(".remaining"))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Sourced after tests/cli/lib.sh: makes a store by a real run. A program that trains nothing writes real curves
-# through the protocol; one parameter, and whoever runs it, have hostile names. 'live' takes its time.
+# through the protocol; one parameter, and whoever runs it, have hostile names. 'live' takes its time, and does not end
+# before there is $HOME/live-ends.
 export ORCH_USER='<img src=x onerror=document.title=1>'
 cat >curve.py <<'P'
 import json, math, os, sys, time
@@ -14,6 +15,7 @@ for i in range(steps):
     tell(event="metrics", points=[["loss", i, None, loss], ["odd", i, None, i % 7]])
     tell(event="progress", done=i + 1, total=steps)
     time.sleep(delay)
+    while delay and i == 300 and not os.path.exists(os.path.expanduser("~/live-ends")): time.sleep(0.05)
 tell(event="result", name="accuracy", value=1 - loss / 4)
 tell(event="done", status="ok")
 P

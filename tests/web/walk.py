@@ -8,15 +8,44 @@ import tempfile
 import time
 
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 ADDRESS, CHROMIUM, DRIVER = sys.argv[1:4]
 BASE = ADDRESS.split("?")[0]
 SHOTS = sys.argv[4] if len(sys.argv) > 4 else ""
 PROFILE = tempfile.TemporaryDirectory(ignore_cleanup_errors=True) # of the browser; removed at the end
+
+
+class Element(WebElement):
+    """An element that is looked up anew where the page has replaced it, as a list does when a run goes on."""
+    css, index = None, 0
+
+    def again(self, what):
+        for _ in range(600):
+            try:
+                return what()
+            except StaleElementReferenceException:
+                if not self.css:
+                    raise
+                time.sleep(0.05)
+                found = browser.find_elements(By.CSS_SELECTOR, self.css)
+                if self.index < len(found):
+                    self._id = found[self.index].id
+        return what()
+
+    def _execute(self, command, params=None):
+        return self.again(lambda: super(Element, self)._execute(command, params))
+
+    def get_attribute(self, name):
+        return self.again(lambda: super(Element, self).get_attribute(name))
+
+    def is_displayed(self):
+        return self.again(lambda: super(Element, self).is_displayed())
 
 
 def open_browser():
@@ -26,13 +55,15 @@ def open_browser():
                  "--window-size=1280,900", "--force-device-scale-factor=1", f"--user-data-dir={PROFILE.name}"):
         options.add_argument(word)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(service=Service(DRIVER), options=options)
+    opened = webdriver.Chrome(service=Service(DRIVER), options=options)
+    opened._web_element_cls = Element
+    return opened
 
 
 browser = open_browser()
 
 
-def until(what, condition, seconds=30):
+def until(what, condition, seconds=300):
     """What the condition gives as soon as it is true."""
     try:
         return WebDriverWait(browser, seconds, 0.1, ignored_exceptions=[Exception]).until(lambda d: condition())
@@ -54,11 +85,16 @@ def expect(what, got, wanted):
 
 
 def one(css):
-    return browser.find_element(By.CSS_SELECTOR, css)
+    element = browser.find_element(By.CSS_SELECTOR, css)
+    element.css = css
+    return element
 
 
 def all_of(css):
-    return browser.find_elements(By.CSS_SELECTOR, css)
+    elements = browser.find_elements(By.CSS_SELECTOR, css)
+    for index, element in enumerate(elements):
+        element.css, element.index = css, index
+    return elements
 
 
 def go(path):
@@ -85,7 +121,8 @@ def text(css="main"):
 
 
 def rows():
-    return [r.text for r in all_of(".grid tbody tr[data-i]")]
+    """The texts of all rows at one moment."""
+    return run("return [...document.querySelectorAll('.grid tbody tr[data-i]')].map((r) => r.innerText.replaceAll('\\t', ' ').trim())")
 
 
 def shot(name):
