@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Measures orch on this machine's GPU: builds it, runs the tests that need a GPU, and compares training throughput with PyTorch's.
-# Prints one table and writes it into docs/measurements.md, in place of an earlier one of the same GPU. Takes under 30 minutes:
+# Prints one table and writes it into bench/results/gpu.md, in place of an earlier one of the same GPU. Takes under 30 minutes:
 # each stage has a time limit, and a stage that fails is named at the end while the others go on.
 #
 # usage: bench/gpu.sh [--carry FOLDER] [--build DIR] [--stages 1,2,...] [--nets A,B] [--dry-run] [--docs FILE]
@@ -11,7 +11,7 @@
 #   --stages LIST   only these stages; the table also has what earlier calls with the same build measured
 #   --nets LIST     networks of stage 3
 #   --dry-run       try the script itself: tiny sizes, on the processor; without --docs no file is changed
-#   --docs FILE     write the table into FILE instead of docs/measurements.md
+#   --docs FILE     write the table into FILE instead of bench/results/gpu.md
 #
 # stages: 1 build, 2 tests, 3 images a second, 4 data path, 5 forecasts, 6 utilisation, 7 ceilings, 8 vecadd,
 #         9 all-reduces of NCCL (with two GPUs or more).
@@ -46,7 +46,7 @@ else
         say "gpu.sh: there is no GPU on this machine (nvidia-smi names none): nothing was built or measured"
         exit 77
     fi
-    docs=${docs:-$root/docs/measurements.md}
+    docs=${docs:-$root/bench/results/gpu.md}
 fi
 own_build=${build:+no}
 build=${build:-$root/build-gpu}

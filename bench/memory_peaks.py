@@ -6,7 +6,7 @@ precisions are those of milabench's benchmarks/huggingface/bench/models.py and c
 
 Printed: forecast over measured peak for batches of 8 and more; then, on cards with the memory of those that are sold (8 to 80 GB), how often
 'fits' is right, and how far the largest batch is from that which a line through the measured peaks says. What a card leaves to programs is
-decimal, and a batch fits when its measured peak does. Nothing is fitted to these rows but what docs/measurements.md says.
+decimal, and a batch fits when its measured peak does. Nothing is fitted to these rows but what bench/results says.
 
 usage: python3 bench/memory_peaks.py BUILD DATA
 """

@@ -3,11 +3,11 @@
 . "$(dirname "$0")/lib.sh"
 printf '#!/bin/sh\nexit 9\n' >"$SCRATCH/bin/nvidia-smi"
 chmod +x "$SCRATCH/bin/nvidia-smi"
-before=$(cksum <"$SOURCE/docs/measurements.md")
+before=$(cksum <"$SOURCE/bench/results/gpu.md")
 fails 77 bash "$SOURCE/bench/gpu.sh" --build "$SCRATCH/w/built"
 says 'there is no GPU on this machine (nvidia-smi names none): nothing was built or measured'
 [ ! -e built ] || _fail 'a folder was made'
-same "$(cksum <"$SOURCE/docs/measurements.md")" "$before" 'docs/measurements.md'
+same "$(cksum <"$SOURCE/bench/results/gpu.md")" "$before" 'bench/results/gpu.md'
 fails 2 bash "$SOURCE/bench/gpu.sh" --stage 1
 says "unknown option '--stage'"
 

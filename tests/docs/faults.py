@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every test that docs/faults.md names is there.   usage: faults.py SOURCE"""
+"""Every test that tests/faults.md names is there.   usage: faults.py SOURCE"""
 import glob
 import os
 import re
 import sys
 
 source = sys.argv[1]
-text = open(os.path.join(source, "docs/faults.md")).read()
+text = open(os.path.join(source, "tests/faults.md")).read()
 host = open(os.path.join(source, "tests/plugins/test_host_trials.c")).read()
 code = "".join(open(path).read() for path in glob.glob(os.path.join(source, "tests/**/*.c"), recursive=True))
 scripts = [os.path.basename(path) for path in glob.glob(os.path.join(source, "tests/*/[0-9]*.sh"))]

@@ -15,7 +15,7 @@ endforeach()
 set_tests_properties(docs.sharing docs.readme docs.predictors PROPERTIES LABELS slow)
 # Every command line of the manual, of help and of messages can be typed.
 add_test(NAME docs.commands COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/commands.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
-# The tests that docs/faults.md names are there.
+# The tests that tests/faults.md names are there.
 add_test(NAME docs.faults COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/faults.py ${CMAKE_SOURCE_DIR})
 set_tests_properties(docs.commands docs.faults PROPERTIES LABELS quick)
 # take three seconds or more each

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* By libgomp's default a waiting thread spins for milliseconds. Where more threads want to run than
  * there are processors, it spins while the one that it waits for does not run, and steps take up to
- * fifty times as long (docs/measurements.md, the trainer). */
+ * fifty times as long (bench/results/2026-11-28.md, the trainer). */
 #include "plugins/common/torch/thread_waiting.h"
 
 #include <glib.h>
