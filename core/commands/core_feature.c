@@ -56,6 +56,7 @@ static const struct orch_typed_word WORDS[] = {
 
 /* Pages of the manual that any user needs. */
 static const struct orch_help_topic TOPICS[] = {
+    {"tutorial", "tutorial.md", NULL, "from nothing to a hand-in in half an hour"},
     {"recipes", "recipes.md", NULL, "how a recipe is written"},
     {"filters", "where.md", NULL, "which runs a command takes: --where 'lr > 0.01 and state = ok'"},
     {"printed-values", "printed-values.md", NULL, "which printed lines become metrics"},
@@ -65,6 +66,8 @@ static const struct orch_help_topic TOPICS[] = {
     {"reports", "reports.md", NULL, "the items of a report"},
     {"charts", "charts.md", NULL, "charts, and how they are drawn to files"},
     {"slots", "slots.md", NULL, "how runs share the GPUs and CPUs of a machine"},
+    {"checkpoints", "checkpoints.md", NULL, "how a trial goes on after a crash"},
+    {"coming-from", "coming-from.md", NULL, "the words and runs of other tools"},
     {"failed", "faults.md", NULL, "states of a run, messages, and what to do"},
     {"debugging", "debugging.md", NULL, "how one trial is run by hand"},
     {"run-fields", "run-fields.md", NULL, "the names of a run's fields in tables and JSON"},

@@ -8,7 +8,7 @@ is Ada, and a remote and Bob's clone of it lie beside it. SETUP adds what a page
 - In a ```console block every line '$ COMMAND' must print the lines below it. '...' stands for any lines,
   also for none. A command below which a line begins with 'orch: ' (and no 'orch: warning') must fail.
 - ```sh blocks are run for the pages of RUNS_SH; for all pages docs.commands checks how they are spelled.
-- A ```python block whose first line is '# NAME.py' is written into that file.
+- A ```python or ```yaml block whose first line is '# NAME.py', '# NAME.recipe' or '# NAME.plugin' is written into that file.
 - Runs of blanks may differ. Numbers must be the same for commands that compute and do not measure (EXACT).
   For all others whole numbers must be the same, but keys, decimals, and numbers with a unit of time, of
   bytes or with a per cent sign may differ.
@@ -23,7 +23,7 @@ import tempfile
 EXACT = re.compile(r"^orch (predict (?!--experiment)|paleo |net |gpu |predictor eval|plugin show|config|check|compare)")
 
 # pages whose ```sh blocks are run, too
-RUNS_SH = ["README.md", "docs/sharing.md"]
+RUNS_SH = ["README.md", "docs/sharing.md", "docs/tutorial.md"]
 
 # (page, beginning of a line): why it is not run here
 NOT_RUN = {
@@ -221,7 +221,8 @@ class Page:
                 self.run += 1
 
     def recipe(self, lines):
-        """A recipe that the page shows whole is the one that comes with orch."""
+        """A recipe that the page shows whole is the one that comes with orch. One with a name is written."""
+        self.file(lines)
         name = re.match(r"recipe: (\w+)$", lines[1]) if len(lines) > 1 else None
         path = os.path.join(self.shell.folder, "w/recipes/%s.recipe" % name.group(1)) if name else ""
         if os.path.exists(path):
@@ -230,7 +231,7 @@ class Page:
                     sys.exit("FAILED: '%s' is not what the page shows" % path)
 
     def file(self, lines):
-        name = re.match(r"# (\w+\.py)$", lines[0])
+        name = re.match(r"# (\w+\.(?:py|recipe|plugin))$", lines[0])
         if name:
             with open(os.path.join(self.shell.folder, "w", name.group(1)), "w") as file:
                 file.write("\n".join(lines) + "\n")
