@@ -68,12 +68,14 @@ static bool read_file(struct reading *r, char out_sha256[ORCH_SHA256_CHARS], GEr
     if (!orch_file_read(r->path, ORCH_CSV_BYTES_MAX, &text, &length, error))
         return false;
     orch_sha256(text, length, out_sha256);
-    /* the parser reports a NUL byte */
+    /* the parser reports a NUL byte and UTF-16 */
     if (!memchr(text, '\0', length) && !g_utf8_validate(text, (gssize)length, &bad))
         return fail_utf8(r->path, text, bad, error);
     r->csv = orch_csv_parse(r->path, text, length, error);
     if (!r->csv)
         return false;
+    if (orch_csv_separator(r->csv) == '\t')
+        add_note(r, "the table's columns are separated by tabs");
     if (orch_csv_rows(r->csv) == 0) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "write one row for each measurement",
                        "table has a header but no rows\n  at: %s:2:1", r->path);
@@ -252,6 +254,11 @@ static void judge_unknown(struct reading *r, int column)
                  c->own, counts[CELL_NUMBER], counts[CELL_TEXT],
                  orch_csv_text(r->csv, first_text, column), first_text + 1);
     }
+    const char *text = counts[CELL_TEXT] ? orch_csv_text(r->csv, first_text, column) : "";
+    const char *hint = orch_csv_number_hint(text);
+    if (hint)
+        add_note(r, "column '%s' is taken for a category, as '%s' is no number: %s", c->own, text,
+                 hint);
 }
 
 /* Suggests the feature name of a column that has a known alias, unless that name is taken. */
@@ -305,11 +312,13 @@ static bool check_target(const struct reading *r, size_t row, GError **error)
     enum cell cell = cell_of(r, row, r->target, &value);
     if (cell == CELL_NUMBER && value > 0)
         return true;
-    return orch_csv_fail(
-        r->csv, row, r->target, "correct it, or skip such rows with --skip-bad", error,
-        cell == CELL_EMPTY ? "target '%s' is missing%s"
-                           : "target '%s' must be a finite number above 0, not '%s'",
-        r->columns[r->target].own, orch_csv_text(r->csv, row, r->target));
+    const char *hint = orch_csv_number_hint(orch_csv_text(r->csv, row, r->target));
+    return orch_csv_fail(r->csv, row, r->target,
+                         hint ? hint : "correct it, or skip such rows with --skip-bad", error,
+                         cell == CELL_EMPTY
+                             ? "target '%s' is missing%s"
+                             : "target '%s' must be a finite number above 0, not '%s'",
+                         r->columns[r->target].own, orch_csv_text(r->csv, row, r->target));
 }
 
 static bool check_row(const struct reading *r, size_t row, GError **error)
@@ -326,7 +335,8 @@ static bool check_row(const struct reading *r, size_t row, GError **error)
             continue;
         g_autofree char *hint = g_strdup_printf(
             "leave it empty where it is not known, or say --skip-bad, or --drop %s", c->own);
-        return orch_csv_fail(r->csv, row, i, hint, error,
+        const char *other = orch_csv_number_hint(orch_csv_text(r->csv, row, i));
+        return orch_csv_fail(r->csv, row, i, other ? other : hint, error,
                              cell == CELL_TEXT ? "'%s' in column '%s' is not a number"
                                                : "'%s' in column '%s' is not a finite number",
                              orch_csv_text(r->csv, row, i), c->own);

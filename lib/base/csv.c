@@ -24,6 +24,7 @@ struct orch_csv {
     GArray *fields;       /* struct field, header first, `width` per record */
     size_t width;         /* number of columns; 0 before the header is read */
     const char **columns; /* names of the header, NULL-terminated */
+    char separator;       /* between fields */
     GStringChunk *set;    /* texts of replaced fields; NULL: none */
 };
 
@@ -282,7 +283,12 @@ struct orch_csv *orch_csv_parse(const char *name, const char *text, size_t lengt
     at.line_start = at.read;
     bool good;
     const char *odd = NULL;
-    if (memchr(text, '\0', length))
+    const bool is_utf16 =
+        length >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0);
+    if (is_utf16)
+        good = fail_at(&at, 1, "save it as 'CSV UTF-8', or convert it: iconv -f UTF-16 -t UTF-8",
+                       error, "table is UTF-16 ('Unicode text'), not UTF-8");
+    else if (memchr(text, '\0', length))
         good = fail_at(&at, 1, "save the table as text (UTF-8)", error,
                        "table holds a NUL byte: it is not text");
     else if (!g_utf8_validate_len(csv->text, length, &odd))
@@ -290,6 +296,7 @@ struct orch_csv *orch_csv_parse(const char *name, const char *text, size_t lengt
     else
         good = find_separator(&at, error) && read_records(csv, &at, error) &&
                index_columns(csv, error);
+    csv->separator = at.separator;
     if (good)
         return csv;
     orch_csv_free(csv);
@@ -313,6 +320,37 @@ struct orch_csv *orch_csv_read(const char *path, GError **error)
 size_t orch_csv_rows(const struct orch_csv *csv)
 {
     return csv->fields->len / csv->width - 1;
+}
+
+char orch_csv_separator(const struct orch_csv *csv)
+{
+    return csv->separator;
+}
+
+/* True if the text is a number once each `sign` (bytes) is `plain`. */
+static bool is_number_with(const char *text, const char *sign, const char *plain)
+{
+    double value;
+    g_autoptr(GString) changed = g_string_new(text);
+    return g_string_replace(changed, sign, plain, 0) && orch_real_parse(changed->str, &value);
+}
+
+const char *orch_csv_number_hint(const char *text)
+{
+    static const struct {
+        const char *sign, *plain, *hint;
+    } rows[] = {
+        {",", ".", "write a decimal point (pandas.read_csv(FILE, decimal=',').to_csv(...))"},
+        {"\xc2\xa0", "", "remove the no-break space (U+00A0) from the number"},
+        {"\xe2\x80\xaf", "", "remove the narrow no-break space (U+202F) from the number"},
+        {"\xe2\x88\x92", "-", "write a plain hyphen for the minus sign (U+2212)"},
+        {" ", "", "remove the space from the number"},
+        {"'", "", "remove the apostrophes from the number"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        if (is_number_with(text, rows[i].sign, rows[i].plain))
+            return rows[i].hint;
+    return NULL;
 }
 
 int orch_csv_columns(const struct orch_csv *csv)
@@ -408,9 +446,11 @@ bool orch_csv_fail_header(const struct orch_csv *csv, int column, const char *hi
 bool orch_csv_real(const struct orch_csv *csv, size_t row, int column, double *out, GError **error)
 {
     const char *text = orch_csv_text(csv, row, column);
+    const char *hint = orch_csv_number_hint(text);
     if (!orch_real_parse(text, out))
-        return orch_csv_fail(csv, row, column, "write a number such as 12 or 0.62", error,
-                             "'%s' in column '%s' is not a number", text, csv->columns[column]);
+        return orch_csv_fail(csv, row, column, hint ? hint : "write a number such as 12 or 0.62",
+                             error, "'%s' in column '%s' is not a number", text,
+                             csv->columns[column]);
     return true;
 }
 

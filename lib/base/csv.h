@@ -31,6 +31,11 @@ void orch_csv_free(struct orch_csv *csv);
 
 /** Number of records after the header. */
 size_t orch_csv_rows(const struct orch_csv *csv);
+/** What separates the fields: ',' or '\t'. */
+char orch_csv_separator(const struct orch_csv *csv);
+/** What to do with a text that spreadsheets write for a number ("12,5", "1 234.5" with a no-break
+ * space); NULL if it is none. */
+const char *orch_csv_number_hint(const char *text);
 /** Number of columns, and their names (borrowed). */
 int orch_csv_columns(const struct orch_csv *csv);
 const char *orch_csv_name(const struct orch_csv *csv, int column);
