@@ -9,6 +9,7 @@
 #include "core/results/installations.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/odd_char.h"
 #include "lib/base/spawn.h"
 #include "lib/base/text.h"
 
@@ -47,11 +48,15 @@ static int exit_status(const GError *error)
  * indented. */
 static void print_error(const GError *error)
 {
+    const char *odd = orch_odd_char_find(error->message, strlen(error->message), true);
     g_autofree char *message = orch_text_plain(g_strdup(error->message));
     g_auto(GStrv) lines = g_strsplit(message, "\n", -1);
     for (int i = 0; lines[i]; i++)
         fprintf(stderr, "%s%s\n",
                 lines[i][0] == ' ' || lines[i][0] == '(' ? "" : "orch: ", lines[i]);
+    g_autofree char *hint = NULL, *what = odd ? orch_odd_char_describe(odd, &hint) : NULL;
+    if (what && !strstr(error->message, what))
+        fprintf(stderr, "  note: this text holds %s; %s\n", what, hint);
 }
 
 static bool starts_with_words(const char *name, char *const *argv, int argc, int *out_words)

@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/odd_char.h"
 #include "lib/base/text.h"
 #include "lib/yaml/syntax_hint.h"
 
@@ -132,27 +133,29 @@ static bool bytes_are_text(const char *name, const char *text, size_t length,
     return false;
 }
 
-/* A space that is none in YAML and looks like one. Returns its code; 0 for any other sign. */
-static gunichar odd_space(const char *at, const char *end)
+/* Adds that the text of the file at `at` holds a character which cannot be seen. */
+static void complain_of_odd(struct orch_diags *diags, const char *name, const char *what, int line,
+                            int column, const char *at)
 {
-    if ((unsigned char)*at < 0x80)
-        return 0;
-    gunichar c = g_utf8_get_char_validated(at, end - at);
-    bool is_odd = c == 0xa0 || c == 0x202f || c == 0x3000 || (c >= 0x2000 && c <= 0x200b);
-    return is_odd ? c : 0;
+    g_autofree char *hint = NULL, *odd = orch_odd_char_describe(at, &hint);
+    orch_diags_add(diags, false, name, line, column, hint, "%s holds %s", what, odd);
 }
 
-/* The position of an odd space in the layout of the line at `at`: before its first word, after "-",
- * after "key:". NULL: there is none. Within texts such a space is theirs. */
+/* The position of an odd character in the layout of the line at `at`: before its first word, after
+ * "-", after "key:". NULL: there is none. */
 static const char *odd_space_of_line(const char *at, const char *end)
 {
     while (at < end && (*at == ' ' || *at == '-'))
         at++;
-    if (at < end && odd_space(at, end))
+    if (at < end && orch_odd_char_find(at, (size_t)(end - at), false) == at)
         return at;
     while (at < end && (g_ascii_isalnum(*at) || *at == '_' || *at == '-' || *at == '.'))
         at++;
-    return end - at >= 2 && *at == ':' && odd_space(at + 1, end) ? at + 1 : NULL;
+    const char *behind = at + 1;
+    return end - at >= 2 && *at == ':' &&
+                   orch_odd_char_find(behind, (size_t)(end - behind), false) == behind
+               ? behind
+               : NULL;
 }
 
 static bool spaces_are_plain(const char *name, const char *text, size_t length,
@@ -166,11 +169,8 @@ static bool spaces_are_plain(const char *name, const char *text, size_t length,
     if (!odd)
         return true;
     int line, column;
-    gunichar c = odd_space(odd, end);
     place_of(text, (size_t)(odd - text), &line, &column);
-    orch_diags_add(diags, false, name, line, column, "write a plain space instead",
-                   "a space of another kind, U+%04X%s, stands where YAML needs a plain one",
-                   (unsigned)c, c == 0xa0 ? " (a no-break space)" : "");
+    complain_of_odd(diags, name, "the line, where YAML needs a plain space,", line, column, odd);
     return false;
 }
 
@@ -300,6 +300,24 @@ static void check_split(struct builder *builder, const struct orch_yaml *node,
                    "a comma splits '%.*s'", (int)length + 1, begin);
 }
 
+/* A key with a character that cannot be seen is another key than it looks like, and so is a value
+ * that begins or ends with one. Within texts such a character is theirs. */
+static void check_odd(struct builder *builder, const struct orch_yaml *node, bool is_key)
+{
+    const size_t length = strlen(node->text);
+    const char *odd = node->quoted ? NULL : orch_odd_char_find(node->text, length, false);
+    for (const char *next = odd; !is_key && next;) { /* the last one */
+        odd = next;
+        next = g_utf8_next_char(odd);
+        next = orch_odd_char_find(next, length - (size_t)(next - node->text), false);
+    }
+    if (!odd || (!is_key && odd != node->text && *g_utf8_next_char(odd)))
+        return;
+    g_autofree char *what = g_strdup_printf("%s '%s'", is_key ? "key" : "value", node->text);
+    complain_of_odd(builder->found, builder->name, what, node->line,
+                    node->column + (int)(odd - node->text), odd);
+}
+
 static void on_scalar(struct builder *builder, struct fy_event *event)
 {
     bool is_alias = event->type == FYET_ALIAS;
@@ -315,6 +333,7 @@ static void on_scalar(struct builder *builder, struct fy_event *event)
     node->quoted = is_alias || style != FYSS_PLAIN;
     set_scalar_place(builder, node, mark, style);
     check_split(builder, node, mark);
+    check_odd(builder, node, key_is_next(builder));
     if (key_is_next(builder))
         take_key(builder, top(builder), node);
     else if (!place_value(builder, node))
@@ -393,7 +412,19 @@ static void report_syntax(struct builder *builder, struct fy_diag *diag, struct 
         problem && problem->msg && *problem->msg ? problem->msg : "cannot be read";
     g_autofree char *what = g_strstrip(g_strdup(message));
     const char *hint = orch_yaml_syntax_hint(builder->text, builder->length, line, message);
-    orch_diags_add(diags, false, builder->name, line, column, hint, "not valid YAML: %s", what);
+    const char *begin = builder->text, *end = begin + builder->length, *next = begin;
+    for (int i = 1; next && i <= line; i++) {
+        begin = next;
+        next = memchr(begin, '\n', (size_t)(end - begin));
+        next = next ? next + 1 : NULL;
+    }
+    const char *odd = orch_odd_char_find(begin, (size_t)((next ? next : end) - begin), false);
+    g_autofree char *odd_hint = NULL, *name = odd ? orch_odd_char_describe(odd, &odd_hint) : NULL;
+    if (odd)
+        orch_diags_add(diags, false, builder->name, line, column, odd_hint,
+                       "not valid YAML: %s; the line holds %s", what, name);
+    else
+        orch_diags_add(diags, false, builder->name, line, column, hint, "not valid YAML: %s", what);
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------
