@@ -39,6 +39,7 @@ fuzz_one() { # fuzz_one TARGET SECONDS
     mkdir -p "$corpus" "$FUZZ/found"
     case $target in
         pth | safetensors) more=tests/data/weights ;;
+        printed) more=tests/wire/printed ;;
         *) more= ;;
     esac
     [ "$target" != http ] || fast=0 # libsoup's frames, which suppressions name, need the slow unwinder

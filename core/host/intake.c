@@ -110,10 +110,15 @@ static void undeclared(struct intake *intake, const char *what, const char *name
                rows->len ? "others" : "none");
 }
 
+bool orch_intake_is_full(const struct intake *intake)
+{
+    return intake->manifest->any_metric && intake->manifest->metrics->len >= ADOPTED_MAX;
+}
+
 struct orch_metric_spec *orch_intake_adopt(struct intake *intake, const char *name)
 {
     struct orch_metric_spec *spec = g_hash_table_lookup(intake->metrics, name);
-    if (spec || !intake->manifest->any_metric || intake->manifest->metrics->len >= ADOPTED_MAX ||
+    if (spec || !intake->manifest->any_metric || orch_intake_is_full(intake) ||
         !orch_label_is_valid(name))
         return spec;
     struct orch_metric_spec *adopted = orch_manifest_add_metric(intake->manifest, name);

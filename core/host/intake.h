@@ -55,6 +55,8 @@ void orch_intake_finish(struct intake *intake);
 /** Finds a declared metric. If the manifest has `metrics: any`, adds undeclared ones (valid names,
  * at most 1,000), whose unit the caller may set. NULL if there is none. */
 struct orch_metric_spec *orch_intake_adopt(struct intake *intake, const char *name);
+/** True when orch_intake_adopt accepts no further name, as there are 1,000. */
+bool orch_intake_is_full(const struct intake *intake);
 
 /** Records a point or result found in a wrapped program's output. */
 void orch_intake_value(struct intake *intake, const struct orch_metric_spec *spec, int64_t step,

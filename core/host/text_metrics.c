@@ -8,6 +8,8 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/wire/printed.h"
+#include "lib/wire/printed_document.h"
+#include "lib/wire/printed_words.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,7 +35,8 @@ struct found_metric {
 /* The line of a stream that is not complete yet. */
 struct text_line {
     GString *text;
-    bool skipping;   /* the line is too long and ignored */
+    struct printed_document document; /* JSON over several lines */
+    bool skipping;                    /* the line is too long and ignored */
     bool has_return; /* the last byte was a carriage return; "\r\n" ends a line, "\r" redraws it */
     bool has_digit;  /* of a stream that is not read */
 };
@@ -80,7 +83,8 @@ struct text_metrics *orch_text_metrics_new(const struct orch_manifest *manifest,
     metrics->metrics = g_array_new(FALSE, FALSE, sizeof(struct found_metric));
     metrics->on = manifest->metrics_on;
     for (int i = 0; i < TEXT_STREAMS; i++)
-        metrics->lines[i].text = g_string_new(NULL);
+        metrics->lines[i] =
+            (struct text_line){.text = g_string_new(NULL), .document.text = g_string_new(NULL)};
     metrics->rows = g_array_new(FALSE, FALSE, sizeof(struct orch_printed_value));
     choose_position(metrics, -1);
     orch_printed_line_init(&metrics->printed);
@@ -107,12 +111,15 @@ void orch_text_metrics_free(struct text_metrics *metrics)
     }
     g_array_unref(metrics->metrics);
     g_array_unref(metrics->rows);
-    for (int i = 0; i < TEXT_STREAMS; i++)
+    for (int i = 0; i < TEXT_STREAMS; i++) {
         g_string_free(metrics->lines[i].text, TRUE);
+        g_string_free(metrics->lines[i].document.text, TRUE);
+    }
     g_free(metrics->positions);
     orch_printed_line_clear(&metrics->printed);
     orch_printed_line_clear(&metrics->progress_line);
     g_free(metrics->losses.unread_first);
+    g_free(metrics->losses.excess_first);
     g_free(metrics->losses.replaced_first);
     g_free(metrics->losses.single_first);
     g_free(metrics->losses.merged_first);
@@ -139,6 +146,16 @@ static void note_unread(struct text_metrics *metrics)
 {
     if (metrics->losses.unread_lines++ == 0)
         metrics->losses.unread_first = shown_line(metrics);
+}
+
+/* Notes a value that is left out because its name would be one too many. False for any other. */
+static bool note_excess(struct text_metrics *metrics, const struct orch_printed_value *value)
+{
+    if (!orch_intake_is_full(metrics->intake) || !value->name[0])
+        return false;
+    if (metrics->losses.excess_values++ == 0)
+        metrics->losses.excess_first = g_strdup(value->name);
+    return true;
 }
 
 static void note_merged(struct text_metrics *metrics, struct found_metric *metric)
@@ -246,16 +263,16 @@ static bool convert(struct found_metric *metric, const struct orch_printed_value
     if (!isnan(value->printed_percent)) {
         if (strcmp(unit, "%") == 0)
             *out = value->printed_percent;
-        return true;
+        return strcmp(unit, "%") == 0 || !*unit;
     }
     if (!value->unit[0] || (!*unit && (!metric->is_adopted || metric->last_step >= 0)))
         return true;
     if (!*unit) { /* the first value of a new metric determines its unit */
-        unit = orch_printed_unit_common(value->unit);
+        unit = orch_unit_common(value->unit);
         g_free(metric->spec->unit);
         metric->spec->unit = g_strdup(unit);
     }
-    return orch_printed_unit_convert(value->unit, unit, out);
+    return orch_unit_convert(value->unit, unit, out);
 }
 
 /* ---- steps -------------------------------------------------------------------------------------
@@ -323,27 +340,50 @@ static bool is_measured(struct text_metrics *metrics, const struct orch_printed_
            (line_step->is_fraction || find(metrics, value->name));
 }
 
+/* Takes the values [first, end) of a line, which belong to one step. Returns how many were taken;
+ * `*inout_is_unread`: a number was not understood. */
+static guint take_values(struct text_metrics *metrics, guint first, guint end,
+                         bool *inout_is_unread)
+{
+    struct orch_printed_line *printed = &metrics->printed;
+    const bool any = metrics->intake->manifest->any_metric;
+    struct line_steps line_step =
+        orch_text_steps_take(metrics->position, printed, first, end, is_declared_name, metrics);
+    guint taken = line_step.has_epoch + line_step.has_step;
+    for (guint i = first; i < end; i++) {
+        struct orch_printed_value value =
+            g_array_index(printed->values, struct orch_printed_value, i);
+        if (value.kind == ORCH_PRINTED_UNREAD)
+            *inout_is_unread = *inout_is_unread || any || find_declared(metrics, &value);
+        if (value.kind == ORCH_PRINTED_STEP && any && floor(value.value) < value.value)
+            *inout_is_unread = true; /* "step: 2.5" */
+        if (value.kind == ORCH_PRINTED_UNREAD || !is_measured(metrics, &value, &line_step))
+            continue;
+        const bool is_taken = take_value(metrics, &value, &line_step);
+        taken += is_taken;
+        const bool is_lost = !is_taken && (any || find_declared(metrics, &value));
+        const bool is_excess = is_lost && note_excess(metrics, &value);
+        taken += is_excess;
+        *inout_is_unread = *inout_is_unread || (is_lost && !is_excess);
+    }
+    return taken;
+}
+
 static void take_printed(struct text_metrics *metrics)
 {
     const struct orch_printed_line *printed = &metrics->printed;
-    bool any = metrics->intake->manifest->any_metric, is_unread = printed->is_cut;
+    const bool any = metrics->intake->manifest->any_metric;
+    bool is_unread = printed->is_cut || (any && printed->has_unread && !printed->is_progress);
+    guint taken = 0, first = 0;
     choose_position(metrics, printed->rank);
-    struct line_steps line_step =
-        orch_text_steps_take(metrics->position, printed, is_declared_name, metrics);
-    guint taken = line_step.has_epoch + line_step.has_step;
-    for (guint i = 0; i < printed->values->len; i++) {
-        struct orch_printed_value value =
-            g_array_index(printed->values, struct orch_printed_value, i);
-        if (value.kind == ORCH_PRINTED_UNREAD) {
-            is_unread = is_unread || any || find_declared(metrics, &value);
+    for (guint i = 0; i <= printed->values->len; i++) {
+        const bool is_end =
+            i == printed->values->len ||
+            g_array_index(printed->values, struct orch_printed_value, i).kind == ORCH_PRINTED_NEXT;
+        if (!is_end)
             continue;
-        }
-        if (!is_measured(metrics, &value, &line_step))
-            continue;
-        bool is_taken = take_value(metrics, &value, &line_step);
-        taken += is_taken;
-        is_unread =
-            is_unread || (!is_taken && ((any && value.is_sure) || find_declared(metrics, &value)));
+        taken += take_values(metrics, first, i, &is_unread);
+        first = i + 1;
     }
     if (is_unread || (any && printed->has_number && !taken && !printed->is_progress))
         note_unread(metrics);
@@ -379,7 +419,7 @@ static void take_box(struct text_metrics *metrics)
     const struct orch_printed_line line = metrics->printed;
     metrics->printed.values = metrics->rows;
     metrics->printed.is_pure = metrics->printed.has_number = true;
-    metrics->printed.is_progress = metrics->printed.is_cut = false;
+    metrics->printed.is_progress = metrics->printed.is_cut = metrics->printed.has_unread = false;
     metrics->printed.rank = -1;
     take_printed(metrics);
     metrics->printed = line;
@@ -426,6 +466,40 @@ static void take_matches(struct text_metrics *metrics, const char *line, size_t 
 /* ---- input -------------------------------------------------------------------------------------
  */
 
+/* Takes the lines of what began as a document and is none, one by one. */
+static void take_lines(struct text_metrics *metrics, GString *text)
+{
+    g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
+    g_string_truncate(text, 0);
+    for (char **at = lines; *at; at++) {
+        g_autoptr(GString) line = g_string_new(*at);
+        metrics->line = line;
+        if (line->len)
+            take_text(metrics);
+    }
+}
+
+/* Takes a line, or keeps it as one of a document. */
+static void take_or_keep(struct text_metrics *metrics, struct text_line *line)
+{
+    GString *document = line->document.text;
+    switch (orch_printed_document_add(&line->document, line->text->str, line->text->len)) {
+    case PRINTED_DOCUMENT_NONE:
+        if (line->text->len)
+            take_text(metrics);
+        return;
+    case PRINTED_DOCUMENT_OPEN:
+        return;
+    case PRINTED_DOCUMENT_WHOLE:
+        metrics->line = document;
+        take_text(metrics);
+        g_string_truncate(document, 0);
+        return;
+    default:
+        take_lines(metrics, document);
+    }
+}
+
 static void take_line(struct text_metrics *metrics, struct text_line *line, bool is_redrawn)
 {
     metrics->line = line->text;
@@ -435,8 +509,8 @@ static void take_line(struct text_metrics *metrics, struct text_line *line, bool
     } else if (line->text->len && metrics->mode == ORCH_METRICS_REGEX) {
         take_matches(metrics, line->text->str, line->text->len);
         take_progress_alone(metrics, line->text);
-    } else if (line->text->len) {
-        take_text(metrics);
+    } else if (metrics->mode != ORCH_METRICS_REGEX) {
+        take_or_keep(metrics, line);
     }
     g_string_truncate(line->text, 0);
     line->skipping = false;
@@ -513,9 +587,15 @@ void orch_text_metrics_feed(struct text_metrics *metrics, enum text_stream strea
 
 void orch_text_metrics_finish(struct text_metrics *metrics)
 {
-    for (int i = 0; metrics && i < TEXT_STREAMS; i++)
-        if (reads(metrics, (enum text_stream)i))
-            take_line(metrics, &metrics->lines[i], false);
+    for (int i = 0; metrics && i < TEXT_STREAMS; i++) {
+        struct text_line *line = &metrics->lines[i];
+        if (!reads(metrics, (enum text_stream)i))
+            continue;
+        take_line(metrics, line, false);
+        metrics->line = line->document.text;
+        if (line->document.text->len) /* it was cut off */
+            take_text(metrics);
+    }
     if (metrics)
         take_box(metrics);
 }

@@ -13,6 +13,8 @@ struct text_metrics;
 struct text_losses {
     int64_t unread_lines;    /* lines with numbers that were not understood, wholly or in part */
     char *unread_first;      /* the first of them, safe to display; NULL: none */
+    int64_t excess_values;   /* of names beyond the number that a trial may have */
+    char *excess_first;      /* the first such name; NULL: none */
     int64_t replaced_points; /* replaced by a later value of the same step */
     char *replaced_first;    /* "loss at 3"; NULL: none */
     int64_t single_values;   /* of results, replaced by another value that was printed later */

@@ -2,13 +2,17 @@
 #include "core/host/text_steps.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { STEPS_KEPT_MAX = 1 << 20 };
 static const double STEP_MAX = 9e15; /* above, a double does not represent every integer */
 
 struct text_position orch_text_position_start(void)
 {
-    return (struct text_position){NAN, NAN, NAN, NAN, NAN, 0};
+    struct text_position position = {.epoch = NAN, .step = NAN};
+    for (int i = 0; i < TEXT_COUNTERS; i++)
+        position.counters[i] = (struct text_counter){NAN, NAN, NAN, 0};
+    return position;
 }
 
 static bool is_step(double value)
@@ -19,31 +23,42 @@ static bool is_step(double value)
 /* Converts a step count that restarts in each epoch to one that continues; a continuous count is
  * kept. If the first epoch printed is a later one, as after a resume, the preceding epochs are
  * added, unless the count includes them. */
-static void move_step(struct text_position *p, double inner, double total, double epochs)
+static void move_step(struct text_position *p, struct text_counter *c, double inner, double total,
+                      double epochs)
 {
-    bool is_first = isnan(p->inner);
-    double before = is_first ? p->epoch - 1 : p->epoch - p->inner_epoch;
+    bool is_first = isnan(c->inner);
+    double before = is_first ? p->epoch - 1 : p->epoch - c->inner_epoch;
     if (is_first && before > 0 && total > 0) {
         bool is_through = epochs > 0 && inner * epochs > before * total;
-        p->offset = is_through ? 0 : before * total;
-    } else if (!is_first && inner <= p->inner && before > 0) {
-        p->offset += p->total > 0 ? p->total * before : p->inner;
+        c->offset = is_through ? 0 : before * total;
+    } else if (!is_first && inner <= c->inner && before > 0) {
+        c->offset += c->total > 0 ? c->total * before : c->inner;
     }
-    p->inner = inner;
-    p->total = total;
-    p->inner_epoch = p->epoch;
-    p->step = p->offset + inner;
+    c->inner = inner;
+    c->total = total;
+    c->inner_epoch = p->epoch;
+    p->step = c->offset + inner;
     if (!is_step(p->step))
         p->step = inner;
 }
 
+/* The counter of a line's steps, by the data that the line is of. */
+static struct text_counter *counter_of(struct text_position *p, const char *label)
+{
+    static const char *const labels[TEXT_COUNTERS] = {"train", "val", "test", "eval"};
+    for (int i = 1; label && i < TEXT_COUNTERS; i++)
+        if (strcmp(label, labels[i]) == 0)
+            return &p->counters[i];
+    return &p->counters[0];
+}
+
 struct line_steps orch_text_steps_take(struct text_position *p,
-                                       const struct orch_printed_line *printed,
-                                       orch_text_is_metric_fn is_metric, void *ctx)
+                                       const struct orch_printed_line *printed, guint first,
+                                       guint end, orch_text_is_metric_fn is_metric, void *ctx)
 {
     struct line_steps line_step = {.fraction = NAN};
     double inner = NAN, total = NAN, epochs = NAN;
-    for (guint i = 0; i < printed->values->len; i++) {
+    for (guint i = first; i < end; i++) {
         const struct orch_printed_value *value =
             &g_array_index(printed->values, struct orch_printed_value, i);
         bool counts = value->kind == ORCH_PRINTED_EPOCH || value->kind == ORCH_PRINTED_STEP;
@@ -69,7 +84,7 @@ struct line_steps orch_text_steps_take(struct text_position *p,
         }
     }
     if (line_step.has_step)
-        move_step(p, inner, total, epochs);
+        move_step(p, counter_of(p, printed->label), inner, total, epochs);
     return line_step;
 }
 

@@ -7,13 +7,18 @@
 
 #include <glib.h>
 
+enum { TEXT_COUNTERS = 4 };
+
 /** Progress of the program according to its output. */
 struct text_position {
-    double epoch;        /* NaN: not printed */
-    double step;         /* steps since the start; NaN: not printed */
-    double inner, total; /* the step as printed, and its total; NaN: none yet */
-    double inner_epoch;  /* the epoch of that step */
-    double offset;       /* steps of the preceding epochs */
+    double epoch; /* NaN: not printed */
+    double step;  /* steps since the start; NaN: not printed */
+    /* the steps of training and those of each kind of data: "Epoch(val) [1][10/10]" */
+    struct text_counter {
+        double inner, total; /* the step as printed, and its total; NaN: none yet */
+        double inner_epoch;  /* the epoch of that step */
+        double offset;       /* steps of the preceding epochs */
+    } counters[TEXT_COUNTERS];
 };
 
 /** The steps printed in a line. */
@@ -28,10 +33,10 @@ struct text_position orch_text_position_start(void);
 /** True when a word that usually counts steps is the name of a declared metric. */
 typedef bool (*orch_text_is_metric_fn)(void *ctx, const char *name);
 
-/** Takes the steps of a line into `p`. */
+/** Takes the steps among the values [first, end) of a line into `p`. */
 struct line_steps orch_text_steps_take(struct text_position *p,
-                                       const struct orch_printed_line *printed,
-                                       orch_text_is_metric_fn is_metric, void *ctx);
+                                       const struct orch_printed_line *printed, guint first,
+                                       guint end, orch_text_is_metric_fn is_metric, void *ctx);
 
 /** Notes the step of a new point in a metric's steps (int64_t, ascending; NULL at first). Returns
  * false if the metric has one at that step already. The caller unrefs the array. */

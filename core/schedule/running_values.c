@@ -2,7 +2,7 @@
 /* Chooses the metrics that the line of a running trial shows. */
 #include "core/schedule/schedule.h"
 
-#include "lib/wire/printed.h"
+#include "lib/wire/printed_words.h"
 
 #include <string.h>
 

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Extracts values from program output: a line of text becomes names, numbers and steps.
- * docs/printed-values.md documents the grammar; its examples are a test. Lines of valid JSON are
- * parsed as JSON. The caller decides what a value means for a metric (its step, its unit), see
- * core/host/text_metrics.c. */
+ * docs/printed-values.md documents the grammar; its examples are a test. JSON is parsed as JSON,
+ * also over several lines. The caller decides what a value means for a metric (its step, its unit),
+ * see core/host/text_metrics.c. */
 #ifndef ORCH_WIRE_PRINTED_H
 #define ORCH_WIRE_PRINTED_H
 
-#include "lib/wire/printed_fold.h"
+#include "lib/wire/printed_table.h"
+#include "lib/wire/unit.h"
 
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 /** Size of a name, including the NUL. */
-#define ORCH_PRINTED_NAME_CHARS 64
-/** Size of a unit, including the NUL. */
-#define ORCH_PRINTED_UNIT_CHARS 24
+#define ORCH_PRINTED_NAME_CHARS 128
 
 enum orch_printed_kind {
     ORCH_PRINTED_VALUE,
@@ -24,6 +23,7 @@ enum orch_printed_kind {
     ORCH_PRINTED_UNREAD, /* a name with a malformed number: "loss: 0,91" */
     ORCH_PRINTED_PLACE,  /* a place or an identity: "pid=123", "DataLoader 0"; or a time that is
                             left: "ETA: 3s". No measurement */
+    ORCH_PRINTED_NEXT,   /* the values behind it are those of another record: [{...}, {...}] */
 };
 
 struct orch_printed_value {
@@ -33,7 +33,7 @@ struct orch_printed_value {
     char last[ORCH_PRINTED_NAME_CHARS]; /* its last word: "accuracy" */
     char short_name[ORCH_PRINTED_NAME_CHARS]; /* within a sentence: "test_accuracy" of "reached the
                                                  test accuracy 0.9" */
-    char unit[ORCH_PRINTED_UNIT_CHARS];       /* "s", "images/s"; "" without a unit */
+    char unit[ORCH_UNIT_CHARS];               /* "s", "images/s"; "" without a unit */
     double value;                             /* for a percentage the share: 0.912 for "91.2%" */
     double total;                             /* 10 for a step "3/10"; NaN if not given */
     double printed_percent;                   /* 91.2 for "91.2%"; NaN if not a percentage */
@@ -43,12 +43,14 @@ struct orch_printed_value {
 };
 
 struct orch_printed_line {
-    GArray *values;             /* struct orch_printed_value, at most 256 */
+    GArray *values;             /* struct orch_printed_value, at most 1,024 */
     GString *folded, *row;      /* the line in plain signs; a table's row as text */
     struct printed_table table; /* of the lines before */
+    GArray *headings;           /* struct printed_heading: those of the lines before */
     const char *label; /* "train", "test", ... of the line, for a summary below it; or NULL */
     bool is_row;       /* a row of a box of names and values, whose rows belong together */
     bool has_number;   /* contains a number, apart from times of day, dates, versions and places */
+    bool has_unread;   /* contains a number that no value stands for, nor a form leaves out */
     bool is_pure;      /* contains only names and values */
     bool is_progress;  /* begins with a progress count or bar ("938/938 [====]", "45%|###  |") */
     bool is_cut;       /* has more words or values than are read */
@@ -58,7 +60,8 @@ struct orch_printed_line {
 void orch_printed_line_init(struct orch_printed_line *line);
 void orch_printed_line_clear(struct orch_printed_line *line);
 
-/** Parses one line without its end and replaces the contents of `out`. Accepts arbitrary bytes. */
+/** Parses one line without its end, or a whole JSON document (printed_document.h), and replaces the
+ * contents of `out`. Accepts arbitrary bytes. Takes time proportional to the length. */
 void orch_printed_line_parse(struct orch_printed_line *out, const char *text, size_t length);
 
 /** Parses a duration in parts, with at least two of them: "1h 2m 3s", "2 min 30 s", "1 day,
@@ -69,21 +72,9 @@ const char *orch_printed_duration(const char *text, const char *end, double *out
  * position after it and its unit, at most `end`, or NULL if there is none. For a percentage
  * `out_unit` is "%" and `*out` the share. */
 const char *orch_printed_number(const char *text, const char *end, double *out,
-                                char out_unit[ORCH_PRINTED_UNIT_CHARS]);
+                                char out_unit[ORCH_UNIT_CHARS]);
 
 /** Parses a word as a unit after a number and a space ("3.5 s"); false if it is not one. */
-bool orch_printed_unit(const char *word, size_t length, char out_unit[ORCH_PRINTED_UNIT_CHARS]);
-
-/** The unit in which values are stored if nothing declares another one, so that runs are
- * comparable: "s" for times, "MB" for bytes, otherwise `unit`. Borrowed. */
-const char *orch_printed_unit_common(const char *unit);
-
-/** Converts a number from one unit to another (times, bytes). Returns false, without change, if the
- * units are not convertible. */
-bool orch_printed_unit_convert(const char *from, const char *to, double *inout);
-
-/** True for a name that training programs commonly use ("loss", "val_acc", "f1", "lr"). Such a name
- * has a value even within a sentence. */
-bool orch_printed_name_is_usual(const char *name);
+bool orch_printed_unit(const char *word, size_t length, char out_unit[ORCH_UNIT_CHARS]);
 
 #endif

@@ -9,109 +9,13 @@
 
 enum { NUMBER_BYTES_MAX = 64 };
 
-/* Units by the words that programs print. `factor` converts to the base unit of the kind. */
-static const struct unit {
-    const char *word, *unit;
-    char kind;     /* 't' time in s, 'b' bytes, 'n' a plain number times factor, 'o' other */
-    bool glued;    /* recognised only directly after the number; alone it is more likely a name */
-    double factor; /* 't', 'b', 'n' */
-} UNITS[] = {
-    {"s", "s", 't', false, 1},
-    {"sec", "s", 't', false, 1},
-    {"secs", "s", 't', false, 1},
-    {"second", "s", 't', false, 1},
-    {"seconds", "s", 't', false, 1},
-    {"ms", "ms", 't', false, 1e-3},
-    {"msec", "ms", 't', false, 1e-3},
-    {"us", "us", 't', false, 1e-6},
-    {"\xc2\xb5s", "us", 't', false, 1e-6},
-    {"\xce\xbcs", "us", 't', false, 1e-6},
-    {"ns", "ns", 't', false, 1e-9},
-    {"min", "min", 't', false, 60},
-    {"mins", "min", 't', false, 60},
-    {"minute", "min", 't', false, 60},
-    {"minutes", "min", 't', false, 60},
-    {"h", "h", 't', false, 3600},
-    {"hr", "h", 't', false, 3600},
-    {"hour", "h", 't', false, 3600},
-    {"hours", "h", 't', false, 3600},
-    {"d", "d", 't', true, 86400},
-    {"day", "d", 't', false, 86400},
-    {"days", "d", 't', false, 86400},
-    {"B", "B", 'b', true, 1},
-    {"bytes", "B", 'b', false, 1},
-    {"KB", "KB", 'b', false, 1e3},
-    {"kB", "KB", 'b', false, 1e3},
-    {"MB", "MB", 'b', false, 1e6},
-    {"GB", "GB", 'b', false, 1e9},
-    {"TB", "TB", 'b', false, 1e12},
-    {"KiB", "KiB", 'b', false, 1024},
-    {"MiB", "MiB", 'b', false, 1048576},
-    {"GiB", "GiB", 'b', false, 1073741824},
-    {"k", "", 'n', true, 1e3},
-    {"K", "", 'n', true, 1e3},
-    {"M", "", 'n', true, 1e6},
-    {"x", "", 'n', true, 1},
-    {"fps", "fps", 'o', false, 1},
-    {"Hz", "Hz", 'o', false, 1},
-    {"W", "W", 'o', true, 1},
-    {"J", "J", 'o', true, 1},
-};
-
-static const struct unit *unit_of(const char *word, size_t length)
+bool orch_printed_unit(const char *word, size_t length, char out_unit[ORCH_UNIT_CHARS])
 {
-    for (size_t i = 0; i < G_N_ELEMENTS(UNITS); i++)
-        if (length && *UNITS[i].word == *word && strlen(UNITS[i].word) == length &&
-            memcmp(UNITS[i].word, word, length) == 0)
-            return &UNITS[i];
-    return NULL;
-}
-
-/* Rates of two alphabetic words: "images/s", "it/s", "ms/step", "s/it". "/sec" becomes "/s". */
-static bool read_rate(const char *word, size_t length, char out_unit[ORCH_PRINTED_UNIT_CHARS])
-{
-    const char *slash = memchr(word, '/', length);
-    if (!slash || slash == word || slash + 1 == word + length || length >= ORCH_PRINTED_UNIT_CHARS)
-        return false;
-    for (const char *at = word; at < word + length; at++)
-        if (at != slash && !g_ascii_isalpha(*at))
-            return false;
-    size_t behind = (size_t)(word + length - slash - 1);
-    bool is_second = (behind == 3 && memcmp(slash + 1, "sec", 3) == 0) ||
-                     (behind == 6 && memcmp(slash + 1, "second", 6) == 0);
-    memcpy(out_unit, word, length);
-    out_unit[is_second ? (size_t)(slash - word) + 2 : length] = 0;
-    return true;
-}
-
-bool orch_printed_unit(const char *word, size_t length, char out_unit[ORCH_PRINTED_UNIT_CHARS])
-{
-    const struct unit *unit = unit_of(word, length);
-    if (unit && !unit->glued)
-        g_strlcpy(out_unit, unit->unit, ORCH_PRINTED_UNIT_CHARS);
-    return unit ? !unit->glued : read_rate(word, length, out_unit);
-}
-
-const char *orch_printed_unit_common(const char *unit)
-{
-    const struct unit *found = unit_of(unit, strlen(unit));
-    return !found || (found->kind != 't' && found->kind != 'b') ? unit
-           : found->kind == 't'                                 ? "s"
-                                                                : "MB";
-}
-
-bool orch_printed_unit_convert(const char *from, const char *to, double *inout)
-{
-    if (strcmp(from, to) == 0)
-        return true;
-    const struct unit *a = unit_of(from, strlen(from)), *b = unit_of(to, strlen(to));
-    if (!a || !b || a->kind != b->kind || (a->kind != 't' && a->kind != 'b'))
-        return false;
-    double factor = a->factor / b->factor, parts = round(b->factor / a->factor);
-    bool is_part =
-        parts > 1 && fabs(factor * parts - 1) < 1e-12; /* 350 / 1000 is 0.35, rounded once */
-    *inout = is_part ? *inout / parts : *inout * factor;
-    return true;
+    const struct orch_unit *unit = orch_unit_find(word, length);
+    const bool may_be_apart = unit && unit->place != ORCH_UNIT_GLUED;
+    if (may_be_apart)
+        g_strlcpy(out_unit, unit->name, ORCH_UNIT_CHARS);
+    return unit ? may_be_apart : orch_unit_read_rate(word, length, out_unit);
 }
 
 /* Digits of a number without separators, as orch_real_parse expects. */
@@ -197,22 +101,32 @@ static bool is_boundary(const char *at, const char *end)
         return true;
     bool before_digit = at + 1 < end && g_ascii_isdigit(at[1]);
     bool is_last = at + 1 >= end || g_ascii_isspace(at[1]);
-    return (*at == ',' && !before_digit) || (*at == ':' && !before_digit) ||
-           ((*at == '.' || *at == '!') && is_last) ||
+    return (*at == ',' && !before_digit) || (*at == '+' && before_digit) ||
+           (*at == ':' && !before_digit) || ((*at == '.' || *at == '!') && is_last) ||
            (end - at >= 2 && memcmp(at, "\xc2\xb1", 2) == 0); /* the sign +- */
 }
 
 /* ---- durations in parts ------------------------------------------------------------------------
  */
 
-static const struct {
-    const char *word;
-    double seconds;
-} PARTS[] = {{"w", 604800},   {"week", 604800}, {"weeks", 604800}, {"d", 86400},  {"day", 86400},
-             {"days", 86400}, {"h", 3600},      {"hr", 3600},      {"hrs", 3600}, {"hour", 3600},
-             {"hours", 3600}, {"m", 60},        {"min", 60},       {"mins", 60},  {"minute", 60},
-             {"minutes", 60}, {"s", 1},         {"sec", 1},        {"secs", 1},   {"second", 1},
-             {"seconds", 1},  {"ms", 1e-3},     {"us", 1e-6}};
+/* The seconds of a part's unit, whatever its case; 0 for any other word. Only beside another part
+ * "m" is a minute. */
+static double seconds_of(const char *word, size_t length)
+{
+    enum { WORD_BYTES_MAX = 8 };
+    char lower[WORD_BYTES_MAX + 1];
+    if (!length || length > WORD_BYTES_MAX)
+        return 0;
+    for (size_t i = 0; i < length; i++)
+        lower[i] = g_ascii_tolower(word[i]);
+    lower[length] = 0;
+    const struct orch_unit *unit = orch_unit_find(lower, length);
+    if (unit && unit->quantity == ORCH_QUANTITY_TIME)
+        return unit->factor;
+    return strcmp(lower, "m") == 0                                      ? 60
+           : strcmp(lower, "w") == 0 || g_str_has_prefix(lower, "week") ? 604800
+                                                                        : 0;
+}
 
 /* "2:03:04" or "03:04.5" as seconds. */
 static const char *read_clock(const char *at, const char *end, double *out_s)
@@ -253,15 +167,10 @@ static const char *read_part(const char *at, const char *end, double *out_number
     size_t length = 0;
     while (p + length < end && g_ascii_isalpha(p[length]))
         length++;
-    for (size_t i = 0; i < G_N_ELEMENTS(PARTS); i++) {
-        if (strlen(PARTS[i].word) != length || g_ascii_strncasecmp(PARTS[i].word, p, length) != 0)
-            continue;
-        *out_unit = PARTS[i].seconds;
-        p += length;
-        bool is_end = p >= end || g_ascii_isdigit(*p) || is_boundary(p, end);
-        return is_end ? p : NULL;
-    }
-    return NULL;
+    *out_unit = seconds_of(p, length);
+    p += length;
+    const bool is_end = p >= end || g_ascii_isdigit(*p) || is_boundary(p, end);
+    return *out_unit > 0 && is_end ? p : NULL;
 }
 
 /* Between two parts: spaces, a comma, "and". */
@@ -333,7 +242,7 @@ static double share_of(const struct digits *digits, double percent)
 }
 
 const char *orch_printed_number(const char *text, const char *end, double *out,
-                                char out_unit[ORCH_PRINTED_UNIT_CHARS])
+                                char out_unit[ORCH_UNIT_CHARS])
 {
     struct digits digits = {"", 0};
     out_unit[0] = 0;
@@ -345,26 +254,26 @@ const char *orch_printed_number(const char *text, const char *end, double *out,
     if (!at || !orch_real_parse(digits.text, &value))
         return NULL;
     if (at < end && *at == '%' && is_boundary(at + 1, end)) {
-        g_strlcpy(out_unit, "%", ORCH_PRINTED_UNIT_CHARS);
+        g_strlcpy(out_unit, "%", ORCH_UNIT_CHARS);
         *out = share_of(&digits, value);
         return at + 1;
     }
     const char *word = at;
     while (at < end && (g_ascii_isalpha(*at) || *at == '/' || (unsigned char)*at >= 0x80) &&
-           (at == word || !is_boundary(at, end)))
+           !is_boundary(at, end))
         at++;
     if (!is_boundary(at, end))
         return NULL;
     if (at > word && !is_boundary(word, end)) {
-        const struct unit *unit = unit_of(word, (size_t)(at - word));
+        const struct orch_unit *unit = orch_unit_find(word, (size_t)(at - word));
         bool is_billions = at - word == 1 && *word == 'B' && strchr(digits.text, '.');
         if (is_billions) /* a part of a byte does not exist: "1.2B parameters" */
             value *= 1e9;
-        else if (unit && unit->kind == 'n')
+        else if (unit && unit->quantity == ORCH_QUANTITY_COUNT)
             value *= unit->factor;
         else if (unit)
-            g_strlcpy(out_unit, unit->unit, ORCH_PRINTED_UNIT_CHARS);
-        else if (!read_rate(word, (size_t)(at - word), out_unit))
+            g_strlcpy(out_unit, unit->name, ORCH_UNIT_CHARS);
+        else if (!orch_unit_read_rate(word, (size_t)(at - word), out_unit))
             return NULL;
     } else {
         at = word;

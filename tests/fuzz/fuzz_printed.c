@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lines of programs' output: whatever the bytes, names are names, numbers are finite unless they
  * say otherwise, and reading a line twice gives the same. */
-#include "lib/wire/printed.h"
+#include "lib/wire/printed_document.h"
 
 #include "lib/base/text.h"
 
@@ -22,12 +22,38 @@ static void check_value(const struct orch_printed_value *value)
         g_error("an infinite percentage");
 }
 
+/* Reads the bytes line by line, with documents over several lines and all that is kept between
+ * lines. */
+static void read_lines(const char *text, size_t length)
+{
+    struct orch_printed_line line;
+    struct printed_document document = {.text = g_string_new(NULL)};
+    orch_printed_line_init(&line);
+    for (const char *end = text + length; text < end;) {
+        const char *next = memchr(text, '\n', (size_t)(end - text));
+        const size_t bytes = (size_t)((next ? next : end) - text);
+        const enum printed_document_state state = orch_printed_document_add(&document, text, bytes);
+        if (state == PRINTED_DOCUMENT_NONE)
+            orch_printed_line_parse(&line, text, bytes);
+        else if (state == PRINTED_DOCUMENT_WHOLE)
+            orch_printed_line_parse(&line, document.text->str, document.text->len);
+        if (state >= PRINTED_DOCUMENT_WHOLE)
+            g_string_truncate(document.text, 0);
+        for (guint i = 0; i < line.values->len; i++)
+            check_value(&g_array_index(line.values, struct orch_printed_value, i));
+        text += bytes + 1;
+    }
+    g_string_free(document.text, TRUE);
+    orch_printed_line_clear(&line);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     struct orch_printed_line line, again;
     orch_printed_line_init(&line);
     orch_printed_line_init(&again);
     length = MIN(length, (size_t)65536);
+    read_lines((const char *)bytes, length);
     orch_printed_line_parse(&line, (const char *)bytes, length);
     orch_printed_line_parse(&again, (const char *)bytes, length);
     if (line.values->len != again.values->len || line.has_number != again.has_number)

@@ -10,7 +10,7 @@ orch_fuzz(recipe orch_feature_table)
 target_link_options(fuzz_recipe PRIVATE -Wl,--allow-multiple-definition)
 orch_fuzz(run_text orch_store)
 orch_fuzz(wire orch_wire)
-orch_fuzz(printed orch_wire)
+orch_fuzz(printed orch_wire ALSO ${CMAKE_SOURCE_DIR}/tests/wire/printed)
 # files of weights, also of PyTorch
 foreach(part pth safetensors)
   orch_fuzz(${part} orch_weights ALSO ${CMAKE_SOURCE_DIR}/tests/data/weights)

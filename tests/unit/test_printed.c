@@ -1,87 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The examples of docs/printed-values.md: each row's lines are given to the reader of a wrapped
  * program's output, byte by byte in odd parts, and must give just what the row says. */
-#include "core/host/text_metrics.h"
+#include "tests/unit/printed_session.h"
+
 #include "lib/base/file.h"
-#include "lib/base/ident.h"
-#include "lib/base/text.h"
-#include "lib/wire/printed.h"
+#include "lib/wire/printed_form.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-/* A program's output on its way. */
-struct session {
-    struct orch_manifest *manifest;
-    struct journal_out out;
-    struct intake intake;
-    struct text_metrics *metrics;
-};
-
-static void begin(struct session *s, struct orch_manifest *manifest)
-{
-    *s = (struct session){.manifest = manifest};
-    manifest->kind = ORCH_PLUGIN_WRAPPED;
-    manifest->metrics_from = ORCH_METRICS_LINES;
-    s->out = (struct journal_out){.fd = -1, .pending = g_string_new(NULL)};
-    orch_intake_init(&s->intake, manifest, &s->out, orch_mono_ns(), 1 << 20);
-    s->metrics = orch_text_metrics_new(manifest, &s->intake);
-}
-
-static void end(struct session *s)
-{
-    orch_text_metrics_free(s->metrics);
-    orch_intake_clear(&s->intake);
-    g_string_free(s->out.pending, TRUE);
-    orch_manifest_free(s->manifest);
-}
-
-static void feed(struct session *s, const char *text, size_t part)
-{
-    for (size_t at = 0, length = strlen(text); at < length; at += part)
-        orch_text_metrics_feed(s->metrics, TEXT_STDOUT, text + at, MIN(part, length - at));
-    orch_text_metrics_finish(s->metrics);
-}
-
-/* "loss[3] = 0.41, time[0] = 350 ms". Points of a step that were replaced are left out. */
-static char *recorded(const struct session *s)
-{
-    GString *text = g_string_new(NULL);
-    const GArray *points = s->intake.points;
-    for (guint i = 0; i < points->len; i++) {
-        const struct orch_point *point = &g_array_index(points, struct orch_point, i);
-        const struct orch_metric_spec *spec = orch_manifest_metric(s->manifest, point->name);
-        bool is_replaced = false;
-        for (guint j = i + 1; j < points->len; j++) {
-            const struct orch_point *later = &g_array_index(points, struct orch_point, j);
-            is_replaced = is_replaced ||
-                          (later->step == point->step && strcmp(later->name, point->name) == 0);
-        }
-        char number[ORCH_REAL_CHARS];
-        if (!is_replaced)
-            g_string_append_printf(
-                text, "%s%s[%" G_GINT64_FORMAT "] = %s%s%s", text->len ? ", " : "", point->name,
-                point->step, orch_real_format(point->value, number),
-                spec->unit && *spec->unit ? " " : "", spec->unit ? spec->unit : "");
-    }
-    if (!text->len)
-        g_string_append(text, "nothing");
-    if (orch_text_metrics_losses(s->metrics)->unread_lines)
-        g_string_append(text, ", and counted as not understood");
-    return g_string_free(text, FALSE);
-}
-
-static struct orch_manifest *any_metric(void)
-{
-    struct orch_manifest *manifest = orch_manifest_new();
-    manifest->any_metric = true;
-    return manifest;
-}
 
 /* A table's cell without the marks of Markdown: `a`<br>`b` is two lines. */
 static char *plain(const char *cell)
@@ -131,17 +56,59 @@ static unsigned check_row(const char *line)
     return 1;
 }
 
-static void test_page(void **state)
+/* The row of a form on the page. */
+static char *row_of(const struct orch_printed_form *form)
 {
-    (void)state;
-    g_autofree char *path = g_build_filename(ORCH_DOCS, "printed-values.md", NULL);
+    g_autoptr(GString) printed = g_string_new(form->example);
+    g_autoptr(GString) expected = g_string_new(form->recorded);
+    g_string_replace(printed, "|", "\\|", 0);
+    g_string_replace(printed, "\n", "`<br>`", 0);
+    g_string_replace(expected, ", ", "`, `", 0);
+    return g_strdup_printf("| `%s` | `%s` |\n", printed->str, expected->str);
+}
+
+/* Checks the rows of a file; returns their number. */
+static unsigned check_rows(const char *folder, const char *name)
+{
+    g_autofree char *path = g_build_filename(folder, name, NULL);
     g_autofree char *text = NULL;
     assert_true(orch_file_read(path, 1 << 20, &text, NULL, NULL));
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     unsigned count = 0;
     for (int i = 0; lines[i]; i++)
         count += check_row(lines[i]);
-    assert_true(count >= 61);
+    return count;
+}
+
+static void test_page(void **state)
+{
+    (void)state;
+    assert_true(check_rows(ORCH_DOCS, "printed-values.md") >= 61);
+    assert_true(check_rows(ORCH_PRINTED, "rows.md") >= 100);
+}
+
+/* Each form's example gives what its row says, and stands on the page. */
+static void test_forms(void **state)
+{
+    (void)state;
+    g_autofree char *path = g_build_filename(ORCH_DOCS, "printed-values.md", NULL);
+    g_autofree char *page = NULL;
+    assert_true(orch_file_read(path, 1 << 20, &page, NULL, NULL));
+    size_t count;
+    const struct orch_printed_form *forms = orch_printed_forms(&count);
+    for (size_t i = 0; i < count; i++) {
+        struct session s;
+        begin(&s, any_metric());
+        feed(&s, forms[i].example, 5);
+        g_autofree char *found = recorded(&s);
+        end(&s);
+        if (strcmp(found, forms[i].recorded) != 0)
+            fail_msg("form '%s': %s\n  gives   %s\n  instead %s", forms[i].pattern,
+                     forms[i].example, found, forms[i].recorded);
+        g_autofree char *row = row_of(&forms[i]);
+        if (!strstr(page, row))
+            fail_msg("docs/printed-values.md has no row\n%s", row);
+    }
 }
 
 /* What a manifest declares: names, units, a result, epoch as a metric. */
@@ -305,7 +272,7 @@ static void test_numbers(void **state)
         {"info", NAN, ""},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-        char unit[ORCH_PRINTED_UNIT_CHARS];
+        char unit[ORCH_UNIT_CHARS];
         double value = NAN;
         const char *end = rows[i].text + strlen(rows[i].text);
         const char *behind = orch_printed_number(rows[i].text, end, &value, unit);
@@ -320,13 +287,10 @@ static void test_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_page),
-        cmocka_unit_test(test_declared),
-        cmocka_unit_test(test_resumed),
-        cmocka_unit_test(test_losses),
-        cmocka_unit_test(test_whatever_is_dropped),
-        cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_page),     cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_declared), cmocka_unit_test(test_resumed),
+        cmocka_unit_test(test_losses),   cmocka_unit_test(test_whatever_is_dropped),
+        cmocka_unit_test(test_streams),  cmocka_unit_test(test_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Units of measured values: one table of names, spellings, quantities and factors. */
+#ifndef ORCH_WIRE_UNIT_H
+#define ORCH_WIRE_UNIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Size of a unit's text, including the NUL. */
+#define ORCH_UNIT_CHARS 24
+
+enum orch_quantity {
+    ORCH_QUANTITY_TIME,  /* base unit: s */
+    ORCH_QUANTITY_BYTES, /* base unit: B */
+    ORCH_QUANTITY_BITS,  /* base unit: bit */
+    ORCH_QUANTITY_COUNT, /* a plain number: "10k" is 10,000 */
+    ORCH_QUANTITY_OTHER, /* not convertible */
+};
+
+enum orch_unit_place {
+    ORCH_UNIT_ANYWHERE,
+    ORCH_UNIT_NOT_BEFORE_NUMBER, /* "3 min" is a time; in "avg 3 min 2" it is a name */
+    ORCH_UNIT_GLUED, /* only directly after the number: "3W"; alone it is more likely a name */
+};
+
+struct orch_unit {
+    const char *name;      /* as values are stored: "ms"; "" for a plain number */
+    const char *spellings; /* as programs print it, separated by spaces: "ms msec msecs" */
+    enum orch_quantity quantity;
+    double factor; /* to the base unit of the quantity */
+    bool is_rate;  /* one of something per time, without a '/': "fps", "Hz" */
+    enum orch_unit_place place;
+};
+
+/** The row that has this spelling; NULL for any other text, also for "images/s". */
+const struct orch_unit *orch_unit_find(const char *text, size_t length);
+
+/** Reads the unit of a rate, two words of letters around '/': "images/s", "MiB/sec", "s/it". "/sec"
+ * and "/second" become "/s". False, without output, for any other text. */
+bool orch_unit_read_rate(const char *text, size_t length, char out[ORCH_UNIT_CHARS]);
+
+/** The unit in which values are stored if nothing declares another one, so that runs are
+ * comparable: "s" for times, "MB" for bytes, otherwise `unit`. Borrowed. */
+const char *orch_unit_common(const char *unit);
+
+/** Converts a number from one unit to another of the same quantity, or of the same rate ("GiB/s" to
+ * "MB/s"). Returns false, without change, if the units are not convertible. */
+bool orch_unit_convert(const char *from, const char *to, double *inout);
+
+#endif
