@@ -40,6 +40,7 @@ void orch_cli_run_notices_release(struct run_notices *notices)
     json_decref(notices->tried_again);
     g_free(notices->unread_first);
     g_free(notices->unread_run);
+    g_free(notices->excess_first);
     g_free(notices->replaced_first);
     g_free(notices->single_first);
     g_free(notices->silent_run);
@@ -93,6 +94,11 @@ static void add_output(struct run_notices *notices, const struct orch_running *t
         keep_first(&notices->unread_first, orch_json_text(collected->facts, "unread_first", ""));
         keep_first(&notices->unread_run, trial->key);
         notices->unread_lines += unread;
+    }
+    int64_t excess = orch_json_int(collected->facts, "excess_values", 0);
+    if (excess > 0) {
+        keep_first(&notices->excess_first, orch_json_text(collected->facts, "excess_first", ""));
+        notices->excess_values += excess;
     }
     if (replaced > 0) {
         keep_first(&notices->replaced_first,
@@ -274,6 +280,14 @@ static void print_output(struct orch_cli *cli, const struct run_notices *notices
         orch_cli_info(
             cli, "%" G_GINT64_FORMAT " line%s held numbers that were not understood, first: %s",
             notices->unread_lines, orch_plural(notices->unread_lines), notices->unread_first);
+    if (notices->excess_values)
+        orch_cli_warn(
+            cli,
+            "%" G_GINT64_FORMAT
+            " value%s left out, as a trial has at most 1,000 names of metrics, first: %s\n"
+            "  hint: a manifest that declares its metrics reads these alone",
+            notices->excess_values, notices->excess_values == 1 ? " was" : "s were",
+            notices->excess_first);
     if (notices->replaced_points)
         orch_cli_info(cli,
                       "%" G_GINT64_FORMAT
@@ -340,14 +354,15 @@ void orch_cli_run_notices_to_json(const struct run_notices *notices, json_t *obj
     json_object_set_new(object, "without_artifacts", json_integer(notices->unmade_count));
     json_object_set_new(
         object, "output",
-        json_pack("{s:I s:s? s:s? s:I s:s? s:I s:s? s:I s:s? s:I}", "unread_lines",
+        json_pack("{s:I s:s? s:s? s:I s:s? s:I s:s? s:I s:s? s:I s:s? s:I}", "unread_lines",
                   (json_int_t)notices->unread_lines, "unread_first", notices->unread_first,
-                  "unread_run", notices->unread_run, "replaced_points",
-                  (json_int_t)notices->replaced_points, "replaced_first", notices->replaced_first,
-                  "single_values", (json_int_t)notices->single_values, "single_first",
-                  notices->single_first, "merged_names", (json_int_t)notices->merged_names,
-                  "merged_first", notices->merged_first, "unheard_lines",
-                  (json_int_t)notices->unheard_lines));
+                  "unread_run", notices->unread_run, "excess_values",
+                  (json_int_t)notices->excess_values, "excess_first", notices->excess_first,
+                  "replaced_points", (json_int_t)notices->replaced_points, "replaced_first",
+                  notices->replaced_first, "single_values", (json_int_t)notices->single_values,
+                  "single_first", notices->single_first, "merged_names",
+                  (json_int_t)notices->merged_names, "merged_first", notices->merged_first,
+                  "unheard_lines", (json_int_t)notices->unheard_lines));
     json_object_set_new(object, "disturbed",
                         json_pack("{s:i s:o s:o}", "trials", (int)notices->disturbed_count,
                                   "foreign_cpu_max", orch_json_finite(notices->foreign_cpu_max),

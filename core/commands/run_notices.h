@@ -18,7 +18,9 @@ struct run_notices {
                                 them */
     int64_t unread_lines;    /* lines of output with numbers that were not recognised */
     char *unread_first, *unread_run; /* the first such line, and the run that printed it */
-    int64_t replaced_points;         /* values replaced by a later one of the same step */
+    int64_t excess_values;           /* values of names beyond the 1,000 that a trial may have */
+    char *excess_first;
+    int64_t replaced_points; /* values replaced by a later one of the same step */
     char *replaced_first;
     int64_t single_values;         /* values of results that a later one replaced */
     char *single_first;            /* name of the first such result */

@@ -162,6 +162,11 @@ static void print_output(const struct orch_whole_run *s)
         orch_cli_show_line("not understood",
                            "%" G_GINT64_FORMAT " printed line%s with numbers, first: %s", unread,
                            orch_plural(unread), orch_json_text(s->facts, "unread_first", "?"));
+    int64_t excess = orch_json_int(s->facts, "excess_values", 0);
+    if (excess > 0)
+        orch_cli_show_line(
+            "left out", "%" G_GINT64_FORMAT " value%s beyond 1,000 names of metrics, first: %s",
+            excess, orch_plural(excess), orch_json_text(s->facts, "excess_first", "?"));
     if (replaced > 0)
         orch_cli_show_line(
             "replaced", "%" G_GINT64_FORMAT " value%s by a later one of the same step, first: %s",

@@ -315,6 +315,9 @@ static void put_losses(json_t *facts, const struct text_losses *losses)
     put_count(facts, "unread_lines", losses->unread_lines);
     if (losses->unread_first)
         json_object_set_new(facts, "unread_first", json_string(losses->unread_first));
+    put_count(facts, "excess_values", losses->excess_values);
+    if (losses->excess_first)
+        json_object_set_new(facts, "excess_first", json_string(losses->excess_first));
     put_count(facts, "replaced_points", losses->replaced_points);
     if (losses->replaced_first)
         json_object_set_new(facts, "replaced_first", json_string(losses->replaced_first));
