@@ -8,6 +8,7 @@ allowed='
 core/cli/dispatch.c           a command has no thread before it reads its options
 core/host/child.c             the child after the fork, before it becomes the program
 core/host/compiled.c          the child after the fork, before the plugin is loaded
+core/host/opened_files.c      the same
 features/web/cmd_serve.c      this process becomes orch-web in the next line
 plugins/common/torch/thread_waiting.c  when the plugin is loaded (constructor in torch_load.c)
 plugins/onnxrun/ort_engine.c  when the plugin is loaded (constructor)

@@ -51,6 +51,7 @@ static void make_environment(const struct child_setup *setup)
     for (char **entry = trial->env; entry && *entry; entry++)
         putenv(g_strdup(*entry));
     g_setenv("ORCH_RUN", trial->key, TRUE);
+    orch_opened_files_announce(setup->opened);
 }
 
 /* ---- the slot ---------------------------------------------------------------------------------
@@ -156,6 +157,7 @@ void orch_compiled_main(const struct child_setup *setup)
     if (!orch_plugin_load(trial->manifest->path, trial->plugin_sha256, &loaded, &error))
         orch_child_fail(error->message);
     expect_same(trial->manifest, loaded.manifest);
+    orch_opened_files_attach(setup->opened);
     g_autoptr(GPtrArray) arena = g_ptr_array_new_with_free_func(g_free);
     void *params = g_malloc0(loaded.plugin.params_bytes + 1);
     if (!orch_value_fill(loaded.manifest, trial->params, params, loaded.plugin.params_bytes, arena,

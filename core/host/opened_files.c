@@ -12,7 +12,8 @@
 struct opened_files {
     struct orch_watch_memory *memory; /* NULL: nothing is noted */
     const char *why;                  /* nothing is noted; NULL: no such reason */
-    char *library;
+    bool is_plugin;
+    char *library;          /* of a program */
     char *root, *real_root; /* the workspace's folder, as named and without links */
 };
 
@@ -46,24 +47,32 @@ static GPtrArray *roots_of(const struct opened_files *opened, const struct orch_
     return roots;
 }
 
+/* The library's path; the caller frees. NULL with the reason. */
+static char *find_library(const char **out_why)
+{
+    g_autofree char *path = orch_program_path("orch-watch.so", NULL);
+    *out_why = !path                 ? "orch-watch.so is not installed beside orch"
+               : strpbrk(path, " :") ? "the path of orch-watch.so has a space or a colon"
+                                     : NULL;
+    return *out_why ? NULL : g_steal_pointer(&path);
+}
+
 struct opened_files *orch_opened_files_begin(const struct orch_trial_spec *trial,
                                              const struct apart *apart)
 {
     const json_t *roots = json_object_get(trial->watch, "roots");
     const char *root = json_string_value(json_array_get(roots, 0));
-    if (!root || trial->manifest->kind != ORCH_PLUGIN_WRAPPED)
+    if (!root)
         return NULL;
     struct opened_files *opened = g_new0(struct opened_files, 1);
+    opened->is_plugin = trial->manifest->kind == ORCH_PLUGIN_COMPILED;
     opened->root = g_strdup(root);
     char *real = realpath(root, NULL);
     opened->real_root = g_strdup(real && strcmp(real, root) != 0 ? real : NULL);
     free(real);
-    opened->library = orch_program_path("orch-watch.so", NULL);
-    if (!opened->library)
-        opened->why = "orch-watch.so is not installed beside orch";
-    else if (strpbrk(opened->library, " :"))
-        opened->why = "the path of orch-watch.so has a space or a colon";
-    else if (is_container(trial))
+    if (!opened->is_plugin)
+        opened->library = find_library(&opened->why);
+    if (!opened->is_plugin && !opened->why && is_container(trial))
         opened->why = "the command starts a container";
     if (opened->why)
         return opened;
@@ -87,9 +96,30 @@ void orch_opened_files_free(struct opened_files *opened)
 
 char **orch_opened_files_environment(const struct opened_files *opened, char **env)
 {
-    return opened && opened->memory
-               ? orch_watch_memory_environment(opened->memory, opened->library, env)
-               : env;
+    if (!opened || !opened->memory)
+        return env;
+    env = orch_watch_memory_environment(opened->memory, env);
+    return opened->library ? orch_watch_library_environment(opened->library, env) : env;
+}
+
+void orch_opened_files_announce(const struct opened_files *opened)
+{
+    static const char *const names[] = {ORCH_WATCH_ENV, "LD_PRELOAD", "ASAN_OPTIONS"};
+    const char *why;
+    g_auto(GStrv) env = orch_opened_files_environment(opened, g_get_environ());
+    if (!g_environ_getenv(env, ORCH_WATCH_ENV))
+        return;
+    g_autofree char *library = find_library(&why);
+    if (library)
+        env = orch_watch_library_environment(library, env);
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        if (g_environ_getenv(env, names[i]))
+            g_setenv(names[i], g_environ_getenv(env, names[i]), TRUE);
+}
+
+void orch_opened_files_attach(const struct opened_files *opened)
+{
+    orch_watch_attach(opened && opened->memory ? orch_watch_memory_map(opened->memory) : NULL);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------
@@ -99,12 +129,33 @@ struct writing {
     const struct opened_files *opened;
     const char *copy; /* the trial's own copy of the folder, or NULL */
     const char *seen; /* where the trial's processes see that copy */
+    const char *trial_dir;
+    GPtrArray *own; /* char *: folders whose files are no data of a plugin; NULL: not asked yet */
     json_t *files;
 };
 
 static const char *below(const char *path, const char *folder)
 {
     return folder ? orch_path_below(path, folder) : NULL;
+}
+
+/* What comes with orch counts by the plugin's build, and the trial's folder is its own. */
+static bool is_own(struct writing *w, const char *path)
+{
+    static const char *const parts[] = {"share", "plugins"};
+    if (!w->own) {
+        w->own = g_ptr_array_new_with_free_func(g_free);
+        g_ptr_array_add(w->own, g_strdup(w->trial_dir));
+        for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
+            char *folder = orch_program_path(parts[i], NULL);
+            if (folder)
+                g_ptr_array_add(w->own, folder);
+        }
+    }
+    for (guint i = 0; i < w->own->len; i++)
+        if (below(path, w->own->pdata[i]))
+            return true;
+    return false;
 }
 
 static void add_file(void *ctx, enum orch_watch_kind kind, const char *path)
@@ -115,6 +166,8 @@ static void add_file(void *ctx, enum orch_watch_kind kind, const char *path)
                                         [ORCH_WATCH_LOOK] = "s",
                                         [ORCH_WATCH_LIST] = "d"};
     struct writing *w = ctx;
+    if (w->opened->is_plugin && is_own(w, path))
+        return;
     const char *const folders[] = {w->copy, w->seen, w->opened->root, w->opened->real_root};
     const char *name = NULL;
     for (size_t i = 0; !name && i < G_N_ELEMENTS(folders); i++)
@@ -131,21 +184,24 @@ void orch_opened_files_write(const struct opened_files *opened, const struct apa
         return;
     const char *copy = orch_apart_copy(apart);
     g_autofree char *seen = copy ? orch_apart_inside(apart, copy) : NULL;
-    struct writing w = {opened, copy, seen, json_array()};
+    struct writing w = {opened, copy, seen, trial_dir, NULL, json_array()};
     const char *why = opened->why;
     json_int_t left_out = 0;
     if (opened->memory) {
         orch_watch_memory_visit(opened->memory, add_file, &w);
         left_out = (json_int_t)orch_watch_memory_left_out(opened->memory);
-        if (!orch_watch_memory_attached(opened->memory))
+        if (!opened->is_plugin && !orch_watch_memory_attached(opened->memory))
             why = "the program did not load orch-watch.so (is it static?)";
     }
+    bool is_empty = opened->is_plugin && !json_array_size(w.files) && !left_out && !why;
     g_autoptr(json_t) all = json_pack("{s:s s:I s:o}", "folder", copy ? copy : opened->root,
                                       "left_out", left_out, "files", w.files);
     if (all && why)
         json_object_set_new(all, "why", json_string(why));
     g_autofree char *text = all ? orch_json_canonical(all) : NULL;
     g_autofree char *path = g_build_filename(trial_dir, ORCH_OPENED_FILES, NULL);
-    if (text)
+    if (text && !is_empty)
         orch_file_write(path, text, strlen(text), false, NULL);
+    if (w.own)
+        g_ptr_array_unref(w.own);
 }

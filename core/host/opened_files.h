@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Notes which files the processes of a wrapped program open, with a library that is loaded into
- * them (lib/watch/preload.c), and writes them to TRIALDIR/opened.json when the trial has ended.
+/* Notes which files a trial's processes open, and writes them to TRIALDIR/opened.json when it has
+ * ended (of a compiled plugin only when there are any). A library that is loaded into the processes
+ * of a program notes them (lib/watch/preload.c); orch-host, which runs a plugin, has it linked.
  *
  * `watch` of trial.json: roots (absolute paths of folders and files; the first is the plan's
  * workspace). When the library cannot be loaded the trial runs without it.
@@ -22,9 +23,16 @@ struct opened_files *orch_opened_files_begin(const struct orch_trial_spec *trial
                                              const struct apart *apart);
 void orch_opened_files_free(struct opened_files *opened);
 
-/** Adds the variables with which the program loads the library. Takes `env` over. `opened` may be
- * NULL. */
+/** Adds the variables with which a program loads the library, or an MPI launcher's ranks find the
+ * memory. Takes `env` over. `opened` may be NULL. */
 char **orch_opened_files_environment(const struct opened_files *opened, char **env);
+/** In the process of a compiled plugin before it has a second thread: sets the variables with which
+ * programs that it starts note what they open. `opened` NULL: in a rank, whose environment says
+ * whether anything is noted. */
+void orch_opened_files_announce(const struct opened_files *opened);
+/** In that process once the plugin is loaded: from now on it notes what it opens. `opened` as
+ * above. */
+void orch_opened_files_attach(const struct opened_files *opened);
 
 /** After the trial's processes have ended. Failures are ignored. `opened` and `apart` may be NULL.
  */

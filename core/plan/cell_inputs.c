@@ -306,7 +306,8 @@ static void add_paths(struct naming *n, const struct orch_cell *cell)
         const struct orch_param_spec *spec = manifest->params->pdata[i];
         const char *text = json_string_value(json_object_get(params, spec->name));
         g_autofree char *option = g_strconcat("--", spec->name, NULL);
-        if (spec->type == ORCH_PATH && text && *text && !(spec->flags & ORCH_PARAM_NEUTRAL) &&
+        bool is_path = spec->type == ORCH_PATH || (n->elsewhere && spec->type == ORCH_ARTIFACT);
+        if (is_path && text && *text && !(spec->flags & ORCH_PARAM_NEUTRAL) &&
             !orch_word_is_output(option, text))
             add_path(n, text, true);
     }
@@ -374,8 +375,7 @@ void orch_cell_elsewhere(struct orch_plan *plan, const struct orch_plan_item *it
                          GPtrArray *paths)
 {
     struct naming n = {.plan = plan, .inputs = item->inputs, .elsewhere = paths};
-    if (item->cell->experiment->manifest->kind == ORCH_PLUGIN_WRAPPED)
-        add_paths(&n, item->cell);
+    add_paths(&n, item->cell);
 }
 
 bool orch_cell_inputs_now(struct orch_plan *plan, const struct orch_cell *cell, GPtrArray *inputs,

@@ -19,8 +19,8 @@ bool orch_cell_inputs(struct orch_plan *plan, const struct orch_cell *cell, GPtr
                       GError **error);
 
 /** Adds the absolute paths outside of the repository that the trial's command or its parameters
- * name and that are none of its inputs, because nothing or only output lies there (char *): it may
- * write there. */
+ * name and that are none of its inputs, because nothing or only output lies there, or because a
+ * compiled plugin names its inputs itself (char *): it may read or write there. */
 void orch_cell_elsewhere(struct orch_plan *plan, const struct orch_plan_item *item,
                          GPtrArray *paths);
 

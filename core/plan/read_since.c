@@ -36,11 +36,11 @@ static GHashTable *covered_files(struct orch_plan *plan, const char *inputs_id)
 static bool is_input_of(const struct orch_plan_item *item, const char *name)
 {
     for (guint i = 0; item->inputs && i < item->inputs->len; i++) {
-        const char *input = ((const struct orch_checked_input *)item->inputs->pdata[i])->name;
+        const struct orch_checked_input *checked = item->inputs->pdata[i];
+        const char *input = checked->name;
         size_t length = strlen(input);
-        bool is_below =
-            strncmp(name, input, length) == 0 &&
-            (!name[length] || name[length] == '/' || (length && input[length - 1] == '/'));
+        bool is_part = !checked->is_word && (name[length] == '/' || input[length - 1] == '/');
+        bool is_below = length && strncmp(name, input, length) == 0 && (!name[length] || is_part);
         if (is_below)
             return true;
     }

@@ -142,6 +142,7 @@ static GPtrArray *inputs_new(const json_t *answer)
         struct orch_checked_input *input = g_malloc0(sizeof *input + strlen(name) + 1);
         input->name = strcpy((char *)(input + 1), name);
         g_strlcpy(input->sha256, sha256, sizeof input->sha256);
+        input->is_word = true;
         g_ptr_array_add(inputs, input);
     }
     return inputs;

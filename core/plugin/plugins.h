@@ -77,6 +77,7 @@ struct orch_manifest *orch_manifest_load(const char *path, struct orch_diags *di
 struct orch_checked_input {
     char *name;
     char sha256[65];
+    bool is_word; /* the name is the plugin's word for it ("images"), no path */
 };
 /** What a plugin's check says of parameters that it accepts. */
 struct orch_checked {

@@ -23,13 +23,18 @@ enum { OPENED_BYTES_MAX = 16 << 20, WROTE_MAX = 100 };
 /* ---- before a trial ---------------------------------------------------------------------------
  */
 
+/* Not of programs that come with orch: they read nothing of the user's. */
+static bool may_be_noted(const struct orch_manifest *manifest)
+{
+    return manifest->kind == ORCH_PLUGIN_COMPILED || !orch_plugin_is_ours(manifest);
+}
+
 const char *orch_reads_are_off(const struct orch_plan *plan,
                                const struct orch_experiment *experiment)
 {
     static const char *const off[] = {"off", "0", "false", "no", NULL};
     const char *setting = g_getenv("ORCH_WATCH");
-    const struct orch_manifest *manifest = experiment->manifest;
-    if (manifest->kind != ORCH_PLUGIN_WRAPPED || orch_plugin_is_ours(manifest))
+    if (!may_be_noted(experiment->manifest))
         return NULL;
     if (plan->options.no_watch)
         return "--no-watch";
@@ -58,9 +63,7 @@ json_t *orch_reads_watch(const struct orch_plan *plan, const struct orch_plan_it
                          json_t *elsewhere)
 {
     const struct orch_experiment *experiment = item->cell->experiment;
-    const struct orch_manifest *manifest = experiment->manifest;
-    if (manifest->kind != ORCH_PLUGIN_WRAPPED || orch_plugin_is_ours(manifest) ||
-        orch_reads_are_off(plan, experiment))
+    if (!may_be_noted(experiment->manifest) || orch_reads_are_off(plan, experiment))
         return NULL;
     json_t *roots = json_array();
     json_array_append_new(roots, orch_json_text_or_null(plan->workspace->root));
@@ -242,7 +245,8 @@ struct keeping {
     struct gathering *all;
     const struct orch_opened_files *opened;
     struct orch_file_digests *digests;
-    GHashTable *there; /* set of the names of inputs that the record has; borrowed from it */
+    GHashTable *there; /* names of inputs that the record has, and whether they may be folders;
+                          borrowed from it */
     json_t *inputs, *rewritten;
     json_t *code; /* digests of Python scripts without comments, by name */
     int64_t left_out;
@@ -268,13 +272,23 @@ static bool is_there(const struct keeping *k, const char *name)
     g_autofree char *above = g_strdup(name);
     for (char *slash; (slash = strrchr(above, '/')) && slash > above;) {
         slash[1] = 0;
-        if (g_hash_table_contains(k->there, above))
+        if (g_hash_table_lookup(k->there, above))
             return true;
         *slash = 0;
-        if (g_hash_table_contains(k->there, above))
+        if (g_hash_table_lookup(k->there, above))
             return true;
     }
     return false;
+}
+
+/* Adds an input of the record: words of a plugin and parameters with another run's artifact are no
+ * folders. */
+static void add_there(GHashTable *there, const json_t *row)
+{
+    const char *name = json_string_value(json_array_get(row, 0));
+    bool is_path = json_is_null(json_array_get(row, 1)) && !json_is_true(json_array_get(row, 3));
+    if (name)
+        g_hash_table_insert(there, (gpointer)(uintptr_t)name, GINT_TO_POINTER(is_path));
 }
 
 /* True for a file that somebody else wrote after the trial had started: which content it read is
@@ -306,7 +320,7 @@ static void keep_input(struct keeping *k, const char *name)
     json_array_append_new(k->inputs, row);
     if (orch_script_file_digest(absolute, digest))
         json_object_set_new(k->code, name, json_string(digest));
-    g_hash_table_add(k->there, (gpointer)(uintptr_t)json_string_value(json_array_get(row, 0)));
+    add_there(k->there, row);
 }
 
 static void keep_reads(struct keeping *k)
@@ -406,11 +420,8 @@ void orch_reads_keep(struct gathering *all, int folder, struct orch_file_digests
                             .inputs = added,
                             .rewritten = rewritten,
                             .code = code};
-        for (size_t i = 0; i < json_array_size(added); i++) {
-            const char *name = json_string_value(json_array_get(json_array_get(added, i), 0));
-            if (name)
-                g_hash_table_add(there, (gpointer)(uintptr_t)name);
-        }
+        for (size_t i = 0; i < json_array_size(added); i++)
+            add_there(there, json_array_get(added, i));
         keep_reads(&k);
         keep_listed(&k);
         json_object_set(all->record, "inputs", added);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The files that a trial's program really opened, as its host noted them
+/* The files that a trial's program or plugin really opened, as its host noted them
  * (core/host/opened_files.h). What it read is kept with digests among the inputs of the run; what
  * it wrote without having read it is output. */
 #ifndef ORCH_CORE_RECORD_READ_FILES_H
@@ -15,8 +15,8 @@
 #define ORCH_READS_MAX 500
 #define ORCH_READS_OF_FOLDER 50
 
-/** Why the files that trials of the experiment open are not noted although it is a program's; NULL
- * when they are, or when it is none. */
+/** Why the files that trials of the experiment open are not noted; NULL when they are, or when it
+ * is a program that comes with orch. */
 const char *orch_reads_are_off(const struct orch_plan *plan,
                                const struct orch_experiment *experiment);
 /** The value of ORCH_FACT_PLACE for trials of the plan. The caller frees. */

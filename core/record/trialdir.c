@@ -205,7 +205,8 @@ bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *
     }
     for (guint i = 0; item->inputs && i < item->inputs->len; i++) {
         const struct orch_checked_input *input = item->inputs->pdata[i];
-        json_array_append_new(inputs, json_pack("[sns]", input->name, input->sha256));
+        json_array_append_new(inputs,
+                              json_pack("[snsb]", input->name, input->sha256, (int)input->is_word));
     }
     memset(out, 0, sizeof *out);
     if (*slot->key)

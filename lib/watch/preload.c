@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Loaded into the processes of a trial (LD_PRELOAD): stands before the C library's functions that
- * open files, and notes in shared memory (watch_map.h) which files below the watched folders were
+/* Loaded into the processes of a trial (LD_PRELOAD), and linked into orch-host for the compiled
+ * plugins that it loads (ORCH_WATCH_LINKED): stands before the C library's functions that open
+ * files, and notes in shared memory (watch_map.h) which files below the watched folders were
  * opened. It never changes what these functions do, return or leave in errno.
  *
  * It is linked with no library and needs few symbols, so that programs of another C library or of
@@ -605,6 +606,7 @@ static const char *variable(const char *name)
     return NULL;
 }
 
+#ifndef ORCH_WATCH_LINKED
 static bool is_same_text(const char *a, const char *b)
 {
     while (*a && *a == *b) {
@@ -630,26 +632,47 @@ static void note_program(void)
         is_builder = is_builder || is_same_text(name, builders[i]);
     note(AT_FDCWD, path, ORCH_WATCH_READ, -1);
 }
+#endif
 
+/* The memory that the environment names; NULL: none. */
+static struct orch_watch_map *find_map(void)
+{
+    const char *path = variable(ORCH_WATCH_ENV);
+    long fd = path ? syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC) : -1;
+    struct stat info;
+    void *there = MAP_FAILED;
+    if (fd >= 0 && look_at((int)fd, NULL, &info) &&
+        info.st_size == (off_t)sizeof(struct orch_watch_map))
+        there = (void *)syscall(SYS_mmap, NULL, sizeof(struct orch_watch_map),
+                                PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0L);
+    if (fd >= 0)
+        syscall(SYS_close, (int)fd);
+    return there == MAP_FAILED ? NULL : there;
+}
+
+/* Notes from now on. */
+static void begin(struct orch_watch_map *there)
+{
+    if (!there || there->magic != ORCH_WATCH_MAGIC)
+        return;
+    for (unsigned i = 0; i < REAL_COUNT; i++)
+        real((enum real)i);
+    map = there;
+    __atomic_fetch_add(&map->attached, 1, __ATOMIC_RELAXED);
+}
+
+#ifdef ORCH_WATCH_LINKED
+void orch_watch_attach(struct orch_watch_map *inherited)
+{
+    begin(inherited ? inherited : find_map());
+}
+#else
 __attribute__((constructor)) static void attach(void)
 {
     int saved = errno;
-    const char *path = variable(ORCH_WATCH_ENV);
-    long fd = path ? syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC) : -1;
-    for (unsigned i = 0; fd >= 0 && i < REAL_COUNT; i++)
-        real((enum real)i);
-    struct stat info;
-    if (fd >= 0 && look_at((int)fd, NULL, &info) &&
-        info.st_size == (off_t)sizeof(struct orch_watch_map)) {
-        void *there = (void *)syscall(SYS_mmap, NULL, sizeof(struct orch_watch_map),
-                                      PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0L);
-        if (there != MAP_FAILED && ((struct orch_watch_map *)there)->magic == ORCH_WATCH_MAGIC) {
-            map = there;
-            __atomic_fetch_add(&map->attached, 1, __ATOMIC_RELAXED);
-            note_program();
-        }
-    }
-    if (fd >= 0)
-        syscall(SYS_close, (int)fd);
+    begin(find_map());
+    if (map)
+        note_program();
     errno = saved;
 }
+#endif

@@ -53,4 +53,8 @@ struct orch_watch_map {
     char records[ORCH_WATCH_BYTES];
 };
 
+/** In orch-host: from now on this process notes what it opens, in a memory that it inherited (NULL:
+ * in the one that the variable names, if it does). */
+void orch_watch_attach(struct orch_watch_map *inherited);
+
 #endif

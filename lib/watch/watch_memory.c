@@ -55,8 +55,12 @@ void orch_watch_memory_free(struct orch_watch_memory *memory)
     g_free(memory);
 }
 
-char **orch_watch_memory_environment(const struct orch_watch_memory *memory, const char *library,
-                                     char **env)
+char **orch_watch_memory_environment(const struct orch_watch_memory *memory, char **env)
+{
+    return g_environ_setenv(env, ORCH_WATCH_ENV, memory->path, TRUE);
+}
+
+char **orch_watch_library_environment(const char *library, char **env)
 {
     const char *before = g_environ_getenv(env, "LD_PRELOAD");
     const char *options = g_environ_getenv(env, "ASAN_OPTIONS");
@@ -67,8 +71,12 @@ char **orch_watch_memory_environment(const struct orch_watch_memory *memory, con
     g_autofree char *lenient = g_strconcat(has_options ? options : "", has_options ? ":" : "",
                                            "verify_asan_link_order=0", NULL);
     env = g_environ_setenv(env, "LD_PRELOAD", libraries, TRUE);
-    env = g_environ_setenv(env, "ASAN_OPTIONS", lenient, TRUE);
-    return g_environ_setenv(env, ORCH_WATCH_ENV, memory->path, TRUE);
+    return g_environ_setenv(env, "ASAN_OPTIONS", lenient, TRUE);
+}
+
+struct orch_watch_map *orch_watch_memory_map(const struct orch_watch_memory *memory)
+{
+    return memory->map;
 }
 
 uint64_t orch_watch_memory_attached(const struct orch_watch_memory *memory)

@@ -15,10 +15,14 @@ struct orch_watch_memory;
 struct orch_watch_memory *orch_watch_memory_new(const GPtrArray *roots);
 void orch_watch_memory_free(struct orch_watch_memory *memory);
 
-/** The variables that let a program started with `env` load the library and find the memory: an
- * LD_PRELOAD that is there stays first. Takes `env` over. */
-char **orch_watch_memory_environment(const struct orch_watch_memory *memory, const char *library,
-                                     char **env);
+/** Adds the variable by which a process finds the memory. Takes `env` over. */
+char **orch_watch_memory_environment(const struct orch_watch_memory *memory, char **env);
+/** Adds the variables that let a program started with `env` load the library: an LD_PRELOAD that is
+ * there stays first. Takes `env` over. */
+char **orch_watch_library_environment(const char *library, char **env);
+
+/** For forks of this process. Borrowed. */
+struct orch_watch_map *orch_watch_memory_map(const struct orch_watch_memory *memory);
 
 /** Number of processes that noted files, and of files that found no room. */
 uint64_t orch_watch_memory_attached(const struct orch_watch_memory *memory);

@@ -62,6 +62,10 @@ set_tests_properties(host.needed PROPERTIES LABELS quick)
 orch_bad_plugin(ranks ranks.c)
 orch_bad_plugin(plain ranks.c PLAIN)
 
+# What a compiled plugin opens (cli.0741), in one process and in ranks.
+orch_bad_plugin(opens opens.c)
+orch_bad_plugin(opens_in_ranks opens.c RANKS)
+
 # Plugins of several ranks that talk by MPI, where MPI is installed. Only these plugins link it.
 find_package(MPI COMPONENTS C QUIET)
 function(orch_mpi_plugin name)
