@@ -18,19 +18,12 @@
 
 /* ---- the numbers of a tensor --------------------------------------------------------------- */
 
-static const char *external(const Onnx__TensorProto *t, const char *key)
-{
-    for (size_t i = 0; i < t->n_external_data; i++)
-        if (t->external_data[i]->key && strcmp(t->external_data[i]->key, key) == 0)
-            return t->external_data[i]->value;
-    return NULL;
-}
-
 /* A copy of `bytes` bytes at `offset` of a file beside the model; NULL if it lacks them, or lies in
  * another folder. */
 static float *read_external(const struct onnx_graph *g, const Onnx__TensorProto *t, size_t bytes)
 {
-    const char *location = external(t, "location"), *start = external(t, "offset");
+    const char *location = orch_onnx_external(t, "location"),
+               *start = orch_onnx_external(t, "offset");
     int64_t offset = 0;
     if (!g->folder || !location || strchr(location, '/') ||
         (start && (!orch_int_parse(start, &offset) || offset < 0)))

@@ -321,6 +321,33 @@ bool orch_onnx_tensor_check(const Onnx__TensorProto *t, const char *name, int64_
     return false;
 }
 
+const char *orch_onnx_external(const Onnx__TensorProto *t, const char *key)
+{
+    for (size_t i = 0; i < t->n_external_data; i++)
+        if (t->external_data[i]->key && strcmp(t->external_data[i]->key, key) == 0)
+            return t->external_data[i]->value;
+    return NULL;
+}
+
+static void add_location(GPtrArray *files, const Onnx__TensorProto *t)
+{
+    const char *location = t && t->data_location == 1 ? orch_onnx_external(t, "location") : NULL;
+    if (location && !g_ptr_array_find_with_equal_func(files, location, g_str_equal, NULL))
+        g_ptr_array_add(files, (char *)(uintptr_t)location);
+}
+
+GPtrArray *orch_onnx_data_files(const Onnx__ModelProto *model)
+{
+    const Onnx__GraphProto *graph = model->graph;
+    GPtrArray *files = g_ptr_array_new();
+    for (size_t i = 0; i < graph->n_initializer; i++)
+        add_location(files, graph->initializer[i]);
+    for (size_t i = 0; i < graph->n_node; i++)
+        for (size_t j = 0; j < graph->node[i]->n_attribute; j++)
+            add_location(files, graph->node[i]->attribute[j]->t);
+    return files;
+}
+
 bool orch_onnx_is_initializer(const Onnx__GraphProto *graph, const char *name)
 {
     for (size_t i = 0; i < graph->n_initializer; i++)

@@ -24,6 +24,14 @@ Onnx__ModelProto *orch_onnx_file_decode(const void *bytes, size_t length, const 
  * characters. Caller frees. */
 char *orch_onnx_text_clean(const char *text);
 
+/** What a tensor says of its data in another file: "location", "offset", "length". Borrowed; NULL:
+ * nothing. */
+const char *orch_onnx_external(const Onnx__TensorProto *tensor, const char *key);
+
+/** The files with data of the model, as it names them: relative to its folder, each once (char *,
+ * borrowed from the model). The caller unrefs. */
+GPtrArray *orch_onnx_data_files(const Onnx__ModelProto *model);
+
 /** True if the graph has an initializer of that name. */
 bool orch_onnx_is_initializer(const Onnx__GraphProto *graph, const char *name);
 

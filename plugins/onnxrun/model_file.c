@@ -140,22 +140,42 @@ bool orch_onnxrun_file_size_check(const char *path, GError **error)
     return false;
 }
 
-struct onnxrun_file *orch_onnxrun_file_read(const char *path, GError **error)
+static Onnx__ModelProto *decode(const char *path, GError **error)
 {
     GMappedFile *mapped =
         orch_onnxrun_file_size_check(path, error) ? orch_file_map(path, error) : NULL;
     if (!mapped)
         return NULL;
-    struct onnxrun_file *file = g_new0(struct onnxrun_file, 1);
-    file->path = g_strdup(path);
     const char *bytes = g_mapped_file_get_contents(mapped);
     Onnx__ModelProto *model =
         orch_onnx_file_decode(bytes ? bytes : "", g_mapped_file_get_length(mapped), path, error);
     g_mapped_file_unref(mapped);
-    if (!model || !read_model(file, model, error))
-        g_clear_pointer(&file, orch_onnxrun_file_free);
+    return model;
+}
+
+GPtrArray *orch_onnxrun_data_files(const char *path)
+{
+    GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
+    Onnx__ModelProto *model = decode(path, NULL);
+    g_autoptr(GPtrArray) names = model ? orch_onnx_data_files(model) : g_ptr_array_new();
+    g_autofree char *folder = g_path_get_dirname(path);
+    for (guint i = 0; i < names->len; i++)
+        g_ptr_array_add(paths, g_build_filename(folder, names->pdata[i], NULL));
     if (model)
         onnx__model_proto__free_unpacked(model, NULL);
+    return paths;
+}
+
+struct onnxrun_file *orch_onnxrun_file_read(const char *path, GError **error)
+{
+    Onnx__ModelProto *model = decode(path, error);
+    if (!model)
+        return NULL;
+    struct onnxrun_file *file = g_new0(struct onnxrun_file, 1);
+    file->path = g_strdup(path);
+    if (!read_model(file, model, error))
+        g_clear_pointer(&file, orch_onnxrun_file_free);
+    onnx__model_proto__free_unpacked(model, NULL);
     return file;
 }
 

@@ -28,6 +28,10 @@ struct onnxrun_file {
 /** Fails for a file that is too long for ONNX; true for one that is not there. */
 bool orch_onnxrun_file_size_check(const char *path, GError **error);
 
+/** The paths of the files with data of a model, which lie beside it (char *). None of a file that
+ * is not there or that cannot be read, which fails later. The caller unrefs. */
+GPtrArray *orch_onnxrun_data_files(const char *path);
+
 /** Reads a file. Fails with ORCH_ERROR_RECIPE or ORCH_ERROR_IO, naming the file: over 2 GiB,
  * truncated, a node that uses a value which no node before it makes (a cycle, or a wrong order), no
  * input or several, an input that is no array of floats. Caller frees. */

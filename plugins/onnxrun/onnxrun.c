@@ -206,12 +206,25 @@ static bool params_agree(const struct onnxrun_params *p, GError **error)
     return true;
 }
 
+/* The ONNX file, and the files with its weights beside it. */
+static bool name_files(const struct onnxrun_params *p, const struct orch_host *host, GError **error)
+{
+    bool ok = !p->onnx || (orch_onnxrun_file_size_check(p->onnx, error) &&
+                           orch_training_file_input(host, "onnx", p->onnx, error));
+    g_autoptr(GPtrArray) files =
+        p->onnx && ok && !host->smoke(host) ? orch_onnxrun_data_files(p->onnx) : g_ptr_array_new();
+    for (guint i = 0; ok && i < files->len; i++) {
+        g_autofree char *name = g_path_get_basename(files->pdata[i]);
+        ok = orch_training_file_input(host, name, files->pdata[i], error);
+    }
+    return ok;
+}
+
 static int check(const void *params, const struct orch_host *host)
 {
     const struct onnxrun_params *p = params;
     GError *error = NULL;
-    if (!params_agree(p, &error) || (p->onnx && !orch_onnxrun_file_size_check(p->onnx, &error)) ||
-        !orch_training_file_input(host, "onnx", p->onnx, &error) ||
+    if (!params_agree(p, &error) || !name_files(p, host, &error) ||
         !orch_training_file_input(host, "samples", p->samples, &error) ||
         !orch_training_file_input(host, "weights", p->weights, &error) ||
         !orch_onnxrun_inputs_digest(p, host, &error))

@@ -173,3 +173,21 @@ ok orch run a.recipe one --force
 cp large.onnx small.onnx
 ok orch plan a.recipe one
 has 'onnx changed'
+
+# ---- weights in another file are an input before the first run, and what was read is listed, in a folder of any name
+mkdir onnx
+ok orch net export lenet5 --onnx onnx/m.onnx --external-data -q
+cat >d.recipe <<'R'
+format: 1
+recipe: d
+experiments:
+  one: { plugin: onnxrun, with: { onnx: onnx/m.onnx, count: 2, repeats: 1, warmup: 0 } }
+R
+sleep 0.1 # older than the trial
+ok orch run d.recipe
+ok orch show @last
+has '  m.onnx.data '
+has '  onnx/m.onnx '
+printf x >>onnx/m.onnx.data
+ok orch plan d.recipe
+has 'm.onnx.data changed'
