@@ -23,6 +23,7 @@ static void note_free(void *pointer)
 void orch_onnx_notes_release(struct orch_onnx_notes *notes)
 {
     g_clear_pointer(&notes->items, g_ptr_array_unref);
+    g_clear_pointer(&notes->batch, g_free);
     notes->newer_opset = 0;
 }
 
@@ -45,6 +46,7 @@ static int64_t newer_opset(const Onnx__ModelProto *model)
 struct axes {
     int rank;
     int64_t dims[ONNX_RANK_MAX];
+    const char *names[ONNX_RANK_MAX]; /* of open sizes; NULL: none. Borrowed from the model */
     int type;
 };
 
@@ -62,8 +64,10 @@ static bool read_axes(struct onnx_graph *g, const Onnx__ValueInfoProto *info, st
     }
     if (type && type->shape) {
         out->rank = (int)type->shape->n_dim;
-        for (int i = 0; i < out->rank; i++)
+        for (int i = 0; i < out->rank; i++) {
             out->dims[i] = MAX(0, type->shape->dim[i]->dim_value);
+            out->names[i] = type->shape->dim[i]->dim_param;
+        }
         return true;
     }
     out->rank = w->w > 0 && w->c > 0 ? 4 : 0;
@@ -87,15 +91,15 @@ static int channel_axis(const struct axes *a)
     return a->rank > 4 ? 1 : a->rank - 1;
 }
 
-/* Replaces the file's input size by the requested one. */
-static void set_wanted(const struct onnx_graph *g, struct axes *a, int channel, int first)
+/* Replaces the file's input size by the requested one; `batch` is the axis of the batch, or -1. */
+static void set_wanted(const struct onnx_graph *g, struct axes *a, int channel, int batch)
 {
     const int64_t sizes[] = {g->wanted.h, g->wanted.w};
     int place = 0;
     if (channel >= 0 && g->wanted.c)
         a->dims[channel] = g->wanted.c;
-    for (int i = first; i < a->rank; i++) {
-        if (i == channel)
+    for (int i = 0; i < a->rank; i++) {
+        if (i == channel || i == batch)
             continue;
         if (place < 2 && sizes[place])
             a->dims[i] = sizes[place];
@@ -140,25 +144,42 @@ static bool check_axes(const struct onnx_graph *g, const struct axes *a, int cha
     return true;
 }
 
-/* Adds an input. The first one is node 0 of the network, and its batch applies to all. */
+/* Sets the open sizes of an input: the first one's batch, which applies to all, and the length of
+ * its sequences. */
+static void set_open(struct onnx_graph *g, struct axes *a, int channel, bool is_first)
+{
+    bool batched = a->rank >= 2 && channel != 0;
+    int at = batched ? g->batch_axis : -1, length = at == 1 ? 0 : 1;
+    if (is_first) {
+        g->is_open = batched && a->dims[at] < 1;
+        g->may_turn = batched && (channel < 0 ? a->rank == 2 : a->rank == 3 && channel == 2);
+        g->batch_name = g->is_open ? a->names[at] : NULL;
+        set_wanted(g, a, channel, at);
+    }
+    for (int i = 0; i < a->rank; i++) {
+        bool is_batch =
+            i == at || (!is_first && g->batch_name && g_strcmp0(a->names[i], g->batch_name) == 0);
+        if (a->dims[i] < 1 && is_batch)
+            a->dims[i] = is_first ? g->open_batch : g->batch;
+        else if (a->dims[i] < 1 && !is_first && i == length)
+            a->dims[i] = g->builder.net->input.h;
+    }
+    if (is_first)
+        g->batch = batched && !g->is_whole ? a->dims[at] : 1;
+}
+
+/* Adds an input. The first one is node 0 of the network. */
 static bool add_input(struct onnx_graph *g, const Onnx__ValueInfoProto *info, bool is_first,
                       GError **error)
 {
     struct axes a;
     if (!read_axes(g, info, &a, error))
         return false;
-    int channel = channel_axis(&a), batched = a.rank >= 2 && channel != 0;
-    if (batched && a.dims[0] < 1)
-        a.dims[0] = is_first ? 1 : g->batch;
-    if (is_first)
-        set_wanted(g, &a, channel, batched);
-    for (int i = batched; !is_first && i < a.rank; i++) /* same length as the first input */
-        a.dims[i] = a.dims[i] ? a.dims[i] : i == 1 ? g->builder.net->input.h : 0;
+    int channel = channel_axis(&a);
+    set_open(g, &a, channel, is_first);
     const char *name = orch_onnx_text(g, info->name);
     if (!check_axes(g, &a, channel, name, error))
         return false;
-    if (is_first)
-        g->batch = batched ? a.dims[0] : 1;
     struct onnx_value *v = orch_onnx_graph_make(g, info->name);
     v->type = a.type;
     v->rank = a.rank;
@@ -229,28 +250,136 @@ static struct orch_net *build(struct onnx_graph *g, GError **error)
     return NULL;
 }
 
+/* ---- the batch ------------------------------------------------------------------------------ */
+
+/* Of an open batch that is tried: a prime, so that other sizes are rarely multiples of it. */
+enum { SAMPLES = 101 };
+
+/* A reading of the model, and what it found. */
+struct reading {
+    struct onnx_graph graph; /* how the model is read; not built */
+    struct orch_net *net;
+    struct orch_onnx_notes notes;
+    char *mixer; /* struct onnx_graph */
+    bool is_open, may_turn, has_mixers;
+    int64_t batch;
+};
+
+static void reading_clear(struct reading *r)
+{
+    orch_net_free(r->net);
+    orch_onnx_notes_release(&r->notes);
+    g_free(r->mixer);
+}
+
+/* Reads the model as `r->graph` says. */
+static bool read_as(struct reading *r, GError **error)
+{
+    struct onnx_graph g = r->graph;
+    r->notes.items = g_ptr_array_new_with_free_func(note_free);
+    g.notes = &r->notes;
+    r->net = build(&g, error);
+    r->is_open = g.is_open;
+    r->may_turn = g.may_turn;
+    r->has_mixers = g.has_mixers;
+    r->batch = g.batch;
+    r->mixer = g_strdup(g.mixer);
+    orch_onnx_graph_release(&g);
+    return r->net != NULL;
+}
+
+/* Reads the model with another batch than `r` does: that axis, of SAMPLES where it is open. */
+static bool probe(const struct reading *r, int axis, struct reading *out)
+{
+    *out = (struct reading){.graph = r->graph};
+    out->graph.batch_axis = axis;
+    out->graph.open_batch = SAMPLES;
+    return read_as(out, NULL);
+}
+
+/* The operator that joins samples when the first axis is the batch; NULL: none, as far as the model
+ * works with several. The caller frees. */
+static char *first_mixer(const struct reading *r)
+{
+    if (!r->is_open || !r->has_mixers)
+        return g_strdup(r->mixer);
+    struct reading several;
+    probe(r, 0, &several);
+    char *mixer = several.net ? g_steal_pointer(&several.mixer) : NULL;
+    reading_clear(&several);
+    return mixer;
+}
+
+/* True when no operator joins samples when the second axis is the batch. */
+static bool is_second(const struct reading *r)
+{
+    struct reading turned;
+    bool is_batch = r->may_turn && probe(r, 1, &turned) && turned.has_mixers && !turned.mixer &&
+                    turned.batch > 1;
+    if (r->may_turn)
+        reading_clear(&turned);
+    return is_batch;
+}
+
+/* Reads the model again with its second axis as the batch, or with the whole batch as a sample. */
+static void read_anew(struct reading *r, bool is_turned)
+{
+    struct reading other = {.graph = r->graph};
+    other.graph.batch_axis = is_turned;
+    other.graph.is_whole = !is_turned;
+    bool ok = read_as(&other, NULL);
+    reading_clear(ok ? r : &other);
+    if (ok)
+        *r = other;
+}
+
+/* Finds out what the batch is, once the model was read with the first axis as the batch (in vain,
+ * if the second one is open as well as the batch). */
+static void settle_batch(struct reading *r)
+{
+    g_autofree char *mixer = r->net ? first_mixer(r) : NULL;
+    int64_t batch = r->batch;
+    if (r->net && !mixer)
+        return;
+    if (is_second(r)) {
+        read_anew(r, true);
+        r->notes.batch = g_strdup("the batch is axis 1 of the inputs");
+    } else if (mixer) {
+        read_anew(r, false);
+        r->notes.batch = g_strdup_printf("its batch of %" G_GINT64_FORMAT
+                                         " is fixed (%s joins its samples): a sample is such a "
+                                         "batch, and --batch counts these",
+                                         batch, mixer);
+    }
+}
+
 static struct orch_net *load(const void *bytes, size_t length, const char *name, const char *folder,
                              struct orch_net_shape input, struct orch_onnx_notes *notes,
                              GError **error)
 {
     Onnx__ModelProto *model = orch_onnx_file_decode(bytes, length, name, error);
+    GError *problem = NULL;
     if (!model)
         return NULL;
-    struct orch_onnx_notes found = {.items = g_ptr_array_new_with_free_func(note_free),
-                                    .newer_opset = newer_opset(model)};
-    struct onnx_graph g = {.proto = model->graph,
-                           .file = name,
-                           .bytes = bytes,
-                           .folder = folder,
-                           .wanted = input,
-                           .notes = &found};
-    struct orch_net *net = build(&g, error);
-    orch_onnx_graph_release(&g);
+    struct reading r = {.graph = {.proto = model->graph,
+                                  .file = name,
+                                  .bytes = bytes,
+                                  .folder = folder,
+                                  .wanted = input}};
+    read_as(&r, &problem);
+    settle_batch(&r);
+    r.notes.newer_opset = newer_opset(model);
     onnx__model_proto__free_unpacked(model, NULL);
-    if (net && notes && (found.items->len || found.newer_opset))
-        *notes = found;
+    struct orch_net *net = g_steal_pointer(&r.net);
+    if (net)
+        g_clear_error(&problem);
     else
-        orch_onnx_notes_release(&found);
+        g_propagate_error(error, problem);
+    if (net && notes && (r.notes.items->len || r.notes.newer_opset || r.notes.batch)) {
+        *notes = r.notes;
+        r.notes = (struct orch_onnx_notes){0};
+    }
+    reading_clear(&r);
     return net;
 }
 

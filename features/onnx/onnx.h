@@ -3,7 +3,10 @@
  * Reads networks from ONNX files into the graph of lib/net, which counts their costs. Only the
  * shapes of weights are read, so that a model of 500 MB loads as fast as its graph.
  *
- * An open batch size becomes 1, a fixed one is divided out; counts are for one image. Parameters
+ * An open batch size becomes 1, a fixed one is divided out; counts are for one image. The batch is
+ * the first axis of the inputs, or the second of sequences whose first axis a recurrent layer or
+ * attention takes for steps. Where values of several samples meet a sample is the whole batch; the
+ * notes say both. Parameters
  * are the initializers that layers with weights use, and those with more than one element that are
  * added to, multiplied with or concatenated to a value. A tensor that is used twice counts once
  * (PyTorch also merges tensors with equal content, such as untrained batch norms). Batch norms that
@@ -29,6 +32,7 @@ struct orch_onnx_note {
 
 struct orch_onnx_notes {
     GPtrArray *items;    /* struct orch_onnx_note *; NULL: none */
+    char *batch;         /* what was found out about it, or NULL */
     int64_t newer_opset; /* version of ONNX's operators, if newer than those tested; else 0 */
 };
 /** Frees the contents; a zeroed struct is empty. */

@@ -204,7 +204,9 @@ static bool declared_shape(const struct onnx_call *c, int i)
     int64_t dims[ONNX_RANK_MAX], count = 1;
     for (size_t d = 0; d < type->shape->n_dim; d++) {
         const Onnx__DimensionProto *dim = type->shape->dim[d];
-        dims[d] = dim->has_dim_value ? dim->dim_value : d == 0 ? c->g->batch : 0;
+        dims[d] = dim->has_dim_value           ? dim->dim_value
+                  : (int)d == c->g->batch_axis ? c->g->batch
+                                               : 0;
         if (dims[d] < 1 || __builtin_mul_overflow(count, dims[d], &count) ||
             count > ONNX_ELEMENTS_MAX)
             return false;
@@ -214,6 +216,15 @@ static bool declared_shape(const struct onnx_call *c, int i)
     out->type = type->elem_type;
     out->channel = out->rank == 4 ? 1 : out->rank - 1;
     return true;
+}
+
+void orch_onnx_mixes(const struct onnx_call *c, bool does)
+{
+    c->g->has_mixers = true;
+    if (!does || c->g->mixer)
+        return;
+    g_autofree char *text = g_strdup_printf("%s '%s'", c->step->op, c->step->name);
+    c->g->mixer = g_string_chunk_insert(c->g->names, text);
 }
 
 bool orch_onnx_run_unknown(struct onnx_call *c)

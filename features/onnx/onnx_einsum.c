@@ -137,6 +137,16 @@ static bool count_products(struct onnx_call *c, const struct equation *e)
     return true;
 }
 
+/* Whether all operands have a label of the batch's size. */
+static bool has_batch(const struct onnx_call *c, const struct equation *e)
+{
+    for (int label = 0; label < LABELS; label++)
+        if (e->sizes[label] && e->sizes[label] % c->g->batch == 0 &&
+            e->uses[label] == e->operand_count)
+            return true;
+    return false;
+}
+
 /* A product of two values, as in attention, or a linear layer along the tokens with its weights. */
 static void classify(struct onnx_call *c, const struct equation *e)
 {
@@ -147,6 +157,8 @@ static void classify(struct onnx_call *c, const struct equation *e)
         is_layer = is_layer || orch_onnx_value_is_constant(c->in[i]);
     }
     c->layer.op = is_layer ? ORCH_NET_TOKEN_LINEAR : ORCH_NET_ATTENTION;
+    if (!is_layer)
+        orch_onnx_mixes(c, !has_batch(c, e));
     if (e->operand_count < 2) {
         c->layer.op = ORCH_NET_GENERIC;
         c->count = ONNX_MOVES;

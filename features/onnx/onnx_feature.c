@@ -17,6 +17,8 @@ static void add_notes(GPtrArray *out, const char *path, const struct orch_onnx_n
                 " of ONNX's operators is newer than any that the reader was "
                 "tested with: operators that changed since then are read by their older definition",
                 path, notes->newer_opset));
+    if (out && notes->batch)
+        g_ptr_array_add(out, g_strdup_printf("'%s': %s", path, notes->batch));
     for (guint i = 0; out && notes->items && i < notes->items->len; i++) {
         const struct orch_onnx_note *note = notes->items->pdata[i];
         g_autofree char *more =

@@ -249,6 +249,7 @@ bool orch_onnx_graph_init(struct onnx_graph *g, GError **error)
     g->counted = g_hash_table_new(NULL, NULL);
     g->names = g_string_chunk_new(1024);
     g->batch = 1;
+    g->open_batch = MAX(1, g->open_batch);
     g->numbers_left = NUMBERS_MAX;
     for (size_t i = 0; i < g->proto->n_node; i++)
         add_step(g, g->proto->node[i]);

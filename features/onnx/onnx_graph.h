@@ -60,7 +60,14 @@ struct onnx_graph {
     GHashTable *counted;      /* Onnx__TensorProto * whose parameters are assigned to a layer */
     GStringChunk *names;
     struct orch_net_shape wanted; /* requested input size; 0: the model's own */
+    int batch_axis;               /* of the inputs: 0, or 1 where sequences come first */
+    int64_t open_batch;           /* size of the batch where the file leaves it open */
+    bool is_whole;                /* the batch is not divided out: a sample is the whole input */
+    bool is_open, may_turn;       /* the first input's batch is open, or may be its second axis */
+    const char *batch_name;       /* of an open batch, in the file; NULL: none */
     int64_t batch;                /* divisor of values and counts */
+    bool has_mixers;              /* some operator may join values of several samples or steps */
+    const char *mixer;            /* "MatMul 'name'", the first that joins several samples; NULL */
     int64_t work;                 /* sum over the layers, bounded to avoid integer overflow */
     int64_t numbers_left;         /* how many more numbers of constants may be computed */
     struct orch_net_builder builder;
@@ -68,7 +75,8 @@ struct onnx_graph {
 };
 
 /** Checks the initializers, builds the indices, joins steps and sorts them. `g` is zeroed except
- * for proto, file, bytes, folder, wanted and notes; the caller releases it in any case. */
+ * for proto, file, bytes, folder, wanted, notes and the way its batch is read (batch_axis,
+ * open_batch, is_whole); the caller releases it in any case. */
 bool orch_onnx_graph_init(struct onnx_graph *g, GError **error);
 void orch_onnx_graph_release(struct onnx_graph *g);
 

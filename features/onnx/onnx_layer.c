@@ -40,6 +40,17 @@ static void add_bias(struct onnx_call *c, const struct onnx_value *bias, int64_t
         orch_onnx_weight(c, bias, ORCH_NET_BIAS, 1, &size);
 }
 
+/* A product of two values is one of each sample when it is one of a stack, or when it sums over the
+ * batch; otherwise rows of one sample meet columns of another. */
+static void join_values(struct onnx_call *c, int64_t rows, int64_t depth, int64_t columns)
+{
+    const int64_t batch = c->g->batch;
+    const struct onnx_value *out = c->out[0];
+    int64_t stack = orch_onnx_value_count(out) / MAX(1, rows * columns);
+    bool sums = depth % batch == 0 && rows % batch && columns % batch;
+    orch_onnx_mixes(c, stack % batch && !sums);
+}
+
 bool orch_onnx_run_gemm(struct onnx_call *c)
 {
     if (!orch_onnx_need(c, 2))
@@ -60,8 +71,10 @@ bool orch_onnx_run_gemm(struct onnx_call *c)
     out->channel = 1;
     int64_t shape[2] = {columns, depth};
     set_linear(c, rows, depth, columns);
-    if (!orch_onnx_value_is_constant(a) && !orch_onnx_value_is_constant(b))
+    if (!orch_onnx_value_is_constant(a) && !orch_onnx_value_is_constant(b)) {
         c->layer.op = ORCH_NET_ATTENTION;
+        join_values(c, rows, depth, columns);
+    }
     orch_onnx_weight(c, b, ORCH_NET_WEIGHT, 2, shape);
     add_bias(c, onnx_in(c, 2), columns);
     return set_macs(c, depth);
@@ -105,6 +118,7 @@ bool orch_onnx_run_matmul(struct onnx_call *c)
         c->layer.op = ORCH_NET_ATTENTION;
         c->layer.in_channels = depth;
         c->layer.out_channels = columns;
+        join_values(c, a->rank > 1 ? a->dims[a->rank - 2] : 1, depth, columns);
         return set_macs(c, depth);
     }
     bool is_left = orch_onnx_value_is_constant(a); /* the weights are the left operand */

@@ -291,6 +291,8 @@ static void add_layers(const struct onnx_call *c)
         layer.out = orch_onnx_value_shape(c->g, c->out[i]);
         if (layer.macs % c->g->batch == 0)
             layer.macs /= c->g->batch;
+        else
+            orch_onnx_mixes(c, true);
         if (!is_first)
             layer.macs = 0;
         c->out[i]->node = orch_net_layer(&c->g->builder, &layer, &g_array_index(inputs, int, 0),

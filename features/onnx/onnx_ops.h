@@ -99,6 +99,8 @@ static inline int64_t orch_onnx_times(int64_t a, int64_t b)
 int64_t orch_onnx_product(const int64_t *dims, int count);
 /** Multiplies multiply-adds by a factor; sets an error on overflow. */
 bool orch_onnx_multiply(const struct onnx_call *c, int64_t *product, int64_t factor);
+/** Notes that an operator may join values of several samples, and whether it does. */
+void orch_onnx_mixes(const struct onnx_call *c, bool does);
 /** Broadcasts `a` and `b` against each other into the shape of output 0. */
 bool orch_onnx_broadcast(struct onnx_call *c, const struct onnx_value *a,
                          const struct onnx_value *b);

@@ -48,6 +48,7 @@ bool orch_onnx_run_recurrent(struct onnx_call *c)
     }
     bool batch_first = orch_onnx_attribute_int(c->step, "layout", 0) != 0;
     int64_t steps = x->dims[batch_first], batch = x->dims[!batch_first];
+    orch_onnx_mixes(c, batch % c->g->batch != 0);
     int64_t directions = r->dims[0], hidden = r->dims[2];
     const int64_t all[2][4] = {{steps, directions, batch, hidden},
                                {batch, steps, directions, hidden}};

@@ -646,6 +646,48 @@ static void test_notes(void **state)
 }
 
 /* The shape behind what is unknown is the file's, where it says one. */
+/* A recurrent layer whose sequences come first, and similarities of all pairs of a batch: the
+ * second axis is the batch, or a sample is the whole batch, and that is said. */
+static void test_batch(void **state)
+{
+    static const struct {
+        const char *op, *input, *attributes;
+        int64_t macs;
+        const char *says; /* NULL: nothing */
+    } rows[] = {
+        {"LSTM", "3 7 10", "layout=1", 7 * 20 * 15, NULL},
+        {"LSTM", "7 3 10", "", 7 * 20 * 15, "the batch is axis 1 of the inputs"},
+        {"LSTM", "7 ? 10", "", 7 * 20 * 15, "the batch is axis 1 of the inputs"},
+        {"LSTM", "7 1 10", "", 7 * 20 * 15, "its batch of 7 is fixed (LSTM '"},
+        {"LSTM", "1 1 10", "", 20 * 15, NULL},
+        {"MatMul", "6 8", "", 6 * 6 * 8, "its batch of 6 is fixed (MatMul '"},
+        {"MatMul", "? 8", "", 8, "its batch of 1 is fixed (MatMul '"},
+        {"Gemm", "6 8", "", 6 * 6 * 8, "its batch of 6 is fixed (Gemm '"},
+        {"MatMul", "6 5 8", "", 5 * 5 * 8, NULL},
+        {"MatMul", "? 5 8", "", 5 * 5 * 8, NULL},
+    };
+    (void)state;
+    for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
+        Onnx__ModelProto *m = model_new();
+        struct orch_onnx_notes notes = {0};
+        bool is_recurrent = strcmp(rows[i].op, "LSTM") == 0, is_stack = strlen(rows[i].input) > 3;
+        input(m->graph, "x", rows[i].input);
+        weight(m->graph, "w", "1 20 10");
+        weight(m->graph, "v", "1 20 5");
+        if (!is_recurrent)
+            node(m->graph, "Transpose", "x", "t", is_stack ? "perm=0,2,1" : "perm=1,0");
+        node(m->graph, rows[i].op, is_recurrent ? "x w v" : "x t", "y", rows[i].attributes);
+        output(m->graph, "y");
+        struct orch_net *net = load_noted(m, &notes);
+        const char *said = notes.batch;
+        if (orch_net_macs(net) != rows[i].macs || (said != NULL) != (rows[i].says != NULL) ||
+            (said && !g_str_has_prefix(said, rows[i].says)))
+            fail_msg("row %u: %d multiply-adds, '%s'", i, (int)orch_net_macs(net), said);
+        orch_onnx_notes_release(&notes);
+        orch_net_free(net);
+    }
+}
+
 static void test_declared(void **state)
 {
     (void)state;
@@ -1108,6 +1150,7 @@ int main(void)
         cmocka_unit_test(test_layernorm_and_bias),
         cmocka_unit_test(test_transposed_costs),
         cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_batch),
         cmocka_unit_test(test_declared),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_wide_concat),
