@@ -11,6 +11,8 @@ enum operator_shape {
     OPERATOR_CONV,
     OPERATOR_LINEAR,    /* rows by a matrix: the operands are bias, rows, matrix */
     OPERATOR_PRODUCT,   /* as many products as the first axis has */
+    OPERATOR_BILINEAR,  /* rows by a matrix for each output by rows */
+    OPERATOR_RECURRENT, /* a layer in one direction: inputs, then matrices, then biases */
     OPERATOR_ATTENTION, /* of queries, keys and values, in one */
     OPERATOR_POOL,
     OPERATOR_MEAN, /* over the places of an image it is a pool */

@@ -11,8 +11,8 @@
  * An operand is where its values come from (the id of an earlier operator, the name of a parameter,
  * or null) and its shape there. A size is a number, or a factor with a letter for each of the batch
  * and the tokens of a sequence that it grows with: "12b", "bs". A network of lib/net is of one
- * sample: the batch counts as 1. Where the file says that the batch is fixed, a sample is that
- * batch.
+ * sample: the batch counts as 1, and no shape has it twice. Where the file says that the batch is
+ * fixed, a sample is that batch.
  *
  * Operators that move the elements of a value or read a part of it are not in the file. Those that
  * the table of operator_kinds.c lacks are taken by the bytes that they read and write, with a note.
@@ -24,7 +24,7 @@
 
 /** Reads a file. `input` is the size that was asked for, 0 for the file's own: of a sequence the
  * number of tokens (height) may differ from the file's unless that is fixed, nothing else may.
- * `notes` (char *, or NULL) gets lines on what is fixed, unknown or unused. Fails with
+ * `notes` (char *, or NULL) gets lines on what is fixed, unknown, unused or constant. Fails with
  * ORCH_ERROR_IO (unreadable), ORCH_ERROR_USAGE (another size) or ORCH_ERROR_RECIPE (no such file,
  * with its line). The caller frees. */
 struct orch_net *orch_operators_load(const char *path, struct orch_net_shape input,

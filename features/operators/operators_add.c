@@ -113,8 +113,9 @@ static int add(struct operators_call *c, const struct orch_net_node *like, bool 
     int nodes[ORCH_NET_INPUTS_MAX];
     int count = collect(c, by_part, nodes);
     int id = orch_net_layer(&c->r->builder, like, nodes, count, name_of(c));
+    bool is_recurrent = c->kind && c->kind->shape == OPERATOR_RECURRENT;
     for (int i = 0; i < c->in_count; i++)
-        add_parameter(c, i, i == bias);
+        add_parameter(c, i, i == bias || (is_recurrent && c->in[i].sizes.rank == 1));
     return id;
 }
 
@@ -209,6 +210,38 @@ static bool add_product(struct operators_call *c, struct orch_net_node *n)
     n->out_channels = n->out.c;
     n->macs = c->out.count;
     return times(&n->macs, n->in_channels);
+}
+
+/* Each output is a form of two rows: of a matrix of the weights, which has a row of values for each
+ * of the first. */
+static bool add_bilinear(struct operators_call *c, struct orch_net_node *n)
+{
+    if (is_short(c, 3, 2) || c->out.rank < 1)
+        return false;
+    const struct operators_sizes *w = &c->in[1].sizes;
+    n->out = shape_of(&c->out, false, false);
+    n->in_channels = w->dims[w->rank - 2];
+    n->out_channels = w->dims[0];
+    n->macs = c->out.count;
+    return times(&n->macs, w->count / MAX(1, w->dims[0]));
+}
+
+/* Each step and sample is multiplied by all matrices: of the input, of the state, and of a state
+ * that is projected. */
+static bool add_recurrent(struct operators_call *c, struct orch_net_node *n)
+{
+    if (is_short(c, 3, 2) || c->out.rank < 2)
+        return false;
+    const struct operators_sizes *x = &c->in[0].sizes;
+    int64_t weights = 0;
+    for (int i = 1; i < c->in_count && c->in[i].sizes.rank == 2; i++)
+        weights += c->in[i].sizes.count;
+    n->in_channels = x->dims[x->rank - 1];
+    n->out_channels = c->out.dims[c->out.rank - 1];
+    n->out = (struct orch_net_shape){n->out_channels, c->out.count / MAX(1, n->out_channels), 1};
+    n->has_bias = c->in_count > 3 && c->in[c->in_count - 1].sizes.rank == 1;
+    n->macs = x->count / MAX(1, n->in_channels);
+    return times(&n->macs, weights);
 }
 
 /* Queries, keys and values: heads x tokens x depth each. */
@@ -338,6 +371,12 @@ static bool fill(struct operators_call *c, struct orch_net_node *n, bool *is_ima
     case OPERATOR_PRODUCT:
         *is_image = false;
         return add_product(c, n);
+    case OPERATOR_BILINEAR:
+        *is_image = false;
+        return add_bilinear(c, n);
+    case OPERATOR_RECURRENT:
+        *is_image = false;
+        return add_recurrent(c, n);
     case OPERATOR_ATTENTION:
         *is_image = false;
         return add_attention(c, n);
@@ -419,6 +458,14 @@ static bool add_bias(struct operators_call *c, struct operators_value *value)
     return true;
 }
 
+static bool is_of_batch(const struct operators_call *c)
+{
+    bool is_one = c->out.is_of_batch;
+    for (int i = 0; i < c->in_count; i++)
+        is_one = is_one || c->in[i].sizes.is_of_batch;
+    return is_one;
+}
+
 static void note_unknown(struct operators_call *c)
 {
     gpointer count = g_hash_table_lookup(c->r->unknown, c->name);
@@ -445,6 +492,8 @@ bool orch_operators_add(struct operators_call *c, GError **error)
                                        c->name);
         if (!c->kind)
             note_unknown(c);
+        if (!is_of_batch(c))
+            c->r->constant_macs += n.macs;
         if (needs_value(n.op) && !values_among(c))
             n.op = ORCH_NET_GENERIC;
         int bias = shape == OPERATOR_LINEAR                           ? c->kind->first - 1

@@ -45,6 +45,10 @@ static bool read_sizes(const struct operators_reading *r, const json_t *list,
         int64_t value = json_is_integer(size) ? json_integer_value(size) : -1;
         if (json_is_string(size) && !read_open_size(r, json_string_value(size), &value))
             value = -1;
+        const char *letter = json_is_string(size) ? strchr(json_string_value(size), 'b') : NULL;
+        if (letter && (out->is_of_batch || strchr(letter + 1, 'b')))
+            return orch_operators_fail(r, error, "a shape grows with the batch squared");
+        out->is_of_batch |= letter != NULL;
         if (value < 0 || __builtin_mul_overflow(out->count, value, &out->count) ||
             out->count > OPERATORS_ELEMENTS_MAX)
             return orch_operators_fail(r, error, "a size of a shape is out of range");
@@ -118,6 +122,10 @@ static bool read_header(struct operators_reading *r, const json_t *line,
              g_strdup_printf("'%s': its batch of %" G_GINT64_FORMAT " is fixed (%s): a sample "
                              "is such a batch, and --batch counts these",
                              r->file, r->batch, text));
+    const char *axis = orch_json_text(fixed, "batch_axis", NULL);
+    g_autofree char *where = axis ? shown(axis) : NULL;
+    if (axis)
+        note(notes, g_strdup_printf("'%s': %s", r->file, where));
     return set_sequence(r, fixed, input, error);
 }
 
@@ -247,6 +255,15 @@ static void note_unused(const struct operators_reading *r, GPtrArray *notes)
                          count == 1 ? "" : " and others", elements, count == 1 ? "is" : "are"));
 }
 
+static void note_constant(const struct operators_reading *r, GPtrArray *notes)
+{
+    if (r->constant_macs && !r->is_batch_fixed)
+        note(notes,
+             g_strdup_printf("'%s': %" G_GINT64_FORMAT " multiply-adds depend on no batch and "
+                             "are counted once a sample",
+                             r->file, r->constant_macs));
+}
+
 /* ---- the network -------------------------------------------------------------------------------
  */
 
@@ -280,6 +297,7 @@ struct orch_net *orch_operators_load_bytes(const void *bytes, size_t length, con
     if (ok) {
         note_unknown(&r, notes);
         note_unused(&r, notes);
+        note_constant(&r, notes);
     }
     struct orch_net *net =
         r.builder.net ? orch_net_builder_finish(&r.builder, ok ? error : NULL) : NULL;

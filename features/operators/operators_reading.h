@@ -17,7 +17,8 @@
 struct operators_sizes {
     int rank;
     int64_t dims[OPERATORS_RANK_MAX];
-    int64_t count; /* elements */
+    int64_t count;    /* elements */
+    bool is_of_batch; /* a size grows with the batch */
 };
 
 struct operators_parameter {
@@ -51,6 +52,7 @@ struct operators_reading {
     int64_t sequence, made_with;     /* tokens, and those of the file; 0: none */
     int64_t batch;                   /* of the file */
     bool is_batch_fixed;
+    int64_t constant_macs; /* multiply-adds of operators that no batch goes through */
 };
 
 /** One operator. */

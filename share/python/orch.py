@@ -33,8 +33,10 @@ orch predict --net model.jsonl --gpu H100.
 import atexit
 import base64
 import collections.abc
+import functools
 import hashlib
 import html
+import itertools
 import json
 import math
 import os
@@ -1508,9 +1510,12 @@ _VIEWS = {"_unsafe_view", "_reshape_alias", "lift_fresh", "lift_fresh_copy", "de
           "unsafe_split_with_sizes"}
 _NO_KERNEL = ("empty", "new_empty", "_local_scalar_dense", "resize_", "set_", "sym_")
 _OPS_VERSION = 1
+_ATTENTION = "scaled_dot_product_attention"
+_RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
+_LAYOUTS_MAX = 16
 
 
-def export_ops(model, inputs, path, *, train=True):
+def export_ops(model, inputs, path, *, train=True, batch_axis=None):
     """Writes the operators of a PyTorch model with their shapes, types and parameters, for
     `orch predict --net FILE` and `orch net show FILE`. Nothing is computed: the model runs on fake
     tensors, which have shapes and no values, so a model of 70 billion parameters that was made with
@@ -1519,8 +1524,10 @@ def export_ops(model, inputs, path, *, train=True):
     `inputs` is a tensor, a tuple of the model's arguments, or a dict of its named arguments, with the
     sizes of a step; only shapes and types are read. `path` ends in .jsonl. The model is traced in
     training mode, with its dropout, unless `train=False`. The batch, and the length of sequences of
-    tokens, stay open where every size grows in proportion to them: orch's --batch and --tokens set
-    them. Otherwise the file says that they are fixed, and why."""
+    tokens, stay open where every operator grows in proportion to them: orch's --batch and --tokens set
+    them. Otherwise the file says that they are fixed, and why. The batch is the first axis, or the
+    second where the first counts the steps of a recurrent layer or the tokens of attention;
+    `batch_axis` says it: an axis, or a tuple with one for each tensor (None: it has no batch)."""
     path = os.fspath(path)
     if not path.endswith(".jsonl"):
         raise Error("orch: cannot export to '%s'\n  hint: the file's name ends in .jsonl" % path)
@@ -1531,11 +1538,17 @@ def export_ops(model, inputs, path, *, train=True):
     except ImportError as problem:
         raise Error("orch: cannot export the operators: %s\n  hint: PyTorch 1.13 or later is needed"
                     % problem) from None
+    if any(torch.nn.parameter.is_lazy(x) for x in itertools.chain(model.parameters(), model.buffers())):
+        raise Error("orch: the model has lazy modules, which have no sizes yet\n  hint: call it once, then "
+                    "export it")
     given = _example_of(torch, inputs)
-    traces, fixed = _traces_of(torch, FakeTensorMode, model, given, train)
+    def trace(layout, batch, sequence):
+        tensors = functools.partial(given.tensors, torch, layout, batch, sequence)
+        return _trace(torch, FakeTensorMode, model, tensors, train), batch, sequence
+    traces, layout, fixed = _traces_of(trace, given, batch_axis)
     lines = [{"format": "orch operators", "version": _OPS_VERSION, "model": type(model).__name__,
-              "torch": torch.__version__, "training": bool(train), "batch": given.batch,
-              "sequence": given.sequence, "fixed": fixed}]
+              "torch": torch.__version__, "training": bool(train), "batch": layout.batch,
+              "sequence": layout.sequence, "fixed": fixed}]
     for name, value in model.named_parameters():
         lines.append({"parameter": name, "shape": list(value.shape), "dtype": _dtype(value),
                       "trainable": bool(value.requires_grad)})
@@ -1563,30 +1576,71 @@ class _Example:
         leaves, self.tree = tree_flatten((args, kwargs))
         self.leaves = [(tuple(x.shape), x.dtype) if isinstance(x, torch.Tensor) else x for x in leaves]
         self.is_tensor = [isinstance(x, torch.Tensor) for x in leaves]
-        shapes = [leaf for leaf, is_one in zip(self.leaves, self.is_tensor) if is_one and leaf[0]]
-        if not shapes:
+        self.shapes = [leaf[0] for leaf, is_one in zip(self.leaves, self.is_tensor) if is_one]
+        if not any(self.shapes):
             raise Error("orch: the inputs have no tensor with a batch\n  hint: give the model's "
                         "arguments: a tensor, a tuple of them, or a dict by name")
-        self.batch = shapes[0][0][0]
-        tokens = [shape for shape, kind in shapes
-                  if len(shape) == 2 and shape[0] == self.batch and not kind.is_floating_point]
-        self.sequence = tokens[0][1] if tokens else None
 
-    def tensors(self, torch, batch, sequence):
+    def layouts(self, asked):
+        """Where the batch may be, the likeliest first: layouts in which a tensor has it where the
+        first one has it, on all axes of that size, on another one, or nowhere."""
+        first = next(i for i, shape in enumerate(self.shapes) if shape)
+        places = range(len(self.shapes[first]))
+        if asked is not None and asked not in places:
+            asked = asked if isinstance(asked, (list, tuple)) else [asked]
+            yield _Layout(self, [() if axis is None else (axis,) for axis in asked])
+        for axis in (0, 1) if asked is None else (asked,):
+            if axis not in places:
+                return
+            size = self.shapes[first][axis]
+            choices = []
+            for i, shape in enumerate(self.shapes):
+                fits = sorted((k for k in range(len(shape)) if shape[k] == size), key=lambda k, a=axis: k != a)
+                ways = [(k,) for k in fits]
+                ways[1:1] = [tuple(fits)] if len(fits) > 1 else []
+                choices.append([(axis,)] if i == first else ways + [()])
+            for axes in itertools.islice(itertools.product(*choices), _LAYOUTS_MAX):
+                yield _Layout(self, axes)
+
+    def tensors(self, torch, layout, batch, sequence):
         """The arguments with another batch and length of sequences."""
         from torch.utils._pytree import tree_unflatten
 
-        made = []
+        made, axes = [], iter(layout.axes)
         for leaf, is_one in zip(self.leaves, self.is_tensor):
             if is_one:
-                shape, kind = list(leaf[0]), leaf[1]
-                if shape and shape[0] == self.batch:
-                    shape[0] = batch
-                    if self.sequence and len(shape) == 2 and shape[1] == self.sequence:
-                        shape[1] = sequence
-                leaf = torch.empty(shape, dtype=kind)
+                shape, own = list(leaf[0]), next(axes)
+                for axis in own:
+                    shape[axis] = batch
+                if len(own) == 1 and len(shape) == 2 and shape[1 - own[0]] == layout.sequence:
+                    shape[1 - own[0]] = sequence
+                leaf = torch.empty(shape, dtype=leaf[1])
             made.append(leaf)
         return tree_unflatten(made, self.tree)
+
+
+class _Layout:
+    """The axes of each tensor that are the batch, as tuples, with its size, and the length of sequences
+    of tokens."""
+
+    def __init__(self, given, axes):
+        self.axes = axes
+        tensors = [leaf for leaf, is_one in zip(given.leaves, given.is_tensor) if is_one]
+        where = [(leaf, axis) for leaf, own in zip(tensors, axes) for axis in own]
+        sizes = {leaf[0][axis] if axis in range(len(leaf[0])) else None for leaf, axis in where}
+        if len(axes) != len(tensors) or len(sizes) != 1 or None in sizes:
+            raise Error("orch: batch_axis %s does not fit the inputs: %s\n  hint: give the axis of the "
+                        "batch, or one for each tensor in their order (None: it has no batch)"
+                        % ([axis for own in axes for axis in own or [None]],
+                           ", ".join(_by_x(leaf[0]) for leaf in tensors)))
+        self.batch, self.axis, self.shape = sizes.pop(), where[0][1], where[0][0][0]
+        tokens = [shape[1 - axis] for (shape, kind), axis in where
+                  if len(shape) == 2 and not kind.is_floating_point]
+        self.sequence = tokens[0] if tokens else None
+
+
+def _by_x(shape):
+    return "x".join(str(size) for size in shape) or "a number"
 
 
 def _example_of(torch, inputs):
@@ -1595,55 +1649,105 @@ def _example_of(torch, inputs):
     return _Example(torch, tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,), {})
 
 
-def _traces_of(torch, fake_mode, model, given, train):
+def _traces_of(trace, given, asked):
     """The operators for the sizes as they are, for twice the batch and for another length of
-    sequences, as a list of (operators, batch, sequence); and why a size is fixed, by its name."""
-    batch, sequence = given.batch, given.sequence
-    def trace(rows, length):
-        return _trace(torch, fake_mode, model, given, rows, length, train), rows, length
-    # norms over a batch of one image refuse to train, so that an open batch is seen at two
-    traces, fixed = [None, None, None], {}
-    try:
-        traces[:2] = trace(max(batch, 2), sequence), trace(2 * max(batch, 2), sequence)
-        why = _difference(traces[0], traces[1], 0)
-    except Error as problem:
-        why = str(problem).split("\n")[0]
-    if why:
-        fixed["batch"] = why
-        traces[:2] = trace(batch, sequence), None
-    if sequence:
-        length = sequence // 2 if sequence % 2 == 0 and sequence > 2 else 2 * sequence
+    sequences, as a list of (operators, batch, sequence); the layout of the inputs; and why a size is
+    fixed, by its name."""
+    traces, fixed, layout, first = [None, None, None], {}, None, None
+    settled = None  # an axis with which the model ran: no other layout has its batch there
+    for tried in given.layouts(asked):
+        layout = layout or tried
+        if tried.axis == settled:
+            continue
+        # norms over a batch of one image refuse to train, so that an open batch is seen at two
+        rows = max(tried.batch, 2)
         try:
-            traces[2] = trace(traces[0][1], length)
+            one, two = trace(tried, rows, tried.sequence), trace(tried, 2 * rows, tried.sequence)
+            why = _difference(one, two, 0) or (_turned(one, two, tried.axis) if asked is None else None)
+            if not why and tried.axis and asked is None and not _has_sequences(one[0]):
+                why = "nothing tells that axis %d is the batch" % tried.axis
+            settled = tried.axis
+        except Error as problem:
+            why = _cause_of(problem)
+        if not why:
+            layout, traces[:2] = tried, (one, two)
+            break
+        first = first or why
+    if not traces[0]:
+        fixed["batch"] = first
+        traces[0] = trace(layout, layout.batch, layout.sequence)
+    elif layout.axis:
+        fixed["batch_axis"] = "the batch is axis %d of the inputs, %s" % (layout.axis, _by_x(layout.shape))
+    if layout.sequence:
+        length = layout.sequence
+        length = length // 2 if length % 2 == 0 and length > 2 else 2 * length
+        try:
+            traces[2] = trace(layout, traces[0][1], length)
             why = _difference(traces[0], traces[2], 1)
         except Error as problem:
-            why = str(problem).split("\n")[0]
+            why = _cause_of(problem)
         if why:
             fixed["sequence"] = why
             traces[2] = None
-    return traces, fixed
+    return traces, layout, fixed
+
+
+def _cause_of(problem):
+    return "another one does not run: " + str(problem.__cause__ or problem).strip().split("\n")[0]
 
 
 def _shapes_of(operator):
     return [shape for _, shape in operator["in"]] + [operator["out"]]
 
 
+def _grows(one, other):
+    return [a != b for a, b in zip(one, other)]
+
+
 def _difference(one, other, axis):
-    """Why the sizes of two traces are no multiples of the sizes they were made with; None if they are."""
-    ratio = other[1 + axis] / one[1 + axis]
+    """Why the sizes of two traces are no multiples of the sizes they were made with, or the work of an
+    operator is not in proportion to the batch; None if all is as it should be."""
+    ratio, size = other[1 + axis] / one[1 + axis], one[1 + axis]
     if len(one[0]) != len(other[0]):
-        return "there are %d operators for %d, and %d for %d" % (len(one[0]), one[1 + axis],
-                                                                len(other[0]), other[1 + axis])
+        return "there are %d operators for %d, and %d for %d" % (len(one[0]), size, len(other[0]),
+                                                                other[1 + axis])
     for a, b in zip(one[0], other[0]):
         shapes = list(zip(_shapes_of(a), _shapes_of(b)))
         if a["op"] != b["op"] or len(a["in"]) != len(b["in"]) or any(len(x) != len(y) for x, y in shapes):
             return "operator '%s' becomes '%s'" % (a["op"], b["op"])
         for x, y in shapes:
-            for i, k in zip(x, y):
-                if _power(i, k, ratio, one[1 + axis]) is None:
+            powers = [_power(i, k, ratio, size) for i, k in zip(x, y)]
+            for i, k, power in zip(x, y, powers):
+                if power is None:
                     return "a size of operator '%s' is %d for %d, and %d for %d" % (
-                        a["op"], i, one[1 + axis], k, other[1 + axis])
+                        a["op"], i, size, k, other[1 + axis])
+            if axis == 0 and sum(powers) > 1:
+                return "operator '%s' grows with the batch squared" % a["op"]
+        if axis == 0 and a["op"] == _ATTENTION and all(_grows(*shapes[i])[-2] for i in (0, 1)):
+            return "operator '%s' grows with the batch squared" % a["op"]
     return None
+
+
+def _turned(one, other, axis):
+    """Why the axis that grows is one of steps or tokens, not the batch; None if nothing tells so."""
+    of_inputs = set()
+    for a, b in zip(one[0], other[0]):
+        sources = [source for source, _ in a["in"]]
+        grows = [_grows(x, y) for x, y in zip(_shapes_of(a), _shapes_of(b))]
+        if a["op"] == "input" or of_inputs.intersection(s for s in sources if isinstance(s, int)):
+            of_inputs.add(a["id"])
+        if a["op"] in _RECURRENT and grows[0][1 if a["arguments"]["batch_first"] else 0]:
+            return "axis %d of the inputs counts the steps of operator '%s'" % (axis, a["op"])
+        is_one = a["op"] == _ATTENTION and (grows[0][-2] or grows[1][-2])
+        if a["op"] in ("bmm", "baddbmm") and sources[-1] in of_inputs:  # not by weights
+            is_one = not grows[-2][0] and any(grows[-3] + grows[-2])
+        if is_one:
+            return "axis %d of the inputs counts the tokens of operator '%s'" % (axis, a["op"])
+    return None
+
+
+def _has_sequences(operators):
+    return any(a["op"] in _RECURRENT or a["op"] in (_ATTENTION, "bmm", "baddbmm") for a in operators)
 
 
 def _power(one, other, ratio, size):
@@ -1681,7 +1785,7 @@ def _operator_lines(traces):
     return lines
 
 
-def _trace(torch, fake_mode, model, given, batch, sequence, train):
+def _trace(torch, fake_mode, model, tensors, train):
     """The operators of one pass, with sizes in numbers: dicts with id, op, in, out, dtype, arguments."""
     modules = list(model.modules())
     modes = [module.training for module in modules]
@@ -1701,12 +1805,14 @@ def _trace(torch, fake_mode, model, given, batch, sequence, train):
                         if value is not None:
                             if id(value) not in made:
                                 made[id(value)] = torch.empty(value.shape, dtype=value.dtype)
-                                made[id(value)].requires_grad_(bool(value.requires_grad))
+                                is_weight = not train and values is module._parameters
+                                made[id(value)].requires_grad_(bool(value.requires_grad or (
+                                    is_weight and value.dtype.is_floating_point)))
                                 recorder.hold(made[id(value)], names.get(id(value)))
                             values[name] = made[id(value)]
             for module, weights in flat:  # recurrent layers have a list beside their parameters
                 module._flat_weights = [made.get(id(weight), weight) for weight in weights]
-            args, kwargs = given.tensors(torch, batch, sequence)
+            args, kwargs = tensors()
             recorder.take_inputs(args, kwargs)
             model.train(train)
             with _quiet_fakes(), _fused_functions(torch, recorder), recorder:
@@ -1746,40 +1852,80 @@ class _quiet_fakes:
 
 
 class _fused_functions:
-    """Attention and dropout are recorded as one operator each: on a CPU they would fall apart into
-    others than on a GPU."""
+    """Attention, dropout and the layers of recurrent modules are recorded as one operator each: on a
+    CPU they would fall apart into others than on a GPU. In inference PyTorch has operators for whole
+    layers of a transformer, which fall apart into the others here."""
 
     def __init__(self, torch, recorder):
-        self.functional = torch.nn.functional
-        self.torch, self.recorder, self.were = torch, recorder, {}
+        self.torch, self.recorder, self.were = torch, recorder, []
+
+    def replace(self, owner, name, own):
+        if hasattr(owner, name):
+            self.were.append((owner, name, vars(owner).get(name)))
+            setattr(owner, name, own)
+
+    def record(self, name, operands, shape, arguments):
+        """One operator with a new value of that shape, which has the type of the first operand."""
+        out = self.empty(shape, operands[0])
+        self.recorder.add(name, operands, out, arguments)
+        return out
+
+    def empty(self, shape, like):
+        with self.recorder.pausing():
+            return self.torch.empty(tuple(shape), dtype=like.dtype)
+
+    def attention(self, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, **_):
+        return self.record(_ATTENTION, [query, key, value], query.shape[:-1] + value.shape[-1:],
+                           {"is_causal": bool(is_causal), "dropout_p": float(dropout_p)})
+
+    def dropout(self, input, p=0.5, training=True, inplace=False):
+        return self.record("dropout", [input], input.shape, {"p": float(p)}) if training and p else input
+
+    def recurrent(self, name, data, *args):
+        # after `data` come: sizes of a packed batch, if it is one; states; weights; settings
+        at = 1 if isinstance(args[2], (list, tuple)) else 0
+        states, weights = args[at], list(args[at + 1])
+        has_bias, layers, drop, training, is_both = args[at + 2:at + 7]
+        batch_first, each = bool(not at and args[7]), len(weights) // (layers * (1 + is_both))
+        for layer in range(layers):
+            outs = []
+            for way in range(1 + is_both):
+                own, weights = weights[:each], weights[each:]
+                biases = [own.pop(2), own.pop(2)] if has_bias else []  # before a projection's matrix
+                outs.append(self.record(name, [data] + own + biases, data.shape[:-1] + own[1].shape[1:],
+                                        {"batch_first": batch_first, "reverse": way == 1}))
+            data = outs[0]
+            if is_both:
+                data = self.record("cat", outs, data.shape[:-1] + (2 * data.shape[-1],), {})
+            data = self.dropout(data, drop, training and layer + 1 < layers)
+        states = states if isinstance(states, (list, tuple)) else [states]
+        ends = tuple(self.empty(state.shape, state) for state in states)
+        for end in ends:
+            self.recorder.hold(end, self.recorder.sources[id(data)])
+        return (data,) + ends
 
     def __enter__(self):
-        record, torch = self.recorder, self.torch
-
-        def attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, **more):
-            with record.pausing():
-                out = torch.empty(tuple(query.shape[:-1]) + (value.shape[-1],), dtype=query.dtype)
-            record.add("scaled_dot_product_attention", [query, key, value], out,
-                       {"is_causal": bool(is_causal), "dropout_p": float(dropout_p)})
-            return out
-
-        def dropout(input, p=0.5, training=True, inplace=False):
-            if not training or p == 0:
-                return input
-            with record.pausing():
-                out = torch.empty(input.shape, dtype=input.dtype)
-            record.add("dropout", [input], out, {"p": float(p)})
-            return out
-
-        for name, own in (("scaled_dot_product_attention", attention), ("dropout", dropout)):
-            if hasattr(self.functional, name):
-                self.were[name] = getattr(self.functional, name)
-                setattr(self.functional, name, own)
+        torch = self.torch
+        self.replace(torch.nn.functional, _ATTENTION, self.attention)
+        self.replace(torch.nn.functional, "dropout", self.dropout)
+        for name in _RECURRENT:
+            self.replace(torch._VF, name, functools.partial(self.recurrent, name))
+        self.mha = getattr(torch.backends, "mha", None)
+        if self.mha:
+            self.was_fast = self.mha.get_fastpath_enabled()
+            self.mha.set_fastpath_enabled(False)
+        else:  # older versions: modules with gradients do without them
+            self.replace(torch, "is_grad_enabled", lambda: True)
         return self
 
     def __exit__(self, *_):
-        for name, was in self.were.items():
-            setattr(self.functional, name, was)
+        if self.mha:
+            self.mha.set_fastpath_enabled(self.was_fast)
+        for owner, name, was in self.were:
+            if was is None:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, was)
 
 
 def _recorder_of(torch):

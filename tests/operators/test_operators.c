@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -129,6 +130,65 @@ static void test_fixed(void **state)
     g_clear_error(&error);
 }
 
+/* A row of modules.tsv: a module, its multiply-adds at two batches, its parameters. Returns whether
+ * its file is in the corpus. */
+static bool check_module(const char *line)
+{
+    enum { BATCH = 3, OTHER = 5 };
+    g_auto(GStrv) cells = g_strsplit(line, "\t", -1);
+    assert_int_equal(g_strv_length(cells), 4);
+    g_autofree char *file = g_strconcat(g_strdelimit(cells[0], " ", '-'), ".jsonl", NULL);
+    g_autofree char *path = corpus(file);
+    if (!g_file_test(path, G_FILE_TEST_EXISTS))
+        return false;
+    g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+    struct orch_net *net = load(file, 0, notes);
+    bool is_fixed = has_note(notes, "of 3 is fixed") || has_note(notes, "of 7 is fixed");
+    if (orch_net_macs(net) * (is_fixed ? 1 : BATCH) != atoll(cells[1]) ||
+        (!is_fixed && orch_net_macs(net) * OTHER != atoll(cells[2])) ||
+        orch_net_params(net) != atoll(cells[3]))
+        fail_msg("%s: %lld multiply-adds, %lld parameters", line, (long long)orch_net_macs(net),
+                 (long long)orch_net_params(net));
+    orch_net_free(net);
+    return true;
+}
+
+/* Modules of torch.nn, counted by PyTorch's FlopCounterMode (torch_modules.py writes them). */
+static void test_modules(void **state)
+{
+    (void)state;
+    g_autofree char *path =
+        g_build_filename(g_getenv("ORCH_SOURCE_DIR"), "tests/operators/modules.tsv", NULL);
+    g_autofree char *text = NULL;
+    int count = 0;
+    assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line; line++)
+        count += **line && **line != '#' && check_module(*line);
+    assert_int_equal(count, 15);
+}
+
+/* A second axis is named, and products that depend on no batch. */
+static void test_said(void **state)
+{
+    (void)state;
+    g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+    orch_net_free(load("LSTM-5.jsonl", 0, notes));
+    assert_true(has_note(notes, "the batch is axis 1 of the inputs, 7x3x4"));
+    static const char text[] =
+        "{\"format\":\"orch operators\",\"version\":1,\"batch\":2,\"sequence\":null,"
+        "\"fixed\":{}}\n"
+        "{\"parameter\":\"w\",\"shape\":[4,4]}\n"
+        "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"b\",4]}\n"
+        "{\"id\":1,\"op\":\"mm\",\"in\":[[\"w\",[4,4]],[\"w\",[4,4]]],\"out\":[4,4]}\n"
+        "{\"id\":2,\"op\":\"mm\",\"in\":[[0,[\"b\",4]],[1,[4,4]]],\"out\":[\"b\",4]}\n";
+    struct orch_net *net = orch_operators_load_bytes(text, strlen(text), "x.jsonl",
+                                                     (struct orch_net_shape){0}, notes, NULL);
+    assert_int_equal(orch_net_macs(net), 64 + 16);
+    assert_true(has_note(notes, "'x.jsonl': 64 multiply-adds depend on no batch"));
+    orch_net_free(net);
+}
+
 static void refuses(const char *text, const char *words)
 {
     GError *error = NULL;
@@ -164,6 +224,8 @@ static void test_no_files(void **state)
             "the shapes of operator 'mm' do not fit it");
     refuses(HEAD INPUT "{\"id\":1,\"op\":\"relu\",\"in\":[[0,[\"s\",4]]],\"out\":[4]}\n",
             "out of range");
+    refuses(HEAD "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"b\",\"4b\"]}\n", "batch squared");
+    refuses(HEAD "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"bb\"]}\n", "batch squared");
     refuses(HEAD "{\"parameter\":\"w\",\"shape\":[2]}\n{\"parameter\":\"w\",\"shape\":[2]}\n",
             "that of another");
 }
@@ -185,7 +247,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_attention), cmocka_unit_test(test_image),
         cmocka_unit_test(test_fixed),     cmocka_unit_test(test_no_files),
-        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_kinds),     cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
