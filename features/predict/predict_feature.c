@@ -19,6 +19,7 @@ static const struct orch_command_part *const PARTS[] = {
 
 static const struct orch_help_topic TOPICS[] = {
     {"forecasts", "forecasts.md", NULL, "time, cost and memory of a training that has not run"},
+    {"method", "method.md", NULL, "where a forecast comes from, and how wrong it is"},
     {"planning", "planning.md", NULL, "how long a plan takes; budgets and deadlines"},
     {0}};
 
