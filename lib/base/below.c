@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
+#include "lib/base/walk.h"
 #include "lib/base/write_all.h"
 
 #include <dirent.h>
@@ -211,57 +212,35 @@ bool orch_below_write_mode(int root, const char *path, const void *bytes, size_t
 /* ---- trees ------------------------------------------------------------------------------------
  */
 
-static bool remove_at(int parent, const char *name, dev_t device);
-
-static bool empty_folder(int fd, dev_t device)
-{
-    struct stat info;
-    if (fstat(fd, &info) != 0 || info.st_dev != device) {
-        errno = EXDEV;
-        close_quietly(fd);
-        return false;
-    }
-    fchmod(fd, 0700); /* a read-only folder of our own can still be emptied */
-    DIR *dir = fdopendir(fd);
-    if (!dir) {
-        close_quietly(fd);
-        return false;
-    }
-    int saved = 0;
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        bool is_dots = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-        if (!is_dots && !remove_at(dirfd(dir), entry->d_name, device) && !saved)
-            saved = errno;
-    }
-    closedir(dir);
-    errno = saved;
-    return saved == 0;
-}
-
-static bool remove_at(int parent, const char *name, dev_t device)
-{
-    if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
-        return true;
-    if (errno != EISDIR && errno != EPERM)
-        return false;
-    int fd = openat(parent, name, FOLDER_FLAGS);
-    return fd >= 0 && empty_folder(fd, device) &&
-           (unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT);
-}
-
 bool orch_below_remove(int root, const char *path, GError **error)
 {
-    struct stat info;
+    struct stat here, info;
     const char *name;
+    g_autofree char *failed = NULL;
     int parent = open_parent(root, path, false, 0, &name);
     if (parent < 0 && errno == ENOENT)
         return true;
-    bool ok = parent >= 0 && fstat(root, &info) == 0 && remove_at(parent, name, info.st_dev);
+    bool ok = parent >= 0 && fstat(root, &here) == 0;
+    if (ok && fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+        info.st_dev != here.st_dev) {
+        errno = EXDEV;
+        ok = false;
+    }
+    ok = ok && orch_walk_remove(parent, name, &failed);
     if (!ok)
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot remove '%s'", path);
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot remove '%.*s%s'",
+                             failed ? (int)(name - path) : 0, path, failed ? failed : path);
     if (parent >= 0 && parent != root)
         close(parent);
     return ok;
+}
+
+static bool add_bytes(void *ctx, const struct orch_walked *entry)
+{
+    int64_t *bytes = ctx;
+    if (S_ISREG(entry->info.st_mode))
+        *bytes += entry->info.st_size;
+    return true;
 }
 
 int64_t orch_below_bytes(int root, const char *path)
@@ -271,13 +250,11 @@ int64_t orch_below_bytes(int root, const char *path)
         return 0;
     if (!S_ISDIR(info.st_mode))
         return S_ISREG(info.st_mode) ? info.st_size : 0;
-    int fd = orch_below_open(root, path, O_DIRECTORY, 0);
-    if (fd < 0)
-        return 0;
     int64_t bytes = 0;
-    g_autoptr(GPtrArray) names = orch_below_list(fd, "");
-    for (guint i = 0; i < names->len; i++)
-        bytes += orch_below_bytes(fd, names->pdata[i]);
-    close(fd);
+    int fd = orch_below_open(root, path, O_DIRECTORY, 0);
+    if (fd >= 0) {
+        orch_walk(fd, false, add_bytes, &bytes, NULL);
+        close(fd);
+    }
     return bytes;
 }

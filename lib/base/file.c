@@ -3,9 +3,9 @@
 
 #include "lib/base/error.h"
 #include "lib/base/sha256.h"
+#include "lib/base/walk.h"
 #include "lib/base/write_all.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -186,34 +186,12 @@ bool orch_dir_make(const char *path, GError **error)
     return false;
 }
 
-static bool remove_at(int parent, const char *name)
-{
-    if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
-        return true;
-    if (errno != EISDIR && errno != EPERM)
-        return false;
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    fchmod(fd, 0700); /* a read-only folder of our own can still be emptied */
-    DIR *dir = fdopendir(fd);
-    if (!dir) {
-        close(fd);
-        return false;
-    }
-    bool ok = true;
-    for (struct dirent *entry; (entry = readdir(dir));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            ok = remove_at(fd, entry->d_name) && ok;
-    closedir(dir);
-    return unlinkat(parent, name, AT_REMOVEDIR) == 0 && ok;
-}
-
 bool orch_tree_remove(const char *path, GError **error)
 {
-    if (remove_at(AT_FDCWD, path))
+    g_autofree char *failed = NULL;
+    if (orch_walk_remove(AT_FDCWD, path, &failed))
         return true;
-    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot remove '%s'", path);
+    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot remove '%s'", failed ? failed : path);
     return false;
 }
 

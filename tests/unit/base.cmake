@@ -8,6 +8,8 @@ orch_test(text "quick" orch_base)
 orch_test(sha256 "quick" orch_base)
 # files below a folder: no link is followed
 orch_test(below "quick" orch_base)
+# trees of any depth
+orch_test(walk "quick" orch_base)
 # errors and their hints
 orch_test(error "quick" orch_base)
 # what orch lacks and what adds it, by where it is installed
