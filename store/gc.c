@@ -15,6 +15,7 @@
 #include "store/store_dir.h"
 
 #include "lib/base/below.h"
+#include "lib/base/error.h"
 #include "lib/base/file.h"
 
 #include <errno.h>
@@ -27,7 +28,8 @@ enum { GRACE_S = 3600, TRIAL_JSON_MAX = 16 << 20 };
 struct gc {
     struct orch_store *store;
     bool dry_run;
-    GString *in_use; /* all texts of active rows, concatenated */
+    GPtrArray *failed; /* char *: what could not be removed */
+    GString *in_use;   /* all texts of active rows, concatenated */
     bool has_actives;
     GHashTable *objects; /* set of sha256 that kept runs reference */
     int count;
@@ -124,13 +126,21 @@ static bool object_is_needed(const struct gc *gc, const char *sha256, bool is_yo
 /* ---- deleting ---------------------------------------------------------------------------------
  */
 
-/* `path`: relative to the store's folder. */
-static bool drop(struct gc *gc, const char *path, GError **error)
+/* `path`: relative to the store's folder. What cannot be removed stays, and is named. */
+static void drop(struct gc *gc, const char *path)
 {
-    gc->count++;
-    gc->bytes += orch_below_bytes(gc->store->folder_fd, path);
-    return gc->dry_run || orch_below_remove(gc->store->folder_fd, path, error) ||
-           (g_prefix_error(error, "in '%s': ", gc->store->folder), false);
+    g_autoptr(GError) problem = NULL;
+    int root = gc->store->folder_fd;
+    int64_t bytes = orch_below_bytes(root, path);
+    if (gc->dry_run || orch_below_remove(root, path, &problem)) {
+        gc->count++;
+        gc->bytes += bytes;
+        return;
+    }
+    g_autofree char *what = orch_error_what(problem);
+    if (gc->failed)
+        g_ptr_array_add(gc->failed, g_strdup_printf("in '%s': %s", gc->store->folder, what));
+    gc->bytes += bytes - orch_below_bytes(root, path);
 }
 
 static bool is_young(const struct gc *gc, const char *path)
@@ -149,25 +159,24 @@ static bool is_temporary(const char *name)
     return g_str_has_prefix(name, "tmp.") && strspn(name + 4, "0123456789.") == strlen(name + 4);
 }
 
-static bool visit_objects(struct gc *gc, GError **error)
+static void visit_objects(struct gc *gc)
 {
     int root = gc->store->folder_fd;
     g_autoptr(GPtrArray) prefixes = orch_below_list(root, "objects");
     for (guint i = 0; i < prefixes->len; i++) {
         const char *prefix = prefixes->pdata[i];
         g_autofree char *part = g_build_filename("objects", prefix, NULL);
-        if (is_temporary(prefix) && !is_young(gc, part) && !drop(gc, part, error))
-            return false;
+        if (is_temporary(prefix) && !is_young(gc, part))
+            drop(gc, part);
         g_autoptr(GPtrArray) rests = orch_below_list(root, part);
         for (guint j = 0; j < rests->len; j++) {
             g_autofree char *sha256 = g_strconcat(prefix, rests->pdata[j], NULL);
             g_autofree char *path = g_build_filename(part, rests->pdata[j], NULL);
             if (strlen(prefix) == 2 && orch_sha256_is_valid(sha256) &&
-                !object_is_needed(gc, sha256, is_young(gc, path)) && !drop(gc, path, error))
-                return false;
+                !object_is_needed(gc, sha256, is_young(gc, path)))
+                drop(gc, path);
         }
     }
-    return true;
 }
 
 /* ---- folders ----------------------------------------------------------------------------------
@@ -242,15 +251,16 @@ static bool visit(struct gc *gc, enum orch_store_dir kind,
         bool needed;
         if (strstr(gc->in_use->str, names->pdata[i]))
             continue;
-        if (!is_needed(gc, names->pdata[i], is_young(gc, relative), &needed, error) ||
-            (!needed && !drop(gc, relative, error)))
+        if (!is_needed(gc, names->pdata[i], is_young(gc, relative), &needed, error))
             return false;
+        if (!needed)
+            drop(gc, relative);
     }
     return true;
 }
 
 bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64_t *out_bytes,
-                   GError **error)
+                   GPtrArray *failed, GError **error)
 {
     /* nothing is written to the database, so a store that is read on a full disk will do */
     if (!dry_run && !store->is_own && !orch_store_is_writable(store, error))
@@ -258,6 +268,7 @@ bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64
     struct gc gc = {
         .store = store,
         .dry_run = dry_run,
+        .failed = failed,
         .in_use = g_string_new(NULL),
         .objects = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
     };
@@ -265,7 +276,7 @@ bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64
      * never */
     bool ok =
         !store->is_own ||
-        (read_actives(&gc, error) && read_named_objects(&gc, error) && visit_objects(&gc, error) &&
+        (read_actives(&gc, error) && read_named_objects(&gc, error) && (visit_objects(&gc), true) &&
          visit(&gc, ORCH_STORE_DIR_TRIAL, trial_is_needed, error) &&
          visit(&gc, ORCH_STORE_DIR_CHECKPOINT, checkpoint_is_needed, error) &&
          visit(&gc, ORCH_STORE_DIR_WORK, work_is_needed, error) &&

@@ -284,10 +284,11 @@ bool orch_store_put_object_bytes(struct orch_store *store, const void *bytes, si
 int64_t orch_store_object_bytes(struct orch_store *store, const char *sha256);
 /** Absolute path of an object; NULL when it is not stored. The caller frees. */
 char *orch_store_object_path(struct orch_store *store, const char *sha256);
-/** Deletes objects that no visible run references, and trial, checkpoint and work folders that are
- * no longer needed. With `dry_run` only counts. */
+/** Deletes objects that no visible run references, trial, checkpoint and work folders that are no
+ * longer needed, and what trials left. With `dry_run` only counts. What cannot be removed stays,
+ * and is added to `failed` (may be NULL) with the reason (char *). */
 bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64_t *out_bytes,
-                   GError **error);
+                   GPtrArray *failed, GError **error);
 
 /* ---- reading ----------------------------------------------------------------------------------
  */

@@ -5,6 +5,7 @@
 #include "core/results/run_named.h"
 #include "core/workspace/workspace.h"
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/vcs/holders.h"
 #include "store/store_dir.h"
@@ -19,6 +20,7 @@ struct freed {
     int files, trees; /* files and folders of the store; captured source trees */
     int64_t bytes;
     GPtrArray *absent; /* char *: stores that need trees and are not found */
+    GPtrArray *failed; /* char *: what could not be removed, and why */
 };
 
 /* Hides runs (struct orch_run *) from reuse, lists and reports: this user's for everybody once
@@ -110,8 +112,9 @@ static int release_trees(struct orch_workspace *workspace, GPtrArray *absent, GE
 static bool results_collect(struct orch_workspace *workspace, bool dry_run, struct freed *out,
                             GError **error)
 {
-    *out = (struct freed){.absent = g_ptr_array_new_with_free_func(g_free)};
-    if (!orch_store_gc(workspace->store, dry_run, &out->files, &out->bytes, error))
+    *out = (struct freed){.absent = g_ptr_array_new_with_free_func(g_free),
+                          .failed = g_ptr_array_new_with_free_func(g_free)};
+    if (!orch_store_gc(workspace->store, dry_run, &out->files, &out->bytes, out->failed, error))
         return false;
     g_autoptr(GPtrArray) running = orch_store_actives(workspace->store, error);
     if (!running)
@@ -125,6 +128,8 @@ static void freed_clear(struct freed *freed)
 {
     if (freed->absent)
         g_ptr_array_unref(freed->absent);
+    if (freed->failed)
+        g_ptr_array_unref(freed->failed);
     *freed = (struct freed){0};
 }
 
@@ -243,6 +248,9 @@ static const struct orch_option GC_OPTIONS[] = {
 static void print_freed(struct orch_cli *cli, const struct freed *freed, bool dry_run)
 {
     g_autofree char *size = orch_bytes_format(freed->bytes);
+    g_autoptr(json_t) failed = json_array();
+    for (guint i = 0; i < freed->failed->len; i++)
+        json_array_append_new(failed, json_string(freed->failed->pdata[i]));
     for (guint i = 0; i < freed->absent->len; i++)
         orch_cli_info(
             cli,
@@ -250,14 +258,15 @@ static void print_freed(struct orch_cli *cli, const struct freed *freed, bool dr
             "store is gone for good",
             (char *)freed->absent->pdata[i]);
     if (cli->json)
-        orch_cli_print_json(json_pack("{s:i s:I s:i s:b}", "removed", freed->files, "bytes",
+        orch_cli_print_json(json_pack("{s:i s:I s:i s:b s:O}", "removed", freed->files, "bytes",
                                       (json_int_t)freed->bytes, "trees", freed->trees, "dry_run",
-                                      dry_run));
+                                      dry_run, "failed", failed));
     else
         orch_cli_print("%s %d file%s and folder%s that no kept run names, %s; %d captured tree%s",
                        dry_run ? "would remove" : "removed", freed->files,
                        orch_plural(freed->files), orch_plural(freed->files), size, freed->trees,
                        orch_plural(freed->trees));
+    orch_cli_warn_all(cli, freed->failed);
 }
 
 static int run_gc(struct orch_cli *cli, const void *options, GError **error)
@@ -266,10 +275,11 @@ static int run_gc(struct orch_cli *cli, const void *options, GError **error)
     struct freed freed = {0};
     bool ok = orch_cli_store(cli, ORCH_STORE_COLLECT, error) &&
               results_collect(cli->workspace, o->dry_run, &freed, error);
+    int status = ok && freed.failed->len ? ORCH_EXIT_STORE : ok ? ORCH_EXIT_OK : -1;
     if (ok)
         print_freed(cli, &freed, o->dry_run);
     freed_clear(&freed);
-    return ok ? ORCH_EXIT_OK : -1;
+    return status;
 }
 
 const struct orch_command ORCH_COMMAND_GC = {

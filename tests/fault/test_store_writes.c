@@ -140,7 +140,7 @@ static bool write_gc(struct orch_store *store, GError **error)
 {
     int count;
     int64_t bytes;
-    return orch_store_gc(store, false, &count, &bytes, error);
+    return orch_store_gc(store, false, &count, &bytes, NULL, error);
 }
 
 static bool write_dataset(struct orch_store *store, GError **error)

@@ -131,7 +131,7 @@ static int collect(bool dry_run)
 {
     int count;
     int64_t bytes;
-    assert_ok(orch_store_gc(store, dry_run, &count, &bytes, error));
+    assert_ok(orch_store_gc(store, dry_run, &count, &bytes, NULL, error));
     return count;
 }
 
@@ -144,7 +144,7 @@ static void test_gc_keeps_what_runs_name(void **state)
     put_object("not named", other);
     int count;
     int64_t bytes;
-    assert_ok(orch_store_gc(store, true, &count, &bytes, error));
+    assert_ok(orch_store_gc(store, true, &count, &bytes, NULL, error));
     assert_int_equal(count, 1);
     assert_true(bytes == 9);
     g_autofree char *still = orch_store_object_path(store, other);

@@ -337,7 +337,7 @@ static void test_damaged_shard(void **state)
     put_runs(store, 1);
     int count;
     int64_t bytes;
-    assert_fails(orch_store_gc(store, true, &count, &bytes, error), ORCH_ERROR_STORE, "z.db");
+    assert_fails(orch_store_gc(store, true, &count, &bytes, NULL, error), ORCH_ERROR_STORE, "z.db");
     orch_store_close(store);
 }
 
