@@ -4,6 +4,7 @@
 case ${BASH_VERSION:-}:${SHELLOPTS:-} in :* | *posix*) exec env -u POSIXLY_CORRECT bash "$0" "$@" ;; esac # typed as 'sh build.sh'
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
+umask o-w # a plugin that anyone may write to is not loaded
 
 BUILD=${ORCH_BUILD_DIR:-build}
 PREFIX=${ORCH_PREFIX:-}   # libraries of another place (conda's $CONDA_PREFIX, a module): no apt then

@@ -123,7 +123,7 @@ bool orch_file_write(const char *path, const void *bytes, size_t length, bool du
 {
     static unsigned serial;
     g_autofree char *temporary = g_strdup_printf("%s.tmp%d.%u", path, (int)getpid(), serial++);
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0664);
     bool ok = fd >= 0 && orch_write_all(fd, bytes, length) && (!durable || fsync(fd) == 0);
     int saved = errno;
     if (fd >= 0 && close(fd) != 0 && ok) {

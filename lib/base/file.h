@@ -32,7 +32,8 @@ bool orch_file_read_fd(int fd, const char *name, size_t max_bytes, char **out, s
                        GError **error);
 
 /** Replaces a file atomically: writes to a temporary name beside it, then renames. With `durable`
- * the bytes are synced to disk (fsync) before the rename. */
+ * the bytes are synced to disk (fsync) before the rename. Nobody but owner and group may write to
+ * it, whatever the umask: what anyone may write to is not loaded. */
 bool orch_file_write(const char *path, const void *bytes, size_t length, bool durable,
                      GError **error);
 

@@ -12,6 +12,7 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Maximum number of segments of a path or pattern; deeper ones match nothing. */
@@ -396,6 +397,10 @@ bool orch_vcs_checkout(struct orch_vcs *vcs, const char *tree, const char *dest,
     int is_there = probe_dest(absolute, error);
     if (is_there < 0)
         return false;
-    return is_there ? checkout_existing(vcs, tree, entries, absolute, error)
-                    : checkout_new(vcs, tree, entries, absolute, error);
+    mode_t before = umask(S_IWOTH); /* a plugin that anyone may write to is not loaded */
+    umask(before | S_IWOTH);
+    bool ok = is_there ? checkout_existing(vcs, tree, entries, absolute, error)
+                       : checkout_new(vcs, tree, entries, absolute, error);
+    umask(before);
+    return ok;
 }
