@@ -5,9 +5,11 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/mount_space.h"
+#include "lib/base/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -123,12 +125,51 @@ static void make_mount_point(const char *link)
         close(fd);
 }
 
+/* The part of a link's target below the work tree, "" for the work tree itself; NULL when it leads
+ * elsewhere, or is relative. The caller frees. */
+static char *inside_origin(const struct apart *apart, const char *target)
+{
+    const char *inner = g_path_is_absolute(target) ? orch_path_within(target, apart->origin) : NULL;
+    char *real = inner || !g_path_is_absolute(target) ? NULL : realpath(target, NULL);
+    char *found = g_strdup(real ? orch_path_within(real, apart->origin) : inner);
+    free(real);
+    return found;
+}
+
+/* Lets an absolute link of the work tree into itself lead into the copy. A live link leads to its
+ * own place there. */
+static bool turn_link(void *ctx, const struct orch_walked *entry)
+{
+    const struct apart *apart = ctx;
+    char target[4096];
+    ssize_t n = S_ISLNK(entry->info.st_mode)
+                    ? readlinkat(entry->folder, entry->name, target, sizeof target - 1)
+                    : -1;
+    if (n <= 0)
+        return true;
+    target[n] = '\0';
+    g_autofree char *inner = inside_origin(apart, target);
+    if (!inner || strcmp(inner, entry->path) == 0)
+        return true;
+    g_autofree char *to = g_build_filename(apart->copy, inner, NULL);
+    if (unlinkat(entry->folder, entry->name, 0) != 0 ||
+        symlinkat(to, entry->folder, entry->name) != 0)
+        g_debug("'%s' leads to '%s'", entry->path, target);
+    return true;
+}
+
 void orch_apart_prepare(const struct apart *apart)
 {
     for (guint i = 0; apart && apart->is_mounted && i < apart->live->len; i++) {
         g_autofree char *link = g_build_filename(apart->copy, apart->live->pdata[i], NULL);
         make_mount_point(link);
     }
+    int copy =
+        apart && !apart->is_mounted ? open(apart->copy, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (copy < 0)
+        return;
+    orch_walk(copy, false, turn_link, (void *)(uintptr_t)apart, NULL);
+    close(copy);
 }
 
 static char *failure(const char *what, const char *path)
@@ -166,6 +207,13 @@ static bool move(const char *from, const char *to)
            status == 0;
 }
 
+/* Whether a link was put beside the copy for the original, and is not the trial's. */
+static bool stands_for(const struct apart *apart, const char *link, const char *original)
+{
+    g_autofree char *target = g_file_read_link(link, NULL);
+    return target && (strcmp(target, original) == 0 || orch_path_within(target, apart->copy));
+}
+
 /* Moves what the trial made in one folder above its copy, other than the next folder on the way, to
  * the folder for which it stands ("" is the root). What cannot lie there goes into the copy, whose
  * files are kept with the run. */
@@ -179,7 +227,8 @@ static void bring_back_from(const struct apart *apart, const char *folder, const
         g_autofree char *from = g_build_filename(folder, name, NULL);
         g_autofree char *to = g_strconcat(original, "/", name, NULL);
         g_autofree char *kept = g_build_filename(apart->copy, name, NULL);
-        if (strcmp(name, next) == 0 || lstat(from, &info) != 0 || S_ISLNK(info.st_mode))
+        if (strcmp(name, next) == 0 || lstat(from, &info) != 0 ||
+            (S_ISLNK(info.st_mode) && stands_for(apart, from, to)))
             continue;
         if (!move(from, to) && !g_file_test(kept, G_FILE_TEST_EXISTS) && !move(from, kept))
             g_debug("'%s' cannot be moved to '%s'", from, to);
