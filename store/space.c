@@ -47,7 +47,7 @@ static int64_t file_bytes(const struct orch_store *store)
 static char *largest(const struct orch_store *store)
 {
     struct part parts[] = {{"objects", 0}, {"trials", 0}, {"checkpoints", 0}, {"work", 0},
-                           {"kept", 0},    {"slurm", 0},  {"the database", 0}};
+                           {"kept", 0},    {"left", 0},   {"slurm", 0},       {"the database", 0}};
     enum { FOLDERS = G_N_ELEMENTS(parts) - 1 };
     int root = orch_below_root(store->folder);
     for (size_t i = 0; root >= 0 && i < FOLDERS; i++)

@@ -3,20 +3,27 @@
 #include "core/cli/cli.h"
 #include "core/cli/parts.h"
 
+#include "core/record/left_files.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "store/store.h"
+#include "store/store_dir.h"
 
 /* ---- what a store holds -------------------------------------------------------------------------
  */
+
+struct left {
+    guint runs, files;
+    int64_t bytes;
+};
 
 struct upkeep {
     const char *path; /* borrowed from the store */
     const char *folder;
     bool is_shared; /* hosts share it, each with a file of its own */
     struct orch_store_info info;
+    struct left left;  /* what trials left, until 'orch gc' */
     GPtrArray *shards; /* struct orch_shard *: these files; empty for a store that is not shared */
 };
 
@@ -24,6 +31,19 @@ struct upkeep_check {
     GPtrArray *findings;    /* char *: what is not as it was recorded */
     int64_t runs, datasets; /* checked */
 };
+
+static void look_at_left(struct orch_store *store, struct left *out)
+{
+    g_autoptr(GPtrArray) keys = orch_store_dir_list(store, ORCH_STORE_DIR_LEFT);
+    for (guint i = 0; i < keys->len; i++) {
+        struct orch_left left;
+        orch_left_look(store, keys->pdata[i], &left);
+        out->runs++;
+        out->files += left.count;
+        out->bytes += left.bytes;
+        orch_left_clear(&left);
+    }
+}
 
 /* Describes an open store. Clear with upkeep_clear in both cases. */
 static bool upkeep_look(struct orch_store *store, struct upkeep *out, GError **error)
@@ -34,6 +54,7 @@ static bool upkeep_look(struct orch_store *store, struct upkeep *out, GError **e
     if (!orch_store_info(store, &out->info, error))
         return false;
     out->shards = orch_store_shards(store);
+    look_at_left(store, &out->left);
     return true;
 }
 
@@ -99,16 +120,17 @@ static void print_shards(const GPtrArray *shards)
 static json_t *info_json(const struct upkeep *store)
 {
     const struct orch_store_info *info = &store->info;
-    return json_pack("{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s s:b s:o}",
-                     "path", store->path, "schema", info->schema, "runs", (json_int_t)info->runs,
-                     "removed", (json_int_t)info->hidden, "active", (json_int_t)info->active,
-                     "points", (json_int_t)info->metrics, "artifacts", (json_int_t)info->artifacts,
-                     "artifact_bytes", (json_int_t)info->artifact_bytes, "file_bytes",
-                     (json_int_t)info->file_bytes, "datasets", (json_int_t)info->datasets,
-                     "samples", (json_int_t)info->samples, "conflicts", (json_int_t)info->conflicts,
-                     "journal_mode", info->journal_mode, "filesystem", info->filesystem, "digest",
-                     info->digest, "shared", (int)store->is_shared, "shards",
-                     shards_json(store->shards));
+    return json_pack(
+        "{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s s:b s:i s:I s:o}", "path",
+        store->path, "schema", info->schema, "runs", (json_int_t)info->runs, "removed",
+        (json_int_t)info->hidden, "active", (json_int_t)info->active, "points",
+        (json_int_t)info->metrics, "artifacts", (json_int_t)info->artifacts, "artifact_bytes",
+        (json_int_t)info->artifact_bytes, "file_bytes", (json_int_t)info->file_bytes, "datasets",
+        (json_int_t)info->datasets, "samples", (json_int_t)info->samples, "conflicts",
+        (json_int_t)info->conflicts, "journal_mode", info->journal_mode, "filesystem",
+        info->filesystem, "digest", info->digest, "shared", (int)store->is_shared, "left_files",
+        (int)store->left.files, "left_bytes", (json_int_t)store->left.bytes, "shards",
+        shards_json(store->shards));
 }
 
 static void print_info(const struct upkeep *store)
@@ -116,6 +138,7 @@ static void print_info(const struct upkeep *store)
     const struct orch_store_info *info = &store->info;
     g_autofree char *file = orch_bytes_format(info->file_bytes);
     g_autofree char *artifacts = orch_bytes_format(info->artifact_bytes);
+    g_autofree char *left = orch_bytes_format(store->left.bytes);
     orch_cli_print("store      %s", store->path);
     printf("schema     %d (this orch: %d)\n", info->schema, ORCH_STORE_SCHEMA);
     printf("runs       %" G_GINT64_FORMAT " ended, %" G_GINT64_FORMAT " removed, %" G_GINT64_FORMAT
@@ -123,6 +146,10 @@ static void print_info(const struct upkeep *store)
            info->runs, info->hidden, info->active);
     printf("points     %" G_GINT64_FORMAT "\n", info->metrics);
     orch_cli_print("artifacts  %" G_GINT64_FORMAT ", %s", info->artifacts, artifacts);
+    if (store->left.runs)
+        orch_cli_print("left       %u file%s by %u run%s, %s ('orch gc' removes them)",
+                       store->left.files, orch_plural(store->left.files), store->left.runs,
+                       orch_plural(store->left.runs), left);
     printf("tables     %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " rows\n", info->datasets,
            info->samples);
     if (info->conflicts)

@@ -291,8 +291,9 @@ const struct orch_command ORCH_COMMAND_GC = {
     .max_args = 0,
     .options = GC_OPTIONS,
     .option_bytes = sizeof(struct gc_options),
-    .about = "Frees artifacts, folders of trials, checkpoints, work copies and captured source "
-             "trees. A tree is kept while another store of the repository (a linked work tree's, "
+    .about = "Frees artifacts, folders of trials, what trials left, checkpoints, work copies and "
+             "captured source trees. A tree is kept while another store of the repository (a "
+             "linked work tree's, "
              "another --db) needs it, even if that store cannot be reached.",
     .run = run_gc,
 };

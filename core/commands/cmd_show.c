@@ -25,7 +25,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct show_options, artifact, TEXT, "artifact", .letter = 'a', .value = "NAME",
                 .help = "print an artifact to stdout"),
     ORCH_OPTION(struct show_options, file, TEXT, "file", .value = "PATH",
-                .help = "print a file that the run left in its folder apart"),
+                .help = "print a file that the run left (in {trial_dir}, a folder apart)"),
     ORCH_OPTION(struct show_options, on, TEXT, "on", .value = "GPU",
                 .help = "estimate the time left of a running trial on that GPU"),
     ORCH_OPTION(struct show_options, rerun, FLAG, "rerun",
@@ -47,7 +47,7 @@ static int show_file(const struct orch_cli *cli, const struct orch_store *store,
 {
     char buffer[65536];
     ssize_t n;
-    int fd = orch_left_files_open(store, key, path, error);
+    int fd = orch_left_open(store, key, path, error);
     if (fd < 0)
         return -1;
     while ((n = read(fd, buffer, sizeof buffer)) > 0)

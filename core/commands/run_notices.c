@@ -146,17 +146,30 @@ static void add_unmade(struct run_notices *notices, const struct orch_running *t
     }
 }
 
+/* The first regular file; the first link when there are links alone. */
+static const char *first_left(const struct orch_left *left)
+{
+    for (guint i = 0; i < left->files->len; i++) {
+        const struct orch_left_file *file = left->files->pdata[i];
+        if (!file->link)
+            return file->path;
+    }
+    return ((const struct orch_left_file *)left->files->pdata[0])->path;
+}
+
 static void add_left(struct run_notices *notices, const struct orch_running *trial,
                      const struct orch_collected *collected)
 {
-    if (!collected->left_count)
+    const struct orch_left *left = &collected->left;
+    if (!left->count)
         return;
     notices->left_trials++;
-    notices->left_files += collected->left_count;
+    notices->left_files += left->count;
+    notices->left_bytes += left->bytes;
     g_free(notices->left_run);
     g_free(notices->left_first);
     notices->left_run = g_strdup(trial->key);
-    notices->left_first = orch_text_line(g_strdup(collected->left_first));
+    notices->left_first = g_strdup(first_left(left));
 }
 
 void orch_cli_run_notices_add(struct run_notices *notices, const struct orch_running *trial,
@@ -233,12 +246,15 @@ static void print_left(struct orch_cli *cli, const struct run_notices *notices)
     if (!notices->left_trials)
         return;
     const char *run = orch_cli_short_key(notices->left_run);
-    orch_cli_info(
-        cli,
-        "%u file%s in %u trial%s that ran apart, kept until 'orch gc': 'orch show %s' lists "
-        "them, 'orch show %s --file %s > %s'",
-        notices->left_files, orch_plural(notices->left_files), notices->left_trials,
-        orch_plural(notices->left_trials), run, run, notices->left_first, notices->left_first);
+    g_autofree char *bytes = orch_bytes_format(notices->left_bytes);
+    g_autofree char *file = orch_text_line(orch_cli_shell_word(notices->left_first));
+    g_autofree char *name = g_path_get_basename(notices->left_first);
+    g_autofree char *to = orch_text_line(orch_cli_shell_word(name));
+    orch_cli_info(cli,
+                  "%u file%s (%s) that %u trial%s left: kept until 'orch gc', 'orch show %s' lists "
+                  "them, 'orch show %s --file %s > %s'",
+                  notices->left_files, orch_plural(notices->left_files), bytes,
+                  notices->left_trials, orch_plural(notices->left_trials), run, run, file, to);
 }
 
 static void print_unmade(struct orch_cli *cli, const struct run_notices *notices)

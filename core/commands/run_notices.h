@@ -24,9 +24,10 @@ struct run_notices {
     char *replaced_first;
     int64_t single_values;         /* values of results that a later one replaced */
     char *single_first;            /* name of the first such result */
-    guint left_trials, left_files; /* trials that left files in a folder apart, and these files */
-    char *left_run, *left_first;   /* the last such run, and its first file */
-    int64_t merged_names;          /* metrics that were printed under names of several spellings */
+    guint left_trials, left_files; /* trials that left files in folders of their own, and these */
+    int64_t left_bytes;
+    char *left_run, *left_first; /* the last such run, and its first file */
+    int64_t merged_names;        /* metrics that were printed under names of several spellings */
     char *merged_first;
     int64_t unheard_lines; /* of silent trials: lines with numbers on stderr, which is not read */
     bool hears_stderr;     /* some silent trial's stderr was read */

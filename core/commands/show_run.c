@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/parts.h"
 #include "core/commands/show.h"
-#include "core/record/left_files.h"
 #include "core/stats/tried_command.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -9,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { INPUTS_SHOWN = 20 }; /* files */
+enum { INPUTS_SHOWN = 20, LEFT_SHOWN = 100 }; /* files */
 
 static char *tags_text(const GPtrArray *tags)
 {
@@ -321,18 +320,26 @@ static void print_left_out(const json_t *pair)
     orch_cli_print("  not in the captured tree: %s", line);
 }
 
-/* Lists what the trial left in a folder apart. */
-static void print_left(const struct orch_store *store, const char *key)
+/* Lists what the trial left in folders of its own. */
+static void print_left(const struct orch_left *left)
 {
-    g_autoptr(GPtrArray) files = orch_left_files_list(store, key);
-    if (files->len)
-        puts("\nfiles in its folder apart (--file PATH prints one; 'orch gc' removes them)");
-    for (guint i = 0; i < files->len; i++) {
-        const struct orch_left_file *file = files->pdata[i];
-        g_autofree char *bytes = orch_bytes_format(file->bytes);
-        g_autofree char *path = orch_text_line(g_strdup(file->path));
-        orch_cli_show_line(path, "%s", bytes);
+    if (left->count) {
+        g_autofree char *all = orch_bytes_format(left->bytes);
+        orch_cli_print("\nfiles that it left: %u, %s in '%s' (--file PATH prints one; 'orch gc' "
+                       "removes them)",
+                       left->count, all, left->folder);
     }
+    for (guint i = 0; i < MIN(left->files->len, (guint)LEFT_SHOWN); i++) {
+        const struct orch_left_file *file = left->files->pdata[i];
+        g_autofree char *bytes = orch_bytes_format(file->bytes);
+        g_autofree char *link = file->link ? g_strconcat("link to ", file->link, NULL) : NULL;
+        g_autofree char *path = orch_text_line(g_strdup(file->path));
+        orch_cli_show_line(path, "%s", link ? orch_text_line(link) : bytes);
+    }
+    if (left->count > LEFT_SHOWN)
+        orch_cli_show_line("", "%u more (--json)", left->count - LEFT_SHOWN);
+    if (left->unread)
+        orch_cli_show_line("", "'%s' cannot be read", *left->unread ? left->unread : left->folder);
 }
 
 static bool has_note(const GPtrArray *notes)
@@ -382,7 +389,7 @@ bool orch_cli_show_run(struct orch_cli *cli, struct orch_store *store,
     print_metrics(cli, whole);
     print_system(cli, whole);
     print_files(whole);
-    print_left(store, whole->run->key);
+    print_left(&whole->left);
     print_notes(whole);
     return true;
 }

@@ -27,7 +27,7 @@ static char **make_environment(const struct child_setup *setup)
     }
     g_autofree char *start = g_strdup_printf("%" G_GINT64_FORMAT, setup->start_ns);
     env = g_environ_setenv(env, "ORCH_RUN", setup->trial->key, TRUE);
-    env = g_environ_setenv(env, "ORCH_TRIAL_DIR", setup->trial_dir, TRUE);
+    env = g_environ_setenv(env, ORCH_RANK_TRIAL, setup->trial_dir, TRUE);
     env = orch_opened_files_environment(setup->opened, env);
     env = g_environ_setenv(env, ORCH_RANK_LINK, setup->link, TRUE);
     return g_environ_setenv(env, ORCH_RANK_START, start, TRUE);

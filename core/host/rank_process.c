@@ -133,7 +133,7 @@ static int run_guard(struct guard *guard)
 int orch_rank_main(int argc, char **argv)
 {
     struct guard guard = {.address = g_getenv(ORCH_RANK_LINK)};
-    const char *folder = g_getenv("ORCH_TRIAL_DIR"), *start = g_getenv(ORCH_RANK_START);
+    const char *folder = g_getenv(ORCH_RANK_TRIAL), *start = g_getenv(ORCH_RANK_START);
     g_auto(GStrv) environment = g_get_environ();
     g_autoptr(GError) error = NULL;
     if (!guard.address || !folder)
@@ -144,7 +144,7 @@ int orch_rank_main(int argc, char **argv)
     struct orch_trial_spec *trial = orch_read_trial(folder, &error);
     if (!trial)
         return fail("cannot read the trial", error->message);
-    g_autofree char *work = g_build_filename(folder, "work", NULL);
+    g_autofree char *work = g_build_filename(folder, ORCH_TRIAL_WORK, NULL);
     if (chdir(work) != 0)
         return fail(work, g_strerror(errno));
     guard.setup.trial = trial;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* `orch-host --rank`: one process of an MPI trial. Its environment names the trial's folder
- * (ORCH_TRIAL_DIR), the host's socket and the start of the trial (monotonic ns). */
+/* `orch-host --rank`: one process of an MPI trial. Its environment names the trial's folder, the
+ * host's socket and the start of the trial (monotonic ns). */
 #ifndef ORCH_HOST_RANK_PROCESS_H
 #define ORCH_HOST_RANK_PROCESS_H
 
 #define ORCH_RANK_OPTION "--rank"
+#define ORCH_RANK_TRIAL "ORCH_RANK_TRIAL"
 #define ORCH_RANK_LINK "ORCH_RANK_LINK"
 #define ORCH_RANK_START "ORCH_RANK_START_NS"
 

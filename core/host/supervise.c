@@ -276,7 +276,7 @@ static bool write_failed_start(struct supervisor *s, const char *reason, GError 
 
 static bool run_in(struct supervisor *s, GError **error)
 {
-    g_autofree char *work = g_build_filename(s->setup.trial_dir, "work", NULL);
+    g_autofree char *work = g_build_filename(s->setup.trial_dir, ORCH_TRIAL_WORK, NULL);
     g_autofree char *journal = g_build_filename(s->setup.trial_dir, "journal", NULL);
     g_autoptr(GError) problem = NULL;
     if (!orch_journal_out_open(&s->out, journal, error))

@@ -23,12 +23,13 @@ bool orch_wrapped_listens(const struct orch_trial_spec *trial)
 json_t *orch_wrapped_values(const struct orch_trial_spec *trial, const char *trial_dir)
 {
     json_t *values = json_copy(trial->params);
+    g_autofree char *files = g_build_filename(trial_dir, ORCH_TRIAL_FILES, NULL);
     g_autofree char *manifest_dir =
         trial->manifest->path ? g_path_get_dirname(trial->manifest->path) : NULL;
     json_t *own =
         json_pack("{s:I s:o s:i s:s s:s s:s}", "seed", (json_int_t)orch_trial_seed31(trial->seed),
                   "seed64", orch_json_u64(trial->seed), "repeat", trial->repeat, "checkpoint_dir",
-                  trial->checkpoint_dir ? trial->checkpoint_dir : "", "trial_dir", trial_dir,
+                  trial->checkpoint_dir ? trial->checkpoint_dir : "", "trial_dir", files,
                   "manifest_dir", manifest_dir ? manifest_dir : "");
     json_object_update_missing(values, own); /* a parameter with such a name has precedence */
     json_decref(own);
@@ -104,6 +105,7 @@ static char **make_environment(const struct child_setup *setup)
     g_autofree char *seed = g_strdup_printf("%" G_GUINT32_FORMAT, orch_trial_seed31(trial->seed));
     g_autofree char *seed64 = g_strdup_printf("%" G_GUINT64_FORMAT, trial->seed);
     g_autofree char *events = g_strdup_printf("%d", CHILD_EVENTS_FD);
+    g_autofree char *files = g_build_filename(setup->trial_dir, ORCH_TRIAL_FILES, NULL);
     const struct {
         const char *name, *value; /* NULL: unset */
     } own[] = {
@@ -113,7 +115,7 @@ static char **make_environment(const struct child_setup *setup)
         {"ORCH_SEED64", seed64},
         {"ORCH_CHECKPOINT_DIR", trial->checkpoint_dir},
         {"ORCH_SMOKE", trial->smoke ? "1" : NULL},
-        {"ORCH_TRIAL_DIR", setup->trial_dir},
+        {"ORCH_TRIAL_DIR", files},
         {"ORCH_RUN", trial->key},
     };
     for (unsigned i = 0; i < G_N_ELEMENTS(own); i++)
@@ -125,6 +127,8 @@ static char **make_environment(const struct child_setup *setup)
 
 void orch_wrapped_main(const struct child_setup *setup)
 {
+    g_autofree char *files = g_build_filename(setup->trial_dir, ORCH_TRIAL_FILES, NULL);
+    orch_dir_make(files, NULL);
     if (setup->trial->checkpoint_dir)
         orch_dir_make(setup->trial->checkpoint_dir, NULL);
     char **words = expand_words(setup);

@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/wire/trial.h"
 #include "lib/wire/value.h"
 #include "store/store_dir.h"
 
@@ -13,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,6 +38,10 @@ enum {
 };
 /* Links beside the folders above the copy. */
 enum { SIBLINGS_MAX = 5000 };
+/* The work tree, and the folder of the trial that stands for the root of the file system. */
+struct place {
+    const char *origin, *work;
+};
 /* Links in the folder of an artifact. */
 enum { ENTRIES_MAX = 1000 };
 
@@ -190,42 +196,65 @@ static bool mirror(const char *root, const char *relative, const char *work, str
     }
 }
 
-bool orch_apart_copy_folder(const char *from, const char *trial_dir, GError **error)
+json_t *orch_apart_copy_folder(const char *from, const char *trial_dir, GError **error)
 {
     struct budget budget = {COPIED_FILES, COPIED_BYTES, COPIED_BYTES, false};
-    g_autofree char *work = g_build_filename(trial_dir, "work", NULL);
-    return mirror(from, "", work, &budget, error);
+    g_autofree char *work = g_build_filename(trial_dir, ORCH_TRIAL_WORK, NULL);
+    g_autofree char *real = realpath(from, NULL);
+    if (!mirror(from, "", work, &budget, error))
+        return NULL;
+    json_t *apart = json_pack("{s:s}", "copy", ORCH_TRIAL_WORK);
+    json_object_set_new(apart, "from", json_string(real ? real : from)); /* not for other bytes */
+    return apart;
 }
 
 /* ---- what lies around the work tree -----------------------------------------------------------
  */
 
+/* Where a link beside the copy leads, which stands for the entry at `path`: to that entry, or into
+ * the copy where the entry is a link into the work tree. The caller frees. */
+static char *sibling_target(const struct place *place, const char *path, bool is_link)
+{
+    char *real = is_link ? realpath(path, NULL) : NULL;
+    const char *inner = real ? orch_path_within(real, place->origin) : NULL;
+    char *target =
+        inner ? g_build_filename(place->work, place->origin, inner, NULL) : g_strdup(path);
+    free(real);
+    return target;
+}
+
 /* Links the entries of a folder above the work tree, except the next folder on the way. A folder
  * that cannot be listed has no links. */
-static void link_siblings(const char *folder, const char *but, const char *to)
+static void link_siblings(const struct place *place, const char *folder, const char *but,
+                          const char *to)
 {
-    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
-    const char *name;
-    for (int left = SIBLINGS_MAX; dir && left > 0 && (name = g_dir_read_name(dir)); left--) {
-        if (strcmp(name, but) == 0)
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    for (int left = SIBLINGS_MAX; dir && left > 0 && (entry = readdir(dir)); left--) {
+        const char *name = entry->d_name;
+        if (strcmp(name, but) == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             continue;
-        g_autofree char *target = g_build_filename(folder, name, NULL);
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        g_autofree char *target = sibling_target(place, path, entry->d_type == DT_LNK);
         g_autofree char *link = g_build_filename(to, name, NULL);
         if (symlink(target, link) != 0 && errno != EEXIST)
             g_debug("no link '%s'", link);
     }
+    if (dir)
+        closedir(dir);
 }
 
 /* Makes the folders above the copy with their links. Returns the place of the copy, which the
  * caller frees; NULL on error. */
 static char *make_surroundings(const char *origin, const char *work, GError **error)
 {
+    const struct place place = {origin, work};
     g_auto(GStrv) parts = g_strsplit(origin + 1, "/", -1);
     g_autofree char *folder = g_strdup("/"), *to = g_strdup(work);
     for (int i = 0; parts[i]; i++) {
         if (!orch_dir_make(to, error))
             return NULL;
-        link_siblings(folder, parts[i], to);
+        link_siblings(&place, folder, parts[i], to);
         descend(&folder, parts[i]);
         descend(&to, parts[i]);
     }
@@ -387,7 +416,7 @@ json_t *orch_apart_make(struct orch_plan *plan, const struct orch_plan_item *ite
     const char *origin = orch_workspace_origin(workspace), *tree = workspace->source->tree;
     const char *relative = home + strlen(workspace->root);
     struct budget budget = {COPIED_FILES, COPIED_BYTES, COPIED_BYTES, false};
-    g_autofree char *work = g_build_filename(trial_dir, "work", NULL);
+    g_autofree char *work = g_build_filename(trial_dir, ORCH_TRIAL_WORK, NULL);
     g_autofree char *whole = orch_workspace_copy(workspace, tree, error);
     g_autofree char *copy = whole ? make_surroundings(origin, work, error) : NULL;
     if (!copy || !mirror(whole, relative, copy, &budget, error))

@@ -25,7 +25,8 @@ json_t *orch_apart_make(struct orch_plan *plan, const struct orch_plan_item *ite
                         const char *trial_dir, char **out_cwd, GError **error);
 
 /** Copies the folder `from`, up to a budget of files and bytes beyond which it has links, to
- * TRIALDIR/work: for a program that does not come from a repository. */
-bool orch_apart_copy_folder(const char *from, const char *trial_dir, GError **error);
+ * TRIALDIR/work: for a program that does not come from a repository. Returns `apart` of trial.json,
+ * which says where the copies are from; NULL on error. */
+json_t *orch_apart_copy_folder(const char *from, const char *trial_dir, GError **error);
 
 #endif

@@ -4,7 +4,7 @@
 #include "core/record/collect.h"
 
 #include "core/record/gather.h"
-#include "core/record/left_files.h"
+#include "core/record/left_keep.h"
 #include "core/record/read_files.h"
 #include "store/store_dir.h"
 #include "store/trial_record.h"
@@ -248,7 +248,7 @@ void orch_collected_clear(struct orch_collected *collected)
     g_free(collected->reason);
     g_free(collected->stderr_tail);
     g_free(collected->kept);
-    g_free(collected->left_first);
+    orch_left_clear(&collected->left);
     json_decref(collected->facts);
     if (collected->results)
         g_hash_table_unref(collected->results);
@@ -322,6 +322,53 @@ static void keep_to_bounds(struct gathering *all)
         all->wall_ms = all->wall_ms < 0 ? 0 : ORCH_BOUNDS[ORCH_BOUNDED_WALL_MS].highest;
 }
 
+/* ---- the folder of a recorded trial -----------------------------------------------------------
+ */
+
+/* Removes the files that are now artifacts in the store. */
+static void remove_taken(const struct gathering *all, int folder)
+{
+    for (guint i = 0; i < all->taken->len; i++)
+        orch_below_remove(folder, all->taken->pdata[i], NULL);
+}
+
+/* Keeps what the trial left, and removes its folder or keeps it, too. `is_reused`: the run is good,
+ * so that nothing resumes from its checkpoint. */
+static void settle_folder(struct orch_store *store, const char *key, int folder, bool is_reused,
+                          bool is_kept, struct orch_collected *out)
+{
+    g_autoptr(json_t) trial = read_trial(folder);
+    if (is_reused)
+        drop_checkpoint(store, trial);
+    if (folder >= 0 && !is_kept)
+        is_kept = !orch_left_keep(store, key, folder, trial, &out->left);
+    if (is_kept)
+        out->kept = orch_store_dir_keep(store, key);
+    if (!is_kept)
+        orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, key, NULL);
+}
+
+static bool asks_to_keep(const json_t *record)
+{
+    return json_is_true(json_object_get(record, ORCH_RECORD_KEEP));
+}
+
+void orch_collect_rest(struct orch_store *store, const struct orch_run *run)
+{
+    g_autofree char *text = NULL;
+    struct orch_collected out = {0};
+    struct stat info;
+    int folder = orch_store_dir_open(store, ORCH_STORE_DIR_TRIAL, run->key);
+    bool is_read = folder >= 0 && orch_below_stat(folder, ORCH_TRIAL_RECORD, &info) &&
+                   orch_below_read(folder, ORCH_TRIAL_RECORD, RECORD_BYTES_MAX, &text, NULL, NULL);
+    g_autoptr(json_t) record = parse_record(is_read ? text : NULL);
+    bool is_reused = orch_verdict_facts(orch_verdict_parse(run->state))->is_reused;
+    settle_folder(store, run->key, folder, is_reused, asks_to_keep(record), &out);
+    orch_collected_clear(&out);
+    if (folder >= 0)
+        close(folder);
+}
+
 bool orch_collect(struct orch_store *store, const char *key, const char *record_json,
                   int64_t started_ns, const struct orch_outside *outside,
                   struct orch_file_digests *digests, struct orch_collected *out, GError **error)
@@ -341,14 +388,10 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
     if (ok) {
         fill_collected(&all, points, out);
         add_label_notes(store, key, all.record);
-        g_autoptr(json_t) trial = read_trial(folder);
-        if (orch_verdict_facts(all.verdict)->is_reused)
-            drop_checkpoint(store, trial);
-        bool is_kept = json_is_true(json_object_get(all.record, ORCH_RECORD_KEEP));
-        if (trial && !is_kept)
-            out->left_count = orch_left_files_keep(store, key, folder, trial, &out->left_first);
-        if (!is_kept || !(out->kept = orch_store_dir_keep(store, key)))
-            orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, key, NULL);
+        bool is_kept = asks_to_keep(all.record);
+        if (!is_kept && folder >= 0)
+            remove_taken(&all, folder);
+        settle_folder(store, key, folder, orch_verdict_facts(all.verdict)->is_reused, is_kept, out);
     }
     orch_gathering_clear(&all);
     if (folder >= 0)

@@ -4,6 +4,7 @@
 #ifndef ORCH_CORE_RECORD_COLLECT_H
 #define ORCH_CORE_RECORD_COLLECT_H
 
+#include "core/record/left_files.h"
 #include "lib/base/file_digests.h"
 #include "lib/wire/verdict.h"
 #include "store/store.h"
@@ -26,12 +27,11 @@ struct orch_collected {
     char *reason; /* or NULL */
     double wall_ms;
     int64_t point_count;
-    GHashTable *results; /* name -> double * */
-    char *stderr_tail;   /* or NULL */
-    json_t *facts;       /* object, as recorded */
-    unsigned left_count; /* files that it left in its folder apart (left_files.h) */
-    char *left_first;    /* path of the first of them, or NULL */
-    char *kept;          /* path of the trial's folder when it was kept; NULL: removed */
+    GHashTable *results;   /* name -> double * */
+    char *stderr_tail;     /* or NULL */
+    json_t *facts;         /* object, as recorded */
+    struct orch_left left; /* in folders of its own */
+    char *kept;            /* path of the trial's folder when it was kept; NULL: removed */
 };
 void orch_collected_clear(struct orch_collected *collected);
 
@@ -46,11 +46,15 @@ struct orch_outside {
 /** Records the trial `key` from its folder and removes the folder, or moves it to
  * ORCH_STORE_DIR_KEPT when the record asks for it. `record_json`: as made by orch_trialdir_prepare,
  * or NULL when it is lost. A journal without an end event becomes verdict `lost`, or that of
- * `outside`, which may be NULL. `digests`: of the files that it read. On error the folder stays, so
- * that the call can be repeated. */
+ * `outside`, which may be NULL. `digests`: of the files that it read. What the trial left in
+ * folders of its own is kept (left_keep.h); when not all of it can be moved, the folder is. On
+ * error the folder stays, so that the call can be repeated. */
 bool orch_collect(struct orch_store *store, const char *key, const char *record_json,
                   int64_t started_ns, const struct orch_outside *outside,
                   struct orch_file_digests *digests, struct orch_collected *out, GError **error);
+
+/** Settles what is left of a trial that is recorded, whose runner died before it did. */
+void orch_collect_rest(struct orch_store *store, const struct orch_run *run);
 
 /** Closes the trials of dead runners: records them from their journals (or as lost) and ends stray
  * processes. `*out_closed`: number of trials recorded. `*out_pending`: number of trials whose

@@ -146,10 +146,12 @@ static bool take_artifact(struct orch_store *store, struct gathering *all, int f
     }
     if (!orch_store_put_object_at(store, folder, path, event->sha256, &bytes, &fits, error))
         return false;
-    if (fits)
+    if (fits) {
         add_artifact(all, event->name, event->sha256, bytes);
-    else
+        g_ptr_array_add(all->taken, g_strdup(path));
+    } else {
         lose_artifact(all, event, "changed after the trial had ended");
+    }
     return true;
 }
 
@@ -295,6 +297,7 @@ void orch_gathering_init(struct gathering *all, json_t *record, int64_t started_
     all->results = g_array_new(FALSE, FALSE, sizeof(struct orch_named_real));
     all->artifacts = g_array_new(FALSE, FALSE, sizeof(struct orch_artifact_row));
     all->texts = g_ptr_array_new_with_free_func(g_free);
+    all->taken = g_ptr_array_new_with_free_func(g_free);
     all->log = g_string_new(NULL);
     all->notes = json_array();
     all->verdict = ORCH_VERDICT_LOST;
@@ -313,6 +316,7 @@ void orch_gathering_clear(struct gathering *all)
     g_array_unref(all->results);
     g_array_unref(all->artifacts);
     g_ptr_array_unref(all->texts);
+    g_ptr_array_unref(all->taken);
     g_string_free(all->log, TRUE);
     g_free(all->reason);
     g_free(all->state);

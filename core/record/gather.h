@@ -14,6 +14,7 @@ struct gathering {
     GArray *results;   /* struct orch_named_real, names borrowed from `events` */
     GArray *artifacts; /* struct orch_artifact_row, likewise */
     GPtrArray *texts;  /* owned strings */
+    GPtrArray *taken;  /* char *: files of the folder that are artifacts in the store now */
     GString *log;      /* log events, as text */
     json_t *notes;
     char *reason, *stderr_tail;

@@ -1,157 +1,142 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The copy in the trial's folder was made from work/TREE with the same times, so a file that is not
- * there, or has another size or time, was written by the trial. */
 #include "core/record/left_files.h"
 
 #include "lib/base/below.h"
 #include "lib/base/error.h"
-#include "lib/base/json.h"
+#include "lib/base/walk.h"
+#include "lib/wire/trial.h"
 #include "store/store_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_MAX = 10000, DEPTH_MAX = 40 };
+/* A link may lead to a link. */
+enum { LINKS_MAX = 8 };
 
-struct keeper {
-    struct orch_store *store;
-    const char *key;
-    int copy, base; /* base: -1 when the copied tree is gone */
-    int kept;       /* where the files go; -1: not made yet */
-    unsigned count;
-    char *first;
-};
-
-static bool is_copied(const struct keeper *keeper, const char *path, const struct stat *info)
+/* The folder of what a run left: of its own, or in the trial's folder when that was kept whole. -1
+ * when there is none. `*out_path` (may be NULL): the caller frees. */
+static int open_root(const struct orch_store *store, const char *key, char **out_path)
 {
-    struct stat then;
-    return keeper->base >= 0 && orch_below_stat(keeper->base, path, &then) &&
-           then.st_size == info->st_size && then.st_mtim.tv_sec == info->st_mtim.tv_sec &&
-           then.st_mtim.tv_nsec == info->st_mtim.tv_nsec;
-}
-
-static bool open_kept(struct keeper *keeper)
-{
-    if (keeper->kept < 0 &&
-        orch_store_dir_make(keeper->store, ORCH_STORE_DIR_LEFT, keeper->key, 0777, NULL))
-        keeper->kept = orch_store_dir_open(keeper->store, ORCH_STORE_DIR_LEFT, keeper->key);
-    return keeper->kept >= 0;
-}
-
-static void move_file(struct keeper *keeper, const char *path)
-{
-    g_autofree char *folder = g_path_get_dirname(path);
-    g_autofree char *name = g_path_get_basename(path);
-    if (keeper->count >= FILES_MAX || !open_kept(keeper))
-        return;
-    bool is_top = strcmp(folder, ".") == 0;
-    int from = is_top ? dup(keeper->copy) : orch_below_open(keeper->copy, folder, O_DIRECTORY, 0);
-    int to = is_top ? dup(keeper->kept) : orch_below_make_folder(keeper->kept, folder, 0777);
-    if (from >= 0 && to >= 0 && renameat(from, name, to, name) == 0) {
-        keeper->count++;
-        keeper->first = keeper->first ? keeper->first : g_strdup(path);
+    int root = orch_store_dir_open(store, ORCH_STORE_DIR_LEFT, key);
+    int kept = root < 0 ? orch_store_dir_open(store, ORCH_STORE_DIR_KEPT, key) : -1;
+    g_autofree char *path =
+        orch_store_dir_path(store, root < 0 ? ORCH_STORE_DIR_KEPT : ORCH_STORE_DIR_LEFT, key);
+    if (kept >= 0) {
+        root = orch_below_open(kept, ORCH_TRIAL_FILES, O_DIRECTORY, 0);
+        close(kept);
     }
-    if (from >= 0)
-        close(from);
-    if (to >= 0)
-        close(to);
+    if (root >= 0 && out_path)
+        *out_path = g_build_filename(path, kept >= 0 ? ORCH_TRIAL_FILES : NULL, NULL);
+    return root;
 }
-
-static void visit(struct keeper *keeper, const char *folder, int depth)
-{
-    g_autoptr(GPtrArray) names = orch_below_list(keeper->copy, folder);
-    for (guint i = 0; i < names->len; i++) {
-        struct stat info;
-        g_autofree char *path = *folder ? g_strconcat(folder, "/", (char *)names->pdata[i], NULL)
-                                        : g_strdup(names->pdata[i]);
-        if (!orch_below_stat(keeper->copy, path, &info))
-            continue;
-        if (S_ISDIR(info.st_mode) && depth)
-            visit(keeper, path, depth - 1);
-        else if (S_ISREG(info.st_mode) && !is_copied(keeper, path, &info))
-            move_file(keeper, path);
-    }
-}
-
-unsigned orch_left_files_keep(struct orch_store *store, const char *key, int folder,
-                              const json_t *trial, char **out_first)
-{
-    *out_first = NULL;
-    const json_t *apart = json_object_get(trial, "apart");
-    const char *copy = orch_json_text(apart, "copy", NULL);
-    const char *tree = orch_json_text(apart, "tree", NULL);
-    if (!copy || !tree || !orch_below_path_is_valid(copy))
-        return 0;
-    struct keeper keeper = {.store = store, .key = key, .kept = -1};
-    keeper.copy = orch_below_open(folder, copy, O_DIRECTORY, 0);
-    keeper.base = orch_store_dir_open(store, ORCH_STORE_DIR_WORK, tree);
-    if (keeper.copy >= 0)
-        visit(&keeper, "", DEPTH_MAX);
-    const int fds[] = {keeper.copy, keeper.base, keeper.kept};
-    for (unsigned i = 0; i < G_N_ELEMENTS(fds); i++)
-        if (fds[i] >= 0)
-            close(fds[i]);
-    *out_first = keeper.first;
-    return keeper.count;
-}
-
-/* ---- reading ----------------------------------------------------------------------------------
- */
 
 static void file_free(gpointer pointer)
 {
     struct orch_left_file *file = pointer;
     g_free(file->path);
+    g_free(file->link);
     g_free(file);
 }
 
-static void list(int root, const char *folder, int depth, GPtrArray *files)
+/* The target of a link; NULL for anything else. The caller frees. */
+static char *link_target(int folder, const char *name)
 {
-    g_autoptr(GPtrArray) names = orch_below_list(root, folder);
-    for (guint i = 0; i < names->len && files->len < FILES_MAX; i++) {
-        struct stat info;
-        g_autofree char *path = *folder ? g_strconcat(folder, "/", (char *)names->pdata[i], NULL)
-                                        : g_strdup(names->pdata[i]);
-        if (!orch_below_stat(root, path, &info))
-            continue;
-        if (S_ISDIR(info.st_mode) && depth) {
-            list(root, path, depth - 1, files);
-        } else if (S_ISREG(info.st_mode)) {
-            struct orch_left_file *file = g_new0(struct orch_left_file, 1);
-            file->path = g_steal_pointer(&path);
-            file->bytes = info.st_size;
-            g_ptr_array_add(files, file);
-        }
-    }
+    char target[4096];
+    ssize_t n = readlinkat(folder, name, target, sizeof target);
+    return n < 0 ? NULL : g_strndup(target, (gsize)n);
 }
 
-GPtrArray *orch_left_files_list(const struct orch_store *store, const char *key)
+static bool add(void *ctx, const struct orch_walked *entry)
 {
-    GPtrArray *files = g_ptr_array_new_with_free_func(file_free);
-    int root = orch_store_dir_open(store, ORCH_STORE_DIR_LEFT, key);
-    if (root >= 0) {
-        list(root, "", DEPTH_MAX, files);
-        close(root);
-    }
-    return files;
+    struct orch_left *left = ctx;
+    if (S_ISDIR(entry->info.st_mode))
+        return true;
+    int64_t bytes = S_ISREG(entry->info.st_mode) ? entry->info.st_size : 0;
+    left->count++;
+    left->bytes += bytes;
+    if (left->files->len >= ORCH_LEFT_LISTED)
+        return true;
+    struct orch_left_file *file = g_new0(struct orch_left_file, 1);
+    file->path = g_strdup(entry->path);
+    file->link = link_target(entry->folder, entry->name);
+    file->bytes = bytes;
+    g_ptr_array_add(left->files, file);
+    return true;
 }
 
-int orch_left_files_open(const struct orch_store *store, const char *key, const char *path,
-                         GError **error)
+void orch_left_look(const struct orch_store *store, const char *key, struct orch_left *out)
 {
-    int root = orch_store_dir_open(store, ORCH_STORE_DIR_LEFT, key);
-    int fd = root >= 0 ? orch_below_open_file(root, path) : -1;
+    *out = (struct orch_left){.files = g_ptr_array_new_with_free_func(file_free)};
+    int root = open_root(store, key, &out->folder);
+    if (root < 0)
+        return;
+    orch_walk(root, false, add, out, &out->unread);
+    close(root);
+}
+
+void orch_left_clear(struct orch_left *left)
+{
+    if (left->files)
+        g_ptr_array_unref(left->files);
+    g_free(left->folder);
+    g_free(left->unread);
+    *left = (struct orch_left){0};
+}
+
+/* The path to which a link below the root leads, relative to the root. The caller frees; NULL for
+ * anything else. */
+static char *follow(int root, const char *path)
+{
+    g_autofree char *folder = g_path_get_dirname(path);
+    g_autofree char *name = g_path_get_basename(path);
+    bool is_top = strcmp(folder, ".") == 0;
+    int at = is_top ? dup(root) : orch_below_open(root, folder, O_DIRECTORY, 0);
+    g_autofree char *target = at < 0 ? NULL : link_target(at, name);
+    if (at >= 0)
+        close(at);
+    if (!target || g_path_is_absolute(target))
+        return NULL;
+    g_autofree char *joined = g_build_filename("/", folder, target, NULL);
+    g_autofree char *whole = g_canonicalize_filename(joined, "/");
+    return g_strdup(whole + 1);
+}
+
+static void fail_open(const char *key, const char *path, int fault, GError **error)
+{
+    g_autofree char *hint = g_strdup_printf("'orch show %s' lists its files", key);
+    if (fault == ENOENT || fault == ENOTDIR || fault == ELOOP)
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
+                       "run %s left no file '%s' (or 'orch gc' has removed it)", key, path);
+    else if (fault == EINVAL)
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
+                       "'%s', which run %s left, is not a regular file", path, key);
+    else
+        orch_error_set_errno(error, ORCH_ERROR_IO, fault, "cannot read '%s', which run %s left",
+                             path, key);
+}
+
+int orch_left_open(const struct orch_store *store, const char *key, const char *path,
+                   GError **error)
+{
+    int root = open_root(store, key, NULL);
+    int fault = root < 0 ? ENOENT : 0;
+    g_autofree char *at = g_strdup(path);
+    int fd = root < 0 ? -1 : orch_below_open_file(root, at);
+    for (int i = 0; fd < 0 && !fault; i++) {
+        fault = errno;
+        char *next = fault == ELOOP && i < LINKS_MAX ? follow(root, at) : NULL;
+        if (!next)
+            break;
+        g_free(at);
+        at = next;
+        fault = 0;
+        fd = orch_below_open_file(root, at);
+    }
     if (root >= 0)
         close(root);
-    if (fd >= 0)
-        return fd;
-    g_autofree char *hint = g_strdup_printf("'orch show %s' lists its files", key);
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
-                   "run %s left no file '%s' in a folder apart (or 'orch gc' has removed it)", key,
-                   path);
-    return -1;
+    if (fd < 0)
+        fail_open(key, path, fault, error);
+    return fd;
 }

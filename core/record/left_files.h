@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files that a trial made or wrote in its folder apart. They stay in the folder of the store until
- * 'orch gc', and leave this machine with nothing. */
+/* Files that a trial left in its own folders (left_keep.h). They stay in the folder of the store
+ * until 'orch gc', and leave this machine with nothing. */
 #ifndef ORCH_CORE_RECORD_LEFT_FILES_H
 #define ORCH_CORE_RECORD_LEFT_FILES_H
 
 #include "store/store.h"
 
-#include <jansson.h>
-
 struct orch_left_file {
-    char *path; /* relative to the work tree */
+    char *path; /* relative to the folder in which it was left */
+    char *link; /* what a symbolic link names; NULL for anything else */
     int64_t bytes;
 };
 
-/** Moves the files from the folder of an ended trial, which `folder` is a descriptor of; `trial` is
- * its trial.json. Returns their number, and the path of the first in `*out_first` (the caller
- * frees). */
-unsigned orch_left_files_keep(struct orch_store *store, const char *key, int folder,
-                              const json_t *trial, char **out_first);
+/** What a run left: files, links, pipes. */
+struct orch_left {
+    GPtrArray *files; /* struct orch_left_file *, by path: the first ORCH_LEFT_LISTED */
+    unsigned count;   /* all of them */
+    int64_t bytes;
+    char *folder; /* where they are; NULL: nothing was left, or 'orch gc' has removed it */
+    char *unread; /* the first folder in it that cannot be read; or NULL */
+};
+enum { ORCH_LEFT_LISTED = 10000 };
 
-/** The files of a run, by path: struct orch_left_file *. The caller unrefs. */
-GPtrArray *orch_left_files_list(const struct orch_store *store, const char *key);
+/** Looks at what a run left. To be cleared. */
+void orch_left_look(const struct orch_store *store, const char *key, struct orch_left *out);
+void orch_left_clear(struct orch_left *left);
 
-/** Opens one of them for reading. Returns -1 with an error. The caller closes it. */
-int orch_left_files_open(const struct orch_store *store, const char *key, const char *path,
-                         GError **error);
+/** Opens one of these files for reading; a link in place of it is followed to another of them.
+ * Returns -1 with an error. The caller closes it. */
+int orch_left_open(const struct orch_store *store, const char *key, const char *path,
+                   GError **error);
 
 #endif

@@ -145,14 +145,22 @@ static bool is_active(const GPtrArray *rows, const char *key)
 }
 
 /* A folder is made after its active row and removed after the row is deleted, so a folder without a
- * row was about to be removed. `folders` were listed before `rows` were read. */
-static void remove_leftovers(struct orch_store *store, const GPtrArray *folders,
+ * row was about to be removed: of a recorded trial after what it left was kept. `folders` were
+ * listed before `rows` were read. */
+static void settle_leftovers(struct orch_store *store, const GPtrArray *folders,
                              const GPtrArray *rows)
 {
     for (guint i = 0; i < folders->len; i++) {
-        g_autofree char *path = orch_store_dir_path(store, ORCH_STORE_DIR_TRIAL, folders->pdata[i]);
-        if (!is_active(rows, folders->pdata[i]) && !orch_trial_host_is_alive(path))
-            orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, folders->pdata[i], NULL);
+        const char *key = folders->pdata[i];
+        g_autofree char *path = orch_store_dir_path(store, ORCH_STORE_DIR_TRIAL, key);
+        if (is_active(rows, key) || orch_trial_host_is_alive(path))
+            continue;
+        struct orch_run *run = orch_store_run(store, key, NULL);
+        if (run)
+            orch_collect_rest(store, run);
+        else
+            orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, key, NULL);
+        orch_run_free(run);
     }
 }
 
@@ -171,7 +179,7 @@ bool orch_recover(struct orch_store *store, unsigned *out_closed, unsigned *out_
     *out_closed = *out_pending = 0;
     if (!rows)
         return false;
-    remove_leftovers(store, folders, rows);
+    settle_leftovers(store, folders, rows);
     bool ok = true;
     struct orch_file_digests *digests = orch_file_digests_open();
     for (guint i = 0; ok && i < rows->len; i++) {

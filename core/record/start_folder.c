@@ -4,6 +4,7 @@
 #include "core/plan/fingerprint.h"
 #include "core/record/apart.h"
 #include "lib/base/file.h"
+#include "lib/wire/trial.h"
 
 bool orch_trial_may_run_in_place(const struct orch_plan *plan,
                                  const struct orch_experiment *experiment)
@@ -33,6 +34,7 @@ bool orch_start_folder(struct orch_plan *plan, const struct orch_plan_item *item
         *out_apart = orch_apart_make(plan, item, home, trial_dir, out_cwd, error);
         return *out_apart != NULL;
     }
-    *out_cwd = g_strdup("work");
-    return orch_apart_copy_folder(home, trial_dir, error);
+    *out_cwd = g_strdup(ORCH_TRIAL_WORK);
+    *out_apart = orch_apart_copy_folder(home, trial_dir, error);
+    return *out_apart != NULL;
 }

@@ -41,6 +41,7 @@ bool orch_whole_run_read(struct orch_store *store, const struct orch_run *run,
     out->tags = out->notes ? orch_store_tags(store, run->key, error) : NULL;
     out->name = out->tags ? orch_store_name(store, run->key, NULL) : NULL;
     out->summaries = out->tags ? orch_store_own_summaries(store, id, error) : NULL;
+    orch_left_look(store, run->key, &out->left);
     out->system = out->summaries ? orch_store_system_summaries(store, id, error) : NULL;
     return out->system && read_hidden(store, out, error);
 }
@@ -48,6 +49,7 @@ bool orch_whole_run_read(struct orch_store *store, const struct orch_run *run,
 void orch_whole_run_clear(struct orch_whole_run *whole)
 {
     orch_hidden_free(whole->hidden);
+    orch_left_clear(&whole->left);
     json_decref(whole->params);
     json_decref(whole->results);
     json_decref(whole->facts);
@@ -69,6 +71,21 @@ static json_t *summaries_json(const GPtrArray *summaries)
     return list;
 }
 
+static json_t *left_json(const struct orch_left *left)
+{
+    json_t *files = json_array();
+    for (guint i = 0; i < left->files->len; i++) {
+        const struct orch_left_file *file = left->files->pdata[i];
+        g_autofree char *path = g_utf8_make_valid(file->path, -1);
+        g_autofree char *link = file->link ? g_utf8_make_valid(file->link, -1) : NULL;
+        json_array_append_new(files, json_pack("{s:s s:I s:s?}", "path", path, "bytes",
+                                               (json_int_t)file->bytes, "link", link));
+    }
+    g_autofree char *folder = left->folder ? g_utf8_make_valid(left->folder, -1) : NULL;
+    return json_pack("{s:s? s:I s:I s:o}", "folder", folder, "count", (json_int_t)left->count,
+                     "bytes", (json_int_t)left->bytes, "files", files);
+}
+
 json_t *orch_whole_run_json(struct orch_store *store, const struct orch_whole_run *whole,
                             GError **error)
 {
@@ -77,6 +94,7 @@ json_t *orch_whole_run_json(struct orch_store *store, const struct orch_whole_ru
         return NULL;
     json_object_set_new(json, "metrics", summaries_json(whole->summaries));
     json_object_set_new(json, "system", summaries_json(whole->system));
+    json_object_set_new(json, "left", left_json(&whole->left));
     return json;
 }
 

@@ -3,7 +3,7 @@
 #ifndef ORCH_CORE_RESULTS_WHOLE_RUN_H
 #define ORCH_CORE_RESULTS_WHOLE_RUN_H
 
-#include "store/store.h"
+#include "core/record/left_files.h"
 
 struct orch_whole_run {
     const struct orch_run *run;
@@ -21,6 +21,7 @@ struct orch_whole_run {
     uint32_t seed31;            /* the seed as plugins with 31 bits get it */
     double foreign_cpu;         /* share of the CPUs that other programs used; NaN: unknown */
     bool is_disturbed;          /* that share is so large that its times are left out */
+    struct orch_left left;      /* what its trial left in folders of its own, on this machine */
 };
 /** Reads everything but the points of `run`, which is borrowed. False when the store cannot be
  * read. Clear with orch_whole_run_clear in both cases. */

@@ -2,7 +2,8 @@
 /* TRIALDIR/trial.json: everything orch-host needs to run one trial, locally or on a cluster node.
  *
  * TRIALDIR contains trial.json (written by the runner), journal (by the host), work/ (the trial's
- * current folder, where artifacts are made), stdout and stderr (captured, bounded). */
+ * current folder, where artifacts are made), files/ (a program's {trial_dir}), stdout and stderr
+ * (captured, bounded). */
 #ifndef ORCH_WIRE_TRIAL_H
 #define ORCH_WIRE_TRIAL_H
 
@@ -17,6 +18,12 @@
 /** A file in TRIALDIR, written by the host: what the trial's processes opened
  * (core/host/opened_files.h). */
 #define ORCH_OPENED_FILES "opened.json"
+
+/** Folders in TRIALDIR: the current folder of a plugin, and what ${trial_dir} and ORCH_TRIAL_DIR
+ * name for a program. What a trial leaves there is kept (core/record/left_files.h), so the host's
+ * own files are not among it. */
+#define ORCH_TRIAL_WORK "work"
+#define ORCH_TRIAL_FILES "files"
 
 struct orch_trial_spec {
     char *key;                 /* run key (UUID) */

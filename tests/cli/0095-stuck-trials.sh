@@ -9,7 +9,7 @@ command: [sh, odd.sh, "${make}"]
 parameters:
   make: { type: string }
 Y
-printf 'cd "$ORCH_TRIAL_DIR"; rm -f journal; $1 journal\n' >exp/odd.sh
+printf 'cd "$ORCH_TRIAL_DIR/.."; rm -f journal; $1 journal\n' >exp/odd.sh
 printf 'format: 1\nrecipe: odd\nexperiments:\n  odd: { plugin: exp/odd.plugin, retries: 0 }\n' >odd.recipe
 for make in mkfifo mkdir 'ln -s /dev/zero' 'ln -s /etc/passwd' 'cp /dev/null'; do
     _run timeout 300 orch run odd.recipe -s make="$make"

@@ -57,10 +57,10 @@ same("orch export --columns", every, ())
 assert len(every) > 30
 if page:
     same("the page", page, ("metrics", "forecast"))
-    assert set(show) - set(page) == {"signatures", "schema_version", "system"} and set(page) - set(show) == {"forecast"}, set(show) ^ set(page)
+    assert set(show) - set(page) == {"signatures", "schema_version", "system", "left"} and set(page) - set(show) == {"forecast"}, set(show) ^ set(page)
 assert show["removed"] is False and show["results"] == {} and show["tags"] == ["good"] and show["params"]["lr"] == 0.2, show
 # what a run has beside its fields is all that is not documented as one
 extra = set(show) - set(every)
-assert extra == {"name", "tags", "notes", "removal", "params", "results", "units", "metrics", "system", "artifacts", "inputs",
+assert extra == {"name", "tags", "notes", "removal", "params", "results", "units", "metrics", "system", "left", "artifacts", "inputs",
                  "signatures", "schema_version"}, extra
 P

@@ -8,7 +8,7 @@ cat >wait.py <<'P'
 import os, sys, time
 text, count, more = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 for step in range(600):
-    journal = open(os.environ["ORCH_TRIAL_DIR"] + "/journal", encoding="utf8").read()
+    journal = open(os.environ["ORCH_TRIAL_DIR"] + "/../journal", encoding="utf8").read()
     if journal.count(text) >= count:
         break
     time.sleep(0.1)

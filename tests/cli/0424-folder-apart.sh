@@ -65,8 +65,8 @@ for kind in $kinds; do
     PYTHONPATH=$PWD/src ok orch try --frozen -x n=1,2 -- python3 deep/a.py "$PWD/own.txt" '{n}'
     says '2 ok'
     says_not 'leads to'
-    says "4 files in 2 trials that ran apart"
-    says "--file out/model.pt > out/model.pt"
+    says "that 2 trials left: kept until 'orch gc'"
+    says "--file out/model.pt > model.pt"
     ok orch ls --json -m sum -m big -m mine
     same "$(json runs.0.sum) $(json runs.0.big) $(json runs.0.mine)" '32.5 11534336.0 3.0' "$kind: what the program read"
     ok orch log @last
@@ -83,7 +83,7 @@ for kind in $kinds; do
     rm ../beside.txt
     # its files are kept with the run until gc
     ok orch show @last
-    has 'files in its folder apart'
+    has 'files that it left'
     has 'out/model.pt'
     has 'table.txt'
     ok orch show @last --file out/model.pt
@@ -94,7 +94,7 @@ for kind in $kinds; do
     says "no file 'nothing.txt'"
     ok orch gc
     ok orch show @last
-    has_not 'files in its folder apart'
+    has_not 'files that it left'
     # an artifact is found in the copy and in what the copy shares
     PYTHONPATH=$PWD/src ok orch try --frozen -s n=3 --artifact model=out/model.pt --artifact log=ignored/log -- python3 deep/a.py own.txt '{n}'
     ok orch show @last --artifact model

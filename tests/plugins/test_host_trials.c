@@ -214,11 +214,12 @@ static struct trial_case CASES[] = {
              DONE},
     {"sh_environment", .from = "protocol", .extra = "{\"smoke\":true,\"seed\":\"" SEED "\"}",
      .verdict = "ok",
-     .script = "test \"$ORCH_PARAMS\" = '{\"lr\":0.5}' && test $ORCH_SEED = 7 && "
-               "test $ORCH_SEED64 = " SEED " && test ${seed64} = " SEED " && "
-               "test -d \"$ORCH_CHECKPOINT_DIR\" && test $ORCH_SMOKE = 1 && "
-               "test \"$PWD\" = \"$ORCH_TRIAL_DIR/work\" && grep -q \"$ORCH_RUN\" ../trial.json && "
-               "test $HELLO = you && test ${lr} = 0.5 && test ${seed} = 7 || exit 4; " DONE},
+     .script =
+         "test \"$ORCH_PARAMS\" = '{\"lr\":0.5}' && test $ORCH_SEED = 7 && "
+         "test $ORCH_SEED64 = " SEED " && test ${seed64} = " SEED " && "
+         "test -d \"$ORCH_CHECKPOINT_DIR\" && test $ORCH_SMOKE = 1 && "
+         "test \"$PWD/../files\" -ef \"$ORCH_TRIAL_DIR\" && grep -q \"$ORCH_RUN\" ../trial.json && "
+         "test $HELLO = you && test ${lr} = 0.5 && test ${seed} = 7 || exit 4; " DONE},
     {"sh_no_done", .from = "protocol", .script = "true", .verdict = "protocol-error",
      .reason = "without a 'done'"},
     {"sh_bad_line", .from = "protocol", .script = SAY("hello") "sleep 60",

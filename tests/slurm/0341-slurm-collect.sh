@@ -21,6 +21,7 @@ P
 cat >unit.sh <<'S'
 [ -z "$2" ] || cat "$2" >>out.txt
 echo "$1" >>out.txt
+echo "left $1" >"$ORCH_TRIAL_DIR/model.pt"
 [ ! -f "$ORCH_CHECKPOINT_DIR/step" ] || { echo "value $(cat "$ORCH_CHECKPOINT_DIR/step")"; exit 0; }
 if [ "$1" = 9 ]; then mkdir -p "$ORCH_CHECKPOINT_DIR"; echo 500 >"$ORCH_CHECKPOINT_DIR/step"; kill -TERM "$PPID"; sleep 5; fi
 [ "$1" != 4 ] || exit 3
@@ -51,8 +52,14 @@ same "$(json running)/$(json runs)" '3/[]' 'journals have ended, but Slurm was n
 minute
 ok orch collect --json
 same "$(json queued)/$(json runs.0.state)/$(json runs.1.state)/$(json runs.2.state)" 1/failed/ok/ok
+failed=$(json runs.0.key)
 key=$(json runs.1.key)
 same "$(calls squeue)" 2 'questions in two minutes'
+# ---- what a job left in its folder is kept, of a failed one, too
+ok orch show "$key" --file model.pt
+same "${out% *}" left
+ok orch show "$failed" --file model.pt
+same "$out" 'left 4'
 # ---- twice changes nothing
 before=$(orch ls -n 0 --json)
 ok orch collect --json
