@@ -12,6 +12,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/direction.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,6 +62,7 @@ struct request {
     const struct best_options *options;
     struct orch_ranking_request ranked_by;
     const char *unit;
+    struct orch_direction direction;
     bool min_is_better, max_is_better;        /* as runs declare */
     guint disturbed_left_out, disturbed_kept; /* counted by orch_disturbed_find */
     GPtrArray *not_a_number;                  /* struct orch_run *: runs whose metric is NaN */
@@ -205,6 +207,9 @@ static void print_text(const struct request *r, const GPtrArray *rankings)
         orch_cli_table_print(r->cli, make_table(r, ranking), "settings");
         print_winner(r, ranking);
     }
+    g_autofree char *way = orch_direction_said(r->ranked_by.metric, r->direction, true);
+    if (way)
+        orch_cli_print("note: %s", way);
     fflush(stdout);
     for (guint i = 0; i < rankings->len; i++)
         if (((const struct orch_ranking *)rankings->pdata[i])->is_uneven) {
@@ -268,28 +273,35 @@ static void print_json(const struct request *r, const GPtrArray *rankings)
                            (json_int_t)ranking->worse, "method", ranking->method, "shared_base",
                            ranking->shared, "means_also_over", mixed));
     }
-    orch_cli_print_json(
-        json_pack("{s:s s:s? s:s s:i s:i s:i s:o}", "metric", r->ranked_by.metric, "unit", r->unit,
-                  "better", r->ranked_by.larger_wins ? "max" : "min", "disturbed_left_out",
-                  (int)r->disturbed_left_out, "disturbed_counted", (int)r->disturbed_kept,
-                  "not_a_number", (int)r->not_a_number->len, "rankings", all));
+    orch_cli_print_json(json_pack(
+        "{s:s s:s? s:s s:s? s:i s:i s:i s:o}", "metric", r->ranked_by.metric, "unit", r->unit,
+        "better", orch_better_word(r->direction.better), "direction_by", r->direction.by,
+        "disturbed_left_out", (int)r->disturbed_left_out, "disturbed_counted",
+        (int)r->disturbed_kept, "not_a_number", (int)r->not_a_number->len, "rankings", all));
 }
 
 /* ---- the command --------------------------------------------------------------------------------
  */
 
+static void add_direction(struct request *r, struct orch_direction direction)
+{
+    if (direction.by)
+        r->direction = direction;
+    r->min_is_better |= !direction.by && direction.better == ORCH_BETTER_MIN;
+    r->max_is_better |= !direction.by && direction.better == ORCH_BETTER_MAX;
+}
+
 /* Reads a run's metric and adds the run to `with`, to those whose metric is NaN, or to neither. */
 static bool sort_run(struct request *r, struct orch_store *store, struct orch_run *run,
                      GPtrArray *with, GError **error)
 {
-    const char *better = "none";
     struct orch_run_numbers *numbers = orch_run_numbers_read(store, run, error);
     if (!numbers)
         return false;
-    double value = orch_run_numbers_get(numbers, r->ranked_by.metric, r->ranked_by.aggregate,
-                                        &better, &r->unit);
-    r->min_is_better = r->min_is_better || strcmp(better, "min") == 0;
-    r->max_is_better = r->max_is_better || strcmp(better, "max") == 0;
+    double value =
+        orch_run_numbers_get(numbers, r->ranked_by.metric, r->ranked_by.aggregate, NULL, &r->unit);
+    if (orch_run_numbers_has(numbers, r->ranked_by.metric))
+        add_direction(r, orch_run_numbers_direction(numbers, r->ranked_by.metric));
     if (!isnan(value))
         g_ptr_array_add(with, run);
     else if (orch_run_numbers_has(numbers, r->ranked_by.metric))
@@ -333,20 +345,26 @@ static void print_not_a_number(const struct request *r)
                   keys);
 }
 
-/* Runs of a search whose metric declares no direction have that of the search. */
+/* As asked for, else as runs declare it, or the search of which they are, else by the name. */
 static bool settle_direction(struct request *r, GError **error)
 {
     const struct best_options *o = r->options;
-    if (!o->min && !o->max && r->min_is_better == r->max_is_better) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add --min or --max",
-                       r->min_is_better ? "metric '%s' is minimized by some runs and maximized by "
-                                          "others"
-                                        : "metric '%s' declares neither min nor max as better",
-                       r->ranked_by.metric);
+    const char *metric = r->ranked_by.metric;
+    const bool is_asked = o->min || o->max;
+    if (!is_asked && r->min_is_better && r->max_is_better) {
+        orch_error_set(error, ORCH_ERROR_USAGE, ORCH_DIRECTION_HINT,
+                       "metric '%s' is minimized by some runs and maximized by others", metric);
         return false;
     }
-    r->ranked_by.larger_wins = o->max || (!o->min && r->max_is_better);
-    return true;
+    if (is_asked || r->min_is_better || r->max_is_better)
+        r->direction.by = NULL;
+    if (is_asked ? o->max : r->max_is_better)
+        r->direction.better = ORCH_BETTER_MAX;
+    else if (is_asked || r->min_is_better)
+        r->direction.better = ORCH_BETTER_MIN;
+    r->ranked_by.larger_wins = r->direction.better == ORCH_BETTER_MAX;
+    return r->direction.better != ORCH_BETTER_NONE ||
+           orch_direction_unknown(metric, ORCH_DIRECTION_HINT, error);
 }
 
 /* Checks that some run has each name to group by: with a misspelt one all would be one group. */
@@ -400,6 +418,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                        "option '--value': unknown value '%s'", o->aggregate);
         return -1;
     }
+    if (r.ranked_by.aggregate == ORCH_AGGREGATE_BEST && (o->min || o->max))
+        r.ranked_by.aggregate = o->max ? ORCH_AGGREGATE_MAX : ORCH_AGGREGATE_MIN;
     g_autoptr(GPtrArray) not_a_number = r.not_a_number = g_ptr_array_new();
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     g_autoptr(GPtrArray) runs = store ? find_runs(store, o, error) : NULL;

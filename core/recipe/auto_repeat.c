@@ -56,13 +56,13 @@ void orch_recipe_resolve_repeat(const struct recipe_experiment *experiment,
     experiment->made->repeats = from->repeat_rule ? orch_repeat_rule_copy(from->repeat_rule) : NULL;
 }
 
-void orch_recipe_check_metric(struct recipe_draft *draft, const struct orch_yaml *node,
+bool orch_recipe_check_metric(struct recipe_draft *draft, const struct orch_yaml *node,
                               const struct recipe_experiment *experiment, const char *metric)
 {
     const struct orch_manifest *manifest = experiment->manifest;
     if (!manifest || manifest->any_metric || strcmp(metric, "wall_s") == 0 ||
         orch_manifest_metric(manifest, metric))
-        return;
+        return true;
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (guint i = 0; i < manifest->metrics->len; i++)
         g_ptr_array_add(names, ((struct orch_metric_spec *)manifest->metrics->pdata[i])->name);
@@ -71,6 +71,7 @@ void orch_recipe_check_metric(struct recipe_draft *draft, const struct orch_yaml
         orch_recipe_hint_names(draft, metric, (const char *const *)names->pdata);
     orch_recipe_error_at(draft, node, hint, "'metric': plugin '%s' reports no '%s'", manifest->name,
                          metric);
+    return false;
 }
 
 void orch_recipe_check_repeat(struct recipe_draft *draft, struct recipe_experiment *experiment,

@@ -16,9 +16,9 @@ void orch_recipe_resolve_repeat(const struct recipe_experiment *experiment,
  * search. */
 void orch_recipe_check_repeat(struct recipe_draft *draft, struct recipe_experiment *experiment,
                               const struct recipe_part *part);
-/** Checks that the plugin can report the metric. Unknown names of a command that declares none are
- * right. */
-void orch_recipe_check_metric(struct recipe_draft *draft, const struct orch_yaml *node,
+/** Checks that the plugin can report the metric; false after a finding. Unknown names of a command
+ * that declares none are right. */
+bool orch_recipe_check_metric(struct recipe_draft *draft, const struct orch_yaml *node,
                               const struct recipe_experiment *experiment, const char *metric);
 
 #endif

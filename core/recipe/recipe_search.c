@@ -33,33 +33,50 @@ void orch_search_free(struct orch_search *search)
 /* ---- objective ----------------------------------------------------------------------------------
  */
 
-/* "max last val_accuracy", "min val_loss" */
+/* Settles which values are better: as written, else as the plugin declares it, else by the name. */
+static void settle_direction(struct recipe_draft *draft, const struct orch_yaml *node,
+                             const struct recipe_experiment *experiment, enum orch_better written,
+                             struct orch_search *out)
+{
+    const struct orch_metric_spec *spec =
+        experiment->manifest ? orch_manifest_metric(experiment->manifest, out->metric) : NULL;
+    const enum orch_better declared = written || !spec ? written : spec->better;
+    g_autoptr(GError) unknown = NULL;
+    out->direction = orch_direction_of(out->metric, spec ? spec->unit : NULL, declared);
+    out->is_max = out->direction.better == ORCH_BETTER_MAX;
+    if (out->direction.better != ORCH_BETTER_NONE || !experiment->manifest)
+        return; /* a plugin that was not found is reported elsewhere */
+    g_autofree char *hint = g_strdup_printf("write 'max %s' or 'min %s'", out->metric, out->metric);
+    orch_direction_unknown(out->metric, hint, &unknown);
+    orch_recipe_error_from(draft, (struct recipe_place){draft->path, node->line, node->column},
+                           unknown);
+}
+
+/* "max last val_accuracy", "min val_loss", "val_loss" */
 static void read_metric(struct recipe_draft *draft, const struct orch_yaml *node, const char *text,
-                        struct orch_search *out)
+                        const struct recipe_experiment *experiment, struct orch_search *out)
 {
     g_auto(GStrv) words = g_strsplit_set(text, " \t", -1);
-    GPtrArray *plain = g_ptr_array_new();
+    g_autoptr(GPtrArray) plain = g_ptr_array_new();
     for (char **word = words; *word; word++)
         if (**word)
             g_ptr_array_add(plain, *word);
-    bool is_max = plain->len && strcmp(plain->pdata[0], "max") == 0;
-    bool ok = (plain->len == 2 || plain->len == 3) &&
-              (is_max || strcmp(plain->pdata[0], "min") == 0) &&
-              (plain->len == 2 || orch_report_is_curve_summary(plain->pdata[1]));
-    if (ok) {
-        out->is_max = is_max;
-        g_free(out->metric);
-        g_free(out->summary);
-        out->metric = g_strdup(plain->pdata[plain->len - 1]);
-        out->summary = g_strdup(plain->len == 3 ? plain->pdata[1] : "last");
-    } else {
+    enum orch_better written =
+        plain->len > 1 ? orch_better_parse(plain->pdata[0]) : ORCH_BETTER_NONE;
+    if (written != ORCH_BETTER_NONE)
+        g_ptr_array_remove_index(plain, 0);
+    if (plain->len != 1 && (plain->len != 2 || !orch_report_is_curve_summary(plain->pdata[0]))) {
         orch_recipe_error_at(
             draft, node,
             "for example 'max last val_accuracy' or 'min val_loss'; the word between "
             "is last, best, mean, min, max or first",
             "'metric': '%s' is no objective", text);
+        return;
     }
-    g_ptr_array_unref(plain);
+    out->metric = g_strdup(plain->pdata[plain->len - 1]);
+    out->summary = g_strdup(plain->len == 2 ? plain->pdata[0] : "last");
+    if (orch_recipe_check_metric(draft, node, experiment, out->metric))
+        settle_direction(draft, node, experiment, written, out);
 }
 
 /* "asha(min=1, factor=3)" */
@@ -122,12 +139,8 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
     g_autofree char *metric = NULL, *until = NULL, *stop = NULL;
     int64_t count;
     unsigned word = 0;
-    if (orch_recipe_get_text(draft, objective, "metric", &metric)) {
-        const struct orch_yaml *node = orch_yaml_get(objective, "metric");
-        read_metric(draft, node, metric, search);
-        if (search->metric)
-            orch_recipe_check_metric(draft, node, experiment, search->metric);
-    }
+    if (orch_recipe_get_text(draft, objective, "metric", &metric))
+        read_metric(draft, orch_yaml_get(objective, "metric"), metric, experiment, search);
     if (orch_recipe_get_count(draft, objective, "trials", "1", "100000", &count))
         search->trials = (unsigned)count;
     if (orch_recipe_get_count(draft, objective, "seed", "0", "9223372036854775807", &count))

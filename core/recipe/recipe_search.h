@@ -9,6 +9,7 @@
 
 #include "lib/space/param_space.h"
 #include "lib/space/stop_rule.h"
+#include "lib/wire/direction.h"
 
 #include <jansson.h>
 
@@ -21,6 +22,7 @@ struct orch_search {
     struct orch_space *space;
     char *metric;
     bool is_max;
+    struct orch_direction direction; /* the same, and how it is known */
     char *summary;   /* "last", "best", ...: which number of the metric's curve counts */
     unsigned trials; /* points, per combination of the swept values */
     char *sampler;   /* of ORCH_SAMPLER_NAMES */

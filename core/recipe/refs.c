@@ -285,19 +285,19 @@ static bool check_selector(struct recipe_draft *draft, struct recipe_reference *
     return true;
 }
 
-/* Checks that the metric of best(..) declares whether higher or lower is better. */
+/* Checks that it is known which values of the metric of best(..) are better. */
 static bool check_metric(struct recipe_draft *draft, struct recipe_reference *reference)
 {
     const struct orch_manifest *manifest = reference->target->manifest;
     const struct orch_metric_spec *metric = orch_manifest_metric(manifest, reference->metric);
-    if (metric && metric->better != ORCH_BETTER_NONE) {
-        reference->best_is_max = metric->better == ORCH_BETTER_MAX;
+    if (metric && orch_metric_spec_better(metric) != ORCH_BETTER_NONE) {
+        reference->best_is_max = orch_metric_spec_better(metric) == ORCH_BETTER_MAX;
         return true;
     }
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (guint i = 0; i < manifest->metrics->len; i++) {
         const struct orch_metric_spec *row = manifest->metrics->pdata[i];
-        if (row->better != ORCH_BETTER_NONE)
+        if (orch_metric_spec_better(row) != ORCH_BETTER_NONE)
             g_ptr_array_add(names, row->name);
     }
     g_ptr_array_add(names, NULL);
@@ -305,8 +305,9 @@ static bool check_metric(struct recipe_draft *draft, struct recipe_reference *re
         orch_recipe_hint_names(draft, reference->metric, (const char *const *)names->pdata);
     if (metric)
         orch_recipe_error(draft, reference->place, hint,
-                          "plugin '%s' does not declare whether metric '%s' is better high or low",
-                          manifest->name, reference->metric);
+                          "which values of metric '%s' of plugin '%s' are better is neither "
+                          "declared nor known by its name",
+                          reference->metric, manifest->name);
     else
         orch_recipe_error(draft, reference->place, hint, "plugin '%s' of '%s' has no metric '%s'",
                           manifest->name, reference->experiment, reference->metric);

@@ -154,7 +154,7 @@ static char *choose_hint(const struct recipe_reference *reference,
     const GPtrArray *metrics = reference->target->manifest->metrics;
     for (guint i = 0; i < metrics->len; i++) {
         const struct orch_metric_spec *metric = metrics->pdata[i];
-        if (metric->better != ORCH_BETTER_NONE)
+        if (orch_metric_spec_better(metric) != ORCH_BETTER_NONE)
             return g_strdup_printf("choose one: %s or ${best(%s, %s).%s}", selector,
                                    reference->experiment, metric->name, reference->artifact);
     }

@@ -8,12 +8,12 @@
 #include "core/feature/feature.h"
 #include "core/recipe/internal.h"
 #include "lib/base/text.h"
+#include "lib/wire/direction.h"
 #include "lib/wire/system_metrics.h"
 
 #include <string.h>
 
 static const char *const COMMON_KEYS[] = {"question", "title", "points"};
-static const char *const TIME_UNITS[] = {"s", "ms", "us", "ns", "min", "h", NULL};
 
 /* ---- items -------------------------------------------------------------------------------------
  */
@@ -102,11 +102,6 @@ static void check_key(struct report_item *item, const struct orch_report_kind *k
         orch_report_check(item, row, texts->pdata[i]);
 }
 
-static bool unit_is_of_a_place(const char *unit)
-{
-    return unit && (g_strv_contains(TIME_UNITS, unit) || g_str_has_suffix(unit, "/s"));
-}
-
 /* Marks the experiments whose values in this item depend on the device. */
 static void mark_where(const struct report_item *item)
 {
@@ -123,7 +118,7 @@ static void mark_where(const struct report_item *item)
                 made->reuse = ORCH_RECIPE_REUSE_DEVICE;
                 made->reuse_why = g_strdup_printf("report reads %s", read->name);
             }
-            if (metric && unit_is_of_a_place(metric->unit) && !made->reuse_why) {
+            if (metric && orch_unit_is_timing(metric->unit, NULL) && !made->reuse_why) {
                 made->reuse = ORCH_RECIPE_REUSE_DEVICE;
                 made->reuse_why =
                     g_strdup_printf("report reads %s (%s)", metric->name, metric->unit);

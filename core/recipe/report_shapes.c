@@ -191,20 +191,24 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
         return NULL;
     }
     g_ptr_array_add(item->metrics, (struct orch_metric_spec *)(uintptr_t)metric);
-    if (summary && strcmp(summary, "best") == 0 && metric->better == ORCH_BETTER_NONE)
-        orch_recipe_error_at(item->draft, node, "write 'min' or 'max'",
-                             "metric '%s' does not declare whether high or low is better", name);
+    if (summary && strcmp(summary, "best") == 0 &&
+        orch_metric_spec_better(metric) == ORCH_BETTER_NONE)
+        orch_recipe_error_at(
+            item->draft, node, "write 'min' or 'max'",
+            "which values of metric '%s' are better is neither declared nor known by its name",
+            name);
     return metric;
 }
 
 void orch_report_check_better(struct report_item *item, const struct orch_yaml *node,
                               const struct orch_metric_spec *metric)
 {
-    if (metric->better == ORCH_BETTER_NONE)
+    if (orch_metric_spec_better(metric) == ORCH_BETTER_NONE)
         orch_recipe_error_at(item->draft, node,
                              "choose a metric with min or max under 'better' in 'orch plugin "
                              "show PLUGIN'; 'table' and 'plot' take any",
-                             "metric '%s' does not declare whether high or low is better",
+                             "which values of metric '%s' are better is neither declared nor known "
+                             "by its name",
                              metric->name);
 }
 

@@ -31,7 +31,7 @@ bool orch_report_is_curve_summary(const char *word);
 /** The first of the item's experiments that has the name, or NULL. */
 const struct recipe_experiment *orch_report_holder(const struct report_item *item,
                                                    enum report_name kind, const char *name);
-/** Adds an error at `node` when the metric does not declare whether higher or lower is better. */
+/** Adds an error at `node` when it is not known which values of the metric are better. */
 void orch_report_check_better(struct report_item *item, const struct orch_yaml *node,
                               const struct orch_metric_spec *metric);
 /** Adds an error when a text does not fit its key's shape; records the metrics and the device

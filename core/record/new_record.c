@@ -8,6 +8,7 @@
 #include "core/record/start_folder.h"
 #include "core/record/trial_slot.h"
 #include "lib/base/json.h"
+#include "lib/wire/direction.h"
 #include "lib/wire/secret.h"
 #include "lib/wire/verdict.h"
 #include "store/trial_record.h"
@@ -37,12 +38,11 @@ static json_t *record_params(const struct orch_cell *cell, const char *run_key)
 
 static json_t *record_metrics(const struct orch_manifest *manifest)
 {
-    static const char *const better[] = {"none", "min", "max"};
     json_t *rows = json_array();
     for (guint i = 0; i < manifest->metrics->len; i++) {
         const struct orch_metric_spec *spec = manifest->metrics->pdata[i];
-        json_array_append_new(rows, json_pack("[ss?s]", spec->name, spec->unit,
-                                              better[spec->better <= 2 ? spec->better : 0]));
+        json_array_append_new(
+            rows, json_pack("[ss?s]", spec->name, spec->unit, orch_better_word(spec->better)));
     }
     return rows;
 }
@@ -139,7 +139,7 @@ char *orch_new_record_make(struct orch_plan *plan, const struct orch_plan_item *
     if (cell->point)
         json_object_set_new(record, ORCH_RECORD_OBJECTIVE,
                             json_pack("[ss]", cell->point->search->metric,
-                                      cell->point->search->is_max ? "max" : "min"));
+                                      orch_better_word(cell->point->search->direction.better)));
     json_t *facts = record_facts(plan, item, slot);
     const char *unwatched = orch_reads_are_off(plan, cell->experiment);
     g_autofree char *place = orch_reads_place(plan);

@@ -93,6 +93,7 @@ static bool fill(struct orch_section_context *a, GError **error)
     struct orch_winner winner = orch_grid_winner(g->grid);
     if (winner.first) {
         add_winner(a->section, g, &winner);
+        orch_section_note_direction(a, g->grid);
         orch_section_note_mixed(a, g->grid);
         orch_section_note_shared_base(a, g->grid);
     }

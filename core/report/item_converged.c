@@ -10,6 +10,7 @@
 #include "core/stats/numbers.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/direction.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,7 +28,7 @@ struct setting {
 
 struct gathered {
     GPtrArray *settings; /* struct setting * */
-    char *better;        /* of the metric: "min", "max", "none"; or NULL */
+    enum orch_better better;
 };
 
 static void setting_free(gpointer pointer)
@@ -105,8 +106,8 @@ static bool gather(struct orch_section_context *a, struct orch_trials *trials, c
         }
         if (series) {
             add_run(s, series, over);
-            g_free(g->better);
-            g->better = g_strdup(series->better);
+            g->better =
+                orch_direction_of(name, series->unit, orch_better_parse(series->better)).better;
         }
         orch_series_free(series);
     }
@@ -137,7 +138,7 @@ static const char *verdict_of(const struct setting *s, double within)
  * ends with a number. */
 static const struct setting *best_of(const struct gathered *g)
 {
-    const bool is_max = g_strcmp0(g->better, "max") == 0;
+    const bool is_max = g->better == ORCH_BETTER_MAX;
     const struct setting *best = NULL;
     for (guint i = 0; i < g->settings->len; i++) {
         const struct setting *s = g->settings->pdata[i];
@@ -146,7 +147,7 @@ static const struct setting *best_of(const struct gathered *g)
             (!best || (is_max ? end > stat_of(best->ends).mean : end < stat_of(best->ends).mean)))
             best = s;
     }
-    return is_max || g_strcmp0(g->better, "min") == 0 ? best : NULL;
+    return g->better != ORCH_BETTER_NONE ? best : NULL;
 }
 
 static struct orch_spread percent_of(const GArray *changes)
@@ -253,7 +254,6 @@ static bool fill(struct orch_section_context *a, GError **error)
     }
     if (ok)
         orch_section_add_missing_trials(a, trials);
-    g_free(g.better);
     orch_trials_free(trials);
     return ok;
 }

@@ -281,6 +281,21 @@ void orch_section_note_shared_base(struct orch_section_context *a, const struct 
         orch_section_note(a->section, "%s", shared);
 }
 
+void orch_section_note_direction(struct orch_section_context *a, const struct orch_grid *grid)
+{
+    const struct orch_item_value *wanted = grid->wanted->pdata[0];
+    struct orch_direction direction = {ORCH_BETTER_NONE, NULL};
+    for (guint i = 0; i < grid->trials->all->len && !direction.by; i++) {
+        const struct orch_report_trial *trial = grid->trials->all->pdata[i];
+        if (trial->numbers && orch_run_numbers_has(trial->numbers, wanted->name))
+            direction = orch_run_numbers_direction(trial->numbers, wanted->name);
+    }
+    bool is_plain = g_strcmp0(direction.by, "unit") == 0; /* a time, or a rate */
+    g_autofree char *said = is_plain ? NULL : orch_direction_said(wanted->name, direction, false);
+    if (said)
+        orch_section_note(a->section, "%s", said);
+}
+
 void orch_section_note_mixed(struct orch_section_context *a, const struct orch_grid *grid)
 {
     g_autofree char *mixed = orch_grid_mixed(grid);

@@ -58,6 +58,8 @@ void orch_section_grid_free(struct orch_section_grid *grid);
 
 /** Adds a note to the section when repeats start from the same trained model. */
 void orch_section_note_shared_base(struct orch_section_context *a, const struct orch_grid *grid);
+/** Adds a note to the section when the name of the first value decided which values are better. */
+void orch_section_note_direction(struct orch_section_context *a, const struct orch_grid *grid);
 /** Adds a note to the section when cells hold trials of several settings (core/report/mixed.h). */
 void orch_section_note_mixed(struct orch_section_context *a, const struct orch_grid *grid);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/results/ranked_metric.h"
 
-#include "core/stats/numbers.h"
+#include "lib/wire/direction.h"
 #include "lib/wire/system_metrics.h"
 #include "store/listing.h"
 
@@ -9,14 +9,9 @@
 #include <string.h>
 
 /* Words of names that say what is measured, the most telling first. */
-static const struct {
-    const char *word;
-    bool larger_wins;
-} WORDS[] = {
-    {"accuracy", true},    {"acc", true},    {"f1", true},     {"auc", true},    {"map", true},
-    {"score", true},       {"bleu", true},   {"reward", true}, {"return", true}, {"loss", false},
-    {"perplexity", false}, {"error", false}, {"rmse", false},  {"mse", false},   {"mae", false},
-};
+static const char *const WORDS[] = {"accuracy",   "acc",   "f1",     "auc",    "map",
+                                    "score",      "bleu",  "reward", "return", "loss",
+                                    "perplexity", "error", "rmse",   "mse",    "mae"};
 /* Of two equal measures, that of data that were not trained on. */
 static const char *const HELD_OUT[] = {"test", "val", "valid", "validation", "eval"};
 
@@ -35,16 +30,6 @@ struct choice {
     int points;
 };
 
-static const char *option_of(size_t word, const char *unit, const char *better)
-{
-    if (better && (strcmp(better, "min") == 0 || strcmp(better, "max") == 0))
-        return "";
-    bool is_rate = false;
-    if (word < G_N_ELEMENTS(WORDS))
-        return WORDS[word].larger_wins ? " --max" : " --min";
-    return orch_unit_is_timing(unit, &is_rate) && !is_rate ? " --min" : " --max";
-}
-
 static void consider(struct choice *choice, const char *name, const char *unit, const char *better,
                      bool is_result)
 {
@@ -52,9 +37,10 @@ static void consider(struct choice *choice, const char *name, const char *unit, 
         return;
     g_autofree char *lower = g_ascii_strdown(name, -1);
     size_t word = 0;
-    while (word < G_N_ELEMENTS(WORDS) && !has_word(lower, WORDS[word].word))
+    while (word < G_N_ELEMENTS(WORDS) && !has_word(lower, WORDS[word]))
         word++;
-    const char *option = option_of(word, unit, better);
+    const enum orch_better way = orch_direction_of(name, unit, orch_better_parse(better)).better;
+    const char *option = way == ORCH_BETTER_NONE ? " --max" : "";
     int points = 10 * (int)(G_N_ELEMENTS(WORDS) - word) + (*option ? 0 : 5) + is_result;
     for (size_t i = 0; i < G_N_ELEMENTS(HELD_OUT); i++)
         points += has_word(lower, HELD_OUT[i]) ? 2 : 0;

@@ -8,6 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/direction.h"
 #include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/system_metrics.h"
 #include "lib/wire/value.h"
@@ -32,10 +33,11 @@ static double aggregate_of(const struct orch_metric_summary *s, enum orch_aggreg
     switch (aggregate) {
     case ORCH_AGGREGATE_LAST:
         return s->last;
-    case ORCH_AGGREGATE_BEST:
-        return g_strcmp0(s->better, "min") == 0   ? s->min
-               : g_strcmp0(s->better, "max") == 0 ? s->max
-                                                  : s->last;
+    case ORCH_AGGREGATE_BEST: {
+        const enum orch_better better =
+            orch_direction_of(s->name, s->unit, orch_better_parse(s->better)).better;
+        return better == ORCH_BETTER_MIN ? s->min : better == ORCH_BETTER_MAX ? s->max : s->last;
+    }
     case ORCH_AGGREGATE_MIN:
         return s->min;
     case ORCH_AGGREGATE_MAX:
@@ -52,11 +54,12 @@ static double aggregate_of(const struct orch_metric_summary *s, enum orch_aggreg
     return NAN;
 }
 
-static void set_unit_and_better(const char *better, const char *unit, const char **out_better,
-                                const char **out_unit)
+static void set_unit_and_better(const char *name, const char *better, const char *unit,
+                                const char **out_better, const char **out_unit)
 {
     if (out_better)
-        *out_better = g_intern_string(better && *better ? better : "none");
+        *out_better =
+            orch_better_word(orch_direction_of(name, unit, orch_better_parse(better)).better);
     if (out_unit)
         *out_unit = unit && *unit ? g_intern_string(unit) : NULL;
 }
@@ -117,18 +120,30 @@ double orch_run_numbers_get(const struct orch_run_numbers *numbers, const char *
 {
     const struct orch_metric_summary *summary = find_summary(numbers, name);
     if (summary) {
-        set_unit_and_better(summary->better, summary->unit, out_better, out_unit);
+        set_unit_and_better(name, summary->better, summary->unit, out_better, out_unit);
         return aggregate_of(summary, aggregate);
     }
     const struct orch_stored_result *result = find_result(numbers, name);
     if (result) {
-        set_unit_and_better(result->better, result->unit, out_better, out_unit);
+        set_unit_and_better(name, result->better, result->unit, out_better, out_unit);
         return result->value;
     }
     if (strcmp(name, "wall_s") != 0)
         return NAN;
-    set_unit_and_better("min", "s", out_better, out_unit);
+    set_unit_and_better(name, "min", "s", out_better, out_unit);
     return numbers->wall_s;
+}
+
+struct orch_direction orch_run_numbers_direction(const struct orch_run_numbers *numbers,
+                                                 const char *name)
+{
+    const struct orch_metric_summary *summary = find_summary(numbers, name);
+    const struct orch_stored_result *result = summary ? NULL : find_result(numbers, name);
+    if (!summary && !result)
+        return orch_direction_of(name, NULL,
+                                 strcmp(name, "wall_s") == 0 ? ORCH_BETTER_MIN : ORCH_BETTER_NONE);
+    return orch_direction_of(name, summary ? summary->unit : result->unit,
+                             orch_better_parse(summary ? summary->better : result->better));
 }
 
 bool orch_run_numbers_has(const struct orch_run_numbers *numbers, const char *name)

@@ -6,12 +6,13 @@
 
 #include "core/stats/seeds.h"
 #include "core/stats/spread.h"
+#include "lib/wire/direction.h"
 #include "store/store.h"
 
 /** Which number of a metric's series represents the run. */
 enum orch_aggregate {
     ORCH_AGGREGATE_LAST,
-    ORCH_AGGREGATE_BEST, /* by the direction that the metric declares */
+    ORCH_AGGREGATE_BEST, /* by the direction of the metric */
     ORCH_AGGREGATE_MIN,
     ORCH_AGGREGATE_MAX,
     ORCH_AGGREGATE_MEAN,
@@ -24,7 +25,7 @@ bool orch_aggregate_parse(const char *word, enum orch_aggregate *out);
 
 /** Reads one number of a run: a metric's aggregate, else the result of that name, else the run's
  * own `wall_s`. NaN without error when the run has none. `out_better` (may be NULL) becomes "min",
- * "max" or "none" as declared; `out_unit` likewise (valid until the process ends). */
+ * "max" or "none" (lib/wire/direction.h); `out_unit` likewise (valid until the process ends). */
 bool orch_run_number(struct orch_store *store, const struct orch_run *run, const char *name,
                      enum orch_aggregate aggregate, double *out, const char **out_better,
                      const char **out_unit, GError **error);
@@ -46,6 +47,10 @@ void orch_run_numbers_free(struct orch_run_numbers *numbers);
 double orch_run_numbers_get(const struct orch_run_numbers *numbers, const char *name,
                             enum orch_aggregate aggregate, const char **out_better,
                             const char **out_unit);
+
+/** Which values of one number are better. */
+struct orch_direction orch_run_numbers_direction(const struct orch_run_numbers *numbers,
+                                                 const char *name);
 
 /** Returns whether the run has a metric or a result of that name, even if all its values are NaN,
  * or the name is "wall_s". */

@@ -183,16 +183,3 @@ char *orch_p_format(double p)
 {
     return isnan(p) ? g_strdup("-") : p < 1e-4 ? g_strdup("<0.0001") : orch_number_format(p);
 }
-
-bool orch_unit_is_timing(const char *unit, bool *out_is_rate)
-{
-    static const char *const units[] = {"s", "ms", "us", "ns", "min", "h"};
-    bool is_rate = unit && (g_str_has_suffix(unit, "/s") || g_str_has_suffix(unit, "/min") ||
-                            g_str_has_suffix(unit, "/h"));
-    if (out_is_rate)
-        *out_is_rate = is_rate;
-    for (unsigned i = 0; unit && i < G_N_ELEMENTS(units); i++)
-        if (strcmp(unit, units[i]) == 0)
-            return true;
-    return is_rate;
-}

@@ -34,8 +34,5 @@ char *orch_within_format(double value, double low, double high);
 char *orch_digits_grouped(const char *text);
 /** Formats a p-value: "0.028", "<0.0001"; "-" for NaN. The caller frees. */
 char *orch_p_format(double p);
-/** Returns whether a metric of this unit is a time or a rate (s, ms, images/s). `out_is_rate` may
- * be NULL. */
-bool orch_unit_is_timing(const char *unit, bool *out_is_rate);
 
 #endif

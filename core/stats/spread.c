@@ -18,6 +18,7 @@
 
 #include "core/stats/numbers.h"
 #include "lib/base/reals.h"
+#include "lib/wire/direction.h"
 
 #include <glib.h>
 #include <gsl/gsl_cdf.h>

@@ -136,6 +136,8 @@ bool orch_bisect_begin(struct orch_bisect *bisect, GPtrArray *notes, GError **er
     orch_bisect_commits_init(&bisect->commits, path);
     if (!look_up(bisect, notes, error))
         return false;
+    if (bisect->metric.direction.better == ORCH_BETTER_NONE)
+        return orch_direction_unknown(bisect->metric.name, ORCH_DIRECTION_HINT, error);
     forget_failures(bisect);
     evaluate(bisect);
     return true;

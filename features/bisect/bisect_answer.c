@@ -49,7 +49,7 @@ static void set_change(const struct orch_bisect *bisect, struct orch_bisect_answ
     size_t end = data->first[bisect->commits.count];
     struct orch_difference d =
         orch_difference_welch(all, out->runs_before, all + end - out->runs_after, out->runs_after);
-    double sign = bisect->metric.is_max ? -1 : 1;
+    double sign = orch_bisect_metric_is_max(&bisect->metric) ? -1 : 1;
     double values[] = {sign * d.mean.mid, sign * (sign > 0 ? d.mean.low : d.mean.high),
                        sign * (sign > 0 ? d.mean.high : d.mean.low)};
     for (int i = 0; data->is_ratio && i < 3; i++)

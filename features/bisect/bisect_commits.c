@@ -71,7 +71,7 @@ bool orch_bisect_commits_add(struct orch_bisect_commits *commits, size_t index,
     enum orch_verdict verdict = orch_verdict_parse(run->state);
     const struct orch_verdict_facts *facts = orch_verdict_facts(verdict);
     double value;
-    const char *unit = NULL;
+    const char *unit = NULL, *better = NULL;
     bool is_from_outside = verdict == ORCH_VERDICT_LOST || verdict == ORCH_VERDICT_PREEMPTED ||
                            verdict == ORCH_VERDICT_CANCELLED;
     if (is_from_outside) /* says nothing of the commit */
@@ -82,9 +82,10 @@ bool orch_bisect_commits_add(struct orch_bisect_commits *commits, size_t index,
             note_failure(row, run);
         return true;
     }
-    if (!orch_run_number(store, run, metric->name, metric->aggregate, &value, NULL, &unit, error))
+    if (!orch_run_number(store, run, metric->name, metric->aggregate, &value, &better, &unit,
+                         error))
         return false;
-    metric->unit = metric->unit ? metric->unit : unit;
+    orch_bisect_metric_learn(metric, better, unit);
     g_array_append_val(row->repeats, run->repeat);
     if (!isfinite(value)) {
         if (!row->skipped && !row->values->len)
@@ -114,9 +115,10 @@ static bool counts_here(struct orch_store *store, const struct orch_run *run,
                         struct orch_bisect_metric *metric)
 {
     double value;
-    if (!metric->unit)
-        orch_run_number(store, run, metric->name, metric->aggregate, &value, NULL, &metric->unit,
-                        NULL);
+    const char *unit = NULL, *better = NULL;
+    if (!metric->unit &&
+        orch_run_number(store, run, metric->name, metric->aggregate, &value, &better, &unit, NULL))
+        orch_bisect_metric_learn(metric, better, unit);
     return !orch_bisect_metric_is_timing(metric) ||
            g_strcmp0(run->device_key, command->device_key) == 0;
 }

@@ -56,8 +56,8 @@ json_t *orch_bisect_json(const struct orch_bisect *bisect, const struct orch_bis
         json_array_append_new(rows, row_json(bisect, i));
     json_t *out = json_pack(
         "{s:s s:s? s:s s:s s:o s:o s:o s:o s:o s:o}", "metric", bisect->metric.name, "unit",
-        bisect->metric.unit, "better", bisect->metric.is_max ? "max" : "min", "outcome",
-        orch_bisect_outcome(bisect), "culprit",
+        bisect->metric.unit, "better", orch_bisect_metric_is_max(&bisect->metric) ? "max" : "min",
+        "outcome", orch_bisect_outcome(bisect), "culprit",
         is_found && is_one ? commit_json(commits->rows[answer->range.first].is) : json_null(),
         "range", culprits_json(bisect, &answer->range), "probability",
         orch_json_finite(answer->range.probability), "no_change",

@@ -2,39 +2,10 @@
 #include "features/bisect/bisect_metric.h"
 
 #include "lib/base/error.h"
+#include "lib/wire/direction.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Words of names that tell which direction is better. */
-static const struct {
-    const char *word;
-    bool is_max;
-} WORDS[] = {{"loss", false},     {"error", false},  {"err", false},      {"perplexity", false},
-             {"ppl", false},      {"nll", false},    {"mse", false},      {"rmse", false},
-             {"mae", false},      {"time", false},   {"seconds", false},  {"s", false},
-             {"ms", false},       {"us", false},     {"ns", false},       {"latency", false},
-             {"bytes", false},    {"memory", false}, {"accuracy", true},  {"acc", true},
-             {"top1", true},      {"top5", true},    {"precision", true}, {"recall", true},
-             {"f1", true},        {"auc", true},     {"auroc", true},     {"iou", true},
-             {"miou", true},      {"dice", true},    {"map", true},       {"reward", true},
-             {"throughput", true}};
-
-/* The last word that is known decides: "error_recall" is a recall. */
-static bool direction_of(const char *name, bool *out_is_max)
-{
-    g_auto(GStrv) words = g_strsplit_set(name, "_./- ", -1);
-    bool is_known = false;
-    for (int i = 0; words[i]; i++)
-        for (size_t k = 0; k < G_N_ELEMENTS(WORDS); k++)
-            if (g_ascii_strcasecmp(words[i], WORDS[k].word) == 0) {
-                *out_is_max = WORDS[k].is_max;
-                is_known = true;
-            }
-    if (strstr(name, "_per_s")) /* images_per_s */
-        *out_is_max = true;
-    return is_known;
-}
 
 bool orch_bisect_metric_direct(struct orch_bisect_metric *metric, bool min, bool max,
                                GError **error)
@@ -44,13 +15,30 @@ bool orch_bisect_metric_direct(struct orch_bisect_metric *metric, bool min, bool
                        "options '--min' and '--max' cannot be combined");
         return false;
     }
-    metric->is_max = max;
-    if (min || max || direction_of(metric->name, &metric->is_max))
-        return true;
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "--min: the smaller the better; --max: the larger the better",
-                   "which values of '%s' are better is not known", metric->name);
-    return false;
+    metric->is_declared = min || max;
+    metric->direction = orch_direction_of(metric->name, NULL,
+                                          min   ? ORCH_BETTER_MIN
+                                          : max ? ORCH_BETTER_MAX
+                                                : ORCH_BETTER_NONE);
+    return true;
+}
+
+void orch_bisect_metric_learn(struct orch_bisect_metric *metric, const char *better,
+                              const char *unit)
+{
+    metric->unit = metric->unit ? metric->unit : unit;
+    struct orch_direction direction = orch_direction_of(metric->name, unit, ORCH_BETTER_NONE);
+    if (metric->is_declared)
+        return;
+    metric->is_declared = orch_better_parse(better) != direction.better;
+    if (metric->is_declared)
+        direction = (struct orch_direction){orch_better_parse(better), NULL};
+    metric->direction = direction;
+}
+
+bool orch_bisect_metric_is_max(const struct orch_bisect_metric *metric)
+{
+    return metric->direction.better == ORCH_BETTER_MAX;
 }
 
 bool orch_bisect_metric_is_timing(const struct orch_bisect_metric *metric)
@@ -72,5 +60,5 @@ double orch_bisect_metric_badness(const struct orch_bisect_metric *metric, bool 
                                   double value)
 {
     double scaled = is_ratio ? log(value) : value;
-    return metric->is_max ? -scaled : scaled;
+    return orch_bisect_metric_is_max(metric) ? -scaled : scaled;
 }

@@ -193,13 +193,13 @@ static void print_no_difference(const struct orch_bisect *bisect,
 {
     const char *name = bisect->metric.name;
     /* The interval is that of a fixed number of runs, so it has to be far from no change. */
-    double gain = bisect->metric.is_max ? answer->change : -answer->change;
+    double gain = orch_bisect_metric_is_max(&bisect->metric) ? answer->change : -answer->change;
     bool is_better = gain > answer->high - answer->low;
     if (is_better)
         orch_cli_print_line("'%s' is better at the bad commit than at the good one, if %s values "
                             "are better (%s says the opposite)",
-                            name, bisect->metric.is_max ? "larger" : "smaller",
-                            bisect->metric.is_max ? "--min" : "--max");
+                            name, orch_bisect_metric_is_max(&bisect->metric) ? "higher" : "lower",
+                            orch_bisect_metric_is_max(&bisect->metric) ? "--min" : "--max");
     else if (bisect->turn.verdict == ORCH_CHANGE_NONE)
         orch_cli_print_line("the ends do not differ in '%s' beyond noise, so the commits between "
                             "them were not searched",

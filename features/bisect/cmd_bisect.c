@@ -21,9 +21,9 @@ struct bisect_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct bisect_options, min, FLAG, "min",
-                .help = "the smaller METRIC, the better (default for times and losses)"),
+                .help = "the lower METRIC, the better (default for times and losses)"),
     ORCH_OPTION(struct bisect_options, max, FLAG, "max",
-                .help = "the larger METRIC, the better (default for accuracies)"),
+                .help = "the higher METRIC, the better (default for accuracies)"),
     ORCH_OPTION(struct bisect_options, repeat_most, TEXT, "repeat-at-most", .value = "N",
                 .help = "run a commit at most N times (default: 30)"),
     ORCH_OPTION(struct bisect_options, budget, TEXT, "budget", .value = "AMOUNT",
@@ -140,9 +140,13 @@ static void say_outlook(struct orch_cli *cli, const struct orch_bisect *bisect)
         known ? g_strdup_printf("; %zu run%s of them %s in the store", known,
                                 orch_plural((unsigned)known), known == 1 ? "is" : "are")
               : g_strdup("");
-    orch_cli_info(cli, "%zu commit%s after %.8s, to %.8s; '%s' is better when it is %s%s", count,
-                  orch_plural((unsigned)count), good->commit, bad->commit, bisect->metric.name,
-                  bisect->metric.is_max ? "larger" : "smaller", runs);
+    const char *way = orch_bisect_metric_is_max(&bisect->metric) ? "higher" : "lower";
+    g_autofree char *said =
+        orch_direction_said(bisect->metric.name, bisect->metric.direction, true);
+    orch_cli_info(cli, "%zu commit%s after %.8s, to %.8s; %s%s%s%s", count,
+                  orch_plural((unsigned)count), good->commit, bad->commit,
+                  said ? said : bisect->metric.name, said ? "" : ": the better is the ",
+                  said ? "" : way, runs);
 }
 
 static int search(struct orch_cli *cli, struct orch_bisect *bisect, GError **error)

@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+enum { DIRECTIONS_SAID = 3 };
+
 static struct orch_spread spread_of(const struct orch_compare_row *row, const GArray *numbers)
 {
     return orch_spread_of((const double *)(void *)numbers->data, numbers->len, row->name,
@@ -104,7 +106,8 @@ static void print_table(struct orch_cli *cli, const struct orch_comparison *c)
         g_autofree char *untested = untested_text(m);
         g_autofree char *words =
             untested ? g_steal_pointer(&untested)
-                     : orch_contrast_text(&row->contrast, m->better, m->unit, c->least);
+                     : orch_contrast_text(&row->contrast, orch_better_word(m->direction.better),
+                                          m->unit, c->least);
         add_change(table, &row->contrast);
         orch_table_add(table, p, NULL);
         orch_table_add(table, orch_contrast_test_name(row->contrast.test), NULL);
@@ -134,9 +137,10 @@ static json_t *row_json(const struct orch_comparison *c, const struct orch_compa
     const struct orch_contrast *k = &row->contrast;
     struct orch_spread a = spread_of(row, m->a), b = spread_of(row, m->b);
     json_t *json = json_pack(
-        "{s:s s:s? s:s? s:s s:o s:o s:s? s:i s:i s:i s:i s:s s:s}", "metric", row->name, "task",
-        row->task, "unit", m->unit, "better", m->better, "a", stat_json(&a), "b", stat_json(&b),
-        "pairs_of", pairing[m->how], "alone", (int)m->alone, "averaged", (int)m->averaged, "nan_a",
+        "{s:s s:s? s:s? s:s s:s? s:o s:o s:s? s:i s:i s:i s:i s:s s:s}", "metric", row->name,
+        "task", row->task, "unit", m->unit, "better", orch_better_word(m->direction.better),
+        "direction_by", m->direction.by, "a", stat_json(&a), "b", stat_json(&b), "pairs_of",
+        pairing[m->how], "alone", (int)m->alone, "averaged", (int)m->averaged, "nan_a",
         (int)m->lost_a, "nan_b", (int)m->lost_b, "where_a", m->where_a, "where_b", m->where_b);
     if (m->library_a)
         json_object_update_new(
@@ -148,7 +152,8 @@ static json_t *row_json(const struct orch_comparison *c, const struct orch_compa
     double shift = k->is_ratio ? 1 : 0;
     g_autofree char *untested = untested_text(m);
     g_autofree char *words =
-        untested ? g_steal_pointer(&untested) : orch_contrast_text(k, m->better, m->unit, c->least);
+        untested ? g_steal_pointer(&untested)
+                 : orch_contrast_text(k, orch_better_word(m->direction.better), m->unit, c->least);
     json_t *rest = json_pack(
         "{s:o s:o s:o s:o s:o s:s s:o s:I s:s s:s}", k->is_ratio ? "ratio" : "difference",
         orch_json_finite(k->change.mid + shift), "low", orch_json_finite(k->change.low + shift),
@@ -218,6 +223,26 @@ static void print_libraries(struct orch_cli *cli, const struct orch_comparison *
                 older[i], orch_plural(older[i]), 'A' + i);
 }
 
+/* Says of the metrics whose names decided what is better, and not their plugins, what that is. */
+static void print_directions(struct orch_cli *cli, const struct orch_comparison *c)
+{
+    g_autoptr(GPtrArray) said = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; i < c->rows->len && said->len < DIRECTIONS_SAID; i++) {
+        const struct orch_compare_row *row = c->rows->pdata[i];
+        char *text = row->match->is_timing
+                         ? NULL
+                         : orch_direction_said(row->name, row->match->direction, false);
+        if (text && !g_ptr_array_find_with_equal_func(said, text, g_str_equal, NULL))
+            g_ptr_array_add(said, text);
+        else
+            g_free(text);
+    }
+    g_ptr_array_add(said, NULL);
+    g_autofree char *line = g_strjoinv("; ", (char **)said->pdata);
+    if (*line)
+        orch_cli_info(cli, "%s", line);
+}
+
 /* Prints below the table which runs were compared and how. */
 static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
 {
@@ -273,6 +298,7 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
         orch_cli_info(cli, "times: %s", disturbed);
     if (is_uneven)
         orch_cli_info(cli, "%s", ORCH_UNEVEN_HINT);
+    print_directions(cli, c);
     print_libraries(cli, c);
     if (c->tests > 1)
         orch_cli_info(cli, "p and intervals allow for %zu metrics compared at once (Bonferroni)",

@@ -4,6 +4,7 @@
 
 #include "core/stats/numbers.h"
 #include "lib/base/text.h"
+#include "lib/wire/direction.h"
 
 #include <glib.h>
 #include <math.h>

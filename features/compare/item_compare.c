@@ -9,6 +9,7 @@
 #include "core/stats/numbers.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/direction.h"
 
 #include <math.h>
 #include <string.h>
@@ -288,6 +289,7 @@ static bool against_baseline(struct orch_section_context *a, GError **error)
         g_autofree char *count = orch_grid_count_text(base);
         orch_section_text(a->section, "%s: %s (n = %s)", label, text, count);
         add_contrasts(a->section, g, rows, base, &is_uneven);
+        orch_section_note_direction(a, g->grid);
         orch_section_note_mixed(a, g->grid);
         orch_section_note_shared_base(a, g->grid);
     } else if (g->grid->cells->len) {

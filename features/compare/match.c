@@ -9,6 +9,7 @@
 #include "core/stats/same_trial.h"
 #include "features/compare/contrast.h"
 #include "lib/base/json.h"
+#include "lib/wire/direction.h"
 #include "lib/wire/library_fact.h"
 
 #include <math.h>
@@ -393,14 +394,17 @@ static void find_libraries(const GPtrArray *a, const GPtrArray *b, struct orch_m
     }
 }
 
-/* Sets the direction and the unit that the metric's plugin declared. */
+/* Sets the metric's direction, as some run declares it before what its name says, and its unit. */
 static void add_metric_unit(const struct orch_side *side, const char *metric,
                             struct orch_match *match)
 {
     for (guint i = 0; i < side->members->len; i++) {
         const struct member *member = side->members->pdata[i];
-        orch_run_numbers_get(member->numbers, metric, side->aggregate, &match->better,
-                             &match->unit);
+        struct orch_direction one = orch_run_numbers_direction(member->numbers, metric);
+        orch_run_numbers_get(member->numbers, metric, side->aggregate, NULL, &match->unit);
+        bool is_declared = match->direction.better != ORCH_BETTER_NONE && !match->direction.by;
+        if (!is_declared && orch_run_numbers_has(member->numbers, metric))
+            match->direction = one;
     }
 }
 
@@ -438,7 +442,6 @@ struct orch_match *orch_sides_match(const struct orch_side *a, const struct orch
                                     const char *metric, bool across)
 {
     struct orch_match *match = g_new0(struct orch_match, 1);
-    match->better = "none";
     add_metric_unit(b, metric, match);
     add_metric_unit(a, metric, match);
     match->is_timing = orch_unit_is_timing(match->unit, NULL);

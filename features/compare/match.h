@@ -32,8 +32,8 @@ enum orch_match_how {
 /** The matched numbers of one metric. */
 struct orch_match {
     enum orch_match_how how;
-    GArray *a, *b;           /* double; equally long when paired */
-    const char *better;      /* "min", "max", "none"; valid until the process ends */
+    GArray *a, *b; /* double; equally long when paired */
+    struct orch_direction direction;
     const char *unit;        /* or NULL */
     bool is_timing;          /* a time or a rate */
     bool is_across;          /* numbers of different machines are compared */

@@ -341,7 +341,7 @@ static bool is_accuracy(struct orch_plugins *plugins, const struct orch_run *run
     for (size_t i = 0; i < series->count; i++)
         if (series->value[i] < 0 || series->value[i] > 100)
             return false;
-    return metric && metric->better == ORCH_BETTER_MAX;
+    return metric && orch_metric_spec_better(metric) == ORCH_BETTER_MAX;
 }
 
 static struct orch_run_curve *complain(const struct orch_run *run, const char *wanted,

@@ -39,6 +39,10 @@ static bool print_best(struct ending *end, const struct orch_plan *plan,
                       of->search->metric, points.points, orch_plural(points.points),
                       of->search->summary, orch_tried_value_format(points.best_value, value), label,
                       best->run_key + strlen(best->run_key) - 8);
+        g_autofree char *way =
+            orch_direction_said(of->search->metric, of->search->direction, false);
+        if (way)
+            orch_cli_info(end->cli, "%s", way);
     }
     if (ok && !plan->expansion->smoke && points.done && points.lacking == points.done) {
         orch_metric_not_found(plan->store, "of the search", of->search->metric, error);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ranks the numbers of runs for the page. First come the numbers that recipes name: the objectives
  * of searches, then those by which reports select winners, then those that are plotted, then those
- * in tables, in the order of the report. Then come numbers whose plugin declares which direction is
+ * in tables, in the order of the report. Then come numbers of which it is known which values are
  * better; times and rates, which every run has, are last. */
 #include "features/web/internal.h"
 
 #include "lib/base/json.h"
+#include "lib/wire/direction.h"
 #include "lib/wire/system_metrics.h"
 #include "store/names_of.h"
 
@@ -94,12 +95,6 @@ GHashTable *orch_web_importance_of(struct orch_store *store, const int64_t *ids,
 /* ---- other numbers -----------------------------------------------------------------------------
  */
 
-static bool is_time(const char *unit)
-{
-    static const char *const units[] = {"s", "ms", "us", "ns", "min", "h", NULL};
-    return unit && (g_strv_contains(units, unit) || g_str_has_suffix(unit, "/s"));
-}
-
 /* What was measured on held-out data matters more than what was measured in training. */
 static int rank_of_data(const char *name)
 {
@@ -113,12 +108,14 @@ static int rank_of_data(const char *name)
 int orch_web_importance_rank(GHashTable *ranks, const struct orch_known_name *name)
 {
     const int asked = GPOINTER_TO_INT(g_hash_table_lookup(ranks, name->name));
-    const bool is_judged = name->better && *name->better && strcmp(name->better, "none") != 0;
+    const enum orch_better declared = orch_better_parse(name->better);
+    const bool is_judged =
+        orch_direction_of(name->name, name->unit, declared).better != ORCH_BETTER_NONE;
     if (asked)
         return asked;
     if (orch_metric_is_system(name->name))
         return RANK_SYSTEM;
-    if (is_time(name->unit))
+    if (orch_unit_is_timing(name->unit, NULL))
         return RANK_TIME;
     return (is_judged ? RANK_EVALUATED : RANK_OTHER) + rank_of_data(name->name);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/wire/manifest.h"
 
+#include "lib/wire/direction.h"
+
 #include "lib/base/text.h"
 #include "lib/wire/value.h"
 
@@ -143,6 +145,11 @@ const struct orch_metric_spec *orch_manifest_metric(const struct orch_manifest *
                                                     const char *name)
 {
     return find(manifest->metrics, name);
+}
+
+enum orch_better orch_metric_spec_better(const struct orch_metric_spec *spec)
+{
+    return orch_direction_of(spec->name, spec->unit, spec->better).better;
 }
 
 const struct orch_artifact_spec *orch_manifest_artifact(const struct orch_manifest *manifest,

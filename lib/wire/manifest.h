@@ -100,6 +100,8 @@ const struct orch_param_spec *orch_manifest_param(const struct orch_manifest *ma
                                                   const char *name);
 const struct orch_metric_spec *orch_manifest_metric(const struct orch_manifest *manifest,
                                                     const char *name);
+/** Which of a metric's values are better (direction.h). */
+enum orch_better orch_metric_spec_better(const struct orch_metric_spec *spec);
 const struct orch_artifact_spec *orch_manifest_artifact(const struct orch_manifest *manifest,
                                                         const char *name);
 

@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/wire/direction.h"
 
 #include <string.h>
 
@@ -12,7 +13,6 @@ enum { ROWS_MAX = 4096 }; /* of a table, and of a list of strings */
 
 static const char *const KINDS[] = {"compiled", "wrapped", NULL};
 static const char *const METRICS_FROM[] = {"protocol", "lines", "regex", NULL};
-static const char *const BETTER[] = {"none", "min", "max", NULL};
 
 static int index_of(const char *const *words, const char *text)
 {
@@ -82,7 +82,7 @@ static json_t *encode_metric(const void *row)
     json_t *object = json_object();
     put_text(object, "name", spec->name);
     put_text(object, "unit", spec->unit);
-    put_text(object, "better", BETTER[spec->better <= ORCH_BETTER_MAX ? spec->better : 0]);
+    put_text(object, "better", orch_better_word(spec->better));
     put_text(object, "step_unit", spec->step_unit);
     put_text(object, "min", spec->min);
     put_text(object, "max", spec->max);
@@ -222,11 +222,12 @@ static bool decode_param(struct orch_manifest *manifest, const json_t *row, cons
 static bool decode_metric(struct orch_manifest *manifest, const json_t *row, const char *name,
                           GError **error)
 {
-    int better = index_of(BETTER, orch_json_text(row, "better", "none"));
-    if (better < 0)
+    const char *word = orch_json_text(row, "better", "none");
+    enum orch_better better = orch_better_parse(word);
+    if (strcmp(word, orch_better_word(better)) != 0)
         return broken(error, "metric '%s': 'better' is not none, min or max", name);
     struct orch_metric_spec *spec = orch_manifest_add_metric(manifest, name);
-    spec->better = (enum orch_better)better;
+    spec->better = better;
     spec->unit = take_text(row, "unit");
     spec->step_unit = take_text(row, "step_unit");
     spec->min = take_text(row, "min");

@@ -4,8 +4,9 @@
 make_history 8
 fails 2 orch bisect score HEAD~11..HEAD --min
 says "no command: write it after '--'"
-fails 2 orch bisect score HEAD~11..HEAD -- python3 job.py 1
-says "which values of 'score' are better is not known"
+fails 2 orch bisect height HEAD~11..HEAD -- python3 job.py 1
+says "which values of 'height' are better is neither declared nor known by its name"
+says 'hint: --min: the lower the better; --max: the higher the better'
 fails 2 orch bisect score HEAD~11..HEAD --min --max -- python3 job.py 1
 says "options '--min' and '--max' cannot be combined"
 fails 2 orch bisect score nothing..HEAD --min -- python3 job.py 1

@@ -12,7 +12,7 @@ has "the ends do not differ in 'score' beyond"
 has '(95 %: '
 has 'of 2 commits'
 fails 7 orch bisect score HEAD~11..HEAD --max --repeat-at-most 8 -- python3 job.py '{seed}'
-has "'score' is better at the bad commit than at the good one, if larger values are better"
+has "'score' is better at the bad commit than at the good one, if higher values are better"
 # a budget of device time, then the rest
 fails 6 orch bisect score HEAD~11..HEAD --min --budget 0.001s --price 1 -- sh -c 'python3 job.py {seed}'
 has 'not decided'

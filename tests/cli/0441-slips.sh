@@ -17,7 +17,7 @@ slip() { # slip TEXT OPTION...: a mistake in an option is at that option, for th
     says "$1"
     says_not try.recipe
 }
-slip "at: --search val_acc" --search val_acc
+slip "at: --search n" --search n
 slip "at: --stop median(a=3)" --search 'max n' --stop 'median(a=3)'
 slip 'at: --sampler best' --search 'max n' --sampler best
 slip 'at: --until high' --search 'max n' --until high

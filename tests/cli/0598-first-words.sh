@@ -30,8 +30,8 @@ fails 2 orch
 words 'orch run first.recipe '
 ok orch run first.recipe
 fails 2 orch
-words 'orch best slept_s --min '
-ok orch best slept_s --min
+words 'orch best slept_s '
+ok orch best slept_s
 cd "$SCRATCH/w"
 
 # files that are no scripts, and scripts that are not started by hand
@@ -109,7 +109,7 @@ cd ..
 ok orch run recipes/new.recipe
 fails 2 orch
 words 'orch status '
-words 'orch best slept_s --min '
+words 'orch best slept_s '
 words 'orch run recipes/old.recipe '
 words 'orch try -- python3 src/train.py '
 few
@@ -117,9 +117,9 @@ ok orch try -n -- true
 printf 'print("steps", 3)\nprint("val_accuracy", 0.5)\n' >src/train.py
 ok orch try -- python3 src/train.py
 fails 2 orch
-words 'orch best val_accuracy --max '
+words 'orch best val_accuracy '
 # what it proposes is a command that works
-proposed=$(sed -n 's/^  \(orch best [^ ]* --max\) .*/\1/p' <<<"$err")
+proposed=$(sed -n 's/^  \(orch best [^ ]*\) .*/\1/p' <<<"$err")
 # shellcheck disable=SC2086
 ok ${proposed:?}
 has 0.5

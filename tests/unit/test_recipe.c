@@ -383,10 +383,12 @@ static void test_report_errors(void **state)
          "5:30 unknown metric 'loss' in the report | known are: score, curve\n"},
         {ITEM("{ table: { rows: lr, value: count, experiments: [b] } }"),
          "5:52 unknown experiment 'b' in the report | did you mean 'a'?\n"},
-        {ITEM("{ best: { value: last images_per_s } }"),
-         "5:20 metric 'images_per_s' does not declare whether high or low is better\n"},
+        {ITEM("{ best: { value: last parameters } }"),
+         "5:20 which values of metric 'parameters' are better is neither declared nor known by its "
+         "name\n"},
         {ITEM("{ table: { rows: lr, value: best parameters } }"),
-         "5:31 metric 'parameters' does not declare whether high or low is better\n"},
+         "5:31 which values of metric 'parameters' are better is neither declared nor known by its "
+         "name\n"},
         {ITEM("{ plot: { x: epoch, y: parameters } }"),
          "5:16 metric 'parameters' has one value per trial, so it has no curve by epoch\n"},
         {ITEM("{ plot: { x: epoch, y: loss, kind: pie } }"), "5:38 unknown kind of plot 'pie'\n"},
@@ -729,9 +731,10 @@ static void test_reference_errors(void **state)
          "5:43 the reference '${pretrain.weights}' must be the whole value\n"},
         {PRETRAIN("repeat: 1") FINE("${pretrain[nett=mlp].weights}"),
          "5:43 plugin 'train' of 'pretrain' has no parameter 'nett' | did you mean 'net'?\n"},
-        {PRETRAIN("repeat: 1") FINE("${best(pretrain, images_per_s).weights}"),
-         "5:43 plugin 'train' does not declare whether metric 'images_per_s' is better high or "
-         "low\n"},
+        {PRETRAIN("repeat: 1") FINE("${best(pretrain, parameters).weights}"),
+         "5:43 which values of metric 'parameters' of plugin 'train' are better is neither "
+         "declared "
+         "nor known by its name\n"},
         {PRETRAIN("repeat: 1") FINE("${best(pretrain, los).weights}"),
          "5:43 plugin 'train' of 'pretrain' has no metric 'los' | did you mean 'loss'?\n"},
         {PRETRAIN("repeat: 1") FINE("${best(pretrain).weights}"),

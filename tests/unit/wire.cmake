@@ -1,3 +1,5 @@
+# which values of a metric are better
+orch_test(direction "quick" orch_wire)
 orch_test(wire_value "quick" orch_wire)
 orch_test(secret "quick" orch_wire)
 orch_test(wire_event "quick" orch_wire)
