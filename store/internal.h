@@ -338,9 +338,18 @@ void orch_store_check_datasets(struct orch_store *store, GPtrArray *out);
 
 /** True for a known kind of note. STORE_NOTE_KINDS is the same list as SQL. */
 bool orch_store_note_kind_is_known(const char *kind);
-#define STORE_NOTE_KINDS "('note','tag','untag','name','tombstone','restored','signature','view')"
+#define STORE_NOTE_KINDS                                                                           \
+    "('note','tag','untag','name','tombstone','restored','signature','view','counted')"
 /** True for the kinds of notes that hide or restore a run. */
 bool orch_store_note_kind_hides(const char *kind);
+
+/* ---- counted.c --------------------------------------------------------------------------------
+ */
+
+/** What the target of a note of kind "counted" begins with; its text is the key of the run. */
+#define STORE_COUNTED "counts:"
+/** The target: "counts:RECIPE/EXPERIMENT". The caller frees. */
+char *orch_store_counted_target(const char *recipe, const char *experiment);
 
 /* ---- run.c ------------------------------------------------------------------------------------
  */

@@ -336,6 +336,21 @@ bool orch_store_recent_recipes(struct orch_store *store, int most, orch_recipe_t
     return !wanted || more == 0;
 }
 
+bool orch_store_visit_searches(struct orch_store *store, orch_recipe_text_fn visit, void *ctx,
+                               GError **error)
+{
+    sqlite3_stmt *s = orch_store_statement(
+        store, "SELECT canonical FROM recipe WHERE instr(canonical, '\"objective\"')", error);
+    if (!s)
+        return false;
+    int more;
+    bool wanted = true;
+    while (wanted && (more = orch_store_step(store, s, error)) > 0)
+        wanted = visit(ctx, orch_store_text(s, 0));
+    sqlite3_reset(s);
+    return !wanted || more == 0;
+}
+
 GPtrArray *orch_store_metric_names(struct orch_store *store, int64_t run_id, GError **error)
 {
     sqlite3_stmt *s = orch_store_statement(

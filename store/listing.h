@@ -60,6 +60,9 @@ GPtrArray *orch_store_known_names(struct orch_store *store, GError **error);
 
 /** Returns false to stop. */
 typedef bool (*orch_recipe_text_fn)(void *ctx, const char *canonical);
+/** Visits the canonical texts of all recipes that have an objective. */
+bool orch_store_visit_searches(struct orch_store *store, orch_recipe_text_fn visit, void *ctx,
+                               GError **error);
 /** Visits the canonical texts of the recipes of the newest runs, newest first, at most `most`. */
 bool orch_store_recent_recipes(struct orch_store *store, int most, orch_recipe_text_fn visit,
                                void *ctx, GError **error);

@@ -22,13 +22,30 @@ struct filters {
     bool needs_joins;
 };
 
+/* The names of recipe and experiment. */
+static void append_names(GString *sql, const struct orch_run_query *query)
+{
+    if (!query->recipe && !query->experiment)
+        return;
+    g_string_append_printf(sql, " AND (1%s%s", query->recipe ? " AND r.recipe = ?" : "",
+                           query->experiment ? " AND r.experiment = ?" : "");
+    if (query->with_counted) {
+        char *as_text = sqlite3_mprintf(
+            " OR r.key IN (SELECT n.text FROM note n WHERE n.kind = 'counted' AND n.public = 0"
+            " AND n.target >= '" STORE_COUNTED "' AND n.target < 'counts;'"
+            " AND (%Q IS NULL OR instr(n.target, '" STORE_COUNTED "' || %Q || '/') = 1)"
+            " AND (%Q IS NULL OR substr(n.target, -length('/' || %Q)) = '/' || %Q))",
+            query->recipe, query->recipe, query->experiment, query->experiment, query->experiment);
+        g_string_append(sql, as_text);
+        sqlite3_free(as_text);
+    }
+    g_string_append(sql, ")");
+}
+
 static struct filters make_filters(const struct orch_run_query *query)
 {
     struct filters f = {.sql = g_string_new("1"), .needs_joins = query->where != NULL};
-    if (query->recipe)
-        g_string_append(f.sql, " AND r.recipe = ?");
-    if (query->experiment)
-        g_string_append(f.sql, " AND r.experiment = ?");
+    append_names(f.sql, query);
     if (query->state)
         g_string_append(f.sql, " AND r.state = ?");
     if (query->ended_well)
@@ -204,11 +221,17 @@ enum { PAIRS_MAX = 256 };
 #define HISTORY_CELL " r.recipe IS ?1 AND r.experiment IS ?2 AND r.repeat = ?3"
 
 /* Two plans: from the runs of the experiment, newest first, or from the few runs that share one
- * value (?5 = ?6). */
+ * value (?5 = ?6). The third one finds those that the experiment counts (counted.h); ?1 is their
+ * target. */
 #define BY_CELL HISTORY_COLUMNS "run r INDEXED BY run_by_cell WHERE" HISTORY_CELL
 #define BY_VALUE                                                                                   \
     HISTORY_COLUMNS "param v INDEXED BY param_by_value CROSS JOIN run r"                           \
                     " WHERE v.name = ?5 AND v.value = ?6 AND r.id = v.run AND" HISTORY_CELL
+#define COUNTED                                                                                    \
+    HISTORY_COLUMNS                                                                                \
+        "note n INDEXED BY note_by_target CROSS JOIN run r"                                        \
+        " WHERE n.target = ?1 AND n.kind = 'counted' AND n.public = 0 AND r.key = n.text"          \
+        " AND r.repeat = ?3 AND ?2 IS NULL"
 
 void orch_history_row_free(struct orch_history_row *row)
 {
@@ -287,10 +310,11 @@ static GArray *make_pairs(struct orch_store *store, const json_t *params, GError
 
 /* The text depends only on the number of values (at most PAIRS_MAX) and on the index used, so the
  * number of statements that are kept is bounded. */
-static sqlite3_stmt *prepare_history(struct orch_store *store, const GArray *pairs, GError **error)
+static sqlite3_stmt *prepare_history(struct orch_store *store, const GArray *pairs, bool is_counted,
+                                     GError **error)
 {
     bool by_value = pairs->len && g_array_index(pairs, struct pair, 0).runs <= FEW;
-    g_autoptr(GString) sql = g_string_new(by_value ? BY_VALUE : BY_CELL);
+    g_autoptr(GString) sql = g_string_new(is_counted ? COUNTED : by_value ? BY_VALUE : BY_CELL);
     for (guint i = 0; i < pairs->len; i++)
         g_string_append_printf(sql,
                                " AND EXISTS (SELECT 1 FROM param p WHERE p.run = r.id"
@@ -313,6 +337,35 @@ static GPtrArray *read_history(struct orch_store *store, sqlite3_stmt *s, GError
     return NULL;
 }
 
+/* Adds the rows of one plan. `recipe`: the target of what is counted when `experiment` is NULL. */
+static bool add_history(struct orch_store *store, const char *recipe, const char *experiment,
+                        int repeat, const GArray *pairs, unsigned limit, GPtrArray *inout,
+                        GError **error)
+{
+    sqlite3_stmt *s = prepare_history(store, pairs, !experiment, error);
+    if (!s)
+        return false;
+    orch_store_bind(s, "ttii", recipe, experiment, (int64_t)repeat, (int64_t)limit);
+    for (guint i = 0; i < pairs->len; i++) {
+        const struct pair *pair = &g_array_index(pairs, struct pair, i);
+        sqlite3_bind_text(s, (int)(5 + 2 * i), pair->name, -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, (int)(6 + 2 * i), pair->value, -1, SQLITE_STATIC);
+    }
+    GPtrArray *rows = read_history(store, s, error);
+    sqlite3_reset(s);
+    sqlite3_clear_bindings(s);
+    if (rows)
+        g_ptr_array_extend_and_steal(inout, rows);
+    return rows;
+}
+
+static gint compare_newest_first(gconstpointer a, gconstpointer b)
+{
+    const struct orch_history_row *x = *(const struct orch_history_row *const *)a,
+                                  *y = *(const struct orch_history_row *const *)b;
+    return (x->ended_ns < y->ended_ns) - (x->ended_ns > y->ended_ns);
+}
+
 GPtrArray *orch_store_history(struct orch_store *store, const char *recipe, const char *experiment,
                               int repeat, const json_t *params, unsigned limit, GError **error)
 {
@@ -322,20 +375,33 @@ GPtrArray *orch_store_history(struct orch_store *store, const char *recipe, cons
         return NULL;
     }
     GArray *pairs = make_pairs(store, params, error);
-    sqlite3_stmt *s = pairs ? prepare_history(store, pairs, error) : NULL;
-    GPtrArray *rows = NULL;
-    if (s) {
-        orch_store_bind(s, "ttii", recipe, experiment, (int64_t)repeat, (int64_t)limit);
-        for (guint i = 0; i < pairs->len; i++) {
-            const struct pair *pair = &g_array_index(pairs, struct pair, i);
-            sqlite3_bind_text(s, (int)(5 + 2 * i), pair->name, -1, SQLITE_STATIC);
-            sqlite3_bind_text(s, (int)(6 + 2 * i), pair->value, -1, SQLITE_STATIC);
-        }
-        rows = read_history(store, s, error);
-        sqlite3_reset(s);
-        sqlite3_clear_bindings(s);
-    }
+    g_autofree char *counted = orch_store_counted_target(recipe, experiment);
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(free_history_row);
+    bool ok = pairs && add_history(store, recipe, experiment, repeat, pairs, limit, rows, error);
+    guint own = rows->len;
+    ok = ok && add_history(store, counted, NULL, repeat, pairs, limit, rows, error);
+    if (ok && rows->len > own)
+        g_ptr_array_sort(rows, compare_newest_first);
+    if (ok && rows->len > limit)
+        g_ptr_array_set_size(rows, (gint)limit);
     if (pairs)
         g_array_unref(pairs);
+    return ok ? g_steal_pointer(&rows) : NULL;
+}
+
+GPtrArray *orch_store_history_of(struct orch_store *store, const char *fingerprint, unsigned limit,
+                                 GError **error)
+{
+    sqlite3_stmt *s = orch_store_statement(
+        store,
+        HISTORY_COLUMNS "run r INDEXED BY run_by_fingerprint WHERE r.fingerprint = ?1"
+                        " AND r.id NOT IN " STORE_HIDDEN
+                        " ORDER BY r.ended DESC, r.id DESC LIMIT ?2",
+        error);
+    if (!s)
+        return NULL;
+    orch_store_bind(s, "ti", fingerprint, (int64_t)limit);
+    GPtrArray *rows = read_history(store, s, error);
+    sqlite3_reset(s);
     return rows;
 }

@@ -326,11 +326,15 @@ struct orch_history_row {
     int attempt;
 };
 void orch_history_row_free(struct orch_history_row *row);
-/** The newest visible runs, in any state, of a recipe's experiment and repeat whose parameters have
- * the values in `params` (object of canonical values): struct orch_history_row *, newest first, at
- * most `limit`. */
+/** The newest visible runs, in any state, of a recipe's experiment and repeat, and those that it
+ * counts (counted.h), whose parameters have the values in `params` (object of canonical values):
+ * struct orch_history_row *, newest first, at most `limit`. */
 GPtrArray *orch_store_history(struct orch_store *store, const char *recipe, const char *experiment,
                               int repeat, const json_t *params, unsigned limit, GError **error);
+
+/** The same of the runs with a fingerprint, whatever their names. */
+GPtrArray *orch_store_history_of(struct orch_store *store, const char *fingerprint, unsigned limit,
+                                 GError **error);
 
 /** A filter compiled from the --where language: comparisons joined with and, or, not, parentheses;
  * operators = != < <= > >= ~ (contains); names: state experiment recipe plugin who repeat seed
@@ -371,6 +375,7 @@ struct orch_run_query {
     bool ended_well; /* only ok and diverged runs, which count as results */
     bool with_hidden;
     bool without_imported; /* leaves out runs that other trackers recorded (orch import --runs) */
+    bool with_counted;     /* of recipe and experiment also what they count (counted.h) */
     bool oldest_first;
     int64_t limit; /* 0: no limit */
 };

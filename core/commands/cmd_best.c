@@ -29,9 +29,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct best_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match ('orch help filters')"),
     ORCH_OPTION(struct best_options, recipe, TEXT, "recipe", .value = "NAME",
-                .help = "only of this recipe"),
+                .help = "only runs that this recipe made or counts"),
     ORCH_OPTION(struct best_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
-                .help = "only of this experiment"),
+                .help = "only runs that this experiment made or counts"),
     ORCH_OPTION(struct best_options, aggregate, TEXT, "value", .value = "WHICH",
                 .help = "last (default), best, min, max, mean, first of each run's series"),
     ORCH_OPTION(struct best_options, min, FLAG, "min", .help = "rank the smallest value first"),
@@ -51,6 +51,7 @@ static GPtrArray *find_runs(struct orch_store *store, const struct best_options 
     const struct orch_selection selection = {.where = o->where,
                                              .recipe = o->recipe,
                                              .experiment = o->experiment,
+                                             .with_counted = true,
                                              .ended_well = true,
                                              .without_imported = !o->imported};
     return orch_selection_runs(&selection, store, NULL, error);

@@ -220,6 +220,8 @@ struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_pl
     plan->items = g_new0(struct orch_plan_item, plan->count + 1);
     plan->made_ns = orch_now_ns();
     plan->inputs_ids = g_hash_table_new(NULL, NULL);
+    plan->equal_searches =
+        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_hash_table_unref);
     plan->all_inputs_ids = g_ptr_array_new_with_free_func(g_free);
     plan->code_ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     orch_plan_files_init(&plan->files);
@@ -289,6 +291,7 @@ void orch_plan_free(struct orch_plan *plan)
     g_free(plan->items);
     g_free(plan->order);
     g_hash_table_unref(plan->inputs_ids);
+    g_hash_table_unref(plan->equal_searches);
     g_hash_table_unref(plan->code_ids);
     g_ptr_array_unref(plan->all_inputs_ids);
     g_ptr_array_unref(plan->rejected);

@@ -111,8 +111,9 @@ struct orch_plan {
     struct orch_plan_files files; /* caches for cell_inputs.c */
     struct orch_file_digests *digests;
     struct orch_environments *environments;
-    struct orch_store *store; /* NULL: there is no store yet */
-    GHashTable *active;       /* fingerprint -> struct orch_active_row * */
+    struct orch_store *store;   /* NULL: there is no store yet */
+    GHashTable *equal_searches; /* experiment -> set of names (cell_runs.c) */
+    GHashTable *active;         /* fingerprint -> struct orch_active_row * */
     GPtrArray *actives;
     GHashTable *said;    /* set of "EXPERIMENT TEXT": what plugins warn of, as the user knows */
     GPtrArray *rejected; /* char *: points of runs and of others that a plugin rejects, each once */

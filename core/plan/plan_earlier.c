@@ -18,16 +18,19 @@ struct earlier {
 };
 
 static void look_back(struct orch_plan *plan, struct orch_plan_item *item, const GPtrArray *rows,
-                      struct earlier *out)
+                      const GPtrArray *same, struct earlier *out)
 {
-    for (guint i = 0; i < rows->len; i++) {
+    for (guint i = 0; i < same->len; i++) {
+        const struct orch_history_row *row = same->pdata[i];
+        item->attempts = MAX(item->attempts, row->attempt);
+        out->same = out->same ? out->same : row;
+        if (!out->pruned && orch_verdict_parse(row->state) == ORCH_VERDICT_PRUNED)
+            out->pruned = row;
+    }
+    for (guint i = 0; i < rows->len && !out->other; i++) {
         const struct orch_history_row *row = rows->pdata[i];
-        if (strcmp(row->fingerprint, item->fingerprint) == 0) {
-            item->attempts = MAX(item->attempts, row->attempt);
-            out->same = out->same ? out->same : row;
-            if (!out->pruned && orch_verdict_parse(row->state) == ORCH_VERDICT_PRUNED)
-                out->pruned = row;
-        } else if (!out->other && orch_verdict_facts(orch_verdict_parse(row->state))->is_reused) {
+        if (strcmp(row->fingerprint, item->fingerprint) != 0 &&
+            orch_verdict_facts(orch_verdict_parse(row->state))->is_reused) {
             g_autofree char *change = orch_plan_change(plan, item, row);
             out->other = change ? row : NULL;
             out->change = g_steal_pointer(&change);
@@ -111,10 +114,10 @@ static bool has_failed_since(const struct earlier *earlier)
 }
 
 void orch_plan_set_to_run(struct orch_plan *plan, struct orch_plan_item *item,
-                          const GPtrArray *rows)
+                          const GPtrArray *rows, const GPtrArray *same)
 {
     struct earlier earlier = {0};
-    look_back(plan, item, rows, &earlier);
+    look_back(plan, item, rows, same, &earlier);
     item->was_pruned = earlier.pruned && !item->forced;
     item->stays_pruned = earlier.pruned && has_failed_since(&earlier);
     if (earlier.pruned && stays_pruned(plan, item, earlier.pruned->key))

@@ -6,6 +6,7 @@
 #include "core/plan/plan_private.h"
 
 #include "core/plan/cell_inputs.h"
+#include "core/plan/cell_runs.h"
 #include "core/plan/fingerprint.h"
 #include "core/plan/read_since.h"
 #include "core/plan/reuse.h"
@@ -150,8 +151,7 @@ static GPtrArray *cell_history(struct orch_plan *plan, const struct orch_cell *c
 {
     /* without a recipe, a command with other values is a different trial, not an earlier version */
     const json_t *values = plan->expansion->is_ad_hoc ? cell->params : cell->coords;
-    return orch_store_history(plan->store, plan->expansion->name, cell->experiment->name,
-                              cell->repeat, values, 20, error);
+    return orch_cell_runs(plan, cell, cell->repeat, values, 20, error);
 }
 
 /* Describes how a run's environment differs from the item's current one; NULL when it does not. */
@@ -247,9 +247,10 @@ static bool look_up(struct orch_plan *plan, struct orch_plan_item *item, GError 
         if (!find_done(plan, item, &done, error) || done)
             return done;
     }
-    if (!may_reuse || !is_held(plan, item))
-        orch_plan_set_to_run(plan, item, history);
-    return true;
+    g_autoptr(GPtrArray) same = orch_item_runs(plan, item, 20, error);
+    if (same && (!may_reuse || !is_held(plan, item)))
+        orch_plan_set_to_run(plan, item, history, same);
+    return same;
 }
 
 /* Gets the fingerprints of the trials that the cell refers to; false without error when one is

@@ -14,9 +14,9 @@ bool orch_plan_settle_once(struct orch_plan *plan, unsigned index, GError **erro
 bool orch_plan_check_items(struct orch_plan *plan, struct orch_diags *diags);
 
 /** Handles an item for which no run can be reused: records what the store has instead. `rows`:
- * struct orch_history_row *, the newest runs of its cell. */
+ * struct orch_history_row *, the newest runs of its cell; `same`: those of its fingerprint. */
 void orch_plan_set_to_run(struct orch_plan *plan, struct orch_plan_item *item,
-                          const GPtrArray *rows);
+                          const GPtrArray *rows, const GPtrArray *same);
 
 /** Describes how the trial has changed since a run of an earlier version: "train.py changed, and 2
  * more", "lr was 0.1, is 0.2". NULL when there is no recipe (is_ad_hoc) and the run has another

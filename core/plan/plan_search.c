@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Points of searches in a plan. What a search has tried is what the store has: a point whose run
- * can be reused, whoever made it, takes the place of one that would have to be chosen, so that a
- * search that was killed goes on where it was, and a colleague's results cost nothing. So does a
- * point whose trial the search's rule stopped: it was tried, though its result is not known. */
+/* Points of searches in a plan. What a search has tried is what the store has of it (cell_runs.h):
+ * a point whose run can be reused, whoever made it, takes the place of one that would have to be
+ * chosen, so that a search that was killed goes on where it was, and a colleague's results cost
+ * nothing. So does a point whose trial the search's rule stopped: it was tried, though its result
+ * is not known. */
+#include "core/plan/cell_runs.h"
 #include "core/plan/executor.h"
 #include "core/plan/plan_private.h"
 
@@ -221,9 +223,7 @@ static GPtrArray *runs_of(struct orch_plan *plan, const struct orch_cell *cell, 
 {
     g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(free_row);
     for (int repeat = 1; repeat <= cell->experiment->repeat; repeat++) {
-        GPtrArray *rows =
-            orch_store_history(plan->store, plan->expansion->name, cell->experiment->name, repeat,
-                               cell->coords, HISTORY_MAX, error);
+        GPtrArray *rows = orch_cell_runs(plan, cell, repeat, cell->coords, HISTORY_MAX, error);
         if (!rows)
             return NULL;
         g_ptr_array_extend_and_steal(all, rows);

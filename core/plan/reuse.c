@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/plan/reuse.h"
 
+#include "core/plan/cell_runs.h"
 #include "core/plan/read_since.h"
 #include "lib/base/json.h"
 #include "lib/hw/machine.h"
@@ -148,9 +149,7 @@ bool orch_reuse_find_by_params(const struct orch_plan *plan, const struct orch_p
     if (!plan->store)
         return true;
     g_autoptr(json_t) params = params_to_find(cell);
-    g_autoptr(GPtrArray) rows =
-        orch_store_history(plan->store, plan->expansion->name, cell->experiment->name, cell->repeat,
-                           params, 20, error);
+    g_autoptr(GPtrArray) rows = orch_cell_runs(plan, cell, cell->repeat, params, 20, error);
     for (guint i = 0; rows && i < rows->len && !*out; i++) {
         const struct orch_history_row *row = rows->pdata[i];
         bool counts = cell->experiment->reuse != ORCH_RECIPE_REUSE_DEVICE ||

@@ -101,6 +101,7 @@ struct orch_run_query orch_selection_query(const struct orch_selection *s,
                                    .with_hidden = s->with_hidden,
                                    .without_imported = s->without_imported,
                                    .oldest_first = s->oldest_first,
+                                   .with_counted = s->with_counted,
                                    .limit = s->limit};
 }
 

@@ -16,7 +16,8 @@ struct orch_selection {
     const char *const *any_runs;    /* ... with one of these keys; NULL-terminated, or NULL */
     bool ended_well;                /* only ok and diverged runs, which count as results */
     bool with_hidden, without_imported, oldest_first;
-    int64_t limit; /* 0: no limit */
+    bool with_counted; /* of recipe and experiment also runs of other names that they count */
+    int64_t limit;     /* 0: no limit */
 };
 
 /** Returns the selected runs (struct orch_run *, newest first), which the caller unrefs.

@@ -5,6 +5,7 @@
  */
 #include "core/schedule/schedule_private.h"
 
+#include "core/plan/cell_runs.h"
 #include "core/plan/inputs_id.h"
 #include "lib/base/program_path.h"
 #include "lib/base/text.h"
@@ -194,6 +195,7 @@ static void make_jobs(struct run *run)
         run->totals.pruned_before += state == ORCH_PLAN_PRUNED;
         run->totals.skipped += state == ORCH_PLAN_SKIPPED;
     }
+    orch_plan_note_counted(plan, ORCH_ALL_ITEMS);
     orch_schedule_order_jobs(run);
 }
 

@@ -2,6 +2,7 @@
 /* Chooses the next trial and starts it. */
 #include "core/schedule/schedule_private.h"
 
+#include "core/plan/cell_runs.h"
 #include "store/find.h"
 #include "store/store_dir.h"
 
@@ -54,6 +55,7 @@ static void reuse(struct run *run, struct job *job, const char *key)
     job->well = true;
     orch_schedule_end_pruned(run, job);
     run->totals.reused++;
+    orch_plan_note_counted(run->plan, job->index);
     orch_schedule_note_search(run, job, NULL);
 }
 

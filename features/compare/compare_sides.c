@@ -155,8 +155,11 @@ static GPtrArray *query_runs(struct orch_store *store, const char *recipe, const
     struct orch_where *where = filter ? orch_where_parse(filter, error) : NULL;
     if (filter && !where)
         return NULL;
-    struct orch_run_query query = {
-        .recipe = recipe, .experiment = experiment, .where = where, .ended_well = true};
+    struct orch_run_query query = {.recipe = recipe,
+                                   .experiment = experiment,
+                                   .where = where,
+                                   .ended_well = true,
+                                   .with_counted = true};
     GPtrArray *runs = orch_store_runs(store, &query, NULL, error);
     orch_where_free(where);
     return runs;

@@ -186,7 +186,7 @@ struct orch_curve_set *orch_curve_set_gather(struct orch_plan *plan,
                                              const struct orch_report_item *item, const char *key)
 {
     struct orch_curve_set *set = orch_curve_set_new(true);
-    struct orch_run_query query = {.recipe = plan->expansion->name};
+    struct orch_run_query query = {.recipe = plan->expansion->name, .with_counted = true};
     g_autoptr(GPtrArray) runs =
         plan->store ? orch_store_runs(plan->store, &query, NULL, NULL) : NULL;
     g_autoptr(GArray) wanted = g_array_new(FALSE, FALSE, sizeof(struct wanted));

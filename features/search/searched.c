@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/search/searched.h"
 
+#include "core/plan/cell_runs.h"
 #include "features/search/run_code.h"
 #include "features/search/searched_points.h"
 #include "features/search/tried_points.h"
@@ -71,9 +72,8 @@ static bool add_fresh_of_store(const struct orch_plan *plan, struct orch_searche
     const struct orch_cell *cell = searched->best->item->cell;
     bool ok = true;
     for (int more = 1; ok && more <= FRESH_MAX; more++) {
-        g_autoptr(GPtrArray) rows = orch_store_history(
-            plan->store, plan->expansion->name, searched->experiment->name,
-            searched->experiment->repeat + more, cell->params, ORCH_SEARCHED_HISTORY_MAX, error);
+        g_autoptr(GPtrArray) rows = orch_cell_runs(plan, cell, searched->experiment->repeat + more,
+                                                   cell->params, ORCH_SEARCHED_HISTORY_MAX, error);
         ok = rows;
         for (guint i = 0; rows && ok && i < rows->len; i++) {
             const struct orch_history_row *row = rows->pdata[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/search/searched_points.h"
 
+#include "core/plan/cell_runs.h"
 #include "core/plan/plan_forecast.h"
 #include "core/stats/group.h"
 #include "features/search/run_code.h"
@@ -170,8 +171,7 @@ bool orch_searched_add_failures(const struct orch_plan *plan, struct orch_search
     g_autoptr(json_t) swept = json_copy(searched->swept);
     for (int repeat = 1; repeat <= searched->experiment->repeat; repeat++) {
         g_autoptr(GPtrArray) rows =
-            orch_store_history(plan->store, plan->expansion->name, searched->experiment->name,
-                               repeat, swept, ORCH_SEARCHED_HISTORY_MAX, error);
+            orch_cell_runs(plan, item->cell, repeat, swept, ORCH_SEARCHED_HISTORY_MAX, error);
         bool ok = rows;
         for (guint i = 0; rows && ok && i < rows->len; i++) {
             const struct orch_history_row *row = rows->pdata[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/search/trial_attempts.h"
 
+#include "core/plan/cell_runs.h"
 #include "lib/wire/verdict.h"
 
 #include <string.h>
@@ -21,12 +22,8 @@ static bool makes_new_runs(const struct orch_plan_item *item)
 GPtrArray *orch_trial_attempts(const struct orch_plan *plan, const struct orch_plan_item *item,
                                const char *key, int64_t since_ns, GError **error)
 {
-    const struct orch_cell *cell = item->cell;
-    const json_t *values = plan->expansion->is_ad_hoc ? cell->params : cell->coords;
     g_autoptr(GPtrArray) attempts = g_ptr_array_new_with_free_func(free_row);
-    g_autoptr(GPtrArray) rows =
-        orch_store_history(plan->store, plan->expansion->name, cell->experiment->name, cell->repeat,
-                           values, ATTEMPTS_MAX, error);
+    g_autoptr(GPtrArray) rows = orch_item_runs(plan, item, ATTEMPTS_MAX, error);
     if (!rows)
         return NULL;
     g_ptr_array_set_free_func(rows, NULL);

@@ -3,6 +3,7 @@
  * no more, and what they have cost. */
 #include "features/search/tried_private.h"
 
+#include "core/plan/cell_runs.h"
 #include "core/plan/plan_forecast.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
@@ -37,8 +38,7 @@ static void add_spent(struct orch_tried *tried, const struct orch_plan_item *ite
 
 static GPtrArray *history_of(struct orch_plan *plan, const struct orch_cell *cell, GError **error)
 {
-    return orch_store_history(plan->store, plan->expansion->name, cell->experiment->name,
-                              cell->repeat, cell->coords, FAILURES_MAX, error);
+    return orch_cell_runs(plan, cell, cell->repeat, cell->coords, FAILURES_MAX, error);
 }
 
 /* Adds what the attempts before the last one have cost, which the store has. */
@@ -139,9 +139,10 @@ static bool is_used(const struct orch_plan *plan, const char *key)
     return false;
 }
 
-/* Finds out whether an earlier run would be the same trial again; its point is then in `at`. */
+/* Finds out whether an earlier run would be the same trial again; its point is then in `at`.
+ * `*out_own`: it was made for this recipe. */
 static bool find_same(struct orch_tried *tried, struct orch_plan *plan, unsigned index,
-                      const struct orch_history_row *row, double *at, bool *out_same,
+                      const struct orch_history_row *row, double *at, bool *out_same, bool *out_own,
                       GError **error)
 {
     const struct orch_cell *cell = plan->items[index].cell;
@@ -149,6 +150,7 @@ static bool find_same(struct orch_tried *tried, struct orch_plan *plan, unsigned
     g_autoptr(json_t) params = run ? orch_store_params(plan->store, run->id, error) : NULL;
     char fingerprint[65];
     *out_same = false;
+    *out_own = run && g_strcmp0(run->recipe, plan->expansion->name) == 0;
     orch_run_free(run);
     if (!params)
         return false;
@@ -171,13 +173,13 @@ static bool keep_failure(struct orch_tried *tried, struct orch_plan *plan, unsig
 {
     const struct orch_plan_item *item = &plan->items[index];
     double at[ORCH_SPACE_PARAMS_MAX] = {0};
-    bool is_same;
-    if (!find_same(tried, plan, index, row, at, &is_same, error))
+    bool is_same, is_own;
+    if (!find_same(tried, plan, index, row, at, &is_same, &is_own, error))
         return false;
     if (!is_same)
         return true;
     g_hash_table_add(tried->ours, g_strdup(row->fingerprint));
-    if (row->ended_ns < tried->began_ns && !is_used(plan, row->key))
+    if (is_own && row->ended_ns < tried->began_ns && !is_used(plan, row->key))
         add_spent(tried, item, row->key, row->wall_ms);
     if (orch_tried_failed_by_itself(orch_verdict_parse(row->state)) &&
         !is_known(tried, plan, item->cell->point, at))

@@ -22,7 +22,7 @@ static void free_list(gpointer list)
 
 struct orch_group_runs *orch_group_runs_new(const struct orch_plan *plan, GError **error)
 {
-    struct orch_run_query query = {.recipe = plan->expansion->name};
+    struct orch_run_query query = {.recipe = plan->expansion->name, .with_counted = true};
     struct orch_group_runs *group = g_new0(struct orch_group_runs, 1);
     group->store = plan->store;
     group->by_fingerprint = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_list);

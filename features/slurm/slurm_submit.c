@@ -28,6 +28,7 @@ static int64_t memory_of(struct orch_plan *plan, const struct orch_experiment *e
     const struct orch_run_query query = {.recipe = plan->expansion->name,
                                          .experiment = experiment->name,
                                          .ended_well = true,
+                                         .with_counted = true,
                                          .limit = RUNS};
     g_autoptr(GPtrArray) runs = orch_store_runs(plan->store, &query, NULL, NULL);
     g_autoptr(GArray) bytes = g_array_new(FALSE, FALSE, sizeof(int64_t));

@@ -3,6 +3,7 @@
 #include "tests/store/fixture.h"
 
 #include "lib/base/json.h"
+#include "store/counted.h"
 
 static char *folder;
 static struct orch_store *store;
@@ -569,6 +570,47 @@ static void test_history(void **state)
     assert_int_equal(other->len, 0);
 }
 
+static guint count_of(const char *recipe, const char *experiment, bool with_counted)
+{
+    const struct orch_run_query query = {
+        .recipe = recipe, .experiment = experiment, .with_counted = with_counted};
+    g_autoptr(GPtrArray) runs = orch_store_runs(store, &query, NULL, NULL);
+    assert_non_null(runs);
+    return runs->len;
+}
+
+static void test_counted(void **state)
+{
+    (void)state;
+    put_at("01890a5d-0000-7000-8000-0000aaaa1111", 3000, "one", "0.1");
+    put_at("01890a5d-0000-7000-8000-0000aaaa2222", 1000, "two", "0.2");
+    const struct orch_counted counted[] = {{"one", "01890a5d-0000-7000-8000-0000aaaa1111"},
+                                           {"one", "01890a5d-0000-7000-8000-0000aaaa2222"},
+                                           {"three", "01890a5d-0000-7000-8000-0000aaaa2222"}};
+    g_autoptr(json_t) none = json_object();
+    g_autoptr(json_t) rare = json_pack("{sf}", "lr", 0.2);
+    g_autoptr(GPtrArray) all = NULL, some = NULL, limited = NULL, of = NULL;
+    for (int i = 0; i < 2; i++) /* twice is once */
+        assert_ok(orch_store_count_runs(store, "hw4", counted, G_N_ELEMENTS(counted), error));
+    assert_ok(all = orch_store_history(store, "hw4", "one", 2, none, 10, error));
+    assert_int_equal(all->len, 2);
+    assert_true(((struct orch_history_row *)all->pdata[0])->ended_ns == 3000);
+    assert_ok(some = orch_store_history(store, "hw4", "one", 2, rare, 10, error));
+    assert_int_equal(some->len, 1);
+    assert_ok(limited = orch_store_history(store, "hw4", "one", 2, none, 1, error));
+    assert_int_equal(limited->len, 1);
+    assert_int_equal(count_of("hw4", "one", false), 1);
+    assert_int_equal(count_of("hw4", "one", true), 2);
+    assert_int_equal(count_of(NULL, "three", true), 1);
+    assert_int_equal(count_of("hw", NULL, true), 0);
+    assert_int_equal(count_of("hw4", "ne", true), 0);
+    const struct orch_history_row *first = all->pdata[0];
+    assert_ok(of = orch_store_history_of(store, first->fingerprint, 10, error));
+    assert_true(of->len >= 1);
+    assert_ok(orch_store_note(store, counted[1].key, "tombstone", true, NULL, error));
+    assert_int_equal(count_of("hw4", "one", true), 1);
+}
+
 static void test_recipe_text(void **state)
 {
     (void)state;
@@ -602,6 +644,7 @@ int main(void)
         TEST(test_runs_and_resolver),
         TEST(test_hidden_runs),
         TEST(test_history),
+        TEST(test_counted),
         TEST(test_recipe_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
