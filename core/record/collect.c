@@ -6,6 +6,7 @@
 #include "core/record/gather.h"
 #include "core/record/left_keep.h"
 #include "core/record/read_files.h"
+#include "core/record/written_words.h"
 #include "store/store_dir.h"
 #include "store/trial_record.h"
 
@@ -334,10 +335,10 @@ static void remove_taken(const struct gathering *all, int folder)
 
 /* Keeps what the trial left, and removes its folder or keeps it, too. `is_reused`: the run is good,
  * so that nothing resumes from its checkpoint. */
-static void settle_folder(struct orch_store *store, const char *key, int folder, bool is_reused,
-                          bool is_kept, struct orch_collected *out)
+static void settle_folder(struct orch_store *store, const char *key, int folder,
+                          const json_t *trial, bool is_reused, bool is_kept,
+                          struct orch_collected *out)
 {
-    g_autoptr(json_t) trial = read_trial(folder);
     if (is_reused)
         drop_checkpoint(store, trial);
     if (folder >= 0 && !is_kept)
@@ -363,7 +364,8 @@ void orch_collect_rest(struct orch_store *store, const struct orch_run *run)
                    orch_below_read(folder, ORCH_TRIAL_RECORD, RECORD_BYTES_MAX, &text, NULL, NULL);
     g_autoptr(json_t) record = parse_record(is_read ? text : NULL);
     bool is_reused = orch_verdict_facts(orch_verdict_parse(run->state))->is_reused;
-    settle_folder(store, run->key, folder, is_reused, asks_to_keep(record), &out);
+    g_autoptr(json_t) trial = read_trial(folder);
+    settle_folder(store, run->key, folder, trial, is_reused, asks_to_keep(record), &out);
     orch_collected_clear(&out);
     if (folder >= 0)
         close(folder);
@@ -379,6 +381,8 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
     orch_gathering_init(&all, parse_record(record_json), started_ns);
     bool ok = folder < 0 || orch_gather_journal(store, &all, folder, error);
     orch_reads_keep(&all, folder, digests);
+    g_autoptr(json_t) trial = read_trial(folder);
+    orch_written_words_note(&all, trial);
     orch_gather_loss(&all, folder);
     judge_outside(&all, outside);
     if (ok && !all.ended)
@@ -391,7 +395,8 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
         bool is_kept = asks_to_keep(all.record);
         if (!is_kept && folder >= 0)
             remove_taken(&all, folder);
-        settle_folder(store, key, folder, orch_verdict_facts(all.verdict)->is_reused, is_kept, out);
+        settle_folder(store, key, folder, trial, orch_verdict_facts(all.verdict)->is_reused,
+                      is_kept, out);
     }
     orch_gathering_clear(&all);
     if (folder >= 0)

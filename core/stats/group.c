@@ -210,7 +210,7 @@ char *orch_run_field(struct orch_store *store, const struct orch_run *run, const
     if (!value && strcmp(name, "class_count") == 0)
         return result_text(store, run, name);
     if (!value && strcmp(name, ORCH_COMMAND_FIELD) == 0) {
-        g_auto(GStrv) words = orch_run_tried_words(run);
+        g_auto(GStrv) words = orch_run_setting_words(run);
         return words ? g_strjoinv(" ", words) : NULL;
     }
     return value ? orch_value_format_json(value) : NULL;

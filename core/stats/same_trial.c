@@ -28,7 +28,7 @@ char *orch_run_trial_text(const struct orch_run *run, const json_t *open_params,
     g_autoptr(json_t) all = json_pack("[s? s? s? s? O i o]", run->recipe, run->experiment,
                                       run->plugin, with_device ? run->device_key : NULL,
                                       open_params, run->repeat, orch_json_u64(run->seed));
-    g_auto(GStrv) words = orch_run_tried_words(run);
+    g_auto(GStrv) words = orch_run_setting_words(run);
     for (guint i = 0; all && words && words[i]; i++)
         json_array_append_new(all, json_string(words[i]));
     char *text = all ? orch_json_canonical(all) : NULL; /* NULL: imported text that is not UTF-8 */

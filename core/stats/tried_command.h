@@ -9,4 +9,8 @@
  * 'orch try' did not make the run. The caller frees the list. */
 char **orch_run_tried_words(const struct orch_run *run);
 
+/** The same as they tell settings apart: "{output}" stands for the name of what the run wrote, so
+ * that commands which differ in that alone are one setting. The caller frees the list. */
+char **orch_run_setting_words(const struct orch_run *run);
+
 #endif

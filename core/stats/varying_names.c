@@ -128,7 +128,7 @@ static void add_params(const struct facts *a, const struct facts *b, GPtrArray *
 
 static void add_command(const struct facts *a, const struct facts *b, GPtrArray *names)
 {
-    g_auto(GStrv) x = orch_run_tried_words(a->run), y = orch_run_tried_words(b->run);
+    g_auto(GStrv) x = orch_run_setting_words(a->run), y = orch_run_setting_words(b->run);
     bool is_same = !x || !y || g_strv_equal((const char *const *)x, (const char *const *)y);
     if (!is_same && !has_name(names, ORCH_COMMAND_FIELD))
         g_ptr_array_add(names, g_strdup(ORCH_COMMAND_FIELD));

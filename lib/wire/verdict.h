@@ -45,6 +45,9 @@ struct orch_verdict_facts {
 #define ORCH_FACT_WROTE "wrote"
 #define ORCH_FACT_READ_AND_WRITTEN "read_and_written"
 #define ORCH_FACT_UNWATCHED "unwatched"
+/** Fact of such a run: the numbers of the words of its command, from 0, that name a file or folder
+ * which it wrote and did not read. */
+#define ORCH_FACT_WRITTEN_WORDS "written_words"
 /** Fact of such a run: a digest of the path of the folder in which the names of files begin, which
  * tells clones apart on one machine. */
 #define ORCH_FACT_PLACE "place"
