@@ -182,19 +182,17 @@ static void visit_objects(struct gc *gc)
 /* ---- folders ----------------------------------------------------------------------------------
  */
 
-/* The folder of a stored run contains its log and is kept; that of a hidden run is deleted at any
- * age. */
+/* The folder of a trial that is over: it could not be removed when it ended, and can perhaps now.
+ * That of a hidden run is deleted at any age. */
 static bool trial_is_needed(struct gc *gc, const char *name, bool young, bool *out, GError **error)
 {
-    int64_t known, hidden;
-    if (!orch_store_get_int(gc->store, &known, 0, error, "SELECT id FROM run WHERE key = ?", "t",
-                            name) ||
-        !orch_store_get_int(
+    int64_t hidden;
+    if (!orch_store_get_int(
             gc->store, &hidden, 0, error,
             "SELECT 1 FROM note n JOIN run r ON " STORE_HIDES("n", "r") " WHERE r.key = ?", "t",
             name))
         return false;
-    *out = !hidden && (known || young);
+    *out = !hidden && young;
     return true;
 }
 

@@ -199,7 +199,7 @@ static void test_gc_of_folders(void **state)
     char lost[ORCH_KEY_CHARS];
     orch_key_make(lost);
     fixture_put(store, FIXTURE_KEY);
-    g_autofree char *kept = make_folder("trials", FIXTURE_KEY);
+    g_autofree char *over = make_folder("trials", FIXTURE_KEY);
     g_autofree char *unknown = make_folder("trials", lost);
     g_autofree char *finished = make_folder("checkpoints", FIXTURE_PRINT);
     struct fixture_points points;
@@ -209,12 +209,11 @@ static void test_gc_of_folders(void **state)
     r.fingerprint = "ffffd081884c7d659a2feaa0c55ad015a3bf4f1b2b0bd822cd15d6c15b0f00a8";
     assert_ok(orch_store_record(store, &r, error));
     g_autofree char *resumable = make_folder("checkpoints", r.fingerprint);
-    assert_int_equal(collect(false), 1); /* `unknown` has a run now, `finished` is done */
-    assert_int_equal(access(finished, F_OK), -1);
-    assert_int_equal(access(kept, F_OK) | access(unknown, F_OK) | access(resumable, F_OK), 0);
+    assert_int_equal(collect(false), 3); /* the trials have ended, `finished` is done */
+    assert_int_equal(access(finished, F_OK) & access(over, F_OK) & access(unknown, F_OK), -1);
+    assert_int_equal(access(resumable, F_OK), 0);
     assert_ok(orch_store_note(store, lost, "tombstone", false, NULL, error));
-    assert_int_equal(collect(false), 2);
-    assert_int_equal(access(kept, F_OK), 0);
+    assert_int_equal(collect(false), 1);
 }
 
 /* ---- predictors -------------------------------------------------------------------------------
