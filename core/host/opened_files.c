@@ -132,6 +132,7 @@ struct writing {
     const char *trial_dir;
     GPtrArray *own; /* char *: folders whose files are no data of a plugin; NULL: not asked yet */
     json_t *files;
+    unsigned bad_names; /* not UTF-8 */
 };
 
 static const char *below(const char *path, const char *folder)
@@ -174,7 +175,16 @@ static void add_file(void *ctx, enum orch_watch_kind kind, const char *path)
         name = below(path, folders[i]);
     name = name ? name : path;
     if (g_utf8_validate(name, -1, NULL))
-        json_array_append_new(w->files, json_pack("[ss]", kinds[kind], name));
+        json_array_append_new(w->files, json_pack("[ss{}]", kinds[kind], name));
+    else
+        w->bad_names++;
+}
+
+static void add_gap(json_t *gaps, uint64_t count, const char *one, const char *many)
+{
+    if (count)
+        json_array_append_new(
+            gaps, json_sprintf("%" G_GUINT64_FORMAT " %s", count, count == 1 ? one : many));
 }
 
 void orch_opened_files_write(const struct opened_files *opened, const struct apart *apart,
@@ -184,7 +194,7 @@ void orch_opened_files_write(const struct opened_files *opened, const struct apa
         return;
     const char *copy = orch_apart_copy(apart);
     g_autofree char *seen = copy ? orch_apart_inside(apart, copy) : NULL;
-    struct writing w = {opened, copy, seen, trial_dir, NULL, json_array()};
+    struct writing w = {opened, copy, seen, trial_dir, NULL, json_array(), 0};
     const char *why = opened->why;
     json_int_t left_out = 0;
     if (opened->memory) {
@@ -194,8 +204,11 @@ void orch_opened_files_write(const struct opened_files *opened, const struct apa
             why = "the program did not load orch-watch.so (is it static?)";
     }
     bool is_empty = opened->is_plugin && !json_array_size(w.files) && !left_out && !why;
-    g_autoptr(json_t) all = json_pack("{s:s s:I s:o}", "folder", copy ? copy : opened->root,
-                                      "left_out", left_out, "files", w.files);
+    json_t *gaps = json_array();
+    add_gap(gaps, (uint64_t)left_out, "file found no room", "files found no room");
+    add_gap(gaps, w.bad_names, "name is not UTF-8", "names are not UTF-8");
+    g_autoptr(json_t) all = json_pack("{s:s s:I s:o s:o}", "folder", copy ? copy : opened->root,
+                                      "left_out", left_out, "gaps", gaps, "files", w.files);
     if (all && why)
         json_object_set_new(all, "why", json_string(why));
     g_autofree char *text = all ? orch_json_canonical(all) : NULL;

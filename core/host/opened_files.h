@@ -6,15 +6,31 @@
  * `watch` of trial.json: roots (absolute paths of folders and files; the first is the plan's
  * workspace). When the library cannot be loaded the trial runs without it.
  *
- * opened.json: why (files were not noted; absent: they were), folder (where the names that are not
- * absolute lie: the workspace's folder, or the trial's copy of it), left_out (number of files for
- * which there was no room), files (list of ["r" | "w" | "u", name], in the order of the first
- * opening of each kind: for reading, for writing alone, for both). */
+ * opened.json:
+ *   folder    where the names that are not absolute lie: the workspace's folder, or the trial's
+ * copy why       nothing was noted, and why; absent otherwise gaps      list of texts for people,
+ * at most ORCH_OPENED_GAPS_MAX: what may be missing in `files`
+ *             ("started 'busybox' unobserved", "3 names are not UTF-8"). Empty: nothing
+ *   left_out  number of files for which there was no room, which is one of the gaps
+ *   files     list of [kind, name, details], in the order of the first opening
+ * kind: "r" opened for reading, "w" written (created, replaced, removed) before it was read, "u"
+ * read and then written or removed by the trial; a file has one of these. "s": a tool that builds
+ * programs looked at its times; "d": a folder that was listed.
+ * details, each where it is known:
+ *   read      identity when it was first opened for reading
+ *   own       identity when the trial last opened it for writing, closed it, renamed it or, of "r",
+ *             changed its attributes; null: the trial itself has removed it
+ *   real      the absolute path without links where it differs from folder/name
+ * identity: [device, inode, size, mtime_ns, ctime_ns]. A file that differs from `read` now, and has
+ * no `own`, was written, replaced or removed by somebody else. */
 #ifndef ORCH_HOST_OPENED_FILES_H
 #define ORCH_HOST_OPENED_FILES_H
 
 #include "core/host/apart_view.h"
 #include "lib/wire/trial.h"
+
+/** At most so many texts in `gaps`. */
+#define ORCH_OPENED_GAPS_MAX 32
 
 struct opened_files;
 
