@@ -4,12 +4,13 @@
  * of a program notes them (lib/watch/preload.c); orch-host, which runs a plugin, has it linked.
  *
  * `watch` of trial.json: roots (absolute paths of folders and files; the first is the plan's
- * workspace). When the library cannot be loaded the trial runs without it.
+ * workspace) and links (list of [name, path]: links of the workspace that lead out of it, and where
+ * to; may be absent). When the library cannot be loaded the trial runs without it.
  *
  * opened.json:
- *   folder    where the names that are not absolute lie: the workspace's folder, or the trial's
- * copy why       nothing was noted, and why; absent otherwise gaps      list of texts for people,
- * at most ORCH_OPENED_GAPS_MAX: what may be missing in `files`
+ *   folder    where the names that are not absolute lie: the workspace's folder, or the copy of it
+ *   why       nothing was noted, and why; absent otherwise
+ *   gaps      what may be missing in `files`: at most a few dozen texts for people
  *             ("started 'busybox' unobserved", "3 names are not UTF-8"). Empty: nothing
  *   left_out  number of files for which there was no room, which is one of the gaps
  *   files     list of [kind, name, details], in the order of the first opening
@@ -29,9 +30,6 @@
 #include "core/host/apart_view.h"
 #include "lib/wire/trial.h"
 
-/** At most so many texts in `gaps`. */
-#define ORCH_OPENED_GAPS_MAX 32
-
 struct opened_files;
 
 /** NULL when trial.json asks for none. `apart` may be NULL. */
@@ -50,9 +48,7 @@ void orch_opened_files_announce(const struct opened_files *opened);
  * above. */
 void orch_opened_files_attach(const struct opened_files *opened);
 
-/** After the trial's processes have ended. Failures are ignored. `opened` and `apart` may be NULL.
- */
-void orch_opened_files_write(const struct opened_files *opened, const struct apart *apart,
-                             const char *trial_dir);
+/** After the trial's processes have ended. Failures are ignored. `opened` may be NULL. */
+void orch_opened_files_write(const struct opened_files *opened, const char *trial_dir);
 
 #endif

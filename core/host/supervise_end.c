@@ -127,7 +127,7 @@ void orch_supervisor_finish(struct supervisor *s)
     double foreign_cpu =
         orch_foreign_cpu_share(&s->foreign, (double)(ended_mono_ns - s->start_ns) / 1e9);
     orch_apart_leave(s->setup.apart);
-    orch_opened_files_write(s->setup.opened, s->apart, s->setup.trial_dir);
+    orch_opened_files_write(s->setup.opened, s->setup.trial_dir);
     orch_text_metrics_finish(s->text_metrics);
     bool was_broken = s->intake.problem != NULL;
     orch_intake_finish(&s->intake);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory that a watched trial's processes share with its host: which files they opened. The
- * host makes it (watch_file.h), preload.c writes to it in every process of the trial.
+ * host makes it (watch_memory.h), preload.c and its neighbours write to it in every process of the
+ * trial.
  *
  * All members that change are accessed with atomic operations only; there is no lock that a process
  * could hold when it is forked or killed. A record is appended in two steps: its place is taken by
  * moving `cursor`, and its mark is written last. A process that is killed between the two leaves a
  * gap, which a reader skips by looking for the next mark: it begins with a NUL and is no part of a
- * path. */
+ * path. A slot of the filter leads to the record of a path, so that a later writer finds it: only
+ * its identity changes, and a checksum tells one that was written by halves. */
 #ifndef ORCH_WATCH_MAP_H
 #define ORCH_WATCH_MAP_H
 
@@ -15,23 +17,33 @@
 /** The variable of a process's environment with the path of the memory. */
 #define ORCH_WATCH_ENV "ORCH_WATCH_FILE"
 
-#define ORCH_WATCH_MAGIC UINT64_C(0x3168637461776f6f)
+#define ORCH_WATCH_MAGIC UINT64_C(0x3268637461776f6f)
 enum {
     ORCH_WATCH_ROOT_BYTES = 16384,
-    ORCH_WATCH_SLOTS = 65536,     /* of the filter */
-    ORCH_WATCH_BYTES = 4 << 20,   /* of all records */
-    ORCH_WATCH_PATH_BYTES = 2048, /* of a path; longer ones are counted as left out */
+    ORCH_WATCH_SLOTS = 131072,    /* of the filter */
+    ORCH_WATCH_SLOT_BITS = 24,    /* of a slot that name its record, in units of 8 bytes, plus 1 */
+    ORCH_WATCH_BYTES = 8 << 20,   /* of all records */
+    ORCH_WATCH_PATH_BYTES = 2048, /* of a path; longer ones are counted */
     ORCH_WATCH_MARK = 0x00776f00, /* "\0ow\0" */
 };
 
-/** How a file was opened for the first time in this way. */
 enum orch_watch_kind {
-    ORCH_WATCH_READ = 1,
-    ORCH_WATCH_WRITE = 2,  /* what it held before was not read: emptied, new, appended to, replaced
-                            */
-    ORCH_WATCH_UPDATE = 3, /* for reading and writing, and it was not empty */
-    ORCH_WATCH_LOOK = 4,   /* not opened: a tool that builds programs looked at its times */
-    ORCH_WATCH_LIST = 5,   /* a folder whose files were listed */
+    ORCH_WATCH_NONE,  /* void: another process recorded the same at the same time */
+    ORCH_WATCH_READ,  /* opened for reading; the identity is that of the first time */
+    ORCH_WATCH_WRITE, /* opened for writing, created, replaced, removed; the last identity */
+    ORCH_WATCH_TOUCH, /* its attributes were changed; the last identity */
+    ORCH_WATCH_LOOK,  /* not opened: a tool that builds programs looked at its times */
+    ORCH_WATCH_LIST,  /* a folder whose files were listed */
+    ORCH_WATCH_MOVE,  /* a folder was renamed: two paths */
+    ORCH_WATCH_START, /* a program was started that does not note what it opens */
+    ORCH_WATCH_RING,  /* a program that opens files by io_uring */
+    ORCH_WATCH_KINDS
+};
+
+/** What identifies a file and its content. Inode 0: the file was removed. */
+struct orch_watch_identity {
+    uint64_t device, inode;
+    int64_t size, mtime_ns, ctime_ns;
 };
 
 struct orch_watch_record {
@@ -39,19 +51,34 @@ struct orch_watch_record {
     uint16_t units; /* of 8 bytes, with this head */
     uint8_t kind;   /* enum orch_watch_kind */
     uint8_t unused;
-    char path[]; /* absolute, without "." and ".."; ends with a NUL */
+    struct orch_watch_identity identity;
+    uint64_t check; /* orch_watch_check of it; other: unknown */
+    char path[];    /* absolute, without "." and ".."; ends with a NUL. Of MOVE another follows */
 };
 
 struct orch_watch_map {
     uint64_t magic;
     uint64_t attached;                 /* processes that loaded preload.c */
+    uint64_t started;                  /* programs that were started and should have */
     uint64_t cursor;                   /* first free byte of `records` */
     uint64_t left_out;                 /* files for which there was no room */
+    uint64_t long_names;               /* files whose path is too long */
+    uint64_t lost;                     /* files whose folder could not be told */
     char roots[ORCH_WATCH_ROOT_BYTES]; /* texts; only files at or below one are recorded. An empty
                                           text ends them. Does not change */
-    uint64_t filter[ORCH_WATCH_SLOTS]; /* hashes of what was recorded; 0: free */
+    uint64_t filter[ORCH_WATCH_SLOTS]; /* upper bits: of the hash of what was recorded. 0: free */
     char records[ORCH_WATCH_BYTES];
 };
+
+static inline uint64_t orch_watch_check(const struct orch_watch_identity *of)
+{
+    const uint64_t words[] = {of->device, of->inode, (uint64_t)of->size, (uint64_t)of->mtime_ns,
+                              (uint64_t)of->ctime_ns};
+    uint64_t check = UINT64_C(0x6f72636877617463);
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        check = (check ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return check;
+}
 
 /** In orch-host: from now on this process notes what it opens, in a memory that it inherited (NULL:
  * in the one that the variable names, if it does). */

@@ -11,18 +11,24 @@ struct orch_watch_memory {
     int fd;
     char *path; /* by which other processes open it */
     struct orch_watch_map *map;
+    uint64_t unwatched; /* roots for which there was no room */
 };
 
-static void fill_roots(struct orch_watch_map *map, const GPtrArray *roots)
+/* Returns the number of those for which there was no room. */
+static uint64_t fill_roots(struct orch_watch_map *map, const GPtrArray *roots)
 {
+    uint64_t left_out = 0;
     size_t at = 0;
     for (guint i = 0; i < roots->len; i++) {
         size_t bytes = strlen(roots->pdata[i]) + 1;
-        if (bytes < 2 || at + bytes >= sizeof map->roots)
+        if (bytes < 2 || at + bytes >= sizeof map->roots) {
+            left_out++;
             continue;
+        }
         memcpy(map->roots + at, roots->pdata[i], bytes);
         at += bytes;
     }
+    return left_out;
 }
 
 struct orch_watch_memory *orch_watch_memory_new(const GPtrArray *roots)
@@ -40,7 +46,7 @@ struct orch_watch_memory *orch_watch_memory_new(const GPtrArray *roots)
     memory->fd = fd;
     memory->map = map;
     memory->path = g_strdup_printf("/proc/%d/fd/%d", (int)getpid(), fd);
-    fill_roots(map, roots);
+    memory->unwatched = fill_roots(map, roots);
     memory->map->magic = ORCH_WATCH_MAGIC;
     return memory;
 }
@@ -74,39 +80,52 @@ char **orch_watch_library_environment(const char *library, char **env)
     return g_environ_setenv(env, "ASAN_OPTIONS", lenient, TRUE);
 }
 
+static uint64_t load(const uint64_t *value)
+{
+    return __atomic_load_n(value, __ATOMIC_RELAXED);
+}
+
 struct orch_watch_map *orch_watch_memory_map(const struct orch_watch_memory *memory)
 {
     return memory->map;
 }
 
-uint64_t orch_watch_memory_attached(const struct orch_watch_memory *memory)
+bool orch_watch_memory_is_empty(const struct orch_watch_memory *memory)
 {
-    return __atomic_load_n(&memory->map->attached, __ATOMIC_RELAXED);
+    const struct orch_watch_map *map = memory->map;
+    return !load(&map->cursor) && !load(&map->left_out);
 }
 
-uint64_t orch_watch_memory_left_out(const struct orch_watch_memory *memory)
+struct orch_watch_gaps orch_watch_memory_gaps(const struct orch_watch_memory *memory)
 {
-    return __atomic_load_n(&memory->map->left_out, __ATOMIC_RELAXED);
+    const struct orch_watch_map *map = memory->map;
+    return (struct orch_watch_gaps){.attached = load(&map->attached),
+                                    .started = load(&map->started),
+                                    .left_out = load(&map->left_out),
+                                    .long_names = load(&map->long_names),
+                                    .lost = load(&map->lost),
+                                    .unwatched = memory->unwatched};
 }
 
-/* Copies the record at `at`. False when there is none. */
-static bool copy_record(const char *records, uint64_t at, uint64_t end, size_t *out_bytes,
-                        enum orch_watch_kind *out_kind, char *path)
+/* The paths of a record. */
+struct texts {
+    char bytes[2 * (ORCH_WATCH_PATH_BYTES + 8)];
+};
+
+/* Copies the record at `at`. Its size in bytes; 0 when there is none. */
+static size_t copy_record(const char *records, uint64_t at, uint64_t end,
+                          struct orch_watch_record *head, struct texts *texts)
 {
-    struct orch_watch_record head;
-    if (end - at < sizeof head)
-        return false;
-    memcpy(&head, records + at, sizeof head);
-    size_t bytes = (size_t)head.units * 8;
-    if (head.mark != ORCH_WATCH_MARK || bytes <= sizeof head || bytes > end - at ||
-        bytes - sizeof head > ORCH_WATCH_PATH_BYTES + 8 || head.kind < ORCH_WATCH_READ ||
-        head.kind > ORCH_WATCH_LIST)
-        return false;
-    memcpy(path, records + at + sizeof head, bytes - sizeof head);
-    path[bytes - sizeof head - 1] = 0; /* padding, or the end */
-    *out_bytes = bytes;
-    *out_kind = (enum orch_watch_kind)head.kind;
-    return *path == '/';
+    if (end - at < sizeof *head)
+        return 0;
+    memcpy(head, records + at, sizeof *head);
+    size_t bytes = (size_t)head->units * 8;
+    if (head->mark != ORCH_WATCH_MARK || bytes <= sizeof *head || bytes > end - at ||
+        bytes - sizeof *head + 2 > sizeof texts->bytes || head->kind >= ORCH_WATCH_KINDS)
+        return 0;
+    memcpy(texts->bytes, records + at + sizeof *head, bytes - sizeof *head);
+    memset(texts->bytes + bytes - sizeof *head, 0, 2);
+    return bytes;
 }
 
 void orch_watch_memory_visit(const struct orch_watch_memory *memory, orch_watch_visitor *visit,
@@ -115,11 +134,18 @@ void orch_watch_memory_visit(const struct orch_watch_memory *memory, orch_watch_
     uint64_t end = __atomic_load_n(&memory->map->cursor, __ATOMIC_ACQUIRE);
     end = MIN(end, (uint64_t)ORCH_WATCH_BYTES);
     for (uint64_t at = 0; at < end;) {
-        char path[ORCH_WATCH_PATH_BYTES + 16];
-        enum orch_watch_kind kind;
-        size_t bytes = 8; /* over a gap */
-        if (copy_record(memory->map->records, at, end, &bytes, &kind, path))
-            visit(ctx, kind, path);
-        at += bytes;
+        struct orch_watch_record head;
+        struct texts texts;
+        size_t bytes = copy_record(memory->map->records, at, end, &head, &texts);
+        at += bytes ? bytes : 8; /* over a gap */
+        if (!bytes || *texts.bytes != '/' || head.kind == ORCH_WATCH_NONE)
+            continue;
+        const char *to = texts.bytes + strlen(texts.bytes) + 1;
+        struct orch_watch_entry entry = {
+            .kind = (enum orch_watch_kind)head.kind,
+            .path = texts.bytes,
+            .to = head.kind == ORCH_WATCH_MOVE && *to == '/' ? to : NULL,
+            .identity = head.check == orch_watch_check(&head.identity) ? &head.identity : NULL};
+        visit(ctx, &entry);
     }
 }

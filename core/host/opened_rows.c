@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/host/opened_rows.h"
+
+#include "core/host/opened_files.h"
+#include "lib/base/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { ROWS_MAX = 70000, MOVES_MAX = 1000, NAMED_MAX = 12 };
+
+/* What a trial did with the file of a name. */
+struct row {
+    char *name;
+    bool was_read, is_own; /* written, and before it was read */
+    bool is_written, is_removed;
+    bool has_read, has_own; /* identities */
+    struct orch_watch_identity read, own;
+};
+
+struct rows {
+    const GPtrArray *places;
+    GPtrArray *list;       /* struct row *, in the order of the first record */
+    GHashTable *by_name;   /* char * -> struct row *, borrowed */
+    GHashTable *own_files; /* uint64_t checks of the identities of own files */
+    json_t *others;        /* rows of what was only looked at or listed */
+    GPtrArray *starts;     /* char *: programs that were not observed */
+    GPtrArray *rings;      /* char *: programs that use io_uring */
+    unsigned bad_names, moves, left_out;
+};
+
+static void free_row(gpointer data)
+{
+    struct row *row = data;
+    g_free(row->name);
+    g_free(row);
+}
+
+/* The name of a path; NULL: it is left out. The caller frees. */
+static char *name_of(const struct rows *r, const char *path)
+{
+    for (guint i = 0; i < r->places->len; i++) {
+        const struct opened_place *place = r->places->pdata[i];
+        const char *rest = orch_path_below(path, place->path);
+        if (rest && !place->name)
+            return NULL;
+        if (rest)
+            return *place->name ? g_build_filename(place->name, rest, NULL) : g_strdup(rest);
+    }
+    return g_strdup(path);
+}
+
+/* The row of a name, which is made when there is none. Takes `name` over. NULL: none. */
+static struct row *row_of(struct rows *r, char *name)
+{
+    struct row *row = name ? g_hash_table_lookup(r->by_name, name) : NULL;
+    bool is_new = name && !row;
+    if (is_new && !g_utf8_validate(name, -1, NULL))
+        r->bad_names++;
+    else if (is_new && r->list->len >= ROWS_MAX)
+        r->left_out++;
+    else if (is_new) {
+        row = g_new0(struct row, 1);
+        row->name = g_steal_pointer(&name);
+        g_ptr_array_add(r->list, row);
+        g_hash_table_insert(r->by_name, row->name, row);
+    }
+    g_free(name);
+    return row;
+}
+
+/* ---- records ----------------------------------------------------------------------------------
+ */
+
+static void take_read(struct rows *r, struct row *row, const struct orch_watch_identity *identity)
+{
+    uint64_t check = identity ? orch_watch_check(identity) : 0;
+    if (row->was_read)
+        return;
+    if (!row->is_written && identity && g_hash_table_contains(r->own_files, &check))
+        row->is_own = row->is_written = true; /* the trial wrote it under another name */
+    row->was_read = true;
+    row->has_read = identity != NULL;
+    row->read = identity ? *identity : row->read;
+}
+
+static void take_write(struct rows *r, struct row *row, const struct orch_watch_identity *identity)
+{
+    if (!row->is_written)
+        row->is_own = !row->was_read;
+    row->is_written = true;
+    row->is_removed = identity && identity->inode == 0;
+    row->has_own = identity && !row->is_removed;
+    if (!row->has_own)
+        return;
+    row->own = *identity;
+    uint64_t check = orch_watch_check(identity);
+    g_hash_table_add(r->own_files, g_memdup2(&check, sizeof check));
+}
+
+static void take_touch(struct row *row, const struct orch_watch_identity *identity)
+{
+    if (row->is_written || !identity)
+        return;
+    row->has_own = true;
+    row->own = *identity;
+}
+
+/* What the trial had written below the folder lies below its new name, too; what it had not written
+ * is gone by its own hand. */
+static void take_move(struct rows *r, const char *from_path, const char *to_path)
+{
+    g_autofree char *from = name_of(r, from_path);
+    g_autofree char *to = name_of(r, to_path);
+    guint count = r->list->len;
+    if (r->moves++ >= MOVES_MAX || !from || !to)
+        return;
+    for (guint i = 0; i < count; i++) {
+        struct row *row = r->list->pdata[i];
+        const char *rest = orch_path_below(row->name, from);
+        if (rest && !row->is_written)
+            row->is_written = row->is_removed = true;
+        else if (rest && !row->is_removed) {
+            struct row *moved = row_of(r, g_build_filename(to, rest, NULL));
+            if (moved)
+                take_write(r, moved, row->has_own ? &row->own : NULL);
+        }
+    }
+}
+
+static void take_other(struct rows *r, const char *kind, char *name)
+{
+    if (name && g_utf8_validate(name, -1, NULL))
+        json_array_append_new(r->others, json_pack("[ss{}]", kind, name));
+    g_free(name);
+}
+
+static void take(void *ctx, const struct orch_watch_entry *entry)
+{
+    struct rows *r = ctx;
+    struct row *row = NULL;
+    switch (entry->kind) {
+    case ORCH_WATCH_READ:
+        if ((row = row_of(r, name_of(r, entry->path))))
+            take_read(r, row, entry->identity);
+        return;
+    case ORCH_WATCH_WRITE:
+        if ((row = row_of(r, name_of(r, entry->path))))
+            take_write(r, row, entry->identity);
+        return;
+    case ORCH_WATCH_TOUCH:
+        if ((row = row_of(r, name_of(r, entry->path))))
+            take_touch(row, entry->identity);
+        return;
+    case ORCH_WATCH_LOOK:
+        take_other(r, "s", name_of(r, entry->path));
+        return;
+    case ORCH_WATCH_LIST:
+        take_other(r, "d", name_of(r, entry->path));
+        return;
+    case ORCH_WATCH_MOVE:
+        if (entry->to)
+            take_move(r, entry->path, entry->to);
+        return;
+    case ORCH_WATCH_START:
+        g_ptr_array_add(r->starts, g_path_get_basename(entry->path));
+        return;
+    case ORCH_WATCH_RING:
+        g_ptr_array_add(r->rings, g_path_get_basename(entry->path));
+        return;
+    default:
+        return;
+    }
+}
+
+/* ---- real paths -------------------------------------------------------------------------------
+ */
+
+/* Folders without links, by their paths. */
+struct reals {
+    const char *folder;
+    char *real_folder;
+    GHashTable *by_folder; /* char * -> char * or NULL */
+};
+
+static char *real_of(const char *path)
+{
+    char *real = realpath(path, NULL);
+    char *copy = g_strdup(real);
+    free(real);
+    return copy;
+}
+
+static const char *real_folder_of(struct reals *reals, const char *folder)
+{
+    gpointer known = NULL;
+    if (g_hash_table_lookup_extended(reals->by_folder, folder, NULL, &known))
+        return known;
+    char *real = real_of(folder);
+    g_hash_table_insert(reals->by_folder, g_strdup(folder), real);
+    return real;
+}
+
+/* The path without links of the file of a row, where its name has some and still leads to what was
+ * read. The caller frees. */
+static char *real_path(struct reals *reals, const struct row *row)
+{
+    struct stat info;
+    g_autofree char *path = orch_path_absolute(row->name, reals->folder);
+    g_autofree char *above = g_path_get_dirname(path);
+    g_autofree char *base = g_path_get_basename(path);
+    const char *real_above = real_folder_of(reals, above);
+    if (!row->has_read || !real_above || lstat(path, &info) != 0)
+        return NULL;
+    g_autofree char *plain = *row->name == '/' || !reals->real_folder
+                                 ? g_strdup(path)
+                                 : g_build_filename(reals->real_folder, row->name, NULL);
+    g_autofree char *real =
+        S_ISLNK(info.st_mode) ? real_of(path) : g_build_filename(real_above, base, NULL);
+    bool is_other = real && strcmp(real, plain) != 0;
+    if (is_other && stat(real, &info) == 0 && info.st_dev == row->read.device &&
+        info.st_ino == row->read.inode)
+        return g_steal_pointer(&real);
+    return NULL;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------
+ */
+
+static json_t *identity_json(const struct orch_watch_identity *identity)
+{
+    return json_pack("[IIIII]", (json_int_t)identity->device, (json_int_t)identity->inode,
+                     (json_int_t)identity->size, (json_int_t)identity->mtime_ns,
+                     (json_int_t)identity->ctime_ns);
+}
+
+static json_t *row_json(struct reals *reals, const struct row *row)
+{
+    const char *kind = row->is_own ? "w" : row->is_written ? "u" : "r";
+    g_autofree char *real = real_path(reals, row);
+    json_t *details = json_object();
+    if (row->has_read)
+        json_object_set_new(details, "read", identity_json(&row->read));
+    if (row->has_own)
+        json_object_set_new(details, "own", identity_json(&row->own));
+    else if (row->is_removed)
+        json_object_set_new(details, "own", json_null());
+    if (real && g_utf8_validate(real, -1, NULL))
+        json_object_set_new(details, "real", json_string(real));
+    return json_pack("[sso]", kind, row->name, details);
+}
+
+static void add_count(json_t *gaps, uint64_t count, const char *one, const char *many)
+{
+    if (count)
+        json_array_append_new(
+            gaps, json_sprintf("%" G_GUINT64_FORMAT " %s", count, count == 1 ? one : many));
+}
+
+static void add_names(json_t *gaps, const GPtrArray *names, const char *before, const char *behind)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    guint count = 0;
+    for (guint i = 0; i < names->len; i++) {
+        g_autofree char *name = g_utf8_make_valid(names->pdata[i], -1);
+        if (!g_hash_table_add(seen, names->pdata[i]) || ++count > NAMED_MAX)
+            continue;
+        g_autofree char *text = g_strconcat(before, name, behind, NULL);
+        json_array_append_new(gaps, json_string(text));
+    }
+    if (count > NAMED_MAX)
+        add_count(gaps, count - NAMED_MAX, "more such program", "more such programs");
+}
+
+/* ---- all --------------------------------------------------------------------------------------
+ */
+
+static void add_gaps(json_t *gaps, const struct rows *r, const struct orch_watch_gaps *counts,
+                     bool is_loaded)
+{
+    uint64_t expected = counts->started + (is_loaded ? 1 : 0);
+    add_names(gaps, r->starts, "started '", "' unobserved");
+    if (counts->attached && expected > counts->attached)
+        add_count(gaps, expected - counts->attached, "program was started unobserved",
+                  "programs were started unobserved");
+    add_names(gaps, r->rings, "'", "' may open files by io_uring, which is not observed");
+    add_count(gaps, counts->left_out + r->left_out, "file found no room", "files found no room");
+    add_count(gaps, counts->unwatched, "folder found no room", "folders found no room");
+    add_count(gaps, r->bad_names, "name is not UTF-8", "names are not UTF-8");
+    add_count(gaps, counts->long_names, "path is too long", "paths are too long");
+    add_count(gaps, counts->lost, "file lies in a folder without a path",
+              "files lie in a folder without a path");
+    add_count(gaps, r->moves > MOVES_MAX ? r->moves - MOVES_MAX : 0, "folder was renamed later",
+              "folders were renamed later");
+}
+
+json_t *orch_opened_rows(const struct orch_watch_memory *memory, const GPtrArray *places,
+                         const char *folder, bool is_loaded, json_t *gaps)
+{
+    struct rows r = {.places = places,
+                     .list = g_ptr_array_new_with_free_func(free_row),
+                     .by_name = g_hash_table_new(g_str_hash, g_str_equal),
+                     .own_files = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+                     .others = json_array(),
+                     .starts = g_ptr_array_new_with_free_func(g_free),
+                     .rings = g_ptr_array_new_with_free_func(g_free)};
+    struct reals reals = {.folder = folder,
+                          .real_folder = real_of(folder),
+                          .by_folder =
+                              g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)};
+    struct orch_watch_gaps counts = orch_watch_memory_gaps(memory);
+    json_t *files = json_array();
+    orch_watch_memory_visit(memory, take, &r);
+    for (guint i = 0; i < r.list->len; i++) {
+        const struct row *row = r.list->pdata[i];
+        if (row->was_read || row->is_written)
+            json_array_append_new(files, row_json(&reals, row));
+    }
+    json_array_extend(files, r.others);
+    add_gaps(gaps, &r, &counts, is_loaded);
+    json_decref(r.others);
+    g_ptr_array_unref(r.list);
+    g_ptr_array_unref(r.starts);
+    g_ptr_array_unref(r.rings);
+    g_hash_table_unref(r.by_name);
+    g_hash_table_unref(r.own_files);
+    g_hash_table_unref(reals.by_folder);
+    g_free(reals.real_folder);
+    return files;
+}

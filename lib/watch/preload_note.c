@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/watch/preload_note.h"
+
+#include "lib/watch/preload_path.h"
+#include "lib/watch/preload_raw.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+enum { PROBES = 16, DESCRIPTORS = 1024 };
+
+static struct orch_watch_map *map; /* NULL: not watched */
+
+/* The files that this process has opened for writing: where their records are. A child has its own
+ * descriptors, and may have this memory (vfork). */
+static struct {
+    uint32_t record;
+    int pid;
+} written[DESCRIPTORS];
+
+void orch_watch_begin(struct orch_watch_map *there, int pid)
+{
+    orch_watch_path_begin(there, pid);
+    map = there;
+}
+
+struct orch_watch_map *orch_watch_memory(void)
+{
+    return map;
+}
+
+static int pid_now(void)
+{
+    return (int)orch_watch_raw(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+/* ---- files ------------------------------------------------------------------------------------
+ */
+
+struct file {
+    struct orch_watch_identity identity;
+    mode_t mode;
+};
+
+static int64_t ns_of(struct timespec time)
+{
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* Looks at the file at a name; NULL: at the open file `fd`. AT_SYMLINK_NOFOLLOW: at a link itself.
+ */
+static bool look(int fd, const char *name, int flags, struct file *out)
+{
+    struct stat info;
+#ifdef SYS_newfstatat
+    long failed = name ? ORCH_WATCH_CALL(SYS_newfstatat, fd, name, &info, flags)
+                       : ORCH_WATCH_CALL(SYS_fstat, fd, &info, 0, 0);
+#else
+    long failed = name ? fstatat(fd, name, &info, flags) : fstat(fd, &info);
+#endif
+    if (failed)
+        return false;
+    out->mode = info.st_mode;
+    out->identity = (struct orch_watch_identity){.device = info.st_dev,
+                                                 .inode = info.st_ino,
+                                                 .size = info.st_size,
+                                                 .mtime_ns = ns_of(info.st_mtim),
+                                                 .ctime_ns = ns_of(info.st_ctim)};
+    return true;
+}
+
+/* ---- records ----------------------------------------------------------------------------------
+ */
+
+static void leave_out(void)
+{
+    __atomic_fetch_add(&map->left_out, 1, __ATOMIC_RELAXED);
+}
+
+/* FNV-1a. */
+static uint64_t hash_of(const struct orch_watch_path *path, enum orch_watch_kind kind)
+{
+    uint64_t hash = UINT64_C(14695981039346656037) ^ (uint64_t)kind;
+    for (size_t i = 0; i < path->length; i++)
+        hash = (hash ^ (unsigned char)path->text[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static void set_identity(struct orch_watch_record *record,
+                         const struct orch_watch_identity *identity)
+{
+    uint64_t check = orch_watch_check(identity);
+    __atomic_store_n(&record->check, ~check, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    __atomic_store_n(&record->identity.device, identity->device, __ATOMIC_RELAXED);
+    __atomic_store_n(&record->identity.inode, identity->inode, __ATOMIC_RELAXED);
+    __atomic_store_n(&record->identity.size, identity->size, __ATOMIC_RELAXED);
+    __atomic_store_n(&record->identity.mtime_ns, identity->mtime_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&record->identity.ctime_ns, identity->ctime_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&record->check, check, __ATOMIC_RELEASE);
+}
+
+/* NULL when there is no room. `second`: another path behind the first, or NULL. */
+static struct orch_watch_record *append(const struct orch_watch_path *path, const char *second,
+                                        enum orch_watch_kind kind,
+                                        const struct orch_watch_identity *identity)
+{
+    size_t behind = second ? orch_watch_length(second) + 1 : 0;
+    uint64_t bytes = (sizeof(struct orch_watch_record) + path->length + 1 + behind + 7) / 8 * 8;
+    if (__atomic_load_n(&map->cursor, __ATOMIC_RELAXED) + bytes > ORCH_WATCH_BYTES) {
+        leave_out();
+        return NULL;
+    }
+    uint64_t at = __atomic_fetch_add(&map->cursor, bytes, __ATOMIC_RELAXED);
+    if (at + bytes > ORCH_WATCH_BYTES) {
+        leave_out();
+        return NULL;
+    }
+    struct orch_watch_record *record = (void *)(map->records + at);
+    record->units = (uint16_t)(bytes / 8);
+    record->kind = (uint8_t)kind;
+    set_identity(record, identity);
+    for (size_t i = 0; i <= path->length; i++)
+        record->path[i] = path->text[i];
+    for (size_t i = 0; i < behind; i++)
+        record->path[path->length + 1 + i] = second[i];
+    __atomic_store_n(&record->mark, (uint32_t)ORCH_WATCH_MARK, __ATOMIC_RELEASE);
+    return record;
+}
+
+static uint32_t place_of(const struct orch_watch_record *record)
+{
+    return (uint32_t)(((const char *)record - map->records) / 8) + 1;
+}
+
+static struct orch_watch_record *record_at(uint64_t place)
+{
+    return place > 0 && place <= ORCH_WATCH_BYTES / 8 - sizeof(struct orch_watch_record) / 8
+               ? (void *)(map->records + (place - 1) * 8)
+               : NULL;
+}
+
+/* The record of a path; when there is none it is added, unless `identity` is NULL. NULL: there is
+ * none, or there is no room. `out_is_new` may be NULL. */
+static struct orch_watch_record *find(const struct orch_watch_path *path, enum orch_watch_kind kind,
+                                      const struct orch_watch_identity *identity, bool *out_is_new)
+{
+    const uint64_t low = (UINT64_C(1) << ORCH_WATCH_SLOT_BITS) - 1;
+    struct orch_watch_record *fresh = NULL;
+    uint64_t hash = hash_of(path, kind);
+    for (unsigned i = 0; i < PROBES; i++) {
+        uint64_t *slot = &map->filter[((hash >> ORCH_WATCH_SLOT_BITS) + i) % ORCH_WATCH_SLOTS];
+        uint64_t there = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+        if (!there && !identity)
+            return NULL;
+        if (!there && !fresh && !(fresh = append(path, NULL, kind, identity)))
+            return NULL;
+        if (!there && __atomic_compare_exchange_n(slot, &there, (hash & ~low) | place_of(fresh),
+                                                  false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            if (out_is_new)
+                *out_is_new = true;
+            return fresh;
+        }
+        struct orch_watch_record *record =
+            (there & ~low) == (hash & ~low) ? record_at(there & low) : NULL;
+        if (record && record->kind == kind && orch_watch_same(record->path, path->text)) {
+            if (fresh)
+                fresh->kind = ORCH_WATCH_NONE;
+            return record;
+        }
+    }
+    if (identity && !fresh)
+        leave_out();
+    return fresh; /* it cannot be found again */
+}
+
+/* The same; the record of the kind then has this identity. */
+static struct orch_watch_record *put(const struct orch_watch_path *path, enum orch_watch_kind kind,
+                                     const struct orch_watch_identity *identity)
+{
+    bool is_new = false;
+    struct orch_watch_record *record = find(path, kind, identity, &is_new);
+    if (record && !is_new)
+        set_identity(record, identity);
+    return record;
+}
+
+/* ---- descriptors ------------------------------------------------------------------------------
+ */
+
+static void remember(int fd, const struct orch_watch_record *record)
+{
+    if (fd < 0 || fd >= DESCRIPTORS || !record)
+        return;
+    __atomic_store_n(&written[fd].pid, pid_now(), __ATOMIC_RELAXED);
+    __atomic_store_n(&written[fd].record, place_of(record), __ATOMIC_RELEASE);
+}
+
+uint32_t orch_watch_written(int fd)
+{
+    if (!map || fd < 0 || fd >= DESCRIPTORS)
+        return 0;
+    uint32_t place = __atomic_load_n(&written[fd].record, __ATOMIC_ACQUIRE);
+    if (!place || __atomic_load_n(&written[fd].pid, __ATOMIC_RELAXED) != pid_now())
+        return 0;
+    __atomic_store_n(&written[fd].record, 0, __ATOMIC_RELAXED);
+    return place;
+}
+
+static bool is_same_file(const struct orch_watch_identity *a, const struct orch_watch_identity *b)
+{
+    return a->device == b->device && a->inode == b->inode;
+}
+
+static void complete(uint32_t place, int fd)
+{
+    struct orch_watch_record *record = place ? record_at(place) : NULL;
+    struct file file;
+    if (record && look(fd, fd < 0 ? record->path : NULL, 0, &file) &&
+        is_same_file(&record->identity, &file.identity))
+        set_identity(record, &file.identity);
+}
+
+void orch_watch_closing(int fd)
+{
+    complete(orch_watch_written(fd), fd);
+}
+
+void orch_watch_closed(uint32_t record)
+{
+    complete(record, AT_FDCWD);
+}
+
+/* ---- what a process does ----------------------------------------------------------------------
+ */
+
+enum way { READS, WRITES, UPDATES /* and it was not emptied */ };
+
+static enum way way_of(int flags)
+{
+    int access = flags & O_ACCMODE;
+    if (access == O_RDONLY && !(flags & O_TRUNC))
+        return READS;
+    return access == O_RDWR && !(flags & (O_TRUNC | O_EXCL)) ? UPDATES : WRITES;
+}
+
+int orch_watch_opened(int fd, int dirfd, const char *name, int flags)
+{
+    struct orch_watch_path path;
+    struct file file;
+    enum way way = way_of(flags);
+    if (fd < 0 || !map || !name || (flags & (O_PATH | O_DIRECTORY)) ||
+        !orch_watch_locate(&path, dirfd, name, fd, ORCH_WATCH_FOLLOWED) ||
+        (way == READS && find(&path, ORCH_WATCH_READ, NULL, NULL)) || !look(fd, NULL, 0, &file) ||
+        !S_ISREG(file.mode))
+        return fd;
+    if (way == READS || (way == UPDATES && file.identity.size > 0))
+        find(&path, ORCH_WATCH_READ, &file.identity, NULL);
+    if (way != READS)
+        remember(fd, put(&path, ORCH_WATCH_WRITE, &file.identity));
+    return fd;
+}
+
+void orch_watch_used(enum orch_watch_kind kind, int dirfd, const char *name)
+{
+    struct orch_watch_path path;
+    struct file file;
+    if (map && name && orch_watch_locate(&path, dirfd, name, -1, ORCH_WATCH_FOLLOWED) &&
+        !find(&path, kind, NULL, NULL) && look(AT_FDCWD, path.text, 0, &file) &&
+        (kind == ORCH_WATCH_LIST ? S_ISDIR(file.mode) : S_ISREG(file.mode)))
+        find(&path, kind, &file.identity, NULL);
+}
+
+void orch_watch_wrote(int dirfd, const char *name)
+{
+    struct orch_watch_path path;
+    struct file file;
+    if (map && name && orch_watch_locate(&path, dirfd, name, -1, ORCH_WATCH_ITSELF) &&
+        look(AT_FDCWD, path.text, 0, &file) && S_ISREG(file.mode))
+        put(&path, ORCH_WATCH_WRITE, &file.identity);
+}
+
+void orch_watch_removed(int dirfd, const char *name)
+{
+    static const struct orch_watch_identity none = {0};
+    struct orch_watch_path path;
+    if (map && name && orch_watch_locate(&path, dirfd, name, -1, ORCH_WATCH_ITSELF))
+        put(&path, ORCH_WATCH_WRITE, &none);
+}
+
+bool orch_watch_is_file(const char *name)
+{
+    struct file file;
+    return map && look(AT_FDCWD, name, AT_SYMLINK_NOFOLLOW, &file) && !S_ISDIR(file.mode);
+}
+
+/* Notes the new name of a folder, in which files keep theirs. */
+static void note_move(const struct orch_watch_path *from, int to_fd, const char *to,
+                      const struct orch_watch_identity *identity)
+{
+    struct orch_watch_path path;
+    if (orch_watch_locate(&path, to_fd, to, -1, ORCH_WATCH_ITSELF))
+        append(from, path.text, ORCH_WATCH_MOVE, identity);
+}
+
+void orch_watch_renamed(int from_fd, const char *from, int to_fd, const char *to)
+{
+    struct orch_watch_path path;
+    struct file file, left;
+    if (!map || !from || !to)
+        return;
+    if (look(to_fd, to, AT_SYMLINK_NOFOLLOW, &file) && S_ISDIR(file.mode)) {
+        if (orch_watch_locate(&path, from_fd, from, -1, ORCH_WATCH_ITSELF))
+            note_move(&path, to_fd, to, &file.identity);
+        return;
+    }
+    orch_watch_wrote(to_fd, to);
+    /* two names of one file stay, and RENAME_EXCHANGE leaves another */
+    if (look(from_fd, from, AT_SYMLINK_NOFOLLOW, &left))
+        orch_watch_wrote(from_fd, from);
+    else
+        orch_watch_removed(from_fd, from);
+}
+
+void orch_watch_linked(int from_fd, const char *from, int to_fd, const char *to)
+{
+    orch_watch_used(ORCH_WATCH_READ, from_fd, from);
+    orch_watch_touched(from_fd, from);
+    orch_watch_wrote(to_fd, to);
+}
+
+/* The path of a descriptor is one by which the file can be reached. */
+static bool is_reached(int fd, const struct orch_watch_path *path)
+{
+    struct file there, opened;
+    return look(AT_FDCWD, path->text, 0, &there) && look(fd, NULL, 0, &opened) &&
+           is_same_file(&there.identity, &opened.identity);
+}
+
+static void note_touch(const struct orch_watch_path *path)
+{
+    struct file file;
+    if (!look(AT_FDCWD, path->text, 0, &file) || !S_ISREG(file.mode))
+        return;
+    struct orch_watch_record *own = find(path, ORCH_WATCH_WRITE, NULL, NULL);
+    if (own && is_same_file(&own->identity, &file.identity))
+        set_identity(own, &file.identity);
+    else
+        put(path, ORCH_WATCH_TOUCH, &file.identity);
+}
+
+void orch_watch_touched(int fd, const char *name)
+{
+    struct orch_watch_path path, opened;
+    if (!map)
+        return;
+    if (name ? orch_watch_locate(&path, fd, name, -1, ORCH_WATCH_FOLLOWED)
+             : orch_watch_path_of(fd, &opened) && is_reached(fd, &opened) &&
+                   orch_watch_locate(&path, AT_FDCWD, opened.text, fd, ORCH_WATCH_FOLLOWED))
+        note_touch(&path);
+}
+
+void orch_watch_program(enum orch_watch_kind kind, const char *name)
+{
+    static const struct orch_watch_identity none = {0};
+    struct orch_watch_path path;
+    if (!map)
+        return;
+    if (name ? orch_watch_resolve(&path, AT_FDCWD, name)
+             : orch_watch_path_behind("/proc/self/exe", &path))
+        find(&path, kind, &none, NULL);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Records of what a process does with files, in the memory that it shares with its host. None of
+ * these functions allocates, locks or changes errno; without a memory they do nothing. */
+#ifndef ORCH_WATCH_PRELOAD_NOTE_H
+#define ORCH_WATCH_PRELOAD_NOTE_H
+
+#include "lib/watch/watch_map.h"
+
+#include <stdbool.h>
+
+/** From now on records go to `map`; `pid` is this process. */
+void orch_watch_begin(struct orch_watch_map *map, int pid);
+/** The memory, NULL before. */
+struct orch_watch_map *orch_watch_memory(void);
+
+/** A file was opened with these flags of open(2). Returns `fd`, which may be -1. */
+int orch_watch_opened(int fd, int dirfd, const char *name, int flags);
+/** A descriptor is closed now: what was written to it is complete. */
+void orch_watch_closing(int fd);
+/** The same around fclose: where the file's record is (0: it was not opened for writing), and after
+ * the stream has been closed. */
+uint32_t orch_watch_written(int fd);
+void orch_watch_closed(uint32_t record);
+
+/** READ: a file that was loaded or started. LOOK and LIST: of those kinds. */
+void orch_watch_used(enum orch_watch_kind kind, int dirfd, const char *name);
+/** The file at this name was written, made or replaced. */
+void orch_watch_wrote(int dirfd, const char *name);
+void orch_watch_removed(int dirfd, const char *name);
+/** False for a folder, and where nothing lies. */
+bool orch_watch_is_file(const char *name);
+/** A file got another name. */
+void orch_watch_renamed(int from_fd, const char *from, int to_fd, const char *to);
+/** A file got a second name. */
+void orch_watch_linked(int from_fd, const char *from, int to_fd, const char *to);
+/** The attributes of the file at this name were changed. `name` NULL: of the descriptor `fd`. */
+void orch_watch_touched(int fd, const char *name);
+/** START or RING: the program at this path; NULL: that of this process. */
+void orch_watch_program(enum orch_watch_kind kind, const char *path);
+
+#endif
