@@ -15,6 +15,7 @@ struct row {
     char *name;
     bool was_read, is_own; /* written, and before it was read */
     bool is_written, is_removed;
+    bool was_moved;         /* its folder was renamed */
     bool has_read, has_own; /* identities */
     struct orch_watch_identity read, own;
 };
@@ -122,6 +123,7 @@ static void take_move(struct rows *r, const char *from_path, const char *to_path
         if (rest && !row->is_written)
             row->is_written = row->is_removed = true;
         else if (rest && !row->is_removed) {
+            row->was_moved = true; /* and may have been written again */
             struct row *moved = row_of(r, g_build_filename(to, rest, NULL));
             if (moved)
                 take_write(r, moved, row->has_own ? &row->own : NULL);
@@ -235,6 +237,13 @@ static json_t *identity_json(const struct orch_watch_identity *identity)
                      (json_int_t)identity->ctime_ns);
 }
 
+static bool is_gone(const struct reals *reals, const struct row *row)
+{
+    struct stat info;
+    g_autofree char *path = orch_path_absolute(row->name, reals->folder);
+    return row->is_removed || (row->was_moved && lstat(path, &info) != 0);
+}
+
 static json_t *row_json(struct reals *reals, const struct row *row)
 {
     const char *kind = row->is_own ? "w" : row->is_written ? "u" : "r";
@@ -242,10 +251,10 @@ static json_t *row_json(struct reals *reals, const struct row *row)
     json_t *details = json_object();
     if (row->has_read)
         json_object_set_new(details, "read", identity_json(&row->read));
-    if (row->has_own)
-        json_object_set_new(details, "own", identity_json(&row->own));
-    else if (row->is_removed)
+    if (is_gone(reals, row))
         json_object_set_new(details, "own", json_null());
+    else if (row->has_own)
+        json_object_set_new(details, "own", identity_json(&row->own));
     if (real && g_utf8_validate(real, -1, NULL))
         json_object_set_new(details, "real", json_string(real));
     return json_pack("[sso]", kind, row->name, details);
@@ -288,9 +297,8 @@ static void add_gaps(json_t *gaps, const struct rows *r, const struct orch_watch
     add_count(gaps, counts->left_out + r->left_out, "file found no room", "files found no room");
     add_count(gaps, counts->unwatched, "folder found no room", "folders found no room");
     add_count(gaps, r->bad_names, "name is not UTF-8", "names are not UTF-8");
-    add_count(gaps, counts->long_names, "path is too long", "paths are too long");
-    add_count(gaps, counts->lost, "file lies in a folder without a path",
-              "files lie in a folder without a path");
+    add_count(gaps, counts->unnamed, "path is too long or unknown",
+              "paths are too long or unknown");
     add_count(gaps, r->moves > MOVES_MAX ? r->moves - MOVES_MAX : 0, "folder was renamed later",
               "folders were renamed later");
 }

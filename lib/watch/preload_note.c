@@ -77,13 +77,14 @@ static void leave_out(void)
     __atomic_fetch_add(&map->left_out, 1, __ATOMIC_RELAXED);
 }
 
-/* FNV-1a. */
+/* FNV-1a, with its last bytes spread over all bits. */
 static uint64_t hash_of(const struct orch_watch_path *path, enum orch_watch_kind kind)
 {
     uint64_t hash = UINT64_C(14695981039346656037) ^ (uint64_t)kind;
     for (size_t i = 0; i < path->length; i++)
         hash = (hash ^ (unsigned char)path->text[i]) * UINT64_C(1099511628211);
-    return hash;
+    hash = (hash ^ (hash >> 32)) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ (hash >> 32);
 }
 
 static void set_identity(struct orch_watch_record *record,

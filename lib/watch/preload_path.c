@@ -176,16 +176,10 @@ bool orch_watch_resolve(struct orch_watch_path *path, int dirfd, const char *nam
 {
     path->length = 0;
     path->is_unsure = false;
-    if (*name != '/' && !(dirfd == AT_FDCWD ? start_here(path) : orch_watch_path_of(dirfd, path))) {
-        __atomic_fetch_add(&watched->lost, 1, __ATOMIC_RELAXED);
-        return false;
-    }
-    if (append(path, name))
-        return true;
-    path->text[path->length] = 0; /* the folders that found room */
-    if (!is_of_system(path->text) && !is_excluded(path->text))
-        __atomic_fetch_add(&watched->long_names, 1, __ATOMIC_RELAXED);
-    return false;
+    path->text[0] = 0;
+    return (*name == '/' ||
+            (dirfd == AT_FDCWD ? start_here(path) : orch_watch_path_of(dirfd, path))) &&
+           append(path, name);
 }
 
 /* ---- what the kernel says ---------------------------------------------------------------------
@@ -232,23 +226,31 @@ static bool is_deleted(const struct orch_watch_path *path)
     return path->length > n && orch_watch_same(path->text + path->length - n, mark);
 }
 
+/* The text of a path could not be told: too long, or its folder was removed. */
+static bool locate_unnamed(struct orch_watch_path *path, int dirfd, const char *name, int fd,
+                           enum orch_watch_leaf leaf)
+{
+    bool is_outside = is_of_system(path->text) || is_excluded(path->text);
+    if (ask(path, dirfd, name, fd, leaf)) {
+        const char *below = is_deleted(path) ? NULL : below_root(path->text);
+        return below && !is_excluded(below);
+    }
+    if (!is_outside)
+        __atomic_fetch_add(&watched->unnamed, 1, __ATOMIC_RELAXED);
+    return false;
+}
+
 bool orch_watch_locate(struct orch_watch_path *path, int dirfd, const char *name, int fd,
                        enum orch_watch_leaf leaf)
 {
     if (!orch_watch_resolve(path, dirfd, name))
-        return false;
+        return locate_unnamed(path, dirfd, name, fd, leaf);
     const char *below = below_root(path->text);
     if (below && !path->is_unsure)
         return !is_excluded(below);
     if (!below && (is_of_system(path->text) || is_excluded(path->text)))
         return false;
-    if (!ask(path, dirfd, name, fd, leaf)) {
-        if (below)
-            __atomic_fetch_add(&watched->lost, 1, __ATOMIC_RELAXED);
-        return false;
-    }
-    below = is_deleted(path) ? NULL : below_root(path->text);
-    return below && !is_excluded(below);
+    return locate_unnamed(path, dirfd, name, fd, leaf);
 }
 
 void orch_watch_path_begin(struct orch_watch_map *map, int pid)

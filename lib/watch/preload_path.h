@@ -25,11 +25,11 @@ enum orch_watch_leaf {
     ORCH_WATCH_ITSELF    /* the name in its folder: it was removed, replaced or made */
 };
 
-/** Makes a name absolute by its text. False when that is not possible: what could not be told is
- * counted in the memory when it may lie below a root. */
+/** Makes a name absolute by its text. False when that is not possible. */
 bool orch_watch_resolve(struct orch_watch_path *path, int dirfd, const char *name);
 
-/** The same; true when the file counts, and then under which name. `fd`: the opened file, or -1. */
+/** True when the file counts, and then under which name. `fd`: the opened file, or -1. A file that
+ * may count, and whose name cannot be told, is counted in the memory. */
 bool orch_watch_locate(struct orch_watch_path *path, int dirfd, const char *name, int fd,
                        enum orch_watch_leaf leaf);
 

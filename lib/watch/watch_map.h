@@ -62,8 +62,7 @@ struct orch_watch_map {
     uint64_t started;                  /* programs that were started and should have */
     uint64_t cursor;                   /* first free byte of `records` */
     uint64_t left_out;                 /* files for which there was no room */
-    uint64_t long_names;               /* files whose path is too long */
-    uint64_t lost;                     /* files whose folder could not be told */
+    uint64_t unnamed;                  /* files whose path is too long, or could not be told */
     char roots[ORCH_WATCH_ROOT_BYTES]; /* texts; only files at or below one are recorded. An empty
                                           text ends them. Does not change */
     uint64_t filter[ORCH_WATCH_SLOTS]; /* upper bits: of the hash of what was recorded. 0: free */

@@ -102,8 +102,7 @@ struct orch_watch_gaps orch_watch_memory_gaps(const struct orch_watch_memory *me
     return (struct orch_watch_gaps){.attached = load(&map->attached),
                                     .started = load(&map->started),
                                     .left_out = load(&map->left_out),
-                                    .long_names = load(&map->long_names),
-                                    .lost = load(&map->lost),
+                                    .unnamed = load(&map->unnamed),
                                     .unwatched = memory->unwatched};
 }
 
