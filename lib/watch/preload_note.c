@@ -5,6 +5,7 @@
 #include "lib/watch/preload_raw.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum { PROBES = 16, DESCRIPTORS = 1024 };
@@ -77,13 +78,19 @@ static void leave_out(void)
     __atomic_fetch_add(&map->left_out, 1, __ATOMIC_RELAXED);
 }
 
-/* FNV-1a, with its last bytes spread over all bits. */
+/* Of eight bytes at a time. */
 static uint64_t hash_of(const struct orch_watch_path *path, enum orch_watch_kind kind)
 {
-    uint64_t hash = UINT64_C(14695981039346656037) ^ (uint64_t)kind;
-    for (size_t i = 0; i < path->length; i++)
-        hash = (hash ^ (unsigned char)path->text[i]) * UINT64_C(1099511628211);
-    hash = (hash ^ (hash >> 32)) * UINT64_C(0x9e3779b97f4a7c15);
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = (uint64_t)kind * odd;
+    for (size_t i = 0; i < path->length; i += sizeof hash) {
+        uint64_t word = 0;
+        size_t left = path->length - i;
+        memcpy(&word, path->text + i, left < sizeof word ? left : sizeof word);
+        hash = (hash ^ word) * odd;
+        hash ^= hash >> 29;
+    }
+    hash *= odd;
     return hash ^ (hash >> 32);
 }
 
@@ -121,10 +128,9 @@ static struct orch_watch_record *append(const struct orch_watch_path *path, cons
     record->units = (uint16_t)(bytes / 8);
     record->kind = (uint8_t)kind;
     set_identity(record, identity);
-    for (size_t i = 0; i <= path->length; i++)
-        record->path[i] = path->text[i];
-    for (size_t i = 0; i < behind; i++)
-        record->path[path->length + 1 + i] = second[i];
+    memcpy(record->path, path->text, path->length + 1);
+    if (second)
+        memcpy(record->path + path->length + 1, second, behind);
     __atomic_store_n(&record->mark, (uint32_t)ORCH_WATCH_MARK, __ATOMIC_RELEASE);
     return record;
 }
@@ -134,56 +140,104 @@ static uint32_t place_of(const struct orch_watch_record *record)
     return (uint32_t)(((const char *)record - map->records) / 8) + 1;
 }
 
-static struct orch_watch_record *record_at(uint64_t place)
+/* NULL when no whole record can lie there. */
+static struct orch_watch_record *record_at(uint32_t place)
 {
-    return place > 0 && place <= ORCH_WATCH_BYTES / 8 - sizeof(struct orch_watch_record) / 8
-               ? (void *)(map->records + (place - 1) * 8)
-               : NULL;
+    uint64_t at = ((uint64_t)place - 1) * 8, head = sizeof(struct orch_watch_record);
+    if (!place || at + head >= ORCH_WATCH_BYTES)
+        return NULL;
+    struct orch_watch_record *record = (void *)(map->records + at);
+    return at + (uint64_t)record->units * 8 <= ORCH_WATCH_BYTES ? record : NULL;
 }
 
-/* The record of a path; when there is none it is added, unless `identity` is NULL. NULL: there is
- * none, or there is no room. `out_is_new` may be NULL. */
-static struct orch_watch_record *find(const struct orch_watch_path *path, enum orch_watch_kind kind,
-                                      const struct orch_watch_identity *identity, bool *out_is_new)
+static bool is_of(const struct orch_watch_record *record, const struct orch_watch_path *path,
+                  enum orch_watch_kind kind)
 {
-    const uint64_t low = (UINT64_C(1) << ORCH_WATCH_SLOT_BITS) - 1;
-    struct orch_watch_record *fresh = NULL;
-    uint64_t hash = hash_of(path, kind);
+    return record && record->kind == kind &&
+           (uint64_t)record->units * 8 > sizeof *record + path->length &&
+           memcmp(record->path, path->text, path->length + 1) == 0;
+}
+
+/* What is looked for, and what has been found of it. */
+struct search {
+    const struct orch_watch_path *path;
+    enum orch_watch_kind kind;
+    const struct orch_watch_identity *identity; /* of a new record; NULL: none is made */
+    uint64_t hash;
+    struct orch_watch_record *record; /* found, or made */
+    bool is_made;
+};
+
+/* Looks in one part of the index. True when the search is over. */
+static bool search_in(struct search *s, uint32_t *part, uint32_t slots)
+{
+    const uint32_t places = (UINT32_C(1) << ORCH_WATCH_PLACE_BITS) - 1;
+    uint32_t tag = (uint32_t)(s->hash >> 32) & ~places;
     for (unsigned i = 0; i < PROBES; i++) {
-        uint64_t *slot = &map->filter[((hash >> ORCH_WATCH_SLOT_BITS) + i) % ORCH_WATCH_SLOTS];
-        uint64_t there = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-        if (!there && !identity)
-            return NULL;
-        if (!there && !fresh && !(fresh = append(path, NULL, kind, identity)))
-            return NULL;
-        if (!there && __atomic_compare_exchange_n(slot, &there, (hash & ~low) | place_of(fresh),
-                                                  false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-            if (out_is_new)
-                *out_is_new = true;
-            return fresh;
+        uint32_t *slot = &part[(s->hash + i) % slots];
+        uint32_t there = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+        if (!there && !s->identity)
+            return true;
+        if (!there && !s->is_made) {
+            s->record = append(s->path, NULL, s->kind, s->identity);
+            s->is_made = s->record != NULL;
+            if (!s->record)
+                return true;
         }
+        if (!there && __atomic_compare_exchange_n(slot, &there, tag | place_of(s->record), false,
+                                                  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return true;
         struct orch_watch_record *record =
-            (there & ~low) == (hash & ~low) ? record_at(there & low) : NULL;
-        if (record && record->kind == kind && orch_watch_same(record->path, path->text)) {
-            if (fresh)
-                fresh->kind = ORCH_WATCH_NONE;
-            return record;
+            (there & ~places) == tag ? record_at(there & places) : NULL;
+        if (is_of(record, s->path, s->kind)) {
+            if (s->is_made)
+                s->record->kind = ORCH_WATCH_NONE;
+            s->is_made = false;
+            s->record = record;
+            return true;
         }
     }
-    if (identity && !fresh)
-        leave_out();
-    return fresh; /* it cannot be found again */
+    return false;
 }
 
-/* The same; the record of the kind then has this identity. */
+static void search(struct search *s)
+{
+    static const uint32_t slots[] = {ORCH_WATCH_SLOTS_1, ORCH_WATCH_SLOTS_2, ORCH_WATCH_SLOTS_3};
+    uint32_t *part = map->index;
+    s->hash = hash_of(s->path, s->kind);
+    for (unsigned i = 0; i < sizeof slots / sizeof *slots; i++) {
+        if (search_in(s, part, slots[i]))
+            return;
+        part += slots[i];
+    }
+    if (s->identity && !s->is_made)
+        leave_out();
+}
+
+/* The record of a path; NULL: there is none. */
+static struct orch_watch_record *find(const struct orch_watch_path *path, enum orch_watch_kind kind)
+{
+    struct search s = {.path = path, .kind = kind};
+    search(&s);
+    return s.record;
+}
+
+/* Makes the record of a path, unless it is there. */
+static void add(const struct orch_watch_path *path, enum orch_watch_kind kind,
+                const struct orch_watch_identity *identity)
+{
+    search(&(struct search){.path = path, .kind = kind, .identity = identity});
+}
+
+/* The record of a path then has this identity. NULL: there is no room. */
 static struct orch_watch_record *put(const struct orch_watch_path *path, enum orch_watch_kind kind,
                                      const struct orch_watch_identity *identity)
 {
-    bool is_new = false;
-    struct orch_watch_record *record = find(path, kind, identity, &is_new);
-    if (record && !is_new)
-        set_identity(record, identity);
-    return record;
+    struct search s = {.path = path, .kind = kind, .identity = identity};
+    search(&s);
+    if (s.record && !s.is_made)
+        set_identity(s.record, identity);
+    return s.record;
 }
 
 /* ---- descriptors ------------------------------------------------------------------------------
@@ -252,11 +306,11 @@ int orch_watch_opened(int fd, int dirfd, const char *name, int flags)
     enum way way = way_of(flags);
     if (fd < 0 || !map || !name || (flags & (O_PATH | O_DIRECTORY)) ||
         !orch_watch_locate(&path, dirfd, name, fd, ORCH_WATCH_FOLLOWED) ||
-        (way == READS && find(&path, ORCH_WATCH_READ, NULL, NULL)) || !look(fd, NULL, 0, &file) ||
+        (way == READS && find(&path, ORCH_WATCH_READ)) || !look(fd, NULL, 0, &file) ||
         !S_ISREG(file.mode))
         return fd;
     if (way == READS || (way == UPDATES && file.identity.size > 0))
-        find(&path, ORCH_WATCH_READ, &file.identity, NULL);
+        add(&path, ORCH_WATCH_READ, &file.identity);
     if (way != READS)
         remember(fd, put(&path, ORCH_WATCH_WRITE, &file.identity));
     return fd;
@@ -267,9 +321,9 @@ void orch_watch_used(enum orch_watch_kind kind, int dirfd, const char *name)
     struct orch_watch_path path;
     struct file file;
     if (map && name && orch_watch_locate(&path, dirfd, name, -1, ORCH_WATCH_FOLLOWED) &&
-        !find(&path, kind, NULL, NULL) && look(AT_FDCWD, path.text, 0, &file) &&
+        !find(&path, kind) && look(AT_FDCWD, path.text, 0, &file) &&
         (kind == ORCH_WATCH_LIST ? S_ISDIR(file.mode) : S_ISREG(file.mode)))
-        find(&path, kind, &file.identity, NULL);
+        add(&path, kind, &file.identity);
 }
 
 void orch_watch_wrote(int dirfd, const char *name)
@@ -343,7 +397,7 @@ static void note_touch(const struct orch_watch_path *path)
     struct file file;
     if (!look(AT_FDCWD, path->text, 0, &file) || !S_ISREG(file.mode))
         return;
-    struct orch_watch_record *own = find(path, ORCH_WATCH_WRITE, NULL, NULL);
+    struct orch_watch_record *own = find(path, ORCH_WATCH_WRITE);
     if (own && is_same_file(&own->identity, &file.identity))
         set_identity(own, &file.identity);
     else
@@ -369,5 +423,5 @@ void orch_watch_program(enum orch_watch_kind kind, const char *name)
         return;
     if (name ? orch_watch_resolve(&path, AT_FDCWD, name)
              : orch_watch_path_behind("/proc/self/exe", &path))
-        find(&path, kind, &none, NULL);
+        add(&path, kind, &none);
 }

@@ -4,6 +4,7 @@
 #include "lib/watch/preload_raw.h"
 
 #include <fcntl.h>
+#include <string.h>
 
 static struct orch_watch_map *watched; /* whose roots */
 
@@ -26,10 +27,8 @@ static bool copy_folder(struct orch_watch_path *path, unsigned long state)
 {
     if (state % FOLDER_STATES != FOLDER_KNOWN)
         return false;
-    size_t length = folder.length;
-    for (size_t i = 0; i < length && i < sizeof path->text; i++)
-        path->text[i] = folder.text[i];
-    path->length = length;
+    path->length = folder.length < sizeof path->text ? folder.length : 0;
+    memcpy(path->text, folder.text, path->length);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return __atomic_load_n(&folder.state, __ATOMIC_RELAXED) == state;
 }
@@ -43,8 +42,7 @@ static void keep_folder(const struct orch_watch_path *path, unsigned long state)
         !__atomic_compare_exchange_n(&folder.state, &then, state + FOLDER_FILLING, false,
                                      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return;
-    for (size_t i = 0; i < path->length; i++)
-        folder.text[i] = path->text[i];
+    memcpy(folder.text, path->text, path->length);
     folder.length = path->length;
     then = state + FOLDER_FILLING;
     __atomic_compare_exchange_n(&folder.state, &then, state + FOLDER_KNOWN, false, __ATOMIC_RELEASE,
@@ -126,8 +124,8 @@ static bool append(struct orch_watch_path *path, const char *text)
             if (path->length + n + 2 > sizeof path->text)
                 return false;
             path->text[path->length++] = '/';
-            for (size_t i = 0; i < n; i++)
-                path->text[path->length++] = text[i];
+            memcpy(path->text + path->length, text, n);
+            path->length += n;
             named++;
         }
         text += n;
@@ -143,7 +141,7 @@ static bool is_excluded(const char *below)
                                         "/node_modules/"};
     for (; *below; below++)
         for (size_t i = 0; *below == '/' && i < sizeof parts / sizeof *parts; i++)
-            if (orch_watch_begins(below, parts[i]))
+            if (below[1] == parts[i][1] && orch_watch_begins(below, parts[i]))
                 return true;
     return false;
 }
@@ -226,16 +224,15 @@ static bool is_deleted(const struct orch_watch_path *path)
     return path->length > n && orch_watch_same(path->text + path->length - n, mark);
 }
 
-/* The text of a path could not be told: too long, or its folder was removed. */
-static bool locate_unnamed(struct orch_watch_path *path, int dirfd, const char *name, int fd,
-                           enum orch_watch_leaf leaf)
+/* What the kernel says of a file whose text does not say enough. */
+static bool locate_by_kernel(struct orch_watch_path *path, int dirfd, const char *name, int fd,
+                             enum orch_watch_leaf leaf, bool may_count)
 {
-    bool is_outside = is_of_system(path->text) || is_excluded(path->text);
     if (ask(path, dirfd, name, fd, leaf)) {
         const char *below = is_deleted(path) ? NULL : below_root(path->text);
         return below && !is_excluded(below);
     }
-    if (!is_outside)
+    if (may_count)
         __atomic_fetch_add(&watched->unnamed, 1, __ATOMIC_RELAXED);
     return false;
 }
@@ -243,14 +240,14 @@ static bool locate_unnamed(struct orch_watch_path *path, int dirfd, const char *
 bool orch_watch_locate(struct orch_watch_path *path, int dirfd, const char *name, int fd,
                        enum orch_watch_leaf leaf)
 {
-    if (!orch_watch_resolve(path, dirfd, name))
-        return locate_unnamed(path, dirfd, name, fd, leaf);
-    const char *below = below_root(path->text);
+    bool is_known = orch_watch_resolve(path, dirfd, name);
+    const char *below = is_known ? below_root(path->text) : NULL;
     if (below && !path->is_unsure)
         return !is_excluded(below);
-    if (!below && (is_of_system(path->text) || is_excluded(path->text)))
+    bool is_outside = !below && (is_of_system(path->text) || is_excluded(path->text));
+    if (is_known && is_outside)
         return false;
-    return locate_unnamed(path, dirfd, name, fd, leaf);
+    return locate_by_kernel(path, dirfd, name, fd, leaf, below || (!is_known && !is_outside));
 }
 
 void orch_watch_path_begin(struct orch_watch_map *map, int pid)

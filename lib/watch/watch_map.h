@@ -7,8 +7,10 @@
  * could hold when it is forked or killed. A record is appended in two steps: its place is taken by
  * moving `cursor`, and its mark is written last. A process that is killed between the two leaves a
  * gap, which a reader skips by looking for the next mark: it begins with a NUL and is no part of a
- * path. A slot of the filter leads to the record of a path, so that a later writer finds it: only
- * its identity changes, and a checksum tells one that was written by halves. */
+ * path. A slot of the index leads to the record of a path, so that a later writer finds it: only
+ * its identity changes, and a checksum tells one that was written by halves. The index has three
+ * parts; a part is used for what finds no place in the one before it, so that few files use few
+ * pages. */
 #ifndef ORCH_WATCH_MAP_H
 #define ORCH_WATCH_MAP_H
 
@@ -20,8 +22,11 @@
 #define ORCH_WATCH_MAGIC UINT64_C(0x3268637461776f6f)
 enum {
     ORCH_WATCH_ROOT_BYTES = 16384,
-    ORCH_WATCH_SLOTS = 131072,    /* of the filter */
-    ORCH_WATCH_SLOT_BITS = 24,    /* of a slot that name its record, in units of 8 bytes, plus 1 */
+    ORCH_WATCH_LIBRARY_BYTES = 4096,
+    ORCH_WATCH_SLOTS_1 = 1 << 10, /* of the parts of the index */
+    ORCH_WATCH_SLOTS_2 = 1 << 13,
+    ORCH_WATCH_SLOTS_3 = 1 << 17,
+    ORCH_WATCH_PLACE_BITS = 21,   /* of a slot: the place of a record in units of 8 bytes, plus 1 */
     ORCH_WATCH_BYTES = 8 << 20,   /* of all records */
     ORCH_WATCH_PATH_BYTES = 2048, /* of a path; longer ones are counted */
     ORCH_WATCH_MARK = 0x00776f00, /* "\0ow\0" */
@@ -65,7 +70,8 @@ struct orch_watch_map {
     uint64_t unnamed;                  /* files whose path is too long, or could not be told */
     char roots[ORCH_WATCH_ROOT_BYTES]; /* texts; only files at or below one are recorded. An empty
                                           text ends them. Does not change */
-    uint64_t filter[ORCH_WATCH_SLOTS]; /* upper bits: of the hash of what was recorded. 0: free */
+    /* the other bits of a slot are some of the hash of what was recorded. 0: free */
+    uint32_t index[ORCH_WATCH_SLOTS_1 + ORCH_WATCH_SLOTS_2 + ORCH_WATCH_SLOTS_3];
     char records[ORCH_WATCH_BYTES];
 };
 
