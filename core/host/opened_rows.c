@@ -43,11 +43,13 @@ static char *name_of(const struct rows *r, const char *path)
 {
     for (guint i = 0; i < r->places->len; i++) {
         const struct opened_place *place = r->places->pdata[i];
-        const char *rest = orch_path_below(path, place->path);
+        const char *rest = orch_path_within(path, place->path);
         if (rest && !place->name)
             return NULL;
-        if (rest)
-            return *place->name ? g_build_filename(place->name, rest, NULL) : g_strdup(rest);
+        if (rest && (*rest || *place->name))
+            return !*rest         ? g_strdup(place->name)
+                   : *place->name ? g_build_filename(place->name, rest, NULL)
+                                  : g_strdup(rest);
     }
     return g_strdup(path);
 }

@@ -7,6 +7,7 @@
 #include "core/plan/read_digest.h"
 #include "core/plan/script_same.h"
 #include "core/plan/script_uses.h"
+#include "core/workspace/links_out.h"
 #include "lib/base/below.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
@@ -59,6 +60,20 @@ json_t *orch_reads_elsewhere(struct orch_plan *plan, const struct orch_plan_item
     return list;
 }
 
+/* The links of the repository to a user's files elsewhere. New reference. */
+static json_t *links_out(struct orch_workspace *workspace)
+{
+    size_t i;
+    json_t *links = json_array(), *link;
+    json_array_foreach((json_t *)(uintptr_t)orch_workspace_links_out(workspace), i, link)
+    {
+        const char *real = json_string_value(json_array_get(link, 1));
+        if (!orch_named_is_outside_of_inputs(real, workspace->root))
+            json_array_append(links, link);
+    }
+    return links;
+}
+
 json_t *orch_reads_watch(const struct orch_plan *plan, const struct orch_plan_item *item,
                          json_t *elsewhere)
 {
@@ -73,7 +88,7 @@ json_t *orch_reads_watch(const struct orch_plan *plan, const struct orch_plan_it
             json_array_append_new(roots, orch_json_text_or_null(input->name));
     }
     json_array_extend(roots, elsewhere);
-    return json_pack("{s:o}", "roots", roots);
+    return json_pack("{s:o s:o}", "roots", roots, "links", links_out(plan->workspace));
 }
 
 /* ---- what it opened ---------------------------------------------------------------------------

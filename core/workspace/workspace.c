@@ -64,6 +64,7 @@ void orch_workspace_free(struct orch_workspace *workspace)
     orch_vcs_close(workspace->vcs);
     g_free(workspace->machine_key);
     json_decref(workspace->machine_facts);
+    json_decref(workspace->links_out);
     g_free(workspace->folder);
     g_free(workspace->root);
     g_free(workspace->db_path);

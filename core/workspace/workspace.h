@@ -24,6 +24,7 @@ struct orch_workspace {
     json_t *machine_facts;
     struct orch_store *store;
     struct orch_uncaptured *uncaptured; /* of the work tree, for copies */
+    json_t *links_out;                  /* links_out.h */
 };
 
 /** Finds the repository and the store's path: `db` (--db), else $ORCH_DB, else .orch/results.db at

@@ -166,7 +166,7 @@ static bool is_of_system(const char *path)
                                           "/sbin/", "/etc/", "/sys/",   "/dev/"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         if (orch_watch_begins(path, folders[i]))
-            return true;
+            return !orch_watch_begins(path, "/dev/shm/");
     return false;
 }
 
