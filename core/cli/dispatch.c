@@ -127,8 +127,8 @@ static char *getcwd_copy(void)
     return copy;
 }
 
-/* Fails where there is no current folder. One whose path is not UTF-8 is known by another path from
- * here on. */
+/* Fails where there is no current folder. From here on it is known by its path without links, which
+ * is that of its repository; one whose path is not UTF-8 is known by another path. */
 static bool settle_folder(GError **error)
 {
     g_autofree char *here = getcwd_copy();
@@ -139,7 +139,7 @@ static bool settle_folder(GError **error)
         return false;
     }
     g_autofree char *shown = orch_path_utf8(here, error);
-    if (shown && strcmp(shown, here) != 0) /* GLib's current folder is then this one */
+    if (shown) /* GLib's current folder is then this one */
         g_setenv("PWD", shown, TRUE);
     return shown != NULL;
 }

@@ -179,8 +179,7 @@ struct orch_expansion *orch_cli_recipe(struct orch_cli *cli, const char *path,
         return NULL;
     if (cli->arg_count > 1)
         options.targets = cli->args + 1;
-    g_autofree char *absolute = orch_path_absolute(path, NULL);
-    g_autofree char *folder = g_path_get_dirname(absolute);
+    g_autofree char *folder = orch_path_folder(path);
     if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
         recipe_not_found(path, error);
         return NULL;

@@ -40,9 +40,8 @@ static struct orch_expansion *expansion_new(const char *path, const char *text, 
                                             bool smoke)
 {
     struct orch_expansion *out = g_new0(struct orch_expansion, 1);
-    g_autofree char *absolute = orch_path_absolute(path, NULL);
     out->path = g_strdup(path);
-    out->folder = g_path_get_dirname(absolute);
+    out->folder = orch_path_folder(path);
     out->verbatim = g_strndup(text, length);
     out->smoke = smoke;
     out->experiments = g_ptr_array_new_with_free_func(made_free);

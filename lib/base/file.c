@@ -259,6 +259,16 @@ char *orch_path_absolute(const char *path, const char *base)
     return g_canonicalize_filename(path, base);
 }
 
+char *orch_path_folder(const char *path)
+{
+    g_autofree char *absolute = orch_path_absolute(path, NULL);
+    g_autofree char *folder = g_path_get_dirname(absolute);
+    char *found = realpath(folder, NULL);
+    char *real = g_strdup(found && g_utf8_validate(found, -1, NULL) ? found : folder);
+    free(found);
+    return real;
+}
+
 char *orch_path_utf8(const char *folder, GError **error)
 {
     if (g_utf8_validate(folder, -1, NULL))

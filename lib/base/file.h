@@ -70,6 +70,9 @@ char *orch_path_utf8(const char *folder, GError **error);
 /** Makes `path` absolute relative to `base` (NULL: current folder) and resolves '.' and '..'
  * textually. Caller frees. */
 char *orch_path_absolute(const char *path, const char *base);
+/** The absolute path of the folder of a file (relative to the current one), without symbolic links
+ * unless it cannot be told or is not UTF-8 then. Caller frees. */
+char *orch_path_folder(const char *path);
 
 /** The part of an absolute path below `folder`; NULL for another path, and for the folder itself.
  * Borrowed from `path`. */
