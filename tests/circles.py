@@ -105,8 +105,8 @@ def repeated(root):
     return {name: sorted(found) for name, found in paths.items() if len(found) > 1}
 
 
-# These files stand before functions of the C library and of mbed TLS.
-BEFORE_LIBRARIES = (("lib/watch", "preload.c"), ("lib/vcs", "libgit2_init.c"))
+# This file stands before functions of mbed TLS.
+BEFORE_LIBRARIES = (("lib/vcs", "libgit2_init.c"),)
 
 
 def unprefixed(root):

@@ -12,22 +12,8 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
-
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
-#pragma GCC diagnostic ignored "-Wnonnull-compare"
-
-typedef DIR *opendir_function(const char *);
-typedef DIR *fdopendir_function(int);
-typedef ssize_t getdents_function(int, void *, size_t);
-typedef int glob_function(const char *, int, int (*)(const char *, int), void *);
-typedef int scandir_function(const char *, void *, void *, void *);
-typedef int stat_function(const char *, void *);
-typedef int xstat_function(int, const char *, void *);
-typedef int name_function(const char *);
-typedef int number_function(int);
-typedef int nftw_function(const char *, void *, int, int);
-typedef void *fts_open_function(char *const *, int, void *);
 
 static bool is_builder; /* a tool that builds programs */
 
@@ -37,6 +23,50 @@ void orch_watch_folder_begin(const char *program)
     for (size_t i = 0; i < sizeof builders / sizeof *builders; i++)
         is_builder = is_builder || orch_watch_same(program, builders[i]);
 }
+
+/* ---- the current folder -----------------------------------------------------------------------
+ */
+
+/* Threads may have a folder each, and these change it inside of the C library. */
+ORCH_WATCH_BEFORE(int, unshare, int flags)
+{
+    orch_watch_never_keep_folder();
+    return ORCH_WATCH_CALL_NEXT(unshare, flags);
+}
+
+#define CHANGE(NAME, ARGUMENT)                                                                     \
+    ORCH_WATCH_BEFORE(int, NAME, ARGUMENT to)                                                      \
+    {                                                                                              \
+        int result = ORCH_WATCH_CALL_NEXT(NAME, to);                                               \
+        orch_watch_forget_folder();                                                                \
+        return result;                                                                             \
+    }
+
+CHANGE(chdir, const char *)
+CHANGE(fchdir, int)
+CHANGE(chroot, const char *)
+
+#define NFTW(NAME)                                                                                 \
+    ORCH_WATCH_BEFORE(int, NAME, const char *path, void *call, int fds, int flags)                 \
+    {                                                                                              \
+        orch_watch_never_keep_folder();                                                            \
+        orch_watch_used(ORCH_WATCH_LIST, AT_FDCWD, path);                                          \
+        return ORCH_WATCH_CALL_NEXT(NAME, path, call, fds, flags);                                 \
+    }
+#define FTS_OPEN(NAME)                                                                             \
+    ORCH_WATCH_BEFORE(void *, NAME, char *const *paths, int options, void *compare)                \
+    {                                                                                              \
+        orch_watch_type_##NAME *next = ORCH_WATCH_NEXT(NAME);                                      \
+        orch_watch_never_keep_folder();                                                            \
+        for (char *const *path = paths; path && *path; path++)                                     \
+            orch_watch_used(ORCH_WATCH_LIST, AT_FDCWD, *path);                                     \
+        return next ? next(paths, options, compare) : (orch_watch_missing(), NULL);                \
+    }
+
+NFTW(nftw)
+NFTW(nftw64)
+FTS_OPEN(fts_open)
+FTS_OPEN(fts64_open)
 
 /* ---- lists ------------------------------------------------------------------------------------
  */
@@ -95,53 +125,43 @@ static int scanned(int result, const char *name)
     return result;
 }
 
-ORCH_WATCH_EXPORTED DIR *opendir(const char *name)
+ORCH_WATCH_BEFORE(DIR *, opendir, const char *name)
 {
-    opendir_function *next = ORCH_WATCH_NEXT(opendir_function, opendir);
+    orch_watch_type_opendir *next = ORCH_WATCH_NEXT(opendir);
     return listed(next ? next(name) : (orch_watch_missing(), NULL), AT_FDCWD, name);
 }
 
-ORCH_WATCH_EXPORTED DIR *fdopendir(int fd)
+ORCH_WATCH_BEFORE(DIR *, fdopendir, int fd)
 {
-    fdopendir_function *next = ORCH_WATCH_NEXT(fdopendir_function, fdopendir);
+    orch_watch_type_fdopendir *next = ORCH_WATCH_NEXT(fdopendir);
     return listed(next ? next(fd) : (orch_watch_missing(), NULL), fd, ".");
 }
 
-ORCH_WATCH_EXPORTED ssize_t getdents64(int fd, void *entries, size_t bytes)
+ORCH_WATCH_BEFORE(ssize_t, getdents64, int fd, void *entries, size_t bytes)
 {
-    getdents_function *next = ORCH_WATCH_NEXT(getdents_function, getdents64);
-    ssize_t result = next ? next(fd, entries, bytes) : orch_watch_missing();
+    ssize_t result = ORCH_WATCH_CALL_NEXT(getdents64, fd, entries, bytes);
     if (result > 0)
         orch_watch_used(ORCH_WATCH_LIST, fd, ".");
     return result;
 }
 
-/* The C library's headers declare these with arguments of their own types. */
-#define DEFINE_GLOB(NAME, SYMBOL)                                                                  \
-    ORCH_WATCH_EXPORTED int watched_##NAME(const char *pattern, int flags,                         \
-                                           int (*failed)(const char *, int),                       \
-                                           void *found) __asm__(SYMBOL);                           \
-    ORCH_WATCH_EXPORTED int watched_##NAME(const char *pattern, int flags,                         \
-                                           int (*failed)(const char *, int), void *found)          \
+#define GLOB(NAME)                                                                                 \
+    ORCH_WATCH_BEFORE(int, NAME, const char *pattern, int flags, void *failed, void *found)        \
     {                                                                                              \
-        glob_function *next = ORCH_WATCH_NEXT(glob_function, NAME);                                \
+        orch_watch_type_##NAME *next = ORCH_WATCH_NEXT(NAME);                                      \
         return globbed(next ? next(pattern, flags, failed, found) : GLOB_ABORTED, pattern, flags,  \
                        found);                                                                     \
     }
-#define DEFINE_SCANDIR(NAME, SYMBOL)                                                               \
-    ORCH_WATCH_EXPORTED int watched_##NAME(const char *dir, void *names, void *selects,            \
-                                           void *compares) __asm__(SYMBOL);                        \
-    ORCH_WATCH_EXPORTED int watched_##NAME(const char *dir, void *names, void *selects,            \
-                                           void *compares)                                         \
+#define SCANDIR(NAME)                                                                              \
+    ORCH_WATCH_BEFORE(int, NAME, const char *dir, void *names, void *selects, void *compares)      \
     {                                                                                              \
-        scandir_function *next = ORCH_WATCH_NEXT(scandir_function, NAME);                          \
-        return scanned(next ? next(dir, names, selects, compares) : orch_watch_missing(), dir);    \
+        return scanned(ORCH_WATCH_CALL_NEXT(NAME, dir, names, selects, compares), dir);            \
     }
 
-DEFINE_GLOB(glob, "glob")
-DEFINE_GLOB(glob64, "glob64")
-DEFINE_SCANDIR(scandir, "scandir")
-DEFINE_SCANDIR(scandir64, "scandir64")
+GLOB(glob)
+GLOB(glob64)
+SCANDIR(scandir)
+SCANDIR(scandir64)
 
 /* ---- looks ------------------------------------------------------------------------------------
  */
@@ -153,74 +173,18 @@ static int looked(int result, const char *name)
     return result;
 }
 
-#define DEFINE_STAT(NAME, SYMBOL)                                                                  \
-    ORCH_WATCH_EXPORTED int watched_##NAME(const char *path, void *info) __asm__(SYMBOL);          \
-    ORCH_WATCH_EXPORTED int watched_##NAME(const char *path, void *info)                           \
+#define STAT(NAME)                                                                                 \
+    ORCH_WATCH_BEFORE(int, NAME, const char *path, void *info)                                     \
     {                                                                                              \
-        stat_function *next = ORCH_WATCH_NEXT(stat_function, NAME);                                \
-        return looked(next ? next(path, info) : orch_watch_missing(), path);                       \
+        return looked(ORCH_WATCH_CALL_NEXT(NAME, path, info), path);                               \
     }
-#define DEFINE_XSTAT(NAME, SYMBOL)                                                                 \
-    ORCH_WATCH_EXPORTED int watched_##NAME(int version, const char *path,                          \
-                                           void *info) __asm__(SYMBOL);                            \
-    ORCH_WATCH_EXPORTED int watched_##NAME(int version, const char *path, void *info)              \
+#define XSTAT(NAME)                                                                                \
+    ORCH_WATCH_BEFORE(int, NAME, int version, const char *path, void *info)                        \
     {                                                                                              \
-        xstat_function *next = ORCH_WATCH_NEXT(xstat_function, NAME);                              \
-        return looked(next ? next(version, path, info) : orch_watch_missing(), path);              \
+        return looked(ORCH_WATCH_CALL_NEXT(NAME, version, path, info), path);                      \
     }
 
-DEFINE_STAT(stat, "stat")
-DEFINE_STAT(stat64, "stat64")
-DEFINE_XSTAT(__xstat, "__xstat")
-DEFINE_XSTAT(__xstat64, "__xstat64")
-
-/* ---- the current folder -----------------------------------------------------------------------
- */
-
-#define DEFINE_CHANGE(NAME, TYPE, ARGUMENT)                                                        \
-    ORCH_WATCH_EXPORTED int NAME(ARGUMENT to)                                                      \
-    {                                                                                              \
-        TYPE *next = ORCH_WATCH_NEXT(TYPE, NAME);                                                  \
-        int result = next ? next(to) : orch_watch_missing();                                       \
-        orch_watch_forget_folder();                                                                \
-        return result;                                                                             \
-    }
-
-DEFINE_CHANGE(chdir, name_function, const char *)
-DEFINE_CHANGE(fchdir, number_function, int)
-DEFINE_CHANGE(chroot, name_function, const char *)
-
-/* Threads may have a folder each, and these change it inside of the C library. */
-ORCH_WATCH_EXPORTED int unshare(int flags)
-{
-    number_function *next = ORCH_WATCH_NEXT(number_function, unshare);
-    orch_watch_never_keep_folder();
-    return next ? next(flags) : orch_watch_missing();
-}
-
-#define DEFINE_NFTW(NAME, SYMBOL)                                                                  \
-    ORCH_WATCH_EXPORTED int watched_##NAME(const char *path, void *call, int fds,                  \
-                                           int flags) __asm__(SYMBOL);                             \
-    ORCH_WATCH_EXPORTED int watched_##NAME(const char *path, void *call, int fds, int flags)       \
-    {                                                                                              \
-        nftw_function *next = ORCH_WATCH_NEXT(nftw_function, NAME);                                \
-        orch_watch_never_keep_folder();                                                            \
-        orch_watch_used(ORCH_WATCH_LIST, AT_FDCWD, path);                                          \
-        return next ? next(path, call, fds, flags) : orch_watch_missing();                         \
-    }
-#define DEFINE_FTS(NAME, SYMBOL)                                                                   \
-    ORCH_WATCH_EXPORTED void *watched_##NAME(char *const *paths, int options,                      \
-                                             void *compare) __asm__(SYMBOL);                       \
-    ORCH_WATCH_EXPORTED void *watched_##NAME(char *const *paths, int options, void *compare)       \
-    {                                                                                              \
-        fts_open_function *next = ORCH_WATCH_NEXT(fts_open_function, NAME);                        \
-        orch_watch_never_keep_folder();                                                            \
-        for (char *const *path = paths; path && *path; path++)                                     \
-            orch_watch_used(ORCH_WATCH_LIST, AT_FDCWD, *path);                                     \
-        return next ? next(paths, options, compare) : (orch_watch_missing(), NULL);                \
-    }
-
-DEFINE_NFTW(nftw, "nftw")
-DEFINE_NFTW(nftw64, "nftw64")
-DEFINE_FTS(fts_open, "fts_open")
-DEFINE_FTS(fts64_open, "fts64_open")
+STAT(stat)
+STAT(stat64)
+XSTAT(__xstat)
+XSTAT(__xstat64)

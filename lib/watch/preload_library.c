@@ -9,12 +9,7 @@
 #include <fcntl.h>
 #include <link.h>
 
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma weak dl_iterate_phdr
-
-typedef void *dlopen_function(const char *, int);
-typedef void *dlmopen_function(long, const char *, int);
-typedef void exit_function(int);
 
 static int loader_pid; /* process that has called dlopen and not looked since; 0: none */
 
@@ -92,16 +87,16 @@ static void expect(const char *file)
 
 /* These two look at the address of their caller: they are jumped to, not called. What they load
  * beside the file itself is looked at when the process ends. */
-ORCH_WATCH_EXPORTED void *dlopen(const char *file, int mode)
+ORCH_WATCH_BEFORE(void *, dlopen, const char *file, int mode)
 {
-    dlopen_function *next = ORCH_WATCH_NEXT(dlopen_function, dlopen);
+    orch_watch_type_dlopen *next = ORCH_WATCH_NEXT(dlopen);
     expect(file);
     return next ? next(file, mode) : NULL;
 }
 
-ORCH_WATCH_EXPORTED void *dlmopen(long space, const char *file, int mode)
+ORCH_WATCH_BEFORE(void *, dlmopen, long space, const char *file, int mode)
 {
-    dlmopen_function *next = ORCH_WATCH_NEXT(dlmopen_function, dlmopen);
+    orch_watch_type_dlmopen *next = ORCH_WATCH_NEXT(dlmopen);
     expect(file);
     return next ? next(space, file, mode) : NULL;
 }
@@ -120,15 +115,15 @@ __attribute__((destructor)) static void end(void)
     look_again();
 }
 
-#define DEFINE_EXIT(NAME)                                                                          \
-    ORCH_WATCH_EXPORTED __attribute__((noreturn)) void NAME(int status)                            \
+#define EXIT(NAME)                                                                                 \
+    ORCH_WATCH_BEFORE(void, NAME, int status)                                                      \
     {                                                                                              \
-        exit_function *next = ORCH_WATCH_NEXT(exit_function, NAME);                                \
+        orch_watch_type_##NAME *next = ORCH_WATCH_NEXT(NAME);                                      \
         look_again();                                                                              \
         if (next)                                                                                  \
             next(status);                                                                          \
         for (;;)                                                                                   \
             orch_watch_raw(SYS_exit_group, status, 0, 0, 0, 0, 0);                                 \
     }
-DEFINE_EXIT(_exit)
-DEFINE_EXIT(_Exit)
+EXIT(_exit)
+EXIT(_Exit)

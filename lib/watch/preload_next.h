@@ -3,8 +3,6 @@
 #ifndef ORCH_WATCH_PRELOAD_NEXT_H
 #define ORCH_WATCH_PRELOAD_NEXT_H
 
-#define ORCH_WATCH_EXPORTED __attribute__((visibility("default")))
-
 /** Each function that orch stands before, once. The list of those that orch-host shows to its
  * plugins (CMakeLists.txt) is read from here. */
 #define ORCH_WATCH_FUNCTIONS(F)                                                                    \
@@ -14,19 +12,21 @@
     F(openat64)                                                                                    \
     F(__open_2)                                                                                    \
     F(__open64_2)                                                                                  \
-    F(__openat_2) F(__openat64_2) F(creat) F(creat64) F(fopen) F(fopen64) F(freopen) F(freopen64)  \
-        F(mkstemp) F(mkstemp64) F(mkostemp) F(mkostemp64) F(mkstemps) F(mkstemps64) F(mkostemps)   \
-            F(mkostemps64) F(close) F(fclose) F(syscall) F(rename) F(renameat) F(renameat2)        \
-                F(link) F(linkat) F(unlink) F(unlinkat) F(remove) F(truncate) F(truncate64)        \
-                    F(chmod) F(fchmodat) F(chown) F(fchownat) F(utime) F(utimes) F(utimensat)      \
-                        F(fchmod) F(fchown) F(futimens) F(setxattr) F(removexattr) F(opendir)      \
-                            F(fdopendir) F(getdents64) F(glob) F(glob64) F(scandir) F(scandir64)   \
-                                F(stat) F(stat64) F(__xstat) F(__xstat64) F(chdir) F(fchdir)       \
-                                    F(chroot) F(unshare) F(nftw) F(nftw64) F(fts_open)             \
-                                        F(fts64_open) F(execve) F(execv) F(execvp) F(execvpe)      \
-                                            F(execl) F(execle) F(execlp) F(fexecve) F(execveat)    \
-                                                F(posix_spawn) F(posix_spawnp) F(system) F(popen)  \
-                                                    F(dlopen) F(dlmopen) F(_exit) F(_Exit)
+    F(__openat_2)                                                                                  \
+    F(__openat64_2)                                                                                \
+    F(creat)                                                                                       \
+    F(creat64) F(fopen) F(fopen64) F(freopen) F(freopen64) F(mkstemp) F(mkstemp64) F(mkostemp)     \
+        F(mkostemp64) F(mkstemps) F(mkstemps64) F(mkostemps) F(mkostemps64) F(close) F(fclose)     \
+            F(syscall) F(rename) F(renameat) F(renameat2) F(link) F(linkat) F(unlink) F(unlinkat)  \
+                F(remove) F(truncate) F(truncate64) F(chmod) F(fchmodat) F(chown) F(fchownat)      \
+                    F(utime) F(utimes) F(utimensat) F(fchmod) F(fchown) F(futimens) F(setxattr)    \
+                        F(removexattr) F(opendir) F(fdopendir) F(getdents64) F(glob) F(glob64)     \
+                            F(scandir) F(scandir64) F(stat) F(stat64) F(__xstat) F(__xstat64)      \
+                                F(chdir) F(fchdir) F(chroot) F(unshare) F(nftw) F(nftw64)          \
+                                    F(fts_open) F(fts64_open) F(execve) F(execv) F(execvp)         \
+                                        F(execvpe) F(execl) F(execle) F(execlp) F(fexecve)         \
+                                            F(execveat) F(posix_spawn) F(posix_spawnp) F(system)   \
+                                                F(popen) F(dlopen) F(dlmopen) F(_exit) F(_Exit)
 
 #define ORCH_WATCH_MEMBER(name) ORCH_WATCH_NEXT_##name,
 enum orch_watch_next { ORCH_WATCH_FUNCTIONS(ORCH_WATCH_MEMBER) ORCH_WATCH_NEXT_COUNT };
@@ -34,8 +34,18 @@ enum orch_watch_next { ORCH_WATCH_FUNCTIONS(ORCH_WATCH_MEMBER) ORCH_WATCH_NEXT_C
 /** The next function of that name, which may belong to another preloaded library; NULL: none. */
 void *orch_watch_next(enum orch_watch_next which);
 
-/** The same as a function of `type`. */
-#define ORCH_WATCH_NEXT(type, name) ((type *)orch_watch_next(ORCH_WATCH_NEXT_##name))
+/** Begins the definition of a function that stands before the C library's of that name, whose
+ * header may declare it with other types and attributes. ORCH_WATCH_NEXT(name) is then the next
+ * one. */
+#define ORCH_WATCH_BEFORE(type, name, ...)                                                         \
+    typedef type orch_watch_type_##name(__VA_ARGS__);                                              \
+    __attribute__((visibility("default")))                                                         \
+    type orch_watch_before_##name(__VA_ARGS__) __asm__(#name);                                     \
+    type orch_watch_before_##name(__VA_ARGS__)
+#define ORCH_WATCH_NEXT(name) ((orch_watch_type_##name *)orch_watch_next(ORCH_WATCH_NEXT_##name))
+/** Calls the next function; one that is not there fails. */
+#define ORCH_WATCH_CALL_NEXT(name, ...)                                                            \
+    (ORCH_WATCH_NEXT(name) ? ORCH_WATCH_NEXT(name)(__VA_ARGS__) : orch_watch_missing())
 
 /** Looks all of them up, because that takes a lock. */
 void orch_watch_find_next(void);

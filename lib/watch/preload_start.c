@@ -19,20 +19,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
-
 extern char **environ;
 #pragma weak environ
 
 enum { ENTRIES_MAX = 1000, PRELOAD_BYTES = 6144, WORDS_ON_STACK = 128 };
-
-typedef int execve_function(const char *, char *const *, char *const *);
-typedef int fexecve_function(int, char *const *, char *const *);
-typedef int execveat_function(int, const char *, char *const *, char *const *, int);
-typedef int spawn_function(pid_t *, const char *, const posix_spawn_file_actions_t *,
-                           const posix_spawnattr_t *, char *const *, char *const *);
-typedef int system_function(const char *);
-typedef FILE *popen_function(const char *, const char *);
 
 static const char MEMORY[] = ORCH_WATCH_ENV "=", PRELOAD[] = "LD_PRELOAD=",
                   SANITIZER[] = "ASAN_OPTIONS=", LENIENT[] = "verify_asan_link_order=0";
@@ -155,33 +145,7 @@ struct call {
     const posix_spawnattr_t *attributes;
 };
 
-static int spawned(spawn_function *next, const struct call *c)
-{
-    return next ? next(c->pid, c->path, c->actions, c->attributes, c->argv, c->env) : ENOSYS;
-}
-
-static int call_next(const struct call *c)
-{
-    execve_function *by_path = ORCH_WATCH_NEXT(execve_function, execve);
-    execve_function *by_name = ORCH_WATCH_NEXT(execve_function, execvpe);
-    fexecve_function *by_fd = ORCH_WATCH_NEXT(fexecve_function, fexecve);
-    execveat_function *by_place = ORCH_WATCH_NEXT(execveat_function, execveat);
-    switch (c->how) {
-    case BY_PATH:
-        return by_path ? by_path(c->path, c->argv, c->env) : orch_watch_missing();
-    case BY_NAME:
-        return by_name ? by_name(c->path, c->argv, c->env) : orch_watch_missing();
-    case BY_FD:
-        return by_fd ? by_fd(c->fd, c->argv, c->env) : orch_watch_missing();
-    case BY_PLACE:
-        return by_place ? by_place(c->fd, c->path, c->argv, c->env, c->flags)
-                        : orch_watch_missing();
-    case SPAWN_PATH:
-        return spawned(ORCH_WATCH_NEXT(spawn_function, posix_spawn), c);
-    default:
-        return spawned(ORCH_WATCH_NEXT(spawn_function, posix_spawnp), c);
-    }
-}
+static int call_next(const struct call *c);
 
 static int call_counted(const struct call *c)
 {
@@ -247,42 +211,42 @@ static int start(struct call *c)
 /* ---- the functions that programs call ---------------------------------------------------------
  */
 
-ORCH_WATCH_EXPORTED int execve(const char *path, char *const argv[], char *const env[])
+ORCH_WATCH_BEFORE(int, execve, const char *path, char *const *argv, char *const *env)
 {
     return start(&(struct call){.how = BY_PATH, .path = path, .argv = argv, .env = env});
 }
 
-ORCH_WATCH_EXPORTED int execv(const char *path, char *const argv[])
+ORCH_WATCH_BEFORE(int, execv, const char *path, char *const *argv)
 {
-    return execve(path, argv, own_environment());
+    return orch_watch_before_execve(path, argv, own_environment());
 }
 
-ORCH_WATCH_EXPORTED int execvpe(const char *file, char *const argv[], char *const env[])
+ORCH_WATCH_BEFORE(int, execvpe, const char *file, char *const *argv, char *const *env)
 {
     return start(&(struct call){.how = BY_NAME, .path = file, .argv = argv, .env = env});
 }
 
-ORCH_WATCH_EXPORTED int execvp(const char *file, char *const argv[])
+ORCH_WATCH_BEFORE(int, execvp, const char *file, char *const *argv)
 {
-    return execvpe(file, argv, own_environment());
+    return orch_watch_before_execvpe(file, argv, own_environment());
 }
 
-ORCH_WATCH_EXPORTED int fexecve(int fd, char *const argv[], char *const env[])
+ORCH_WATCH_BEFORE(int, fexecve, int fd, char *const *argv, char *const *env)
 {
     return start(&(struct call){.how = BY_FD, .fd = fd, .argv = argv, .env = env});
 }
 
-ORCH_WATCH_EXPORTED int execveat(int fd, const char *path, char *const argv[], char *const env[],
-                                 int flags)
+ORCH_WATCH_BEFORE(int, execveat, int fd, const char *path, char *const *argv, char *const *env,
+                  int flags)
 {
     return start(&(struct call){
         .how = BY_PLACE, .fd = fd, .path = path, .argv = argv, .env = env, .flags = flags});
 }
 
-#define DEFINE_SPAWN(NAME, HOW)                                                                    \
-    ORCH_WATCH_EXPORTED int NAME(                                                                  \
-        pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,                   \
-        const posix_spawnattr_t *attributes, char *const argv[], char *const env[])                \
+#define SPAWN(NAME, HOW)                                                                           \
+    ORCH_WATCH_BEFORE(int, NAME, pid_t *pid, const char *path,                                     \
+                      const posix_spawn_file_actions_t *actions,                                   \
+                      const posix_spawnattr_t *attributes, char *const *argv, char *const *env)    \
     {                                                                                              \
         return start(&(struct call){.how = HOW,                                                    \
                                     .path = path,                                                  \
@@ -292,8 +256,31 @@ ORCH_WATCH_EXPORTED int execveat(int fd, const char *path, char *const argv[], c
                                     .actions = actions,                                            \
                                     .attributes = attributes});                                    \
     }
-DEFINE_SPAWN(posix_spawn, SPAWN_PATH)
-DEFINE_SPAWN(posix_spawnp, SPAWN_NAME)
+SPAWN(posix_spawn, SPAWN_PATH)
+SPAWN(posix_spawnp, SPAWN_NAME)
+
+static int spawned(orch_watch_type_posix_spawn *next, const struct call *c)
+{
+    return next ? next(c->pid, c->path, c->actions, c->attributes, c->argv, c->env) : ENOSYS;
+}
+
+static int call_next(const struct call *c)
+{
+    switch (c->how) {
+    case BY_PATH:
+        return ORCH_WATCH_CALL_NEXT(execve, c->path, c->argv, c->env);
+    case BY_NAME:
+        return ORCH_WATCH_CALL_NEXT(execvpe, c->path, c->argv, c->env);
+    case BY_FD:
+        return ORCH_WATCH_CALL_NEXT(fexecve, c->fd, c->argv, c->env);
+    case BY_PLACE:
+        return ORCH_WATCH_CALL_NEXT(execveat, c->fd, c->path, c->argv, c->env, c->flags);
+    case SPAWN_PATH:
+        return spawned(ORCH_WATCH_NEXT(posix_spawn), c);
+    default:
+        return spawned(ORCH_WATCH_NEXT(posix_spawnp), c);
+    }
+}
 
 /* The words of a call like execl, in `room` or in memory that is never freed, because the program
  * is replaced. NULL: there is none. */
@@ -324,8 +311,8 @@ static int no_memory(void)
     return -1;
 }
 
-#define DEFINE_EXECL(NAME, ...)                                                                    \
-    ORCH_WATCH_EXPORTED int NAME(const char *path, const char *first, ...)                         \
+#define EXECL(NAME, ...)                                                                           \
+    ORCH_WATCH_BEFORE(int, NAME, const char *path, const char *first, ...)                         \
     {                                                                                              \
         char *room[WORDS_ON_STACK];                                                                \
         va_list args;                                                                              \
@@ -335,9 +322,9 @@ static int no_memory(void)
         va_end(args);                                                                              \
         return result;                                                                             \
     }
-DEFINE_EXECL(execl, execv(path, words))
-DEFINE_EXECL(execlp, execvp(path, words))
-DEFINE_EXECL(execle, execve(path, words, va_arg(args, char *const *)))
+EXECL(execl, orch_watch_before_execv(path, words))
+EXECL(execlp, orch_watch_before_execvp(path, words))
+EXECL(execle, orch_watch_before_execve(path, words, va_arg(args, char *const *)))
 
 /* Counts the shell of system or popen; false: it does not note what it opens. */
 static bool count_shell(void)
@@ -360,18 +347,17 @@ static void take_back(bool was_counted)
         __atomic_fetch_sub(&orch_watch_memory()->started, 1, __ATOMIC_RELAXED);
 }
 
-ORCH_WATCH_EXPORTED int system(const char *command)
+ORCH_WATCH_BEFORE(int, system, const char *command)
 {
-    system_function *next = ORCH_WATCH_NEXT(system_function, system);
     bool is_counted = command && count_shell();
-    int result = next ? next(command) : orch_watch_missing();
+    int result = ORCH_WATCH_CALL_NEXT(system, command);
     take_back(is_counted && result == -1);
     return result;
 }
 
-ORCH_WATCH_EXPORTED FILE *popen(const char *command, const char *mode)
+ORCH_WATCH_BEFORE(FILE *, popen, const char *command, const char *mode)
 {
-    popen_function *next = ORCH_WATCH_NEXT(popen_function, popen);
+    orch_watch_type_popen *next = ORCH_WATCH_NEXT(popen);
     bool is_counted = command && count_shell();
     FILE *result = next ? next(command, mode) : (orch_watch_missing(), NULL);
     take_back(is_counted && !result);

@@ -11,10 +11,6 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
-
-typedef long syscall_function(long, long, long, long, long, long, long);
-
 static const char *text(long argument)
 {
     return (const char *)argument;
@@ -89,12 +85,9 @@ static bool is_noted(long number)
 }
 
 /* Any other call is jumped to: its arguments stay where they are. */
-ORCH_WATCH_EXPORTED long watched_syscall(long number, long a, long b, long c, long d, long e,
-                                         long f) __asm__("syscall");
-ORCH_WATCH_EXPORTED long watched_syscall(long number, long a, long b, long c, long d, long e,
-                                         long f)
+ORCH_WATCH_BEFORE(long, syscall, long number, long a, long b, long c, long d, long e, long f)
 {
-    syscall_function *next = ORCH_WATCH_NEXT(syscall_function, syscall);
+    orch_watch_type_syscall *next = ORCH_WATCH_NEXT(syscall);
     if (!next)
         return orch_watch_missing();
     if (!orch_watch_memory() || !is_noted(number))
