@@ -15,8 +15,9 @@
     F(__openat_2)                                                                                  \
     F(__openat64_2)                                                                                \
     F(creat)                                                                                       \
-    F(creat64) F(fopen) F(fopen64) F(freopen) F(freopen64) F(mkstemp) F(mkstemp64) F(mkostemp)     \
-        F(mkostemp64) F(mkstemps) F(mkstemps64) F(mkostemps) F(mkostemps64) F(close) F(fclose)     \
+    F(creat64)                                                                                     \
+    F(fopen) F(fopen64) F(freopen) F(freopen64) F(mkstemp) F(mkstemp64) F(mkostemp) F(mkostemp64)  \
+        F(mkstemps) F(mkstemps64) F(mkostemps) F(mkostemps64) F(close) F(dup2) F(dup3) F(fclose)   \
             F(syscall) F(rename) F(renameat) F(renameat2) F(link) F(linkat) F(unlink) F(unlinkat)  \
                 F(remove) F(truncate) F(truncate64) F(chmod) F(fchmodat) F(chown) F(fchownat)      \
                     F(utime) F(utimes) F(utimensat) F(fchmod) F(fchown) F(futimens) F(setxattr)    \

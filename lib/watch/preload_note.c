@@ -251,15 +251,29 @@ static void remember(int fd, const struct orch_watch_record *record)
     __atomic_store_n(&written[fd].record, place_of(record), __ATOMIC_RELEASE);
 }
 
-uint32_t orch_watch_written(int fd)
+/* 0: this process has not opened it for writing. */
+static uint32_t place_written(int fd)
 {
     if (!map || fd < 0 || fd >= DESCRIPTORS)
         return 0;
     uint32_t place = __atomic_load_n(&written[fd].record, __ATOMIC_ACQUIRE);
-    if (!place || __atomic_load_n(&written[fd].pid, __ATOMIC_RELAXED) != pid_now())
-        return 0;
-    __atomic_store_n(&written[fd].record, 0, __ATOMIC_RELAXED);
+    return place && __atomic_load_n(&written[fd].pid, __ATOMIC_RELAXED) == pid_now() ? place : 0;
+}
+
+uint32_t orch_watch_written(int fd)
+{
+    uint32_t place = place_written(fd);
+    if (place)
+        __atomic_store_n(&written[fd].record, 0, __ATOMIC_RELAXED);
     return place;
+}
+
+int orch_watch_doubled(int fd, int from)
+{
+    uint32_t place = fd >= 0 ? place_written(from) : 0;
+    if (place && fd != from)
+        remember(fd, record_at(place));
+    return fd;
 }
 
 static bool is_same_file(const struct orch_watch_identity *a, const struct orch_watch_identity *b)

@@ -17,6 +17,8 @@ struct orch_watch_map *orch_watch_memory(void);
 int orch_watch_opened(int fd, int dirfd, const char *name, int flags);
 /** A descriptor is closed now: what was written to it is complete. */
 void orch_watch_closing(int fd);
+/** `fd` is another number of the file `from`. Returns `fd`, which may be -1. */
+int orch_watch_doubled(int fd, int from);
 /** The same around fclose: where the file's record is (0: it was not opened for writing), and after
  * the stream has been closed. */
 uint32_t orch_watch_written(int fd);

@@ -44,6 +44,21 @@ ORCH_WATCH_BEFORE(int, close, int fd)
     return ORCH_WATCH_CALL_NEXT(close, fd);
 }
 
+/* A shell writes to a file by another number, and closes it by giving the number to what was there
+ * before. */
+ORCH_WATCH_BEFORE(int, dup2, int from, int to)
+{
+    if (from != to)
+        orch_watch_closing(to);
+    return orch_watch_doubled(ORCH_WATCH_CALL_NEXT(dup2, from, to), from);
+}
+
+ORCH_WATCH_BEFORE(int, dup3, int from, int to, int flags)
+{
+    orch_watch_closing(to);
+    return orch_watch_doubled(ORCH_WATCH_CALL_NEXT(dup3, from, to, flags), from);
+}
+
 /* The stream's last bytes are written by fclose itself. */
 ORCH_WATCH_BEFORE(int, fclose, FILE *file)
 {

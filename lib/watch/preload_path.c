@@ -199,8 +199,8 @@ static const char *folder_of(const char *name, char *out, size_t bytes)
     return base;
 }
 
-static bool ask(struct orch_watch_path *path, int dirfd, const char *name, int fd,
-                enum orch_watch_leaf leaf)
+__attribute__((noinline)) static bool ask(struct orch_watch_path *path, int dirfd, const char *name,
+                                          int fd, enum orch_watch_leaf leaf)
 {
     char above[ORCH_WATCH_PATH_BYTES];
     const char *base = NULL;

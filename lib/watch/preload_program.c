@@ -51,7 +51,7 @@ static bool has_loader(int fd, const struct head *head, const char *path)
     const ElfW(Ehdr) *elf = (const void *)head->bytes;
     if (head->length < (long)sizeof *elf ||
         elf->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
-        (MACHINE && elf->e_machine != MACHINE))
+        (MACHINE != 0 && elf->e_machine != MACHINE))
         return false;
     for (unsigned i = 0; i < elf->e_phnum && i < SEGMENTS_MAX; i++) {
         ElfW(Phdr) segment;
