@@ -199,9 +199,8 @@ void orch_opened_files_write(const struct opened_files *opened, const char *tria
     json_t *gaps = json_array(), *files = NULL;
     if (opened->memory) {
         counts = orch_watch_memory_gaps(opened->memory);
-        files = orch_opened_rows(opened->memory, opened->places, opened->folder,
-                                 opened->library != NULL, gaps);
-        if (!opened->is_plugin && !counts.attached)
+        files = orch_opened_rows(opened->memory, opened->places, opened->folder, gaps);
+        if (opened->library && !counts.attached)
             why = "the program did not load orch-watch.so (is it static?)";
     }
     bool is_empty = opened->is_plugin && !json_array_size(files) && !json_array_size(gaps) && !why;

@@ -287,14 +287,9 @@ static void add_names(json_t *gaps, const GPtrArray *names, const char *before, 
 /* ---- all --------------------------------------------------------------------------------------
  */
 
-static void add_gaps(json_t *gaps, const struct rows *r, const struct orch_watch_gaps *counts,
-                     bool is_loaded)
+static void add_gaps(json_t *gaps, const struct rows *r, const struct orch_watch_gaps *counts)
 {
-    uint64_t expected = counts->started + (is_loaded ? 1 : 0);
     add_names(gaps, r->starts, "started '", "' unobserved");
-    if (counts->attached && expected > counts->attached)
-        add_count(gaps, expected - counts->attached, "program was started unobserved",
-                  "programs were started unobserved");
     add_names(gaps, r->rings, "'", "' may open files by io_uring, which is not observed");
     add_count(gaps, counts->left_out + r->left_out, "file found no room", "files found no room");
     add_count(gaps, counts->unwatched, "folder found no room", "folders found no room");
@@ -306,7 +301,7 @@ static void add_gaps(json_t *gaps, const struct rows *r, const struct orch_watch
 }
 
 json_t *orch_opened_rows(const struct orch_watch_memory *memory, const GPtrArray *places,
-                         const char *folder, bool is_loaded, json_t *gaps)
+                         const char *folder, json_t *gaps)
 {
     struct rows r = {.places = places,
                      .list = g_ptr_array_new_with_free_func(free_row),
@@ -328,7 +323,7 @@ json_t *orch_opened_rows(const struct orch_watch_memory *memory, const GPtrArray
             json_array_append_new(files, row_json(&reals, row));
     }
     json_array_extend(files, r.others);
-    add_gaps(gaps, &r, &counts, is_loaded);
+    add_gaps(gaps, &r, &counts);
     json_decref(r.others);
     g_ptr_array_unref(r.list);
     g_ptr_array_unref(r.starts);

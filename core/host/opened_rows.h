@@ -7,7 +7,6 @@
 #include "lib/watch/watch_memory.h"
 
 #include <jansson.h>
-#include <stdbool.h>
 
 /** A folder, and the beginning of the names of what lies below it. */
 struct opened_place {
@@ -17,9 +16,8 @@ struct opened_place {
 
 /** The files of the memory: list of [kind, name, details]. `places`: struct opened_place, the first
  * that matches counts; other files keep their absolute path. `folder`: where names lie now.
- * `is_loaded`: the trial's program itself loads orch-watch.so. Adds what is missing to the list of
- * texts `gaps`. New reference. */
+ * Adds what is missing to the list of texts `gaps`. New reference. */
 json_t *orch_opened_rows(const struct orch_watch_memory *memory, const GPtrArray *places,
-                         const char *folder, bool is_loaded, json_t *gaps);
+                         const char *folder, json_t *gaps);
 
 #endif

@@ -16,11 +16,13 @@
     F(__openat64_2)                                                                                \
     F(creat)                                                                                       \
     F(creat64)                                                                                     \
-    F(fopen) F(fopen64) F(freopen) F(freopen64) F(mkstemp) F(mkstemp64) F(mkostemp) F(mkostemp64)  \
-        F(mkstemps) F(mkstemps64) F(mkostemps) F(mkostemps64) F(close) F(dup2) F(dup3) F(fclose)   \
-            F(syscall) F(rename) F(renameat) F(renameat2) F(link) F(linkat) F(unlink) F(unlinkat)  \
-                F(remove) F(truncate) F(truncate64) F(chmod) F(fchmodat) F(chown) F(fchownat)      \
-                    F(utime) F(utimes) F(utimensat) F(fchmod) F(fchown) F(futimens) F(setxattr)    \
+    F(fopen)                                                                                       \
+    F(fopen64)                                                                                     \
+    F(freopen) F(freopen64) F(mkstemp) F(mkstemp64) F(mkostemp) F(mkostemp64) F(mkstemps)          \
+        F(mkstemps64) F(mkostemps) F(mkostemps64) F(close) F(dup2) F(dup3) F(fclose) F(syscall)    \
+            F(rename) F(renameat) F(renameat2) F(link) F(linkat) F(unlink) F(unlinkat) F(remove)   \
+                F(truncate) F(truncate64) F(chmod) F(fchmodat) F(chown) F(fchownat) F(utime)       \
+                    F(utimes) F(utimensat) F(fchmod) F(fchown) F(futimens) F(setxattr)             \
                         F(removexattr) F(opendir) F(fdopendir) F(getdents64) F(glob) F(glob64)     \
                             F(scandir) F(scandir64) F(stat) F(stat64) F(__xstat) F(__xstat64)      \
                                 F(chdir) F(fchdir) F(chroot) F(unshare) F(nftw) F(nftw64)          \

@@ -147,16 +147,6 @@ struct call {
 
 static int call_next(const struct call *c);
 
-static int call_counted(const struct call *c)
-{
-    uint64_t *started = &orch_watch_memory()->started;
-    __atomic_fetch_add(started, 1, __ATOMIC_RELAXED);
-    int result = call_next(c);
-    if (result != 0)
-        __atomic_fetch_sub(started, 1, __ATOMIC_RELAXED);
-    return result;
-}
-
 /* Behind a change of root or user neither can be opened. */
 static bool is_in_reach(void)
 {
@@ -194,7 +184,7 @@ __attribute__((noinline)) static int start_extended(struct call *c, const char *
     if (!extend(&extended, c->env))
         return start_unobserved(c, path);
     c->env = extended.entries;
-    return call_counted(c);
+    return call_next(c);
 }
 
 static int start(struct call *c)
@@ -205,7 +195,7 @@ static int start(struct call *c)
     enum environment environment = look_at(c->env);
     if (environment == IS_OTHERS || !is_in_reach() || !orch_watch_program_loads(AT_FDCWD, path))
         return start_unobserved(c, path);
-    return environment == IS_WHOLE ? call_counted(c) : start_extended(c, path);
+    return environment == IS_WHOLE ? call_next(c) : start_extended(c, path);
 }
 
 /* ---- the functions that programs call ---------------------------------------------------------
@@ -326,40 +316,24 @@ EXECL(execl, orch_watch_before_execv(path, words))
 EXECL(execlp, orch_watch_before_execvp(path, words))
 EXECL(execle, orch_watch_before_execve(path, words, va_arg(args, char *const *)))
 
-/* Counts the shell of system or popen; false: it does not note what it opens. */
-static bool count_shell(void)
+static void note_shell(const char *command)
 {
     static const char shell[] = "/bin/sh";
-    if (!orch_watch_memory())
-        return false;
-    if (look_at(own_environment()) != IS_WHOLE || !is_in_reach() ||
-        !orch_watch_program_loads(AT_FDCWD, shell)) {
+    if (command && orch_watch_memory() &&
+        (look_at(own_environment()) != IS_WHOLE || !is_in_reach() ||
+         !orch_watch_program_loads(AT_FDCWD, shell)))
         orch_watch_program(ORCH_WATCH_START, shell);
-        return false;
-    }
-    __atomic_fetch_add(&orch_watch_memory()->started, 1, __ATOMIC_RELAXED);
-    return true;
-}
-
-static void take_back(bool was_counted)
-{
-    if (was_counted)
-        __atomic_fetch_sub(&orch_watch_memory()->started, 1, __ATOMIC_RELAXED);
 }
 
 ORCH_WATCH_BEFORE(int, system, const char *command)
 {
-    bool is_counted = command && count_shell();
-    int result = ORCH_WATCH_CALL_NEXT(system, command);
-    take_back(is_counted && result == -1);
-    return result;
+    note_shell(command);
+    return ORCH_WATCH_CALL_NEXT(system, command);
 }
 
 ORCH_WATCH_BEFORE(FILE *, popen, const char *command, const char *mode)
 {
     orch_watch_type_popen *next = ORCH_WATCH_NEXT(popen);
-    bool is_counted = command && count_shell();
-    FILE *result = next ? next(command, mode) : (orch_watch_missing(), NULL);
-    take_back(is_counted && !result);
-    return result;
+    note_shell(command);
+    return next ? next(command, mode) : (orch_watch_missing(), NULL);
 }

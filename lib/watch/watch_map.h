@@ -64,7 +64,6 @@ struct orch_watch_record {
 struct orch_watch_map {
     uint64_t magic;
     uint64_t attached;                 /* processes that loaded preload.c */
-    uint64_t started;                  /* programs that were started and should have */
     uint64_t cursor;                   /* first free byte of `records` */
     uint64_t left_out;                 /* files for which there was no room */
     uint64_t unnamed;                  /* files whose path is too long, or could not be told */

@@ -100,7 +100,6 @@ struct orch_watch_gaps orch_watch_memory_gaps(const struct orch_watch_memory *me
 {
     const struct orch_watch_map *map = memory->map;
     return (struct orch_watch_gaps){.attached = load(&map->attached),
-                                    .started = load(&map->started),
                                     .left_out = load(&map->left_out),
                                     .unnamed = load(&map->unnamed),
                                     .unwatched = memory->unwatched};

@@ -36,7 +36,7 @@ static int set_up(void **state)
     f->folder = realpath(made, NULL);
     f->roots = g_ptr_array_new_with_free_func(g_free);
     g_ptr_array_add(f->roots, g_strdup(f->folder));
-    f->memory = orch_watch_memory_new(f->roots, NULL);
+    f->memory = orch_watch_memory_new(f->roots);
     g_auto(GStrv) env = orch_watch_memory_environment(f->memory, NULL);
     int fd = open(g_environ_getenv(env, ORCH_WATCH_ENV), O_RDWR | O_CLOEXEC);
     f->map = mmap(NULL, sizeof *f->map, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -68,7 +68,7 @@ static pid_t start(struct fixture *f, void (*work)(void))
     pid_t pid = fork();
     if (pid == 0) {
         environ = orch_watch_memory_environment(f->memory, g_strdupv(environ));
-        orch_watch_attach();
+        orch_watch_attach(NULL);
         work();
         _exit(0);
     }
@@ -165,7 +165,7 @@ static void counts_roots_without_room(void **state)
 {
     struct fixture *f = *state;
     g_ptr_array_add(f->roots, g_strnfill(ORCH_WATCH_ROOT_BYTES, 'x'));
-    struct orch_watch_memory *memory = orch_watch_memory_new(f->roots, NULL);
+    struct orch_watch_memory *memory = orch_watch_memory_new(f->roots);
     assert_int_equal(orch_watch_memory_gaps(memory).unwatched, 1);
     orch_watch_memory_free(memory);
 }
@@ -238,7 +238,7 @@ static json_t *rows_of(struct fixture *f, json_t **out_gaps)
     g_autoptr(GPtrArray) places = g_ptr_array_new();
     g_ptr_array_add(places, &place);
     *out_gaps = json_array();
-    return orch_opened_rows(f->memory, places, f->folder, false, *out_gaps);
+    return orch_opened_rows(f->memory, places, f->folder, *out_gaps);
 }
 
 /* "KIND name" of each row, "+own" or "-own" where the trial changed it last. */

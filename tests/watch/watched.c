@@ -4,6 +4,7 @@
  * the one that ORCH_WATCH_LIBRARY names. Ends as the command does. */
 #include "core/host/opened_rows.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +41,10 @@ int main(int argc, char **argv)
     struct orch_watch_memory *memory = orch_watch_memory_new(roots);
     int status = run(memory, library, argv + 3);
     json_t *gaps = json_array();
-    json_t *files = orch_opened_rows(memory, places, argv[1], true, gaps);
+    json_t *files = orch_opened_rows(memory, places, argv[1], gaps);
     struct orch_watch_gaps counts = orch_watch_memory_gaps(memory);
-    json_t *all = json_pack("{s:I s:I s:o s:o}", "attached", (json_int_t)counts.attached, "started",
-                            (json_int_t)counts.started, "gaps", gaps, "files", files);
+    json_t *all = json_pack("{s:I s:o s:o}", "attached", (json_int_t)counts.attached, "gaps", gaps,
+                            "files", files);
     bool ok = json_dump_file(all, argv[2], JSON_INDENT(1) | JSON_SORT_KEYS) == 0;
     json_decref(all);
     orch_watch_memory_free(memory);
