@@ -82,15 +82,16 @@ static void leave_out(void)
 static uint64_t hash_of(const struct orch_watch_path *path, enum orch_watch_kind kind)
 {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t hash = (uint64_t)kind * odd;
-    for (size_t i = 0; i < path->length; i += sizeof hash) {
-        uint64_t word = 0;
-        size_t left = path->length - i;
-        memcpy(&word, path->text + i, left < sizeof word ? left : sizeof word);
+    uint64_t hash = (uint64_t)kind * odd, word;
+    size_t i = 0;
+    for (; i + sizeof word <= path->length; i += sizeof word) {
+        memcpy(&word, path->text + i, sizeof word);
         hash = (hash ^ word) * odd;
         hash ^= hash >> 29;
     }
-    hash *= odd;
+    for (word = 0; i < path->length; i++)
+        word = word << 8 | (unsigned char)path->text[i];
+    hash = (hash ^ word) * odd;
     return hash ^ (hash >> 32);
 }
 
@@ -163,18 +164,18 @@ struct search {
     const struct orch_watch_path *path;
     enum orch_watch_kind kind;
     const struct orch_watch_identity *identity; /* of a new record; NULL: none is made */
-    uint64_t hash;
-    struct orch_watch_record *record; /* found, or made */
+    uint64_t hash;                              /* 0: not known yet */
+    struct orch_watch_record *record;           /* found, or made */
     bool is_made;
 };
 
-/* Looks in one part of the index. True when the search is over. */
+/* Looks in one part of the index, whose size is a power of two. True when the search is over. */
 static bool search_in(struct search *s, uint32_t *part, uint32_t slots)
 {
     const uint32_t places = (UINT32_C(1) << ORCH_WATCH_PLACE_BITS) - 1;
     uint32_t tag = (uint32_t)(s->hash >> 32) & ~places;
     for (unsigned i = 0; i < PROBES; i++) {
-        uint32_t *slot = &part[(s->hash + i) % slots];
+        uint32_t *slot = &part[(s->hash + i) & (slots - 1)];
         uint32_t there = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
         if (!there && !s->identity)
             return true;
@@ -204,7 +205,7 @@ static void search(struct search *s)
 {
     static const uint32_t slots[] = {ORCH_WATCH_SLOTS_1, ORCH_WATCH_SLOTS_2, ORCH_WATCH_SLOTS_3};
     uint32_t *part = map->index;
-    s->hash = hash_of(s->path, s->kind);
+    s->hash = s->hash ? s->hash : hash_of(s->path, s->kind);
     for (unsigned i = 0; i < sizeof slots / sizeof *slots; i++) {
         if (search_in(s, part, slots[i]))
             return;
@@ -313,18 +314,25 @@ static enum way way_of(int flags)
     return access == O_RDWR && !(flags & (O_TRUNC | O_EXCL)) ? UPDATES : WRITES;
 }
 
+static bool is_known(struct search *s)
+{
+    search(s);
+    return s->record != NULL;
+}
+
 int orch_watch_opened(int fd, int dirfd, const char *name, int flags)
 {
     struct orch_watch_path path;
     struct file file;
+    struct search reading = {.path = &path, .kind = ORCH_WATCH_READ};
     enum way way = way_of(flags);
     if (fd < 0 || !map || !name || (flags & (O_PATH | O_DIRECTORY)) ||
         !orch_watch_locate(&path, dirfd, name, fd, ORCH_WATCH_FOLLOWED) ||
-        (way == READS && find(&path, ORCH_WATCH_READ)) || !look(fd, NULL, 0, &file) ||
-        !S_ISREG(file.mode))
+        (way == READS && is_known(&reading)) || !look(fd, NULL, 0, &file) || !S_ISREG(file.mode))
         return fd;
+    reading.identity = &file.identity;
     if (way == READS || (way == UPDATES && file.identity.size > 0))
-        add(&path, ORCH_WATCH_READ, &file.identity);
+        search(&reading);
     if (way != READS)
         remember(fd, put(&path, ORCH_WATCH_WRITE, &file.identity));
     return fd;

@@ -82,7 +82,7 @@ CHILD = [
             gap="started 'prog' unobserved"),
     Program("other-machine", ["sh", "a.sh"], {**c("", "return !fopen(\"d1.txt\", \"r\");").files, "a.sh": "./prog\n"},
             ["cc -D_GNU_SOURCE -w -m32 -o prog p.c"], ["cc"], gap="started 'prog' unobserved"),
-    Program("busybox", ["sh", "a.sh"], {**DATA, "a.sh": "busybox cat d1.txt\n"}, ["busybox true && ! ldd $(which busybox)"], ["busybox"],
+    Program("busybox", ["sh", "a.sh"], {**DATA, "a.sh": "busybox cat d1.txt\n"}, ["busybox true && ! ldd $(command -v busybox)"], ["busybox"],
             gap="started 'busybox' unobserved"),
     Program("go-static", ["sh", "a.sh"], {**DATA, "a.sh": "./prog\n", "p.go": "package main\nimport \"os\"\nfunc main() { os.ReadFile(\"d1.txt\") }\n"},
             ["GOCACHE=$TOP/cache CGO_ENABLED=0 go build -o prog p.go"], ["go"], gap="started 'prog' unobserved"),
