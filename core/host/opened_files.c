@@ -196,21 +196,24 @@ void orch_opened_files_write(const struct opened_files *opened, const char *tria
     if (opened->is_plugin)
         add_own(opened, trial_dir);
     struct orch_watch_gaps counts = {0};
-    json_t *gaps = json_array(), *files = NULL;
+    g_autoptr(json_t) gaps = json_array();
+    g_autofree char *files = NULL;
     if (opened->memory) {
         counts = orch_watch_memory_gaps(opened->memory);
         files = orch_opened_rows(opened->memory, opened->places, opened->folder, gaps);
         if (opened->library && !counts.attached)
             why = "the program did not load orch-watch.so (is it static?)";
     }
-    bool is_empty = opened->is_plugin && !json_array_size(files) && !json_array_size(gaps) && !why;
-    g_autoptr(json_t) all =
-        json_pack("{s:s s:I s:o s:o}", "folder", opened->folder, "left_out",
-                  (json_int_t)counts.left_out, "gaps", gaps, "files", files ? files : json_array());
-    if (all && why)
-        json_object_set_new(all, "why", json_string(why));
-    g_autofree char *text = all ? orch_json_canonical(all) : NULL;
+    bool has_files = files && strcmp(files, "[]") != 0;
+    g_autoptr(json_t) rest = json_pack("{s:s s:I s:O}", "folder", opened->folder, "left_out",
+                                       (json_int_t)counts.left_out, "gaps", gaps);
+    if (rest && why)
+        json_object_set_new(rest, "why", json_string(why));
+    g_autofree char *members = rest ? orch_json_canonical(rest) : NULL;
     g_autofree char *path = g_build_filename(trial_dir, ORCH_OPENED_FILES, NULL);
-    if (text && !is_empty)
-        orch_file_write(path, text, strlen(text), false, NULL);
+    if (!members || (!opened->library && !has_files && !json_array_size(gaps) && !why))
+        return;
+    g_autofree char *text =
+        g_strconcat("{\"files\":", files ? files : "[]", ",", members + 1, NULL);
+    orch_file_write(path, text, strlen(text), false, NULL);
 }

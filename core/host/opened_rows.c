@@ -3,7 +3,9 @@
 
 #include "core/host/opened_files.h"
 #include "lib/base/file.h"
+#include "lib/base/json.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,7 +27,7 @@ struct rows {
     GPtrArray *list;       /* struct row *, in the order of the first record */
     GHashTable *by_name;   /* char * -> struct row *, borrowed */
     GHashTable *own_files; /* uint64_t checks of the identities of own files */
-    json_t *others;        /* rows of what was only looked at or listed */
+    GString *others;       /* rows of what was only looked at or listed */
     GPtrArray *starts;     /* char *: programs that were not observed */
     GPtrArray *rings;      /* char *: programs that use io_uring */
     unsigned bad_names, moves, left_out;
@@ -71,6 +73,24 @@ static struct row *row_of(struct rows *r, char *name)
     }
     g_free(name);
     return row;
+}
+
+/* A text in UTF-8 as one of JSON. */
+static void append_text(GString *out, const char *text)
+{
+    const char *c = text;
+    while ((unsigned char)*c >= ' ' && *c != '"' && *c != '\\' && *c != 0x7f)
+        c++;
+    if (!*c) {
+        g_string_append_c(out, '"');
+        g_string_append(out, text);
+        g_string_append_c(out, '"');
+        return;
+    }
+    g_autoptr(json_t) value = json_string(text);
+    char *escaped = json_dumps(value, JSON_ENCODE_ANY);
+    g_string_append(out, escaped ? escaped : "\"\"");
+    free(escaped);
 }
 
 /* ---- records ----------------------------------------------------------------------------------
@@ -135,8 +155,11 @@ static void take_move(struct rows *r, const char *from_path, const char *to_path
 
 static void take_other(struct rows *r, const char *kind, char *name)
 {
-    if (name && g_utf8_validate(name, -1, NULL))
-        json_array_append_new(r->others, json_pack("[ss{}]", kind, name));
+    if (name && g_utf8_validate(name, -1, NULL)) {
+        g_string_append_printf(r->others, "%s[\"%s\",", r->others->len ? "," : "", kind);
+        append_text(r->others, name);
+        g_string_append(r->others, ",{}]");
+    }
     g_free(name);
 }
 
@@ -181,11 +204,15 @@ static void take(void *ctx, const struct orch_watch_entry *entry)
 /* ---- real paths -------------------------------------------------------------------------------
  */
 
-/* Folders without links, by their paths. */
+/* Folders without links. Files come by folders, so that the last one is kept. */
 struct reals {
     const char *folder;
     char *real_folder;
     GHashTable *by_folder; /* char * -> char * or NULL */
+    GString *path;         /* of a row */
+    GString *above;        /* the folder of `path` */
+    const char *real_above;
+    bool is_plain; /* `above` has no links but those of `folder` */
 };
 
 static char *real_of(const char *path)
@@ -196,32 +223,54 @@ static char *real_of(const char *path)
     return copy;
 }
 
-static const char *real_folder_of(struct reals *reals, const char *folder)
+static const char *find_real(struct reals *reals)
 {
     gpointer known = NULL;
-    if (g_hash_table_lookup_extended(reals->by_folder, folder, NULL, &known))
+    if (g_hash_table_lookup_extended(reals->by_folder, reals->above->str, NULL, &known))
         return known;
-    char *real = real_of(folder);
-    g_hash_table_insert(reals->by_folder, g_strdup(folder), real);
+    char *real = real_of(reals->above->str);
+    g_hash_table_insert(reals->by_folder, g_strdup(reals->above->str), real);
     return real;
 }
 
-/* The path without links of the file of a row, where its name has some and still leads to what was
- * read. The caller frees. */
-static char *real_path(struct reals *reals, const struct row *row)
+/* The name of a row as it would be without links below the folder. The caller frees. */
+static char *plain_path(const struct reals *reals, const char *name)
+{
+    return *name == '/' || !reals->real_folder ? g_strdup(reals->path->str)
+                                               : g_build_filename(reals->real_folder, name, NULL);
+}
+
+/* Makes `path` that of a row, and looks at its folder. */
+static void enter(struct reals *reals, const struct row *row)
+{
+    g_string_assign(reals->path, *row->name == '/' ? "" : reals->folder);
+    if (*row->name != '/')
+        g_string_append_c(reals->path, '/');
+    g_string_append(reals->path, row->name);
+    gsize length = (gsize)(strrchr(reals->path->str, '/') - reals->path->str);
+    if (length == reals->above->len && memcmp(reals->path->str, reals->above->str, length) == 0)
+        return;
+    g_string_assign(reals->above, "");
+    g_string_append_len(reals->above, reals->path->str, (gssize)length);
+    reals->real_above = find_real(reals);
+    g_autofree char *plain = plain_path(reals, row->name);
+    reals->is_plain = reals->real_above && strlen(plain) > strlen(reals->real_above) &&
+                      g_str_has_prefix(plain, reals->real_above) &&
+                      !strchr(plain + strlen(reals->real_above) + 1, '/');
+}
+
+/* The path without links of the file of the entered row, where its name has some and still leads to
+ * what was read. The caller frees. */
+static char *real_path(const struct reals *reals, const struct row *row)
 {
     struct stat info;
-    g_autofree char *path = orch_path_absolute(row->name, reals->folder);
-    g_autofree char *above = g_path_get_dirname(path);
-    g_autofree char *base = g_path_get_basename(path);
-    const char *real_above = real_folder_of(reals, above);
-    if (!row->has_read || !real_above || lstat(path, &info) != 0)
+    if (!row->has_read || !reals->real_above || lstat(reals->path->str, &info) != 0 ||
+        (reals->is_plain && !S_ISLNK(info.st_mode)))
         return NULL;
-    g_autofree char *plain = *row->name == '/' || !reals->real_folder
-                                 ? g_strdup(path)
-                                 : g_build_filename(reals->real_folder, row->name, NULL);
-    g_autofree char *real =
-        S_ISLNK(info.st_mode) ? real_of(path) : g_build_filename(real_above, base, NULL);
+    const char *base = strrchr(reals->path->str, '/') + 1;
+    g_autofree char *plain = plain_path(reals, row->name);
+    g_autofree char *real = S_ISLNK(info.st_mode) ? real_of(reals->path->str)
+                                                  : g_build_filename(reals->real_above, base, NULL);
     bool is_other = real && strcmp(real, plain) != 0;
     if (is_other && stat(real, &info) == 0 && info.st_dev == row->read.device &&
         info.st_ino == row->read.inode)
@@ -232,34 +281,45 @@ static char *real_path(struct reals *reals, const struct row *row)
 /* ---- texts ------------------------------------------------------------------------------------
  */
 
-static json_t *identity_json(const struct orch_watch_identity *identity)
+static void append_identity(GString *out, const char *name,
+                            const struct orch_watch_identity *identity)
 {
-    return json_pack("[IIIII]", (json_int_t)identity->device, (json_int_t)identity->inode,
-                     (json_int_t)identity->size, (json_int_t)identity->mtime_ns,
-                     (json_int_t)identity->ctime_ns);
+    g_string_append_printf(out,
+                           "\"%s\":[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "]",
+                           name, (int64_t)identity->device, (int64_t)identity->inode,
+                           identity->size, identity->mtime_ns, identity->ctime_ns);
 }
 
 static bool is_gone(const struct reals *reals, const struct row *row)
 {
     struct stat info;
-    g_autofree char *path = orch_path_absolute(row->name, reals->folder);
-    return row->is_removed || (row->was_moved && lstat(path, &info) != 0);
+    return row->is_removed || (row->was_moved && lstat(reals->path->str, &info) != 0);
 }
 
-static json_t *row_json(struct reals *reals, const struct row *row)
+/* [kind, name, details]. The members of details are sorted, as in canonical JSON. */
+static void append_row(GString *out, struct reals *reals, const struct row *row)
 {
-    const char *kind = row->is_own ? "w" : row->is_written ? "u" : "r";
+    enter(reals, row);
+    const char *comma = "";
     g_autofree char *real = real_path(reals, row);
-    json_t *details = json_object();
-    if (row->has_read)
-        json_object_set_new(details, "read", identity_json(&row->read));
+    g_string_append_printf(out, "[\"%s\",", row->is_own ? "w" : row->is_written ? "u" : "r");
+    append_text(out, row->name);
+    g_string_append(out, ",{");
     if (is_gone(reals, row))
-        json_object_set_new(details, "own", json_null());
+        g_string_append(out, "\"own\":null");
     else if (row->has_own)
-        json_object_set_new(details, "own", identity_json(&row->own));
-    if (real && g_utf8_validate(real, -1, NULL))
-        json_object_set_new(details, "real", json_string(real));
-    return json_pack("[sso]", kind, row->name, details);
+        append_identity(out, "own", &row->own);
+    comma = out->str[out->len - 1] == '{' ? "" : ",";
+    if (row->has_read) {
+        g_string_append(out, comma);
+        append_identity(out, "read", &row->read);
+        comma = ",";
+    }
+    if (real && g_utf8_validate(real, -1, NULL)) {
+        g_string_append_printf(out, "%s\"real\":", comma);
+        append_text(out, real);
+    }
+    g_string_append(out, "}]");
 }
 
 static void add_count(json_t *gaps, uint64_t count, const char *one, const char *many)
@@ -287,6 +347,20 @@ static void add_names(json_t *gaps, const GPtrArray *names, const char *before, 
 /* ---- all --------------------------------------------------------------------------------------
  */
 
+static void clear(struct rows *r, struct reals *reals)
+{
+    g_string_free(r->others, TRUE);
+    g_ptr_array_unref(r->list);
+    g_ptr_array_unref(r->starts);
+    g_ptr_array_unref(r->rings);
+    g_hash_table_unref(r->by_name);
+    g_hash_table_unref(r->own_files);
+    g_hash_table_unref(reals->by_folder);
+    g_string_free(reals->path, TRUE);
+    g_string_free(reals->above, TRUE);
+    g_free(reals->real_folder);
+}
+
 static void add_gaps(json_t *gaps, const struct rows *r, const struct orch_watch_gaps *counts)
 {
     add_names(gaps, r->starts, "started '", "' unobserved");
@@ -300,37 +374,35 @@ static void add_gaps(json_t *gaps, const struct rows *r, const struct orch_watch
               "folders were renamed later");
 }
 
-json_t *orch_opened_rows(const struct orch_watch_memory *memory, const GPtrArray *places,
-                         const char *folder, json_t *gaps)
+char *orch_opened_rows(const struct orch_watch_memory *memory, const GPtrArray *places,
+                       const char *folder, json_t *gaps)
 {
     struct rows r = {.places = places,
                      .list = g_ptr_array_new_with_free_func(free_row),
                      .by_name = g_hash_table_new(g_str_hash, g_str_equal),
                      .own_files = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
-                     .others = json_array(),
+                     .others = g_string_new(NULL),
                      .starts = g_ptr_array_new_with_free_func(g_free),
                      .rings = g_ptr_array_new_with_free_func(g_free)};
     struct reals reals = {.folder = folder,
                           .real_folder = real_of(folder),
                           .by_folder =
-                              g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)};
+                              g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+                          .path = g_string_new(NULL),
+                          .above = g_string_new(NULL)};
     struct orch_watch_gaps counts = orch_watch_memory_gaps(memory);
-    json_t *files = json_array();
+    GString *out = g_string_new("[");
     orch_watch_memory_visit(memory, take, &r);
     for (guint i = 0; i < r.list->len; i++) {
         const struct row *row = r.list->pdata[i];
-        if (row->was_read || row->is_written)
-            json_array_append_new(files, row_json(&reals, row));
+        if (!row->was_read && !row->is_written)
+            continue;
+        if (out->len > 1)
+            g_string_append_c(out, ',');
+        append_row(out, &reals, row);
     }
-    json_array_extend(files, r.others);
+    g_string_append_printf(out, "%s%s]", out->len > 1 && r.others->len ? "," : "", r.others->str);
     add_gaps(gaps, &r, &counts);
-    json_decref(r.others);
-    g_ptr_array_unref(r.list);
-    g_ptr_array_unref(r.starts);
-    g_ptr_array_unref(r.rings);
-    g_hash_table_unref(r.by_name);
-    g_hash_table_unref(r.own_files);
-    g_hash_table_unref(reals.by_folder);
-    g_free(reals.real_folder);
-    return files;
+    clear(&r, &reals);
+    return g_string_free(out, FALSE);
 }

@@ -14,10 +14,10 @@ struct opened_place {
     char *name; /* "" for the folder in which names begin; NULL: what lies below is left out */
 };
 
-/** The files of the memory: list of [kind, name, details]. `places`: struct opened_place, the first
- * that matches counts; other files keep their absolute path. `folder`: where names lie now.
- * Adds what is missing to the list of texts `gaps`. New reference. */
-json_t *orch_opened_rows(const struct orch_watch_memory *memory, const GPtrArray *places,
-                         const char *folder, json_t *gaps);
+/** The files of the memory, a list of [kind, name, details] as a text of JSON. `places`: struct
+ * opened_place, the first that matches counts; other files keep their absolute path. `folder`:
+ * where names lie now. Adds what is missing to the list of texts `gaps`. The caller frees. */
+char *orch_opened_rows(const struct orch_watch_memory *memory, const GPtrArray *places,
+                       const char *folder, json_t *gaps);
 
 #endif

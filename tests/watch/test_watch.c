@@ -238,7 +238,10 @@ static json_t *rows_of(struct fixture *f, json_t **out_gaps)
     g_autoptr(GPtrArray) places = g_ptr_array_new();
     g_ptr_array_add(places, &place);
     *out_gaps = json_array();
-    return orch_opened_rows(f->memory, places, f->folder, *out_gaps);
+    g_autofree char *text = orch_opened_rows(f->memory, places, f->folder, *out_gaps);
+    json_t *rows = json_loads(text, 0, NULL);
+    assert_non_null(rows);
+    return rows;
 }
 
 /* "KIND name" of each row, "+own" or "-own" where the trial changed it last. */
@@ -283,6 +286,17 @@ static void makes_one_row_of_each_name(void **state)
     assert_rows(*state, "r a +own\nu b +own\nw c +own\nu d -own\nw e +own\nw f -own\n");
 }
 
+static void use_odd_names(void)
+{
+    close(open("a\"b\\c\n\x01\x7fé", O_WRONLY | O_CREAT, 0600));
+}
+
+static void escapes_names(void **state)
+{
+    run(*state, use_odd_names);
+    assert_rows(*state, "w a\"b\\c\n\x01\x7fé +own\n");
+}
+
 static void move_folders(void)
 {
     for (int i = 0; i < 2; i++) {
@@ -313,6 +327,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(reads_any_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_lock_outlives_a_process, set_up, tear_down),
         cmocka_unit_test_setup_teardown(makes_one_row_of_each_name, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(escapes_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(follows_renamed_folders, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,8 @@ int main(int argc, char **argv)
     struct orch_watch_memory *memory = orch_watch_memory_new(roots);
     int status = run(memory, library, argv + 3);
     json_t *gaps = json_array();
-    json_t *files = orch_opened_rows(memory, places, argv[1], gaps);
+    g_autofree char *rows = orch_opened_rows(memory, places, argv[1], gaps);
+    json_t *files = json_loads(rows, 0, NULL);
     struct orch_watch_gaps counts = orch_watch_memory_gaps(memory);
     json_t *all = json_pack("{s:I s:o s:o}", "attached", (json_int_t)counts.attached, "gaps", gaps,
                             "files", files);
