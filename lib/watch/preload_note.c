@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PROBES = 16, DESCRIPTORS = 1024 };
+enum { PROBES_FIRST = 4, PROBES_LAST = 16, DESCRIPTORS = 1024 };
 
 static struct orch_watch_map *map; /* NULL: not watched */
 
@@ -170,11 +170,11 @@ struct search {
 };
 
 /* Looks in one part of the index, whose size is a power of two. True when the search is over. */
-static bool search_in(struct search *s, uint32_t *part, uint32_t slots)
+static bool search_in(struct search *s, uint32_t *part, uint32_t slots, unsigned probes)
 {
     const uint32_t places = (UINT32_C(1) << ORCH_WATCH_PLACE_BITS) - 1;
     uint32_t tag = (uint32_t)(s->hash >> 32) & ~places;
-    for (unsigned i = 0; i < PROBES; i++) {
+    for (unsigned i = 0; i < probes; i++) {
         uint32_t *slot = &part[(s->hash + i) & (slots - 1)];
         uint32_t there = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
         if (!there && !s->identity)
@@ -203,14 +203,12 @@ static bool search_in(struct search *s, uint32_t *part, uint32_t slots)
 
 static void search(struct search *s)
 {
-    static const uint32_t slots[] = {ORCH_WATCH_SLOTS_1, ORCH_WATCH_SLOTS_2, ORCH_WATCH_SLOTS_3};
-    uint32_t *part = map->index;
+    uint32_t *first = map->index, *second = first + ORCH_WATCH_SLOTS_1;
     s->hash = s->hash ? s->hash : hash_of(s->path, s->kind);
-    for (unsigned i = 0; i < sizeof slots / sizeof *slots; i++) {
-        if (search_in(s, part, slots[i]))
-            return;
-        part += slots[i];
-    }
+    if (search_in(s, first, ORCH_WATCH_SLOTS_1, PROBES_FIRST) ||
+        search_in(s, second, ORCH_WATCH_SLOTS_2, PROBES_FIRST) ||
+        search_in(s, second + ORCH_WATCH_SLOTS_2, ORCH_WATCH_SLOTS_3, PROBES_LAST))
+        return;
     if (s->identity && !s->is_made)
         leave_out();
 }

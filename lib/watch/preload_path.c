@@ -110,11 +110,9 @@ static bool append(struct orch_watch_path *path, const char *text)
 {
     size_t named = 0; /* parts of `text` that are there */
     while (*text) {
-        size_t n = 0;
         while (*text == '/')
             text++;
-        while (text[n] && text[n] != '/')
-            n++;
+        size_t n = (size_t)(strchrnul(text, '/') - text);
         if (n == 2 && text[0] == '.' && text[1] == '.') {
             path->is_unsure |= named > 0;
             named -= named > 0;
@@ -139,8 +137,8 @@ static bool is_excluded(const char *below)
 {
     static const char *const parts[] = {"/.git/", "/.orch/", "/site-packages/", "/dist-packages/",
                                         "/node_modules/"};
-    for (; *below; below++)
-        for (size_t i = 0; *below == '/' && i < sizeof parts / sizeof *parts; i++)
+    for (; (below = strchr(below, '/')); below++)
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
             if (below[1] == parts[i][1] && orch_watch_begins(below, parts[i]))
                 return true;
     return false;
