@@ -5,33 +5,22 @@
 
 /** Each function that orch stands before, once. The list of those that orch-host shows to its
  * plugins (CMakeLists.txt) is read from here. */
+/* clang-format off */
 #define ORCH_WATCH_FUNCTIONS(F)                                                                    \
-    F(open)                                                                                        \
-    F(open64)                                                                                      \
-    F(openat)                                                                                      \
-    F(openat64)                                                                                    \
-    F(__open_2)                                                                                    \
-    F(__open64_2)                                                                                  \
-    F(__openat_2)                                                                                  \
-    F(__openat64_2)                                                                                \
-    F(creat)                                                                                       \
-    F(creat64)                                                                                     \
-    F(fopen)                                                                                       \
-    F(fopen64)                                                                                     \
-    F(freopen)                                                                                     \
-    F(freopen64)                                                                                   \
+    F(open) F(open64) F(openat) F(openat64) F(__open_2) F(__open64_2) F(__openat_2)                \
+    F(__openat64_2) F(creat) F(creat64) F(fopen) F(fopen64) F(freopen) F(freopen64)                \
     F(mkstemp) F(mkstemp64) F(mkostemp) F(mkostemp64) F(mkstemps) F(mkstemps64) F(mkostemps)       \
-        F(mkostemps64) F(close) F(dup2) F(dup3) F(fclose) F(syscall) F(rename) F(renameat)         \
-            F(renameat2) F(link) F(linkat) F(unlink) F(unlinkat) F(remove) F(truncate)             \
-                F(truncate64) F(chmod) F(fchmodat) F(chown) F(fchownat) F(utime) F(utimes)         \
-                    F(utimensat) F(fchmod) F(fchown) F(futimens) F(setxattr) F(removexattr)        \
-                        F(opendir) F(fdopendir) F(getdents64) F(glob) F(glob64) F(scandir)         \
-                            F(scandir64) F(stat) F(stat64) F(__xstat) F(__xstat64) F(chdir)        \
-                                F(fchdir) F(chroot) F(unshare) F(nftw) F(nftw64) F(fts_open)       \
-                                    F(fts64_open) F(execve) F(execv) F(execvp) F(execvpe) F(execl) \
-                                        F(execle) F(execlp) F(fexecve) F(execveat) F(posix_spawn)  \
-                                            F(posix_spawnp) F(system) F(popen) F(dlopen)           \
-                                                F(dlmopen) F(_exit) F(_Exit)
+    F(mkostemps64) F(close) F(dup2) F(dup3) F(fclose) F(syscall)                                   \
+    F(rename) F(renameat) F(renameat2) F(link) F(linkat) F(unlink) F(unlinkat) F(remove)           \
+    F(truncate) F(truncate64) F(chmod) F(fchmodat) F(chown) F(fchownat) F(utime) F(utimes)         \
+    F(utimensat) F(fchmod) F(fchown) F(futimens) F(setxattr) F(removexattr)                        \
+    F(opendir) F(fdopendir) F(getdents64) F(glob) F(glob64) F(scandir) F(scandir64)                \
+    F(stat) F(stat64) F(__xstat) F(__xstat64)                                                      \
+    F(chdir) F(fchdir) F(chroot) F(unshare) F(nftw) F(nftw64) F(fts_open) F(fts64_open)            \
+    F(execve) F(execv) F(execvp) F(execvpe) F(execl) F(execle) F(execlp) F(fexecve) F(execveat)    \
+    F(posix_spawn) F(posix_spawnp) F(system) F(popen)                                              \
+    F(dlopen) F(dlmopen) F(_exit) F(_Exit)
+/* clang-format on */
 
 #define ORCH_WATCH_MEMBER(name) ORCH_WATCH_NEXT_##name,
 enum orch_watch_next { ORCH_WATCH_FUNCTIONS(ORCH_WATCH_MEMBER) ORCH_WATCH_NEXT_COUNT };
