@@ -8,21 +8,22 @@ char *orch_store_counted_target(const char *recipe, const char *experiment)
     return g_strconcat(STORE_COUNTED, recipe, "/", experiment, NULL);
 }
 
-/* True for a run of another name that is not noted yet. */
-static bool is_new(struct orch_store *store, const char *recipe, const struct orch_counted *counted,
-                   const char *target, bool *out, GError **error)
+/* The keys that are noted for a target; NULL with an error. */
+static GHashTable *read_noted(struct orch_store *store, const char *target, GError **error)
 {
-    int64_t found;
-    if (!orch_store_get_int(
-            store, &found, 0, error,
-            "SELECT 1 FROM run r WHERE r.key = ?1"
-            " AND NOT (r.recipe IS ?2 AND r.experiment IS ?3) AND NOT EXISTS"
-            " (SELECT 1 FROM note n WHERE n.target = ?4 AND n.kind = 'counted' AND n.public = 0"
-            " AND n.text = ?1)",
-            "tttt", counted->key, recipe, counted->experiment, target))
-        return false;
-    *out = found;
-    return true;
+    sqlite3_stmt *s = orch_store_statement(
+        store, "SELECT text FROM note WHERE target = ?1 AND kind = 'counted' AND public = 0",
+        error);
+    if (!s)
+        return NULL;
+    GHashTable *keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    int more;
+    orch_store_bind(s, "t", target);
+    while ((more = orch_store_step(store, s, error)) > 0)
+        g_hash_table_add(keys, g_strdup(orch_store_text(s, 0)));
+    if (more < 0)
+        g_clear_pointer(&keys, g_hash_table_unref);
+    return keys;
 }
 
 static bool insert(struct orch_store *store, const char *target, const char *run_key,
@@ -36,29 +37,43 @@ static bool insert(struct orch_store *store, const char *target, const char *run
                                     "tttti", key, target, run_key, orch_user_name(), orch_now_ns());
 }
 
-static bool note_all(struct orch_store *store, const char *recipe,
-                     const struct orch_counted *counted, size_t count, bool *inout_begun,
-                     GError **error)
+/* Notes one run, unless it was made under that name or is in `noted`. `*inout_begun`: a transaction
+ * has begun. */
+static bool note_one(struct orch_store *store, const char *recipe,
+                     const struct orch_counted *counted, const char *target, GHashTable *noted,
+                     bool *inout_begun, GError **error)
 {
-    for (size_t i = 0; i < count; i++) {
-        g_autofree char *target = orch_store_counted_target(recipe, counted[i].experiment);
-        bool missing = false;
-        if (!is_new(store, recipe, &counted[i], target, &missing, error))
-            return false;
-        if (missing && !*inout_begun && !orch_store_transaction_begin(store, error))
-            return false;
-        *inout_begun = *inout_begun || missing;
-        if (missing && !insert(store, target, counted[i].key, error))
-            return false;
-    }
-    return true;
+    int64_t has_other_name = 0;
+    if (g_hash_table_contains(noted, counted->key))
+        return true;
+    if (!orch_store_get_int(store, &has_other_name, 0, error,
+                            "SELECT 1 FROM run r WHERE r.key = ?1"
+                            " AND NOT (r.recipe IS ?2 AND r.experiment IS ?3)",
+                            "ttt", counted->key, recipe, counted->experiment))
+        return false;
+    g_hash_table_add(noted, g_strdup(counted->key));
+    if (!has_other_name)
+        return true;
+    if (!*inout_begun && !orch_store_transaction_begin(store, error))
+        return false;
+    *inout_begun = true;
+    return insert(store, target, counted->key, error);
 }
 
 bool orch_store_count_runs(struct orch_store *store, const char *recipe,
                            const struct orch_counted *counted, size_t count, GError **error)
 {
-    bool has_begun = false;
-    bool ok = note_all(store, recipe, counted, count, &has_begun, error);
+    bool has_begun = false, ok = true;
+    g_autoptr(GHashTable) by_target =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_hash_table_unref);
+    for (size_t i = 0; ok && i < count; i++) {
+        char *target = orch_store_counted_target(recipe, counted[i].experiment);
+        GHashTable *noted = g_hash_table_lookup(by_target, target);
+        if (!noted && (noted = read_noted(store, target, error)))
+            g_hash_table_insert(by_target, g_strdup(target), noted);
+        ok = noted && note_one(store, recipe, &counted[i], target, noted, &has_begun, error);
+        g_free(target);
+    }
     if (has_begun && ok)
         return orch_store_transaction_commit(store, error);
     if (has_begun)

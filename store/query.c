@@ -22,14 +22,25 @@ struct filters {
     bool needs_joins;
 };
 
+/* Without such notes an index has the runs in order. */
+static bool counts_any(struct orch_store *store)
+{
+    int64_t any = 0;
+    return orch_store_get_int(store, &any, 0, NULL,
+                              "SELECT 1 FROM note WHERE target >= '" STORE_COUNTED
+                              "' AND target < 'counts;' LIMIT 1",
+                              "") &&
+           any;
+}
+
 /* The names of recipe and experiment. */
-static void append_names(GString *sql, const struct orch_run_query *query)
+static void append_names(struct orch_store *store, GString *sql, const struct orch_run_query *query)
 {
     if (!query->recipe && !query->experiment)
         return;
     g_string_append_printf(sql, " AND (1%s%s", query->recipe ? " AND r.recipe = ?" : "",
                            query->experiment ? " AND r.experiment = ?" : "");
-    if (query->with_counted) {
+    if (query->with_counted && counts_any(store)) {
         char *as_text = sqlite3_mprintf(
             " OR r.key IN (SELECT n.text FROM note n WHERE n.kind = 'counted' AND n.public = 0"
             " AND n.target >= '" STORE_COUNTED "' AND n.target < 'counts;'"
@@ -42,10 +53,10 @@ static void append_names(GString *sql, const struct orch_run_query *query)
     g_string_append(sql, ")");
 }
 
-static struct filters make_filters(const struct orch_run_query *query)
+static struct filters make_filters(struct orch_store *store, const struct orch_run_query *query)
 {
     struct filters f = {.sql = g_string_new("1"), .needs_joins = query->where != NULL};
-    append_names(f.sql, query);
+    append_names(store, f.sql, query);
     if (query->state)
         g_string_append(f.sql, " AND r.state = ?");
     if (query->ended_well)
@@ -137,7 +148,7 @@ bool orch_store_visit_full_runs(struct orch_store *store, const struct orch_run_
 {
     if (query->where && !orch_store_where_check_names(store, query->where, error))
         return false;
-    struct filters f = make_filters(query);
+    struct filters f = make_filters(store, query);
     sqlite3_stmt *s = prepare_runs(store, query, &f, error);
     int more = s ? 1 : -1;
     bool ok = true;
@@ -156,7 +167,7 @@ GPtrArray *orch_store_runs(struct orch_store *store, const struct orch_run_query
 {
     if (query->where && !orch_store_where_check_names(store, query->where, error))
         return NULL;
-    struct filters f = make_filters(query);
+    struct filters f = make_filters(store, query);
     GPtrArray *runs = read_runs(store, query, &f, error);
     int64_t total = runs ? runs->len : 0;
     bool all_are_here = query->limit <= 0 || total < query->limit;
@@ -188,7 +199,7 @@ GPtrArray *orch_store_names(struct orch_store *store, const struct orch_run_quer
 {
     if (query->where && !orch_store_where_check_names(store, query->where, error))
         return NULL;
-    struct filters f = make_filters(query);
+    struct filters f = make_filters(store, query);
     g_autofree char *ids = g_strdup_printf("SELECT r.id AS id FROM run r%s WHERE %s",
                                            f.needs_joins ? STORE_RUN_JOINS : "", f.sql->str);
     g_auto(GStrv) parts = g_strsplit(NAMES[kind], "%s", 2);
@@ -229,9 +240,9 @@ enum { PAIRS_MAX = 256 };
                     " WHERE v.name = ?5 AND v.value = ?6 AND r.id = v.run AND" HISTORY_CELL
 #define COUNTED                                                                                    \
     HISTORY_COLUMNS                                                                                \
-        "note n INDEXED BY note_by_target CROSS JOIN run r"                                        \
-        " WHERE n.target = ?1 AND n.kind = 'counted' AND n.public = 0 AND r.key = n.text"          \
-        " AND r.repeat = ?3 AND ?2 IS NULL"
+    "note n INDEXED BY note_by_target CROSS JOIN run r"                                            \
+    " WHERE n.target = ?1 AND n.kind = 'counted' AND n.public = 0 AND r.key = n.text"              \
+    " AND r.repeat = ?3 AND ?2 IS NULL"
 
 void orch_history_row_free(struct orch_history_row *row)
 {

@@ -453,7 +453,8 @@ const struct orch_command ORCH_COMMAND_BEST = {
     .option_bytes = sizeof(struct best_options),
     .about =
         "Groups the runs that ended well by the parameters in which they differ, or by their "
-        "command where 'orch try' was given others, and ranks the groups. Runs "
+        "command where 'orch try' was given others (but for names of what it writes), and ranks "
+        "the groups. Runs "
         "of one seed are averaged, so n counts seeds. The mean is followed by its 95 % "
         "interval in square brackets, or by the lowest and highest run when there are fewer "
         "than 5 seeds. Runs of different experiments, data sets or classes are ranked "
