@@ -27,7 +27,7 @@ says "'orch coverage RECIPE'"
 fails 2 orch bundle
 says "'orch export --bundle FILE'"
 ok orch --help
-has "'orch push' sends yours"
+has 'push                send this store'
 
 # before any run
 fails 3 orch push
