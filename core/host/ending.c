@@ -192,7 +192,10 @@ static char *take_artifacts(const struct ending *ending, struct journal_out *out
     for (guint i = 0; i < artifacts->len; i++) {
         const struct intake_artifact *artifact =
             &g_array_index(artifacts, struct intake_artifact, i);
-        note_problem(out, take_artifact(ending, out, artifact->spec->name, artifact->path), &first);
+        char *ignored = NULL; /* a file that nothing declares is no condition of the trial */
+        note_problem(out, take_artifact(ending, out, artifact->spec->name, artifact->path),
+                     artifact->is_adopted ? &ignored : &first);
+        g_free(ignored);
     }
     take_left_artifacts(ending, out, unmade, &first);
     return first;
@@ -371,6 +374,7 @@ static json_t *end_facts(const struct ending *ending)
     put_count(facts, "log_dropped_bytes", intake->dropped_bytes);
     put_count(facts, "log_dropped_lines", intake->dropped_count);
     put_count(facts, "unknown_events", intake->unknown_count);
+    put_count(facts, "bad_events", intake->bad_count);
     put_count(facts, "stray_count", ending->strays->len);
     if (ending->strays->len) {
         json_t *names = json_array();
@@ -408,6 +412,9 @@ void orch_ending_write(const struct ending *ending, struct journal_out *out)
     g_autoptr(json_t) unmade = json_array();
     g_autofree char *missing = take_artifacts(ending, out, unmade);
     warn_of_leftovers(ending, out);
+    g_autofree char *skipped = orch_intake_skipped_text(ending->intake);
+    if (skipped)
+        warn(out, skipped);
     struct orch_ending facts = facts_of(ending);
     if (facts.signal == 0 && ending->intake->problem && facts.stopped == ORCH_VERDICT_OK)
         facts.stopped = ORCH_VERDICT_PROTOCOL; /* found in its final output */

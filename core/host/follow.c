@@ -11,6 +11,8 @@
 
 #include "core/host/foreign_cpu.h"
 #include "core/host/intake.h"
+#include "core/host/join_pipe.h"
+#include "core/host/output_capture.h"
 #include "core/host/procs.h"
 #include "core/host/start_event.h"
 #include "lib/base/error.h"
@@ -33,7 +35,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { JOIN_BYTES = 65536, ARTIFACTS_MAX = 1000, REASON_BYTES_MAX = 2000 };
+enum { ARTIFACTS_MAX = 1000, REASON_BYTES_MAX = 2000 };
 static const int64_t LOOK_NS = INT64_C(1000000000), TEXT_BYTES = 16 << 20;
 
 /* Resource usage of the program at the last check. */
@@ -48,8 +50,9 @@ struct follower {
     struct journal_out out;
     struct intake intake;
     int events_fd; /* standard input; -1 after its end */
-    int join_fd, pid_fd, signal_fd;
-    GString *join_text;
+    int pid_fd, signal_fd;
+    struct join_pipe join;
+    struct capture output, errors; /* what the program printed */
     int artifact_count;
     int64_t start_ns, started_utc_ns, look_ns;
     struct usage usage;
@@ -146,7 +149,7 @@ static void take_artifact(void *ctx, const char *name, const char *given_path)
     g_autoptr(GError) error = NULL;
     char sha256[ORCH_SHA256_CHARS];
     int64_t bytes;
-    if (!orch_label_is_valid(name) || strchr(name, '/') || *name == '.') {
+    if (!orch_artifact_name_is_valid(name)) {
         warn(f, "artifact '%.100s': not a name", name);
         return;
     }
@@ -179,25 +182,11 @@ static void read_events(struct follower *f)
         f->events_fd = -1;
 }
 
-/* Lines of several processes arrive complete, because each is one write of at most PIPE_BUF
- * bytes. */
-static void read_join(struct follower *f)
+static void take_output(void *ctx, const char *stream, const char *text)
 {
-    char buffer[4096];
-    ssize_t n = read(f->join_fd, buffer, sizeof buffer);
-    if (n <= 0)
-        return;
-    g_string_append_len(f->join_text, buffer, n);
-    size_t begin = 0;
-    const char *newline;
-    while ((newline = memchr(f->join_text->str + begin, '\n', f->join_text->len - begin))) {
-        const char *line = f->join_text->str + begin;
-        begin = (size_t)(newline + 1 - f->join_text->str);
-        orch_intake_line(&f->intake, line, (size_t)(newline - line));
-    }
-    g_string_erase(f->join_text, 0, (gssize)begin);
-    if (f->join_text->len >= JOIN_BYTES)
-        g_string_truncate(f->join_text, 0);
+    struct follower *f = ctx;
+    struct capture *capture = strcmp(stream, "stderr") == 0 ? &f->errors : &f->output;
+    orch_capture_write(capture, text, strlen(text));
 }
 
 static void read_signals(struct follower *f)
@@ -226,14 +215,14 @@ static void run_loop(struct follower *f)
 {
     while (!f->signal && !f->process_ended && !f->intake.has_done && f->events_fd >= 0) {
         struct pollfd fds[] = {{.fd = f->events_fd, .events = POLLIN},
-                               {.fd = f->join_fd, .events = POLLIN},
+                               {.fd = f->join.fd, .events = POLLIN},
                                {.fd = f->signal_fd, .events = POLLIN},
                                {.fd = f->pid_fd, .events = POLLIN}};
         if (poll(fds, G_N_ELEMENTS(fds), wait_ms(f)) > 0) {
             if (fds[0].revents)
                 read_events(f);
             if (fds[1].revents)
-                read_join(f);
+                orch_join_pipe_read(&f->join, &f->intake);
             if (fds[2].revents)
                 read_signals(f);
         }
@@ -258,12 +247,12 @@ static void drain(struct follower *f)
 {
     int64_t until = orch_mono_ns() + LOOK_NS;
     struct pollfd fds[] = {{.fd = f->events_fd, .events = POLLIN},
-                           {.fd = f->join_fd, .events = POLLIN}};
+                           {.fd = f->join.fd, .events = POLLIN}};
     while (orch_mono_ns() < until && poll(fds, G_N_ELEMENTS(fds), 0) > 0) {
         if (fds[0].revents)
             read_events(f);
         if (fds[1].revents)
-            read_join(f);
+            orch_join_pipe_read(&f->join, &f->intake);
         fds[0].fd = f->intake.has_done ? -1 : f->events_fd;
     }
 }
@@ -310,12 +299,14 @@ static void put_count(json_t *facts, const char *key, int64_t count)
         json_object_set_new(facts, key, json_integer(count));
 }
 
-static json_t *end_facts(const struct follower *f)
+static json_t *end_facts(struct follower *f)
 {
     const struct intake *intake = &f->intake;
     json_t *facts = json_object();
     put_count(facts, "points", intake->point_count);
     put_count(facts, "max_rss_bytes", f->usage.rss_bytes);
+    put_count(facts, "stdout_dropped_bytes", orch_capture_finish(&f->output));
+    put_count(facts, "stderr_dropped_bytes", orch_capture_finish(&f->errors));
     put_count(facts, "log_dropped_bytes", intake->dropped_bytes);
     put_count(facts, "log_dropped_lines", intake->dropped_count);
     put_count(facts, "unknown_events", intake->unknown_count);
@@ -332,22 +323,25 @@ static json_t *end_facts(const struct follower *f)
 
 static bool write_end(struct follower *f, GError **error)
 {
-    int64_t ended_mono_ns = orch_mono_ns(), ended_ns = orch_now_ns();
+    bool is_past = f->trial->past_ended_ns > 0;
+    int64_t ended_ns = is_past ? f->trial->past_ended_ns : orch_now_ns();
+    int64_t took_ns = is_past ? ended_ns - f->started_utc_ns : orch_mono_ns() - f->start_ns;
     if (is_watched(f))
         look_at_process(f);
     orch_intake_finish(&f->intake);
-    if (f->intake.bad_count)
-        warn(f, "%" G_GINT64_FORMAT " of its events %s left out; the first: %s",
-             f->intake.bad_count, f->intake.bad_count == 1 ? "was" : "were", f->intake.first_bad);
+    g_autofree char *skipped = orch_intake_skipped_text(&f->intake);
+    if (skipped)
+        warn(f, "%s", skipped);
     g_autofree char *reason = NULL;
     enum orch_verdict verdict = judge(f, &reason);
     g_autofree char *cut = reason ? g_strndup(reason, REASON_BYTES_MAX) : NULL;
     g_autofree char *shown = cut ? g_utf8_make_valid(cut, -1) : NULL;
-    g_autoptr(json_t) event = json_pack(
-        "{s:s s:s s:s? s:n s:n s:I s:I s:f s:s s:o}", "event", "end", "verdict",
-        orch_verdict_name(verdict), "reason", shown, "exit_code", "signal", "started_ns",
-        (json_int_t)f->started_utc_ns, "ended_ns", (json_int_t)ended_ns, "wall_ms",
-        (double)(ended_mono_ns - f->start_ns) / 1e6, "stderr_tail", "", "facts", end_facts(f));
+    g_autofree char *tail = orch_capture_tail(&f->errors);
+    g_autoptr(json_t) event =
+        json_pack("{s:s s:s s:s? s:n s:n s:I s:I s:f s:s s:o}", "event", "end", "verdict",
+                  orch_verdict_name(verdict), "reason", shown, "exit_code", "signal", "started_ns",
+                  (json_int_t)f->started_utc_ns, "ended_ns", (json_int_t)ended_ns, "wall_ms",
+                  (double)took_ns / 1e6, "stderr_tail", tail, "facts", end_facts(f));
     orch_journal_out_flush(&f->out);
     f->out.failure = 0;
     orch_journal_out_add(&f->out, event);
@@ -375,43 +369,37 @@ static bool listen_to_signals(struct follower *f, GError **error)
     return f->signal_fd >= 0;
 }
 
-/* Opened for reading and writing, so that there is no end of file while there is no writer. */
-static bool open_join(struct follower *f, GError **error)
-{
-    g_autofree char *path = g_build_filename(f->trial_dir, "join", NULL);
-    if (mkfifo(path, 0600) == 0)
-        f->join_fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-    if (f->join_fd < 0)
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", path);
-    return f->join_fd >= 0;
-}
-
 static void start(struct follower *f)
 {
     f->foreign_share = (double)NAN;
     orch_foreign_cpu_begin(&f->foreign, "/proc/stat", NULL, 0);
     f->program_s = is_watched(f) ? orch_foreign_cpu_of_program((int)f->trial->follow.pid) : 0;
     f->start_ns = orch_mono_ns();
-    f->started_utc_ns = orch_now_ns();
+    f->started_utc_ns = f->trial->past_started_ns > 0 ? f->trial->past_started_ns : orch_now_ns();
     orch_intake_init(&f->intake, f->trial->manifest, &f->out, f->start_ns, TEXT_BYTES);
     f->intake.is_lenient = true;
     f->intake.on_artifact = take_artifact;
-    f->intake.on_artifact_ctx = f;
-    f->join_text = g_string_new(NULL);
+    f->intake.on_output = take_output;
+    f->intake.ctx = f;
+    orch_capture_init(&f->output, f->trial_dir, "stdout", f->trial->limit_log_bytes);
+    orch_capture_init(&f->errors, f->trial_dir, "stderr", f->trial->limit_log_bytes);
     orch_start_event_write(&f->out, f->trial->key, f->started_utc_ns, (pid_t)f->trial->follow.pid);
 }
 
 static void close_all(struct follower *f)
 {
-    const int fds[] = {f->join_fd, f->pid_fd, f->signal_fd};
+    const int fds[] = {f->pid_fd, f->signal_fd};
     for (unsigned i = 0; i < G_N_ELEMENTS(fds); i++)
         if (fds[i] >= 0)
             close(fds[i]);
     orch_foreign_cpu_clear(&f->foreign);
     orch_journal_out_close(&f->out);
     orch_intake_clear(&f->intake);
-    if (f->join_text)
-        g_string_free(f->join_text, TRUE);
+    orch_join_pipe_close(&f->join);
+    if (f->output.path) {
+        orch_capture_clear(&f->output);
+        orch_capture_clear(&f->errors);
+    }
 }
 
 bool orch_host_follow(struct orch_trial_spec *trial, const char *trial_dir, GError **error)
@@ -419,11 +407,12 @@ bool orch_host_follow(struct orch_trial_spec *trial, const char *trial_dir, GErr
     struct follower f = {.trial = trial,
                          .trial_dir = trial_dir,
                          .events_fd = STDIN_FILENO,
-                         .join_fd = -1,
+                         .join = {.fd = -1},
                          .signal_fd = -1};
     g_autofree char *journal = g_build_filename(trial_dir, "journal", NULL);
+    g_autofree char *join = g_build_filename(trial_dir, "join", NULL);
     f.pid_fd = open_pidfd(&trial->follow);
-    bool ok = listen_to_signals(&f, error) && open_join(&f, error) &&
+    bool ok = listen_to_signals(&f, error) && orch_join_pipe_open(&f.join, join, error) &&
               orch_journal_out_open(&f.out, journal, error);
     if (ok) {
         start(&f);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Records a program that orch did not start (`orch record`). The program's events arrive on
- * standard input; other processes that join it write to TRIALDIR/join, a FIFO. */
+/* Records a program that orch did not start (`orch record`), or a further run of a trial's program,
+ * from the file of its events. They arrive on standard input; other processes that join it write to
+ * TRIALDIR/join, a FIFO. */
 #ifndef ORCH_HOST_FOLLOW_H
 #define ORCH_HOST_FOLLOW_H
 

@@ -15,7 +15,7 @@
 enum {
     BUFFER_BYTES = 4 * ORCH_WIRE_LINE_MAX,
     POINTS_MAX = 1024,  /* single points collected before they are written */
-    ADOPTED_MAX = 1000, /* maximum undeclared metrics of a trial */
+    ADOPTED_MAX = 1000, /* maximum undeclared metrics of a trial, and artifacts */
 };
 static const int64_t PROGRESS_NS = 500 * 1000 * 1000;
 /* Limit that protects the disk. */
@@ -32,7 +32,10 @@ void orch_intake_init(struct intake *intake, struct orch_manifest *manifest,
 {
     *intake = (struct intake){
         .manifest = manifest, .out = out, .start_ns = start_ns, .text_budget = text_budget};
+    intake->is_lenient = manifest->any_metric;
     intake->declared_count = manifest->metrics->len;
+    intake->reported = g_hash_table_new(NULL, NULL);
+    intake->printed = g_hash_table_new(NULL, NULL);
     intake->metrics = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < manifest->metrics->len; i++) {
         struct orch_metric_spec *spec = manifest->metrics->pdata[i];
@@ -49,6 +52,8 @@ void orch_intake_clear(struct intake *intake)
     if (!intake->metrics)
         return;
     g_hash_table_unref(intake->metrics);
+    g_hash_table_unref(intake->reported);
+    g_hash_table_unref(intake->printed);
     g_array_unref(intake->points);
     g_array_unref(intake->artifacts);
     g_free(intake->buffer);
@@ -92,7 +97,10 @@ static void undeclared(struct intake *intake, const char *what, const char *name
 {
     if (intake->manifest->any_metric && rows == intake->manifest->metrics) {
         g_autofree char *shown = g_utf8_make_valid(name, (gssize)strnlen(name, 100));
-        broken(intake, "%s '%s': not a name, or more than %d names", what, shown, ADOPTED_MAX);
+        broken(intake, "%s '%s': %s", what, shown,
+               orch_label_is_valid(name)
+                   ? "a run has at most 1,000 names of metrics"
+                   : "not a name (at most 200 bytes, no blanks, quotes, brackets, = < > !)");
         return;
     }
     g_autoptr(GPtrArray) names = g_ptr_array_new();
@@ -147,10 +155,35 @@ static bool journal_has_room(struct intake *intake)
     return false;
 }
 
+static void settle_points(struct intake *intake)
+{
+    if (intake->points->len == 0)
+        return;
+    orch_event_encode_points(intake->out->pending,
+                             (struct orch_point *)(void *)intake->points->data,
+                             intake->points->len);
+    g_array_set_size(intake->points, 0);
+    orch_journal_out_touch(intake->out);
+}
+
+/* Notes that the program sends points of a metric. Of one that was found in its output before, the
+ * journal says where the printed points end. */
+static void note_reported(struct intake *intake, const struct orch_metric_spec *spec)
+{
+    if (!g_hash_table_add(intake->reported, (gpointer)(uintptr_t)spec) ||
+        !g_hash_table_contains(intake->printed, spec))
+        return;
+    settle_points(intake);
+    g_autoptr(json_t) mark = json_pack("{s:s s:s}", "event", "reported", "name", spec->name);
+    orch_journal_out_add(intake->out, mark);
+}
+
 static bool point_is_valid(struct intake *intake, const struct orch_point *point)
 {
-    if (!find_metric(intake, "metric", point->name))
+    const struct orch_metric_spec *spec = find_metric(intake, "metric", point->name);
+    if (!spec)
         return false;
+    note_reported(intake, spec);
     struct orch_point untimed = *point; /* a time out of bounds is replaced */
     untimed.t_ms = NAN;
     g_autofree char *fault = orch_bound_point_fault(&untimed);
@@ -175,17 +208,6 @@ static bool points_are_valid(struct intake *intake, const struct orch_event *eve
         *out_timed = *out_timed && orch_bound_holds(ORCH_BOUNDED_T_MS, point->t_ms);
     }
     return journal_has_room(intake);
-}
-
-static void settle_points(struct intake *intake)
-{
-    if (intake->points->len == 0)
-        return;
-    orch_event_encode_points(intake->out->pending,
-                             (struct orch_point *)(void *)intake->points->data,
-                             intake->points->len);
-    g_array_set_size(intake->points, 0);
-    orch_journal_out_touch(intake->out);
 }
 
 static void add_point(struct intake *intake, struct orch_point point)
@@ -232,11 +254,26 @@ static void add_result(struct intake *intake, const char *name, double value)
     orch_journal_out_add(intake->out, object);
 }
 
+bool orch_intake_is_reported(const struct intake *intake, const struct orch_metric_spec *spec)
+{
+    return g_hash_table_contains(intake->reported, spec);
+}
+
+char *orch_intake_skipped_text(const struct intake *intake)
+{
+    return intake->bad_count
+               ? g_strdup_printf("%" G_GINT64_FORMAT " of its events %s left out; the first: %s",
+                                 intake->bad_count, intake->bad_count == 1 ? "was" : "were",
+                                 intake->first_bad)
+               : NULL;
+}
+
 void orch_intake_value(struct intake *intake, const struct orch_metric_spec *spec, int64_t step,
                        double value)
 {
     if (intake->problem || !journal_has_room(intake))
         return;
+    g_hash_table_add(intake->printed, (gpointer)(uintptr_t)spec);
     if (spec->step_unit)
         add_point(intake, (struct orch_point){spec->name, step, NAN, value});
     else
@@ -287,18 +324,36 @@ void orch_intake_progress(struct intake *intake, double done, double total)
                         g_ascii_formatd(text[2], sizeof text[2], "%.9g", total));
 }
 
+/* Finds a declared artifact, or adds one for a program whose names are its own; NULL when neither
+ * is possible. */
+static const struct orch_artifact_spec *adopt_artifact(struct intake *intake, const char *name)
+{
+    GPtrArray *artifacts = intake->manifest->artifacts;
+    const struct orch_artifact_spec *spec = orch_manifest_artifact(intake->manifest, name);
+    if (spec)
+        return spec;
+    if (!intake->manifest->any_metric)
+        undeclared(intake, "artifact", name, artifacts);
+    else if (!orch_artifact_name_is_valid(name))
+        broken(intake, "artifact '%.100s': not a name", name);
+    else if (artifacts->len >= ADOPTED_MAX)
+        broken(intake, "artifact '%s': a run keeps at most %d", name, ADOPTED_MAX);
+    else
+        spec = orch_manifest_add_artifact(intake->manifest, name);
+    return spec;
+}
+
 static void take_artifact(struct intake *intake, const struct orch_event *event)
 {
     if (intake->on_artifact) {
         settle_points(intake);
-        intake->on_artifact(intake->on_artifact_ctx, event->name, event->text);
+        intake->on_artifact(intake->ctx, event->name, event->text);
         return;
     }
-    const struct orch_artifact_spec *spec = orch_manifest_artifact(intake->manifest, event->name);
-    if (!spec) {
-        undeclared(intake, "artifact", event->name, intake->manifest->artifacts);
+    bool is_declared = orch_manifest_artifact(intake->manifest, event->name) != NULL;
+    const struct orch_artifact_spec *spec = adopt_artifact(intake, event->name);
+    if (!spec)
         return;
-    }
     for (guint i = 0; i < intake->artifacts->len; i++) {
         struct intake_artifact *there =
             &g_array_index(intake->artifacts, struct intake_artifact, i);
@@ -308,7 +363,7 @@ static void take_artifact(struct intake *intake, const struct orch_event *event)
             return;
         }
     }
-    struct intake_artifact artifact = {spec, g_strdup(event->text)};
+    struct intake_artifact artifact = {spec, !is_declared, g_strdup(event->text)};
     g_array_append_val(intake->artifacts, artifact);
 }
 
@@ -349,7 +404,14 @@ static void take_event(struct intake *intake, const struct orch_event *event, co
     case ORCH_EVENT_PHASE:
     case ORCH_EVENT_NOTE:
     case ORCH_EVENT_LOG:
+    case ORCH_EVENT_RUN:
         take_words(intake, event, length);
+        break;
+    case ORCH_EVENT_OUTPUT:
+        if (intake->on_output)
+            intake->on_output(intake->ctx, event->name, event->text);
+        else
+            intake->unknown_count++;
         break;
     case ORCH_EVENT_ARTIFACT:
         take_artifact(intake, event);
@@ -359,6 +421,7 @@ static void take_event(struct intake *intake, const struct orch_event *event, co
         break;
     case ORCH_EVENT_START:
     case ORCH_EVENT_END:
+    case ORCH_EVENT_REPORTED:
         broken(intake, "event '%s' is the host's own", orch_json_text(event->json, "event", ""));
         break;
     default:

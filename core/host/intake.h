@@ -11,7 +11,8 @@
 /** A reported artifact, collected when the trial has ended. */
 struct intake_artifact {
     const struct orch_artifact_spec *spec;
-    char *path; /* as reported */
+    bool is_adopted; /* of a name that the manifest does not declare */
+    char *path;      /* as reported */
 };
 
 struct intake {
@@ -21,6 +22,8 @@ struct intake {
     int64_t text_budget;  /* remaining bytes for notes, logs and phases */
     GHashTable *metrics;  /* name -> struct orch_metric_spec * */
     guint declared_count; /* number of metrics declared in the manifest */
+    GHashTable *reported; /* metrics of which the program sent points: struct orch_metric_spec * */
+    GHashTable *printed;  /* those of which points were found in its output */
     GArray *points;       /* struct orch_point: single points not yet in the journal */
     GArray *artifacts;    /* struct intake_artifact, one per name */
     char *buffer;         /* incomplete lines */
@@ -32,13 +35,15 @@ struct intake {
     char *error_text; /* of the last `error` event, or of `done` */
     char *problem;    /* how the protocol was violated; NULL: it was not */
     int64_t point_count, unknown_count, dropped_count, dropped_bytes;
-    /* for a program that orch did not start (orch record) and cannot stop: invalid lines are
-     * skipped and counted, any metric names are allowed, and artifacts are collected immediately */
+    /* for a program whose names are its own (`metrics: any`), by hand as in a trial: invalid lines
+     * are skipped and counted */
     bool is_lenient;
     int64_t bad_count; /* lines and points skipped */
     char *first_bad;   /* why the first one was skipped; NULL: none was */
+    /* for a program that orch did not start (orch record); else NULL */
     void (*on_artifact)(void *ctx, const char *name, const char *path);
-    void *on_artifact_ctx;
+    void (*on_output)(void *ctx, const char *stream, const char *text);
+    void *ctx;
 };
 
 void orch_intake_init(struct intake *intake, struct orch_manifest *manifest,
@@ -57,6 +62,13 @@ void orch_intake_finish(struct intake *intake);
 struct orch_metric_spec *orch_intake_adopt(struct intake *intake, const char *name);
 /** True when orch_intake_adopt accepts no further name, as there are 1,000. */
 bool orch_intake_is_full(const struct intake *intake);
+
+/** True for a metric that the program sent itself: what it prints under that name does not count.
+ */
+bool orch_intake_is_reported(const struct intake *intake, const struct orch_metric_spec *spec);
+/** Says how many lines and points were skipped, and why the first one was; NULL for none. Caller
+ * frees. */
+char *orch_intake_skipped_text(const struct intake *intake);
 
 /** Records a point or result found in a wrapped program's output. */
 void orch_intake_value(struct intake *intake, const struct orch_metric_spec *spec, int64_t step,

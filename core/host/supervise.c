@@ -188,7 +188,8 @@ static void run_loop(struct supervisor *s)
             {.fd = s->runner_fd, .events = POLLIN},
             {.fd = s->links ? orch_rank_links_fd(s->links) : -1, .events = POLLIN},
             {.fd = orch_utilisation_fd(s->utilisation), .events = POLLIN},
-            {.fd = orch_gpu_watch_fd(s->gpu_watch), .events = POLLIN}};
+            {.fd = orch_gpu_watch_fd(s->gpu_watch), .events = POLLIN},
+            {.fd = s->join.fd, .events = POLLIN}};
         if (poll(fds, G_N_ELEMENTS(fds), wait_ms(s)) > 0) {
             if (fds[5].revents)
                 orch_supervisor_read_ranks(s);
@@ -198,6 +199,8 @@ static void run_loop(struct supervisor *s)
                 look_at_gpus(s);
             if (fds[1].revents)
                 orch_supervisor_read_events(s);
+            if (fds[8].revents)
+                orch_supervisor_read_join(s);
             if (fds[2].revents)
                 orch_supervisor_read_output(s, &s->child.stdout_fd, &s->output);
             if (fds[3].revents)
@@ -243,6 +246,9 @@ static bool run_trial(struct supervisor *s, GError **error)
             return false;
         s->setup.link = orch_rank_links_address(s->links);
     }
+    g_autofree char *join = g_build_filename(s->setup.trial_dir, ORCH_TRIAL_RUNS, "join", NULL);
+    if (s->trial->manifest->kind == ORCH_PLUGIN_WRAPPED) /* without it the others are runs apart */
+        orch_join_pipe_open(&s->join, join, NULL);
     s->old_files = orch_old_files_look(&s->setup);
     orch_apart_prepare(s->apart);
     if (!orch_child_start(&s->setup, &s->child, error))
@@ -291,6 +297,7 @@ static bool run_in(struct supervisor *s, GError **error)
         g_propagate_error(error, g_steal_pointer(&problem));
     orch_journal_out_close(&s->out);
     orch_foreign_cpu_clear(&s->foreign);
+    orch_join_pipe_close(&s->join);
     orch_rank_links_free(s->links);
     orch_old_files_free(s->old_files);
     orch_apart_leave(s->apart);
@@ -304,7 +311,7 @@ static bool run_in(struct supervisor *s, GError **error)
 bool orch_host_supervise(const char *trial_dir, int argc, char **argv, GError **error)
 {
     g_autofree char *absolute = orch_path_absolute(trial_dir, NULL);
-    struct supervisor s = {.signal_fd = -1, .runner_fd = STDIN_FILENO};
+    struct supervisor s = {.signal_fd = -1, .runner_fd = STDIN_FILENO, .join = {.fd = -1}};
     s.trial = orch_read_trial(absolute, error);
     if (!s.trial)
         return false;

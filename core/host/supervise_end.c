@@ -12,6 +12,7 @@
 #include "core/host/utilisation.h"
 #include "lib/base/ident.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -39,6 +40,8 @@ static void drain(struct supervisor *s)
             break;
         orch_supervisor_read_events(s);
     }
+    for (size_t left = DRAIN_BYTES_MAX / PIPE_BUF; left > 0 && orch_supervisor_read_join(s); left--)
+        ;
 }
 
 static void sleep_ns(int64_t ns)

@@ -32,16 +32,31 @@ size_t orch_supervisor_read_output(struct supervisor *s, int *fd, struct capture
     return (size_t)n;
 }
 
-void orch_supervisor_read_events(struct supervisor *s)
+/* Notes a 'done' that came before the trial was stopped, and ends a trial that broke the protocol.
+ */
+static void judge_events(struct supervisor *s, bool had_done)
 {
-    bool had_done = s->intake.has_done;
-    if (!orch_intake_read(&s->intake, s->child.events_fd))
-        close_fd(&s->child.events_fd);
     if (!had_done && s->intake.has_done)
         s->done_first = s->stopping.stage == STOP_NOT;
     if (s->intake.problem && !s->child_ended)
         orch_stopping_begin(&s->stopping, ORCH_VERDICT_PROTOCOL, STOP_TERMINATED, "%s",
                             s->intake.problem);
+}
+
+void orch_supervisor_read_events(struct supervisor *s)
+{
+    bool had_done = s->intake.has_done;
+    if (!orch_intake_read(&s->intake, s->child.events_fd))
+        close_fd(&s->child.events_fd);
+    judge_events(s, had_done);
+}
+
+bool orch_supervisor_read_join(struct supervisor *s)
+{
+    bool had_done = s->intake.has_done;
+    bool any = orch_join_pipe_read(&s->join, &s->intake) > 0;
+    judge_events(s, had_done);
+    return any;
 }
 
 void orch_supervisor_read_ranks(struct supervisor *s)

@@ -7,6 +7,7 @@
 #include "core/host/child.h"
 #include "core/host/foreign_cpu.h"
 #include "core/host/intake.h"
+#include "core/host/join_pipe.h"
 #include "core/host/journal_out.h"
 #include "core/host/output_capture.h"
 #include "core/host/stopping.h"
@@ -20,6 +21,7 @@ struct supervisor {
     struct child child;
     struct journal_out out;
     struct intake intake;
+    struct join_pipe join;
     struct capture output, errors;
     struct text_metrics *text_metrics;
     struct stopping stopping;
@@ -47,6 +49,8 @@ struct supervisor {
 size_t orch_supervisor_read_output(struct supervisor *s, int *fd, struct capture *capture);
 /** Reads the trial's events. */
 void orch_supervisor_read_events(struct supervisor *s);
+/** Reads events of its other processes. False when there were none. */
+bool orch_supervisor_read_join(struct supervisor *s);
 /** Reads from the ranks of an MPI trial. The events of rank 0 are read like those of a trial
  * without MPI as soon as it has connected. */
 void orch_supervisor_read_ranks(struct supervisor *s);

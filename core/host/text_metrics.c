@@ -39,6 +39,7 @@ struct text_line {
     bool skipping;                    /* the line is too long and ignored */
     bool has_return; /* the last byte was a carriage return; "\r\n" ends a line, "\r" redraws it */
     bool has_digit;  /* of a stream that is not read */
+    bool is_own;     /* likewise: a message of orch's own */
 };
 
 struct text_metrics {
@@ -310,6 +311,8 @@ static bool take_value(struct text_metrics *metrics, const struct orch_printed_v
     double number;
     if (!metric || !convert(metric, value, &number))
         return false;
+    if (orch_intake_is_reported(metrics->intake, metric->spec))
+        return true;
     int64_t step = step_of(metrics, metric, line_step);
     bool is_new = orch_text_steps_add(&metric->steps, step);
     bool is_same =
@@ -446,7 +449,7 @@ static void take_matches(struct text_metrics *metrics, const char *line, size_t 
     for (guint i = 0; i < metrics->metrics->len; i++) {
         struct found_metric *metric = &g_array_index(metrics->metrics, struct found_metric, i);
         GMatchInfo *match = NULL;
-        if (metric->pattern &&
+        if (metric->pattern && !orch_intake_is_reported(metrics->intake, metric->spec) &&
             g_regex_match_full(metric->pattern, line, (gssize)length, 0, 0, &match, NULL)) {
             g_autofree char *text = g_match_info_fetch(match, 1);
             struct orch_printed_value value = {.printed_percent = NAN};
@@ -538,6 +541,7 @@ static void take_unheard(struct text_metrics *metrics, struct text_line *line, c
 {
     for (size_t i = 0; i < length; i++) {
         line->has_digit = line->has_digit || g_ascii_isdigit(bytes[i]);
+        line->is_own = line->is_own || strcmp(line->text->str, "orch:") == 0;
         if (bytes[i] == '\n' || bytes[i] == '\r' || bytes[i] == '\b') {
             take_progress_alone(metrics, line->text);
             g_string_truncate(line->text, 0);
@@ -546,8 +550,8 @@ static void take_unheard(struct text_metrics *metrics, struct text_line *line, c
         }
         if (bytes[i] != '\n')
             continue;
-        metrics->losses.unheard_lines += line->has_digit;
-        line->has_digit = false;
+        metrics->losses.unheard_lines += line->has_digit && !line->is_own;
+        line->has_digit = line->is_own = false;
     }
 }
 

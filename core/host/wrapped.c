@@ -91,6 +91,20 @@ static char **set_params(char **env, const struct orch_trial_spec *trial)
     return env;
 }
 
+/* Numbers of ranks that this program inherited, as "RANK=3 ...": those of a job in which orch runs,
+ * and not of the trial's own processes. NULL: none. The caller frees. */
+static char *outer_ranks(char **env)
+{
+    static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "SLURM_PROCID"};
+    GString *out = g_string_new(NULL);
+    for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
+        if (g_environ_getenv(env, names[i]))
+            g_string_append_printf(out, "%s%s=%s", out->len ? " " : "", names[i],
+                                   g_environ_getenv(env, names[i]));
+    return g_string_free(out, !out->len);
+}
+
 static char **make_environment(const struct child_setup *setup)
 {
     const struct orch_trial_spec *trial = setup->trial;
@@ -104,8 +118,9 @@ static char **make_environment(const struct child_setup *setup)
     g_autofree char *params = orch_json_canonical(plain);
     g_autofree char *seed = g_strdup_printf("%" G_GUINT32_FORMAT, orch_trial_seed31(trial->seed));
     g_autofree char *seed64 = g_strdup_printf("%" G_GUINT64_FORMAT, trial->seed);
-    g_autofree char *events = g_strdup_printf("%d", CHILD_EVENTS_FD);
+    g_autofree char *events = g_strdup_printf("%d", CHILD_EVENTS_FD), *ranks = outer_ranks(env);
     g_autofree char *files = g_build_filename(setup->trial_dir, ORCH_TRIAL_FILES, NULL);
+    g_autofree char *runs = g_build_filename(setup->trial_dir, ORCH_TRIAL_RUNS, NULL);
     const struct {
         const char *name, *value; /* NULL: unset */
     } own[] = {
@@ -117,6 +132,11 @@ static char **make_environment(const struct child_setup *setup)
         {"ORCH_SMOKE", trial->smoke ? "1" : NULL},
         {"ORCH_TRIAL_DIR", files},
         {"ORCH_RUN", trial->key},
+        {"ORCH_RUNS", runs},
+        {"ORCH_COMMANDS", orch_wrapped_listens(trial) ? "stdin" : NULL},
+        {"ORCH_OUTER_RANKS", ranks},
+        {"ORCH_JOIN", NULL}, /* of a run in whose program orch was started */
+        {"ORCH_OPEN_RUN", NULL},
     };
     for (unsigned i = 0; i < G_N_ELEMENTS(own); i++)
         env = own[i].value ? g_environ_setenv(env, own[i].name, own[i].value, TRUE)

@@ -37,6 +37,12 @@ static bool read_text(struct orch_event *event, const char *word, GError **error
     return event->text || broken(error, "%s without a text", word);
 }
 
+static bool read_output(struct orch_event *event, const char *word, GError **error)
+{
+    event->name = orch_json_text(event->json, "stream", "stdout");
+    return read_text(event, word, error);
+}
+
 static bool read_value(const json_t *value, const char *word, const char *name, double *out,
                        GError **error)
 {
@@ -186,13 +192,23 @@ static const struct event_row {
     enum orch_event_kind kind;
     bool (*read)(struct orch_event *event, const char *word, GError **error);
 } ROWS[] = {
-    {"metric", ORCH_EVENT_METRICS, read_metric}, {"metrics", ORCH_EVENT_METRICS, read_metrics},
-    {"result", ORCH_EVENT_RESULT, read_result},  {"progress", ORCH_EVENT_PROGRESS, read_progress},
-    {"phase", ORCH_EVENT_PHASE, read_name},      {"artifact", ORCH_EVENT_ARTIFACT, read_artifact},
-    {"note", ORCH_EVENT_NOTE, read_text},        {"log", ORCH_EVENT_LOG, read_text},
-    {"error", ORCH_EVENT_ERROR, read_text},      {"manifest", ORCH_EVENT_MANIFEST, read_nothing},
-    {"checked", ORCH_EVENT_CHECKED, read_id},    {"cost", ORCH_EVENT_COST, read_id},
-    {"done", ORCH_EVENT_DONE, read_done},        {"start", ORCH_EVENT_START, read_nothing},
+    {"metric", ORCH_EVENT_METRICS, read_metric},
+    {"metrics", ORCH_EVENT_METRICS, read_metrics},
+    {"result", ORCH_EVENT_RESULT, read_result},
+    {"progress", ORCH_EVENT_PROGRESS, read_progress},
+    {"phase", ORCH_EVENT_PHASE, read_name},
+    {"artifact", ORCH_EVENT_ARTIFACT, read_artifact},
+    {"note", ORCH_EVENT_NOTE, read_text},
+    {"log", ORCH_EVENT_LOG, read_text},
+    {"error", ORCH_EVENT_ERROR, read_text},
+    {"run", ORCH_EVENT_RUN, read_nothing},
+    {"output", ORCH_EVENT_OUTPUT, read_output},
+    {"reported", ORCH_EVENT_REPORTED, read_name},
+    {"manifest", ORCH_EVENT_MANIFEST, read_nothing},
+    {"checked", ORCH_EVENT_CHECKED, read_id},
+    {"cost", ORCH_EVENT_COST, read_id},
+    {"done", ORCH_EVENT_DONE, read_done},
+    {"start", ORCH_EVENT_START, read_nothing},
     {"end", ORCH_EVENT_END, read_end},
 };
 

@@ -15,6 +15,8 @@
  *     {"event":"artifact","name":"weights","path":"weights.safetensors"}
  *     {"event":"note","text":"..."}      {"event":"log","level":"info","text":"..."}
  *     {"event":"error","text":"..."}     reason for a status other than ok
+ *     {"event":"run","name":"base","tags":["a"],"params":{"fold":1}}   what start() was given
+ *     {"event":"output","stream":"stdout","text":"..."}   printed by a program under orch record
  *     {"event":"manifest",...}           answer to hello (batch)
  *     {"event":"checked","id":1,"ok":true,"inputs":[{"name":"train","sha256":"..."}]}
  *     {"event":"cost","id":1,"cost":{...}}
@@ -29,6 +31,8 @@
  *   host to journal, in addition to metrics, result, progress, phase, note, log and error as above:
  *     {"event":"progress","t_ms":...,...}   time of arrival since the trial's start
  *     {"event":"start","t_ns":...,"host":{boot_id,pid,start},"child":{...}}
+ *     {"event":"reported","name":"loss"}    from here on the program reports the metric itself;
+ *                                           points of it before were printed and do not count
  *     {"event":"artifact","name":"weights","path":"/abs","sha256":"...","bytes":123}
  *     {"event":"end","verdict":"ok","reason":null,"exit_code":0,"signal":null,"started_ns":...,
  *      "ended_ns":...,"wall_ms":...,"stderr_tail":"...","facts":{"max_rss_bytes":...,...}}
@@ -63,12 +67,15 @@ enum orch_event_kind {
     ORCH_EVENT_NOTE,
     ORCH_EVENT_LOG,
     ORCH_EVENT_ERROR,
+    ORCH_EVENT_RUN,
+    ORCH_EVENT_OUTPUT,
     ORCH_EVENT_MANIFEST,
     ORCH_EVENT_CHECKED,
     ORCH_EVENT_COST,
     ORCH_EVENT_DONE,
     ORCH_EVENT_START,
     ORCH_EVENT_END,
+    ORCH_EVENT_REPORTED,
     ORCH_EVENT_UNKNOWN, /* from a later version */
 };
 
@@ -78,11 +85,11 @@ struct orch_event {
     json_t *json;              /* the whole object, owned; NULL for METRICS in the usual form */
     struct orch_point *points; /* METRICS: owned array */
     size_t point_count;
-    const char *name;          /* RESULT, PHASE, ARTIFACT */
+    const char *name;          /* RESULT, PHASE, ARTIFACT, REPORTED; OUTPUT: the stream */
     double value;              /* RESULT; PROGRESS: done */
     double total;              /* PROGRESS */
     double t_ms;               /* PROGRESS in a journal: since the trial's start; otherwise NAN */
-    const char *text;          /* NOTE, LOG, ERROR; ARTIFACT: path; END: reason */
+    const char *text;          /* NOTE, LOG, ERROR, OUTPUT; ARTIFACT: path; END: reason */
     const char *sha256;        /* ARTIFACT in a journal */
     int64_t bytes;             /* ARTIFACT in a journal */
     int64_t id;                /* CHECKED, COST */

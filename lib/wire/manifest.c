@@ -204,12 +204,25 @@ uint32_t orch_type_parse(const char *text)
 /* ---- validation -------------------------------------------------------------------------------
  */
 
-/* `is_free`: a program's own names ("C", "optimizer.lr") are valid, too. */
-static char *names_problem(const GPtrArray *rows, const char *what, bool is_free)
+bool orch_artifact_name_is_valid(const char *name)
+{
+    return orch_label_is_valid(name) && !strchr(name, '/') && *name != '.';
+}
+
+bool orch_artifact_path_is_inside(const char *path)
+{
+    g_auto(GStrv) parts = g_strsplit(path, "/", -1);
+    return !g_path_is_absolute(path) && !g_strv_contains((const char *const *)parts, "..");
+}
+
+/* `is_free`: a program's own names ("C", "optimizer.lr", "weights.pt") are valid, too; NULL: none
+ * is. */
+static char *names_problem(const GPtrArray *rows, const char *what,
+                           bool (*is_free)(const char *name))
 {
     for (guint i = 0; i < rows->len; i++) {
         const char *name = row_name(rows->pdata[i]);
-        if (!(is_free ? orch_setting_name_is_valid(name) : orch_name_is_valid(name, false)))
+        if (!orch_name_is_valid(name, false) && !(is_free && is_free(name)))
             return g_strdup_printf("%s name '%s' is not [a-z][a-z0-9_]* of at most 63 characters",
                                    what, name ? name : "");
         if (find(rows, name) != rows->pdata[i])
@@ -332,12 +345,14 @@ char *orch_manifest_problem(const struct orch_manifest *manifest)
     if (!version_is_valid(manifest->version))
         return g_strdup_printf("version '%s' is not of the form N.N.N",
                                manifest->version ? manifest->version : "");
-    char *problem =
-        names_problem(manifest->params, "parameter", manifest->kind == ORCH_PLUGIN_WRAPPED);
+    bool is_wrapped = manifest->kind == ORCH_PLUGIN_WRAPPED;
+    char *problem = names_problem(manifest->params, "parameter",
+                                  is_wrapped ? orch_setting_name_is_valid : NULL);
     if (!problem)
-        problem = names_problem(manifest->metrics, "metric", false);
+        problem = names_problem(manifest->metrics, "metric", NULL);
     if (!problem)
-        problem = names_problem(manifest->artifacts, "artifact", false);
+        problem = names_problem(manifest->artifacts, "artifact",
+                                is_wrapped ? orch_artifact_name_is_valid : NULL);
     for (guint i = 0; !problem && i < manifest->params->len; i++)
         problem = param_problem(manifest->params->pdata[i]);
     return problem ? problem : wrapped_problem(manifest);

@@ -105,6 +105,12 @@ enum orch_better orch_metric_spec_better(const struct orch_metric_spec *spec);
 const struct orch_artifact_spec *orch_manifest_artifact(const struct orch_manifest *manifest,
                                                         const char *name);
 
+/** A name that an artifact of a program can have: a label without '/' that begins with no dot. */
+bool orch_artifact_name_is_valid(const char *name);
+/** A path of an artifact, with or without ${param}, is inside the folder in which the program
+ * starts: it is relative and does not leave it. */
+bool orch_artifact_path_is_inside(const char *path);
+
 /** Validates what both kinds have in common: valid unique names, known types, consistent defaults
  * and bounds, a version of the form N.N.N. Returns NULL if valid, else the first problem
  * ("parameter 'lr': default '2' is above its maximum 1"). Caller frees. */

@@ -54,8 +54,10 @@ static json_t *encode_follow(const struct orch_trial_spec *trial)
 {
     const struct orch_process *process = &trial->follow;
     return trial->is_followed
-               ? json_pack("{s:s s:I s:I}", "boot_id", process->boot_id, "pid",
-                           (json_int_t)process->pid, "start", (json_int_t)process->start)
+               ? json_pack("{s:s s:I s:I s:I s:I}", "boot_id", process->boot_id, "pid",
+                           (json_int_t)process->pid, "start", (json_int_t)process->start,
+                           "past_started_ns", (json_int_t)trial->past_started_ns, "past_ended_ns",
+                           (json_int_t)trial->past_ended_ns)
                : NULL;
 }
 
@@ -132,6 +134,8 @@ static void decode_follow(struct orch_trial_spec *trial, const json_t *json)
               sizeof trial->follow.boot_id);
     trial->follow.pid = orch_json_int(follow, "pid", 0);
     trial->follow.start = orch_json_int(follow, "start", 0);
+    trial->past_started_ns = orch_json_int(follow, "past_started_ns", 0);
+    trial->past_ended_ns = orch_json_int(follow, "past_ended_ns", 0);
 }
 
 /* Reads a count of the slot: 0 if absent. */

@@ -2,8 +2,8 @@
 /* TRIALDIR/trial.json: everything orch-host needs to run one trial, locally or on a cluster node.
  *
  * TRIALDIR contains trial.json (written by the runner), journal (by the host), work/ (the trial's
- * current folder, where artifacts are made), files/ (a program's {trial_dir}), stdout and stderr
- * (captured, bounded). */
+ * current folder, where artifacts are made), files/ (a program's {trial_dir}), runs/, stdout and
+ * stderr (captured, bounded). */
 #ifndef ORCH_WIRE_TRIAL_H
 #define ORCH_WIRE_TRIAL_H
 
@@ -24,6 +24,10 @@
  * own files are not among it. */
 #define ORCH_TRIAL_WORK "work"
 #define ORCH_TRIAL_FILES "files"
+
+/** The folder in TRIALDIR through which a program's processes reach the host, and where its further
+ * runs are (ORCH_RUNS; core/host/join_pipe.h, core/record/further_runs.h). */
+#define ORCH_TRIAL_RUNS "runs"
 
 struct orch_trial_spec {
     char *key;                 /* run key (UUID) */
@@ -57,6 +61,7 @@ struct orch_trial_spec {
     bool is_followed; /* start nothing: events arrive on the host's standard input, from a program
                          that orch did not start (orch record) */
     struct orch_process follow; /* that program; pid 0: unknown, events end with the input */
+    int64_t past_started_ns, past_ended_ns; /* when its events come from a file; 0: now */
 };
 
 /** The 31-bit seed for programs: the low 31 bits of the trial's seed (0 to 2^31 - 1), which

@@ -61,6 +61,15 @@ struct orch_verdict_facts {
 #define ORCH_FACT_CODE_FINGERPRINT "code_fingerprint"
 #define ORCH_FACT_READ_CODE "read_code"
 
+/** Facts that a trial's program called start() several times: of the trial the keys of its further
+ * runs, a list of at most ORCH_FURTHER_MAX; of such a run the key of the trial. */
+#define ORCH_FACT_FURTHER_RUNS "further_runs"
+#define ORCH_FURTHER_MAX 50
+#define ORCH_FACT_TRIAL "trial"
+/** Fact of a trial: the parameters that its program gave to start() and that are none of the
+ * trial's. */
+#define ORCH_FACT_STARTED_WITH "started_with"
+
 const struct orch_verdict_facts *orch_verdict_facts(enum orch_verdict verdict);
 const char *orch_verdict_name(enum orch_verdict verdict);
 /** Returns ORCH_VERDICT_UNKNOWN for a word that is not in the table. */

@@ -152,11 +152,47 @@ static void check_long_progress(const struct trial_case *row)
 /* ---- the rows ---------------------------------------------------------------------------------
  */
 
+/* The file that is there is kept; that of a missing one is no fault of the run. */
+static void check_any_artifact(const struct trial_case *row)
+{
+    assert_string_equal(orch_json_text(find_event(row, "artifact", 0), "name", ""), "w");
+    assert_null(find_event(row, "artifact", 1));
+    assert_int_equal(fact(row, "bad_events"), 2); /* the name 'a b', and the second 'done' */
+    assert_true(g_str_has_prefix(orch_json_text(find_event(row, "log", 0), "text", ""),
+                                 "artifact 'none': "));
+}
+
+static void check_bad_name(const struct trial_case *row)
+{
+    assert_int_equal(fact(row, "bad_events"), 2);
+    const char *text = orch_json_text(find_event(row, "log", 0), "text", "");
+    assert_non_null(strstr(text, "2 of its events were left out; the first: metric 'A b': not a "));
+}
+
+static void check_1001_names(const struct trial_case *row)
+{
+    assert_int_equal(fact(row, "points"), 1000);
+    const char *text = orch_json_text(find_event(row, "log", 0), "text", "");
+    assert_non_null(strstr(text, "metric 'm1001': a run has at most 1,000 names of metrics"));
+}
+
+static void check_no_mark(const struct trial_case *row)
+{
+    assert_null(find_event(row, "reported", 0));
+}
+
+static void check_mark(const struct trial_case *row)
+{
+    assert_string_equal(orch_json_text(find_event(row, "reported", 0), "name", ""), "loss");
+    assert_null(find_event(row, "reported", 1));
+}
+
 #define ARTIFACTS(rows) "{\"manifest\":{\"artifacts\":[" rows "]}}"
 #define ROW(name, path) "{\"name\":\"" name "\",\"path\":\"" path "\"}"
 #define PRINTF(text) "printf '" text "' >&$ORCH_EVENTS; "
 #define FAILED_LINE SAY("{\"event\":\"done\",\"status\":\"failed\"}")
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
+#define AWAIT(word) "while ! grep -q '" word "' $ORCH_RUNS/../journal; do sleep 0.02; done; "
 #define LOOSE "{\"manifest\":{\"metrics\":[],\"any_metric\":true,\"artifacts\":[]}}"
 
 static struct trial_case CASES[] = {
@@ -284,16 +320,31 @@ static struct trial_case CASES[] = {
      .script = SAY(
          "{\"event\":\"metrics\",\"points\":[[\"loss\",1,null,1],[\"loss\",-1,null,1]]}") "sleep "
                                                                                           "60"},
-    {"any_artifact", .from = "protocol", .extra = LOOSE, .verdict = "protocol-error",
-     .reason = "undeclared artifact 'w': the plugin declares none",
-     .script = SAY("{\"event\":\"artifact\",\"name\":\"w\",\"path\":\"w\"}") "sleep 60"},
-    {"any_bad_name", .from = "protocol", .extra = LOOSE, .verdict = "protocol-error",
-     .reason = "metric 'A b': not a name, or more than 1000 names",
-     .script = SAY("{\"event\":\"metric\",\"name\":\"A b\",\"step\":1,\"value\":1}") "sleep 60"},
-    {"any_1001_names", .from = "protocol", .extra = LOOSE, .verdict = "protocol-error",
-     .reason = "metric 'm1001': not a name, or more than 1000 names",
+    /* names of a program's own: as of a recorded one, a line that is wrong is left out */
+    {"any_artifact", .from = "lines", .extra = LOOSE, .verdict = "ok", .check = check_any_artifact,
+     .script = "echo w >w; " PRINTF(ARTIFACT("w", "w") ARTIFACT("none", "none")
+                                        ARTIFACT("a b", "w")) DONE DONE},
+    {"any_bad_name", .from = "lines", .extra = LOOSE, .verdict = "ok", .points = "ok@1=1",
+     .check = check_bad_name,
+     .script = SAY("{\"event\":\"metric\",\"name\":\"A b\",\"step\":1,\"value\":1}") SAY("nonsense")
+         SAY("{\"event\":\"metric\",\"name\":\"ok\",\"step\":1,\"value\":1}")},
+    {"any_1001_names", .from = "lines", .extra = LOOSE, .verdict = "ok", .check = check_1001_names,
      .script = "seq -f '{\"event\":\"metric\",\"name\":\"m%.0f\",\"step\":1,\"value\":1}' 1 1001 "
-               ">&$ORCH_EVENTS; sleep 60"},
+               ">&$ORCH_EVENTS"},
+    /* what a program sends itself is not read from its output, too */
+    {"printed_and_sent", .from = "lines", .extra = LOOSE, .verdict = "ok",
+     .points = "loss@0=0.5 acc@0=1", .check = check_no_mark,
+     .script = SAY("{\"event\":\"metric\",\"name\":\"loss\",\"step\":0,\"value\":0.5}")
+         AWAIT("0.5") "echo loss=0.4 acc=1"},
+    {"printed_before_sent", .from = "lines", .extra = LOOSE, .verdict = "ok",
+     .points = "loss@3=0.4 loss@0=0.5", .check = check_mark,
+     .script = "echo step 3 loss=0.4; " AWAIT("0.4")
+         SAY("{\"event\":\"metric\",\"name\":\"loss\",\"step\":0,\"value\":0.5}")},
+    {"joined", .from = "lines", .extra = LOOSE, .verdict = "ok", .points = "loss@0=0.5",
+     .script = "printf '{\"event\":\"metric\",\"name\":\"loss\",\"step\":0,\"value\":0.5}\\n' "
+               ">$ORCH_RUNS/join"},
+    {"outer_ranks", .from = "lines", .extra = LOOSE, .verdict = "ok", .points = "seen@0=3",
+     .script = "case $ORCH_OUTER_RANKS in *PMI_RANK=3*) echo seen=3 ;; esac"},
 };
 
 /* ---- orch-host itself -------------------------------------------------------------------------
@@ -509,6 +560,7 @@ int main(void)
         cmocka_unit_test(test_slow_load),  cmocka_unit_test(test_checks),
     };
     g_setenv("ORCH_PARAM_outer", "1", TRUE); /* of a trial around this one */
+    g_setenv("PMI_RANK", "3", TRUE);         /* of a job around it */
     g_autofree char *text = g_strnfill(40000, 'x'), *longer = g_strnfill(70000, 'x');
     g_autofree char *extra = g_strdup_printf("{\"params\":{\"text\":\"%s\"}}", text);
     g_autofree char *longer_extra = g_strdup_printf("{\"params\":{\"text\":\"%s\"}}", longer);
