@@ -50,6 +50,8 @@ void orch_cli_run_notices_release(struct run_notices *notices)
     g_free(notices->left_run);
     g_free(notices->left_first);
     g_free(notices->merged_first);
+    g_free(notices->further_trial);
+    g_free(notices->bad_run);
 }
 
 /* Returns a trial's run for --json. */
@@ -172,6 +174,24 @@ static void add_left(struct run_notices *notices, const struct orch_running *tri
     notices->left_first = g_strdup(first_left(left));
 }
 
+/* Records what a program did through the Python module, or the events it sent itself. */
+static void add_events(struct run_notices *notices, const struct orch_running *trial,
+                       const struct orch_collected *collected)
+{
+    size_t further = json_array_size(json_object_get(collected->facts, ORCH_FACT_FURTHER_RUNS));
+    int64_t bad = orch_json_int(collected->facts, "bad_events", 0);
+    if (further) {
+        notices->further_trials++;
+        notices->further_runs += (guint)further;
+        g_free(notices->further_trial);
+        notices->further_trial = g_strdup(trial->key);
+    }
+    if (bad > 0) {
+        notices->bad_events += bad;
+        keep_first(&notices->bad_run, trial->key);
+    }
+}
+
 void orch_cli_run_notices_add(struct run_notices *notices, const struct orch_running *trial,
                               const struct orch_collected *collected, bool again, const char *line)
 {
@@ -183,6 +203,7 @@ void orch_cli_run_notices_add(struct run_notices *notices, const struct orch_run
     add_output(notices, trial, collected);
     add_unmade(notices, trial, collected);
     add_left(notices, trial, collected);
+    add_events(notices, trial, collected);
     if (again) {
         notices->tried_again_count++;
         if (json_array_size(notices->tried_again) < RUN_FAULTS_KEPT)
@@ -255,6 +276,24 @@ static void print_left(struct orch_cli *cli, const struct run_notices *notices)
                   "them, 'orch show %s --file %s > %s'",
                   notices->left_files, orch_plural(notices->left_files), bytes,
                   notices->left_trials, orch_plural(notices->left_trials), run, run, file, to);
+}
+
+static void print_events(struct orch_cli *cli, const struct run_notices *notices)
+{
+    if (notices->further_runs)
+        orch_cli_info(cli,
+                      "%u further run%s that %u trial%s began with orch.start(), recorded as by "
+                      "hand: 'orch show %s' lists them, 'orch ls --recipe record' all",
+                      notices->further_runs, orch_plural(notices->further_runs),
+                      notices->further_trials, orch_plural(notices->further_trials),
+                      orch_cli_short_key(notices->further_trial));
+    if (notices->bad_events)
+        orch_cli_warn(cli,
+                      "%" G_GINT64_FORMAT
+                      " event%s that programs sent %s left out: 'orch log %s' names the first",
+                      notices->bad_events, orch_plural(notices->bad_events),
+                      notices->bad_events == 1 ? "was" : "were",
+                      orch_cli_short_key(notices->bad_run));
 }
 
 static void print_unmade(struct orch_cli *cli, const struct run_notices *notices)
@@ -347,6 +386,7 @@ void orch_cli_run_notices_print(struct orch_cli *cli, const struct run_notices *
         fprintf(stderr, "  and %u more: orch ls --where 'state!=ok'\n",
                 notices->fault_count - FAULTS_PRINTED);
     print_output(cli, notices);
+    print_events(cli, notices);
     print_unmade(cli, notices);
     print_left(cli, notices);
     if (notices->disturbed_count)
@@ -366,6 +406,8 @@ void orch_cli_run_notices_to_json(const struct run_notices *notices, json_t *obj
     json_object_set_new(object, "failures", failures);
     json_object_set(object, "tried_again", notices->tried_again);
     json_object_set_new(object, "left_files", json_integer(notices->left_files));
+    json_object_set_new(object, "further_runs", json_integer(notices->further_runs));
+    json_object_set_new(object, "bad_events", json_integer(notices->bad_events));
     json_object_set_new(object, "without_metrics", json_integer(notices->silent_count));
     json_object_set_new(object, "without_artifacts", json_integer(notices->unmade_count));
     json_object_set_new(

@@ -22,8 +22,12 @@ struct run_notices {
     char *excess_first;
     int64_t replaced_points; /* values replaced by a later one of the same step */
     char *replaced_first;
-    int64_t single_values;         /* values of results that a later one replaced */
-    char *single_first;            /* name of the first such result */
+    int64_t single_values;              /* values of results that a later one replaced */
+    char *single_first;                 /* name of the first such result */
+    guint further_trials, further_runs; /* trials whose program began further runs, and these */
+    char *further_trial;                /* the last such trial */
+    int64_t bad_events;            /* lines and points that programs sent and that were left out */
+    char *bad_run;                 /* the first such run */
     guint left_trials, left_files; /* trials that left files in folders of their own, and these */
     int64_t left_bytes;
     char *left_run, *left_first; /* the last such run, and its first file */

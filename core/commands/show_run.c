@@ -184,6 +184,20 @@ static void print_output(const struct orch_whole_run *s)
                            unheard, orch_plural(unheard));
 }
 
+/* Prints the runs that belong together, as the program of one trial began them. */
+static void print_further(const struct orch_whole_run *s)
+{
+    const char *trial = orch_json_text(s->facts, ORCH_FACT_TRIAL, NULL);
+    const json_t *keys = json_object_get(s->facts, ORCH_FACT_FURTHER_RUNS);
+    if (trial)
+        orch_cli_show_line("began in", "trial %s, which has a run of its own",
+                           orch_cli_short_key(trial));
+    for (size_t i = 0; i < json_array_size(keys); i++) {
+        const char *key = json_string_value(json_array_get(keys, i));
+        orch_cli_show_line(i ? "" : "further runs", "%s", key ? orch_cli_short_key(key) : "?");
+    }
+}
+
 static void print_table(struct orch_cli *cli, struct orch_table *table, const char *title)
 {
     g_autofree char *text = orch_cli_table_to_text(table, orch_cli_color(cli, false));
@@ -384,7 +398,10 @@ bool orch_cli_show_run(struct orch_cli *cli, struct orch_store *store,
     print_source(whole);
     print_machine(whole);
     print_output(whole);
+    print_further(whole);
     orch_cli_show_values("parameters", whole->params, false);
+    orch_cli_show_values("also given to orch.start()",
+                         json_object_get(whole->facts, ORCH_FACT_STARTED_WITH), false);
     orch_cli_show_values("results", whole->results, true);
     print_metrics(cli, whole);
     print_system(cli, whole);

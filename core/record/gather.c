@@ -5,6 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 #include "lib/wire/bounds.h"
 #include "lib/wire/journal.h"
 
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { START_TAGS_MAX = 100 };
 
 static const char *keep(struct gathering *all, const char *text)
 {
@@ -163,6 +166,24 @@ static void judge_artifacts(struct gathering *all)
     orch_gathering_drop(all, all->lost_artifact);
 }
 
+/* Notes what a trial's program gave to start(). */
+static void take_start(struct gathering *all, const json_t *event)
+{
+    const json_t *params = json_object_get(event, "params"), *tags = json_object_get(event, "tags");
+    const char *name = orch_json_text(event, "name", NULL);
+    if (orch_label_is_valid(name))
+        json_object_set_new(all->record, "name", json_string(name));
+    json_t *valid = json_array();
+    for (size_t i = 0; i < MIN(json_array_size(tags), (size_t)START_TAGS_MAX); i++)
+        if (orch_label_is_valid(json_string_value(json_array_get(tags, i))))
+            json_array_append(valid, json_array_get(tags, i));
+    if (json_array_size(valid))
+        json_object_set(all->record, "tags", valid);
+    json_decref(valid);
+    if (json_object_size(params))
+        json_object_set(all->facts, ORCH_FACT_STARTED_WITH, (json_t *)(uintptr_t)params);
+}
+
 static bool take_event(struct orch_store *store, struct gathering *all, int folder,
                        const struct orch_event *event, GError **error)
 {
@@ -179,6 +200,12 @@ static bool take_event(struct orch_store *store, struct gathering *all, int fold
         return true;
     case ORCH_EVENT_ARTIFACT:
         return take_artifact(store, all, folder, event, error);
+    case ORCH_EVENT_RUN:
+        take_start(all, event->json);
+        return true;
+    case ORCH_EVENT_REPORTED:
+        g_hash_table_add(all->reported, g_strdup(event->name));
+        return true;
     case ORCH_EVENT_END:
         take_end(all, event);
         return true;
@@ -299,7 +326,10 @@ void orch_gathering_init(struct gathering *all, json_t *record, int64_t started_
     all->texts = g_ptr_array_new_with_free_func(g_free);
     all->taken = g_ptr_array_new_with_free_func(g_free);
     all->log = g_string_new(NULL);
-    all->notes = json_array();
+    all->notes = json_object_get(all->facts, "notes")
+                     ? json_copy(json_object_get(all->facts, "notes"))
+                     : json_array();
+    all->reported = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     all->verdict = ORCH_VERDICT_LOST;
     all->state = g_strdup(orch_verdict_name(ORCH_VERDICT_LOST));
     all->exit_code = -1;
@@ -317,6 +347,7 @@ void orch_gathering_clear(struct gathering *all)
     g_array_unref(all->artifacts);
     g_ptr_array_unref(all->texts);
     g_ptr_array_unref(all->taken);
+    g_hash_table_unref(all->reported);
     g_string_free(all->log, TRUE);
     g_free(all->reason);
     g_free(all->state);

@@ -17,6 +17,7 @@ struct gathering {
     GPtrArray *taken;  /* char *: files of the folder that are artifacts in the store now */
     GString *log;      /* log events, as text */
     json_t *notes;
+    GHashTable *reported; /* names of metrics whose points count from a mark in the journal on */
     char *reason, *stderr_tail;
     char *lost_artifact; /* the first artifact that differs from what the host saw, with the reason;
                             or NULL */

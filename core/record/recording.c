@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/record/recording.h"
 
+#include "core/record/recorded_fields.h"
 #include "core/record/trialdir.h"
 #include "store/store_dir.h"
 #include "store/trial_record.h"
@@ -23,10 +24,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RECORDED_RECIPE "record" /* recipe and plugin name of recorded runs */
-#define RECORDED_VERSION "1.0.0"
-enum { PARAMS_MAX = 10000, TAGS_MAX = 100, TAG_BYTES_MAX = 200 };
-
 void orch_recording_free(struct orch_recording *recording)
 {
     if (!recording)
@@ -38,108 +35,8 @@ void orch_recording_free(struct orch_recording *recording)
     g_free(recording);
 }
 
-/* ---- what the program says --------------------------------------------------------------------
- */
-
-/* "int", "real", "bool" or "string"; NULL for other values. */
-static const char *scalar_type(const json_t *value)
-{
-    switch (json_typeof(value)) {
-    case JSON_INTEGER:
-        return "int";
-    case JSON_REAL:
-        return "real";
-    case JSON_TRUE:
-    case JSON_FALSE:
-        return "bool";
-    case JSON_STRING:
-        return "string";
-    default:
-        return NULL;
-    }
-}
-
-/* The type of a list is that of its first element; an empty one is a list of texts. The caller
- * frees; NULL: neither a scalar nor a list of scalars. */
-static char *value_type(const json_t *value)
-{
-    const char *type = scalar_type(value);
-    if (type || !json_is_array(value))
-        return g_strdup(type);
-    for (size_t i = 0; i < json_array_size(value); i++)
-        if (!scalar_type(json_array_get(value, i)))
-            return NULL;
-    const char *first = json_array_size(value) ? scalar_type(json_array_get(value, 0)) : "string";
-    return g_strconcat("list of ", first, NULL);
-}
-
-static json_t *param_rows(const json_t *params, GError **error)
-{
-    g_autoptr(json_t) rows = json_array();
-    const char *name;
-    json_t *value;
-    if (json_object_size(params) > PARAMS_MAX) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "there are %zu parameters, but a run can have at most %d",
-                       json_object_size(params), PARAMS_MAX);
-        return NULL;
-    }
-    json_object_foreach((json_t *)(uintptr_t)params, name, value)
-    {
-        g_autofree char *type = value_type(value);
-        if (!orch_label_is_valid(name) || !type) {
-            orch_error_set(error, ORCH_ERROR_USAGE,
-                           "use a name without spaces and quotes, and a number, true, false, a "
-                           "text, or a list of these",
-                           "parameter '%s': its %s cannot be recorded", name,
-                           type ? "name" : "value");
-            return NULL;
-        }
-        g_autofree char *text = orch_json_canonical(value);
-        json_array_append_new(rows, json_pack("[sss]", name, type, text));
-    }
-    return json_incref(rows);
-}
-
-static bool check_names(const struct orch_recording_spec *spec, GError **error)
-{
-    if (spec->experiment && !orch_name_is_valid(spec->experiment, true)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "use lower-case letters, digits, '_' and '-'",
-                       "experiment '%s' is not a valid name", spec->experiment);
-        return false;
-    }
-    size_t count = json_array_size(spec->tags);
-    for (size_t i = 0; i < count; i++) {
-        const char *tag = json_string_value(json_array_get(spec->tags, i));
-        if (count > TAGS_MAX || !orch_label_is_valid(tag)) {
-            orch_error_set(error, ORCH_ERROR_USAGE,
-                           "use one word for a tag, and at most 100 tags at the start",
-                           "tag '%s' is not valid", tag ? tag : "");
-            return false;
-        }
-    }
-    if (spec->name && !orch_label_is_valid(spec->name)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "use one word", "name '%s' is not valid",
-                       spec->name);
-        return false;
-    }
-    return true;
-}
-
 /* ---- the record -------------------------------------------------------------------------------
  */
-
-/* Recorded runs of one experiment with equal settings are repeats of each other. The hashed object
- * has its own format name, so that no trial of a recipe has this fingerprint. */
-static char *fingerprint(const char *experiment, const json_t *params)
-{
-    g_autoptr(json_t) all = json_pack("{s:s s:s s:O}", "format", "record-1", "experiment",
-                                      experiment, "params", params);
-    g_autofree char *text = orch_json_canonical(all);
-    char digest[ORCH_SHA256_CHARS];
-    orch_sha256(text, strlen(text), digest);
-    return g_strdup(digest);
-}
 
 /* The executable of the recorded program: the interpreter that it names, else the file of its
  * process. NULL: unknown. The caller frees. */
@@ -187,21 +84,6 @@ static char *recording_device(struct orch_workspace *workspace)
     return orch_machine_device_key(machine, gpus, count, 1, machine->threads);
 }
 
-/* The program's command line as text of JSON, without words that look like secrets. NULL when there
- * is none. The caller frees. */
-static char *recorded_command(const json_t *argv)
-{
-    if (!json_is_array(argv))
-        return NULL;
-    g_autoptr(GPtrArray) words = g_ptr_array_new();
-    for (size_t i = 0; i < json_array_size(argv); i++)
-        if (json_is_string(json_array_get(argv, i)))
-            g_ptr_array_add(words, (char *)(uintptr_t)json_string_value(json_array_get(argv, i)));
-    g_autoptr(json_t) masked =
-        orch_secret_mask_words((const char *const *)words->pdata, words->len);
-    return orch_json_canonical(masked);
-}
-
 static json_t *make_record(struct orch_workspace *workspace, const struct orch_recording_spec *spec,
                            const char *experiment, uint64_t seed, GError **error)
 {
@@ -210,18 +92,18 @@ static json_t *make_record(struct orch_workspace *workspace, const struct orch_r
     guint64 ignored;
     if (orch_json_get_u64(json_object_get(params, "seed"), &ignored))
         json_object_del(params, "seed"); /* the run's own seed, and no setting that varies */
-    json_t *rows = param_rows(params, error);
+    json_t *rows = orch_recorded_params(params, error);
     if (!rows)
         return NULL;
-    g_autofree char *print = fingerprint(experiment, params);
+    g_autofree char *print = orch_recorded_fingerprint(experiment, params);
     g_autofree char *device_key = recording_device(workspace);
-    g_autofree char *argv = recorded_command(spec->argv);
+    g_autofree char *argv = orch_recorded_command(spec->argv);
     const struct orch_source *source = workspace->source;
     json_t *record = orch_record_to_trial(&(struct orch_record){
-        .recipe = RECORDED_RECIPE,
+        .recipe = ORCH_RECORDED_RECIPE,
         .experiment = experiment,
-        .plugin = RECORDED_RECIPE,
-        .plugin_version = RECORDED_VERSION,
+        .plugin = ORCH_RECORDED_RECIPE,
+        .plugin_version = ORCH_RECORDED_VERSION,
         .source_tree = source->tree,
         .source_commit = source->commit,
         .source_branch = source->branch,
@@ -258,14 +140,14 @@ static bool write_trial(const struct orch_recording *recording,
     g_autofree char *cwd = g_get_current_dir();
     struct orch_manifest *manifest = orch_manifest_new();
     manifest->kind = ORCH_PLUGIN_WRAPPED;
-    manifest->name = g_strdup(RECORDED_RECIPE);
-    manifest->version = g_strdup(RECORDED_VERSION);
+    manifest->name = g_strdup(ORCH_RECORDED_RECIPE);
+    manifest->version = g_strdup(ORCH_RECORDED_VERSION);
     manifest->any_metric = true;
     g_autoptr(json_t) params =
         spec->params ? json_copy((json_t *)(uintptr_t)spec->params) : json_object();
     struct orch_trial_spec trial = {
         .key = (char *)(uintptr_t)recording->key,
-        .recipe = (char *)(uintptr_t)RECORDED_RECIPE,
+        .recipe = (char *)(uintptr_t)ORCH_RECORDED_RECIPE,
         .experiment = (char *)(uintptr_t)experiment,
         .seed = recording->seed,
         .repeat = 1,
@@ -388,7 +270,8 @@ struct orch_recording *orch_recording_begin(struct orch_workspace *workspace,
 {
     unsigned closed, pending;
     const char *experiment = spec->experiment ? spec->experiment : "run";
-    if (!check_names(spec, error) || !orch_workspace_source(workspace, error) ||
+    if (!orch_recorded_names_check(spec->experiment, spec->tags, spec->name, error) ||
+        !orch_workspace_source(workspace, error) ||
         !orch_recover(workspace->store, &closed, &pending, error))
         return NULL;
     orch_workspace_hold_source(workspace);
