@@ -11,8 +11,9 @@ By hand, in a script or a notebook ('orch help python'):
     run.end()                                       # or: with orch.start(lr=0.1) as run:
 
 The run lands in the store of the repository, with the source tree, the arguments and the machine.
-The same script is an orch plugin ('orch help plugins'): started by `orch run` or `orch try`, start()
-joins the running trial and gives its values for the parameters. What a plugin may use besides:
+The same script runs as a trial ('orch help plugins'): started by `orch run` or `orch try`, start() joins
+the running trial and gives its values for the parameters; a second start() is a run of its own, as
+by hand. What a plugin may use besides:
 
     trial = orch.start(lr=0.1, epochs=5)            # defaults; orch gives the trial's own values
     for epoch in trial.steps(trial.epochs):         # ends early when the trial is cancelled
@@ -64,12 +65,19 @@ _FLUSH_S = 0.05  # points of a plugin wait at most this long for company
 _BEGIN_S, _END_S = 120, 30  # how long start() and end() wait for the recorder
 _SMOKE_STEPS = 2
 _NESTED_MAX = 16  # mappings within mappings
+_LABEL_BYTES = 200  # of a name, and the numbers below: what orch-host takes
+_NAMES_MAX = 1000  # metrics and results of a run
+_STEP_MAX = 9 * 10**15
+_RUNS_MAX = 10000  # of a trial
+_PRINTED_MAX = 16 << 20  # bytes of output that a further run of a trial keeps
+_PRINTED_WAITING = 1 << 20  # bytes waiting for the recorder from which on output is left out
 _SERIES_MAX = 1000000  # points of a metric that series() has before the end
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 _OFF = ("0", "off", "no", "false")
 
 _current = None  # the run that start() opened last in the main thread: it lasts without a name
 _open = {}  # the runs that have not ended, in the order of their beginning: id -> weak reference
+_stop = threading.Event()  # the trial of this process is to end
 
 
 class Error(RuntimeError):
@@ -103,6 +111,8 @@ class Trial:
     """A run: its parameters are attributes (`run.lr`) and items of `run.params`."""
 
     def __init__(self, defaults, experiment=None, tags=(), name=None):
+        about = {"tags": [tags] if isinstance(tags, str) else [str(tag) for tag in tags],
+                 "name": None if name is None else str(name)}
         self.params = dict(defaults)
         given = _whole(defaults.get("seed"))
         self.seed = 0 if given is None else given  # of a trial 0 to 2**31 - 1
@@ -111,13 +121,13 @@ class Trial:
         self.key = None  # of a run that is recorded by hand
         self._step = 0  # of the next log() without a step
         self._x = None  # the last step, once they are no whole numbers; then points are numbered
-        self._labels = {}  # name of a metric -> as it is recorded
+        self._labels = {}  # kind, name of a metric, result or artifact -> as it is recorded
+        self._taken = set()  # kind and label of each
         self._series = {}  # by hand: name of a metric -> its steps and values, for series()
         self._thread = threading.current_thread()
         self._begun_in = (0, None)  # the frame that called start(): its id and code
         self._warned = set()
         self._folder = None
-        self._cancelled = False
         self._error = None
         self._status = None  # set by skip, fail and diverged
         self._exit_status = None  # that sys.exit was given
@@ -131,17 +141,23 @@ class Trial:
         self._lock = threading.RLock()
         self._wake = threading.Event()
         self._is_silent = False
+        self._printed = {}  # stream -> what was printed and waits for the end of its line
+        self._printed_bytes = self._printed_lost = 0
+        self._link = None
         _install_hooks()
-        self._link = _connect()
-        if self._link:
-            self._begin()
-        elif _is_worker():
+        if _is_worker():
             self._is_silent = True  # rank 0, or the process that began the run, records
             _say_silent()
         elif os.environ.get("ORCH_JOIN"):
             self._link = _Join(os.environ["ORCH_JOIN"])
+        elif _is_in_trial():
+            self._begin(experiment, about)
         elif not _is_off():
-            self._record(experiment, tags, name)
+            self._record(experiment, about)
+        if self._is_owner() and self.key:
+            os.environ["ORCH_OPEN_RUN"] = self.key
+        if isinstance(self._link, (_Recorder, _Spool)):
+            _watch_output()
         _open[id(self)] = weakref.ref(self)
 
     def __getattr__(self, name):
@@ -157,21 +173,19 @@ class Trial:
     @property
     def cancelled(self):
         """True once the trial should end: save what is worth saving, and return soon."""
-        return self._cancelled
+        return _stop.is_set()
 
     def should_stop(self):
         """True once the trial should end, because the rule of its search stopped it ('orch help search')
         or it was cancelled: save what is worth saving, and return within the trial's grace period.
         The program of a trial whose metrics are read from its output is told by SIGTERM, which
         does not end it any more once it has called this, in its main thread."""
-        if isinstance(self._link, _Link) and not self._listens and os.getpid() == self._pid:
+        if (isinstance(self._link, (_Link, _Spool)) and not self._listens
+                and os.getpid() == self._pid):
             if (threading.current_thread() is threading.main_thread()
                     and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL):
-                signal.signal(signal.SIGTERM, self._on_sigterm)
-        return self._cancelled
-
-    def _on_sigterm(self, *_):
-        self._cancelled = True
+                signal.signal(signal.SIGTERM, lambda *_: _stop.set())
+        return _stop.is_set()
 
     @property
     def checkpoint_dir(self):
@@ -186,7 +200,7 @@ class Trial:
     def environment(self):
         """What another process needs in its environment to add to this run by its own start():
         `subprocess.run(..., env=dict(os.environ, **run.environment))`."""
-        return {"ORCH_JOIN": self._link.join} if isinstance(self._link, _Recorder) else {}
+        return {"ORCH_JOIN": self._link.join} if self._is_owner() and self._link.join else {}
 
     def derive_seed(self, stream):
         """The seed (64 bits) of a named stream: the same for the same trial seed and name, here
@@ -212,7 +226,7 @@ class Trial:
         if self.smoke:
             count = min(count, start + _SMOKE_STEPS)
         for step in range(start, count):
-            if self._cancelled:
+            if _stop.is_set():
                 return
             yield step
             self.progress(step + 1, count)
@@ -226,7 +240,7 @@ class Trial:
         instead, `run.log("restarted")`, is a line of the run's log, with its level."""
         if what and isinstance(what[0], str):
             level = what[1] if len(what) > 1 else level
-            self._tell("log", what[0], {"text": what[0], "level": level})
+            self._tell("log", what[0], {"text": what[0], "level": str(level)})
             return
         points = {}
         for more in what + (values,):
@@ -254,13 +268,15 @@ class Trial:
     def result(self, name, value):
         """The value of a result, one a run; a later one replaces it."""
         value = float(value)
-        shown = "%s = %.6g" % (name, value)
-        self._tell("result", shown, {"name": name, "value": _number(value)})
+        label = self._name_of("result", name)
+        if label is not None:
+            self._tell("result", "%s = %.6g" % (name, value),
+                       {"name": label, "value": _number(value)})
 
     def artifact(self, name, path=None):
-        """Hands over a file: `artifact("weights", "weights.pt")`, or its path alone. A plugin's
-        artifacts have declared names and are taken as they are when the script ends; by hand a
-        copy is taken now. A folder gives its files, as `folder.file`."""
+        """Hands over a file: `artifact("weights", "weights.pt")`, or its path alone. A copy is
+        taken now; a later file of the same name replaces it. A folder gives its files, as
+        `folder.file`. The artifacts of a plugin have declared names."""
         if path is None:
             path = os.fspath(name)
             name = os.path.basename(os.path.normpath(path))
@@ -271,13 +287,16 @@ class Trial:
                     inner = os.path.join(folder, file)
                     self.artifact("%s.%s" % (name, os.path.relpath(inner, path)), inner)
             return
-        name = _label(name).replace("/", ".").lstrip(".")
-        if isinstance(self._link, _Sender) and os.getpid() == self._pid:
+        if self._is_silent or self._ended or os.getpid() != self._pid:
+            return
+        name = self._name_of("artifact", name)
+        if self._link:
             try:
-                path = self._link.keep(path)
+                path = self._link.keep(path, name)
             except OSError as error:
-                self._warn("artifact '%s' is not kept: %s" % (name, error), "artifact")
-                return
+                self._warn("artifact '%s' is not kept: %s" % (name, error), "artifact " + name)
+                if isinstance(self._link, _Sender):
+                    return  # of a trial the host says what it means that the file is missing
         self._tell("artifact", "%s: %s" % (name, path), {"name": name, "path": path})
 
     def image(self, name, picture):
@@ -306,10 +325,11 @@ class Trial:
 
     def series(self, name):
         """The points of a metric so far, as a list of (step, value)."""
-        if name in self._series:
-            steps, values = self._series[name]
+        label = self._labels.get(("metric", name)) or _label(name)
+        if label in self._series:
+            steps, values = self._series[label]
             return list(zip(steps, values))
-        return Run(key=self.key).series(_label(name)) if self.key and self._ended else []
+        return Run(key=self.key).series(label) if self.key and self._ended else []
 
     def note(self, text):
         """A sentence that a reader of the run's record should see."""
@@ -324,7 +344,8 @@ class Trial:
         if not self._link or os.getpid() != self._pid or self._ended:
             return
         with self._lock:
-            self._progress = {"event": "progress", "done": done, "total": total}
+            self._progress = {"event": "progress", "done": _number(float(done)),
+                              "total": _number(float(total or 0))}
             if not isinstance(self._link, _Sender):
                 self._flush_soon()
             elif time.monotonic() - self._last_flush >= 0.5:
@@ -346,12 +367,13 @@ class Trial:
         """Ends the run, once; the end of the script and of a `with` block do it too."""
         if self._ended or os.getpid() != self._pid:
             return
-        if self._exit_status not in (None, 0) and isinstance(self._link, _Recorder):
+        if self._exit_status not in (None, 0) and self._is_owner():
             self._remember(SystemExit, SystemExit(self._exit_status))
         status = self._status or ("failed" if self._error else None)
         if status is None:
-            status = "cancelled" if self._cancelled else "ok"
-        if self._link and not isinstance(self._link, _Join):
+            status = "cancelled" if _stop.is_set() else "ok"
+        if self._is_owner():
+            self._print_rest()
             if self._error:
                 self._send({"event": "error", "text": self._error})
             self._send({"event": "done", "status": status})
@@ -373,11 +395,16 @@ class Trial:
 
     # ---- within -----------------------------------------------------------------------------
 
+    def _is_owner(self):
+        """True for the process that began the run, which ends it, too."""
+        return self._link is not None and not isinstance(self._link, _Join)
+
     def __del__(self):
         """Nothing refers to the run any more: so it has ended, well unless it was left by an
         exception."""
         try:
-            if self._ended or os.getpid() != self._pid or not isinstance(self._link, _Recorder):
+            if (self._ended or os.getpid() != self._pid or not self._begun_in[0]
+                    or not self._is_owner()):
                 return
             kind, value, trace = sys.exc_info()
             if kind and (self._was_left_by(trace) or (trace is None and _is_child())):
@@ -402,8 +429,8 @@ class Trial:
             step = self._step
         x = self._step if step is None else step
         whole = _whole(x)
-        if self._x is None and whole is not None and whole >= 0:
-            self._step = max(whole + 1, 0)
+        if self._x is None and whole is not None and 0 <= whole <= _STEP_MAX:
+            self._step = whole + 1
             return whole
         try:
             x = float(x)
@@ -421,29 +448,73 @@ class Trial:
         points.setdefault("step", x)
         return self._step - 1
 
-    def _metric_name(self, name):
-        """The name as the store takes it. Two names that would become one are kept apart."""
-        label = self._labels.get(name)
-        if label is None:
-            label = base = _label(name)
-            taken = set(self._labels.values())
-            number = 2
-            while label in taken:
-                label = "%s_%d" % (base[:90], number)
-                number += 1
-            if label != base:
-                self._warn("metric '%s' is recorded as '%s', as '%s' is the name of another one" %
-                           (name, label, base), label)
-            if len(self._labels) < 10000:
-                self._labels[name] = label
+    def _name_of(self, kind, name):
+        """The name of a metric, result or artifact as the store takes it; None for one too many.
+        Two names that would become one are kept apart."""
+        label = self._labels.get((kind, name))
+        if label is not None:
+            return label
+        if kind != "artifact" and sum(key[0] != "artifact" for key in self._labels) >= _NAMES_MAX:
+            self._warn("a run has at most %d metrics and results: '%s' and what else is new is not "
+                       "recorded" % (_NAMES_MAX, name), "names")
+            return None
+        label = base = _label(name)
+        if kind == "artifact":
+            label = base = base.replace("/", ".").lstrip(".") or "_"
+            if base in ("stdout", "stderr", "log"):  # the run's own
+                label = base + "_2"
+        number = 2
+        while (kind, label) in self._taken:
+            label = "%s_%d" % (_label(base, _LABEL_BYTES - 10), number)
+            number += 1
+        if label != base:
+            self._warn("%s '%s' is recorded as '%s', as '%s' is the name of another one" %
+                       (kind, name, label, base), (kind, label))
+        if len(self._labels) < 10 * _NAMES_MAX:
+            self._labels[kind, name] = label
+            self._taken.add((kind, label))
         return label
+
+    def _print(self, stream, text):
+        """Adds what the program printed to the run's log, in whole lines."""
+        if self._ended:
+            return
+        if self._lock._is_owned():  # a warning of the module's own, or a signal's handler
+            self._printed[stream] = self._printed.get(stream, "") + text
+            return
+        with self._lock:
+            text = self._printed.pop(stream, "") + text
+            cut = max(text.rfind("\n"), text.rfind("\r")) + 1
+            cut = len(text) if len(text) - cut > 4096 else cut
+            self._printed[stream] = text[cut:]
+            self._send_printed(stream, text[:cut])
+
+    def _print_rest(self):
+        with self._lock:
+            for stream, text in list(self._printed.items()):
+                self._send_printed(stream, text)
+            self._printed = {}
+
+    def _send_printed(self, stream, text):
+        """The lock is held. Output never keeps points from being recorded."""
+        room = self._link.room_for_output(self._printed_bytes)
+        if not text or not room:
+            self._printed_lost += len(text)
+            return
+        if self._printed_lost:
+            text = "\n[orch: %d characters were dropped here]\n%s" % (self._printed_lost, text)
+            self._printed_lost = 0
+        self._printed_bytes += len(text)
+        most = self._link.line_max // 12 - 100
+        for at in range(0, len(text), most):  # ASCII, at most 12 bytes a character
+            self._send({"event": "output", "stream": stream, "text": _utf8(text[at:at + most])})
 
     def _keep_written(self, name, suffix, write):
         """Hands over a file that is written for it. A failure to write it is a warning."""
         if self._is_silent or self._ended or os.getpid() != self._pid:
             return
-        by_hand = isinstance(self._link, _Sender)
-        folder = tempfile.mkdtemp(prefix="orch-") if by_hand else os.getcwd()
+        is_copied = self._link is not None and self._link.copies
+        folder = tempfile.mkdtemp(prefix="orch-") if is_copied else os.getcwd()
         path = os.path.join(folder, _with_suffix(os.path.basename(str(name)), suffix))
         try:
             write(path)
@@ -451,15 +522,55 @@ class Trial:
         except Exception as error:
             self._warn("'%s' is not kept: %s" % (name, error), "kept " + str(name))
         finally:
-            if by_hand:
+            if is_copied:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def _begin(self):
-        """Under orch: takes the trial's values."""
-        message = self._link.receive_run()
-        if message is None:  # metrics_from is not protocol: no commands come on stdin
+    def _begin(self, experiment, about):
+        """Under orch: takes the trial's values. A second run is one of its own."""
+        about["params"] = _recordable(self.params)
+        self._link, number = _connect()
+        message = self._link.receive_run() if self._link else None
+        if message is None:  # no commands come on stdin: printed values are read, or a second run
             message = _environment()
             self._listens = False
+        trial = _recordable(message.get("params") or {})
+        self._take_values(message)
+        self.key = os.environ.get("ORCH_RUN")
+        if self._link:
+            about["params"] = {name: value for name, value in about["params"].items()
+                               if name not in trial and name != "seed"}
+            threading.Thread(target=self._flush_late, daemon=True).start()
+            if self._listens:
+                threading.Thread(target=self._listen, daemon=True).start()
+            self._tell_about(about)
+            return
+        about["params"].update(trial)
+        given = _whole(self.params.get("seed"))
+        if given is not None:  # what tells this run from the others of the trial
+            self.seed64 = given % 2**64
+            self.seed = self.seed64 % 2**31
+        if experiment is not None:
+            about["experiment"] = _experiment_name(experiment)
+        self._link = _Spool(number, _begin_line(about))
+        self.key = self._link.key
+        if self._folder:
+            self._folder = os.path.join(self._folder, "run-%d" % number)
+        print("orch: start() came before in this trial: recorded as run %s of its own, when the "
+              "trial ends" % self.key[-8:], file=sys.stderr, flush=True)
+
+    def _tell_about(self, about):
+        """What start() was given and the trial does not know."""
+        known = {name: value for name, value in about.items() if value}
+        if not known:
+            return
+        if len(json.dumps(known)) > self._link.line_max - 100:
+            known.pop("params", None)
+            self._warn("start() was given more parameters than fit a line: they are not recorded",
+                       "start")
+        self._send(dict(known, event="run"))
+
+    def _take_values(self, message):
+        """The parameters, the seed and the folder of a trial."""
         for name, value in (message.get("params") or {}).items():
             typed = os.environ.get("ORCH_PARAM_" + name)
             is_text = isinstance(self.params.get(name), str) and not isinstance(value, str)
@@ -468,24 +579,13 @@ class Trial:
         self.seed = self.seed64 % 2**31
         self.smoke = bool(message.get("smoke"))
         self._folder = message.get("checkpoint_dir")
-        threading.Thread(target=self._flush_late, daemon=True).start()
-        if self._listens:
-            threading.Thread(target=self._listen, daemon=True).start()
 
-    def _record(self, experiment, tags, name):
+    def _record(self, experiment, about):
         """By hand: starts the recorder."""
-        words = getattr(sys, "orig_argv", None) or [sys.executable] + sys.argv
-        self._link = _Recorder({
-            "experiment": _experiment_name(experiment),
-            "params": _recordable(self.params),
-            "tags": [tags] if isinstance(tags, str) else [str(tag) for tag in tags],
-            "name": name,
-            "argv": [_utf8(word)[:10000] for word in words[:1000]],
-            "facts": {"python": sys.version.split()[0], "interpreter": sys.executable},
-            "pid": os.getpid(),
-        })
+        about["params"] = _recordable(self.params)
+        about["experiment"] = _experiment_name(experiment)
+        self._link = _Recorder(dict(_begin_line(about), pid=os.getpid()))
         self.key = self._link.key
-        os.environ["ORCH_OPEN_RUN"] = self.key
         self._folder = self._link.checkpoint_dir
         _watch_cells()
 
@@ -500,7 +600,7 @@ class Trial:
         if kind and self._was_left_by(trace):
             self._remember(kind, value, trace)
         is_cut = self._thread is not threading.main_thread() and self._thread.is_alive()
-        if is_cut and not self._status and not self._error and isinstance(self._link, _Recorder):
+        if is_cut and not self._status and not self._error and self._is_owner():
             self._status = "cancelled"
             self._error = "the program ended while the thread of this run went on"
         self.end()
@@ -516,7 +616,7 @@ class Trial:
         while True:
             message = self._link.receive()
             if message is None or message.get("do") == "cancel":
-                self._cancelled = True
+                _stop.set()
                 return
 
     def _flush_late(self):
@@ -539,15 +639,16 @@ class Trial:
             print("step %d: %s" % (step, " ".join(texts)), flush=True)
             return
         with self._lock:
+            values = {self._name_of("metric", name): value for name, value in values.items()}
+            values.pop(None, None)
+            self._remember_points(step, values)
             if isinstance(self._link, _Sender):
-                values = {self._metric_name(name): value for name, value in values.items()}
-                self._remember_points(step, values)
-                for line in _point_lines(step, values, self._link.line_max):
+                for line in _point_lines(step, values, self._link.line_max, self._link.t_ms()):
                     self._write(line)
                 return
             for name, value in values.items():
                 text = json.dumps([name, step, None, _number(value)])
-                if self._points_bytes + len(text) + 64 > _LINE_MAX:
+                if self._points_bytes + len(text) + 64 > self._link.line_max:
                     self._flush()
                 self._points.append(text)
                 self._points_bytes += len(text) + 1
@@ -587,8 +688,9 @@ class Trial:
         if not self._link:
             print("%s %s" % (event, shown), flush=True)
             return
-        fields["event"] = event
-        self._send(fields)
+        fields = {name: _utf8(text) if isinstance(text, str) else text
+                  for name, text in fields.items()}
+        self._send(dict(fields, event=event))
 
     def _send(self, message):
         if os.getpid() != self._pid:
@@ -608,11 +710,11 @@ class Trial:
         if isinstance(self._link, _Sender):
             self._warn(self._link.problem, "link")
         else:
-            self._cancelled = True  # nobody listens any more
+            _stop.set()  # nobody listens any more
 
     def _stop(self, status, why, code):
         self._status = status
-        self._error = str(why)
+        self._error = _utf8(why)
         self.end()
         sys.exit(code)
 
@@ -620,7 +722,7 @@ class Trial:
         """How the script ended, if it was by an exception."""
         if kind is None or self._error or self._status:
             return
-        by_hand = isinstance(self._link, _Recorder)
+        by_hand = isinstance(self._link, (_Recorder, _Spool))
         if issubclass(kind, SystemExit):
             if value.code not in (None, 0):
                 self._error = "exit status %s" % (value.code,)
@@ -628,7 +730,7 @@ class Trial:
             self._status = "cancelled"
             self._error = "interrupted from the keyboard" if by_hand else None
         else:
-            self._error = "".join(traceback.format_exception_only(kind, value)).strip()
+            self._error = _utf8("".join(traceback.format_exception_only(kind, value)).strip())
             if trace is not None and by_hand:
                 text = "".join(traceback.format_exception(kind, value, trace))[-5000:]
                 self._tell("log", text, {"text": text, "level": "warning"})
@@ -641,12 +743,20 @@ class _Link:
     """Under orch: the two ends of the protocol, on descriptors that no child process inherits."""
 
     line_max = _LINE_MAX
+    problem = ""
 
-    def __init__(self, events):
+    def __init__(self, events, line_max=_LINE_MAX):
         os.set_inheritable(events, False)
+        self.line_max = line_max
+        self.join = _trial_join()
+        self.copies = _trial_folder() is not None
+        self._kept = {}
         self._events = events
-        self._commands = os.dup(0)
         self._rest = b""
+        self._commands = None
+        if self.copies and os.environ.pop("ORCH_COMMANDS", "") != "stdin":
+            return  # what reads printed values sends no commands, and stdin is the program's own
+        self._commands = os.dup(0)
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)  # what reads stdin from here on does not swallow the host's commands
         os.close(null)
@@ -655,7 +765,7 @@ class _Link:
         """The next message; None when there will be none."""
         while b"\n" not in self._rest:
             try:
-                chunk = os.read(self._commands, _LINE_MAX)
+                chunk = b"" if self._commands is None else os.read(self._commands, _LINE_MAX)
             except OSError:
                 return None
             if not chunk:
@@ -684,12 +794,24 @@ class _Link:
             return False
         return True
 
+    def keep(self, path, name):
+        """Copies a file into the trial's folder, over an earlier one of that name."""
+        if not self.copies:
+            return path
+        number = self._kept.setdefault(name, len(self._kept) + 1)
+        return _copied(path, os.path.join(_trial_folder(), "handed"), number)
+
+    def room_for_output(self, _):
+        """None: the host has the output."""
+        return False
+
 
 class _Sender:
     """By hand: writes lines and never waits. What the pipe has no room for is kept, up to a
     bound."""
 
     line_max = _LINE_MAX
+    copies = True
     problem = ""  # why nothing more is sent
 
     def __init__(self, fd, join):
@@ -725,19 +847,18 @@ class _Sender:
         self._backlog = line[written:] if written < len(line) else b""
         return True
 
-    def keep(self, path):
+    def keep(self, path, _):
         """Copies a file to where the recorder takes it from."""
-        folder = os.path.join(os.path.dirname(self.join), "handed")
-        os.makedirs(folder, exist_ok=True)
         self._kept += 1
-        copy = os.path.join(folder, "%d-%d" % (os.getpid(), self._kept))
-        try:
-            shutil.copyfile(path, copy)
-        except OSError:
-            if os.path.exists(copy):
-                os.remove(copy)
-            raise
-        return copy
+        return _copied(path, os.path.join(os.path.dirname(self.join), "handed"), self._kept)
+
+    def t_ms(self):
+        """The time of a point now, in JSON; null: the host's."""
+        return "null"
+
+    def room_for_output(self, _):
+        """May output be sent now?"""
+        return not self.problem and len(self._backlog) < _PRINTED_WAITING
 
     def close(self, _status, until=0.0):
         """Writes what is left. Returns what is wrong, or nothing."""
@@ -746,6 +867,20 @@ class _Sender:
             select.select([], [self._fd], [], 0.1)
         os.close(self._fd)
         return self.problem
+
+
+def _copied(path, folder, number):
+    """Copies a file, and returns the path of the copy. Another process may do it at once."""
+    os.makedirs(folder, exist_ok=True)
+    copy = os.path.join(folder, "%d-%d" % (os.getpid(), number))
+    try:
+        shutil.copyfile(path, copy + ".part")
+        os.replace(copy + ".part", copy)
+    except OSError:
+        if os.path.exists(copy + ".part"):
+            os.remove(copy + ".part")
+        raise
+    return copy
 
 
 def _program():
@@ -773,7 +908,6 @@ class _Recorder(_Sender):
             raise Error(
                 "orch: cannot start '%s': %s\n  hint: set ORCH_PROGRAM=/path/to/orch, or "
                 "ORCH_RECORD=off to record nothing" % (program, error.strerror)) from None
-        begin = {name: value for name, value in begin.items() if value is not None}
         answer = None
         try:
             self._process.stdin.write(json.dumps(begin).encode("ascii") + b"\n")
@@ -840,15 +974,85 @@ class _Recorder(_Sender):
 
 
 class _Join(_Sender):
-    """The pipe of a run that another process began."""
+    """The pipe of a run that another process began, or the file of a further run."""
 
     line_max = _JOIN_LINE_MAX
 
     def __init__(self, path):
-        super().__init__(_open_pipe(path), path)
+        self._began = None
+        if not os.path.basename(path) == "events":
+            super().__init__(_open_pipe(path), path)
+            return
+        super().__init__(_open_events(path), path)
+        with open(path, "rb") as file:
+            self._began = json.loads(file.readline().decode("utf-8"))["t_ns"]
+
+    def t_ms(self):
+        return "null" if self._began is None else "%.3f" % ((time.time_ns() - self._began) / 1e6)
 
 
-def _open_pipe(path):
+class _Spool(_Sender):
+    """A further run of a trial: a file of its events, with times, in the trial's folder. orch makes
+    a run of it when the trial has ended (core/record/further_runs.h)."""
+
+    def __init__(self, number, begin):
+        folder = os.path.join(_trial_folder(), "runs", "%04d" % number)
+        self.join = os.path.join(folder, "events")
+        self.key = _new_key()
+        self._began = time.time_ns()
+        self._backlog, self._kept = b"", 0
+        self._fd = os.open(self.join, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+                           | os.O_CLOEXEC, 0o600)
+        begin = dict(begin, key=self.key, t_ns=self._began)
+        self.send(json.dumps(begin).encode("ascii") + b"\n")
+
+    def send(self, line):
+        try:
+            while line and not self.problem:
+                line = line[os.write(self._fd, line):]
+        except OSError as error:
+            self.problem = "cannot write '%s' (%s): the rest of the run is not recorded" % (
+                self.join, error.strerror)
+        return not self.problem
+
+    def t_ms(self):
+        return "%.3f" % ((time.time_ns() - self._began) / 1e6)
+
+    def room_for_output(self, bytes_so_far):
+        """The whole output is in the trial's log."""
+        return not self.problem and bytes_so_far < _PRINTED_MAX
+
+    def close(self, _status, until=0.0):
+        os.close(self._fd)
+        return self.problem
+
+
+def _new_key():
+    """A key of a run: a UUID of version 7."""
+    raw = bytearray((time.time_ns() // 10**6).to_bytes(6, "big") + os.urandom(10))
+    raw[6], raw[8] = raw[6] & 0x0f | 0x70, raw[8] & 0x3f | 0x80
+    text = raw.hex()
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+def _begin_line(about):
+    """The first line of a recording, without what is not given."""
+    words = getattr(sys, "orig_argv", None) or [sys.executable] + sys.argv
+    begin = dict(about, argv=[_utf8(word)[:10000] for word in words[:1000]],
+                 facts={"python": sys.version.split()[0], "interpreter": sys.executable})
+    return {name: value for name, value in begin.items() if value is not None}
+
+
+def _open_events(path):
+    """The descriptor of the file of a further run, which one of this trial's processes made."""
+    runs = os.path.join(_trial_folder() or "/nowhere", "runs")
+    if os.path.dirname(os.path.dirname(path)) != runs:
+        raise Error("orch: ORCH_JOIN names '%s', which is no run of this trial\n"
+                    "  hint: unset ORCH_JOIN, or set it as run.environment has it" % path)
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+
+
+def _open_pipe(path, waits=False):
     """The descriptor of the pipe that ORCH_JOIN names. Anything else that the path may name, such
     as a file that would be written over, is not opened, or closed again untouched."""
     try:
@@ -863,6 +1067,7 @@ def _open_pipe(path):
     if not _is_own_pipe(os.fstat(fd)):  # it was exchanged since
         os.close(fd)
         raise Error("orch: the pipe '%s' was replaced\n  hint: unset ORCH_JOIN" % path)
+    os.set_blocking(fd, waits)
     return fd
 
 
@@ -870,18 +1075,59 @@ def _is_own_pipe(info):
     return stat.S_ISFIFO(info.st_mode) and info.st_uid == os.geteuid()
 
 
-def _connect():
-    """The link to the host, or None when there is none: the script was started by hand."""
-    number = os.environ.get("ORCH_EVENTS", "")
-    if not number:
+def _is_in_trial():
+    """Is this process one of a trial's?"""
+    return bool(os.environ.get("ORCH_EVENTS")
+                or ("ORCH_RUN" in os.environ and _trial_folder() is not None))
+
+
+def _trial_folder():
+    """The folder of the trial of this process; None when it cannot be reached."""
+    folder = os.environ.get("ORCH_TRIAL_DIR", "")
+    return folder if folder and os.access(folder, os.W_OK | os.X_OK) else None
+
+
+def _trial_join():
+    """The pipe in it for other processes than the first, if there is one."""
+    path = os.path.join(_trial_folder() or "/nowhere", "runs", "join")
+    try:
+        return path if _is_own_pipe(os.lstat(path)) else None
+    except OSError:
         return None
-    problem = _events_problem(number)
-    if problem:
-        raise Error(
-            "orch: ORCH_EVENTS is '%s', which is %s\n  hint: unset ORCH_EVENTS: 'orch run' and "
-            "'orch try' set it for the programs that they start" % (number[:100], problem))
-    del os.environ["ORCH_EVENTS"]
-    return _Link(int(number))
+
+
+def _connect():
+    """The link to the host, for the first run of the trial; for each further one None and its
+    number, from 2."""
+    events = os.environ.pop("ORCH_EVENTS", "")
+    problem = _events_problem(events)
+    if _trial_folder() is None:
+        if problem:
+            raise Error(
+                "orch: ORCH_EVENTS is '%s', which is %s\n  hint: unset ORCH_EVENTS: 'orch run' and "
+                "'orch try' set it for the programs that they start" % (events[:100], problem))
+        return _Link(int(events)), 1
+    number = _claim()
+    if number > 1:
+        return None, number
+    if not problem:
+        return _Link(int(events)), 1
+    join = _trial_join()  # a descendant, to which no descriptor was passed
+    return (_Link(_open_pipe(join, True), _JOIN_LINE_MAX), 1) if join else (None, _claim())
+
+
+def _claim():
+    """Takes the next number of a run of this trial, among all processes of the trial."""
+    runs = os.path.join(_trial_folder(), "runs")
+    os.makedirs(runs, exist_ok=True)
+    number = sum(name.isdigit() for name in os.listdir(runs)) + 1
+    while number <= _RUNS_MAX:
+        try:
+            os.mkdir(os.path.join(runs, "%04d" % number))
+            return number
+        except FileExistsError:
+            number += 1
+    raise Error("orch: a trial has at most %d runs\n  hint: start fewer in one program" % _RUNS_MAX)
 
 
 def _events_problem(number):
@@ -890,6 +1136,8 @@ def _events_problem(number):
 
     if not (number.isascii() and number.isdigit() and len(number) < 10):
         return "not the number of a descriptor"
+    is_trial = _trial_folder() is not None  # whose descriptor is a pipe; a descendant may have
+                                            # another file under its number
     try:
         mode = fcntl.fcntl(int(number), fcntl.F_GETFL) & (os.O_WRONLY | os.O_RDWR)
         kind = os.fstat(int(number)).st_mode
@@ -897,11 +1145,14 @@ def _events_problem(number):
         return "not an open descriptor"
     if mode == os.O_RDONLY:
         return "not open for writing"
+    if is_trial and not stat.S_ISFIFO(kind):
+        return "not a pipe"
     return "a folder" if stat.S_ISDIR(kind) else ""
 
 
 def _is_off():
-    """Nothing is recorded and values are printed: by wish, and in the children of a trial."""
+    """Nothing is recorded and values are printed: by wish, and in a trial whose folder cannot be
+    reached."""
     return "ORCH_RUN" in os.environ or os.environ.get("ORCH_RECORD", "").lower() in _OFF
 
 
@@ -916,8 +1167,10 @@ def _is_worker():
     is one if its parent records a run; else the run that it begins is its own."""
     if _is_child() and not os.environ.get("ORCH_JOIN"):
         return "ORCH_OPEN_RUN" in os.environ
-    ranks = (os.environ.get(name, "") for name in _RANKS)
-    return any(rank.isdigit() and int(rank) > 0 for rank in ranks)
+    outside = os.environ.get("ORCH_OUTER_RANKS", "").split()  # of the job in which orch runs
+    ranks = [(name, os.environ.get(name, "")) for name in _RANKS]
+    return any(rank.isdigit() and int(rank) > 0 and "%s=%s" % (name, rank) not in outside
+               for name, rank in ranks)
 
 
 def _say_silent():
@@ -945,6 +1198,7 @@ def _environment():
 
 _cell_error = [(None, None, None)]  # of a notebook's last cell: kind, value and trace, if it raised
 _hooked = set()
+_watched = {}  # id of a stream -> the stream, whose write() tells the runs
 
 
 def _install_hooks():
@@ -958,7 +1212,7 @@ def _install_hooks():
     def hook(kind, value, trace):
         if not _is_interactive():
             for run in _open_runs(threading.main_thread()):
-                run._remember(kind, value, trace)
+                run._remember(kind, value, _unprinted(trace))
         if issubclass(kind, Error):  # its text says what to do; the script has no fault
             print(value, file=sys.stderr, flush=True)
         else:
@@ -980,6 +1234,11 @@ def _install_hooks():
         util.Finalize(None, _end_all, exitpriority=100)
 
 
+def _unprinted(trace):
+    """The trace of an exception, unless the run's log has it from stderr."""
+    return None if id(sys.stderr) in _watched else trace
+
+
 def _install_thread_hook():
     """Remembers an exception that ends a thread."""
     previous = threading.excepthook
@@ -987,7 +1246,7 @@ def _install_thread_hook():
     def hook(args):
         if args.exc_type is not SystemExit:
             for run in _open_runs(args.thread):
-                run._remember(args.exc_type, args.exc_value, args.exc_traceback)
+                run._remember(args.exc_type, args.exc_value, _unprinted(args.exc_traceback))
         previous(args)
 
     threading.excepthook = hook
@@ -1040,9 +1299,40 @@ def _end_all():
         run._at_exit()
 
 
+def _watch_output():
+    """What Python code writes to sys.stdout and sys.stderr is also the log of the runs that are
+    open. The streams stay the objects that they are, with their terminal and their descriptors."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None or id(stream) in _watched:
+            continue
+
+        def write(text, _write=stream.write, _name=name, _tell=_tell_output):
+            written = _write(text)
+            try:
+                _tell(_name, text)
+            except Exception:  # the interpreter may be ending
+                pass
+            return written
+
+        try:
+            stream.write = write
+        except (AttributeError, TypeError):  # a stream of another kind
+            continue
+        _watched[id(stream)] = stream
+
+
+def _tell_output(stream, text):
+    """To the runs that this thread began, or to all."""
+    runs = _open_runs(threading.current_thread()) or _open_runs()
+    for run in runs:
+        if isinstance(text, str) and isinstance(run._link, (_Recorder, _Spool)):
+            run._print(stream, text)
+
+
 def _note_open():
     """Tells workers that are started from now on whether this process records a run."""
-    keys = [run.key for run in _open_runs() if isinstance(run._link, _Recorder) and not run._ended]
+    keys = [run.key for run in _open_runs() if run.key and run._is_owner() and not run._ended]
     if keys:
         os.environ["ORCH_OPEN_RUN"] = keys[-1]
     else:
@@ -1150,14 +1440,22 @@ def _flatten(values, prefix, out, depth=0):
             out[name] = value
 
 
-def _label(name):
+def _label(name, most=_LABEL_BYTES):
     """A name that the store takes: no blanks, quotes and signs of comparison."""
-    return str(name).translate(_REPLACED)[:100] or "_"
+    text = _utf8(name).translate(_REPLACED)
+    if not text.isascii() or not text.isprintable():
+        text = "".join(c if c.isprintable() and not c.isspace() else "_" for c in text)
+    return text.encode("utf-8")[:most].decode("utf-8", "ignore") or "_"
 
 
 def _utf8(text):
-    """A text with a sign in place of each byte that is not UTF-8."""
-    return str(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    """A text with a sign in place of what is no character."""
+    text = str(text)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        text = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
+    return text.replace("\0", "\ufffd")
 
 
 def _plain(value):
@@ -1214,7 +1512,7 @@ def _experiment_name(text):
     return "".join(kept).lstrip("_-0123456789")[:63] or "run"
 
 
-def _point_lines(step, values, line_max):
+def _point_lines(step, values, line_max, t_ms):
     """Lines of the `metrics` event, each short enough."""
     head, tail, texts, length = '{"event":"metrics","points":[', "]}\n", [], 0
     for name, value in values.items():
@@ -1224,7 +1522,7 @@ def _point_lines(step, values, line_max):
             if len(_quoted) < 10000:
                 _quoted[name] = quoted
         number = repr(value) if math.isfinite(value) else '"%s"' % _number(value)
-        text = "[%s,%d,null,%s]" % (quoted, step, number)
+        text = "[%s,%d,%s,%s]" % (quoted, step, t_ms, number)
         if texts and length + len(text) + 64 > line_max:
             yield (head + ",".join(texts) + tail).encode("ascii")
             texts, length = [], 0

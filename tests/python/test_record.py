@@ -165,6 +165,84 @@ if __name__ == "__main__":
         self.assertEqual(run["state"], "ok")
         self.assertEqual(self.points(run, "a"), [(0, 1.0)])
 
+    def log(self, run, stream):
+        done = subprocess.run(["orch", "log", run["key"], "--" + stream], cwd=self.work, env=self.env,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return done.stdout.decode()
+
+    def test_output_is_kept(self):
+        """What Python code prints is the run's log, and the streams stay what they are."""
+        status = self.script(r"""
+import logging, os, subprocess, sys
+before = [(id(s), type(s), s.fileno(), s.isatty(), s.encoding) for s in (sys.stdout, sys.stderr)]
+logging.basicConfig(level="INFO", format="%(message)s")
+print("before")
+import orch
+run = orch.start()
+assert before == [(id(s), type(s), s.fileno(), s.isatty(), s.encoding) for s in (sys.stdout, sys.stderr)]
+print("one", 1); print("two", end=""); print("h\u00e4", file=sys.stderr); logging.info("logged")
+assert sys.stdout.write("abc") == 3
+sys.stdout.writelines(["x\n", "y"])
+for k in range(3): sys.stderr.write("\r%d" % k)
+sys.stdout.flush()
+subprocess.run(["echo", "of a child"])
+run.end()
+print("after")
+""")
+        self.assertEqual(status, 0, self.errors)
+        self.assertEqual(self.output, "before\none 1\ntwoabcx\nyof a child\nafter\n")
+        run = self.only()
+        self.assertEqual(self.log(run, "stdout"), "one 1\ntwoabcx\ny")
+        self.assertEqual(self.log(run, "stderr"), "h\u00e4\nlogged\n\r0\r1\r2")
+        self.assertIn("h\u00e4\nlogged\n\r0\r1\r2", self.errors)
+
+    def test_output_of_what_fails(self):
+        self.script("import orch\nrun = orch.start()\nprint('x')\ndef f():\n    1 / 0\nf()\n")
+        run = self.only()
+        self.assertIn("in f\n    1 / 0", self.log(run, "stderr"))
+        self.assertEqual(self.errors.count("in f\n"), 1)
+        self.assertNotIn("log", [a["name"] for a in run["artifacts"]])  # the trace is there once
+        self.assertIn("ZeroDivisionError", run["facts"]["stderr_tail"])
+
+    def test_output_of_several_runs(self):
+        """Each run has what was printed while it was open, or what its own thread printed."""
+        self.script("""
+import threading
+import orch
+for k in (1, 2):
+    run = orch.start(k=k)
+    print("of", k)
+run.end()
+def work(k):
+    run = orch.start(k=k)
+    print("of", k)
+    run.end()
+threads = [threading.Thread(target=work, args=(k,)) for k in (3, 4)]
+[t.start() for t in threads]; [t.join() for t in threads]
+a = orch.start(k=5); b = orch.start(k=6)
+print("of both")
+""")
+        said = {run["params"]["k"]: self.log(run, "stdout") for run in self.runs()}
+        self.assertEqual(said, {1: "of 1\n", 2: "of 2\n", 3: "of 3\n", 4: "of 4\n", 5: "of both\n",
+                                6: "of both\n"})
+
+    def test_much_output(self):
+        """The first and the last half of 16 MiB are kept, and every point."""
+        status = self.script(r"""
+import orch
+run = orch.start()
+for k in range(20):
+    print((str(k % 10) * 63 + "\n") * (1 << 14), end="")
+    run.log(a=k)
+""")
+        self.assertEqual(status, 0)
+        run = self.only()
+        text = self.log(run, "stdout")
+        self.assertLessEqual(len(text), (16 << 20) + 100)
+        self.assertTrue(text.startswith("0" * 63 + "\n") and text.endswith("9" * 63 + "\n"))
+        self.assertIn("dropped here]", text)
+        self.assertEqual(len(self.points(run, "a")), 20)
+
     def test_second_process_joins(self):
         self.script("""
 import os, orch, subprocess, sys
