@@ -32,7 +32,7 @@ static void add_manifest_warnings(const struct orch_expansion *expansion, struct
     for (guint i = 0; i < expansion->experiments->len; i++) {
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
         const struct orch_manifest *manifest = experiment->manifest;
-        if (!manifest || manifest->kind != ORCH_PLUGIN_WRAPPED ||
+        if (!manifest || manifest->kind != ORCH_PLUGIN_WRAPPED || experiment->program ||
             !g_hash_table_add(seen, manifest->path))
             continue;
         orch_manifest_free(orch_manifest_load(manifest->path, diags));

@@ -18,7 +18,7 @@ struct try_options {
     const char **artifacts, **inputs, **resources;
     const char *repeat;
     const char *timeout, *metrics_on;
-    const char *search, *sampler, *until, *stop;
+    const char *search, *sampler, *until, *stop, *write;
     int trials;
     bool from_env;
 };
@@ -75,6 +75,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = ORCH_KEEP_GOING_HELP),
     ORCH_OPTION(struct try_options, execute.continue_pruned, FLAG, "continue-pruned",
                 .help = ORCH_CONTINUE_PRUNED_HELP),
+    ORCH_OPTION(struct try_options, write, TEXT, "write", .value = "FILE.recipe",
+                .help = "write what is tried as a recipe, for 'orch run' and reports"),
     ORCH_OPTION(struct try_options, execute.dry_run, FLAG, "dry-run", .letter = 'n',
                 .help = "show the plan only"),
     ORCH_OPTION(struct try_options, execute.yes, FLAG, "yes", .letter = 'y',
@@ -91,29 +93,35 @@ static const struct orch_option OPTIONS[] = {
                 .help = "keep each trial's folder for debugging, until 'orch gc'"),
     {0}};
 
-static struct orch_expansion *expand(struct orch_cli *cli, const struct try_options *o,
-                                     double timeout_s, GError **error)
+static struct orch_ad_hoc wish_of(const struct orch_cli *cli, const struct try_options *o,
+                                  double timeout_s)
 {
-    const struct orch_ad_hoc wish = {.command = (const char *const *)cli->rest,
-                                     .name = o->name,
-                                     .settings = o->execute.variant.settings,
-                                     .sweeps = o->execute.variant.sweeps,
-                                     .artifacts = (const char *const *)o->artifacts,
-                                     .inputs = (const char *const *)o->inputs,
-                                     .resources = (const char *const *)o->resources,
-                                     .repeat = o->repeat,
-                                     .timeout_s = timeout_s,
-                                     .metrics_on = o->metrics_on,
-                                     .search = o->search,
-                                     .sampler = o->sampler,
-                                     .until = o->until,
-                                     .stop = o->stop,
-                                     .trials = o->trials,
-                                     .from_env = o->from_env};
+    return (struct orch_ad_hoc){.command = (const char *const *)cli->rest,
+                                .name = o->name,
+                                .settings = o->execute.variant.settings,
+                                .sweeps = o->execute.variant.sweeps,
+                                .artifacts = (const char *const *)o->artifacts,
+                                .inputs = (const char *const *)o->inputs,
+                                .resources = (const char *const *)o->resources,
+                                .repeat = o->repeat,
+                                .timeout_s = timeout_s,
+                                .metrics_on = o->metrics_on,
+                                .search = o->search,
+                                .sampler = o->sampler,
+                                .until = o->until,
+                                .stop = o->stop,
+                                .trials = o->trials,
+                                .jobs = o->execute.jobs,
+                                .from_env = o->from_env};
+}
+
+static struct orch_expansion *expand(struct orch_cli *cli, const struct orch_ad_hoc *wish,
+                                     GError **error)
+{
     GError *problem = NULL;
     struct orch_diags *diags = orch_diags_new();
     struct orch_expansion *expansion =
-        orch_ad_hoc_expand(cli->workspace->store, orch_cli_plugins(cli), &wish, diags, &problem);
+        orch_ad_hoc_expand(orch_cli_plugins(cli), wish, diags, &problem);
     orch_cli_warnings(cli, diags);
     if (problem)
         g_propagate_error(error, problem);
@@ -121,6 +129,21 @@ static struct orch_expansion *expand(struct orch_cli *cli, const struct try_opti
         orch_diags_to_error(diags, error);
     orch_diags_free(diags);
     return expansion;
+}
+
+/* Writes the recipe before the trials run, so that it is there whatever happens. */
+static bool write_recipe(struct orch_cli *cli, const struct try_options *o,
+                         const struct orch_ad_hoc *wish, const struct orch_expansion *expansion,
+                         GError **error)
+{
+    if (!o->write)
+        return true;
+    if (!orch_ad_hoc_write(orch_cli_plugins(cli), wish, expansion, o->write, o->execute.force,
+                           error))
+        return false;
+    g_autofree char *quoted = orch_cli_shell_word(o->write);
+    orch_cli_info(cli, "wrote %s: 'orch run %s' has the same trials", o->write, quoted);
+    return true;
 }
 
 /* A number is checked as an option is; the recipe checks auto(...). */
@@ -149,11 +172,13 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         (o->timeout && !orch_option_duration("timeout", o->timeout, &timeout_s, error)) ||
         !orch_cli_store(cli, ORCH_STORE_CREATE, error))
         return -1;
-    struct orch_expansion *expansion = expand(cli, o, timeout_s, error);
+    const struct orch_ad_hoc wish = wish_of(cli, o, timeout_s);
+    struct orch_expansion *expansion = expand(cli, &wish, error);
     if (!expansion)
         return -1;
-    int status = o->execute.dry_run ? orch_execute_plan(cli, expansion, &o->execute, error)
-                                    : orch_execute(cli, expansion, &o->execute, error);
+    int status = !write_recipe(cli, o, &wish, expansion, error) ? -1
+                 : o->execute.dry_run ? orch_execute_plan(cli, expansion, &o->execute, error)
+                                      : orch_execute(cli, expansion, &o->execute, error);
     orch_expansion_free(expansion);
     return status;
 }
@@ -165,7 +190,7 @@ static const struct orch_option_group GROUPS[] = {
     {"where, and how many at once", "jobs resources -oversubscribe -no-pin"},
     {"the files of the program", "live frozen -no-watch -keep-trials"},
     {"limits", "timeout budget deadline -price -keep-going"},
-    {"questions and output", "dry-run -yes force -no-progress"},
+    {"questions and output", "dry-run -yes force write -no-progress"},
     {0}};
 
 const struct orch_command ORCH_COMMAND_TRY = {
@@ -185,7 +210,8 @@ const struct orch_command ORCH_COMMAND_TRY = {
              "Other braces are literal, {seed64} is a long seed, and {{word}} is the text {word}. "
              "The command must contain every parameter, unless the program reads it from the "
              "environment (--env, or orch's Python module). 'orch help printed-values' shows which "
-             "lines are read.\n"
+             "lines are read. --write makes a recipe of it, whose trials are these ('orch help "
+             "recipes').\n"
              "\n" ORCH_ON_CHANGE_ABOUT "\n"
              "\n" ORCH_KEEP_GOING_ABOUT "\n"
              "\n" ORCH_LIMITS_ABOUT,
@@ -193,6 +219,7 @@ const struct orch_command ORCH_COMMAND_TRY = {
         "  orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}\n"
         "  orch try -x n='range(1,8)' --repeat 3 -- ./bench {n}\n"
         "  orch try -x lr='loguniform(1e-4,1)' --search 'max val_accuracy' --trials 40 --budget 2h "
-        "-- python3 train.py --lr {lr}",
+        "-- python3 train.py --lr {lr}\n"
+        "  orch try -x lr=0.1,0.01 --write tune.recipe -- python3 train.py --lr {lr}",
     .run = run,
 };

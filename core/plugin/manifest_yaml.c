@@ -177,13 +177,18 @@ static void read_metrics(struct orch_manifest_reader *reader, const struct orch_
     }
 }
 
-/* An artifact must be in the working folder: its path is not absolute and does not leave the
- * folder. */
+void orch_manifest_read_metrics(const char *file, const struct orch_yaml *node,
+                                struct orch_manifest *manifest, struct orch_diags *diags)
+{
+    struct orch_manifest_reader reader = {
+        .file = file, .diags = diags, .manifest = manifest, .root = node};
+    read_metrics(&reader, node);
+}
+
 static void check_artifact_path(const struct orch_manifest_reader *reader,
                                 const struct orch_yaml *node, const struct orch_artifact_spec *spec)
 {
-    g_auto(GStrv) parts = g_strsplit(spec->path, "/", -1);
-    if (g_path_is_absolute(spec->path) || g_strv_contains((const char *const *)parts, ".."))
+    if (!orch_artifact_path_is_inside(spec->path))
         orch_manifest_finding(
             reader, node, false, "give a path inside the folder that the program starts in",
             "artifact '%s': '%s' lies outside of the working folder", spec->name, spec->path);
@@ -219,7 +224,8 @@ static void read_artifacts(struct orch_manifest_reader *reader, const struct orc
         return;
     for (guint i = 0; i < node->items->len; i++) {
         const struct orch_yaml *key = node->keys->pdata[i];
-        if (orch_manifest_check_name(reader, key, "artifact"))
+        if (orch_artifact_name_is_valid(key->text) ||
+            orch_manifest_check_name(reader, key, "artifact"))
             read_artifact(reader, key, node->items->pdata[i]);
     }
 }

@@ -73,6 +73,10 @@ GPtrArray *orch_plugins_list(struct orch_plugins *plugins, const char *base);
 
 /** Reads a NAME.plugin (YAML). NULL when the findings hold an error. The caller frees. */
 struct orch_manifest *orch_manifest_load(const char *path, struct orch_diags *diags);
+struct orch_yaml;
+/** Reads the map of metrics of a NAME.plugin, or `node` like it in `file`, into a manifest. */
+void orch_manifest_read_metrics(const char *file, const struct orch_yaml *node,
+                                struct orch_manifest *manifest, struct orch_diags *diags);
 
 struct orch_checked_input {
     char *name;

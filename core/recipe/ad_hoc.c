@@ -1,39 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/recipe/ad_hoc.h"
 
+#include "core/recipe/ad_hoc_text.h"
 #include "core/recipe/command_words.h"
 #include "lib/base/diag.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
-#include "lib/base/local_key.h"
 #include "lib/base/text.h"
 #include "lib/space/repeat_rule.h"
 #include "lib/wire/manifest.h"
 #include "lib/wire/secret.h"
-#include "store/store_dir.h"
 
 #include <string.h>
-
-/* Quotes a text for the recipe. JSON is valid YAML, so jansson does the quoting. */
-static void append_quoted(GString *out, const char *text)
-{
-    json_t *value = json_string(text);
-    char *quoted = json_dumps(value, JSON_ENCODE_ANY);
-    g_string_append(out, quoted ? quoted : "\"\"");
-    free(quoted);
-    json_decref(value);
-}
-
-static char *command_text(char *const *words)
-{
-    GString *out = g_string_new("[");
-    for (int i = 0; words[i]; i++) {
-        g_string_append(out, i ? ", " : "");
-        append_quoted(out, words[i]);
-    }
-    return g_string_free(g_string_append_c(out, ']'), FALSE);
-}
+#include <sys/stat.h>
 
 /* The first of the words after the program that has a dot; the program itself if none of the first
  * `count` has one. */
@@ -74,158 +54,6 @@ static char *default_name(const struct orch_ad_hoc *wish)
         name = g_strdup("try");
     }
     return name;
-}
-
-static bool manifest_text(const struct orch_ad_hoc *wish, const char *name, const char *command,
-                          GPtrArray *settings, GString *out, GError **error)
-{
-    g_string_append_printf(out,
-                           "plugin: %s\nversion: 1.0.0\nabout: a command given to orch try\n"
-                           "metrics_from: lines\nmetrics: any\ncommand: %s\n",
-                           name, command);
-    if (wish->metrics_on && !g_strv_contains(ORCH_METRICS_ON_NAMES, wish->metrics_on)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "write stdout, stderr or both",
-                       "option '--metrics-from': '%s' is no stream", wish->metrics_on);
-        return false;
-    }
-    if (wish->metrics_on)
-        g_string_append_printf(out, "metrics_on: %s\n", wish->metrics_on);
-    if (settings->len)
-        g_string_append(out, "parameters:\n");
-    for (guint i = 0; i < settings->len; i++) {
-        const struct orch_command_setting *p = settings->pdata[i];
-        g_string_append(out, "  ");
-        if (orch_name_is_valid(p->name, false))
-            g_string_append(out, p->name);
-        else
-            append_quoted(out, p->name);
-        g_string_append_printf(out, ": {type: %s}\n", p->type);
-    }
-    if (wish->artifacts)
-        g_string_append(out, "artifacts:\n");
-    for (int i = 0; wish->artifacts && wish->artifacts[i]; i++) {
-        const char *equals = strchr(wish->artifacts[i], '=');
-        g_autofree char *artifact =
-            equals ? g_strndup(wish->artifacts[i], (gsize)(equals - wish->artifacts[i])) : NULL;
-        if (!artifact || !orch_name_is_valid(artifact, false)) {
-            orch_error_set(error, ORCH_ERROR_USAGE, "for example --artifact weights=out.pt",
-                           "option '--artifact': '%s' is not of the form NAME=FILE",
-                           wish->artifacts[i]);
-            return false;
-        }
-        const char *const path[] = {equals + 1, NULL};
-        g_auto(GStrv) words = strstr(*path, "${") /* as in a manifest */
-                                  ? g_strdupv((char **)(uintptr_t)path)
-                                  : orch_command_words_translate(path, settings, error);
-        if (!words)
-            return false;
-        g_string_append_printf(out, "  %s: ", artifact);
-        append_quoted(out, *words);
-        g_string_append_c(out, '\n');
-    }
-    return true;
-}
-
-/* Writes the manifest next to the store. Its name depends on its content, so the same command is
- * the same plugin. The name is recorded; that of a command with a secret is made with the key of
- * this machine, so that it does not betray the secret. */
-static char *write_manifest(struct orch_store *store, const char *name, const GString *text,
-                            bool has_secret, GError **error)
-{
-    g_autofree char *digest =
-        has_secret ? orch_local_key_digest(text->str)
-                   : g_compute_checksum_for_string(G_CHECKSUM_SHA256, text->str, (gssize)text->len);
-    digest[16] = 0;
-    g_autofree char *folder = orch_store_dir_path(store, ORCH_STORE_DIR_TRY, digest);
-    g_autofree char *file = g_strconcat(name, ".plugin", NULL);
-    char *path = g_build_filename(folder, file, NULL);
-    if (!orch_store_dir_make_parent(store, ORCH_STORE_DIR_TRY, error) ||
-        !orch_dir_make(folder, error) || !orch_file_write(path, text->str, text->len, false, error))
-        g_clear_pointer(&path, g_free);
-    return path;
-}
-
-static void append_list(GString *out, const char *begin, const char *const *texts)
-{
-    for (int i = 0; texts && texts[i]; i++) {
-        g_string_append(out, i ? ", " : begin);
-        append_quoted(out, texts[i]);
-        g_string_append(out, texts[i + 1] ? "" : "]\n");
-    }
-}
-
-/* Adds `resources: { gpus: 1, cores: 4 }`. */
-static bool append_resources(GString *out, const char *const *lists, GError **error)
-{
-    static const char PLAIN[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ. ";
-    unsigned count = 0;
-    for (int i = 0; lists && lists[i]; i++) {
-        g_auto(GStrv) pairs = g_strsplit(lists[i], ",", -1);
-        for (int k = 0; pairs[k]; k++) {
-            static const char *const keys[] = {"gpus", "cores",     "memory",
-                                               "time", "exclusive", NULL};
-            g_auto(GStrv) parts = g_strsplit(pairs[k], "=", 2);
-            const char *key = parts[0] ? g_strstrip(parts[0]) : "";
-            const char *value = parts[0] && parts[1] ? g_strstrip(parts[1]) : "";
-            if (!g_strv_contains(keys, key) || !*value || value[strspn(value, PLAIN)]) {
-                orch_error_set(error, ORCH_ERROR_USAGE, "for example --resources gpus=1,cores=4",
-                               "option '--resources': '%s' is not KEY=VALUE with one of the keys "
-                               "gpus, cores, memory, time and exclusive",
-                               pairs[k]);
-                return false;
-            }
-            g_string_append_printf(out, "%s%s: %s", count++ ? ", " : "    resources: { ", key,
-                                   value);
-        }
-    }
-    g_string_append(out, count ? " }\n" : "");
-    return true;
-}
-
-/* Adds `objective:`. Its values are checked as those of a recipe are. */
-static void append_objective(GString *out, const struct orch_ad_hoc *wish)
-{
-    const struct {
-        const char *key, *value;
-    } rows[] = {{"metric", wish->search},
-                {"sampler", wish->sampler},
-                {"until", wish->until},
-                {"stop", wish->stop}};
-    if (!wish->search && !wish->sampler && !wish->until && !wish->stop && !wish->trials)
-        return;
-    g_string_append(out, "    objective:\n");
-    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
-        if (rows[i].value) {
-            g_string_append_printf(out, "      %s: ", rows[i].key);
-            append_quoted(out, rows[i].value);
-            g_string_append_c(out, '\n');
-        }
-    if (wish->trials)
-        g_string_append_printf(out, "      trials: %d\n", wish->trials);
-}
-
-static GString *recipe_text(const struct orch_ad_hoc *wish, const char *name, const char *manifest,
-                            const char *command, const GString *resources)
-{
-    GString *recipe = g_string_new(NULL);
-    g_string_append_printf(recipe,
-                           "format: 1\nrecipe: try\nexperiments:\n  %s:\n    plugin: ", name);
-    append_quoted(recipe, manifest);
-    g_string_append_printf(recipe, "\n    program: %s\n    repeat: ", command);
-    if (wish->repeat && orch_repeat_rule_is_meant(wish->repeat))
-        append_quoted(recipe, wish->repeat);
-    else
-        g_string_append(recipe, wish->repeat ? wish->repeat : "1");
-    g_string_append_c(recipe, '\n');
-    append_objective(recipe, wish);
-    append_list(recipe, "    inputs: [", wish->inputs);
-    g_string_append(recipe, resources->str);
-    if (wish->timeout_s > 0) {
-        char number[ORCH_REAL_CHARS];
-        g_string_append_printf(recipe, "    timeout: %s\n",
-                               orch_real_format(wish->timeout_s, number));
-    }
-    return recipe;
 }
 
 /* The words with commas; NULL when there are none. The caller frees. */
@@ -306,7 +134,7 @@ static char **read_command(const struct orch_ad_hoc *wish, GPtrArray *settings, 
 
 /* Returns the words as text without those that look like secrets; NULL when none does. The caller
  * frees. */
-static char *masked_text(char **words)
+static char *masked_text(char *const *words)
 {
     const char *const *texts = (const char *const *)words;
     bool has_secret = false;
@@ -314,7 +142,8 @@ static char *masked_text(char **words)
         has_secret = orch_secret_in_word(texts, i) != NULL;
     if (!has_secret)
         return NULL;
-    g_autoptr(json_t) masked = orch_secret_mask_words(texts, g_strv_length(words));
+    g_autoptr(json_t) masked =
+        orch_secret_mask_words(texts, g_strv_length((char **)(uintptr_t)words));
     return orch_json_canonical(masked);
 }
 
@@ -323,7 +152,109 @@ bool orch_ad_hoc_repeat_is_rule(const char *text)
     return orch_repeat_rule_is_meant(text);
 }
 
-struct orch_expansion *orch_ad_hoc_expand(struct orch_store *store, struct orch_plugins *plugins,
+/* ---- the file ---------------------------------------------------------------------------------
+ */
+
+/* The name of the recipe in a file: "tune" of "tune.recipe". The caller frees. */
+static char *recipe_name(const char *path)
+{
+    g_autofree char *name = name_of_word(path);
+    return orch_name_is_valid(name, true) ? g_steal_pointer(&name) : g_strdup("tried");
+}
+
+static bool path_is_well(const char *path, const char *folder, bool overwrites, GError **error)
+{
+    g_autofree char *absolute = orch_path_absolute(path, NULL);
+    g_autofree char *place = g_path_get_dirname(absolute);
+    g_autofree char *base = g_path_get_basename(absolute);
+    struct stat a, b;
+    g_autofree char *here = g_strdup_printf("for example --write %s%s", base,
+                                            g_str_has_suffix(base, ".recipe") ? "" : ".recipe");
+    if (!g_str_has_suffix(path, ".recipe"))
+        orch_error_set(error, ORCH_ERROR_USAGE, here,
+                       "option '--write': '%s' is not a name with '.recipe' at its end", path);
+    else if (stat(place, &a) != 0 || stat(folder, &b) != 0 || a.st_dev != b.st_dev ||
+             a.st_ino != b.st_ino)
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, here,
+            "option '--write': '%s' is in another folder; the command of a recipe starts "
+            "in the recipe's folder",
+            path);
+    else if (!overwrites && g_file_test(path, G_FILE_TEST_EXISTS))
+        orch_error_set(error, ORCH_ERROR_USAGE, "write another one, or add --force",
+                       "option '--write': '%s' is there already", path);
+    else
+        return true;
+    return false;
+}
+
+/* Whether two expansions have the same trials: words, parameters and repeats. */
+static bool trials_are_same(const struct orch_expansion *a, const struct orch_expansion *b)
+{
+    if (!b || a->cells->len != b->cells->len || a->points->len != b->points->len)
+        return false;
+    const struct orch_experiment *x = a->experiments->pdata[0], *y = b->experiments->pdata[0];
+    if (!g_strv_equal((const char *const *)x->program, (const char *const *)y->program) ||
+        x->manifest->metrics_on != y->manifest->metrics_on)
+        return false;
+    for (guint i = 0; i < a->cells->len; i++) {
+        const struct orch_cell *one = a->cells->pdata[i], *two = b->cells->pdata[i];
+        if (!json_equal(one->params, two->params) || one->repeat != two->repeat ||
+            one->seed != two->seed)
+            return false;
+    }
+    return true;
+}
+
+static bool holds_secret(char *const *words, const GPtrArray *settings)
+{
+    g_autofree char *masked = masked_text(words);
+    for (guint i = 0; i < settings->len && !masked; i++) {
+        const struct orch_command_setting *setting = settings->pdata[i];
+        char *const word[] = {setting->plain, NULL};
+        masked = masked_text(word);
+    }
+    return masked != NULL;
+}
+
+bool orch_ad_hoc_write(struct orch_plugins *plugins, const struct orch_ad_hoc *wish,
+                       const struct orch_expansion *expansion, const char *path, bool overwrites,
+                       GError **error)
+{
+    g_autoptr(GPtrArray) settings = orch_command_settings_new();
+    if (!path_is_well(path, expansion->folder, overwrites, error))
+        return false;
+    g_auto(GStrv) words = read_command(wish, settings, error);
+    if (!words)
+        return false;
+    if (holds_secret(words, settings)) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "let the program read it from its environment: a recipe is committed and "
+                       "shared",
+                       "option '--write': the command holds what looks like a secret");
+        return false;
+    }
+    const struct orch_experiment *experiment = expansion->experiments->pdata[0];
+    g_autofree char *command = orch_ad_hoc_command(words, true), *name = recipe_name(path);
+    g_autoptr(GString) text =
+        orch_ad_hoc_text(wish, name, experiment->name, command, settings, true, error);
+    if (!text)
+        return false;
+    struct orch_diags *diags = orch_diags_new();
+    struct orch_expansion *again =
+        orch_recipe_expand_text(path, text->str, text->len, plugins, NULL, diags);
+    bool ok = trials_are_same(expansion, again);
+    if (!ok && diags->error_count)
+        orch_diags_to_error(diags, error);
+    else if (!ok)
+        orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
+                       "option '--write': the recipe would have other trials:\n%s", text->str);
+    orch_diags_free(diags);
+    orch_expansion_free(again);
+    return ok && orch_file_write(path, text->str, text->len, false, error);
+}
+
+struct orch_expansion *orch_ad_hoc_expand(struct orch_plugins *plugins,
                                           const struct orch_ad_hoc *wish, struct orch_diags *diags,
                                           GError **error)
 {
@@ -333,22 +264,18 @@ struct orch_expansion *orch_ad_hoc_expand(struct orch_store *store, struct orch_
         return NULL;
     if (!wish->from_env)
         orch_command_settings_warn(settings, wish->command, diags);
-    g_autofree char *command = command_text(words), *masked = masked_text(words);
+    g_autofree char *command = orch_ad_hoc_command(words, false), *masked = masked_text(words);
     g_autofree char *name = wish->name ? g_strdup(wish->name) : default_name(wish);
-    g_autoptr(GString) text = g_string_new(NULL), resources = g_string_new(NULL);
-    if (!append_resources(resources, wish->resources, error))
+    g_autoptr(GString) recipe =
+        orch_ad_hoc_text(wish, "try", name, command, settings, false, error);
+    if (!recipe)
         return NULL;
-    g_autofree char *manifest = manifest_text(wish, name, command, settings, text, error)
-                                    ? write_manifest(store, name, text, masked != NULL, error)
-                                    : NULL;
-    if (!manifest)
-        return NULL;
-    g_autoptr(GString) recipe = recipe_text(wish, name, manifest, command, resources);
     struct orch_expansion *expansion = expand_text(wish, recipe, plugins, settings, diags);
     if (expansion && masked) { /* the text is stored and shared */
-        g_autoptr(GString) shown = recipe_text(wish, name, manifest, masked, resources);
+        g_autoptr(GString) shown =
+            orch_ad_hoc_text(wish, "try", name, masked, settings, false, NULL);
         g_free(expansion->verbatim);
-        expansion->verbatim = g_strdup(shown->str);
+        expansion->verbatim = g_strdup(shown ? shown->str : "");
     }
     return expansion;
 }

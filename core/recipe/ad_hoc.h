@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A recipe made in memory for a command (`orch try`): one experiment, whose plugin is the command
- * with a parameter for each setting. */
+/* A recipe made in memory for a command (`orch try`): one experiment with a `program` and no plugin
+ * (own_program.h), whose settings come as options. */
 #ifndef ORCH_CORE_RECIPE_AD_HOC_H
 #define ORCH_CORE_RECIPE_AD_HOC_H
 
 #include "core/recipe/recipe.h"
-#include "store/store.h"
 
 /** Lists are NULL-terminated, or NULL. */
 struct orch_ad_hoc {
@@ -21,6 +20,7 @@ struct orch_ad_hoc {
     const char *search, *sampler, *until,
         *stop;          /* of a recipe's `objective`; NULL: none, the default, none, none */
     int trials;         /* the same; 0: the default */
+    int jobs;           /* trials at once, for the recipe that is written; 0: not given */
     const char *repeat; /* a number, or auto(...); NULL: 1 */
     double timeout_s;   /* 0: none */
     const char
@@ -29,12 +29,18 @@ struct orch_ad_hoc {
 };
 /** Whether a text for `repeat` is meant as auto(...), and not as a number. */
 bool orch_ad_hoc_repeat_is_rule(const char *text);
-/** Writes the command's manifest beside the store, under a name that depends on its content, so
- * that the same command is the same plugin, and expands the recipe. Warnings and findings go to
- * `diags`. NULL with an error (ORCH_ERROR_USAGE for settings that do not fit the command), or with
- * errors in `diags`. The caller frees. */
-struct orch_expansion *orch_ad_hoc_expand(struct orch_store *store, struct orch_plugins *plugins,
+/** Expands the recipe. Warnings and findings go to `diags`. NULL with an error (ORCH_ERROR_USAGE
+ * for settings that do not fit the command), or with errors in `diags`. The caller frees. */
+struct orch_expansion *orch_ad_hoc_expand(struct orch_plugins *plugins,
                                           const struct orch_ad_hoc *wish, struct orch_diags *diags,
                                           GError **error);
+
+/** Writes the recipe as a file that `orch run` reads, with the values: its trials are those of
+ * `expansion`, which is the wish's, and have the same fingerprints. ORCH_ERROR_USAGE when `path` is
+ * not in the folder in which the command starts, is there already and not `overwrites`, or the
+ * command holds a secret. */
+bool orch_ad_hoc_write(struct orch_plugins *plugins, const struct orch_ad_hoc *wish,
+                       const struct orch_expansion *expansion, const char *path, bool overwrites,
+                       GError **error);
 
 #endif

@@ -28,10 +28,15 @@ static void check_setting(struct recipe_draft *draft, const struct recipe_experi
     const struct orch_manifest *manifest = experiment->manifest;
     const struct orch_param_spec *spec = orch_manifest_param(manifest, setting->name);
     if (!spec) {
-        g_autofree char *hint = hint_params(manifest, setting->name);
+        g_autofree char *hint = experiment->made->is_own_program
+                                    ? g_strdup_printf("give '%s' a value under 'with:' or 'sweep:' "
+                                                      "of experiment '%s'",
+                                                      setting->name, experiment->name)
+                                    : hint_params(manifest, setting->name);
         if (!is_wide)
             orch_recipe_error(draft, orch_recipe_key_place(setting), hint,
-                              "unknown parameter '%s' for plugin '%s'", setting->name,
+                              "unknown parameter '%s' for %s '%s'", setting->name,
+                              experiment->made->is_own_program ? "the program of" : "plugin",
                               manifest->name);
     } else if (use == USE_SEARCH) {
         if (orch_param_is_secret(spec))

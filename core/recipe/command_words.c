@@ -3,10 +3,10 @@
 
 #include "core/recipe/output_words.h"
 #include "core/recipe/recipe.h"
+#include "core/recipe/setting_type.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
-#include "lib/space/param_space.h"
 #include "lib/wire/manifest.h"
 
 #include <string.h>
@@ -26,44 +26,6 @@ static void setting_free(void *pointer)
 GPtrArray *orch_command_settings_new(void)
 {
     return g_ptr_array_new_with_free_func(setting_free);
-}
-
-static const char *type_of(const char *values, bool is_swept);
-
-/* The type of the values of a range: that of all of its choices, or of its numbers. */
-static const char *type_of_range(const char *range)
-{
-    const char *inside = strchr(range, '(') + 1;
-    if (g_str_has_prefix(range, "choice")) {
-        g_autofree char *choices = g_strndup(inside, strcspn(inside, ")"));
-        return type_of(choices, true);
-    }
-    return g_str_has_prefix(range, "int") ? "int" : "real";
-}
-
-/* The type that all of the values have. They reach the program as they are written, whatever the
- * type: it decides how runs are sorted, filtered and forecast. */
-static const char *type_of(const char *values, bool is_swept)
-{
-    size_t length = strlen(values);
-    if (is_swept && g_str_has_prefix(values, "range("))
-        return "int";
-    if (is_swept && orch_space_is_meant(values))
-        return type_of_range(values);
-    bool is_list = is_swept && length >= 2 && values[0] == '[' && values[length - 1] == ']';
-    g_autofree char *inside = g_strndup(values + is_list, length - 2 * (size_t)is_list);
-    g_auto(GStrv) words = is_swept ? g_strsplit(inside, ",", -1) : NULL;
-    const char *type = is_swept && words[0] ? "int" : *inside ? "int" : "string";
-    for (int i = 0; is_swept ? words[i] != NULL : i < 1; i++) {
-        int64_t whole;
-        double real;
-        const char *word = is_swept ? g_strstrip(words[i]) : inside;
-        if (strcmp(type, "int") == 0 && !orch_int_parse(word, &whole))
-            type = "real";
-        if (strcmp(type, "real") == 0 && !orch_real_parse(word, &real))
-            type = "string";
-    }
-    return type;
 }
 
 static struct orch_command_setting *setting_of(const GPtrArray *settings, const char *name)
@@ -100,7 +62,7 @@ static bool add_setting(GPtrArray *settings, const char *text, bool is_swept, GE
     setting->origin = g_steal_pointer(&origin);
     setting->plain = g_strconcat(setting->name, equals, NULL);
     setting->is_swept = is_swept;
-    setting->type = !type                                       ? type_of(equals + 1, is_swept)
+    setting->type = !type ? orch_setting_type(equals + 1, is_swept)
                     : g_str_has_prefix(text + length, ":text=") ? "string"
                     : g_str_has_prefix(text + length, ":int=")  ? "int"
                                                                 : "real";
@@ -300,15 +262,13 @@ static bool mentions_settings(const char *text)
     return strstr(text, "ORCH_PARAM") || strstr(text, "import orch") || strstr(text, "from orch ");
 }
 
-/* Returns whether the program seems to read its settings from the environment or through the
- * Python helper. */
-static bool may_read_elsewhere(const char *const *words)
+bool orch_command_may_read_elsewhere(const char *const *words, const char *folder)
 {
     for (int i = 0; words[i]; i++) {
-        g_autofree char *text = NULL;
+        g_autofree char *text = NULL, *path = orch_path_absolute(words[i], folder);
         if (mentions_settings(words[i]))
             return true;
-        if (words[i][0] != '-' && orch_file_read(words[i], PROGRAM_BYTES_MAX, &text, NULL, NULL) &&
+        if (words[i][0] != '-' && orch_file_read(path, PROGRAM_BYTES_MAX, &text, NULL, NULL) &&
             mentions_settings(text))
             return true;
     }
@@ -352,7 +312,7 @@ bool orch_command_settings_check_used(const GPtrArray *settings, const char *con
     for (guint i = settings->len; i-- > 0;)
         if (!((const struct orch_command_setting *)settings->pdata[i])->is_used)
             unused = settings->pdata[i];
-    if (!unused || from_env || may_read_elsewhere(words))
+    if (!unused || from_env || orch_command_may_read_elsewhere(words, NULL))
         return true;
     g_autofree char *command = with_placeholder(words, unused->name);
     g_autofree char *first =
@@ -399,7 +359,7 @@ static char *option_like(const char *const *words, const char *name)
 void orch_command_settings_warn(const GPtrArray *settings, const char *const *words,
                                 struct orch_diags *diags)
 {
-    for (guint i = 0; i < settings->len && !may_read_elsewhere(words); i++) {
+    for (guint i = 0; i < settings->len && !orch_command_may_read_elsewhere(words, NULL); i++) {
         const struct orch_command_setting *setting = settings->pdata[i];
         if (!setting->is_used || setting->is_given)
             continue;

@@ -51,6 +51,11 @@ char *orch_command_word_typed(const char *word);
 bool orch_command_settings_check_used(const GPtrArray *settings, const char *const *words,
                                       bool from_env, GError **error);
 
+/** Whether the program seems to read its settings from the environment or through the Python
+ * helper: a word, or a file named by a word (relative to `folder`; NULL: the current one), mentions
+ * ORCH_PARAM or imports the helper. */
+bool orch_command_may_read_elsewhere(const char *const *words, const char *folder);
+
 /** Warns of settings that only the names of outputs contain (-o out/{lr}), which leave what the
  * program does as it is. For the words as they were given, after their translation. */
 void orch_command_settings_warn(const GPtrArray *settings, const char *const *words,

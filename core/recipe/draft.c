@@ -147,6 +147,8 @@ static void experiment_free(void *pointer)
     part_clear(&experiment->own);
     g_array_unref(experiment->fixed);
     g_array_unref(experiment->searched);
+    if (experiment->assumed)
+        g_ptr_array_unref(experiment->assumed);
     g_ptr_array_unref(experiment->dimensions);
     g_free(experiment);
 }

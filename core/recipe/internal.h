@@ -130,6 +130,8 @@ struct recipe_experiment {
     GPtrArray *dimensions; /* struct recipe_dimension *, the slowest first */
     GArray *searched;      /* struct recipe_searched, in the order of their conditions */
     const struct orch_yaml *objective; /* the key; NULL: none */
+    GPtrArray *assumed; /* struct orch_metric_spec *: names in the report that its own program will
+                           print; or NULL */
     guint first_cell, cell_count;
     int visit; /* state in the search for reference cycles */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads the experiments of a recipe: plugin or program, settings, resources, inputs. */
+#include "core/recipe/own_program.h"
 #include "core/recipe/parse_parts.h"
 
 #include "lib/base/error.h"
@@ -11,9 +12,12 @@
 #include <string.h>
 
 static const char *const EXPERIMENT_KEYS[] = {
-    "plugin",    "with",           "sweep",           "zip",     "repeat",  "seed",      "search",
-    "objective", "reuse",          "inputs",          "program", "timeout", "resources", "retries",
-    "share",     "system_metrics", "only_when_named", NULL};
+    "plugin",          "with",    "sweep",     "zip",
+    "repeat",          "seed",    "search",    "objective",
+    "reuse",           "inputs",  "program",   "timeout",
+    "resources",       "retries", "share",     "system_metrics",
+    "only_when_named", "types",   "artifacts", "metrics_on",
+    "metrics",         NULL};
 static const char *const RESOURCE_KEYS[] = {"gpus",  "cores",     "memory", "time",
                                             "ranks", "exclusive", NULL};
 static const char *const SEED_WORDS[] = {"shared", "device", NULL};
@@ -60,9 +64,13 @@ static void find_plugin(struct recipe_draft *draft, const struct orch_yaml *map,
 {
     const struct orch_yaml *node = orch_yaml_get(map, "plugin");
     g_autofree char *name = NULL;
-    if (!node)
-        orch_recipe_error_at(draft, experiment->key, "add 'plugin: NAME'; see 'orch plugin ls'",
-                             "experiment '%s' has no plugin", experiment->name);
+    if (!node && orch_yaml_get(map, "program"))
+        orch_recipe_make_manifest(draft, map, experiment);
+    else if (!node)
+        orch_recipe_error_at(draft, experiment->key,
+                             "add 'plugin: NAME', see 'orch plugin ls', or 'program: COMMAND'",
+                             "experiment '%s' has neither a plugin nor a program",
+                             experiment->name);
     if (!orch_recipe_get_text(draft, map, "plugin", &name))
         return;
     g_autoptr(GError) error = NULL;
@@ -73,77 +81,6 @@ static void find_plugin(struct recipe_draft *draft, const struct orch_yaml *map,
     else if (!experiment->manifest)
         orch_recipe_error_from(draft, (struct recipe_place){draft->path, node->line, node->column},
                                error);
-}
-
-/* `program:` is one text, split as a shell would without expanding, or a list. */
-static char **read_argv(struct recipe_draft *draft, const struct orch_yaml *map,
-                        const struct recipe_experiment *experiment)
-{
-    g_autoptr(GPtrArray) words = orch_recipe_get_texts(draft, map, "program");
-    if (!words || !experiment->manifest) /* the command may name the plugin's parameters */
-        return NULL;
-    const struct orch_yaml *node = orch_yaml_get(map, "program");
-    g_autoptr(GPtrArray) argv = g_ptr_array_new_with_free_func(g_free);
-    g_auto(GStrv) split = NULL;
-    g_autoptr(GError) error = NULL;
-    if (node->kind == ORCH_YAML_SCALAR && !g_shell_parse_argv(node->text, NULL, &split, &error)) {
-        bool is_empty = error->code == G_SHELL_ERROR_EMPTY_STRING;
-        orch_recipe_error_at(draft, node, "write it as a list: [python3, mine.py]",
-                             is_empty ? "'program' is empty"
-                                      : "'program' cannot be read as a command: a quote is not "
-                                        "closed");
-        return NULL;
-    }
-    guint count = split ? g_strv_length(split) : words->len;
-    bool is_well = count > 0;
-    if (!is_well)
-        orch_recipe_error_at(draft, node, "write it as a list: [python3, mine.py]",
-                             "'program' is empty");
-    for (guint i = 0; i < count; i++) {
-        const struct orch_yaml *at = split ? node : words->pdata[i];
-        char *word = orch_recipe_expand_variables(
-            draft, (struct recipe_place){draft->path, at->line, at->column},
-            split ? split[i] : at->text, experiment->manifest, NULL);
-        is_well = is_well && word;
-        g_ptr_array_add(argv, word ? word : g_strdup(""));
-    }
-    if (!is_well)
-        return NULL;
-    g_ptr_array_add(argv, NULL);
-    return g_strdupv((char **)argv->pdata);
-}
-
-/* Combines the plugin's tables with the user's command. The command starts in the same folder as
- * that of a NAME.plugin beside the recipe. */
-static void use_program(struct recipe_draft *draft, const struct orch_yaml *map,
-                        struct recipe_experiment *experiment)
-{
-    char **argv = read_argv(draft, map, experiment);
-    experiment->made->program = argv;
-    if (!argv)
-        return;
-    g_autoptr(GError) error = NULL;
-    json_t *json = orch_manifest_encode(experiment->manifest);
-    struct orch_manifest *own = orch_manifest_decode(json, &error);
-    json_decref(json);
-    if (!own) {
-        const struct orch_yaml *node = orch_yaml_get(map, "program");
-        orch_recipe_error_from(draft, (struct recipe_place){draft->path, node->line, node->column},
-                               error);
-        return;
-    }
-    own->kind = ORCH_PLUGIN_WRAPPED;
-    own->has_check = own->has_cost = false;
-    g_free(own->path);
-    own->path = orch_path_absolute(draft->path, NULL);
-    g_free(own->build);
-    own->build = NULL;
-    g_strfreev(own->argv);
-    own->argv = g_strdupv(argv);
-    for (guint i = 0; i < own->params->len; i++)
-        ((struct orch_param_spec *)own->params->pdata[i])->keeps_text = true;
-    experiment->made->own_manifest = own;
-    experiment->manifest = own;
 }
 
 /* Reads the number of MPI processes, which orch starts only of a compiled plugin that needs MPI. */
@@ -269,6 +206,24 @@ static void read_seed(struct recipe_draft *draft, const struct orch_yaml *map,
             "trial's threads, which are part of its device, depend on -j");
 }
 
+/* Reports keys that only a program's experiment has. */
+static void check_program_keys(struct recipe_draft *draft, const struct orch_yaml *map)
+{
+    static const struct {
+        const char *key, *needs, *hint;
+    } rows[] = {{"artifacts", "program", "the plugin declares its artifacts"},
+                {"metrics_on", "program", "the plugin says where its metrics come from"},
+                {"metrics", NULL, "the plugin declares its metrics"},
+                {"types", NULL, "the plugin declares the types of its parameters"}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++)
+        if (orch_yaml_get(map, rows[i].key) &&
+            (rows[i].needs ? !orch_yaml_get(map, rows[i].needs)
+                           : orch_yaml_get(map, "plugin") != NULL))
+            orch_recipe_error_at(draft, orch_yaml_get_key(map, rows[i].key), rows[i].hint,
+                                 "'%s' is for an experiment with %s", rows[i].key,
+                                 rows[i].needs ? "'program'" : "'program' and no plugin");
+}
+
 static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *map,
                             struct recipe_experiment *experiment)
 {
@@ -280,7 +235,8 @@ static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *
         draft->has_unknown_plugin = experiment->is_broken = true;
     orch_recipe_read_part(draft, map, &experiment->own);
     if (orch_yaml_get(map, "program"))
-        use_program(draft, map, experiment);
+        orch_recipe_use_program(draft, map, experiment);
+    check_program_keys(draft, map);
     read_resources(draft, map, experiment);
     read_inputs(draft, map, made);
     read_reuse(draft, map, experiment);

@@ -15,8 +15,8 @@ static const struct {
     {"seeds", "write 'repeat: 5'; the seeds follow from the recipe's 'seed:'"},
     {"needs", "a reference such as \"${pretrain.weights}\" implies it"},
     {"depends", "a reference such as \"${pretrain.weights}\" implies it"},
-    {"command", "write 'program: ./mine.py' beside 'plugin:', or a NAME.plugin file"},
-    {"script", "write 'program: ./mine.py' beside 'plugin:', or a NAME.plugin file"},
+    {"command", "write 'program: ./mine.py'"},
+    {"script", "write 'program: ./mine.py'"},
     {"include", "write shared values once under 'with:' of the recipe or of a profile"},
     {"extends", "write shared values once under 'with:' of the recipe or of a profile"},
 };

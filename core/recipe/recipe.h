@@ -56,6 +56,7 @@ struct orch_experiment {
     const struct orch_manifest *manifest; /* borrowed from the plugins, or `own_manifest` */
     struct orch_manifest *own_manifest;   /* program: the plugin's tables with the user's command */
     char **program;                       /* argv of `program:`, or NULL */
+    bool is_own_program;                  /* `program:` without a plugin */
     int repeat;                           /* >= 1; with `repeats` the largest number */
     struct orch_repeat_rule *repeats;     /* of `repeat: auto(...)`, with its metric: a setting is
                                              repeated until its mean is known (features/search); or

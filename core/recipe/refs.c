@@ -144,9 +144,13 @@ static bool append_variable(struct recipe_draft *draft, struct recipe_place plac
     struct recipe_reference *reference = read_reference(inside);
     if (names)
         orch_recipe_error(draft, place,
-                          "a program can use its parameters as ${param}, and ${seed}, ${seed64}, "
-                          "${repeat}, ${checkpoint_dir}, ${env:NAME}, ${recipe.dir}",
-                          "plugin '%s' has no parameter '%s'", names->name, inside);
+                          names->path ? "a program can use its parameters as ${param}, and "
+                                        "${seed}, ${seed64}, ${repeat}, ${checkpoint_dir}, "
+                                        "${trial_dir}, ${env:NAME}, ${recipe.dir}"
+                                      : "give it a value under 'with:' or 'sweep:'",
+                          names->path ? "plugin '%s' has no parameter '%s'"
+                                      : "the program of '%s' has no parameter '%s'",
+                          names->name, inside);
     else if (reference)
         orch_recipe_error(draft, place, "pass it in a parameter of its own",
                           "the reference '%s' must be the whole value", reference->text);

@@ -160,6 +160,40 @@ static void complain_name(const struct report_item *item, const struct orch_yaml
     orch_recipe_error_at(item->draft, node, hint, "unknown %s '%s' in the report", what, name);
 }
 
+/* ---- names of a program's own ------------------------------------------------------------------
+ */
+
+static void spec_free(void *pointer)
+{
+    struct orch_metric_spec *spec = pointer;
+    g_free(spec->name);
+    g_free(spec->step_unit);
+    g_free(spec);
+}
+
+/* The metric of a program without a plugin, which may print any; its objective says its direction.
+ * NULL when none of the item's experiments is one, or the name is none. */
+static const struct orch_metric_spec *assume_metric(const struct report_item *item,
+                                                    const char *name)
+{
+    struct recipe_experiment *experiment = NULL;
+    for (guint i = 0; i < item->experiments->len && !experiment; i++) {
+        struct recipe_experiment *one = item->experiments->pdata[i];
+        experiment = one->made->is_own_program ? one : NULL;
+    }
+    if (!experiment || !orch_label_is_valid(name))
+        return NULL;
+    if (!experiment->assumed)
+        experiment->assumed = g_ptr_array_new_with_free_func(spec_free);
+    struct orch_metric_spec *spec = g_new0(struct orch_metric_spec, 1);
+    const struct orch_search *search = experiment->made->search;
+    *spec = (struct orch_metric_spec){.name = g_strdup(name), .step_unit = g_strdup("step")};
+    if (search && g_strcmp0(search->metric, name) == 0)
+        spec->better = search->is_max ? ORCH_BETTER_MAX : ORCH_BETTER_MIN;
+    g_ptr_array_add(experiment->assumed, spec);
+    return spec;
+}
+
 /* ---- shapes ------------------------------------------------------------------------------------
  */
 
@@ -186,6 +220,7 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
         return NULL;
     }
     const struct orch_metric_spec *metric = find_metric(item, name);
+    metric = metric ? metric : assume_metric(item, name);
     if (!metric) {
         complain_name(item, node, "metric", name, kinds, G_N_ELEMENTS(kinds), NULL);
         return NULL;

@@ -420,9 +420,12 @@ bool orch_trial_has(const struct orch_trials *trials, struct orch_report_trial *
 {
     if (strcmp(name, "wall_s") == 0)
         return true;
-    if (trial->item)
-        return orch_system_metric_find(name) ||
-               orch_manifest_metric(trial->item->cell->experiment->manifest, name);
+    const struct orch_manifest *manifest =
+        trial->item ? trial->item->cell->experiment->manifest : NULL;
+    if (manifest && (orch_system_metric_find(name) || orch_manifest_metric(manifest, name)))
+        return true;
+    if (manifest && (!manifest->any_metric || !trial->run))
+        return manifest->any_metric;
     return numbers_of(trials, trial, NULL) && orch_run_numbers_has(trial->numbers, name);
 }
 

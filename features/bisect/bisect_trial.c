@@ -18,8 +18,7 @@ static bool expand(struct orch_bisect_trial *trial, const struct orch_bisect_job
     char count[16];
     g_snprintf(count, sizeof count, "%d", repeat);
     wish.repeat = count;
-    trial->expansion = orch_ad_hoc_expand(trial->place.workspace->store, trial->place.plugins,
-                                          &wish, diags, &problem);
+    trial->expansion = orch_ad_hoc_expand(trial->place.plugins, &wish, diags, &problem);
     if (!trial->expansion && !problem)
         orch_diags_to_error(diags, &problem);
     orch_diags_free(diags);

@@ -158,7 +158,7 @@ static void add_winners(struct orch_section_context *a, const GPtrArray *searche
         g_autofree char *trust = orch_winner_trust_text(searched);
         g_autofree char *text =
             trust ? g_strdup_printf("%s; %s", winner, trust) : g_steal_pointer(&winner);
-        g_autofree char *again = orch_winner_repeat_text(a->plan, searched);
+        g_autofree char *again = orch_winner_repeat_text(searched);
         if (has_answer)
             orch_section_text(a->section, "%s", text);
         else

@@ -113,7 +113,7 @@ static bool print_luck(struct ending *end, const struct orch_plan *plan, GError 
         if (!searched->fresh->len && !orch_winner_may_be_luck(searched))
             continue;
         g_autofree char *trust = orch_winner_trust_text(searched);
-        g_autofree char *again = orch_winner_repeat_text(plan, searched);
+        g_autofree char *again = orch_winner_repeat_text(searched);
         if (trust)
             orch_cli_info(end->cli, "%s: %s", searched->name, trust);
         if (again)

@@ -137,12 +137,12 @@ static char *experiment_text(const struct orch_cell *cell, int repeat)
     return text;
 }
 
-char *orch_winner_repeat_text(const struct orch_plan *plan, const struct orch_searched *searched)
+char *orch_winner_repeat_text(const struct orch_searched *searched)
 {
     if (!searched->second || searched->fresh->len)
         return NULL;
     const struct orch_cell *cell = searched->best->item->cell;
     const int repeat = cell->experiment->repeat + FRESH_REPEATS;
-    return plan->expansion->is_ad_hoc && cell->experiment->program ? command_text(cell, repeat)
-                                                                   : experiment_text(cell, repeat);
+    return cell->experiment->is_own_program ? command_text(cell, repeat)
+                                            : experiment_text(cell, repeat);
 }

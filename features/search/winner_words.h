@@ -18,6 +18,6 @@ bool orch_winner_may_be_luck(const struct orch_searched *searched);
 /** Returns what to do for fresh repeats of the best point: "orch try ...", or "add the
  * experiment ... to the recipe". NULL: there are some, or there is no best point. The caller frees.
  */
-char *orch_winner_repeat_text(const struct orch_plan *plan, const struct orch_searched *searched);
+char *orch_winner_repeat_text(const struct orch_searched *searched);
 
 #endif

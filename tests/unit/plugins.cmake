@@ -29,4 +29,9 @@ if(ORCH_PYTHON3)
     COMMAND ${ORCH_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/python/test_record.py)
   set_tests_properties(python.record PROPERTIES LABELS slow TIMEOUT 600
     ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
+  # runs each script three times
+  add_test(NAME python.same_record
+    COMMAND ${ORCH_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/python/test_same_record.py)
+  set_tests_properties(python.same_record PROPERTIES LABELS slow TIMEOUT 900
+    ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
 endif()
