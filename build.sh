@@ -685,7 +685,9 @@ run_wheel() {
     need 'wheels' "${WHEEL_PACKAGES%% *}"
     build_core
     rm -rf "$BUILD/stage"
-    cmake --install "$BUILD" --prefix "$BUILD/stage" >"$BUILD.log" || { tail "$BUILD.log" >&2; die 'installing for the wheel failed'; }
+    { cmake --install "$BUILD" --prefix "$BUILD/stage" &&
+        cmake --install "$BUILD" --prefix "$BUILD/stage" --component alone; } >"$BUILD.log" ||
+        { tail "$BUILD.log" >&2; die 'installing for the wheel failed'; }
     python3 packaging/wheel.py "$BUILD/stage" "$out"
     rm -rf "$BUILD/stage"
 }

@@ -64,4 +64,5 @@ orch_plugin_package(simgrid "simulated clusters for orch"
   "The worker with which plugin simcluster of orch simulates clusters by SimGrid." "libsimgrid-dev")
 # said, since cpack takes a tree of one component for one without components
 get_cmake_property(CPACK_COMPONENTS_ALL COMPONENTS)
+list(REMOVE_ITEM CPACK_COMPONENTS_ALL alone) # for wheels (plugins/common/comm/CMakeLists.txt)
 include(CPack)

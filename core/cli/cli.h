@@ -118,7 +118,7 @@ struct orch_cli {
     const char *color;  /* auto, always, never */
     const char *format; /* format of tables, for commands without their own --format; NULL: text */
     /* set by a command before it reads a recipe: an experiment whose plugin is not trusted is then
-     * an error, instead of being left out with a warning */
+     * an error, instead of being left out with a warning like those whose plugin is not there */
     bool needs_every_plugin;
     /* opened on first use, freed at the end */
     struct orch_workspace *workspace;

@@ -37,6 +37,7 @@ static int exit_status(const GError *error)
         {ORCH_ERROR_CHECK, ORCH_EXIT_CHECK},
         {ORCH_ERROR_INTERRUPTED, ORCH_EXIT_INTERRUPTED},
         {ORCH_ERROR_TRUST, ORCH_EXIT_PLUGIN},
+        {ORCH_ERROR_NO_PLUGIN, ORCH_EXIT_PLUGIN},
     };
     for (unsigned i = 0; error->domain == ORCH_ERROR && i < G_N_ELEMENTS(table); i++)
         if (table[i].code == error->code)

@@ -13,13 +13,13 @@ struct check_options {
 static const struct orch_option OPTIONS[] = {ORCH_VARIANT_OPTIONS(struct check_options, variant),
                                              {0}};
 
-/* Returns the experiments that were not checked because their plugins are not trusted. */
+/* Returns the experiments that were not checked because a plugin is not there or not trusted. */
 static json_t *unchecked(const struct orch_expansion *expansion)
 {
     json_t *names = json_array();
     for (guint i = 0; i < expansion->experiments->len; i++) {
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
-        if (experiment->is_untrusted)
+        if (experiment->is_unavailable)
             json_array_append_new(names, json_string(experiment->name));
     }
     return names;
@@ -96,8 +96,8 @@ const struct orch_command ORCH_COMMAND_CHECK = {
     .about = "Every finding has file:line:column and a hint: unknown keys, parameters and metrics "
              "with the nearest known name, wrong types, values out of range, references to unknown "
              "trials, settings that cannot take effect, and what the plugins themselves reject. An "
-             "experiment whose plugin is not trusted ('orch plugin trust') cannot be checked: exit "
-             "status 4.",
+             "experiment whose plugin is not there or not trusted ('orch plugin trust') cannot be "
+             "checked: exit status 4.",
     .examples = "  orch check recipes/hw4.recipe --profile course",
     .run = run,
 };

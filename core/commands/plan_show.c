@@ -138,8 +138,10 @@ void orch_cli_plan_print_left_out(struct orch_cli *cli, const struct orch_expans
     for (guint i = 0; cli->arg_count == 1 && i < expansion->experiments->len; i++) {
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
         const char *reason = left_out_reason(experiment);
-        if (experiment->is_untrusted)
-            orch_cli_info(cli, "  %s: left out: %s", experiment->name, reason);
+        if (experiment->is_unavailable)
+            orch_cli_info(cli, "  %s: left out: %s%s%s", experiment->name, reason,
+                          experiment->skip_hint ? "\n    hint: " : "",
+                          experiment->skip_hint ? experiment->skip_hint : "");
         else if (experiment->skipped)
             orch_cli_info(cli, "  %s: skipped by profile '%s': %s", experiment->name,
                           expansion->profile, reason);

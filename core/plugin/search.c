@@ -140,8 +140,8 @@ static char *find_path(const char *path, const char *base, GError **error)
     if (is_kind(absolute, S_IFREG))
         return NULL;
     g_autofree char *hint = no_file_hint(absolute);
-    orch_error_set(error, ORCH_ERROR_PLUGIN, hint, "no plugin at '%s': there is no file '%s'", path,
-                   absolute);
+    orch_error_set(error, ORCH_ERROR_NO_PLUGIN, hint, "no plugin at '%s': there is no file '%s'",
+                   path, absolute);
     return NULL;
 }
 
@@ -255,7 +255,7 @@ char *orch_search_find(const char *const *first, const char *name, const char *b
     g_autofree char *hint = not_found_hint(first, name, base);
     g_ptr_array_add(folders, NULL);
     g_autofree char *where = g_strjoinv(", ", (char **)folders->pdata);
-    orch_error_set(error, ORCH_ERROR_PLUGIN, hint, "no plugin '%s' in %s", name, where);
+    orch_error_set(error, ORCH_ERROR_NO_PLUGIN, hint, "no plugin '%s' in %s", name, where);
     return NULL;
 }
 

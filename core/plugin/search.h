@@ -19,7 +19,7 @@ bool orch_search_is_own(const char *path);
  * then the same in FOLDER/NAME/), or with a '/' a path to such a file, or to a folder that holds
  * one of its own name; relative to `base` (NULL: the current folder). The bare name of a plugin
  * that comes with orch always means that plugin; when another folder has a file of that name, fails
- * with ORCH_ERROR_PLUGIN naming both. When nothing is found, ORCH_ERROR_PLUGIN says where it was
+ * with ORCH_ERROR_PLUGIN naming both. When nothing is found, ORCH_ERROR_NO_PLUGIN says where it was
  * searched and the nearest known name. The caller frees. */
 char *orch_search_find(const char *const *first, const char *name, const char *base,
                        GError **error);

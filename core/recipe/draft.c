@@ -48,7 +48,8 @@ void orch_recipe_error_from(struct recipe_draft *draft, struct recipe_place plac
     g_autofree char *what = orch_error_what(error);
     guint before = draft->diags->items->len;
     orch_recipe_error(draft, place, orch_error_hint(error), "%s", what);
-    bool is_plugin = error->code == ORCH_ERROR_PLUGIN || error->code == ORCH_ERROR_TRUST;
+    bool is_plugin = error->code == ORCH_ERROR_PLUGIN || error->code == ORCH_ERROR_TRUST ||
+                     error->code == ORCH_ERROR_NO_PLUGIN;
     if (draft->diags->items->len > before && is_plugin)
         orch_diags_set_code(draft->diags, ORCH_ERROR_PLUGIN);
 }
@@ -145,6 +146,7 @@ static void experiment_free(void *pointer)
 {
     struct recipe_experiment *experiment = pointer;
     part_clear(&experiment->own);
+    g_free(experiment->lacks_plugin);
     g_array_unref(experiment->fixed);
     g_array_unref(experiment->searched);
     if (experiment->assumed)
@@ -252,9 +254,14 @@ void orch_recipe_leave_out(struct recipe_experiment *experiment,
                            const struct recipe_experiment *need)
 {
     struct orch_experiment *made = experiment->made;
-    if (made->is_untrusted)
+    if (made->is_unavailable)
         return;
-    made->skipped = made->is_untrusted = true;
+    made->skipped = made->is_unavailable = true;
     g_free(made->skip_reason);
-    made->skip_reason = g_strdup_printf("needs '%s', whose plugin is not trusted", need->name);
+    g_free(made->skip_hint);
+    made->skip_reason = need->plugin_node
+                            ? g_strdup_printf("needs '%s', whose plugin is not %s", need->name,
+                                              need->lacks_plugin ? "here" : "trusted")
+                            : g_strdup_printf("needs '%s', which is skipped", need->name);
+    made->skip_hint = g_strdup(need->made->skip_hint);
 }

@@ -4,6 +4,9 @@
  * --part or --smoke. Then the wanted cells and the cells they refer to are marked, and the rest is
  * dropped. */
 #include "core/recipe/internal.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
 #include "lib/space/repeat_rule.h"
 
 #include <string.h>
@@ -227,7 +230,7 @@ static GHashTable *read_targets(struct recipe_draft *draft)
             g_hash_table_add(wanted, members->pdata[i]);
         if (experiment) {
             g_hash_table_add(wanted, (char *)(uintptr_t)experiment->name);
-            if (experiment->made->skipped && !experiment->made->is_untrusted)
+            if (experiment->made->skipped && !experiment->made->is_unavailable)
                 orch_diags_add(draft->diags, true, draft->path, experiment->key->line,
                                experiment->key->column, "choose another with --profile",
                                "experiment '%s' is skipped by profile '%s'", experiment->name,
@@ -237,6 +240,80 @@ static GHashTable *read_targets(struct recipe_draft *draft)
         }
     }
     return wanted;
+}
+
+static bool is_skipped_by_profile(const struct recipe_draft *draft,
+                                  const struct recipe_experiment *experiment)
+{
+    const struct recipe_part *part =
+        draft->profile ? g_hash_table_lookup(draft->profile->parts, experiment->name) : NULL;
+    return part && part->skip;
+}
+
+static bool is_meant(const struct recipe_draft *draft, GHashTable *targets,
+                     const struct recipe_experiment *experiment)
+{
+    bool is_unnamed = experiment->made->only_when_named && draft->options->leaves_out_unnamed;
+    return !is_skipped_by_profile(draft, experiment) &&
+           (targets ? g_hash_table_contains(targets, experiment->name) : !is_unnamed);
+}
+
+/* Whether something is wanted, and no experiment of it is available for want of plugins. */
+static bool nothing_is_left(const struct recipe_draft *draft, GHashTable *targets)
+{
+    bool lacks_plugin = false;
+    for (guint i = 0; i < draft->experiments->len; i++) {
+        const struct recipe_experiment *experiment = draft->experiments->pdata[i];
+        if (is_meant(draft, targets, experiment) && !experiment->made->is_unavailable)
+            return false;
+        lacks_plugin =
+            lacks_plugin || (is_meant(draft, targets, experiment) && experiment->lacks_plugin);
+    }
+    return lacks_plugin;
+}
+
+/* The names of the experiments that are meant and skipped for the same reason as the first. */
+static char *names_skipped(const struct recipe_draft *draft, GHashTable *targets, guint first,
+                           unsigned *out_count)
+{
+    const struct recipe_experiment *one = draft->experiments->pdata[first];
+    GString *names = g_string_new(NULL);
+    *out_count = 0;
+    for (guint i = first; i < draft->experiments->len; i++) {
+        const struct recipe_experiment *experiment = draft->experiments->pdata[i];
+        if (experiment->made->is_unavailable && is_meant(draft, targets, experiment) &&
+            g_strcmp0(experiment->made->skip_reason, one->made->skip_reason) == 0)
+            g_string_append_printf(names, "%s'%s'", (*out_count)++ ? ", " : "", experiment->name);
+    }
+    return g_string_free(names, FALSE);
+}
+
+/* Says which of the experiments that are meant are unavailable, once for each reason: a warning, or
+ * an error when no other is left. */
+static void say_unavailable(struct recipe_draft *draft, GHashTable *targets)
+{
+    bool is_error = nothing_is_left(draft, targets);
+    g_autoptr(GHashTable) said = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < draft->experiments->len; i++) {
+        const struct recipe_experiment *experiment = draft->experiments->pdata[i];
+        const struct orch_experiment *made = experiment->made;
+        const struct orch_yaml *node =
+            experiment->plugin_node ? experiment->plugin_node : experiment->key;
+        if (!made->is_unavailable || !is_meant(draft, targets, experiment) ||
+            !g_hash_table_add(said, made->skip_reason))
+            continue;
+        unsigned count;
+        g_autofree char *names = names_skipped(draft, targets, i, &count);
+        g_autofree char *text =
+            is_error && experiment->lacks_plugin
+                ? g_strdup(experiment->lacks_plugin)
+                : g_strdup_printf("experiment%s %s %s skipped: %s", orch_plural(count), names,
+                                  count == 1 ? "is" : "are", made->skip_reason);
+        orch_diags_add(draft->diags, !is_error, draft->path, node->line, node->column,
+                       made->skip_hint, "%s", text);
+        if (is_error)
+            orch_diags_set_code(draft->diags, ORCH_ERROR_PLUGIN);
+    }
 }
 
 /* Applies the number of repeats from the command line. */
@@ -378,6 +455,7 @@ void orch_recipe_make_cells(struct recipe_draft *draft)
     g_ptr_array_set_free_func(draft->out->cells, cell_free);
     check_part(draft);
     g_autoptr(GHashTable) targets = read_targets(draft);
+    say_unavailable(draft, targets);
     set_repeats(draft, targets);
     if (!count_fits(draft))
         return;

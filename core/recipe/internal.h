@@ -121,7 +121,9 @@ struct recipe_experiment {
     const char *name;
     const struct orch_yaml *key;
     const struct orch_manifest *manifest; /* NULL: its plugin was not found */
-    struct orch_experiment *made;         /* owned by the expansion */
+    const struct orch_yaml *plugin_node;  /* the name of a plugin that is unavailable */
+    char *lacks_plugin; /* where that plugin was looked for, if it is not there; else NULL */
+    struct orch_experiment *made; /* owned by the expansion */
     struct recipe_part own;
     enum orch_recipe_reuse reuse;
     bool has_reuse;
@@ -249,7 +251,7 @@ void orch_recipe_check_values(struct recipe_draft *draft);
 
 /** Decides each experiment's values, dimensions and origins. */
 void orch_recipe_resolve(struct recipe_draft *draft);
-/** Skips an experiment because it refers to one whose plugin is not trusted. */
+/** Skips an experiment because it refers to one that is unavailable. */
 void orch_recipe_leave_out(struct recipe_experiment *experiment,
                            const struct recipe_experiment *need);
 /** Skips every experiment that refers, directly or indirectly, to one that was skipped this way. */

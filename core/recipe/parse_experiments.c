@@ -41,18 +41,20 @@ static void read_system_metrics(struct recipe_draft *draft, const struct orch_ya
                              node->text);
 }
 
-/* Keeps the experiment by name but without trials, because its parameters are unknown. */
-static void leave_out_untrusted(struct recipe_draft *draft, const struct orch_yaml *node,
-                                const char *plugin, struct recipe_experiment *experiment,
-                                const GError *error)
+/* Keeps the experiment by name but without trials, because its parameters are unknown. What is said
+ * of it, and whether, is known when the targets and the profile are. */
+static void leave_out(struct recipe_experiment *experiment, const struct orch_yaml *node,
+                      const char *plugin, const GError *error)
 {
     struct orch_experiment *made = experiment->made;
-    g_autofree char *what = orch_error_what(error);
-    orch_diags_add(draft->diags, true, draft->path, node->line, node->column,
-                   orch_error_hint(error), "experiment '%s' is skipped: %s", experiment->name,
-                   what);
-    made->skipped = made->is_untrusted = true;
-    made->skip_reason = g_steal_pointer(&what);
+    experiment->plugin_node = node;
+    made->skipped = made->is_unavailable = true;
+    made->skip_reason = orch_error_what(error);
+    if (error->code == ORCH_ERROR_NO_PLUGIN) {
+        experiment->lacks_plugin = made->skip_reason;
+        made->skip_reason = g_strdup_printf("there is no plugin '%s' here", plugin);
+    }
+    made->skip_hint = g_strdup(orch_error_hint(error));
     made->own_manifest = orch_manifest_new();
     made->own_manifest->name = g_strdup(plugin);
     made->own_manifest->version = g_strdup("");
@@ -75,9 +77,10 @@ static void find_plugin(struct recipe_draft *draft, const struct orch_yaml *map,
         return;
     g_autoptr(GError) error = NULL;
     experiment->manifest = orch_plugins_find(draft->plugins, name, draft->out->folder, &error);
-    if (!experiment->manifest && error->code == ORCH_ERROR_TRUST &&
-        draft->options->leaves_out_untrusted)
-        leave_out_untrusted(draft, node, name, experiment, error);
+    if (!experiment->manifest &&
+        (error->code == ORCH_ERROR_NO_PLUGIN ||
+         (error->code == ORCH_ERROR_TRUST && draft->options->leaves_out_untrusted)))
+        leave_out(experiment, node, name, error);
     else if (!experiment->manifest)
         orch_recipe_error_from(draft, (struct recipe_place){draft->path, node->line, node->column},
                                error);

@@ -21,6 +21,7 @@ static void made_free(void *pointer)
     g_strfreev(made->program);
     g_strfreev(made->inputs);
     g_free(made->skip_reason);
+    g_free(made->skip_hint);
     g_free(made->reuse_why);
     g_hash_table_unref(made->origins);
     orch_manifest_free(made->own_manifest);

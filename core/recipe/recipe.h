@@ -39,8 +39,9 @@ struct orch_recipe_options {
     bool leaves_out_unnamed; /* without targets, experiments with `only_when_named` are not wanted;
                                 with a part always, so that every command divides the same trials
                                 into parts */
-    bool leaves_out_untrusted; /* experiments whose plugin is not trusted, and those that refer to
-                                  them, are skipped with a warning instead of an error */
+    bool leaves_out_untrusted; /* experiments whose plugin is not trusted are unavailable, as are
+                                  always those whose plugin is not there: they and those that refer
+                                  to them are skipped with a warning. Otherwise an error */
 };
 
 /** `reuse` as resolved (same order as enum orch_reuse of the store). */
@@ -63,10 +64,10 @@ struct orch_experiment {
                                              NULL */
     bool only_when_named; /* not run unless it, its problem, or an experiment that refers to it is
                              named */
-    bool skipped;      /* by the profile (`skip: true` or a reason), or because of `is_untrusted` */
-    bool is_untrusted; /* skipped because a compiled plugin is not trusted: its own (then `manifest`
-                          has only a name), or that of an experiment it refers to */
-    char *skip_reason;
+    bool skipped; /* by the profile (`skip: true` or a reason), or because of `is_unavailable` */
+    bool is_unavailable; /* a plugin is not there or not trusted: its own (then `manifest` has only
+                            a name), or that of an experiment it refers to */
+    char *skip_reason, *skip_hint; /* the latter: how to have the plugin; or NULL */
     enum orch_recipe_reuse reuse;
     char *reuse_why; /* "plugin 'sleep' is a timing plugin", "report reads images_per_s (images/s)",
                         "says the recipe", "default" */

@@ -336,7 +336,7 @@ bool orch_recipe_reference_check(struct recipe_draft *draft,
                           "experiment '%s' refers to itself", experiment->name);
         return false;
     }
-    if (reference->target->made->is_untrusted)
+    if (reference->target->made->is_unavailable)
         orch_recipe_leave_out(g_hash_table_lookup(draft->by_name, experiment->name),
                               reference->target);
     if (!reference->target->manifest) /* its plugin was not found, which is reported there */

@@ -212,7 +212,7 @@ static bool target_has_cells(struct recipe_draft *draft, struct recipe_reference
     const struct recipe_experiment *target = reference->target;
     if (target->cell_count)
         return true;
-    if (target->made->skipped && !target->made->is_untrusted && !reference->has_failed)
+    if (target->made->skipped && !target->made->is_unavailable && !reference->has_failed)
         orch_recipe_error(draft, reference->place, "skip both, or neither",
                           "'%s' needs experiment '%s', which profile '%s' skips", reference->text,
                           target->name, draft->profile->name);

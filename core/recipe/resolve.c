@@ -268,10 +268,13 @@ static void resolve_rest(const struct recipe_experiment *experiment, const struc
         return;
     if (part->timeout_s >= 0)
         made->timeout_s = part->timeout_s;
-    if (made->is_untrusted)
+    if (made->is_unavailable && !part->skip)
         return;
     made->skipped = part->skip;
+    g_free(made->skip_reason);
     made->skip_reason = g_strdup(part->skip_reason);
+    if (part->skip) /* wherever its plugin is */
+        g_clear_pointer(&made->skip_hint, g_free);
 }
 
 static void resolve_experiment(struct recipe_draft *draft, struct recipe_experiment *experiment)
@@ -314,21 +317,21 @@ void orch_recipe_resolve(struct recipe_draft *draft)
         resolve_experiment(draft, draft->experiments->pdata[i]);
 }
 
-/* ---- experiments of untrusted plugins --------------------------------------------------------
+/* ---- unavailable experiments ------------------------------------------------------------------
  */
 
-/* The untrusted experiment that a value refers to, or NULL. */
-static const struct recipe_experiment *untrusted_target(const struct recipe_reference *reference)
+/* The unavailable experiment that a value refers to, or NULL. */
+static const struct recipe_experiment *unavailable_target(const struct recipe_reference *reference)
 {
-    bool is_untrusted = reference && reference->target && reference->target->made->is_untrusted;
-    return is_untrusted ? reference->target : NULL;
+    bool is_unavailable = reference && reference->target && reference->target->made->is_unavailable;
+    return is_unavailable ? reference->target : NULL;
 }
 
-static const struct recipe_experiment *untrusted_need(const struct recipe_experiment *experiment)
+static const struct recipe_experiment *unavailable_need(const struct recipe_experiment *experiment)
 {
     const struct recipe_experiment *found = NULL;
     for (guint i = 0; i < experiment->fixed->len && !found; i++)
-        found = untrusted_target(
+        found = unavailable_target(
             g_array_index(experiment->fixed, struct recipe_fixed, i).value.reference);
     for (guint i = 0; i < experiment->dimensions->len && !found; i++) {
         const struct recipe_dimension *dimension = experiment->dimensions->pdata[i];
@@ -336,7 +339,7 @@ static const struct recipe_experiment *untrusted_need(const struct recipe_experi
             const struct recipe_swept *swept =
                 &g_array_index(dimension->members, struct recipe_swept, j);
             for (guint k = 0; k < swept->values->len && !found; k++)
-                found = untrusted_target(
+                found = unavailable_target(
                     g_array_index(swept->values, struct recipe_value, k).reference);
         }
     }
@@ -351,7 +354,7 @@ void orch_recipe_leave_out_needing(struct recipe_draft *draft)
         for (guint i = 0; i < draft->experiments->len; i++) {
             struct recipe_experiment *experiment = draft->experiments->pdata[i];
             const struct recipe_experiment *need =
-                experiment->made->skipped ? NULL : untrusted_need(experiment);
+                experiment->made->skipped ? NULL : unavailable_need(experiment);
             if (!need)
                 continue;
             orch_recipe_leave_out(experiment, need);

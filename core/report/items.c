@@ -54,10 +54,14 @@ static void add_left_out(struct orch_section_context *a)
         if (!experiment->skipped || (names->len && !g_ptr_array_find_with_equal_func(
                                                        names, experiment->name, g_str_equal, NULL)))
             continue;
-        orch_section_missing(a->section, NULL, "%s is left out by profile '%s'%s%s",
-                             experiment->name, expansion->profile ? expansion->profile : "none",
-                             experiment->skip_reason ? ": " : "",
-                             experiment->skip_reason ? experiment->skip_reason : "");
+        const char *why = experiment->skip_reason ? experiment->skip_reason : "";
+        if (experiment->is_unavailable)
+            orch_section_missing(a->section, experiment->skip_hint, "%s is not available: %s",
+                                 experiment->name, why);
+        else
+            orch_section_missing(a->section, NULL, "%s is left out by profile '%s'%s%s",
+                                 experiment->name, expansion->profile ? expansion->profile : "none",
+                                 *why ? ": " : "", why);
     }
 }
 

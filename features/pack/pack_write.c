@@ -265,7 +265,7 @@ static json_t *plugins_json(const struct orch_expansion *expansion)
     for (guint i = 0; i < expansion->experiments->len; i++) {
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
         const struct orch_manifest *manifest = experiment->manifest;
-        if (experiment->program || orch_plugin_is_ours(manifest) ||
+        if (experiment->program || experiment->is_unavailable || orch_plugin_is_ours(manifest) ||
             json_object_get(out, manifest->name))
             continue;
         json_object_set_new(out, manifest->name, orch_manifest_encode(manifest));
@@ -305,9 +305,16 @@ static json_t *recipe_json(struct job *job)
     const struct orch_expansion *expansion = job->plan->expansion;
     const struct orch_source *source = orch_workspace_source(job->plan->workspace, NULL);
     g_autofree char *path = orch_pack_recipe_path(job->plan);
-    return json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:b}", "name", expansion->name, "key",
+    json_t *unavailable = NULL;
+    for (guint i = 0; i < expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
+        unavailable = unavailable || !experiment->is_unavailable ? unavailable : json_array();
+        if (experiment->is_unavailable)
+            json_array_append_new(unavailable, json_string(experiment->name));
+    }
+    return json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:b, s:o*}", "name", expansion->name, "key",
                      expansion->key, "path", path, "tree", source->tree, "commit", source->commit,
-                     "dirty", (int)source->dirty);
+                     "dirty", (int)source->dirty, "unavailable", unavailable);
 }
 
 static json_t *request_json(const struct orch_pack_request *request)

@@ -82,21 +82,29 @@ static void pin_run(struct orch_plan *plan, struct orch_plan_item *item, const c
     orch_run_free(run);
 }
 
-void orch_pins_apply(struct orch_plan *plan, const json_t *pins, struct orch_pinned *out)
+/* The pins by what finds that of a trial: its number, or its label. */
+static GHashTable *pins_by(const json_t *pins, bool by_label)
 {
-    *out = (struct orch_pinned){.problems = g_ptr_array_new_with_free_func(g_free)};
-    g_autoptr(GHashTable) by_index = g_hash_table_new(NULL, NULL);
+    GHashTable *out = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (size_t i = 0; i < json_array_size(pins); i++) {
         const json_t *pin = json_array_get(pins, i);
-        gint64 index = orch_json_int(pin, "index", -1);
-        if (index >= 0 && index < plan->count)
-            g_hash_table_insert(by_index, GINT_TO_POINTER((int)index + 1),
-                                (gpointer)(uintptr_t)pin);
+        char *place = by_label
+                          ? g_strdup(orch_json_text(pin, "trial", ""))
+                          : g_strdup_printf("%" G_GINT64_FORMAT, orch_json_int(pin, "index", -1));
+        g_hash_table_insert(out, place, (gpointer)(uintptr_t)pin);
     }
+    return out;
+}
+
+void orch_pins_apply(struct orch_plan *plan, const json_t *pins, bool by_label,
+                     struct orch_pinned *out)
+{
+    *out = (struct orch_pinned){.problems = g_ptr_array_new_with_free_func(g_free)};
+    g_autoptr(GHashTable) by_place = pins_by(pins, by_label);
     for (unsigned i = 0; i < plan->count; i++) {
         struct orch_plan_item *item = &plan->items[i];
-        const json_t *pin = g_hash_table_lookup(by_index, GINT_TO_POINTER((int)i + 1));
-        g_autofree char *label = orch_cell_label(item->cell);
+        g_autofree char *label = orch_cell_label(item->cell), *number = g_strdup_printf("%u", i);
+        const json_t *pin = g_hash_table_lookup(by_place, by_label ? label : number);
         if (!pin) {
             item->state = ORCH_PLAN_UNUSED;
             continue;

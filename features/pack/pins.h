@@ -20,7 +20,9 @@ struct orch_pinned {
 };
 void orch_pinned_clear(struct orch_pinned *pinned);
 
-/** Sets the states and runs of the plan's trials from the pins that are valid. */
-void orch_pins_apply(struct orch_plan *plan, const json_t *pins, struct orch_pinned *out);
+/** Sets the states and runs of the plan's trials from the pins that are valid. `by_label`: the plan
+ * lacks experiments, or has more than where it was packed, so that numbers of trials differ. */
+void orch_pins_apply(struct orch_plan *plan, const json_t *pins, bool by_label,
+                     struct orch_pinned *out);
 
 #endif

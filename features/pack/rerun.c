@@ -139,7 +139,8 @@ static bool open_plan(struct job *job, struct orch_plugins *plugins, GError **er
     if (!job->plan)
         return false;
     struct orch_pinned pinned;
-    orch_pins_apply(job->plan, orch_pack_member(job->pack, "trials"), &pinned);
+    orch_pins_apply(job->plan, orch_pack_member(job->pack, "trials"), job->verified->pins_by_label,
+                    &pinned);
     orch_pinned_clear(&pinned);
     return true;
 }

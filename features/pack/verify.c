@@ -114,6 +114,23 @@ static void add_unreadable(struct job *job, const char *why)
     count_items(job->out);
 }
 
+/* The names of experiments that are unavailable here, or were where the report was packed; NULL:
+ * none are. The caller frees. */
+static char *unavailable_names(const struct job *job)
+{
+    const json_t *there = json_object_get(orch_pack_member(job->pack, "recipe"), "unavailable");
+    GString *names = g_string_new(NULL);
+    for (size_t i = 0; i < json_array_size(there); i++)
+        g_string_append_printf(names, "%s%.63s", names->len ? ", " : "",
+                               json_string_value(json_array_get(there, i)));
+    for (guint i = 0; job->out->expansion && i < job->out->expansion->experiments->len; i++) {
+        const struct orch_experiment *one = job->out->expansion->experiments->pdata[i];
+        if (one->is_unavailable)
+            g_string_append_printf(names, "%s%s", names->len ? ", " : "", one->name);
+    }
+    return g_string_free(names, !names->len);
+}
+
 static bool expand(struct job *job, const char *path)
 {
     const json_t *asked = orch_pack_member(job->pack, "asked");
@@ -136,7 +153,13 @@ static bool expand(struct job *job, const char *path)
     g_clear_error(&reason);
     orch_diags_free(diags);
     const char *key = orch_json_text(orch_pack_member(job->pack, "recipe"), "key", "");
-    if (job->out->expansion && strcmp(job->out->expansion->key, key) != 0)
+    g_autofree char *names = job->out->expansion ? unavailable_names(job) : NULL;
+    if (names) /* the types of their values are unknown, which the key depends on */
+        note(job,
+             "the recipe's key was not compared: plugins of %s are not here, or were not where "
+             "it was packed",
+             names);
+    else if (job->out->expansion && strcmp(job->out->expansion->key, key) != 0)
         problem(job, "the recipe's key is %.16s..., the pack says %.16s...",
                 job->out->expansion->key, key);
     return job->out->expansion;
@@ -149,7 +172,9 @@ static void add_plugins(struct job *job)
     for (guint i = 0; i < job->out->expansion->experiments->len; i++) {
         const struct orch_experiment *experiment = job->out->expansion->experiments->pdata[i];
         const struct orch_manifest *manifest = experiment->manifest;
-        if (experiment->program)
+        if (experiment->is_unavailable)
+            continue;
+        else if (experiment->program)
             note(job, "experiment '%s' is a program of the pack's own", experiment->name);
         else if (!g_hash_table_add(said, (gpointer)(uintptr_t)manifest))
             continue;
@@ -173,7 +198,10 @@ static bool make_plan(struct job *job, GError **error)
     orch_diags_free(diags);
     if (!out->plan)
         return false;
-    orch_pins_apply(out->plan, orch_pack_member(job->pack, "trials"), &out->pinned);
+    g_autofree char *unavailable = unavailable_names(job); /* whose trials have no numbers */
+    out->pins_by_label = unavailable != NULL;
+    orch_pins_apply(out->plan, orch_pack_member(job->pack, "trials"), out->pins_by_label,
+                    &out->pinned);
     for (guint i = 0; i < out->pinned.problems->len; i++)
         problem(job, "%s", (char *)out->pinned.problems->pdata[i]);
     if (out->pinned.by_params)
@@ -202,10 +230,28 @@ static unsigned artifacts_left(const struct orch_pack *pack)
     return count;
 }
 
+/* Whether a section lacks trials of an unavailable experiment. */
+static bool lacks_experiment(const json_t *section)
+{
+    const json_t *blocks = json_object_get(section, "blocks");
+    for (size_t i = 0; i < json_array_size(blocks); i++) {
+        const json_t *block = json_array_get(blocks, i);
+        if (strcmp(orch_json_text(block, "kind", ""), "missing") == 0 &&
+            strstr(orch_json_text(block, "text", ""), " is not available: "))
+            return true;
+    }
+    return false;
+}
+
 static char *excuse(void *ctx, const json_t *said, const json_t *found, bool differs)
 {
-    (void)found;
     const struct job *job = ctx;
+    g_autofree char *names = differs && (lacks_experiment(said) || lacks_experiment(found))
+                                 ? unavailable_names(job)
+                                 : NULL;
+    if (names)
+        return g_strdup_printf("plugins of %s are not here, or were not where it was packed",
+                               names);
     const char *kind = orch_json_text(said, "kind", "");
     const struct orch_report_kind *row = orch_report_kind_find(kind);
     if (job->options->is_quick && row && row->is_slow)

@@ -19,6 +19,7 @@ struct orch_verified {
     GPtrArray *items; /* struct orch_rechecked *; empty when the report could not be recomputed */
     GPtrArray *problems; /* char *: discrepancies; those found on opening the pack come first */
     GPtrArray *notes;    /* char *: unchecked parts and remarks */
+    bool pins_by_label;  /* experiments are unavailable here, or were where it was packed */
     struct orch_pinned pinned;
     unsigned confirmed, differs, left; /* counts of numbers over all items */
     bool is_page_good;                 /* report.html shows the same numbers */

@@ -16,12 +16,13 @@ enum orch_error_code {
     ORCH_ERROR_STORE,       /* the store cannot be used: exit 3 */
     ORCH_ERROR_IO,          /* files, network, exchange: exit 3 */
     ORCH_ERROR_NOT_FOUND,   /* a named thing does not exist: exit 2 */
-    ORCH_ERROR_PLUGIN,      /* plugin missing or incompatible: exit 4 */
+    ORCH_ERROR_PLUGIN,      /* plugin that cannot be used: exit 4 */
     ORCH_ERROR_PROTOCOL,    /* a plugin or host broke the wire protocol: exit 1 */
     ORCH_ERROR_BUDGET,      /* stopped by budget or deadline: exit 6 */
     ORCH_ERROR_CHECK,       /* a verification failed: exit 7 */
     ORCH_ERROR_INTERRUPTED, /* exit 130 */
     ORCH_ERROR_TRUST,       /* a plugin that the user has not trusted: exit 4 */
+    ORCH_ERROR_NO_PLUGIN,   /* a plugin that is not there: exit 4 */
 };
 
 #define ORCH_ERROR (orch_error_quark())

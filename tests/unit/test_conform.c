@@ -242,7 +242,7 @@ static void test_required_parameter(void **state)
     assert_int_equal(error->code, ORCH_ERROR_USAGE);
     g_clear_error(&error);
     assert_null(orch_conform_run(plugins, "./no-such.plugin", folder, NULL, &error));
-    assert_int_equal(error->code, ORCH_ERROR_PLUGIN);
+    assert_int_equal(error->code, ORCH_ERROR_NO_PLUGIN);
     g_clear_error(&error);
     orch_plugins_free(plugins);
 }

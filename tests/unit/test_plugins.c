@@ -152,11 +152,11 @@ static void test_not_found(void **state)
     GError *error = NULL;
     assert_null(orch_plugins_find(plugins, "polissh", base, &error));
     assert_non_null(strstr(error->message, base)); /* where it was looked for */
-    assert_error(error, ORCH_ERROR_PLUGIN, "did you mean 'polish'?");
+    assert_error(error, ORCH_ERROR_NO_PLUGIN, "did you mean 'polish'?");
     assert_null(orch_plugins_find(plugins, "polish.plugin", base, &error));
-    assert_error(error, ORCH_ERROR_PLUGIN, "'./polish.plugin'");
+    assert_error(error, ORCH_ERROR_NO_PLUGIN, "'./polish.plugin'");
     assert_null(orch_plugins_find(plugins, "./absent.plugin", base, &error));
-    assert_error(error, ORCH_ERROR_PLUGIN, "there is no file");
+    assert_error(error, ORCH_ERROR_NO_PLUGIN, "there is no file");
     assert_null(orch_plugins_find(plugins, "./notes.txt", base, &error));
     assert_error(error, ORCH_ERROR_PLUGIN, "not the name of a plugin file");
     assert_non_null(orch_plugins_find(plugins, "./polish.plugin", base, &error));
