@@ -686,7 +686,7 @@ run_wheel() {
     build_core
     rm -rf "$BUILD/stage"
     { cmake --install "$BUILD" --prefix "$BUILD/stage" &&
-        cmake --install "$BUILD" --prefix "$BUILD/stage" --component alone; } >"$BUILD.log" ||
+        CMAKE_INSTALL_ALWAYS=1 cmake --install "$BUILD" --prefix "$BUILD/stage" --component alone; } >"$BUILD.log" ||
         { tail "$BUILD.log" >&2; die 'installing for the wheel failed'; }
     python3 packaging/wheel.py "$BUILD/stage" "$out"
     rm -rf "$BUILD/stage"

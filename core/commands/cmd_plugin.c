@@ -142,7 +142,9 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
     if (m->needs.gpus || m->needs.threads || m->needs.memory_bytes || m->needs.mpi)
         orch_cli_print("needs %u GPUs, %u threads, %" G_GUINT64_FORMAT " bytes of memory%s",
                        m->needs.gpus, m->needs.threads, (guint64)m->needs.memory_bytes,
-                       m->needs.mpi ? ", MPI" : "");
+                       m->needs.mpi == 2 ? ", MPI (built for one process)"
+                       : m->needs.mpi    ? ", MPI"
+                                         : "");
     print_params(m);
     print_metrics(m);
     for (guint i = 0; i < m->artifacts->len; i++) {

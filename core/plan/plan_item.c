@@ -14,6 +14,7 @@
 #include "core/recipe/recipe_search.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/program_parts.h"
 #include "lib/base/text.h"
 #include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/mpi_program.h"
@@ -113,6 +114,20 @@ static bool skip(struct orch_plan_item *item, enum orch_plan_lack lack, char *re
     return false;
 }
 
+/* The same for a plugin that was built for one process. */
+static bool one_process_is_enough(struct orch_plan *plan, struct orch_plan_item *item)
+{
+    const struct orch_experiment *experiment = item->cell->experiment;
+    json_t *cost = orch_plugins_cost(plan->plugins, experiment->manifest, item->cell->params, NULL);
+    unsigned ranks = orch_experiment_ranks(experiment, json_is_object(cost) ? cost : NULL);
+    json_decref(cost);
+    return !ranks || skip(item, ORCH_PLAN_LACKS_SOFTWARE,
+                          g_strdup_printf("needs MPI for %u processes, and plugin '%s' was built "
+                                          "without: %s",
+                                          ranks, experiment->manifest->name,
+                                          orch_program_way(ORCH_PART_MPI)));
+}
+
 /* True when this machine can run the item; otherwise marks it as skipped, with the reason. */
 static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
 {
@@ -141,6 +156,8 @@ static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
         return skip(item, ORCH_PLAN_LACKS_MEMORY,
                     g_strdup_printf("needs %s of memory, this machine has %s", wanted, there));
     }
+    if (orch_experiment_has_no_mpi(experiment))
+        return one_process_is_enough(plan, item);
     if (orch_experiment_ranks(experiment, NULL) > 0 && !has_mpi())
         return skip(item, ORCH_PLAN_LACKS_SOFTWARE, g_strdup(ORCH_MPI_NO_PROGRAM));
     return true;

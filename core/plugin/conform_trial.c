@@ -111,7 +111,7 @@ static bool write_trial(const struct conform_request *request, char *key, const 
         .cwd = is_wrapped ? work : NULL,
         .checkpoint_dir = checkpoint,
         .env = env,
-        .ranks = !is_wrapped && request->manifest->needs.mpi ? request->ranks : 0,
+        .ranks = !is_wrapped && request->manifest->needs.mpi == 1 ? request->ranks : 0,
         .limit_s = request->limit_s,
         .grace_s = request->grace_s,
     };

@@ -43,8 +43,14 @@ unsigned orch_experiment_ranks(const struct orch_experiment *experiment, const j
     const struct orch_manifest *manifest = experiment->manifest;
     if (!manifest->needs.mpi || manifest->kind != ORCH_PLUGIN_COMPILED)
         return 0;
-    return experiment->ranks ? experiment->ranks
-                             : (unsigned)MIN(orch_cost_workers(cost), RANKS_MAX);
+    unsigned ranks =
+        experiment->ranks ? experiment->ranks : (unsigned)MIN(orch_cost_workers(cost), RANKS_MAX);
+    return ranks == 1 && orch_experiment_has_no_mpi(experiment) ? 0 : ranks;
+}
+
+bool orch_experiment_has_no_mpi(const struct orch_experiment *experiment)
+{
+    return experiment->manifest->needs.mpi == 2;
 }
 
 bool orch_experiment_runs_alone(const struct orch_experiment *experiment)

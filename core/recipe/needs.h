@@ -23,9 +23,11 @@ double orch_experiment_gpu_sum(const struct orch_experiment *experiment);
 unsigned orch_experiment_shares(const struct orch_experiment *experiment,
                                 const struct orch_machine *machine, unsigned slots);
 /** Number of processes that MPI starts for a trial: what its recipe says, else the `workers` of its
- * declared cost (may be NULL), else 1. 0 for a plugin that does not use MPI, and for a wrapped
- * program. */
+ * declared cost (may be NULL), else 1. 0 for a plugin that does not use MPI, for one process of
+ * one that was built without it, and for a wrapped program. */
 unsigned orch_experiment_ranks(const struct orch_experiment *experiment, const json_t *cost);
+/** True for a plugin that can use MPI and was built without it, for one process. */
+bool orch_experiment_has_no_mpi(const struct orch_experiment *experiment);
 /** Number of threads of a trial's slot: the experiment's `cores` if set, else all threads of the
  * machine for a trial that runs alone, else an equal share (orch_experiment_shares). */
 int orch_experiment_threads(const struct orch_experiment *experiment,

@@ -143,7 +143,8 @@ struct orch_needs {
     uint32_t gpus;
     uint32_t threads;
     uint64_t memory_bytes;
-    uint32_t mpi; /* 1: started as `ranks` processes by mpirun or srun (struct orch_slot) */
+    uint32_t mpi; /* 1: started as `ranks` processes by mpirun or srun (struct orch_slot); 2: built
+                     for one process, without MPI, so that trials of several ranks are skipped */
     uint32_t reserved;
 };
 

@@ -4,6 +4,7 @@
 #include "plugins/allreduce/allreduce.h"
 
 #include "plugins/common/comm/algorithms.h"
+#include "plugins/common/comm/needs_mpi.h"
 #include "plugins/common/no_effect.h"
 
 #include <string.h>
@@ -136,7 +137,7 @@ static const struct orch_plugin PLUGIN = {
     .summary = "measures all-reduces over MPI or NCCL by size, algorithm and workers",
     .licence = "GPL-3.0-or-later",
     .flags = ORCH_PLUGIN_TIMING,
-    .needs = {.mpi = 1},
+    .needs = {.mpi = ORCH_COMM_NEEDS_MPI},
     .params_bytes = sizeof(struct allreduce_params),
     ORCH_TABLE(params, PARAMS),
     ORCH_TABLE(metrics, METRICS),

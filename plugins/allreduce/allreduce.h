@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parameters of plugin `allreduce`, and the hook that needs MPI (the folder mpi, or no_mpi in a
- * build without it). */
+/* The parameters of plugin `allreduce`, and the hook that uses MPI (the folder mpi). */
 #ifndef ORCH_PLUGINS_ALLREDUCE_H
 #define ORCH_PLUGINS_ALLREDUCE_H
 
@@ -14,7 +13,7 @@ struct allreduce_params {
     double time_limit;
 };
 
-/** The hook of struct orch_plugin. Without MPI a trial is skipped with its reason. */
+/** The hook of struct orch_plugin. */
 int orch_allreduce_run(void *state, const void *params, const struct orch_host *host);
 
 #endif

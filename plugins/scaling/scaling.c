@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "plugins/common/comm/algorithms.h"
+#include "plugins/common/comm/needs_mpi.h"
 #include "plugins/common/comm/scaling_metrics.h"
 #include "plugins/common/no_effect.h"
 #include "plugins/common/training/notes.h"
@@ -166,7 +167,7 @@ static const struct orch_plugin PLUGIN = {
     .summary = "data-parallel training by several workers: strong and weak scaling",
     .licence = "GPL-3.0-or-later",
     .flags = ORCH_PLUGIN_TIMING,
-    .needs = {.mpi = 1},
+    .needs = {.mpi = ORCH_COMM_NEEDS_MPI},
     .params_bytes = sizeof(struct scaling_params),
     ORCH_TABLE(params, PARAMS),
     ORCH_TABLE(metrics, METRICS),

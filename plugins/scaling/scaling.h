@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parameters of plugin `scaling`, and the hooks that need MPI (the folder mpi, or no_mpi in a
- * build without it). */
+/* The parameters of plugin `scaling`, and the hooks that use MPI (the folder mpi). */
 #ifndef ORCH_PLUGINS_SCALING_H
 #define ORCH_PLUGINS_SCALING_H
 
@@ -19,7 +18,7 @@ struct scaling_params {
 /** Images of a step of one worker: the parameter in weak scaling, its share in strong scaling. */
 int64_t orch_scaling_batch(const struct scaling_params *params);
 
-/** The hooks of struct orch_plugin. Without MPI a trial is skipped with its reason. */
+/** The hooks of struct orch_plugin. */
 int orch_scaling_open(const void *params, const struct orch_host *host, void **out_state);
 int orch_scaling_run(void *state, const void *params, const struct orch_host *host);
 void orch_scaling_close(void *state);

@@ -24,6 +24,19 @@ printf 'import orch\nrun = orch.start(lr=0.1)\nrun.log(loss=0.5)\n' >train.py
 ok "$v/bin/python" train.py
 ok "$v/bin/orch" ls
 has lr=0.1
+# plugins that use MPI have one process; what is not there leaves out its own experiments
+cp -r "$SOURCE/recipes" course
+ok "$v/bin/orch" plan course/hw4.recipe p1
+says_not 'no plugin'
+has 'missing'
+ok "$v/bin/orch" plan course/hw7.recipe p1
+says "experiments 'async', 'sync', 'speed_samples' are skipped: there is no plugin 'asyncsgd' here"
+says 'needs MPI: the wheel has none'
+has staleness
+printf 'format: 1\nrecipe: s\nexperiments:\n  s: { plugin: scaling, sweep: { workers: [1, 2] } }\n' >s.recipe
+ok "$v/bin/orch" plan s.recipe
+has 's workers=1  missing'
+has "needs MPI for 2 processes, and plugin 'scaling' was built without"
 # another interpreter's module and program (python -m), templates, drawings, the page's files
 ok "$v/bin/python" -m orch_run plugin new mine
 ok "$v/bin/orch" plugin check plugins/mine/mine.plugin

@@ -12,7 +12,7 @@ command -v patchelf >/dev/null || skip 'no patchelf, which wheels are made with 
 
 make_wheel() {
     ok cmake --install "$BUILD" --prefix "$SCRATCH/stage"
-    ok cmake --install "$BUILD" --prefix "$SCRATCH/stage" --component alone
+    ok env CMAKE_INSTALL_ALWAYS=1 cmake --install "$BUILD" --prefix "$SCRATCH/stage" --component alone
     ok "$PYTHON" "$SOURCE/packaging/wheel.py" "$SCRATCH/stage" "$SCRATCH/dist"
     rm -rf "$SCRATCH/stage"
 }

@@ -107,7 +107,7 @@ bool orch_mpi_start(const struct orch_comm_algorithm *algorithm, int per_node,
                        library);
         return false;
     }
-    return check_algorithm(algorithm, is_open, library, error);
+    return comm->ranks == 1 || check_algorithm(algorithm, is_open, library, error);
 }
 
 void orch_mpi_end(struct orch_comm *comm)
