@@ -749,7 +749,7 @@ class _Link:
         os.set_inheritable(events, False)
         self.line_max = line_max
         self.join = _trial_join()
-        self.copies = _trial_folder() is not None
+        self.copies = _trial_runs() is not None
         self._kept = {}
         self._events = events
         self._rest = b""
@@ -799,7 +799,7 @@ class _Link:
         if not self.copies:
             return path
         number = self._kept.setdefault(name, len(self._kept) + 1)
-        return _copied(path, os.path.join(_trial_folder(), "handed"), number)
+        return _copied(path, os.path.join(_trial_runs(), "handed"), number)
 
     def room_for_output(self, _):
         """None: the host has the output."""
@@ -996,7 +996,7 @@ class _Spool(_Sender):
     a run of it when the trial has ended (core/record/further_runs.h)."""
 
     def __init__(self, number, begin):
-        folder = os.path.join(_trial_folder(), "runs", "%04d" % number)
+        folder = os.path.join(_trial_runs(), "%04d" % number)
         self.join = os.path.join(folder, "events")
         self.key = _new_key()
         self._began = time.time_ns()
@@ -1045,8 +1045,7 @@ def _begin_line(about):
 
 def _open_events(path):
     """The descriptor of the file of a further run, which one of this trial's processes made."""
-    runs = os.path.join(_trial_folder() or "/nowhere", "runs")
-    if os.path.dirname(os.path.dirname(path)) != runs:
+    if os.path.dirname(os.path.dirname(path)) != _trial_runs():
         raise Error("orch: ORCH_JOIN names '%s', which is no run of this trial\n"
                     "  hint: unset ORCH_JOIN, or set it as run.environment has it" % path)
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -1078,18 +1077,18 @@ def _is_own_pipe(info):
 def _is_in_trial():
     """Is this process one of a trial's?"""
     return bool(os.environ.get("ORCH_EVENTS")
-                or ("ORCH_RUN" in os.environ and _trial_folder() is not None))
+                or ("ORCH_RUN" in os.environ and _trial_runs() is not None))
 
 
-def _trial_folder():
-    """The folder of the trial of this process; None when it cannot be reached."""
-    folder = os.environ.get("ORCH_TRIAL_DIR", "")
+def _trial_runs():
+    """The folder of the runs of this process's trial; None when it cannot be reached."""
+    folder = os.environ.get("ORCH_RUNS", "")
     return folder if folder and os.access(folder, os.W_OK | os.X_OK) else None
 
 
 def _trial_join():
     """The pipe in it for other processes than the first, if there is one."""
-    path = os.path.join(_trial_folder() or "/nowhere", "runs", "join")
+    path = os.path.join(_trial_runs() or "/nowhere", "join")
     try:
         return path if _is_own_pipe(os.lstat(path)) else None
     except OSError:
@@ -1101,7 +1100,7 @@ def _connect():
     number, from 2."""
     events = os.environ.pop("ORCH_EVENTS", "")
     problem = _events_problem(events)
-    if _trial_folder() is None:
+    if _trial_runs() is None:
         if problem:
             raise Error(
                 "orch: ORCH_EVENTS is '%s', which is %s\n  hint: unset ORCH_EVENTS: 'orch run' and "
@@ -1118,8 +1117,7 @@ def _connect():
 
 def _claim():
     """Takes the next number of a run of this trial, among all processes of the trial."""
-    runs = os.path.join(_trial_folder(), "runs")
-    os.makedirs(runs, exist_ok=True)
+    runs = _trial_runs()
     number = sum(name.isdigit() for name in os.listdir(runs)) + 1
     while number <= _RUNS_MAX:
         try:
@@ -1136,8 +1134,8 @@ def _events_problem(number):
 
     if not (number.isascii() and number.isdigit() and len(number) < 10):
         return "not the number of a descriptor"
-    is_trial = _trial_folder() is not None  # whose descriptor is a pipe; a descendant may have
-                                            # another file under its number
+    is_trial = _trial_runs() is not None  # whose descriptor is a pipe; a descendant may have
+                                          # another file under its number
     try:
         mode = fcntl.fcntl(int(number), fcntl.F_GETFL) & (os.O_WRONLY | os.O_RDWR)
         kind = os.fstat(int(number)).st_mode
