@@ -232,6 +232,9 @@ void orch_usage_meter_read(struct orch_usage_meter *meter, struct orch_machine_u
 {
     const double none = (double)NAN, page_mb = (double)sysconf(_SC_PAGESIZE) / 1e6;
     struct sums now = read_sums(meter);
+    /* who waits for a child and ends at once makes two sums in a row too small: a few more looks */
+    for (int look = 0; look < 3 && now.has_tree && now.cpu_ticks < meter->cpu.value; look++)
+        now = read_sums(meter);
     bool has_bytes = meter->has_bytes && now.has_bytes && now.has_tree;
     double ticks = grow(&meter->cpu, now.cpu_ticks);
     double read = grow(&meter->read, now.read_bytes);
