@@ -47,8 +47,7 @@ static json_t *categorical(const json_t *attributes, double stored, char **out_r
     return choice_value(json_array_get(choices, (size_t)stored));
 }
 
-/* "uniform(0, 1)", "int(1, 1024, log)", "uniform(0, 1) in steps of 0.1"; NULL when an end is
- * missing. */
+/* "uniform(0, 1)", "int(1, 1024, log)", "uniform(0, 1, step 0.1)"; NULL when an end is missing. */
 static char *range_text(const json_t *attributes, const char *kind, bool is_integer)
 {
     char low[ORCH_REAL_CHARS], high[ORCH_REAL_CHARS], step[ORCH_REAL_CHARS];
@@ -60,10 +59,9 @@ static char *range_text(const json_t *attributes, const char *kind, bool is_inte
     bool has_step = orch_json_get_real(q ? q : s, &by) && !(is_integer && by == 1);
     bool is_log = strcmp(kind, "log") == 0 || json_is_true(json_object_get(attributes, "log"));
     const char *name = is_integer ? "int" : is_log ? "loguniform" : "uniform";
-    return g_strdup_printf("%s(%s, %s%s)%s%s", name, orch_real_format(ends[0], low),
+    return g_strdup_printf("%s(%s, %s%s%s%s)", name, orch_real_format(ends[0], low),
                            orch_real_format(ends[1], high), is_integer && is_log ? ", log" : "",
-                           has_step ? " in steps of " : "",
-                           has_step ? orch_real_format(by, step) : "");
+                           has_step ? ", step " : "", has_step ? orch_real_format(by, step) : "");
 }
 
 static json_t *number(const json_t *attributes, const char *kind, bool is_integer, double stored,

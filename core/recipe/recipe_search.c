@@ -162,13 +162,18 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
 /* ---- space --------------------------------------------------------------------------------------
  */
 
+/* The item of a list of one, as of an option, else the node itself. */
+static const struct orch_yaml *only_item(const struct orch_yaml *node)
+{
+    return node->kind == ORCH_YAML_LIST && node->items->len == 1 ? node->items->pdata[0] : node;
+}
+
 /* The text of a range: as written, or that of a list. */
 static char *range_text(const struct orch_yaml *node)
 {
-    if (node->kind == ORCH_YAML_LIST && node->items->len == 1)
-        node = node->items->pdata[0]; /* of an option */
-    if (node->kind == ORCH_YAML_SCALAR)
-        return g_strdup(node->text);
+    const struct orch_yaml *only = only_item(node);
+    if (only->kind == ORCH_YAML_SCALAR && (only == node || orch_space_is_meant(only->text)))
+        return g_strdup(only->text);
     GString *text = g_string_new("[");
     for (guint i = 0; node->kind == ORCH_YAML_LIST && i < node->items->len; i++) {
         const struct orch_yaml *item = node->items->pdata[i];
@@ -181,9 +186,7 @@ static char *range_text(const struct orch_yaml *node)
 
 bool orch_recipe_is_range(const struct recipe_setting *setting)
 {
-    const struct orch_yaml *node = setting->value;
-    if (node->kind == ORCH_YAML_LIST && node->items->len == 1)
-        node = node->items->pdata[0];
+    const struct orch_yaml *node = only_item(setting->value);
     return node->kind == ORCH_YAML_SCALAR && orch_space_is_meant(node->text);
 }
 

@@ -151,16 +151,6 @@ static bool was_tried(const struct orch_sampling *sampling, const double *at)
     return false;
 }
 
-/* The unit coordinate of value `k` of a parameter that has few. */
-static double unit_of_level(const struct orch_space_param *param, double k)
-{
-    double unit = (k + 0.5) / orch_space_levels(param);
-    g_autofree char *text = g_strdup_printf("%.0f", param->low + k);
-    if (param->kind == ORCH_SPACE_INTEGER)
-        orch_space_unit(param, text, &unit);
-    return unit;
-}
-
 /* Finds a point that was not tried in a space that has few. */
 static bool find_untried(const struct orch_sampling *sampling, double *out)
 {
@@ -174,7 +164,7 @@ static bool find_untried(const struct orch_sampling *sampling, double *out)
         double left = n;
         for (unsigned k = 0; k < space->params->len; k++) {
             const struct orch_space_param *param = orch_space_param(space, k);
-            out[k] = unit_of_level(param, fmod(left, orch_space_levels(param)));
+            out[k] = orch_space_level_unit(param, fmod(left, orch_space_levels(param)));
             left = floor(left / orch_space_levels(param));
         }
         orch_space_snap(space, out);

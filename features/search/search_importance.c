@@ -27,15 +27,20 @@ static size_t gather(const struct orch_searched *searched, double **out_points, 
     return count;
 }
 
-/* "0.0001 to 1, logarithmic", "sgd, adam" */
+/* "0.0001 to 1, logarithmic", "32 to 512, step 32", "sgd, adam" */
 static char *range_text(const struct orch_space_param *param)
 {
-    char low[ORCH_REAL_CHARS], high[ORCH_REAL_CHARS];
+    char low[ORCH_REAL_CHARS], high[ORCH_REAL_CHARS], step[ORCH_REAL_CHARS];
+    GString *text = g_string_new(NULL);
     if (param->kind != ORCH_SPACE_CHOICE)
-        return g_strdup_printf("%s to %s%s", orch_real_format(param->low, low),
+        g_string_append_printf(text, "%s to %s%s", orch_real_format(param->low, low),
                                orch_real_format(param->high, high),
                                param->is_log ? ", logarithmic" : "");
-    GString *text = g_string_new(NULL);
+    if (param->kind != ORCH_SPACE_CHOICE &&
+        param->step > (param->kind == ORCH_SPACE_INTEGER ? 1 : 0))
+        g_string_append_printf(text, ", step %s", orch_real_format(param->step, step));
+    if (param->kind != ORCH_SPACE_CHOICE)
+        return g_string_free(text, FALSE);
     for (guint k = 0; k < param->choices->len; k++)
         g_string_append_printf(text, "%s%s", k ? ", " : "", (char *)param->choices->pdata[k]);
     return g_string_free(text, FALSE);

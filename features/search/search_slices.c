@@ -8,18 +8,23 @@
 
 #include <math.h>
 
+#define MORE_DIGITS_MAX 15
+
 static double number_at(const struct orch_space_param *param, double unit)
 {
     g_autofree char *text = orch_space_text(param, unit);
     return g_ascii_strtod(text, NULL);
 }
 
+/* Whether points may differ in a parameter: some have it, and it has more than one value. */
 static bool has_param(const struct orch_searched *searched, unsigned index)
 {
+    const double levels = orch_space_levels(orch_space_param(searched->search->space, index));
+    bool is_there = false;
     for (guint i = 0; i < searched->points->len; i++)
-        if (!isnan(((const struct orch_searched_point *)searched->points->pdata[i])->at[index]))
-            return true;
-    return false;
+        is_there |=
+            !isnan(((const struct orch_searched_point *)searched->points->pdata[i])->at[index]);
+    return is_there && !(levels > 0 && levels < 2);
 }
 
 /* Finds the two parameters with the largest importance. Returns how many there are. */
@@ -88,22 +93,42 @@ static unsigned part_of(const struct orch_space_param *param, double unit)
                                             : MIN((unsigned)(unit * parts), parts - 1);
 }
 
-/* A number with two digits, or as a whole one. */
-static char *short_number(double value)
+/* A number with two digits, or as a whole one, and `more` digits. */
+static char *short_number(double value, int more)
 {
-    return fabs(value) < 10 ? g_strdup_printf("%.2g", value) : g_strdup_printf("%.0f", value);
+    char format[8], digits[G_ASCII_DTOSTR_BUF_SIZE], shortest[ORCH_REAL_CHARS];
+    if (fabs(value) < 10)
+        g_snprintf(format, sizeof format, "%%.%dg", 2 + more);
+    else
+        g_snprintf(format, sizeof format, "%%.%df", more);
+    g_ascii_formatd(digits, sizeof digits, format, value);
+    return g_strdup(more ? orch_real_format(g_ascii_strtod(digits, NULL), shortest) : digits);
 }
 
 /* Names the parts of a range by their middle, which is a value of the grid, or the choices. */
-static GPtrArray *part_names(const struct orch_space_param *param)
+static GPtrArray *part_names_with(const struct orch_space_param *param, int more)
 {
     const unsigned parts = orch_search_grid_values(param);
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
     for (unsigned k = 0; k < parts; k++)
         g_ptr_array_add(names, param->kind == ORCH_SPACE_CHOICE
                                    ? g_strdup(param->choices->pdata[k])
-                                   : short_number(number_at(param, (k + 0.5) / parts)));
+                                   : short_number(number_at(param, (k + 0.5) / parts), more));
     return names;
+}
+
+/* The names with as many digits as tell the parts of a narrow range apart. */
+static GPtrArray *part_names(const struct orch_space_param *param)
+{
+    for (int more = 0;; more++) {
+        GPtrArray *names = part_names_with(param, more);
+        g_autoptr(GHashTable) different = g_hash_table_new(g_str_hash, g_str_equal);
+        for (guint i = 0; i < names->len; i++)
+            g_hash_table_add(different, names->pdata[i]);
+        if (g_hash_table_size(different) == names->len || more == MORE_DIGITS_MAX)
+            return names;
+        g_ptr_array_unref(names);
+    }
 }
 
 static void add_grid(struct orch_section *section, const struct orch_searched *searched,

@@ -2,11 +2,17 @@
 #include "lib/space/param_space.h"
 
 #include "lib/base/text.h"
+#include "lib/space/reading.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-#define DIGITS 6 /* significant digits of a real value */
+/* Significant digits of a real value, where its range is as wide as its numbers are large. */
+#define DIGITS 6
+#define DIGITS_MAX 17    /* each double differs from all others by then */
+#define DECIMALS_MAX 340 /* of the smallest double with DIGITS_MAX digits */
+#define LEVEL_ERROR 1e-9 /* rounding of the number of steps in a range */
 
 const char *const ORCH_SAMPLER_NAMES[] = {"auto", "gp", "tpe", "sobol", "random", NULL};
 
@@ -48,15 +54,50 @@ int orch_space_find(const struct orch_space *space, const char *name)
     return -1;
 }
 
-/* ---- points -------------------------------------------------------------------------------------
+/* ---- values with a step -------------------------------------------------------------------------
  */
+
+/* Digits behind the point of the shortest text of a number. */
+static int decimals_of(double value)
+{
+    char text[ORCH_REAL_CHARS];
+    orch_real_format(value, text);
+    const char *point = strchr(text, '.'), *exponent = strchr(text, 'e');
+    int decimals = point ? (int)strspn(point + 1, "0123456789") : 0;
+    if (exponent)
+        decimals -= (int)g_ascii_strtoll(exponent + 1, NULL, 10);
+    return CLAMP(decimals, 0, DECIMALS_MAX);
+}
+
+/* Value `k` of a parameter with a step, with no more decimals than the numbers that it is made of:
+ * 3 * 0.1 is 0.3, and -0.3 + 3 * 0.1 is 0, without a sign. */
+static double level_value(const struct orch_space_param *param, double k)
+{
+    double value = param->low + k * param->step;
+    int decimals = MAX(decimals_of(param->low), decimals_of(param->step));
+    char format[16], digits[G_ASCII_DTOSTR_BUF_SIZE + DECIMALS_MAX + DECIMALS_MAX];
+    g_snprintf(format, sizeof format, "%%.%df", decimals);
+    return g_ascii_strtod(g_ascii_formatd(digits, sizeof digits, format, value), NULL) + 0.0;
+}
+
+void orch_space_set_step(struct orch_space_param *param, double step)
+{
+    double steps = (param->high - param->low) / step;
+    param->step = step;
+    param->high = level_value(param, floor(steps + fmax(LEVEL_ERROR, steps * DBL_EPSILON)));
+}
 
 double orch_space_levels(const struct orch_space_param *param)
 {
     if (param->kind == ORCH_SPACE_CHOICE)
         return param->choices->len;
-    return param->kind == ORCH_SPACE_INTEGER ? param->high - param->low + 1 : 0;
+    if (param->step > 0)
+        return round((param->high - param->low) / param->step) + 1;
+    return param->high > param->low ? 0 : 1;
 }
+
+/* ---- points -------------------------------------------------------------------------------------
+ */
 
 unsigned orch_space_choice(const struct orch_space_param *param, double unit)
 {
@@ -84,32 +125,38 @@ bool orch_space_is_same(const struct orch_space *space, const double *a, const d
     return true;
 }
 
-/* The ends of a number's range along which coordinates run. A whole number has the half before and
- * the half after it. */
+/* The ends of a number's range along which coordinates run. A value of a step has the half before
+ * and the half after it. */
 static void ends_of(const struct orch_space_param *param, double *out_low, double *out_high)
 {
-    double half = param->kind == ORCH_SPACE_INTEGER ? 0.5 : 0;
-    *out_low = param->low - half;
-    *out_high = param->high + half;
-    if (param->is_log) {
-        *out_low = log(*out_low);
-        *out_high = log(*out_high);
-    }
+    *out_low = param->low - param->step / 2;
+    *out_high = param->high + param->step / 2;
+}
+
+/* The logarithm of value / low, also where they differ in their last digits only. */
+static double log_of_ratio(double low, double value)
+{
+    double more = (value - low) / low;
+    return more < 1 ? log1p(more) : log(value) - log(low);
 }
 
 double orch_space_number(const struct orch_space_param *param, double unit)
 {
     double low, high;
     ends_of(param, &low, &high);
-    double value = low + unit * (high - low);
-    return param->is_log ? exp(value) : value;
+    if (param->is_log) {
+        double along = unit * log_of_ratio(low, high);
+        return along < 1 ? low + low * expm1(along) : exp(log(low) + along);
+    }
+    double width = high - low;
+    return isfinite(width) ? low + unit * width : low * (1 - unit) + high * unit;
 }
 
 static double number_at(const struct orch_space_param *param, double unit)
 {
     double value = orch_space_number(param, unit);
-    if (param->kind == ORCH_SPACE_INTEGER)
-        value = round(value);
+    if (param->step > 0)
+        value = level_value(param, round((value - param->low) / param->step));
     return CLAMP(value, param->low, param->high);
 }
 
@@ -117,8 +164,29 @@ static double unit_of(const struct orch_space_param *param, double value)
 {
     double low, high;
     ends_of(param, &low, &high);
-    double unit = ((param->is_log ? log(value) : value) - low) / (high - low);
+    if (!(high > low))
+        return 0.5;
+    double width = high - low;
+    double unit = param->is_log     ? log_of_ratio(low, value) / log_of_ratio(low, high)
+                  : isfinite(width) ? (value - low) / width
+                                    : (value / 2 - low / 2) / (high / 2 - low / 2);
     return CLAMP(unit, 0, 1);
+}
+
+double orch_space_level_unit(const struct orch_space_param *param, double k)
+{
+    if (param->kind == ORCH_SPACE_CHOICE)
+        return (k + 0.5) / param->choices->len;
+    return unit_of(param, param->step > 0 ? level_value(param, k) : param->low);
+}
+
+/* A range that is narrow against its numbers needs more digits to have as many values. */
+static int digits_of(const struct orch_space_param *param)
+{
+    double width = param->high - param->low, most = fmax(fabs(param->low), fabs(param->high));
+    if (!(width > 0))
+        return DIGITS_MAX;
+    return DIGITS + (int)CLAMP(floor(log10(most / width)), 0.0, DIGITS_MAX - DIGITS);
 }
 
 char *orch_space_text(const struct orch_space_param *param, double unit)
@@ -128,10 +196,13 @@ char *orch_space_text(const struct orch_space_param *param, double unit)
     double value = number_at(param, unit);
     if (param->kind == ORCH_SPACE_INTEGER)
         return g_strdup_printf("%.0f", value);
-    char digits[G_ASCII_DTOSTR_BUF_SIZE], shortest[ORCH_REAL_CHARS];
-    g_ascii_formatd(digits, sizeof digits, "%." G_STRINGIFY(DIGITS) "g", value);
-    double rounded = CLAMP(g_ascii_strtod(digits, NULL), param->low, param->high);
-    return g_strdup(orch_real_format(rounded, shortest));
+    char format[16], text[G_ASCII_DTOSTR_BUF_SIZE];
+    if (!(param->step > 0)) {
+        g_snprintf(format, sizeof format, "%%.%dg", digits_of(param));
+        double rounded = g_ascii_strtod(g_ascii_formatd(text, sizeof text, format, value), NULL);
+        value = CLAMP(rounded, param->low, param->high);
+    }
+    return g_strdup(orch_real_format(value, text));
 }
 
 bool orch_space_unit(const struct orch_space_param *param, const char *text, double *out)
@@ -145,7 +216,7 @@ bool orch_space_unit(const struct orch_space_param *param, const char *text, dou
         return true;
     }
     if (!orch_real_parse(text, &value) || !(value >= param->low && value <= param->high) ||
-        (param->kind == ORCH_SPACE_INTEGER && value != round(value)))
+        (param->step > 0 && value != level_value(param, round((value - param->low) / param->step))))
         return false;
     *out = unit_of(param, value);
     return true;

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#define WHOLE_MAX 1e15
+
 /* A text while it is read. The first failure is kept. */
 struct reader {
     const char *at;
@@ -73,9 +75,6 @@ static void read_choices(struct reader *reader, char closing, struct orch_space_
     if (out->choices->len > ORCH_SPACE_CHOICES_MAX)
         complain(reader, at, NULL, "there are %u choices, at most %d are allowed",
                  out->choices->len, ORCH_SPACE_CHOICES_MAX);
-    if (out->choices->len < 2)
-        complain(reader, at, "give a single value without a search",
-                 "a search needs at least two choices");
     for (guint i = 0; i < out->choices->len; i++)
         for (guint j = 0; j < i; j++)
             if (strcmp(out->choices->pdata[i], out->choices->pdata[j]) == 0)
@@ -90,19 +89,65 @@ static double take_number(struct reader *reader, bool is_whole)
     g_autofree char *word = take_word(reader);
     double value = 0;
     int64_t whole;
-    if (!word || !orch_real_parse(word, &value) || !isfinite(value))
+    if (is_whole && word && orch_int_parse(word, &whole))
+        value = (double)whole;
+    else if (!word || !orch_real_parse(word, &value))
         complain(reader, at, NULL, "expected a number, found '%s'", word ? word : at);
-    else if (is_whole && !orch_int_parse(word, &whole))
+    else if (is_whole && fabs(value) <= WHOLE_MAX)
         complain(reader, at, "write uniform(...) for real numbers",
                  "expected a whole number, found '%s'", word);
-    else if (is_whole && fabs(value) > 1e15)
+    if (is_whole && fabs(value) > WHOLE_MAX)
         complain(reader, at, NULL, "%s is beyond the largest whole number, 1e15", word);
     return value;
+}
+
+/* "log" or "step 32", behind the ends of a range. */
+static void read_flag(struct reader *reader, bool is_whole, double *inout_step, bool *inout_log)
+{
+    orch_space_skip_blanks(&reader->at);
+    const char *at = reader->at;
+    g_autofree char *flag = take_word(reader);
+    if (flag && strcmp(flag, "log") == 0 && !*inout_log) {
+        *inout_log = true;
+    } else if (flag && strcmp(flag, "step") == 0 && isnan(*inout_step)) {
+        orch_space_take(&reader->at, '='); /* 'step=32' is taken, too */
+        orch_space_skip_blanks(&reader->at);
+        at = reader->at;
+        *inout_step = take_number(reader, is_whole);
+        if (!(*inout_step > 0))
+            complain(reader, at, NULL, "a step is above 0");
+    } else {
+        complain(reader, at, "for example int(32, 512, step 32)",
+                 "after the ends only 'log' or 'step N' is expected");
+    }
+}
+
+static void check_range(struct reader *reader, const char *at, double step,
+                        const struct orch_space_param *range)
+{
+    char low[ORCH_REAL_CHARS], high[ORCH_REAL_CHARS], by[ORCH_REAL_CHARS];
+    orch_real_format(range->low, low);
+    orch_real_format(range->high, high);
+    if (!(range->low <= range->high))
+        complain(reader, at, "the lower end comes first", "the range from %s to %s is empty", low,
+                 high);
+    if (range->is_log && range->low <= 0)
+        complain(reader, at, "begin above 0, or leave 'log' out",
+                 "a logarithmic range cannot begin at %s", low);
+    if (range->is_log && !isnan(step))
+        complain(reader, at, "list the values: choice(32, 64, 128)",
+                 "a logarithmic range has no step");
+    if (!isnan(step) && !isfinite(range->high - range->low))
+        complain(reader, at, NULL, "the range from %s to %s is too wide for a step", low, high);
+    if (range->low < range->high && step > range->high - range->low)
+        complain(reader, at, NULL, "the step %s is larger than the range from %s to %s",
+                 orch_real_format(step, by), low, high);
 }
 
 static void read_range(struct reader *reader, const char *word, struct orch_space_param *out)
 {
     bool is_whole = strcmp(word, "int") == 0;
+    double step = (double)NAN;
     out->kind = is_whole ? ORCH_SPACE_INTEGER : ORCH_SPACE_REAL;
     out->is_log = strcmp(word, "loguniform") == 0;
     orch_space_skip_blanks(&reader->at);
@@ -111,21 +156,13 @@ static void read_range(struct reader *reader, const char *word, struct orch_spac
     if (!orch_space_take(&reader->at, ','))
         complain(reader, reader->at, NULL, "a range needs two ends: %s(LOW, HIGH)", word);
     out->high = take_number(reader, is_whole);
-    if (orch_space_take(&reader->at, ',')) {
-        const char *flag_at = reader->at;
-        g_autofree char *flag = take_word(reader);
-        if (!flag || strcmp(flag, "log") != 0 || out->is_log)
-            complain(reader, flag_at, NULL, "after the ends only 'log' is expected");
-        out->is_log = true;
-    }
+    while (!reader->wrong && orch_space_take(&reader->at, ','))
+        read_flag(reader, is_whole, &step, &out->is_log);
     if (!orch_space_take(&reader->at, ')'))
         complain(reader, reader->at, NULL, "')' is missing");
-    if (!(out->low < out->high))
-        complain(reader, at, "the lower end comes first", "the range from %g to %g is empty",
-                 out->low, out->high);
-    if (out->is_log && out->low <= 0)
-        complain(reader, at, "begin above 0, or leave 'log' out",
-                 "a logarithmic range cannot begin at %g", out->low);
+    check_range(reader, at, step, out);
+    if (!reader->wrong && (is_whole || !isnan(step)))
+        orch_space_set_step(out, isnan(step) ? 1 : step);
 }
 
 /* "if opt = sgd", "if opt in [sgd, adam]" */
@@ -207,7 +244,7 @@ static void read_param(struct reader *reader, const struct orch_space *space,
         if (!word || !g_strv_contains(RANGE_WORDS, word) || !orch_space_take(&reader->at, '('))
             complain(reader, at,
                      "write uniform(LOW, HIGH), loguniform(LOW, HIGH), int(LOW, HIGH), int(LOW, "
-                     "HIGH, log) or [A, B]",
+                     "HIGH, log), int(LOW, HIGH, step N) or [A, B]",
                      "'%s' is no range", at);
         else if (strcmp(word, "choice") == 0)
             read_choices(reader, ')', out);

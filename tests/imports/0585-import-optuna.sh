@@ -23,7 +23,7 @@ same "$(json experiment) $(json plugin) $(json params.opt) $(json params.depth) 
 same "$(json results.value) $(json started) $(json ended)" '0.00465680463791957 2026-11-27T06:14:02.140737000Z 2026-11-27T06:14:02.825262000Z'
 label() { python3 -c 'import json, sys; print(json.load(sys.stdin)["facts"]["imported"]["labels"].get(sys.argv[1]))' "$1" <<<"$out"; }
 same "$(label optuna.range.lr)" 'loguniform(0.0001, 1)'
-same "$(label optuna.range.drop)" 'uniform(0, 0.5) in steps of 0.1'
+same "$(label optuna.range.drop)" 'uniform(0, 0.5, step 0.1)'
 same "$(label optuna.range.width)" 'int(8, 256, log)'
 same "$(label optuna.range.depth)" 'int(1, 4)'
 same "$(label optuna.range.opt)" '[sgd, None, true, 3, 0.5, 10]'
@@ -50,7 +50,7 @@ same "$(json runs.#)" 1
 shown two/0
 same "$(json results.accuracy) $(label optuna.direction.loss) $(label optuna.direction.accuracy)" '2.0 minimize maximize'
 shown plain/0
-same "$(json results.value_0) $(json results.value_1) $(label optuna.range.n)" '5.0 2.0 int(0, 10) in steps of 5'
+same "$(json results.value_0) $(json results.value_1) $(label optuna.range.n)" '5.0 2.0 int(0, 10, step 5)'
 ok orch db check
 
 # before version 5 Optuna wrote local times
