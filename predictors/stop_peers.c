@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rules that compare a trial with the others at the same value: median, asha, hyperband. */
+/* The rules that compare a trial with the others at the same value: median, vizier, asha,
+ * hyperband. */
 #include "predictors/stop_trial.h"
 
 #include "lib/base/reals.h"
@@ -7,11 +8,18 @@
 #include <math.h>
 
 #define BRACKETS_MAX 32
-/* The rule median judges each value up to this one, then at least every hundredth part more. */
+/* The rules of a median judge each value up to this one, then at least every hundredth part more.
+ */
 #define EACH_UP_TO 100
 
-/* ---- median -------------------------------------------------------------------------------------
+/* ---- medians ------------------------------------------------------------------------------------
  */
+
+static double cost_there(const struct orch_stop_question *question,
+                         const struct orch_stop_curve *curve, size_t n)
+{
+    return orch_stop_cost(question, curve->values[n - 1]);
+}
 
 static double mean_cost(const struct orch_stop_question *question,
                         const struct orch_stop_curve *curve, size_t n)
@@ -34,27 +42,45 @@ static double own_cost(const struct orch_stop_question *question,
     return best;
 }
 
-char *orch_stop_median(const struct orch_stop_question *question)
+/* Stops a trial whose best value so far is strictly worse than the median of what the trials that
+ * ended give at its n-th value. `of` says which: "", or of their averages. */
+static char *ask_median(const struct orch_stop_question *question,
+                        double (*cost_of)(const struct orch_stop_question *question,
+                                          const struct orch_stop_curve *curve, size_t n),
+                        const char *of)
 {
     const struct orch_stop_curve *own = &question->curves[question->asked];
     size_t n = own->count, others = 0, ended = 0;
     if ((double)n <= question->rule->warmup || n % MAX(n / EACH_UP_TO, 1) != 0)
         return NULL;
-    g_autofree double *means = g_new(double, question->count);
+    g_autofree double *costs = g_new(double, question->count);
     for (size_t i = 0; i < question->count; i++) {
         const struct orch_stop_curve *curve = &question->curves[i];
-        ended += curve->end == ORCH_CURVE_ENDED;
-        if (i != question->asked && curve->end != ORCH_CURVE_RUNNING && curve->count >= n)
-            means[others++] = mean_cost(question, curve, n);
+        if (i == question->asked || curve->end != ORCH_CURVE_ENDED)
+            continue;
+        ended++;
+        if (curve->count >= n)
+            costs[others++] = cost_of(question, curve, n);
     }
     if ((double)ended < question->rule->startup || !others)
         return NULL;
-    double median = orch_reals_median(means, others), cost = own_cost(question, own);
+    double median = orch_reals_median(costs, others), cost = own_cost(question, own);
     if (!(cost > median))
         return NULL;
     double sign = question->is_max ? -1 : 1;
-    return g_strdup_printf("%.5g after %zu values; the median of %zu others is %.5g",
-                           isfinite(cost) ? sign * cost : (double)NAN, n, others, sign * median);
+    return g_strdup_printf("%.5g after %zu value%s; the median%s of %zu that ended is %.5g",
+                           isfinite(cost) ? sign * cost : (double)NAN, n, n == 1 ? "" : "s", of,
+                           others, sign * median);
+}
+
+char *orch_stop_median(const struct orch_stop_question *question)
+{
+    return ask_median(question, cost_there, "");
+}
+
+char *orch_stop_vizier(const struct orch_stop_question *question)
+{
+    return ask_median(question, mean_cost, " of the averages");
 }
 
 /* ---- successive halving -------------------------------------------------------------------------

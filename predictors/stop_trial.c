@@ -2,14 +2,14 @@
 #include "predictors/stop_trial.h"
 
 static char *(*const RULES[])(const struct orch_stop_question *) = {
-    [ORCH_STOP_MEDIAN] = orch_stop_median,
-    [ORCH_STOP_ASHA] = orch_stop_asha,
-    [ORCH_STOP_HYPERBAND] = orch_stop_hyperband,
+    [ORCH_STOP_MEDIAN] = orch_stop_median,     [ORCH_STOP_VIZIER] = orch_stop_vizier,
+    [ORCH_STOP_ASHA] = orch_stop_asha,         [ORCH_STOP_HYPERBAND] = orch_stop_hyperband,
     [ORCH_STOP_FORECAST] = orch_stop_forecast,
 };
 
 static char *(*const PROMOTIONS[])(const struct orch_stop_question *, size_t *) = {
     [ORCH_STOP_MEDIAN] = NULL,
+    [ORCH_STOP_VIZIER] = NULL,
     [ORCH_STOP_ASHA] = orch_stop_promote_asha,
     [ORCH_STOP_HYPERBAND] = orch_stop_promote_hyperband,
     [ORCH_STOP_FORECAST] = NULL,

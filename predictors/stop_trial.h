@@ -72,6 +72,11 @@ char *orch_stop_trial_ask(const struct orch_stop_question *question);
  * caller frees. NULL: there is none. */
 char *orch_stop_trial_promote(const struct orch_stop_question *question, size_t *out_index);
 
+/** Returns why the rule could stop none of the trials of a search that has ended, as a clause
+ * ("the trials have one value each, ..."), or, with `*out_in_part`, none in some brackets of
+ * hyperband. NULL: it could. The caller frees. `asked` is not used. */
+char *orch_stop_trial_nothing(const struct orch_stop_question *question, bool *out_in_part);
+
 /* ---- for the files of the rules -----------------------------------------------------------------
  */
 
@@ -79,6 +84,7 @@ char *orch_stop_trial_promote(const struct orch_stop_question *question, size_t 
 double orch_stop_cost(const struct orch_stop_question *question, double value);
 /** The rules, each of which answers as orch_stop_trial_ask does (stop_peers.c, stop_forecast.c). */
 char *orch_stop_median(const struct orch_stop_question *question);
+char *orch_stop_vizier(const struct orch_stop_question *question);
 char *orch_stop_asha(const struct orch_stop_question *question);
 char *orch_stop_hyperband(const struct orch_stop_question *question);
 char *orch_stop_forecast(const struct orch_stop_question *question);

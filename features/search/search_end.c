@@ -78,28 +78,32 @@ static void print_saved(struct ending *end, const struct orch_stop_effect *effec
     g_string_free(line, TRUE);
 }
 
+static void print_effect(struct ending *end, const char *metric,
+                         const struct orch_stop_effect *effect)
+{
+    if (effect->nothing)
+        orch_cli_info(end->cli, "'stop' could stop nothing%s by '%s': %s",
+                      effect->is_in_part ? " in some brackets" : "", metric, effect->nothing);
+    if (effect->late > effect->in_time)
+        orch_cli_info(end->cli,
+                      "'stop' came too late for %u trial%s: the values of '%s' came all at once\n"
+                      "  hint: print each value when it is known, in Python with flush=True or by "
+                      "'python3 -u'",
+                      effect->late, orch_plural(effect->late), metric);
+    print_saved(end, effect);
+}
+
 static bool print_stopped(struct ending *end, const struct orch_plan *plan,
                           const struct orch_search_point *of, GError **error)
 {
     struct orch_stop_effect effect;
     if (!of->search->stop)
         return true;
-    if (!orch_stop_trials_sum_up(end->stops, plan, of, &effect, error))
-        return false;
-    if (effect.has_nothing)
-        orch_cli_info(end->cli,
-                      "'stop' could stop nothing: '%s' has one value a trial, and a rule needs "
-                      "values while a trial runs",
-                      of->search->metric);
-    else if (effect.longest)
-        orch_cli_info(
-            end->cli,
-            "'stop' has stopped nothing: the trials that ended have from %u to %u values of "
-            "'%s', and 'forecast' needs trials of about one length",
-            effect.shortest, effect.longest, of->search->metric);
-    else
-        print_saved(end, &effect);
-    return true;
+    bool ok = orch_stop_trials_sum_up(end->stops, plan, of, &effect, error);
+    if (ok)
+        print_effect(end, of->search->metric, &effect);
+    orch_stop_effect_clear(&effect);
+    return ok;
 }
 
 /* Says of searches whose best point may be so by luck what is known of that, and what gives it

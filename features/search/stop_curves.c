@@ -278,16 +278,19 @@ void orch_stop_curves_each_running(struct orch_stop_curves *curves,
     }
 }
 
-void orch_stop_curves_note_end(struct orch_stop_curves *curves, const struct orch_plan_item *item)
+guint orch_stop_curves_note_end(struct orch_stop_curves *curves, const struct orch_plan_item *item)
 {
     GHashTableIter iter;
     void *key, *value;
+    guint seen = 0;
     g_hash_table_iter_init(&iter, curves->curves);
     while (g_hash_table_iter_next(&iter, &key, &value)) {
         const struct orch_trial_curve *curve = value;
         if (curve->running != item)
             continue;
+        seen = curve->points->len;
         g_hash_table_insert(curves->watched, g_strdup(key), GINT_TO_POINTER(curve->has_restarted));
         g_hash_table_iter_remove(&iter);
     }
+    return seen;
 }

@@ -52,8 +52,9 @@ void orch_stop_curves_each_running(struct orch_stop_curves *curves,
                                    const struct orch_search_point *of,
                                    void (*call)(void *ctx, const struct orch_trial_curve *curve),
                                    void *ctx);
-/** Forgets what was read of a trial's journal: its run has ended, and is in the store. */
-void orch_stop_curves_note_end(struct orch_stop_curves *curves, const struct orch_plan_item *item);
+/** Forgets what was read of a trial's journal: its run has ended, and is in the store. Returns how
+ * many values were read while it ran. */
+guint orch_stop_curves_note_end(struct orch_stop_curves *curves, const struct orch_plan_item *item);
 /** The attempts at an item before its run (trial_attempts.h). NULL with an error. */
 GPtrArray *orch_stop_curves_attempts(const struct orch_stop_curves *curves,
                                      const struct orch_plan *plan,

@@ -9,9 +9,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/* So many trials at most are looked at for values that came too late. */
+#define LATE_MAX 100
+
 struct orch_stop_trials {
     struct orch_stop_curves *curves;
     GHashTable *promoted; /* item -> values that it had when it went on, GUINT_TO_POINTER */
+    GHashTable *seen;     /* item that has ended -> values that were judged while it ran */
 };
 
 struct orch_stop_trials *orch_stop_trials_new(void)
@@ -19,6 +23,7 @@ struct orch_stop_trials *orch_stop_trials_new(void)
     struct orch_stop_trials *trials = g_new0(struct orch_stop_trials, 1);
     trials->curves = orch_stop_curves_new();
     trials->promoted = g_hash_table_new(NULL, NULL);
+    trials->seen = g_hash_table_new(NULL, NULL);
     return trials;
 }
 
@@ -28,6 +33,7 @@ void orch_stop_trials_free(struct orch_stop_trials *trials)
         return;
     orch_stop_curves_free(trials->curves);
     g_hash_table_unref(trials->promoted);
+    g_hash_table_unref(trials->seen);
     g_free(trials);
 }
 
@@ -40,7 +46,8 @@ const char *orch_stop_trials_metric(const struct orch_plan_item *item)
 
 void orch_stop_trials_note_end(struct orch_stop_trials *trials, const struct orch_plan_item *item)
 {
-    orch_stop_curves_note_end(trials->curves, item);
+    guint seen = orch_stop_curves_note_end(trials->curves, item);
+    g_hash_table_insert(trials->seen, (gpointer)(uintptr_t)item, GUINT_TO_POINTER(seen));
 }
 
 /* ---- the curves of a search ---------------------------------------------------------------------
@@ -194,14 +201,6 @@ bool orch_stop_trials_note_promoted(struct orch_stop_trials *trials, const struc
 /* ---- what it has done ---------------------------------------------------------------------------
  */
 
-/* Whether a trial has ended when it should, as far as its values show. */
-static bool has_whole_length(const struct orch_trial_curve *curve)
-{
-    guint count = curve->so_far->len;
-    return count && !curve->has_diverged && !curve->has_restarted &&
-           isfinite(g_array_index(curve->so_far, double, count - 1));
-}
-
 /* A trial that has ended or was stopped, with its attempts before. */
 struct tried {
     double seconds; /* of its last attempt, and of all if one was stopped */
@@ -222,22 +221,6 @@ static bool read_tried(const struct orch_stop_trials *trials, const struct orch_
     }
     orch_run_free(run);
     return attempts;
-}
-
-/* The lengths of the curves of a search. */
-struct lengths {
-    guint longest, whole_longest, whole_shortest;
-};
-
-static void add_length(struct lengths *lengths, const struct orch_trial_curve *curve,
-                       bool is_pruned)
-{
-    guint count = curve->so_far->len;
-    lengths->longest = MAX(lengths->longest, count);
-    if (is_pruned || !has_whole_length(curve))
-        return;
-    lengths->whole_longest = MAX(lengths->whole_longest, count);
-    lengths->whole_shortest = MIN(lengths->whole_shortest, count);
 }
 
 static void add_tried(struct orch_stop_effect *out, const struct tried *tried, bool is_pruned)
@@ -263,32 +246,129 @@ static double whole_s(const struct orch_stop_effect *effect)
     return effect->promoted ? effect->back_s / effect->promoted * stopped : (double)NAN;
 }
 
+/* ---- why it has done nothing --------------------------------------------------------------------
+ */
+
+/* When the run of an item began and ended. */
+struct span {
+    int64_t began_ns, ended_ns;
+};
+
+static GArray *spans_of(const struct orch_plan *plan, const GPtrArray *items, GError **error)
+{
+    g_autoptr(GArray) spans = g_array_new(FALSE, FALSE, sizeof(struct span));
+    for (guint i = 0; i < items->len; i++) {
+        const struct orch_plan_item *item = items->pdata[i];
+        struct orch_run *run = orch_store_run(plan->store, item->run_key, error);
+        if (!run)
+            return NULL;
+        const struct span span = {run->started_ns, run->ended_ns};
+        g_array_append_val(spans, span);
+        orch_run_free(run);
+    }
+    return g_steal_pointer(&spans);
+}
+
+/* Whether the rule, asked about a trial by those that had ended when it began, would have stopped
+ * it at a value that came too late to be judged. */
+static bool is_late(const struct orch_stop_trials *trials, const struct orch_search *search,
+                    const struct asked *asked, const GArray *spans, guint index)
+{
+    const int64_t began_ns = g_array_index(spans, struct span, index).began_ns;
+    g_autoptr(GArray) before = g_array_new(FALSE, FALSE, sizeof(struct orch_stop_curve));
+    struct orch_stop_curve own = g_array_index(asked->curves, struct orch_stop_curve, index);
+    void *seen;
+    if (own.end != ORCH_CURVE_ENDED ||
+        !g_hash_table_lookup_extended(trials->seen, asked->items->pdata[index], NULL, &seen))
+        return false;
+    const size_t count = own.count;
+    own.end = ORCH_CURVE_RUNNING;
+    g_array_append_val(before, own);
+    for (guint i = 0; i < spans->len; i++)
+        if (i != index && g_array_index(spans, struct span, i).ended_ns <= began_ns)
+            g_array_append_val(before, g_array_index(asked->curves, struct orch_stop_curve, i));
+    const struct asked known = {.curves = before};
+    const struct orch_stop_question question = question_of(search, &known);
+    for (size_t n = GPOINTER_TO_UINT(seen) + 1; n < count; n++) {
+        g_array_index(before, struct orch_stop_curve, 0).count = n;
+        g_autofree char *why = orch_stop_trial_ask(&question);
+        if (why)
+            return true;
+    }
+    return false;
+}
+
+/* Values of the longest trial that ended. */
+static size_t longest_ended(const struct asked *asked)
+{
+    size_t longest = 0;
+    for (guint i = 0; i < asked->curves->len; i++) {
+        const struct orch_stop_curve *curve =
+            &g_array_index(asked->curves, struct orch_stop_curve, i);
+        longest = MAX(longest, curve->end == ORCH_CURVE_ENDED ? curve->count : 0);
+    }
+    return longest;
+}
+
+/* Counts the trials whose values came too late. */
+static bool count_late(const struct orch_stop_trials *trials, const struct orch_plan *plan,
+                       const struct orch_search *search, const struct asked *asked,
+                       struct orch_stop_effect *out, GError **error)
+{
+    const size_t longest = longest_ended(asked);
+    g_autoptr(GArray) spans = spans_of(plan, asked->items, error);
+    for (guint i = 0; spans && i < asked->curves->len; i++) {
+        const struct orch_stop_curve *curve =
+            &g_array_index(asked->curves, struct orch_stop_curve, i);
+        if (curve->end == ORCH_CURVE_STOPPED)
+            *(curve->count >= longest ? &out->late : &out->in_time) += 1;
+        else if (i < LATE_MAX)
+            out->late += is_late(trials, search, asked, spans, i);
+    }
+    return spans;
+}
+
+/* Finds out why a rule could stop none of the trials of a search, or stopped them too late. */
+static bool explain(struct orch_stop_trials *trials, const struct orch_plan *plan,
+                    const struct orch_search_point *of, struct orch_stop_effect *out,
+                    GError **error)
+{
+    const bool has_stopped = out->pruned || out->promoted;
+    struct asked asked;
+    bool ok = read_curves(trials, plan, of, NULL, &asked, error);
+    if (ok) {
+        const struct orch_stop_question question = question_of(of->search, &asked);
+        out->nothing = asked.items->len
+                           ? orch_stop_trial_nothing(&question, &out->is_in_part)
+                           : g_strdup("the steps of each trial begin again; number them through");
+        if (has_stopped && !out->is_in_part)
+            g_clear_pointer(&out->nothing, g_free);
+    }
+    if (ok && (!out->nothing || out->is_in_part) && !plan->options.executor)
+        ok = count_late(trials, plan, of->search, &asked, out, error);
+    asked_clear(&asked);
+    return ok;
+}
+
+void orch_stop_effect_clear(struct orch_stop_effect *effect)
+{
+    g_clear_pointer(&effect->nothing, g_free);
+}
+
 bool orch_stop_trials_sum_up(struct orch_stop_trials *trials, const struct orch_plan *plan,
                              const struct orch_search_point *of, struct orch_stop_effect *out,
                              GError **error)
 {
-    struct lengths lengths = {.whole_shortest = G_MAXUINT};
     *out = (struct orch_stop_effect){0};
     for (unsigned i = 0; i < plan->count; i++) {
         const struct orch_plan_item *item = &plan->items[i];
         struct tried tried;
         if (!orch_stop_curves_is_of(item->cell, of) || !has_run(item))
             continue;
-        const struct orch_trial_curve *curve =
-            orch_stop_curve_stored(trials->curves, plan, item, error);
-        if (!curve || !read_tried(trials, plan, item, &tried, error))
+        if (!read_tried(trials, plan, item, &tried, error))
             return false;
-        bool is_pruned = item->state == ORCH_PLAN_PRUNED;
-        add_tried(out, &tried, is_pruned);
-        add_length(&lengths, curve, is_pruned);
+        add_tried(out, &tried, item->state == ORCH_PLAN_PRUNED);
     }
     out->whole_s = whole_s(out);
-    bool has_stopped = out->pruned || out->promoted;
-    if (!has_stopped && of->search->stop->kind == ORCH_STOP_FORECAST &&
-        lengths.whole_longest > ORCH_STOP_LENGTHS_MAX * lengths.whole_shortest) {
-        out->shortest = lengths.whole_shortest;
-        out->longest = lengths.whole_longest;
-    }
-    out->has_nothing = out->ended && !has_stopped && lengths.longest <= 1;
-    return true;
+    return !out->ended || explain(trials, plan, of, out, error);
 }

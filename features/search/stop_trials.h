@@ -36,15 +36,19 @@ struct orch_stop_effect {
     double stopped_s;          /* seconds of all attempts of trials that were ever stopped */
     double back_s;             /* of these, those that went on to their end */
     double ended_s;            /* seconds of those that were never stopped */
-    double whole_s; /* what those that were stopped would have taken, by the mean of these; NAN:
-                       none has ended */
-    unsigned shortest, longest; /* values of the trials that ended, where `forecast` has stopped
-                                   nothing and they differ too much for it; else 0 */
-    bool has_nothing; /* no trial has more than one value, so the rule had nothing to judge */
+    double whole_s;   /* what those that were stopped would have taken, by the mean of these; NAN:
+                         none has ended */
+    char *nothing;    /* why the rule could stop none of them (orch_stop_trial_nothing); or NULL */
+    bool is_in_part;  /* `nothing` is about some brackets of hyperband */
+    unsigned late;    /* trials that the rule stopped when they had given all of their values, or
+                         would have stopped, had these come while they ran */
+    unsigned in_time; /* trials that are pruned, and were not late */
 };
-/** Sums up the trials of the search of `of`, also of earlier runs. False on error. */
+/** Sums up the trials of the search of `of`, also of earlier runs. The caller clears `out`, after
+ * an error, too. False on error. */
 bool orch_stop_trials_sum_up(struct orch_stop_trials *trials, const struct orch_plan *plan,
                              const struct orch_search_point *of, struct orch_stop_effect *out,
                              GError **error);
+void orch_stop_effect_clear(struct orch_stop_effect *effect);
 
 #endif

@@ -2,9 +2,12 @@
 /* Rules that stop the trials of a search early, as they are written. What is not given has its
  * default:
  *
- *   median(warmup=5, startup=5)        Golovin et al. 2017 (Vizier), section 3.2.3: stops a trial
- *                                      whose best value so far is worse than the median of the
- *                                      others' running averages up to the same value
+ *   median(warmup=5, startup=5)        as Optuna's MedianPruner: stops a trial whose best value so
+ *                                      far is worse than the median of the values that the trials
+ *                                      that ended had there
+ *   vizier(warmup=5, startup=5)        Golovin et al. 2017 (Vizier), section 3.2: the same with the
+ *                                      median of their running averages up to there, which lag
+ *                                      behind a curve that rises
  *   asha(min=1, factor=3)              Li et al. 2020, asynchronous successive halving, in the form
  *                                      that stops trials instead of pausing them: at value min,
  *                                      min*factor, min*factor^2, ... a trial goes on when it is
@@ -23,12 +26,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum orch_stop_kind { ORCH_STOP_MEDIAN, ORCH_STOP_ASHA, ORCH_STOP_HYPERBAND, ORCH_STOP_FORECAST };
+enum orch_stop_kind {
+    ORCH_STOP_MEDIAN,
+    ORCH_STOP_VIZIER,
+    ORCH_STOP_ASHA,
+    ORCH_STOP_HYPERBAND,
+    ORCH_STOP_FORECAST
+};
 
 struct orch_stop_rule {
     enum orch_stop_kind kind;
-    double warmup;           /* median: so many values of a trial stop nothing */
-    double startup;          /* median, forecast: so many trials end before anything is stopped */
+    double warmup;  /* median, vizier: so many values of a trial stop nothing */
+    double startup; /* median, vizier, forecast: so many trials end before anything is stopped */
     double min, max, factor; /* asha, hyperband: in values of a trial */
     double p;                /* forecast: chance to stop a trial that would have been the best */
     double top;              /* forecast: how many trials are good enough */

@@ -155,17 +155,17 @@ static void test_summaries(void **state)
     }
 }
 
-/* ---- median -------------------------------------------------------------------------------------
+/* ---- medians ------------------------------------------------------------------------------------
  */
 
-/* The running averages at value 3 of the three that ended are 2, 3 and 4, their values there 5, 3
- * and 1. A rule that compared values at 3, or took the last values, would answer differently. */
-static struct search *three_ended(bool is_max)
+/* The values at 3 of the three that ended are 5, 4 and 1, their running averages there 2, 3 and 4.
+ * A rule that took the last values would answer differently. */
+static struct search *three_ended(const char *rule, bool is_max)
 {
-    struct search *search = search_new("median(warmup=1, startup=3)", is_max);
+    struct search *search = search_new(rule, is_max);
     double sign = is_max ? -1 : 1;
     add(search, ENDED, 4, sign * 0.0, sign * 1.0, sign * 5.0, sign * 9.0);
-    add(search, ENDED, 4, sign * 3.0, sign * 3.0, sign * 3.0, sign * 0.0);
+    add(search, ENDED, 4, sign * 3.0, sign * 2.0, sign * 4.0, sign * 0.0);
     add(search, ENDED, 4, sign * 6.0, sign * 5.0, sign * 1.0, sign * 0.0);
     return search;
 }
@@ -173,57 +173,145 @@ static struct search *three_ended(bool is_max)
 static void test_median(void **state)
 {
     (void)state;
-    g_autofree struct search *search = three_ended(false);
-    add(search, RUNNING, 3, 3.5, 3.25, 8.0);
-    assert_stops(search, "3.25 after 3 values; the median of 3 others is 3");
-    search->values[3][1] = 3; /* the best so far ties */
+    g_autofree struct search *search = three_ended("median(warmup=1, startup=3)", false);
+    add(search, RUNNING, 3, 4.5, 4.25, 8.0);
+    assert_stops(search, "4.25 after 3 values; the median of 3 that ended is 4");
+    search->values[3][1] = 4; /* the best so far ties */
     assert_goes_on(search);
-    search->values[3][1] = 3.25;
+    search->values[3][1] = 4.25;
     search->curves[3].count = 1; /* warm-up */
+    assert_goes_on(search);
+}
+
+static void test_vizier(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = three_ended("vizier(warmup=1, startup=3)", false);
+    add(search, RUNNING, 3, 3.5, 3.25, 8.0);
+    assert_stops(search, "3.25 after 3 values; the median of the averages of 3 that ended is 3");
+    search->values[3][1] = 3;
     assert_goes_on(search);
 }
 
 static void test_median_of_maximised(void **state)
 {
     (void)state;
-    g_autofree struct search *search = three_ended(true);
-    add(search, RUNNING, 3, -3.5, -3.25, -8.0);
-    assert_stops(search, "-3.25 after 3 values; the median of 3 others is -3");
-    search->values[3][0] = -2.5;
+    g_autofree struct search *search = three_ended("median(warmup=1, startup=3)", true);
+    add(search, RUNNING, 3, -4.5, -4.25, -8.0);
+    assert_stops(search, "-4.25 after 3 values; the median of 3 that ended is -4");
+    search->values[3][0] = -3.5;
     assert_goes_on(search);
 }
 
-/* Only trials that ended well count for the startup; stopped ones are in the median where they have
- * values, and running ones are not. */
-static void test_median_counts_what_it_knows(void **state)
+/* Only trials that ended well count, where they have values. */
+static void test_median_counts_what_ended(void **state)
 {
     (void)state;
-    g_autofree struct search *search = three_ended(false);
+    g_autofree struct search *search = three_ended("median(warmup=1, startup=3)", false);
     search->curves[2].end = STOPPED;
-    add(search, RUNNING, 3, 3.5, 3.25, 8.0);
-    assert_goes_on(search);
+    add(search, RUNNING, 3, 4.75, 4.625, 8.0);
+    assert_goes_on(search); /* two have ended */
     search->rule.startup = 2;
-    assert_stops(search, "3.25 after 3 values; the median of 3 others is 3");
-    search->curves[2].count = 2; /* stopped before value 3: the median of 2 and 3 is 2.5 */
-    assert_stops(search, "3.25 after 3 values; the median of 2 others is 2.5");
-    search->curves[2].count = 4;
+    assert_stops(search, "4.625 after 3 values; the median of 2 that ended is 4.5");
     search->curves[2].end = RUNNING;
-    assert_stops(search, "3.25 after 3 values; the median of 2 others is 2.5");
+    assert_stops(search, "4.625 after 3 values; the median of 2 that ended is 4.5");
+    search->curves[0].count = 2; /* ended before value 3 */
+    search->values[1][2] = 4.6;
+    assert_stops(search, "4.625 after 3 values; the median of 1 that ended is 4.6");
 }
 
 static void test_median_of_nan(void **state)
 {
     (void)state;
-    g_autofree struct search *search = three_ended(false);
+    g_autofree struct search *search = three_ended("median(warmup=1, startup=3)", false);
     add(search, RUNNING, 3, 0.0, 0.0, (double)NAN);
-    assert_stops(search, "nan after 3 values; the median of 3 others is 3");
-    search->values[0][0] = NAN; /* its average is worse than any number: the median of 3, 4, NaN */
-    assert_stops(search, "nan after 3 values; the median of 3 others is 4");
-    search->values[3][2] = 3.5;
+    assert_stops(search, "nan after 3 values; the median of 3 that ended is 4");
+    search->values[2][2] = NAN; /* worse than any number: the median of 4, 5, NaN */
+    assert_stops(search, "nan after 3 values; the median of 3 that ended is 5");
+    search->values[3][2] = 4.5;
     assert_goes_on(search);
-    search->values[1][0] = NAN;
+    search->values[1][2] = NAN;
     search->values[3][2] = NAN; /* not worse than a median that is NaN, too */
     assert_goes_on(search);
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The rules as they are published, for a metric that is maximised, over searches with one trial at
+ * a time: whether trial `i` is stopped at its value `n`, of those before it that ended. */
+static bool is_stopped_as_published(double (*curves)[VALUES], const bool *ended, size_t i, size_t n,
+                                    bool of_averages)
+{
+    double others[CURVES], best = -HUGE_VAL;
+    size_t count = 0;
+    for (size_t k = 0; k < i; k++) {
+        double sum = 0;
+        for (size_t m = 0; m < n; m++)
+            sum += curves[k][m];
+        if (ended[k])
+            others[count++] = of_averages ? sum / (double)n : curves[k][n - 1];
+    }
+    for (size_t m = 0; m < n; m++)
+        best = fmax(best, curves[i][m]);
+    qsort(others, count, sizeof *others, compare_reals);
+    return n > 5 && count >= 5 &&
+           best < (others[(count - 1) / 2] + others[count / 2]) / 2; /* warmup=5, startup=5 */
+}
+
+/* A trial per curve: shows it to the rule and to the published one; they agree at each value. */
+static unsigned count_stopped(const char *rule, double (*curves)[VALUES], size_t trials,
+                              size_t length)
+{
+    g_autofree struct search *search = search_new(rule, true);
+    bool ended[CURVES] = {false};
+    unsigned stopped = 0;
+    for (size_t i = 0; i < trials; i++) {
+        bool is_over = false;
+        add(search, RUNNING, 0);
+        memcpy(search->values[i], curves[i], length * sizeof(double));
+        for (size_t n = 1; n < length && !is_over; n++) {
+            search->curves[i].count = n;
+            g_autofree char *why = ask(search);
+            is_over = why;
+            assert_int_equal(is_over,
+                             is_stopped_as_published(curves, ended, i, n,
+                                                     search->rule.kind == ORCH_STOP_VIZIER));
+        }
+        stopped += is_over;
+        ended[i] = !is_over;
+        search->curves[i].end = is_over ? STOPPED : ENDED;
+        search->curves[i].count = is_over ? search->curves[i].count : length;
+    }
+    return stopped;
+}
+
+/* 40 trials whose accuracy rises to a level of their own, each at a pace of its own. The running
+ * averages lag behind such a curve, so that Vizier's rule stops few; the median of the values
+ * stops about half. */
+static void test_rising_curves(void **state)
+{
+    (void)state;
+    enum { SEARCHES = 20, TRIALS = 40, LENGTH = 20 };
+    static double curves[CURVES][VALUES];
+    unsigned by_values = 0, by_averages = 0;
+    for (uint64_t seed = 0; seed < SEARCHES; seed++) {
+        uint64_t random = orch_random_stream(seed, 0);
+        for (size_t i = 0; i < TRIALS; i++) {
+            double level = 0.5 + 0.45 * orch_random_unit(&random);
+            double pace = 2 + 6 * orch_random_unit(&random);
+            for (size_t n = 0; n < LENGTH; n++)
+                curves[i][n] =
+                    level * (1 - exp(-(double)(n + 1) / pace)) + 0.01 * orch_random_unit(&random);
+        }
+        by_values += count_stopped("median", curves, TRIALS, LENGTH);
+        by_averages += count_stopped("vizier", curves, TRIALS, LENGTH);
+    }
+    assert_in_range(by_values, SEARCHES * TRIALS / 2, SEARCHES * TRIALS * 7 / 8);
+    assert_in_range(by_averages, SEARCHES, SEARCHES * TRIALS / 3);
 }
 
 /* ---- successive halving -------------------------------------------------------------------------
@@ -428,7 +516,7 @@ static void test_promotion_in_brackets(void **state)
 static void test_no_promotion(void **state)
 {
     (void)state;
-    g_autofree struct search *search = three_ended(false);
+    g_autofree struct search *search = three_ended("median(warmup=1, startup=3)", false);
     add(search, STOPPED, 3, -9.0, -9.0, -9.0);
     assert_promotes(search, NONE, "none");
 }
@@ -578,6 +666,67 @@ static void test_forecast_rate(void **state)
     assert_true((double)stopped > 0.4 * (double)trials);
 }
 
+/* ---- where a rule can stop nothing --------------------------------------------------------------
+ */
+
+static void test_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rule;
+        unsigned trials;
+        size_t values, last_values; /* of each trial, and of the last one */
+        const char *why;
+        bool is_in_part;
+    } rows[] = {
+        {"median", 40, 1, 1,
+         "the trials have one value each, and a rule needs values while a trial runs", false},
+        {"median", 40, 6, 6,
+         "it judges from value 6 on and not at a trial's last one, and no trial has more than 6",
+         false},
+        {"vizier", 40, 7, 7, "", false},
+        {"median", 5, 20, 20, "it begins when 5 trials have ended, and the search had 5", false},
+        {"median(startup=1)", 1, 20, 20, "it begins when 1 trial has ended, and the search had 1",
+         false},
+        {"median", 6, 20, 20, "", false},
+        {"asha(min=9)", 40, 9, 9,
+         "it judges from value 9 on and not at a trial's last one, and no trial has more than 9",
+         false},
+        {"asha(min=9)", 40, 10, 10, "", false},
+        {"asha", 1, 10, 10, "there is one trial", false},
+        {"forecast", 40, 10, 13,
+         "the trials that ended have from 10 to 13 values, and 'forecast' needs trials of about "
+         "one length",
+         false},
+        {"forecast", 40, 10, 12, "", false},
+        {"forecast", 5, 10, 10, "it begins when 5 trials have ended, and the search had 5", false},
+        {"hyperband", 49, 27, 27, "", false},
+        {"hyperband", 49, 9, 9, "bracket 1, which judges from value 9 on, has trials of at most 9",
+         true},
+        {"hyperband(min=9)", 49, 9, 9,
+         "bracket 1, which judges from value 9 on, has trials of at most 9", false},
+        {"hyperband", 2, 27, 27,
+         "bracket 3, which judges from value 1 on, has one trial; bracket 2, which judges from "
+         "value 3 on, has one trial; bracket 1, which judges from value 9 on, has no trial",
+         false},
+        {"asha", 0, 0, 0, "", false},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autofree struct search *search = search_new(rows[i].rule, false);
+        for (unsigned k = 0; k < rows[i].trials; k++) {
+            add(search, ENDED, 0);
+            search->curves[k].count =
+                k + 1 == rows[i].trials ? rows[i].last_values : rows[i].values;
+        }
+        const struct orch_stop_question question = {
+            .rule = &search->rule, .curves = search->curves, .count = search->count};
+        bool is_in_part;
+        g_autofree char *why = orch_stop_trial_nothing(&question, &is_in_part);
+        assert_string_equal(why ? why : "", rows[i].why);
+        assert_int_equal(is_in_part, rows[i].is_in_part && why);
+    }
+}
+
 /* ---- any input ----------------------------------------------------------------------------------
  */
 
@@ -585,12 +734,13 @@ static void test_forecast_rate(void **state)
 static void test_random_curves(void **state)
 {
     (void)state;
-    static const char *const rules[] = {"median(warmup=0, startup=1)", "asha(factor=2)",
-                                        "hyperband(max=9)", "forecast(p=0.5)"};
+    static const char *const rules[] = {"median(warmup=0, startup=1)", "vizier(warmup=0)",
+                                        "asha(factor=2)", "hyperband(max=9)", "forecast(p=0.5)"};
     static const double odd[] = {NAN, HUGE_VAL, -HUGE_VAL, 0, 1e300, -1e300, 1, 1e-300};
     uint64_t random = orch_random_stream(1, 0);
     for (unsigned repeat = 0; repeat < 4000; repeat++) {
-        g_autofree struct search *search = search_new(rules[repeat % 4], repeat & 4);
+        g_autofree struct search *search =
+            search_new(rules[repeat % G_N_ELEMENTS(rules)], repeat % 2);
         size_t count = 1 + orch_random_below(&random, 12);
         for (size_t i = 0; i < count; i++) {
             add(search, (enum orch_curve_end)orch_random_below(&random, 3), 0);
@@ -615,7 +765,9 @@ int main(void)
         cmocka_unit_test(test_summaries),
         cmocka_unit_test(test_median),
         cmocka_unit_test(test_median_of_maximised),
-        cmocka_unit_test(test_median_counts_what_it_knows),
+        cmocka_unit_test(test_median_counts_what_ended),
+        cmocka_unit_test(test_vizier),
+        cmocka_unit_test(test_rising_curves),
         cmocka_unit_test(test_median_of_nan),
         cmocka_unit_test(test_asha),
         cmocka_unit_test(test_last_value),
@@ -634,6 +786,7 @@ int main(void)
         cmocka_unit_test(test_forecast_of_nan),
         cmocka_unit_test(test_forecast_without_spread),
         cmocka_unit_test(test_forecast_rate),
+        cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_random_curves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
