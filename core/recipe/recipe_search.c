@@ -125,6 +125,29 @@ static void read_deadline(struct recipe_draft *draft, const struct orch_yaml *ob
                          "'deadline': '%s' is no duration above 0, such as 2h", text);
 }
 
+/* "0.9", or "90%": as values in per cent are stored, which is 90 where the metric declares the unit
+ * %, and else 0.9. */
+static void read_until(struct recipe_draft *draft, const struct orch_yaml *objective,
+                       const struct recipe_experiment *experiment, struct orch_search *out)
+{
+    g_autofree char *text = NULL;
+    if (!orch_recipe_get_text(draft, objective, "until", &text))
+        return;
+    const struct orch_metric_spec *metric =
+        out->metric && experiment->manifest
+            ? orch_manifest_metric(experiment->manifest, out->metric)
+            : NULL;
+    double number, share;
+    const bool is_percent = orch_percent_parse(text, &number, &share);
+    if (is_percent)
+        out->until = metric && g_strcmp0(metric->unit, "%") == 0 ? number : share;
+    out->has_until = is_percent || orch_real_parse(text, &out->until);
+    if (!out->has_until)
+        orch_recipe_error_at(draft, orch_yaml_get(objective, "until"),
+                             "for example until: 0.95, or until: 95%",
+                             "'until': '%s' is not a number", text);
+}
+
 void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_yaml *map,
                                 struct recipe_experiment *experiment)
 {
@@ -136,7 +159,7 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
     experiment->objective = orch_yaml_get_key(map, "objective");
     search->trials = ORCH_SEARCH_TRIALS;
     orch_recipe_check_keys(draft, objective, "'objective'", OBJECTIVE_KEYS);
-    g_autofree char *metric = NULL, *until = NULL, *stop = NULL;
+    g_autofree char *metric = NULL, *stop = NULL;
     int64_t count;
     unsigned word = 0;
     if (orch_recipe_get_text(draft, objective, "metric", &metric))
@@ -151,12 +174,7 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
         read_stop(draft, orch_yaml_get(objective, "stop"), stop, search);
     read_budget(draft, objective, search);
     read_deadline(draft, objective, search);
-    if (orch_recipe_get_text(draft, objective, "until", &until)) {
-        search->has_until = orch_real_parse(until, &search->until);
-        if (!search->has_until)
-            orch_recipe_error_at(draft, orch_yaml_get(objective, "until"),
-                                 "for example until: 0.95", "'until': '%s' is not a number", until);
-    }
+    read_until(draft, objective, experiment, search);
 }
 
 /* ---- space --------------------------------------------------------------------------------------

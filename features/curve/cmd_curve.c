@@ -66,15 +66,9 @@ static bool wrong_option(const char *option, const char *text, const char *hint,
 /* Parses "0.92" or "92%". */
 static bool parse_accuracy(const char *text, double *out)
 {
-    g_autofree char *number = g_strdup(text);
-    size_t length = strlen(number);
-    bool is_percent = length && number[length - 1] == '%';
-    if (is_percent)
-        number[length - 1] = '\0';
-    if (!orch_real_parse(number, out))
-        return false;
-    *out /= is_percent ? 100 : 1;
-    return *out > 0 && *out <= 1;
+    double number;
+    return (orch_percent_parse(text, &number, out) || orch_real_parse(text, out)) && *out > 0 &&
+           *out <= 1;
 }
 
 static bool read_ask(const struct curve_options *o, struct orch_curve_ask *a, GError **error)

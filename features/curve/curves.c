@@ -191,17 +191,12 @@ static void read_speed(struct orch_run_curve *c, struct orch_store *store,
 /* Parses a milestone in epochs: "60", or "30%" of all epochs. NaN for any other text. */
 static double milestone(const json_t *value, double epochs)
 {
-    double number = json_is_number(value) ? json_number_value(value) : (double)NAN;
+    double number = json_is_number(value) ? json_number_value(value) : (double)NAN, share;
     if (!json_is_string(value))
         return number;
-    g_autofree char *text = g_strdup(json_string_value(value));
-    size_t length = strlen(text);
-    bool is_share = length && text[length - 1] == '%';
-    if (is_share)
-        text[length - 1] = '\0';
-    if (!orch_real_parse(text, &number))
-        return NAN;
-    return is_share ? number / 100 * epochs : number;
+    if (orch_percent_parse(json_string_value(value), &number, &share))
+        return share * epochs;
+    return orch_real_parse(json_string_value(value), &number) ? number : (double)NAN;
 }
 
 /* Finds the first k of each stage after the first. A milestone after m epochs takes effect at the

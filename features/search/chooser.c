@@ -38,6 +38,7 @@ struct chooser {
     bool is_limited;  /* time or money ends the run */
     double usd_per_hour; /* of a device; 0: not known */
     int64_t began_ns;
+    bool has_doubted;                        /* said that `until` may be meant in per cent */
     bool may_promote;                        /* something has changed since no trial could go on */
     const struct orch_search_point *hopeful; /* of a search that waits for its repeats; or NULL */
 };
@@ -78,6 +79,22 @@ static unsigned trials_of(const struct orch_plan *plan, const struct orch_search
     return count;
 }
 
+/* Says, once, when values lie from 0 to 1 and `until` looks like per cent: printed per cent are
+ * stored as shares. */
+static void doubt_until(struct chooser *chooser, const struct orch_search *search, double best)
+{
+    char until[ORCH_REAL_CHARS], value[ORCH_REAL_CHARS];
+    if (chooser->has_doubted || !search->has_until || !search->is_max || !(search->until > 1) ||
+        search->until > 100 || !(best >= 0 && best <= 1))
+        return;
+    chooser->has_doubted = true;
+    orch_real_format(search->until, until);
+    say(chooser,
+        "%s is %s so far, and its search ends at %s: what is printed as %s%% is stored as a share; "
+        "'%s%%' says so",
+        search->metric, orch_tried_value_format(best, value), until, until, until);
+}
+
 /* Decides by the points so far. */
 static bool decide(struct chooser *chooser, const struct orch_plan *plan,
                    const struct orch_cell *cell, enum orch_search_turn *out, char **out_why,
@@ -88,6 +105,8 @@ static bool decide(struct chooser *chooser, const struct orch_plan *plan,
     struct orch_tried_points points;
     bool waits, ok = orch_tried_read(chooser->tried, plan, point, &points, error);
     *out = ORCH_SEARCH_GOES_ON;
+    if (ok)
+        doubt_until(chooser, search, points.best_value);
     if (ok && points.done >= WITHOUT_METRIC && points.lacking == points.done) {
         orch_metric_not_found(plan->store, "of the search", search->metric, error);
         ok = false;

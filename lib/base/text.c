@@ -35,6 +35,21 @@ bool orch_real_parse(const char *text, double *out)
     return true;
 }
 
+bool orch_percent_parse(const char *text, double *out_number, double *out_share)
+{
+    size_t length = strlen(text);
+    if (!length || text[length - 1] != '%')
+        return false;
+    g_autofree char *digits = g_strchomp(g_strndup(text, length - 1));
+    g_autofree char *moved = g_strconcat(digits, "e-2", NULL); /* 91.2 / 100 is not 0.912 */
+    double number, share;
+    if (!orch_real_parse(digits, &number))
+        return false;
+    *out_share = orch_real_parse(moved, &share) ? share : number / 100;
+    *out_number = number;
+    return true;
+}
+
 bool orch_int_parse(const char *text, int64_t *out)
 {
     char digits[32];

@@ -16,6 +16,9 @@ const char *orch_real_format(double value, char out[ORCH_REAL_CHARS]);
 
 /** Parses a complete text as a finite number in the C locale ("1e-3"; no surrounding space). */
 bool orch_real_parse(const char *text, double *out);
+/** Parses a complete text as per cent ("91.2%", "91.2 %"): the number before the sign, 91.2, and
+ * the share, 0.912. False, with both untouched, for any other text. */
+bool orch_percent_parse(const char *text, double *out_number, double *out_share);
 
 /** Parses a complete text as a decimal 64-bit integer; also "1e6" and "50_000" if exact. */
 bool orch_int_parse(const char *text, int64_t *out);

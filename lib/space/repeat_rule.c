@@ -41,15 +41,10 @@ bool orch_repeat_rule_is_meant(const char *text)
 
 static bool read_ci(const char *text, struct orch_repeat_rule *out, GError **error)
 {
-    g_autofree char *number = g_strdup(text);
-    bool is_percent = g_str_has_suffix(number, "%");
-    if (is_percent)
-        number[strlen(number) - 1] = 0;
-    if (orch_real_parse(g_strchomp(number), &out->ci)) {
-        out->ci /= is_percent ? 100 : 1;
-        if (out->ci > 0 && out->ci < 1)
-            return true;
-    }
+    double number;
+    if ((orch_percent_parse(text, &number, &out->ci) || orch_real_parse(text, &out->ci)) &&
+        out->ci > 0 && out->ci < 1)
+        return true;
     orch_error_set(error, ORCH_ERROR_RECIPE, "for example ci=2%",
                    "'ci': '%s' is not a share of the mean above 0 and below 100 %%", text);
     return false;
