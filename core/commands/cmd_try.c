@@ -18,7 +18,7 @@ struct try_options {
     const char **artifacts, **inputs, **resources;
     const char *repeat;
     const char *timeout, *metrics_on;
-    const char *search, *sampler, *until, *stop, *write;
+    const char *search, *sampler, *seed, *until, *stop, *write;
     int trials;
     bool from_env;
 };
@@ -34,9 +34,11 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, trials, COUNT, "trials", .value = "N",
                 .help = "points of a search (default: 30)"),
     ORCH_OPTION(struct try_options, until, TEXT, "until", .value = "VALUE",
-                .help = "end a search when the metric is at least as good"),
+                .help = "end a search when the metric is at least as good: 0.9, 90%"),
     ORCH_OPTION(struct try_options, sampler, TEXT, "sampler", .value = "NAME",
                 .help = "how a search chooses: auto, gp, tpe, sobol or random"),
+    ORCH_OPTION(struct try_options, seed, TEXT, "seed", .value = "N",
+                .help = "seed of a search's sampler (default: 0); a trial's own is {seed}"),
     ORCH_OPTION(struct try_options, stop, TEXT, "stop", .value = "RULE",
                 .help = "stop bad trials early: 'median', 'asha', 'forecast(p=0.05)'"),
     ORCH_OPTION(struct try_options, repeat, TEXT, "repeat", .value = "N",
@@ -108,6 +110,7 @@ static struct orch_ad_hoc wish_of(const struct orch_cli *cli, const struct try_o
                                 .metrics_on = o->metrics_on,
                                 .search = o->search,
                                 .sampler = o->sampler,
+                                .seed = o->seed,
                                 .until = o->until,
                                 .stop = o->stop,
                                 .trials = o->trials,
@@ -158,6 +161,17 @@ static bool repeat_is_valid(const char *text, GError **error)
     return false;
 }
 
+/* Whoever wants trials with a seed may look for it here. */
+static bool seed_is_of_search(const struct try_options *o, GError **error)
+{
+    if (!o->seed || o->search)
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "{seed} in the command is a trial's own seed; -s seed=N gives all the same",
+                   "option '--seed' is that of a search's sampler, and there is no --search");
+    return false;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct try_options *o = options;
@@ -168,7 +182,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                        "no command: write it after '--'");
         return -1;
     }
-    if (!repeat_is_valid(o->repeat, error) ||
+    if (!repeat_is_valid(o->repeat, error) || !seed_is_of_search(o, error) ||
         (o->timeout && !orch_option_duration("timeout", o->timeout, &timeout_s, error)) ||
         !orch_cli_store(cli, ORCH_STORE_CREATE, error))
         return -1;
@@ -185,7 +199,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 static const struct orch_option_group GROUPS[] = {
     {"settings", "set sweep repeat -env"},
-    {"search", "search trials -until -sampler stop -continue-pruned"},
+    {"search", "search trials -until -sampler -seed stop -continue-pruned"},
     {"what is recorded", "name artifact inputs metrics-from"},
     {"where, and how many at once", "jobs resources -oversubscribe -no-pin"},
     {"the files of the program", "live frozen -no-watch -keep-trials"},

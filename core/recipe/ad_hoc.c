@@ -72,10 +72,10 @@ static char *option_of_line(const struct orch_ad_hoc *wish, const char *line)
     g_autofree char *inputs = joined(wish->inputs), *resources = joined(wish->resources);
     const struct {
         const char *key, *option, *value;
-    } rows[] = {{"metric:", "search", wish->search},   {"sampler:", "sampler", wish->sampler},
-                {"until:", "until", wish->until},      {"stop:", "stop", wish->stop},
-                {"repeat:", "repeat", wish->repeat},   {"inputs:", "inputs", inputs},
-                {"resources:", "resources", resources}};
+    } rows[] = {{"metric:", "search", wish->search}, {"sampler:", "sampler", wish->sampler},
+                {"seed:", "seed", wish->seed},       {"until:", "until", wish->until},
+                {"stop:", "stop", wish->stop},       {"repeat:", "repeat", wish->repeat},
+                {"inputs:", "inputs", inputs},       {"resources:", "resources", resources}};
     const char *start = line + strspn(line, " ");
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
         if (rows[i].value && g_str_has_prefix(start, rows[i].key))

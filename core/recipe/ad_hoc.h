@@ -17,8 +17,8 @@ struct orch_ad_hoc {
     const char *const *artifacts; /* "NAME=FILE": files that the command makes */
     const char *const *inputs;    /* files that results depend on */
     const char *const *resources; /* "gpus=1", "gpus=1,cores=4": as in a recipe's `resources` */
-    const char *search, *sampler, *until,
-        *stop;          /* of a recipe's `objective`; NULL: none, the default, none, none */
+    const char *search, *sampler, *seed, *until,
+        *stop;          /* of a recipe's `objective`; NULL: none, or the default */
     int trials;         /* the same; 0: the default */
     int jobs;           /* trials at once, for the recipe that is written; 0: not given */
     const char *repeat; /* a number, or auto(...); NULL: 1 */

@@ -257,9 +257,11 @@ static void append_objective(GString *out, const struct orch_ad_hoc *wish)
         const char *key, *value;
     } rows[] = {{"metric", wish->search},
                 {"sampler", wish->sampler},
+                {"seed", wish->seed},
                 {"until", wish->until},
                 {"stop", wish->stop}};
-    if (!wish->search && !wish->sampler && !wish->until && !wish->stop && !wish->trials)
+    if (!wish->search && !wish->sampler && !wish->seed && !wish->until && !wish->stop &&
+        !wish->trials)
         return;
     g_string_append(out, "    objective:\n");
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
