@@ -58,6 +58,21 @@ static bool run_value(struct orch_store *store, const char *key, const char *met
     return found;
 }
 
+/* Whether a repeat of the same point of a search has no number: the point has no value then. */
+static bool has_spoilt_point(const struct orch_plan *plan, const struct orch_ref *ref,
+                             const struct orch_plan_item *item)
+{
+    for (guint i = 0; item->cell->point && i < ref->cells->len; i++) {
+        const struct orch_plan_item *other = &plan->items[g_array_index(ref->cells, unsigned, i)];
+        double value = (double)NAN;
+        if (other->cell->point == item->cell->point && other->state == ORCH_PLAN_DONE &&
+            (!run_value(plan->store, other->run_key, ref->best_metric, &value, NULL) ||
+             !isfinite(value)))
+            return true;
+    }
+    return false;
+}
+
 bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsigned *out_index,
                       char **out_why, GError **error)
 {
@@ -86,7 +101,8 @@ bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsign
             }
             continue;
         }
-        if (isfinite(value) && (!chosen || (ref->best_is_max ? value > best : value < best))) {
+        if (isfinite(value) && (!chosen || (ref->best_is_max ? value > best : value < best)) &&
+            !has_spoilt_point(plan, ref, item)) {
             chosen = true;
             best = value;
             *out_index = index;

@@ -302,7 +302,8 @@ static void ended(void *ctx, struct orch_plan *plan, unsigned index,
                   const struct orch_collected *collected)
 {
     struct chooser *chooser = ctx;
-    orch_repeat_trials_note_end(chooser->repeats, index);
+    orch_repeat_trials_note_end(chooser->repeats, index,
+                                collected && orch_tried_failed_by_itself(collected->verdict));
     if (!plan->items[index].cell->point)
         return;
     chooser->hopeful = NULL;

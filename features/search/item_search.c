@@ -32,9 +32,13 @@ static char *winner_text(const struct orch_searched *searched)
 {
     g_autofree char *value = value_text(searched);
     g_autofree char *setting = orch_search_values(searched->search, searched->best->at);
-    return g_strdup_printf("best of %u point%s of %s: %s, with %s %s %s", searched->points->len,
+    const guint done = searched->best->values->len, all = (guint)searched->experiment->repeat;
+    g_autofree char *share = !searched->experiment->repeats && done < all
+                                 ? g_strdup_printf(" by %u of its %u trials", done, all)
+                                 : g_strdup("");
+    return g_strdup_printf("best of %u point%s of %s: %s, with %s %s %s%s", searched->points->len,
                            orch_plural(searched->points->len), searched->name, setting,
-                           searched->search->summary, searched->search->metric, value);
+                           searched->search->summary, searched->search->metric, value, share);
 }
 
 /* ---- what it cost -------------------------------------------------------------------------------
@@ -152,6 +156,9 @@ static void add_winners(struct orch_section_context *a, const GPtrArray *searche
     bool has_answer = false;
     for (guint i = 0; i < searches->len; i++) {
         const struct orch_searched *searched = searches->pdata[i];
+        g_autofree char *spoilt = orch_winner_spoilt_text(searched);
+        if (spoilt)
+            orch_section_note(a->section, "%s: %s", searched->name, spoilt);
         if (!searched->best)
             continue;
         g_autofree char *winner = winner_text(searched);

@@ -15,9 +15,9 @@
 #include <string.h>
 
 struct orch_repeat_trials {
-    GHashTable *running, *ended; /* sets of indices of items */
-    GHashTable *values;          /* key of a run -> double * */
-    unsigned changes;            /* trials that started or ended */
+    GHashTable *running, *ended, *failed; /* sets of indices of items; failed ones have ended */
+    GHashTable *values;                   /* key of a run -> double * */
+    unsigned changes;                     /* trials that started or ended */
     /* the decision about a search, valid while `changes` is the same */
     const struct orch_search *search;
     unsigned group, decided_at;
@@ -31,6 +31,7 @@ struct orch_repeat_trials *orch_repeat_trials_new(void)
     struct orch_repeat_trials *repeats = g_new0(struct orch_repeat_trials, 1);
     repeats->running = g_hash_table_new(NULL, NULL);
     repeats->ended = g_hash_table_new(NULL, NULL);
+    repeats->failed = g_hash_table_new(NULL, NULL);
     repeats->values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     return repeats;
 }
@@ -41,6 +42,7 @@ void orch_repeat_trials_free(struct orch_repeat_trials *repeats)
         return;
     g_hash_table_unref(repeats->running);
     g_hash_table_unref(repeats->ended);
+    g_hash_table_unref(repeats->failed);
     g_hash_table_unref(repeats->values);
     g_free(repeats);
 }
@@ -51,8 +53,11 @@ void orch_repeat_trials_note_start(struct orch_repeat_trials *repeats, unsigned 
     repeats->changes++;
 }
 
-void orch_repeat_trials_note_end(struct orch_repeat_trials *repeats, unsigned index)
+void orch_repeat_trials_note_end(struct orch_repeat_trials *repeats, unsigned index,
+                                 bool has_failed)
 {
+    if (has_failed)
+        g_hash_table_add(repeats->failed, GUINT_TO_POINTER(index));
     g_hash_table_remove(repeats->running, GUINT_TO_POINTER(index));
     g_hash_table_add(repeats->ended, GUINT_TO_POINTER(index));
     repeats->changes++;
@@ -91,9 +96,9 @@ struct setting {
     unsigned first, end; /* of the plan's items */
     GArray *values;      /* double */
     unsigned running;
-    unsigned ended;  /* with or without a value */
-    unsigned left;   /* that may still start */
-    bool is_stopped; /* a rule stopped one of them: the setting cannot be the best */
+    unsigned ended; /* with or without a value */
+    unsigned left;  /* that may still start */
+    bool is_out;    /* a rule stopped one of them, or one failed: the setting cannot be the best */
     struct orch_stat stat;
 };
 
@@ -134,11 +139,13 @@ static bool add_item(struct orch_repeat_trials *repeats, const struct orch_plan 
 {
     const struct orch_plan_item *item = &plan->items[index];
     double value;
-    inout->is_stopped = inout->is_stopped || orch_tried_is_stopped(item);
+    inout->is_out = inout->is_out || orch_tried_is_stopped(item) ||
+                    g_hash_table_contains(repeats->failed, GUINT_TO_POINTER(index));
     if (item->state == ORCH_PLAN_DONE) {
         inout->ended++;
         if (!value_of(repeats, plan, item, &value, error))
             return false;
+        inout->is_out = inout->is_out || !isfinite(value);
         if (isfinite(value))
             g_array_append_val(inout->values, value);
     } else if (g_hash_table_contains(repeats->running, GUINT_TO_POINTER(index))) {
@@ -241,7 +248,7 @@ static GPtrArray *read_settings(struct orch_repeat_trials *repeats, const struct
             return NULL;
         i = setting->end;
         *out_waits = *out_waits || setting->running || is_awaited(repeats, plan, setting->first);
-        if (!setting->stat.count || setting->is_stopped)
+        if (!setting->stat.count || setting->is_out)
             g_ptr_array_remove_index(settings, settings->len - 1);
     }
     return g_steal_pointer(&settings);

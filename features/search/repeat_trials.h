@@ -17,12 +17,14 @@ void orch_repeat_trials_free(struct orch_repeat_trials *repeats);
 bool orch_repeat_trials_ask(struct orch_repeat_trials *repeats, const struct orch_plan *plan,
                             unsigned index, bool is_alone, enum orch_search_turn *out,
                             char **out_why, GError **error);
-/** Notes that a trial has started, and that it has ended and is not retried. */
+/** Notes that a trial has started, and that it has ended and is not retried. `has_failed`: by
+ * itself, so that its point of a search has no value. */
 void orch_repeat_trials_note_start(struct orch_repeat_trials *repeats, unsigned index);
-void orch_repeat_trials_note_end(struct orch_repeat_trials *repeats, unsigned index);
-/** Notes that a trial is not needed, so that it is not counted as one that may still start. */
+void orch_repeat_trials_note_end(struct orch_repeat_trials *repeats, unsigned index,
+                                 bool has_failed);
 /** Notes that a trial that has ended goes on. */
 void orch_repeat_trials_note_promoted(struct orch_repeat_trials *repeats, unsigned index);
+/** Notes that a trial is not needed, so that it is not counted as one that may still start. */
 void orch_repeat_trials_note_left_out(struct orch_repeat_trials *repeats);
 
 /** Marks the repeats of a plan as UNUSED that are not needed by the runs that the store has. */

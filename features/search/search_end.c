@@ -23,6 +23,18 @@ static const struct orch_plan_item *first_done(const struct orch_plan *plan,
     return NULL;
 }
 
+/* " by 2 of its 3 trials" where others were cancelled or are not run; else "". */
+static char *share_text(const struct orch_plan *plan, const struct orch_search_point *point)
+{
+    unsigned done = 0, all = 0;
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct orch_plan_item *item = &plan->items[i];
+        all += item->cell->point == point && item->state != ORCH_PLAN_UNUSED;
+        done += item->cell->point == point && item->state == ORCH_PLAN_DONE;
+    }
+    return done < all ? g_strdup_printf(" by %u of its %u trials", done, all) : g_strdup("");
+}
+
 /* "best val_accuracy of 17 points: max last 0.93, tune lr=0.01 (orch show 5f3a91c2)". A search
  * whose trials all lack the metric has no answer: one that has few trials, or finds them all in the
  * store, was never asked for a point from which that would have been seen. */
@@ -35,10 +47,11 @@ static bool print_best(struct ending *end, const struct orch_plan *plan,
     if (best) {
         char value[ORCH_REAL_CHARS];
         g_autofree char *label = orch_cell_label(best->cell);
-        orch_cli_info(end->cli, "best %s of %u point%s: %s %s, %s (orch show %s)",
+        g_autofree char *share = share_text(plan, points.best);
+        orch_cli_info(end->cli, "best %s of %u point%s: %s %s%s, %s (orch show %s)",
                       of->search->metric, points.points, orch_plural(points.points),
-                      of->search->summary, orch_tried_value_format(points.best_value, value), label,
-                      best->run_key + strlen(best->run_key) - 8);
+                      of->search->summary, orch_tried_value_format(points.best_value, value), share,
+                      label, best->run_key + strlen(best->run_key) - 8);
         g_autofree char *way =
             orch_direction_said(of->search->metric, of->search->direction, false);
         if (way)
@@ -107,13 +120,16 @@ static bool print_stopped(struct ending *end, const struct orch_plan *plan,
 }
 
 /* Says of searches whose best point may be so by luck what is known of that, and what gives it
- * fresh repeats. */
-static bool print_luck(struct ending *end, const struct orch_plan *plan, GError **error)
+ * fresh repeats; and which point is not the best because a trial of it failed. */
+static bool print_doubts(struct ending *end, const struct orch_plan *plan, GError **error)
 {
     g_autoptr(GPtrArray) none = g_ptr_array_new();
     g_autoptr(GPtrArray) searches = orch_searched_read(plan, none, error);
     for (guint i = 0; searches && i < searches->len; i++) {
         const struct orch_searched *searched = searches->pdata[i];
+        g_autofree char *spoilt = orch_winner_spoilt_text(searched);
+        if (spoilt)
+            orch_cli_info(end->cli, "%s: %s", searched->name, spoilt);
         if (!searched->fresh->len && !orch_winner_may_be_luck(searched))
             continue;
         g_autofree char *trust = orch_winner_trust_text(searched);
@@ -136,5 +152,5 @@ bool orch_search_end_print(struct orch_cli *cli, const struct orch_plan *plan,
         if (point->number == 1)
             ok = print_best(&end, plan, point, error) && print_stopped(&end, plan, point, error);
     }
-    return ok && print_luck(&end, plan, error);
+    return ok && print_doubts(&end, plan, error);
 }

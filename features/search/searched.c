@@ -130,6 +130,21 @@ static void sum_up(struct orch_searched *searched)
     }
 }
 
+/* Finds the point that would be the best had all of its trials given a number. */
+static void find_spoilt(struct orch_searched *searched)
+{
+    double best = searched->best ? searched->best->value : (double)NAN;
+    for (guint i = 0; i < searched->points->len; i++) {
+        const struct orch_searched_point *point = searched->points->pdata[i];
+        const double mean = orch_searched_mean(point->values);
+        if (point->state != ORCH_SEARCHED_FAILED ||
+            !orch_tried_is_better(searched->search, mean, best))
+            continue;
+        searched->spoilt = point;
+        best = mean;
+    }
+}
+
 static int compare_values(const void *a, const void *b, void *search)
 {
     const struct orch_searched_point *x = *(const struct orch_searched_point *const *)a,
@@ -206,6 +221,7 @@ static struct orch_searched *read_search(const struct orch_plan *plan, unsigned 
     }
     ok = ok && (!plan->store || orch_searched_add_failures(plan, searched, item, codes, error));
     sum_up(searched);
+    find_spoilt(searched);
     if (ok && read_fresh(plan, searched, codes, error)) {
         find_noise(searched);
         return searched;

@@ -8,9 +8,9 @@
 #include "core/stats/best_of.h"
 
 enum orch_searched_state {
-    ORCH_SEARCHED_ENDED,  /* at least one run has a value */
+    ORCH_SEARCHED_ENDED,  /* each of its runs has a value */
     ORCH_SEARCHED_PRUNED, /* the search's rule stopped a run of it: its value is not final */
-    ORCH_SEARCHED_FAILED, /* it has no value */
+    ORCH_SEARCHED_FAILED, /* it has no value: a trial failed, or has no number */
 };
 
 struct orch_searched_point {
@@ -18,6 +18,7 @@ struct orch_searched_point {
     enum orch_searched_state state;
     GArray *values; /* double: of its runs that ended */
     double value;   /* their mean; PRUNED: the mean of what the stopped runs had then; NAN: none */
+    unsigned failed, without; /* trials that failed by themselves, and those without a number */
     double device_s;
     int64_t ended_ns;
     const struct orch_plan_item *item; /* its first run that ended well, or NULL */
@@ -33,6 +34,9 @@ struct orch_searched {
     GPtrArray *points; /* struct orch_searched_point *, in the order in which they ended */
     unsigned counts[ORCH_SEARCHED_FAILED + 1];       /* of the points, by state */
     const struct orch_searched_point *best, *second; /* of those that ended; or NULL */
+    /* Of those that FAILED, what would be the best by its other trials, and better than `best`; or
+     * NULL. */
+    const struct orch_searched_point *spoilt;
     GArray *fresh;           /* double: runs of the best point that it was not chosen by */
     struct orch_noise noise; /* of a run of the better half of the points */
     double device_s;         /* of all points */

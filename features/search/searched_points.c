@@ -86,6 +86,7 @@ static bool add_item(const struct orch_plan *plan, struct orch_searched *searche
         return false;
     bool ok = is_pruned || orch_run_code_add(plan->store, run, codes, error);
     point->state = is_pruned ? ORCH_SEARCHED_PRUNED : point->state;
+    point->without += !is_pruned && !isfinite(value);
     if (isfinite(value))
         g_array_append_val(is_pruned ? bounds : point->values, value);
     if (!is_pruned && isfinite(value) && !point->item)
@@ -97,12 +98,19 @@ static bool add_item(const struct orch_plan *plan, struct orch_searched *searche
     return ok;
 }
 
-static double mean_of(const GArray *values)
+double orch_searched_mean(const GArray *values)
 {
     double sum = 0;
     for (guint i = 0; i < values->len; i++)
         sum += g_array_index(values, double, i);
     return values->len ? sum / values->len : (double)NAN;
+}
+
+/* Takes its value away from a point of which a trial gave none. */
+static void fail(struct orch_searched_point *point)
+{
+    point->state = ORCH_SEARCHED_FAILED;
+    point->value = (double)NAN;
 }
 
 bool orch_searched_add_point(const struct orch_plan *plan, struct orch_searched *searched,
@@ -123,30 +131,62 @@ bool orch_searched_add_point(const struct orch_plan *plan, struct orch_searched 
     if (!point)
         return true;
     bool is_pruned = point->state == ORCH_SEARCHED_PRUNED;
-    point->value = mean_of(is_pruned && bounds->len ? bounds : point->values);
-    if (!is_pruned && isnan(point->value))
-        point->state = ORCH_SEARCHED_FAILED;
+    point->value = orch_searched_mean(is_pruned && bounds->len ? bounds : point->values);
+    if (point->without || (!is_pruned && isnan(point->value)))
+        fail(point);
     return true;
 }
 
 /* ---- failures -----------------------------------------------------------------------------------
  */
 
-static bool has_point(const struct orch_searched *searched, const double *at)
+static struct orch_searched_point *find_point(const struct orch_searched *searched,
+                                              const double *at)
 {
-    for (guint i = 0; i < searched->points->len; i++)
-        if (orch_space_is_same(searched->search->space,
-                               ((struct orch_searched_point *)searched->points->pdata[i])->at, at,
-                               ORCH_SPACE_EQUAL))
+    for (guint i = 0; i < searched->points->len; i++) {
+        struct orch_searched_point *point = searched->points->pdata[i];
+        if (orch_space_is_same(searched->search->space, point->at, at, ORCH_SPACE_EQUAL))
+            return point;
+    }
+    return NULL;
+}
+
+/* Whether a repeat of a point has ended well or was stopped since it failed. */
+static bool has_ended(const struct orch_plan *plan, const struct orch_searched *searched,
+                      const double *at, int repeat)
+{
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct orch_plan_item *item = &plan->items[i];
+        const struct orch_search_point *of = item->cell->point;
+        if (of && of->search == searched->search && of->group == searched->group && of->is_chosen &&
+            item->cell->repeat == repeat &&
+            (item->state == ORCH_PLAN_DONE || item->state == ORCH_PLAN_PRUNED) &&
+            orch_space_is_same(searched->search->space, of->at, at, ORCH_SPACE_EQUAL))
             return true;
+    }
     return false;
+}
+
+/* Notes a failed run with the point that it is of. `seen`: set of the points of which this repeat
+ * was noted, since each attempt at it is a run. */
+static void note_failure(struct orch_searched *searched, const struct orch_plan_item *item,
+                         const struct orch_run *run, const double *at, GHashTable *seen)
+{
+    struct orch_searched_point *point = find_point(searched, at);
+    if (!point) {
+        point = point_new(searched, at);
+        point->device_s = device_s(item, run);
+        point->ended_ns = run->ended_ns;
+    }
+    fail(point);
+    point->failed += g_hash_table_add(seen, point);
 }
 
 /* Adds the point of a failed run, if the run has the code of one that counts: failures of code that
  * was changed since say nothing of the search. */
 static bool add_failure(const struct orch_plan *plan, struct orch_searched *searched,
-                        const struct orch_plan_item *item, const char *key, GHashTable *codes,
-                        GError **error)
+                        const struct orch_plan_item *item, int repeat, const char *key,
+                        GHashTable *seen, GHashTable *codes, GError **error)
 {
     double at[ORCH_SPACE_PARAMS_MAX] = {0};
     struct orch_run *run = orch_store_run(plan->store, key, error);
@@ -154,12 +194,8 @@ static bool add_failure(const struct orch_plan *plan, struct orch_searched *sear
     bool is_known = false;
     bool ok = params && orch_run_code_is_in(plan->store, run, codes, &is_known, error);
     if (ok && is_known && orch_search_point_of(item->cell, params, at) &&
-        !has_point(searched, at)) {
-        struct orch_searched_point *point = point_new(searched, at);
-        point->state = ORCH_SEARCHED_FAILED;
-        point->device_s = device_s(item, run);
-        point->ended_ns = run->ended_ns;
-    }
+        !has_ended(plan, searched, at, repeat))
+        note_failure(searched, item, run, at, seen);
     orch_run_free(run);
     return ok;
 }
@@ -172,11 +208,12 @@ bool orch_searched_add_failures(const struct orch_plan *plan, struct orch_search
     for (int repeat = 1; repeat <= searched->experiment->repeat; repeat++) {
         g_autoptr(GPtrArray) rows =
             orch_cell_runs(plan, item->cell, repeat, swept, ORCH_SEARCHED_HISTORY_MAX, error);
+        g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
         bool ok = rows;
         for (guint i = 0; rows && ok && i < rows->len; i++) {
             const struct orch_history_row *row = rows->pdata[i];
             if (orch_tried_failed_by_itself(orch_verdict_parse(row->state)))
-                ok = add_failure(plan, searched, item, row->key, codes, error);
+                ok = add_failure(plan, searched, item, repeat, row->key, seen, codes, error);
         }
         if (!ok)
             return false;

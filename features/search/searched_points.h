@@ -15,11 +15,14 @@ GPtrArray *orch_searched_points_new(void);
  * caller frees. */
 struct orch_run *orch_searched_run_read(struct orch_store *store, struct orch_searched *searched,
                                         const char *key, double *out_value, GError **error);
+/** The mean of values (double); NAN: there are none. */
+double orch_searched_mean(const GArray *values);
 /** Reads a point, whose first item has the index `first`, and adds the code of its runs to `codes`
  * (run_code.h). */
 bool orch_searched_add_point(const struct orch_plan *plan, struct orch_searched *searched,
                              unsigned first, GHashTable *codes, GError **error);
-/** Adds the points that failed and are not there yet. `item`: any of the search. */
+/** Adds what failed and was not done again since: to the points that are there, and as points that
+ * are not. Such a point has no value. `item`: any of the search. */
 bool orch_searched_add_failures(const struct orch_plan *plan, struct orch_searched *searched,
                                 const struct orch_plan_item *item, GHashTable *codes,
                                 GError **error);

@@ -181,24 +181,26 @@ static void keep_best(const struct known *known, double mean, struct orch_tried_
     }
 }
 
-/* Adds a point of the plan. One of which a rule stopped a repeat has the values from then as a
- * bound: the sampler gets their mean with the others, but it is no best point. */
+/* Adds a point of the plan. One of which a repeat failed, or has no number, has no value. One of
+ * which a rule stopped a repeat has the values from then as a bound: the sampler gets their mean
+ * with the others, but it is no best point. */
 static void add_point(const struct orch_tried *tried, const struct known *known,
                       struct orch_tried_points *out)
 {
     const struct orch_search *search = known->point->search;
     unsigned with = known->done - known->without + known->bounds;
     double mean = with ? (known->sum + known->bound_sum) / with : (double)NAN;
-    bool has_failed =
-        known->without || known->stopped || g_hash_table_contains(tried->failed, known->point);
+    bool has_failed = known->without || g_hash_table_contains(tried->failed, known->point);
+    bool has_value = with && !has_failed;
     const struct orch_sampled sampled = {.point = known->point->at,
-                                         .state = with         ? ORCH_SAMPLED_ENDED
-                                                  : has_failed ? ORCH_SAMPLED_FAILED
-                                                               : ORCH_SAMPLED_PENDING,
+                                         .state = has_value ? ORCH_SAMPLED_ENDED
+                                                  : has_failed || known->stopped
+                                                      ? ORCH_SAMPLED_FAILED
+                                                      : ORCH_SAMPLED_PENDING,
                                          .value = search->is_max ? -mean : mean,
                                          .cost = known->whole ? known->seconds / known->whole : 0};
     g_array_append_val(out->sampled, sampled);
-    out->points += known->done || has_failed;
+    out->points += known->done || has_failed || known->stopped;
     out->spent_s += known->spent_s;
     out->ended += known->ended;
     out->running += known->running;
@@ -209,7 +211,8 @@ static void add_point(const struct orch_tried *tried, const struct known *known,
         g_array_append_val(out->bounds, index);
         return;
     }
-    keep_best(known, mean, out);
+    if (has_value)
+        keep_best(known, mean, out);
 }
 
 /* A bound that is better than the best value says nothing more than that. */

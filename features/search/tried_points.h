@@ -19,7 +19,7 @@ struct orch_tried_points {
     GArray *sampled; /* struct orch_sampled; borrows from `tried` and plan */
     GArray *bounds;  /* guint: indices in `sampled` of points whose value is not final, because a
                         rule stopped a trial */
-    const struct orch_search_point *best; /* NULL: none has a value */
+    const struct orch_search_point *best; /* NULL: none has a value in each repeat that ended */
     double best_value;                    /* as measured; NAN: none has one */
     double best_whole; /* of the points of which all repeats have ended; NAN: none has a value */
     const struct orch_search_point *hopeful; /* the best of the others; NULL: none has a value */

@@ -4,6 +4,8 @@
 #include "core/cli/cli.h"
 #include "core/recipe/command_words.h"
 #include "core/stats/spread.h"
+#include "features/search/searched_points.h"
+#include "features/search/tried_points.h"
 #include "lib/base/text.h"
 
 #define FRESH_REPEATS 5
@@ -49,6 +51,30 @@ bool orch_winner_may_be_luck(const struct orch_searched *searched)
         return false;
     const struct orch_best_of of = best_of(searched);
     return !searched->fresh->len && orch_best_of_may_be_luck(&of);
+}
+
+/* ---- what is no winner --------------------------------------------------------------------------
+ */
+
+char *orch_winner_spoilt_text(const struct orch_searched *searched)
+{
+    const struct orch_searched_point *point = searched->spoilt;
+    if (!point)
+        return NULL;
+    char value[ORCH_REAL_CHARS];
+    const unsigned all = point->values->len + point->failed + point->without;
+    g_autofree char *setting = orch_search_values(searched->search, point->at);
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "%s%s would be best by its other trials (%s), but has no value: ",
+                           searched->best ? "" : "no point has a value; ", setting,
+                           orch_tried_value_format(orch_searched_mean(point->values), value));
+    if (point->failed)
+        g_string_append_printf(text, "%u of its %u trials failed", point->failed, all);
+    if (point->without)
+        g_string_append_printf(text, "%s%u of its %u trials %s no number of %s",
+                               point->failed ? ", and " : "", point->without, all,
+                               point->without == 1 ? "has" : "have", searched->search->metric);
+    return g_string_free(text, FALSE);
 }
 
 /* ---- what repeats it ----------------------------------------------------------------------------

@@ -15,6 +15,10 @@ char *orch_winner_trust_text(const struct orch_searched *searched);
 /** Whether the best point leads by no more than luck explains, as far as is known, and has no fresh
  * repeats. */
 bool orch_winner_may_be_luck(const struct orch_searched *searched);
+/** Returns which point would be the best by those of its trials that gave a number, and why it has
+ * no value: "x=0.95 would be best by its other trials (0.95), but has no value: 1 of its 3 trials
+ * failed". NULL: there is none. The caller frees. */
+char *orch_winner_spoilt_text(const struct orch_searched *searched);
 /** Returns what to do for fresh repeats of the best point: "orch try ...", or "add the
  * experiment ... to the recipe". NULL: there are some, or there is no best point. The caller frees.
  */
