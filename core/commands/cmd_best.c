@@ -5,6 +5,7 @@
 #include "core/stats/best_of.h"
 #include "core/stats/disturbed.h"
 #include "core/stats/field_names.h"
+#include "core/stats/lost_runs.h"
 #include "core/stats/numbers.h"
 #include "core/stats/ranking.h"
 #include "core/stats/task.h"
@@ -13,6 +14,7 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/wire/direction.h"
+#include "lib/wire/verdict.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,7 +54,6 @@ static GPtrArray *find_runs(struct orch_store *store, const struct best_options 
                                              .recipe = o->recipe,
                                              .experiment = o->experiment,
                                              .with_counted = true,
-                                             .ended_well = true,
                                              .without_imported = !o->imported};
     return orch_selection_runs(&selection, store, NULL, error);
 }
@@ -67,6 +68,7 @@ struct request {
     bool min_is_better, max_is_better;        /* as runs declare */
     guint disturbed_left_out, disturbed_kept; /* counted by orch_disturbed_find */
     GPtrArray *not_a_number;                  /* struct orch_run *: runs whose metric is NaN */
+    struct orch_lost_runs *lost;              /* those that failed, or have no number */
 };
 
 /* ---- as text ------------------------------------------------------------------------------------
@@ -172,6 +174,18 @@ static void print_luck(const struct request *r, const struct orch_ranking *ranki
                           "try … --repeat N', 'repeat:' in a recipe)");
 }
 
+/* Prints which trials of the best setting gave no number. */
+static void print_lost(const struct request *r, const struct orch_group *first)
+{
+    struct orch_lost lost;
+    if (orch_lost_find(r->lost, first->runs, &lost, NULL)) {
+        g_autofree char *text = orch_lost_text(&lost, "its");
+        if (text)
+            orch_cli_print("note: %s", text);
+    }
+    orch_lost_clear(&lost);
+}
+
 /* Prints which setting is best, by how much, which others may be as good, and how that was tested.
  */
 static void print_winner(const struct request *r, const struct orch_ranking *ranking)
@@ -180,6 +194,7 @@ static void print_winner(const struct request *r, const struct orch_ranking *ran
     g_autofree char *value = orch_spread_format(&first->spread), *count = count_text(first);
     g_autofree char *name = orch_text_plain(g_strdup(*first->label ? first->label : "all runs"));
     orch_cli_print("\nbest: %s, %s %s (n = %s)", name, r->ranked_by.metric, value, count);
+    print_lost(r, first);
     if (ranking->compared || ranking->is_uneven) {
         print_margin(ranking->groups->pdata[1], &ranking->margins[1]);
         if (ranking->compared > 1 && ranking->method)
@@ -236,7 +251,26 @@ static json_t *margin_json(const struct orch_difference *d)
                      orch_json_finite(d->p_corrected), "more_than_noise", d->is_more_than_noise);
 }
 
-static json_t *setting_json(const struct orch_ranking *ranking, guint i)
+/* The runs of a setting's trials that gave no number: {"failed": [KEY], ...}. */
+static json_t *lost_json(const struct request *r, const struct orch_group *group)
+{
+    static const char *const names[ORCH_LOST_WHYS] = {"failed", "pruned", "without_number"};
+    struct orch_lost lost;
+    json_t *object = json_object();
+    if (orch_lost_find(r->lost, group->runs, &lost, NULL))
+        for (int why = 0; why < ORCH_LOST_WHYS; why++) {
+            json_t *keys = json_array();
+            for (guint i = 0; i < lost.runs[why]->len; i++) {
+                const struct orch_run *run = lost.runs[why]->pdata[i];
+                json_array_append_new(keys, json_string(run->key));
+            }
+            json_object_set_new(object, names[why], keys);
+        }
+    orch_lost_clear(&lost);
+    return object;
+}
+
+static json_t *setting_json(const struct request *r, const struct orch_ranking *ranking, guint i)
 {
     const struct orch_group *group = ranking->groups->pdata[i];
     const struct orch_spread *spread = &group->spread;
@@ -247,12 +281,12 @@ static json_t *setting_json(const struct orch_ranking *ranking, guint i)
         json_array_append_new(keys,
                               json_string(((const struct orch_run *)group->runs->pdata[j])->key));
     return json_pack(
-        "{s:s s:o s:I s:o s:o s:s? s:o s:o s:o s:o s:o s:o s:o}", "label", group->label, "by", by,
-        "n", (json_int_t)spread->stat.count, "mean", orch_json_finite(spread->stat.mean), "centre",
-        orch_json_finite(spread->centre), "spread", orch_spread_form_name(spread->form), "low",
-        orch_json_finite(spread->low), "high", orch_json_finite(spread->high), "sd",
+        "{s:s s:o s:I s:o s:o s:s? s:o s:o s:o s:o s:o s:o s:o s:o}", "label", group->label, "by",
+        by, "n", (json_int_t)spread->stat.count, "mean", orch_json_finite(spread->stat.mean),
+        "centre", orch_json_finite(spread->centre), "spread", orch_spread_form_name(spread->form),
+        "low", orch_json_finite(spread->low), "high", orch_json_finite(spread->high), "sd",
         orch_json_finite(spread->stat.sd), "min", orch_json_finite(spread->stat.min), "max",
-        orch_json_finite(spread->stat.max), "runs", keys, "margin",
+        orch_json_finite(spread->stat.max), "runs", keys, "lost", lost_json(r, group), "margin",
         i ? margin_json(&ranking->margins[i]) : json_null());
 }
 
@@ -264,7 +298,7 @@ static void print_json(const struct request *r, const GPtrArray *rankings)
         const struct orch_ranking *ranking = rankings->pdata[i];
         json_t *settings = json_array();
         for (guint j = 0; j < ranking->groups->len && j < limit; j++)
-            json_array_append_new(settings, setting_json(ranking, j));
+            json_array_append_new(settings, setting_json(r, ranking, j));
         json_t *mixed = json_array();
         for (guint j = 0; j < ranking->mixed->len; j++)
             json_array_append_new(mixed, json_string(ranking->mixed->pdata[j]));
@@ -292,10 +326,15 @@ static void add_direction(struct request *r, struct orch_direction direction)
     r->max_is_better |= !direction.by && direction.better == ORCH_BETTER_MAX;
 }
 
-/* Reads a run's metric and adds the run to `with`, to those whose metric is NaN, or to neither. */
+/* Adds a run to `with` if it ended well and has the metric, else to those that are lost or say
+ * nothing; also to those whose metric is NaN. */
 static bool sort_run(struct request *r, struct orch_store *store, struct orch_run *run,
                      GPtrArray *with, GError **error)
 {
+    if (!orch_verdict_facts(orch_verdict_parse(run->state))->is_reused) {
+        const enum orch_lost_why why = orch_lost_why_of(run->state);
+        return why == ORCH_LOST_WHYS || orch_lost_runs_add(r->lost, run, why, error);
+    }
     struct orch_run_numbers *numbers = orch_run_numbers_read(store, run, error);
     if (!numbers)
         return false;
@@ -308,7 +347,7 @@ static bool sort_run(struct request *r, struct orch_store *store, struct orch_ru
     else if (orch_run_numbers_has(numbers, r->ranked_by.metric))
         g_ptr_array_add(r->not_a_number, run);
     orch_run_numbers_free(numbers);
-    return true;
+    return !isnan(value) || orch_lost_runs_add(r->lost, run, ORCH_LOST_NUMBER, error);
 }
 
 /* Returns the runs that have the metric; finds its declared direction and unit. NULL with an error.
@@ -404,6 +443,28 @@ static void leave_out_disturbed(struct request *r, struct orch_store *store, GPt
     orch_disturbed_clear(&disturbed);
 }
 
+/* Ranks the runs that the options select, and prints the result. */
+static int rank(struct request *r, struct orch_store *store, char **by, GError **error)
+{
+    const struct best_options *o = r->options;
+    g_autoptr(GPtrArray) runs = find_runs(store, o, error);
+    g_autoptr(GPtrArray) with = runs ? with_metric(r, store, runs, error) : NULL;
+    if (!with || !check_by(store, with, by, error) || !settle_direction(r, error))
+        return -1;
+    r->ranked_by.counts_disturbed = o->disturbed;
+    if (!o->disturbed && orch_unit_is_timing(r->unit, NULL))
+        leave_out_disturbed(r, store, with);
+    print_not_a_number(r);
+    g_autoptr(GPtrArray) rankings = orch_rankings_make(store, with, &r->ranked_by, error);
+    if (!rankings)
+        return -1;
+    if (r->cli->json)
+        print_json(r, rankings);
+    else
+        print_text(r, rankings);
+    return ORCH_EXIT_OK;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct best_options *o = options;
@@ -423,22 +484,10 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         r.ranked_by.aggregate = o->max ? ORCH_AGGREGATE_MAX : ORCH_AGGREGATE_MIN;
     g_autoptr(GPtrArray) not_a_number = r.not_a_number = g_ptr_array_new();
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    g_autoptr(GPtrArray) runs = store ? find_runs(store, o, error) : NULL;
-    g_autoptr(GPtrArray) with = runs ? with_metric(&r, store, runs, error) : NULL;
-    if (!with || !check_by(store, with, by, error) || !settle_direction(&r, error))
-        return -1;
-    r.ranked_by.counts_disturbed = o->disturbed;
-    if (!o->disturbed && orch_unit_is_timing(r.unit, NULL))
-        leave_out_disturbed(&r, store, with);
-    print_not_a_number(&r);
-    g_autoptr(GPtrArray) rankings = orch_rankings_make(store, with, &r.ranked_by, error);
-    if (!rankings)
-        return -1;
-    if (cli->json)
-        print_json(&r, rankings);
-    else
-        print_text(&r, rankings);
-    return ORCH_EXIT_OK;
+    r.lost = store ? orch_lost_runs_new(store) : NULL;
+    const int status = store ? rank(&r, store, by, error) : -1;
+    orch_lost_runs_free(r.lost);
+    return status;
 }
 
 const struct orch_command ORCH_COMMAND_BEST = {
@@ -457,7 +506,8 @@ const struct orch_command ORCH_COMMAND_BEST = {
         "the groups. Runs "
         "of one seed are averaged, so n counts seeds. The mean is followed by its 95 % "
         "interval in square brackets, or by the lowest and highest run when there are fewer "
-        "than 5 seeds. Runs of different experiments, data sets or classes are ranked "
+        "than 5 seeds. Runs of the best setting that failed, were pruned or have no number are "
+        "named. Runs of different experiments, data sets or classes are ranked "
         "separately, unless --by names what distinguishes them or --across is given.\n"
         "\n"
         "The winner was selected from the same runs, so p values are corrected for all pairs "

@@ -5,6 +5,8 @@
 #include "core/report/axis_hint.h"
 #include "core/report/grid_table.h"
 #include "core/report/mixed.h"
+#include "core/results/selection.h"
+#include "core/stats/lost_runs.h"
 #include "core/stats/task.h"
 
 #include "lib/base/error.h"
@@ -140,6 +142,33 @@ static void print(struct orch_cli *cli, const struct table_options *o, const str
         orch_cli_info(cli, "%s", mixed);
 }
 
+/* Says which trials of these settings failed or were pruned, since the table has no runs of them.
+ */
+static bool print_lost(struct orch_cli *cli, const struct table_options *o,
+                       const struct orch_trials *trials, GError **error)
+{
+    const struct orch_selection selection = {.where = o->where};
+    g_autoptr(GPtrArray) runs = orch_selection_runs(&selection, trials->store, NULL, error);
+    g_autoptr(GPtrArray) shown = g_ptr_array_new();
+    struct orch_lost_runs *lost = orch_lost_runs_new(trials->store);
+    struct orch_lost found = {0};
+    bool ok = runs;
+    for (guint i = 0; ok && i < runs->len; i++) {
+        const struct orch_run *run = runs->pdata[i];
+        const enum orch_lost_why why = orch_lost_why_of(run->state);
+        ok = why == ORCH_LOST_WHYS || orch_lost_runs_add(lost, run, why, error);
+    }
+    for (guint i = 0; i < trials->all->len; i++)
+        g_ptr_array_add(shown, ((const struct orch_report_trial *)trials->all->pdata[i])->run);
+    ok = ok && orch_lost_find(lost, shown, &found, error);
+    g_autofree char *text = ok ? orch_lost_text(&found, "these settings'") : NULL;
+    if (text)
+        orch_cli_info(cli, "not in the table: %s", text);
+    orch_lost_clear(&found);
+    orch_lost_runs_free(lost);
+    return ok;
+}
+
 static bool make(struct orch_cli *cli, const struct table_options *o, GError **error)
 {
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
@@ -162,6 +191,7 @@ static bool make(struct orch_cli *cli, const struct table_options *o, GError **e
     bool ok = grid && has_cells(grid, trials, error);
     if (ok)
         print(cli, o, grid);
+    ok = ok && print_lost(cli, o, trials, error);
     if (ok && apart)
         orch_cli_info(cli, "runs of different tasks (" ORCH_TASK_WORDS
                            ") have rows of their own: --where chooses one task, --across puts them "

@@ -254,6 +254,31 @@ char *orch_grid_count_text(const struct orch_grid_cell *cell)
                              : g_strdup_printf("%u", means->len);
 }
 
+char *orch_grid_lost_text(const struct orch_grid *grid, const struct orch_grid_cell *cell)
+{
+    const struct orch_item_value *wanted = grid->wanted->pdata[0];
+    const char *why = NULL;
+    unsigned lost = 0;
+    for (guint i = 0; i < cell->trials->len; i++) {
+        struct orch_report_trial *trial = cell->trials->pdata[i];
+        double value = (double)NAN;
+        if (orch_trial_number(grid->trials, trial, wanted, &value, NULL, NULL, NULL) &&
+            !isnan(value))
+            continue;
+        if (trial->run && orch_unit_is_timing(grid->units[0], NULL) &&
+            orch_trial_is_left_out(grid->trials, trial))
+            continue; /* the section says so */
+        lost++;
+        if (!why)
+            why = trial->run                           ? "its run has none"
+                  : trial->item && trial->item->reason ? trial->item->reason
+                                                       : "not run";
+    }
+    return lost ? g_strdup_printf("%u of its %u trials give%s no number (%s)", lost,
+                                  cell->trials->len, lost == 1 ? "s" : "", why)
+                : NULL;
+}
+
 static bool is_mixed(const struct orch_grid_cell *cell)
 {
     for (guint i = 1; i < cell->settings->len; i++)

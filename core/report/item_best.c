@@ -79,6 +79,9 @@ static void add_winner(struct orch_section *section, const struct orch_section_g
                             d->is_more_than_noise ? "winner" : "best", axes,
                             d->is_more_than_noise ? "" : ", though by no more than noise", first,
                             text, count, other, margin, noise);
+    g_autofree char *lost = orch_grid_lost_text(grid, winner->first);
+    if (lost)
+        orch_section_text(section, "%s: %s", first, lost);
     if (winner->others->len > 1)
         add_margins(section, grid, winner);
     if (winner->method)

@@ -21,18 +21,30 @@ json_t *orch_run_open_params(struct orch_store *store, const struct orch_run *ru
     return params;
 }
 
-char *orch_run_trial_text(const struct orch_run *run, const json_t *open_params, bool with_device)
+/* Takes `all`, adds the command of 'orch try' and formats it. */
+static char *text_of(const struct orch_run *run, json_t *all)
 {
-    if (!run->seed)
-        return g_strdup(run->key);
-    g_autoptr(json_t) all = json_pack("[s? s? s? s? O i o]", run->recipe, run->experiment,
-                                      run->plugin, with_device ? run->device_key : NULL,
-                                      open_params, run->repeat, orch_json_u64(run->seed));
     g_auto(GStrv) words = orch_run_setting_words(run);
     for (guint i = 0; all && words && words[i]; i++)
         json_array_append_new(all, json_string(words[i]));
     char *text = all ? orch_json_canonical(all) : NULL; /* NULL: imported text that is not UTF-8 */
+    json_decref(all);
     return text ? text : g_strdup(run->key);
+}
+
+char *orch_run_trial_text(const struct orch_run *run, const json_t *open_params, bool with_device)
+{
+    if (!run->seed)
+        return g_strdup(run->key);
+    return text_of(run, json_pack("[s? s? s? s? O i o]", run->recipe, run->experiment, run->plugin,
+                                  with_device ? run->device_key : NULL, open_params, run->repeat,
+                                  orch_json_u64(run->seed)));
+}
+
+char *orch_run_repeats_text(const struct orch_run *run, const json_t *params)
+{
+    return text_of(run,
+                   json_pack("[s? s? s? O]", run->recipe, run->experiment, run->plugin, params));
 }
 
 bool orch_trial_is_repeated(struct orch_store *store, const struct orch_run *run, GHashTable *seen,

@@ -18,6 +18,10 @@ json_t *orch_run_open_params(struct orch_store *store, const struct orch_run *ru
  * caller frees. */
 char *orch_run_trial_text(const struct orch_run *run, const json_t *open_params, bool with_device);
 
+/** Returns a text that is equal for the repeats of one setting: the same without repeat, seed and
+ * device. `params` are the run's without secrets and seeds. The caller frees. */
+char *orch_run_repeats_text(const struct orch_run *run, const json_t *params);
+
 /** Tests whether `seen` already has the run's trial on the same device, and adds it. Pass the runs
  * newest first, so that older runs of a trial are recognised. `seen` is a set of char *, which it
  * owns. Returns false with an error when the store cannot be read. */

@@ -3,12 +3,15 @@
 #include "features/web/internal.h"
 
 #include "core/stats/grouping.h"
+#include "core/stats/lost_runs.h"
 #include "core/stats/seeds.h"
 #include "core/stats/spread.h"
 #include "core/stats/varying_names.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/wire/verdict.h"
 
+#include <math.h>
 #include <string.h>
 
 /* With more runs than MIXED_RUNS_MAX reading all of their parameters takes longer than a page
@@ -16,14 +19,16 @@
 enum { GROUPS_MAX = 5000, VALUES_MAX = 8, BY_MAX = 16, MIXED_RUNS_MAX = 2000 };
 
 struct group {
-    json_t *by;      /* array of the values that the group is grouped by */
-    int64_t first;   /* id of its first run */
-    json_t *example; /* the EXAMPLE columns of that run */
+    GHashTable *good, *failed; /* sets of trials that have a result, and that have a failed run */
+    json_t *by;                /* array of the values that the group is grouped by */
+    int64_t first;             /* id of its first run */
+    json_t *example;           /* the EXAMPLE columns of that run */
 };
 
 struct grouping {
-    struct orch_grouping *runs;
-    GPtrArray *order; /* struct group *, by the index of `runs` */
+    struct orch_grouping *runs;    /* all, with their values */
+    struct orch_grouping *results; /* all, without the values of those that are no results */
+    GPtrArray *order;              /* struct group *, by the index of `runs` */
     int by_count, value_count;
     char **by, **values; /* names as requested: "loss", "metric.loss" */
     GPtrArray *keys;     /* char *: of the runs, in the order of adding */
@@ -34,14 +39,26 @@ struct grouping {
 
 /* Columns that identify a run's trial, whatever version of the code made it. "cell" is slow to
  * read and is not read again when the runs are grouped by it. */
-enum { TRIAL_REPEAT, TRIAL_DEVICE, TRIAL_SEED, TRIAL_ENDED, TRIAL_KEY, TRIAL_CELL, TRIAL_COLUMNS };
-static char *const TRIAL[TRIAL_COLUMNS] = {"repeat", "device_key", "seed", "ended", "key", "cell"};
+enum {
+    TRIAL_REPEAT,
+    TRIAL_DEVICE,
+    TRIAL_SEED,
+    TRIAL_ENDED,
+    TRIAL_KEY,
+    TRIAL_STATE,
+    TRIAL_CELL,
+    TRIAL_COLUMNS
+};
+static char *const TRIAL[TRIAL_COLUMNS] = {"repeat", "device_key", "seed", "ended",
+                                           "key",    "state",      "cell"};
 
 static const char *const EXAMPLE[] = {"key", "recipe", "experiment", "setting", NULL};
 
 static void free_group(gpointer data)
 {
     struct group *g = data;
+    g_hash_table_unref(g->good);
+    g_hash_table_unref(g->failed);
     json_decref(g->by);
     json_decref(g->example);
     g_free(g);
@@ -50,6 +67,8 @@ static void free_group(gpointer data)
 static void new_group(struct grouping *all, int64_t run_id, const struct orch_row_cell *cells)
 {
     struct group *g = g_new0(struct group, 1);
+    g->good = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g->failed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g->first = run_id;
     g->by = json_array();
     for (int i = 0; i < all->by_count; i++)
@@ -67,6 +86,25 @@ static void append_cell(GString *text, const struct orch_row_cell *cell)
         g_string_append_printf(text, "r%.17g;", cell->real);
     else
         g_string_append_c(text, 'n');
+}
+
+/* Adds a run to the runs that give results. One that failed, was pruned or cancelled replaces no
+ * other of its trial, and its numbers do not count beside results. */
+static void add_result(struct grouping *all, const struct orch_grouping_run *run, const char *trial,
+                       const char *state)
+{
+    double none[VALUES_MAX];
+    const bool is_result = orch_verdict_facts(orch_verdict_parse(state))->is_reused;
+    struct orch_grouping_run result = *run;
+    for (int i = 0; i < VALUES_MAX; i++)
+        none[i] = (double)NAN;
+    result.trial = is_result ? run->trial : NULL;
+    result.values = is_result ? run->values : none;
+    const struct group *g = all->order->pdata[orch_grouping_add(all->results, &result)];
+    if (is_result)
+        g_hash_table_add(g->good, g_strdup(trial));
+    else if (orch_lost_why_of(state) == ORCH_LOST_FAILED)
+        g_hash_table_add(g->failed, g_strdup(trial));
 }
 
 /* Columns: the names to group by, then the values, then TRIAL. */
@@ -96,6 +134,7 @@ static bool add_to_group(void *ctx, int64_t run_id, const struct orch_row_cell *
     g_ptr_array_add(all->keys, g_strdup(about[TRIAL_KEY].text));
     if (orch_grouping_add(all->runs, &run) == all->order->len)
         new_group(all, run_id, cells);
+    add_result(all, &run, number ? trial->str : about[TRIAL_KEY].text, about[TRIAL_STATE].text);
     return true;
 }
 
@@ -121,7 +160,9 @@ static void find_units(struct grouping *all, const GPtrArray *names)
 /* Formats a value by the rule of tables: lowest and highest with few runs, else an interval. */
 static json_t *stat_json(struct grouping *all, guint group, int v)
 {
-    g_autoptr(GArray) means = orch_grouping_means(all->runs, group, (unsigned)v);
+    const struct group *g = all->order->pdata[group];
+    const struct orch_grouping *of = g_hash_table_size(g->good) ? all->results : all->runs;
+    g_autoptr(GArray) means = orch_grouping_means(of, group, (unsigned)v);
     g_autoptr(GArray) values = orch_seed_values(means);
     if (!values->len)
         return json_null();
@@ -165,6 +206,18 @@ static bool read_examples(struct orch_store *store, GPtrArray *groups, GError **
                                  add_example, &examples, error);
 }
 
+/* Trials that failed, and of which no run gives a result. */
+static int count_failed(const struct group *g)
+{
+    GHashTableIter iter;
+    void *trial;
+    int count = 0;
+    g_hash_table_iter_init(&iter, g->failed);
+    while (g_hash_table_iter_next(&iter, &trial, NULL))
+        count += !g_hash_table_contains(g->good, trial);
+    return count;
+}
+
 static json_t *groups_json(struct grouping *all)
 {
     json_t *rows = json_array();
@@ -173,9 +226,10 @@ static json_t *groups_json(struct grouping *all)
         json_t *stats = json_array();
         for (int v = 0; v < all->value_count; v++)
             json_array_append_new(stats, stat_json(all, i, v));
-        json_array_append_new(rows, json_pack("{s:O s:I s:o s:O}", "by", g->by, "runs",
-                                              (json_int_t)orch_grouping_runs(all->runs, i),
-                                              "values", stats, "example", g->example));
+        json_array_append_new(rows,
+                              json_pack("{s:O s:I s:i s:o s:O}", "by", g->by, "runs",
+                                        (json_int_t)orch_grouping_runs(all->runs, i), "failed",
+                                        count_failed(g), "values", stats, "example", g->example));
     }
     return rows;
 }
@@ -251,6 +305,7 @@ bool orch_web_api_groups(struct web_call *call, GError **error)
     g_ptr_array_add(columns, NULL);
     g_autoptr(GPtrArray) keys = all.keys = g_ptr_array_new_with_free_func(g_free);
     all.runs = orch_grouping_new((unsigned)all.value_count);
+    all.results = orch_grouping_new((unsigned)all.value_count);
     all.order = g_ptr_array_new_with_free_func(free_group);
     bool ok = orch_store_visit_rows(call->store, (const int64_t *)(const void *)ids->data, ids->len,
                                     (const char *const *)columns->pdata, add_to_group, &all, error);
@@ -268,6 +323,7 @@ bool orch_web_api_groups(struct web_call *call, GError **error)
                              15);
     }
     orch_grouping_free(all.runs);
+    orch_grouping_free(all.results);
     g_ptr_array_unref(all.order);
     g_array_unref(ids);
     return ok;

@@ -64,4 +64,19 @@ assert twice["is_repeats"] and len(twice["keys"]) == twice["runs"] == 6, twice
 assert twice["texts"]["loss"].count("(") == 1 and "[" not in twice["texts"]["loss"], twice  # as of three
 assert len(many["keys"]) == many["runs"] == 120, many
 P
+# a repeat that failed is counted, and what it printed before is no result; alone, its numbers are shown
+cat >fit.sh <<'S'
+echo "loss=$1.$ORCH_REPEAT"
+[ "$ORCH_REPEAT" != 2 ] && [ "$1" != 9 ]
+S
+sed 's/recipe: again/recipe: failing/; s/rate: 5/rate: 8/; s/rate: 7/rate: 9/; s/repeat: 120/repeat: 2/' again.recipe >failing.recipe
+fails 1 orch run failing.recipe -q --keep-going
+python3 - "$(head -n 1 served)" <<'P' || _fail 'the groups with a run that failed'
+import json, sys, urllib.parse, urllib.request
+query = urllib.parse.urlencode({"where": "recipe = failing", "by": "param.rate", "values": "loss"})
+groups = {g["by"][0]: g for g in json.load(urllib.request.urlopen(f"{sys.argv[1].rstrip('/')}/api/v1/groups?{query}"))["groups"]}
+g = groups[8]
+assert (g["runs"], g["failed"], g["values"][0]["n"]) == (3, 1, 2) and abs(g["values"][0]["mean"] - 8.2) < 1e-9, g
+assert (groups[9]["failed"], groups[9]["values"][0]["n"]) == (2, 2), groups[9]
+P
 exit 0

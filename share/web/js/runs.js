@@ -220,7 +220,7 @@ export async function show(root, page) {
     put(place, plainTable([...heads, {name: 'runs', num: true, cell: (g) => link('runs', {...q, group: '', fold: '0', where: whereOf(g, by)}, number(g.runs))},
       {name: 'curves', cell: (g) => link('overlay', {where: whereOf(g, by), repeats: g.runs > 1 ? 'mean' : ''}, 'show')},
       ...values.map((name, i) => ({name: name === 'wall_s' ? 'time [s]' : labelled(name, columnOf(name, fields.names).unit), num: true,
-        cell: (g) => g.values[i] ? `${g.values[i].text}${g.values[i].n < g.runs ? ` (n=${g.values[i].n})` : ''}` : '-'}))],
+        cell: (g) => g.values[i] ? `${g.values[i].text}${g.values[i].n < g.runs ? ` (n=${g.values[i].n}${g.failed ? `, ${number(g.failed)} failed` : ''})` : ''}` : '-'}))],
     answer.groups, 'groups of runs'),
     el('p', {class: 'note'}, answer.legend ? `${answer.legend}.` : 'Each group has one run.',
       isCell ? ' A group has the same recipe, experiment, plugin and parameters; its runs differ in repeat and seed.' : '',
