@@ -7,6 +7,7 @@
 #include "predictors/param_importance.h"
 
 #include "lib/base/random.h"
+#include "predictors/range_importance.h"
 #include "predictors/tree.h"
 
 #include <gsl/gsl_cdf.h>
@@ -207,23 +208,53 @@ static void sum_up(const struct forest *forest, double variance, struct orch_imp
         out->share[p] = share_of(forest, p, variance);
 }
 
-void orch_importance_of(const struct orch_space *space, const double *points, const double *values,
-                        size_t count, struct orch_importance *out)
+/* ---- the order of trials ------------------------------------------------------------------------
+ */
+
+struct trial {
+    double value;
+    const double *point;
+    unsigned params;
+};
+
+/* By value, then by point; what does not exist comes first. */
+static int compare_trials(const void *a, const void *b)
 {
-    const double none = (double)NAN;
+    const struct trial *x = a, *y = b;
+    int order = (x->value > y->value) - (x->value < y->value);
+    for (unsigned p = 0; !order && p < x->params; p++) {
+        const double u = x->point[p], v = y->point[p];
+        order = isnan(u) || isnan(v) ? isnan(v) - isnan(u) : (u > v) - (u < v);
+    }
+    return order;
+}
+
+/* Copies the trials in an order of their own, since each has a part in the random numbers. */
+static void sort_trials(const double *points, const double *values, size_t count, unsigned params,
+                        double *out_points, double *out_values)
+{
+    g_autofree struct trial *trials = g_new(struct trial, count);
+    for (size_t i = 0; i < count; i++)
+        trials[i] = (struct trial){values[i], points + i * params, params};
+    qsort(trials, count, sizeof *trials, compare_trials);
+    for (size_t i = 0; i < count; i++) {
+        out_values[i] = trials[i].value;
+        memcpy(out_points + i * params, trials[i].point, params * sizeof *out_points);
+    }
+}
+
+/* Grows the forest on sorted trials, and asks it. */
+static void ask_forest(const struct orch_space *space, const double *points, const double *values,
+                       size_t count, struct orch_importance *out)
+{
     const unsigned params = space->params->len;
-    *out = (struct orch_importance){.trials = count, .params = params, .explained = none};
-    for (unsigned p = 0; p < params; p++)
-        out->share[p] = (struct orch_interval){none, none, none};
-    if (count < ORCH_IMPORTANCE_TRIALS)
-        return;
     g_autofree double *ranks = ranks_of(values, count);
-    g_autofree double *sums = g_new0(double, (params + 1) * count);
-    g_autofree unsigned *seen = g_new0(unsigned, count);
-    g_autofree uint8_t *shuffled = g_new(uint8_t, params * count);
     const double variance = variance_of(ranks, count);
     if (variance < 1e-12)
         return;
+    g_autofree double *sums = g_new0(double, (params + 1) * count);
+    g_autofree unsigned *seen = g_new0(unsigned, count);
+    g_autofree uint8_t *shuffled = g_new(uint8_t, params * count);
     struct forest forest = {.space = space,
                             .bins = bins_of(space, points, count),
                             .ranks = ranks,
@@ -234,5 +265,25 @@ void orch_importance_of(const struct orch_space *space, const double *points, co
     for (unsigned i = 0; i < TREES; i++)
         add_tree(&forest, i);
     sum_up(&forest, variance, out);
+    if (out->explained > 0)
+        orch_range_importance(space, points, values, count, out->whole);
     orch_tree_bins_free(forest.bins);
+}
+
+void orch_importance_of(const struct orch_space *space, const double *points, const double *values,
+                        size_t count, struct orch_importance *out)
+{
+    const double none = (double)NAN;
+    const unsigned params = space->params->len;
+    *out = (struct orch_importance){.trials = count, .params = params, .explained = none};
+    for (unsigned p = 0; p < params; p++) {
+        out->share[p] = (struct orch_interval){none, none, none};
+        out->whole[p] = none;
+    }
+    if (count < ORCH_IMPORTANCE_TRIALS || !params)
+        return;
+    g_autofree double *sorted_points = g_new(double, count *params);
+    g_autofree double *sorted_values = g_new(double, count);
+    sort_trials(points, values, count, params, sorted_points, sorted_values);
+    ask_forest(space, sorted_points, sorted_values, count, out);
 }

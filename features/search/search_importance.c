@@ -4,27 +4,79 @@
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/space/observed_space.h"
+#include "lib/wire/value.h"
 
 #include <math.h>
-#include <string.h>
 
-/* Gathers the points that ended. Returns their number; the caller frees both arrays. */
-static size_t gather(const struct orch_searched *searched, double **out_points, double **out_values)
+/* The points that ended, as the page sees their runs: by the texts of their values. */
+struct gathered {
+    GPtrArray *names; /* const char *: of the parameters */
+    GPtrArray *rows;  /* char **: by point; "": the parameter does not exist */
+    GArray *values;   /* double */
+};
+
+static void free_row(void *row)
 {
-    const unsigned params = searched->search->space->params->len;
-    double *points = g_new(double, (gsize)searched->points->len *params + 1);
-    double *values = g_new(double, searched->points->len + 1);
-    size_t count = 0;
+    g_strfreev(row);
+}
+
+static struct gathered gather(const struct orch_searched *searched)
+{
+    const struct orch_space *space = searched->search->space;
+    struct gathered g = {g_ptr_array_new(), g_ptr_array_new_with_free_func(free_row),
+                         g_array_new(FALSE, FALSE, sizeof(double))};
+    for (unsigned p = 0; p < space->params->len; p++)
+        g_ptr_array_add(g.names, orch_space_param(space, p)->name);
     for (guint i = 0; i < searched->points->len; i++) {
         const struct orch_searched_point *point = searched->points->pdata[i];
         if (point->state != ORCH_SEARCHED_ENDED)
             continue;
-        memcpy(points + count * params, point->at, params * sizeof *points);
-        values[count++] = point->value;
+        char **row = g_new0(char *, space->params->len + 1);
+        for (unsigned p = 0; p < space->params->len; p++) {
+            const json_t *value = json_object_get(point->item->cell->params, g.names->pdata[p]);
+            row[p] = isnan(point->at[p]) ? g_strdup("") : orch_value_format_json(value);
+        }
+        g_ptr_array_add(g.rows, row);
+        g_array_append_val(g.values, point->value);
     }
-    *out_points = points;
-    *out_values = values;
-    return count;
+    return g;
+}
+
+static void gathered_clear(struct gathered *g)
+{
+    g_ptr_array_unref(g->names);
+    g_ptr_array_unref(g->rows);
+    g_array_unref(g->values);
+}
+
+/* Computes the importance of the parameters of the search's own space; NAN of one in which no
+ * points differ. Returns the number of points. */
+static size_t importance_of(const struct orch_searched *searched, struct orch_importance *out)
+{
+    struct gathered g = gather(searched);
+    const struct orch_observed observed = {.names = (const char *const *)g.names->pdata,
+                                           .columns = g.names->len,
+                                           .rows = (const char *const *const *)g.rows->pdata,
+                                           .count = g.rows->len};
+    struct orch_observed_space *made = orch_observed_space_new(&observed);
+    const double none = (double)NAN;
+    struct orch_importance found;
+    orch_importance_of(made->space, made->units, (const double *)(const void *)g.values->data,
+                       observed.count, &found);
+    *out = (struct orch_importance){
+        .trials = found.trials, .params = observed.columns, .explained = found.explained};
+    for (unsigned p = 0; p < out->params; p++) {
+        out->share[p] = (struct orch_interval){none, none, none};
+        out->whole[p] = none;
+    }
+    for (unsigned p = 0; p < found.params; p++) {
+        out->share[made->columns[p]] = found.share[p];
+        out->whole[made->columns[p]] = found.whole[p];
+    }
+    orch_observed_space_free(made);
+    gathered_clear(&g);
+    return observed.count;
 }
 
 /* "0.0001 to 1, logarithmic", "32 to 512, step 32", "sgd, adam" */
@@ -52,30 +104,45 @@ static double percent(double share)
     return round(100 * share) + 0.0;
 }
 
+static char *percent_text(double share)
+{
+    return isnan(share) ? g_strdup("-") : g_strdup_printf("%.0f %%", percent(share));
+}
+
+/* A parameter without an importance is last. */
+static bool is_more(double share, double than)
+{
+    return isnan(than) ? !isnan(share) : share > than;
+}
+
 static void add_table(struct orch_section *section, const struct orch_space *space,
                       const struct orch_importance *importance)
 {
-    static const char *const headers[] = {"parameter", "range", ">importance", ">95 % interval",
-                                          NULL};
+    static const char *const headers[] = {
+        "parameter", "range", ">importance", ">95 % interval", ">over the whole range", NULL};
     struct orch_table *table = orch_table_new(headers);
     bool shown[ORCH_SPACE_PARAMS_MAX] = {0};
     for (unsigned row = 0; row < importance->params; row++) { /* the most important first */
         unsigned next = importance->params;
         for (unsigned p = 0; p < importance->params; p++)
             if (!shown[p] && (next == importance->params ||
-                              importance->share[p].mid > importance->share[next].mid))
+                              is_more(importance->share[p].mid, importance->share[next].mid)))
                 next = p;
         const struct orch_space_param *param = orch_space_param(space, next);
         const struct orch_interval *share = &importance->share[next];
-        g_autofree char *mid = g_strdup_printf("%.0f %%", percent(share->mid));
+        g_autofree char *mid = percent_text(share->mid);
         g_autofree char *interval =
-            g_strdup_printf("%.0f to %.0f %%", percent(share->low), percent(share->high));
+            isnan(share->mid)
+                ? g_strdup("-")
+                : g_strdup_printf("%.0f to %.0f %%", percent(share->low), percent(share->high));
+        g_autofree char *whole = percent_text(importance->whole[next]);
         g_autofree char *range = range_text(param);
         shown[next] = true;
         orch_table_add(table, param->name, NULL);
         orch_table_add(table, range, NULL);
         orch_table_add(table, mid, orch_json_finite(share->mid));
         orch_table_add(table, interval, NULL);
+        orch_table_add(table, whole, orch_json_finite(importance->whole[next]));
     }
     orch_section_table(section, table);
 }
@@ -92,9 +159,7 @@ void orch_search_add_importance(struct orch_section *section, const struct orch_
                                 struct orch_importance *out)
 {
     const struct orch_space *space = searched->search->space;
-    g_autofree double *points = NULL, *values = NULL;
-    const size_t count = gather(searched, &points, &values);
-    orch_importance_of(space, points, values, count, out);
+    const size_t count = importance_of(searched, out);
     if (count < ORCH_IMPORTANCE_TRIALS) {
         orch_section_note(
             section,
@@ -124,6 +189,8 @@ void orch_search_add_importance(struct orch_section *section, const struct orch_
         "forest can no longer explain when the parameter is shuffled; with all of "
         "them it explains %.0f %% in points that its trees have not seen. A parameter "
         "under whose condition others exist is shuffled with them. The sampler looks "
-        "most where values are good, so this is the importance there.",
+        "most where values are good, so this is the importance there; over the whole range: "
+        "total effect on what a Gaussian process expects at points spread evenly over the values "
+        "tried.",
         count, 100 * out->explained);
 }

@@ -16,24 +16,12 @@ static double number_at(const struct orch_space_param *param, double unit)
     return g_ascii_strtod(text, NULL);
 }
 
-/* Whether points may differ in a parameter: some have it, and it has more than one value. */
-static bool has_param(const struct orch_searched *searched, unsigned index)
-{
-    const double levels = orch_space_levels(orch_space_param(searched->search->space, index));
-    bool is_there = false;
-    for (guint i = 0; i < searched->points->len; i++)
-        is_there |=
-            !isnan(((const struct orch_searched_point *)searched->points->pdata[i])->at[index]);
-    return is_there && !(levels > 0 && levels < 2);
-}
-
 /* Finds the two parameters with the largest importance. Returns how many there are. */
-static unsigned most_important(const struct orch_searched *searched,
-                               const struct orch_importance *importance, unsigned out[2])
+static unsigned most_important(const struct orch_importance *importance, unsigned out[2])
 {
     unsigned count = 0;
     for (unsigned p = 0; p < importance->params; p++) {
-        if (!has_param(searched, p))
+        if (isnan(importance->share[p].mid)) /* no points differ in it */
             continue;
         unsigned place = count;
         while (place > 0 && importance->share[p].mid > importance->share[out[place - 1]].mid)
@@ -172,7 +160,7 @@ void orch_search_add_slices(struct orch_section *section, const struct orch_sear
                             const struct orch_importance *importance)
 {
     unsigned of[2] = {0};
-    unsigned count = importance->explained > 0 ? most_important(searched, importance, of) : 0;
+    unsigned count = importance->explained > 0 ? most_important(importance, of) : 0;
     for (unsigned i = 0; i < count; i++)
         add_slice(section, searched, of[i]);
     const char *why = count == 2 ? orch_search_add_contour(section, searched, of) : NULL;

@@ -75,6 +75,59 @@ static void test_conditional(void **state)
     assert_true(found.share[3].low > 0.1);
     assert_true(found.share[2].low > 0.1);
     assert_true(found.share[0].mid < 0.1 && found.share[1].mid < 0.1);
+    assert_true(found.whole[2] > 0.5 && found.whole[3] > 0.5); /* opt draws momentum anew, too */
+    assert_true(found.whole[0] < 0.1 && found.whole[1] < 0.1);
+    orch_space_free(space);
+}
+
+/* The order of the trials does not matter. */
+static void test_order(void **state)
+{
+    (void)state;
+    struct orch_space *space = make_space();
+    double points[TRIALS * PARAMS], values[TRIALS], other_points[TRIALS * PARAMS],
+        other_values[TRIALS];
+    uint64_t random = orch_random_stream(9, 1);
+    struct orch_importance found, other;
+    draw(space, &random, points);
+    for (size_t i = 0; i < TRIALS; i++)
+        values[i] = points[i * PARAMS] + 0.3 * orch_random_unit(&random);
+    for (size_t i = 0; i < TRIALS; i++) {
+        const size_t from = (i * 7 + 3) % TRIALS;
+        other_values[i] = values[from];
+        for (unsigned p = 0; p < PARAMS; p++)
+            other_points[i * PARAMS + p] = points[from * PARAMS + p];
+    }
+    orch_importance_of(space, points, values, TRIALS, &found);
+    orch_importance_of(space, other_points, other_values, TRIALS, &other);
+    assert_true(found.explained >= other.explained && found.explained <= other.explained);
+    for (unsigned p = 0; p < PARAMS; p++)
+        assert_true(fabs(found.share[p].mid - other.share[p].mid) < 1e-15 &&
+                    fabs(found.whole[p] - other.whole[p]) < 1e-15);
+    orch_space_free(space);
+}
+
+/* Most trials are near the best a, where b decides; over the whole range it is a that matters. */
+static void test_whole_range(void **state)
+{
+    (void)state;
+    struct orch_space *space = make_space();
+    double points[TRIALS * PARAMS], values[TRIALS];
+    uint64_t random = orch_random_stream(11, 1);
+    struct orch_importance found;
+    draw(space, &random, points);
+    for (size_t i = 0; i < TRIALS; i++) {
+        double *point = points + i * PARAMS;
+        if (i % 6)
+            point[0] = 0.48 + 0.04 * orch_random_unit(&random);
+        values[i] = 100 * fabs(point[0] - 0.5) > 2 ? 10 * fabs(point[0] - 0.5) + 2 : point[1];
+    }
+    orch_importance_of(space, points, values, TRIALS, &found);
+    assert_true(found.share[1].mid > found.share[0].mid);
+    assert_true(found.whole[0] > 0.6 && found.whole[1] < 0.4);
+    assert_true(found.whole[0] <= 1);
+    for (unsigned p = 2; p < PARAMS; p++)
+        assert_true(found.whole[p] < 0.1);
     orch_space_free(space);
 }
 
@@ -110,8 +163,8 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one),
-        cmocka_unit_test(test_conditional),
+        cmocka_unit_test(test_one),     cmocka_unit_test(test_conditional),
+        cmocka_unit_test(test_order),   cmocka_unit_test(test_whole_range),
         cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

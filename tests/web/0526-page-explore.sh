@@ -16,7 +16,7 @@ P
 git add -A
 git commit -qm fit
 orch try -q -y -x lr='loguniform(1e-4,1)' -x width='int(8,256)' -x opt='[sgd, adam]' --search 'min last val_loss' --trials 40 --sampler sobol \
-    --stop 'median(warmup=3)' --keep-going --name find -- python3 fit.py {lr} {width} {opt} {seed} >"$SCRATCH/search" 2>&1
+    --stop 'vizier(warmup=3)' --keep-going --name find -- python3 fit.py {lr} {width} {opt} {seed} >"$SCRATCH/search" 2>&1
 for state in pruned failed ok; do
     ok orch ls --state "$state" -e find -n 0 --json
     printf '%s %s\n' "$state" "$(printf '%s' "$out" | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]))')" >>"$SCRATCH/states"

@@ -10,4 +10,4 @@ set_tests_properties(web.page PROPERTIES LABELS slow COST 500 TIMEOUT 1800)
 # start a browser, open hundreds of connections, kill a server some twenty times
 set_tests_properties(cli.0616-page-group cli.0499-page-changes cli.0621-page-views cli.0524-page-lab-book cli.0525-page-curves-panels cli.0526-page-explore cli.0527-page-accessible cli.0122-page-curves cli.0202-page-answers cli.0398-kill-serve cli.0401-serve-crowd PROPERTIES LABELS "slow")
 # take three seconds or more each
-set_tests_properties(cli.0170-page-groups PROPERTIES LABELS "slow")
+set_tests_properties(cli.0170-page-groups cli.0754-importance-of-page-and-report PROPERTIES LABELS "slow")

@@ -128,10 +128,12 @@ export async function show(root, page) {
     put(note);
     if (params.length < 2 || x === up) { put(place, el('p', {id: 'why'}, params.length < 2 ? 'These runs have fewer than two parameters.' : 'Choose two different parameters.')); return; }
     const [surface, answer, {Contour}] = await Promise.all([get('surface', {where: q.where, number: by, x, y: up}, {signal, wait: 60000}),
-      get('runs', {where: q.where, columns: [`param.${x}`, `param.${up}`, by, 'state', 'key'].join(','), limit: RUNS_MAX}, {signal}), import('./contour.js')]);
+      get('runs', {where: q.where, columns: [`param.${x}`, `param.${up}`, by, 'state', 'key', 'setting'].join(','), limit: RUNS_MAX}, {signal}), import('./contour.js')]);
     if (surface.why_none) { put(place, el('p', {id: 'why'}, `There is no surface: ${surface.why_none}. There are ${number(surface.runs)} such runs.`)); return; }
     const isThere = (v) => v !== null && Number.isFinite(Number(v));
-    const runs = answer.rows.filter((r) => isThere(r[0]) && isThere(r[1])).map(([a, b, v, state, key]) => ({x: Number(a), y: Number(b), value: Number(v), state: state === 'ok' && !isThere(v) ? 'without a value' : state, key}));
+    // a parameter that exists only under a condition is in the settings of the runs that have it
+    const needed = [surface.x.is_conditional ? x : null, surface.y.is_conditional ? up : null].filter(Boolean), has = (text) => { const s = JSON.parse(text || '{}'); return needed.every((n) => n in s); };
+    const runs = answer.rows.filter((r) => isThere(r[0]) && isThere(r[1]) && (!needed.length || has(r[5]))).map(([a, b, v, state, key]) => ({x: Number(a), y: Number(b), value: Number(v), state: state === 'ok' && !isThere(v) ? 'without a value' : state, key}));
     chart = new Contour(place, {surface, runs, x: label(x), y: label(up), z: label(by), pick: (words, key) => put(pick, `${words}. `, key ? el('a', {href: `#/run/${key}`}, 'open it') : null)});
     const inside = runs.filter((r) => chart.isInside(r)).length;
     put(note, `A Gaussian process, as searches use it, fitted to ${surface.is_cut ? `${number(surface.runs)} of the newest` : number(surface.runs)} runs that ended ok${surface.is_log ? `, to the logarithms of ${by}` : ''}; what else varies among them is noise here. Hatched: no run within a fifth of both ranges, or the model's standard deviation is above half that of the values. ${number(inside)} runs are drawn${inside < runs.length ? `, ${number(runs.length - inside)} lie beyond the axes, which end at the fitted ones` : ''}; a click opens one.`);
@@ -176,12 +178,13 @@ export async function show(root, page) {
     put(note);
     const answer = await get('importance', {where: q.where, number: name}, {signal, wait: 60000});
     const rows = answer.params.filter((p) => p.share !== null).sort((a, b) => b.share - a.share);
-    const why = answer.runs < answer.least ? `It takes ${answer.least} runs that ended ok and have ${name}; there are ${number(answer.runs)}.` : !answer.params.length ? 'No parameter varies among these runs.' : answer.explained === null ? `All values of ${name} are equal.`
+    const settings = answer.points < answer.runs ? ` of ${number(answer.points)} settings` : '';
+    const why = answer.points < answer.least ? `It takes ${answer.least} runs of different settings that ended ok and have ${name}; there are ${number(answer.points)}.` : !answer.params.length ? 'No parameter varies among these runs.' : answer.explained === null ? `All values of ${name} are equal.`
       : answer.explained <= 0 ? 'None can be named: a forest forecasts the runs that it has not seen no better than their mean.' : null;
     if (why || !rows.length) { put(place, el('p', {id: 'why'}, why ?? 'none')); return; }
     put(place, bars(rows), plainTable([{name: 'parameter', cell: (r) => link('explore', {...q, mode: 'scatter', x: r.name, up: name}, r.name)}, {name: 'importance', num: true, cell: (r) => percent(r.share)},
-      {name: '95 % interval', num: true, cell: (r) => `${percent(r.low)} to ${percent(r.high)}`}], rows, 'importance of the parameters'));
-    put(note, `For ${name}, from ${number(answer.runs)} runs: the share of the variance of the ranks that a random forest can no longer explain when the parameter is shuffled; with all of them it explains ${percent(answer.explained)} in runs that its trees have not seen.${rows.some((r) => r.low > 0) ? '' : ' No interval lies above 0, so the order may be chance.'}`);
+      {name: '95 % interval', num: true, cell: (r) => `${percent(r.low)} to ${percent(r.high)}`}, {name: 'over the whole range', num: true, cell: (r) => percent(r.whole)}], rows, 'importance of the parameters'));
+    put(note, `For ${name}, from ${number(answer.runs)}${answer.is_cut ? ' of the newest' : ''} runs${settings}: the share of the variance of the ranks that a random forest can no longer explain when the parameter is shuffled; with all of them it explains ${percent(answer.explained)} in runs that its trees have not seen. A search has most runs where values are good, so this is the importance there; over the whole range: the total effect on what a Gaussian process expects at points spread evenly over the values tried.${rows.some((r) => r.low > 0) ? '' : ' No interval lies above 0, so the order may be chance.'}`);
   }
 
   await draw();
