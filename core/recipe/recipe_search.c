@@ -126,7 +126,7 @@ static void read_deadline(struct recipe_draft *draft, const struct orch_yaml *ob
 }
 
 /* "0.9", or "90%": as values in per cent are stored, which is 90 where the metric declares the unit
- * %, and else 0.9. */
+ * %, and else 0.9. Programs that print per cent without the sign have values beyond 1. */
 static void read_until(struct recipe_draft *draft, const struct orch_yaml *objective,
                        const struct recipe_experiment *experiment, struct orch_search *out)
 {
@@ -142,6 +142,7 @@ static void read_until(struct recipe_draft *draft, const struct orch_yaml *objec
     if (is_percent)
         out->until = metric && g_strcmp0(metric->unit, "%") == 0 ? number : share;
     out->has_until = is_percent || orch_real_parse(text, &out->until);
+    out->until_number = is_percent && fabs(share) <= 1 ? number : out->until;
     if (!out->has_until)
         orch_recipe_error_at(draft, orch_yaml_get(objective, "until"),
                              "for example until: 0.95, or until: 95%",

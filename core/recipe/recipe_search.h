@@ -29,6 +29,8 @@ struct orch_search {
     uint64_t seed;
     bool has_until;
     double until;                /* the search ends when a value is at least as good */
+    double until_number;         /* 90 where `until` is 0.9 because it was written as "90%"; else
+                                    the same */
     double budget_usd, budget_s; /* its own trials may cost so much; 0: no such limit */
     double deadline_s;           /* no point is begun later, since the run began; 0: none */
     struct orch_stop_rule *stop; /* stops trials early; NULL: none does */

@@ -79,20 +79,48 @@ static unsigned trials_of(const struct orch_plan *plan, const struct orch_search
     return count;
 }
 
-/* Says, once, when values lie from 0 to 1 and `until` looks like per cent: printed per cent are
- * stored as shares. */
-static void doubt_until(struct chooser *chooser, const struct orch_search *search, double best)
+/* The largest of the values so far, whatever their signs; 0: there are none. */
+static double largest_value(const struct orch_tried_points *points)
 {
-    char until[ORCH_REAL_CHARS], value[ORCH_REAL_CHARS];
-    if (chooser->has_doubted || !search->has_until || !search->is_max || !(search->until > 1) ||
-        search->until > 100 || !(best >= 0 && best <= 1))
+    double largest = 0;
+    for (guint i = 0; i < points->sampled->len; i++) {
+        const struct orch_sampled *trial = &g_array_index(points->sampled, struct orch_sampled, i);
+        if (trial->state == ORCH_SAMPLED_ENDED)
+            largest = fmax(largest, fabs(trial->value));
+    }
+    return largest;
+}
+
+/* Says, once, when `until` looks like per cent and values like shares, which printed per cent are
+ * stored as, or the other way round. */
+static void doubt_until(struct chooser *chooser, const struct orch_search *search,
+                        const struct orch_tried_points *points)
+{
+    char until[ORCH_REAL_CHARS], number[ORCH_REAL_CHARS], value[ORCH_REAL_CHARS];
+    bool is_share = search->until_number != search->until;
+    bool is_doubtful = is_share ? points->best_value > 1
+                                : search->until > 1 && search->until <= 100 &&
+                                      points->best_value >= 0 && largest_value(points) <= 1;
+    if (chooser->has_doubted || !search->has_until || !is_doubtful)
         return;
     chooser->has_doubted = true;
     orch_real_format(search->until, until);
-    say(chooser,
-        "%s is %s so far, and its search ends at %s: what is printed as %s%% is stored as a share; "
-        "'%s%%' says so",
-        search->metric, orch_tried_value_format(best, value), until, until, until);
+    orch_real_format(search->until_number, number);
+    orch_tried_value_format(points->best_value, value);
+    if (!is_share)
+        say(chooser,
+            "%s is %s so far, and its search ends at %s: what is printed as %s%% is stored as a "
+            "share; '%s%%' says so",
+            search->metric, value, until, until, until);
+    else if (search->is_max)
+        say(chooser,
+            "%s is %s so far, so that its values are taken as per cent: its search ends at %s",
+            search->metric, value, number);
+    else
+        say(chooser,
+            "%s is %s so far, and its search ends at %s: where its values are in per cent, '%s' "
+            "says so",
+            search->metric, value, until, number);
 }
 
 /* Decides by the points so far. */
@@ -106,7 +134,7 @@ static bool decide(struct chooser *chooser, const struct orch_plan *plan,
     bool waits, ok = orch_tried_read(chooser->tried, plan, point, &points, error);
     *out = ORCH_SEARCH_GOES_ON;
     if (ok)
-        doubt_until(chooser, search, points.best_value);
+        doubt_until(chooser, search, &points);
     if (ok && points.done >= WITHOUT_METRIC && points.lacking == points.done) {
         orch_metric_not_found(plan->store, "of the search", search->metric, error);
         ok = false;

@@ -108,7 +108,7 @@ static char *name_without(const struct orch_searched *searched, const char *axis
     {
         g_autofree char *plain = json_is_string(value)
                                      ? g_strdup(json_string_value(value))
-                                     : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+                                     : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
         if (g_strcmp0(key, axis) != 0)
             g_string_append_printf(name, " %s=%s", key, plain);
     }

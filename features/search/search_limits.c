@@ -8,8 +8,9 @@
 
 bool orch_search_is_reached(const struct orch_search *search, double value)
 {
-    return search->has_until && isfinite(value) &&
-           !orch_tried_is_better(search, search->until, value);
+    /* a share beyond 1 is rather in per cent: of the two readings the one that goes on */
+    double until = search->is_max && value > 1 ? search->until_number : search->until;
+    return search->has_until && isfinite(value) && !orch_tried_is_better(search, until, value);
 }
 
 bool orch_search_has_limit(const struct orch_search *search)

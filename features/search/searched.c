@@ -189,7 +189,7 @@ static char *name_of(const struct orch_experiment *experiment, const json_t *swe
     {
         g_autofree char *plain = json_is_string(value)
                                      ? g_strdup(json_string_value(value))
-                                     : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+                                     : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
         g_string_append_printf(name, " %s=%s", key, plain);
     }
     return g_string_free(name, FALSE);

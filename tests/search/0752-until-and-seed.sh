@@ -48,6 +48,31 @@ says_not 'not needed'
 fails 2 orch try -x 'x=uniform(0, 1)' --search 'max accuracy' --until 90%% -- python3 p.py '{x}'
 says "'until': '90%%' is not a number"
 
+# values in per cent without the sign go beyond 1
+cat >bare.py <<'P'
+import sys
+print("accuracy", 100 * float(sys.argv[1]))
+print("error: %.1f%%" % (100 * float(sys.argv[1])))
+print("rest", 100 * float(sys.argv[1]))
+P
+git add .
+git commit -qm bare
+bare() { # bare METRIC UNTIL
+    rm -rf .orch
+    ok orch try -x 'x=uniform(0, 1, step 0.1)' --sampler random --search "$1" --trials 11 --until "$2" -- python3 bare.py '{x}'
+}
+bare 'max accuracy' 90%
+says 'so that its values are taken as per cent: its search ends at 90'
+same "$(values -w 'accuracy >= 90' | wc -w)" 1
+says 'not needed'
+# the smallest is not taken so, since it may be a share beyond 1; what ends a search at its first point is doubted
+bare 'min rest' 10%
+says "its search ends at 0.1: where its values are in per cent, '10' says so"
+bare 'min error' 10
+says "what is printed as 10% is stored as a share; '10%' says so"
+bare 'min error' 10%
+says_not 'says so'
+
 # a metric in per cent, which is stored so
 for until in 90% 90; do
     recipe "$until"

@@ -34,7 +34,7 @@ experiments:
       lr: uniform(0, 1)
       momentum: uniform(0, 0.99) if opt = sgd
       depth: int(1, 3)
-    objective: { metric: min loss, trials: 24 }
+    objective: { metric: min loss, trials: 24, sampler: sobol }
     repeat: 2
 report:
   - { title: Search, search: { experiments: tune } }
