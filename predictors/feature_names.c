@@ -2,6 +2,7 @@
 #include "predictors/feature_names.h"
 
 #include "lib/base/text.h"
+#include "lib/wire/unit.h"
 
 #include <glib.h>
 #include <string.h>
@@ -188,34 +189,22 @@ bool orch_target_is_rate(const char *name)
     return strstr(name, "per_s") || strstr(name, "throughput") || strstr(name, "images_s");
 }
 
-struct time_word {
-    const char *word; /* the whole name, or its first or last part between '_' */
-    const char *unit;
-    double ms;
-};
-
-static const struct time_word TIMES[] = {
-    {"ns", "ns", 1e-6},    {"us", "us", 1e-3},      {"ms", "ms", 1},       {"s", "s", 1e3},
-    {"sec", "s", 1e3},     {"secs", "s", 1e3},      {"seconds", "s", 1e3}, {"min", "min", 6e4},
-    {"hours", "h", 3.6e6}, {"minutes", "min", 6e4},
-};
-
 /* Returns the unit of a name that denotes a time ("ms", "ms_min", "step_ms"), else NULL. */
-static const struct time_word *time_of(const char *name)
+static const struct orch_unit *time_of(const char *name)
 {
-    size_t first = strcspn(name, "_");
+    const size_t first = strcspn(name, "_");
     const char *last = strrchr(name, '_');
     last = last ? last + 1 : name;
-    for (size_t i = 0; !orch_target_is_rate(name) && i < G_N_ELEMENTS(TIMES); i++) {
-        const char *word = TIMES[i].word;
-        bool is_first = strlen(word) == first && strncmp(name, word, first) == 0;
-        /* "ms_min" is the minimum of ms; "s_2" and "min_batch" are not times */
-        bool may_lead = strcmp(word, "s") != 0 && strcmp(word, "min") != 0;
-        bool may_end = strcmp(word, "min") != 0;
-        if ((is_first && (may_lead || !name[first])) || (may_end && strcmp(last, word) == 0))
-            return &TIMES[i];
-    }
-    return NULL;
+    const struct orch_unit *begin = orch_unit_find(name, first),
+                           *end = orch_unit_find(last, strlen(last));
+    if (orch_target_is_rate(name))
+        return NULL;
+    /* "ms_min" is the minimum of ms; "s_2" and "min_batch" are not times, "conv_h" is a height */
+    const bool may_lead = first > 1 && strncmp(name, "min_", 4) != 0;
+    const bool may_end = strcmp(last, "s") == 0 || (strlen(last) > 1 && strcmp(last, "min") != 0);
+    if (begin && begin->quantity == ORCH_QUANTITY_TIME && (may_lead || !name[first]))
+        return begin;
+    return end && end->quantity == ORCH_QUANTITY_TIME && may_end ? end : NULL;
 }
 
 const char *orch_target_unit(const char *name)
@@ -223,16 +212,16 @@ const char *orch_target_unit(const char *name)
     const struct orch_feature_name *row = find(TARGETS, name);
     if (row)
         return row->unit;
-    const struct time_word *time = time_of(name);
+    const struct orch_unit *time = time_of(name);
     if (time)
-        return time->unit;
+        return time->name;
     return orch_target_is_rate(name) ? "1/s" : "";
 }
 
 double orch_target_ms(const char *name)
 {
-    const struct time_word *time = time_of(name);
-    return time ? time->ms : 1;
+    const struct orch_unit *time = time_of(name);
+    return time ? time->factor * 1e3 : 1;
 }
 
 /* True if two names have the same first part, which names the quantity: loss, loss_std. */

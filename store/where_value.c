@@ -3,37 +3,18 @@
 #include "store/where.h"
 
 #include "lib/base/text.h"
+#include "lib/wire/unit.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    double factor;
-} UNITS[] = {
-    {"ns", 1e-9},        {"us", 1e-6},
-    {"ms", 1e-3},        {"s", 1},
-    {"sec", 1},          {"min", 60},
-    {"h", 3600},         {"d", 86400},
-    {"w", 604800},       {"B", 1},
-    {"KB", 1e3},         {"MB", 1e6},
-    {"GB", 1e9},         {"TB", 1e12},
-    {"KiB", 1024},       {"MiB", 1048576},
-    {"GiB", 1073741824}, {"TiB", 1099511627776},
-    {"K", 1024},         {"M", 1048576},
-    {"G", 1073741824},   {"T", 1099511627776},
-};
-
 static bool unit_factor(const char *name, size_t length, double *out)
 {
-    for (size_t i = 0; i < G_N_ELEMENTS(UNITS); i++) {
-        if (strlen(UNITS[i].name) == length && strncmp(UNITS[i].name, name, length) == 0) {
-            *out = UNITS[i].factor;
-            return true;
-        }
-    }
-    return false;
+    const struct orch_unit *unit = orch_unit_typed(name, length, ORCH_QUANTITY_TIME);
+    unit = unit ? unit : orch_unit_typed(name, length, ORCH_QUANTITY_BYTES);
+    *out = unit ? unit->factor : 0;
+    return unit;
 }
 
 /* "inf", "-inf", "Infinity": the value of a loss that overflowed. */

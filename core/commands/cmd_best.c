@@ -15,6 +15,7 @@
 #include "lib/base/text.h"
 #include "lib/wire/direction.h"
 #include "lib/wire/verdict.h"
+#include "lib/wire/unit.h"
 
 #include <math.h>
 #include <string.h>

@@ -14,6 +14,7 @@
 #include "lib/base/subprocess.h"
 #include "lib/base/temporary.h"
 #include "lib/base/text.h"
+#include "lib/wire/unit.h"
 #include "lib/wire/value.h"
 
 #include <math.h>
@@ -287,20 +288,12 @@ static bool smoke_is_ok(const struct conform *conform, struct outcome *out)
 
 /* ---- equal seeds -------------------------------------------------------------------------- */
 
-/* Measured times and rates naturally differ between runs. */
-static bool unit_is_timing(const char *unit)
-{
-    static const char *const units[] = {"s", "ms", "us", "ns", "min", "h", "d", "Hz", NULL};
-    return unit && (g_strv_contains(units, unit) || strstr(unit, "/s") || strstr(unit, "/min") ||
-                    strstr(unit, "/h"));
-}
-
 static bool is_compared(const struct orch_manifest *manifest, const char *key)
 {
     g_autofree char *name = g_strdup(key);
     name[strcspn(name, ":")] = 0;
     const struct orch_metric_spec *spec = orch_manifest_metric(manifest, name);
-    return !spec || !unit_is_timing(spec->unit);
+    return !spec || !orch_unit_is_timing(spec->unit, NULL);
 }
 
 static bool is_same(double a, double b)

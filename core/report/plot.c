@@ -6,6 +6,7 @@
 #include "core/report/section_words.h"
 #include "core/stats/task.h"
 #include "lib/base/error.h"
+#include "lib/wire/unit.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,8 +57,9 @@ static char *y_label(const struct orch_plot_drawing *d)
 
 static char *x_label(const struct orch_plot_drawing *d)
 {
-    static const char *const times[] = {"s", "ms", "us", "ns", "min", "h", NULL};
-    if (d->v.over == ORCH_PLOT_OVER_STEPS && g_strv_contains(times, d->v.plot->x))
+    bool is_rate;
+    if (d->v.over == ORCH_PLOT_OVER_STEPS && orch_unit_is_timing(d->v.plot->x, &is_rate) &&
+        !is_rate)
         return with_unit("time", d->v.plot->x); /* the steps of the metric are times */
     const bool is_value = d->v.over == ORCH_PLOT_OVER_VALUES;
     g_autofree char *words =

@@ -12,6 +12,7 @@
 #include "lib/hw/machine.h"
 #include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/library_fact.h"
+#include "lib/wire/unit.h"
 #include "store/bulk.h"
 
 #include <math.h>
@@ -48,22 +49,14 @@ static const struct recorded {
 /** The result that says whether a training replayed its steps as CUDA graphs: 1 yes, 0 no. */
 #define GRAPHS "cuda_graphs"
 
-static const struct {
-    const char *unit;
-    double seconds;
-} UNITS[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
-
 /* Converts a value to the unit of its quantity; NaN when its unit does not fit the quantity. */
 static double scaled(const struct recorded *what, const char *unit, double value)
 {
     unit = unit && *unit ? unit : what->unit;
-    if (what->quantity == IMAGES_PER_S)
-        return g_str_has_suffix(unit, "/s") ? value : (double)NAN;
-    double per = what->quantity == STEP_MS ? 1e3 : 1;
-    for (size_t i = 0; i < G_N_ELEMENTS(UNITS); i++)
-        if (strcmp(UNITS[i].unit, unit) == 0)
-            return value * UNITS[i].seconds * per;
-    return (double)NAN;
+    bool is_rate;
+    if (!orch_unit_is_timing(unit, &is_rate) || is_rate != (what->quantity == IMAGES_PER_S))
+        return (double)NAN;
+    return value * orch_unit_in_seconds(unit) * (what->quantity == STEP_MS ? 1e3 : 1);
 }
 
 static const struct recorded *recorded_find(const char *name)

@@ -3,6 +3,7 @@
 #include "core/schedule/schedule.h"
 
 #include "lib/wire/printed_words.h"
+#include "lib/wire/unit.h"
 
 #include <string.h>
 
@@ -24,9 +25,9 @@ static bool is_secondary(const struct orch_metric_spec *spec, const char *name)
 {
     static const char *const words[] = {"time", "elapsed", "eta",  "seconds", "s",      "ms",
                                         "lr",   "epoch",   "step", "samples", "tokens", NULL};
-    static const char *const units[] = {"s", "ms", NULL};
+    bool is_rate;
     return is_one_of(last_word(name), words) ||
-           (spec && spec->unit && is_one_of(spec->unit, units));
+           (spec && orch_unit_is_timing(spec->unit, &is_rate) && !is_rate);
 }
 
 /* True when a part of the name is one that training programs commonly use: loss_train, loss_d. */

@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/wire/direction.h"
+#include "lib/wire/unit.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,6 +11,7 @@
 #include "lib/base/json.h"
 #include "lib/wire/direction.h"
 #include "lib/wire/library_fact.h"
+#include "lib/wire/unit.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "core/stats/group.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/unit.h"
 #include "predictors/layer_rows.h"
 
 #include <math.h>
@@ -269,17 +270,11 @@ static void add_network(struct bench *b, const struct orch_run *run, double meas
 static double time_of(const struct bench *b, struct orch_report_trial *trial,
                       const struct orch_item_value *wanted)
 {
-    static const struct {
-        const char *unit;
-        double ms;
-    } units[] = {{"s", 1e3}, {"ms", 1}, {"us", 1e-3}, {"ns", 1e-6}};
     const char *unit = NULL;
     double value = (double)NAN;
     orch_trial_number(b->out->source.trials, trial, wanted, &value, NULL, &unit, NULL);
-    for (size_t i = 0; i < G_N_ELEMENTS(units); i++)
-        if (g_strcmp0(unit, units[i].unit) == 0)
-            return value * units[i].ms;
-    return value;
+    const double seconds = orch_unit_in_seconds(unit);
+    return isnan(seconds) ? value : value * seconds * 1e3;
 }
 
 static void gather_networks(struct bench *b)

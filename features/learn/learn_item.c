@@ -7,6 +7,7 @@
 #include "lib/base/text.h"
 #include "lib/devices/gpus.h"
 #include "predictors/batch_reading.h"
+#include "predictors/feature_names.h"
 
 #include <math.h>
 #include <string.h>
@@ -96,15 +97,6 @@ static GString *artifacts_csv(const struct orch_report_item *item, struct orch_l
     return csv;
 }
 
-/* Returns the unit that a column's name ends with: "ms", "step_ms". NULL when there is none. */
-static const char *unit_of(const char *column)
-{
-    static const char *const units[] = {"s", "ms", "us", "ns", "min", "h", NULL};
-    const char *last = strrchr(column, '_');
-    last = last ? last + 1 : column;
-    return g_strv_contains(units, last) ? last : NULL;
-}
-
 static GString *table_of(const struct orch_plan *plan, const struct orch_report_item *item,
                          struct orch_learn_outcome *out)
 {
@@ -116,7 +108,8 @@ static GString *table_of(const struct orch_plan *plan, const struct orch_report_
     if (json_object_get(item->spec, "value"))
         return runs_csv(item, out);
     out->target = g_strdup(target);
-    out->unit = g_strdup(unit_of(target));
+    const char *unit = orch_target_unit(target);
+    out->unit = *unit ? g_strdup(unit) : NULL;
     if (dataset)
         return orch_learn_dataset_csv(plan->store, dataset, target, (size_t)limit, &out->source);
     return artifacts_csv(item, out);

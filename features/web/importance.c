@@ -8,6 +8,7 @@
 #include "lib/base/json.h"
 #include "lib/wire/direction.h"
 #include "lib/wire/system_metrics.h"
+#include "lib/wire/unit.h"
 #include "store/names_of.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "lib/wire/direction.h"
 
 #include "lib/base/error.h"
+#include "lib/wire/unit.h"
 
 #include <string.h>
 
@@ -10,60 +11,58 @@ static const struct {
     const char *word;
     enum orch_better better;
 } WORDS[] = {
-    {"loss", ORCH_BETTER_MIN},       {"logloss", ORCH_BETTER_MIN},
-    {"error", ORCH_BETTER_MIN},      {"errors", ORCH_BETTER_MIN},
-    {"err", ORCH_BETTER_MIN},        {"perplexity", ORCH_BETTER_MIN},
-    {"ppl", ORCH_BETTER_MIN},        {"nll", ORCH_BETTER_MIN},
-    {"mse", ORCH_BETTER_MIN},        {"rmse", ORCH_BETTER_MIN},
-    {"mae", ORCH_BETTER_MIN},        {"mape", ORCH_BETTER_MIN},
-    {"rmsle", ORCH_BETTER_MIN},      {"crossentropy", ORCH_BETTER_MIN},
-    {"wer", ORCH_BETTER_MIN},        {"cer", ORCH_BETTER_MIN},
-    {"eer", ORCH_BETTER_MIN},        {"ece", ORCH_BETTER_MIN},
-    {"brier", ORCH_BETTER_MIN},      {"fid", ORCH_BETTER_MIN},
-    {"lpips", ORCH_BETTER_MIN},      {"bpb", ORCH_BETTER_MIN},
-    {"bpc", ORCH_BETTER_MIN},        {"regret", ORCH_BETTER_MIN},
-    {"time", ORCH_BETTER_MIN},       {"seconds", ORCH_BETTER_MIN},
-    {"secs", ORCH_BETTER_MIN},       {"sec", ORCH_BETTER_MIN},
-    {"s", ORCH_BETTER_MIN},          {"ms", ORCH_BETTER_MIN},
-    {"us", ORCH_BETTER_MIN},         {"ns", ORCH_BETTER_MIN},
-    {"minutes", ORCH_BETTER_MIN},    {"hours", ORCH_BETTER_MIN},
-    {"latency", ORCH_BETTER_MIN},    {"runtime", ORCH_BETTER_MIN},
-    {"duration", ORCH_BETTER_MIN},   {"elapsed", ORCH_BETTER_MIN},
-    {"bytes", ORCH_BETTER_MIN},      {"memory", ORCH_BETTER_MIN},
-    {"cost", ORCH_BETTER_MIN},       {"energy", ORCH_BETTER_MIN},
-    {"accuracy", ORCH_BETTER_MAX},   {"acc", ORCH_BETTER_MAX},
-    {"top", ORCH_BETTER_MAX},        {"precision", ORCH_BETTER_MAX},
-    {"recall", ORCH_BETTER_MAX},     {"f", ORCH_BETTER_MAX},
-    {"auc", ORCH_BETTER_MAX},        {"auroc", ORCH_BETTER_MAX},
-    {"auprc", ORCH_BETTER_MAX},      {"r", ORCH_BETTER_MAX},
-    {"iou", ORCH_BETTER_MAX},        {"miou", ORCH_BETTER_MAX},
-    {"dice", ORCH_BETTER_MAX},       {"map", ORCH_BETTER_MAX},
-    {"ap", ORCH_BETTER_MAX},         {"mrr", ORCH_BETTER_MAX},
-    {"ndcg", ORCH_BETTER_MAX},       {"mcc", ORCH_BETTER_MAX},
-    {"kappa", ORCH_BETTER_MAX},      {"bleu", ORCH_BETTER_MAX},
-    {"rouge", ORCH_BETTER_MAX},      {"psnr", ORCH_BETTER_MAX},
-    {"ssim", ORCH_BETTER_MAX},       {"score", ORCH_BETTER_MAX},
-    {"reward", ORCH_BETTER_MAX},     {"return", ORCH_BETTER_MAX},
-    {"throughput", ORCH_BETTER_MAX}, {"bandwidth", ORCH_BETTER_MAX},
-    {"iops", ORCH_BETTER_MAX},       {"fps", ORCH_BETTER_MAX},
-    {"speedup", ORCH_BETTER_MAX},    {"mfu", ORCH_BETTER_MAX},
+    {"loss", ORCH_BETTER_MIN},      {"logloss", ORCH_BETTER_MIN},
+    {"error", ORCH_BETTER_MIN},     {"errors", ORCH_BETTER_MIN},
+    {"err", ORCH_BETTER_MIN},       {"perplexity", ORCH_BETTER_MIN},
+    {"ppl", ORCH_BETTER_MIN},       {"nll", ORCH_BETTER_MIN},
+    {"mse", ORCH_BETTER_MIN},       {"rmse", ORCH_BETTER_MIN},
+    {"mae", ORCH_BETTER_MIN},       {"mape", ORCH_BETTER_MIN},
+    {"rmsle", ORCH_BETTER_MIN},     {"crossentropy", ORCH_BETTER_MIN},
+    {"wer", ORCH_BETTER_MIN},       {"cer", ORCH_BETTER_MIN},
+    {"eer", ORCH_BETTER_MIN},       {"ece", ORCH_BETTER_MIN},
+    {"brier", ORCH_BETTER_MIN},     {"fid", ORCH_BETTER_MIN},
+    {"lpips", ORCH_BETTER_MIN},     {"bpb", ORCH_BETTER_MIN},
+    {"bpc", ORCH_BETTER_MIN},       {"regret", ORCH_BETTER_MIN},
+    {"time", ORCH_BETTER_MIN},      {"latency", ORCH_BETTER_MIN},
+    {"runtime", ORCH_BETTER_MIN},   {"duration", ORCH_BETTER_MIN},
+    {"elapsed", ORCH_BETTER_MIN},   {"bytes", ORCH_BETTER_MIN},
+    {"memory", ORCH_BETTER_MIN},    {"cost", ORCH_BETTER_MIN},
+    {"energy", ORCH_BETTER_MIN},    {"accuracy", ORCH_BETTER_MAX},
+    {"acc", ORCH_BETTER_MAX},       {"top", ORCH_BETTER_MAX},
+    {"precision", ORCH_BETTER_MAX}, {"recall", ORCH_BETTER_MAX},
+    {"f", ORCH_BETTER_MAX},         {"auc", ORCH_BETTER_MAX},
+    {"auroc", ORCH_BETTER_MAX},     {"auprc", ORCH_BETTER_MAX},
+    {"r", ORCH_BETTER_MAX},         {"iou", ORCH_BETTER_MAX},
+    {"miou", ORCH_BETTER_MAX},      {"dice", ORCH_BETTER_MAX},
+    {"map", ORCH_BETTER_MAX},       {"ap", ORCH_BETTER_MAX},
+    {"mrr", ORCH_BETTER_MAX},       {"ndcg", ORCH_BETTER_MAX},
+    {"mcc", ORCH_BETTER_MAX},       {"kappa", ORCH_BETTER_MAX},
+    {"bleu", ORCH_BETTER_MAX},      {"rouge", ORCH_BETTER_MAX},
+    {"psnr", ORCH_BETTER_MAX},      {"ssim", ORCH_BETTER_MAX},
+    {"score", ORCH_BETTER_MAX},     {"reward", ORCH_BETTER_MAX},
+    {"return", ORCH_BETTER_MAX},    {"throughput", ORCH_BETTER_MAX},
+    {"bandwidth", ORCH_BETTER_MAX}, {"iops", ORCH_BETTER_MAX},
+    {"speedup", ORCH_BETTER_MAX},   {"mfu", ORCH_BETTER_MAX},
 };
 /* Words that need their digit: "f1", "r2". */
 static const char *const WITH_DIGIT[] = {"f", "r", NULL};
-static const char *const TIMES[] = {"s",   "sec", "secs", "second", "seconds",
-                                    "min", "ms",  "hour", "h",      NULL};
 
-bool orch_unit_is_timing(const char *unit, bool *out_is_rate)
+static bool is_time(const char *word)
 {
-    static const char *const units[] = {"s", "ms", "us", "ns", "min", "h"};
-    bool is_rate = unit && (g_str_has_suffix(unit, "/s") || g_str_has_suffix(unit, "/min") ||
-                            g_str_has_suffix(unit, "/h"));
-    if (out_is_rate)
-        *out_is_rate = is_rate;
-    for (unsigned i = 0; unit && i < G_N_ELEMENTS(units); i++)
-        if (strcmp(unit, units[i]) == 0)
-            return true;
-    return is_rate;
+    const struct orch_unit *unit = orch_unit_find(word, strlen(word));
+    return unit && unit->quantity == ORCH_QUANTITY_TIME;
+}
+
+/* "ms", "seconds" and "fps" as words of a name; not "h" or "min", which are heights and minima. */
+static enum orch_better of_unit(const char *word)
+{
+    const struct orch_unit *unit = orch_unit_find(word, strlen(word));
+    if (unit && unit->is_rate)
+        return ORCH_BETTER_MAX;
+    return unit && unit->quantity == ORCH_QUANTITY_TIME &&
+                   (unit->place == ORCH_UNIT_ANYWHERE || strlen(word) > 3)
+               ? ORCH_BETTER_MIN
+               : ORCH_BETTER_NONE;
 }
 
 static enum orch_better of_word(const char *word)
@@ -77,7 +76,7 @@ static enum orch_better of_word(const char *word)
         if (strcmp(bare, WORDS[i].word) == 0)
             return has_digit || !g_strv_contains(WITH_DIGIT, bare) ? WORDS[i].better
                                                                    : ORCH_BETTER_NONE;
-    return ORCH_BETTER_NONE;
+    return of_unit(bare);
 }
 
 /* Splits a name at signs, and before a capital letter behind a small one: "valLoss", "loss/train".
@@ -107,8 +106,8 @@ static enum orch_better by_name(const char *name)
     for (int i = 0; words[i]; i++) {
         g_autofree char *lower = g_ascii_strdown(words[i], -1);
         enum orch_better one = of_word(words[i]);
-        bool is_rate = (g_ascii_strcasecmp(before, "per") == 0 || strcmp(before, "/") == 0) &&
-                       g_strv_contains(TIMES, lower);
+        bool is_rate =
+            (g_ascii_strcasecmp(before, "per") == 0 || strcmp(before, "/") == 0) && is_time(lower);
         bool divides = g_ascii_strcasecmp(before, "per") == 0 && !is_rate;
         if (is_rate || (one != ORCH_BETTER_NONE && !divides))
             better = is_rate ? ORCH_BETTER_MAX : one;

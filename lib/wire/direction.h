@@ -33,8 +33,4 @@ char *orch_direction_said(const char *name, struct orch_direction direction, boo
 /** Sets the error for a metric whose direction is not known; `hint` says how to give it. False. */
 bool orch_direction_unknown(const char *name, const char *hint, GError **error);
 
-/** Returns whether a metric of this unit is a time or a rate (s, ms, images/s). `out_is_rate` may
- * be NULL. */
-bool orch_unit_is_timing(const char *unit, bool *out_is_rate);
-
 #endif

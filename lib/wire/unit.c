@@ -20,6 +20,7 @@ static const struct orch_unit UNITS[] = {
     {"h", "h hr hrs hour hours", ORCH_QUANTITY_TIME, 3600, false, ORCH_UNIT_NOT_BEFORE_NUMBER},
     {"d", "day days", ORCH_QUANTITY_TIME, 86400, false, ORCH_UNIT_NOT_BEFORE_NUMBER},
     {"d", "d", ORCH_QUANTITY_TIME, 86400, false, ORCH_UNIT_GLUED},
+    {"w", "w week weeks", ORCH_QUANTITY_TIME, 604800, false, ORCH_UNIT_TYPED},
     {"B", "B", ORCH_QUANTITY_BYTES, 1, false, ORCH_UNIT_GLUED},
     {"B", "bytes Bytes byte", ORCH_QUANTITY_BYTES, 1, false, ORCH_UNIT_NOT_BEFORE_NUMBER},
     {"KB", "KB kB KBytes kbytes", ORCH_QUANTITY_BYTES, 1e3, false, ORCH_UNIT_ANYWHERE},
@@ -30,6 +31,12 @@ static const struct orch_unit UNITS[] = {
     {"MiB", "MiB", ORCH_QUANTITY_BYTES, 0x1p20, false, ORCH_UNIT_ANYWHERE},
     {"GiB", "GiB", ORCH_QUANTITY_BYTES, 0x1p30, false, ORCH_UNIT_ANYWHERE},
     {"TiB", "TiB", ORCH_QUANTITY_BYTES, 0x1p40, false, ORCH_UNIT_ANYWHERE},
+    {"PB", "PB", ORCH_QUANTITY_BYTES, 1e15, false, ORCH_UNIT_TYPED},
+    {"PiB", "PiB P", ORCH_QUANTITY_BYTES, 0x1p50, false, ORCH_UNIT_TYPED},
+    {"KiB", "K", ORCH_QUANTITY_BYTES, 0x1p10, false, ORCH_UNIT_TYPED},
+    {"MiB", "M", ORCH_QUANTITY_BYTES, 0x1p20, false, ORCH_UNIT_TYPED},
+    {"GiB", "G", ORCH_QUANTITY_BYTES, 0x1p30, false, ORCH_UNIT_TYPED},
+    {"TiB", "T", ORCH_QUANTITY_BYTES, 0x1p40, false, ORCH_UNIT_TYPED},
     {"bit", "bits bit", ORCH_QUANTITY_BITS, 1, false, ORCH_UNIT_NOT_BEFORE_NUMBER},
     {"Kbit", "Kbits Kbit kbits kbit", ORCH_QUANTITY_BITS, 1e3, false, ORCH_UNIT_ANYWHERE},
     {"Mbit", "Mbits Mbit", ORCH_QUANTITY_BITS, 1e6, false, ORCH_UNIT_ANYWHERE},
@@ -46,11 +53,13 @@ static const struct orch_unit UNITS[] = {
     {"J", "J", ORCH_QUANTITY_OTHER, 1, false, ORCH_UNIT_GLUED},
 };
 
-/* Spelling to row; made once. */
+/* Spelling to row, of the units that programs print; made once. */
 static GHashTable *index_new(void)
 {
     GHashTable *index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (size_t i = 0; i < G_N_ELEMENTS(UNITS); i++) {
+        if (UNITS[i].place == ORCH_UNIT_TYPED)
+            continue;
         g_auto(GStrv) words = g_strsplit(UNITS[i].spellings, " ", -1);
         for (char **word = words; *word; word++)
             g_hash_table_insert(index, g_strdup(*word), GUINT_TO_POINTER(i + 1));
@@ -71,6 +80,57 @@ const struct orch_unit *orch_unit_find(const char *text, size_t length)
     word[length] = 0;
     const guint row = GPOINTER_TO_UINT(g_hash_table_lookup(index, word));
     return row ? &UNITS[row - 1] : NULL;
+}
+
+const struct orch_unit *orch_unit_typed(const char *text, size_t length,
+                                        enum orch_quantity quantity)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(UNITS); i++) {
+        if (UNITS[i].quantity != quantity)
+            continue;
+        for (const char *at = UNITS[i].spellings; *at; at += *at == ' ') {
+            const size_t size = strcspn(at, " ");
+            if (size == length && memcmp(at, text, size) == 0)
+                return &UNITS[i];
+            at += size;
+        }
+    }
+    return NULL;
+}
+
+/* The factor of a unit of time; NaN for another text. */
+static double time_factor(const char *text, size_t length)
+{
+    const struct orch_unit *unit = orch_unit_find(text, length);
+    return unit && unit->quantity == ORCH_QUANTITY_TIME ? unit->factor : (double)NAN;
+}
+
+double orch_unit_in_seconds(const char *unit)
+{
+    if (!unit)
+        return (double)NAN;
+    const struct orch_unit *whole = orch_unit_find(unit, strlen(unit));
+    if (whole)
+        return whole->is_rate || whole->quantity == ORCH_QUANTITY_TIME ? whole->factor
+                                                                       : (double)NAN;
+    const char *last = strrchr(unit, '/');
+    if (!last)
+        return (double)NAN;
+    const double above = time_factor(unit, strcspn(unit, "/")),
+                 below = time_factor(last + 1, strlen(last + 1));
+    /* "ms/step" is a time, "images/s" a rate, "s/min" a share of time */
+    return isnan(below) ? above : isnan(above) ? 1 / below : (double)NAN;
+}
+
+bool orch_unit_is_timing(const char *unit, bool *out_is_rate)
+{
+    const bool is_timing = !isnan(orch_unit_in_seconds(unit));
+    if (out_is_rate) {
+        const struct orch_unit *whole = is_timing ? orch_unit_find(unit, strlen(unit)) : NULL;
+        *out_is_rate =
+            is_timing && (whole ? whole->is_rate : isnan(time_factor(unit, strcspn(unit, "/"))));
+    }
+    return is_timing;
 }
 
 bool orch_unit_read_rate(const char *text, size_t length, char out[ORCH_UNIT_CHARS])

@@ -21,6 +21,7 @@ enum orch_unit_place {
     ORCH_UNIT_ANYWHERE,
     ORCH_UNIT_NOT_BEFORE_NUMBER, /* "3 min" is a time; in "avg 3 min 2" it is a name */
     ORCH_UNIT_GLUED, /* only directly after the number: "3W"; alone it is more likely a name */
+    ORCH_UNIT_TYPED, /* only where a user types a quantity: "64K" are bytes there */
 };
 
 struct orch_unit {
@@ -34,6 +35,19 @@ struct orch_unit {
 
 /** The row that has this spelling; NULL for any other text, also for "images/s". */
 const struct orch_unit *orch_unit_find(const char *text, size_t length);
+
+/** The same for what a user types where a time or bytes are asked for: "64K" are 64 KiB, "2w" two
+ * weeks. NULL for a unit of another quantity. */
+const struct orch_unit *orch_unit_typed(const char *text, size_t length,
+                                        enum orch_quantity quantity);
+
+/** Whether values of this unit are a time ("ms", "ms/step") or a rate ("images/s", "fps", "Hz"),
+ * which differ between machines and under load. `unit` and `out_is_rate` may be NULL. */
+bool orch_unit_is_timing(const char *unit, bool *out_is_rate);
+
+/** What one `unit` of a time is in seconds ("ms/step": 0.001), one of a rate in "per second"
+ * ("images/min": 1/60). NaN for any other unit, and for NULL. */
+double orch_unit_in_seconds(const char *unit);
 
 /** Reads the unit of a rate, two words of letters around '/': "images/s", "MiB/sec", "s/it". "/sec"
  * and "/second" become "/s". False, without output, for any other text. */

@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/unit.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,15 +50,10 @@ static json_t *read_string(const char *text)
     return json_string(text); /* NULL if it is not UTF-8 */
 }
 
-struct unit {
-    const char *name;
-    double factor;
-};
-
-/* Parses NUMBER and the unit after it. Returns the position after both, or NULL. `*out_unit` is
- * NULL if there is no unit. */
-static const char *read_quantity(const char *text, const struct unit *units, size_t count,
-                                 double *out_number, const struct unit **out_unit)
+/* Parses NUMBER and the unit of a quantity after it. Returns the position after both, or NULL.
+ * `*out_unit` is NULL if there is no unit. */
+static const char *read_quantity(const char *text, enum orch_quantity quantity, double *out_number,
+                                 const struct orch_unit **out_unit)
 {
     size_t digits = strspn(text, "0123456789.");
     if (digits == 0)
@@ -76,23 +72,17 @@ static const char *read_quantity(const char *text, const struct unit *units, siz
     size_t letters = 0;
     while (g_ascii_isalpha(p[letters]))
         letters++;
-    *out_unit = NULL;
-    for (size_t i = 0; letters && i < count; i++)
-        if (strlen(units[i].name) == letters && memcmp(units[i].name, p, letters) == 0)
-            *out_unit = &units[i];
+    *out_unit = letters ? orch_unit_typed(p, letters, quantity) : NULL;
     return letters && !*out_unit ? NULL : p + letters;
 }
 
 static json_t *read_duration(const char *text)
 {
-    static const struct unit units[] = {
-        {"us", 1e-6},   {"ms", 1e-3},    {"s", 1},     {"sec", 1},     {"min", 60},    {"h", 3600},
-        {"hour", 3600}, {"hours", 3600}, {"d", 86400}, {"day", 86400}, {"days", 86400}};
     double total = 0, last_factor = INFINITY;
     for (const char *p = text; *p;) {
         double number;
-        const struct unit *unit;
-        const char *end = read_quantity(p, units, G_N_ELEMENTS(units), &number, &unit);
+        const struct orch_unit *unit;
+        const char *end = read_quantity(p, ORCH_QUANTITY_TIME, &number, &unit);
         /* parts descend in size; a number without a unit must be the only part */
         if (!end || (unit ? unit->factor >= last_factor : p != text || *end))
             return NULL;
@@ -106,17 +96,12 @@ static json_t *read_duration(const char *text)
 
 static json_t *read_bytes(const char *text)
 {
-    static const struct unit units[] = {
-        {"B", 1},        {"K", 0x1p10},   {"KiB", 0x1p10}, {"M", 0x1p20},   {"MiB", 0x1p20},
-        {"G", 0x1p30},   {"GiB", 0x1p30}, {"T", 0x1p40},   {"TiB", 0x1p40}, {"P", 0x1p50},
-        {"PiB", 0x1p50}, {"kB", 1e3},     {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
-        {"TB", 1e12},    {"PB", 1e15}};
     int64_t plain;
     if (orch_int_parse(text, &plain))
         return plain < 0 ? NULL : json_integer(plain);
     double number;
-    const struct unit *unit;
-    const char *end = read_quantity(text, units, G_N_ELEMENTS(units), &number, &unit);
+    const struct orch_unit *unit;
+    const char *end = read_quantity(text, ORCH_QUANTITY_BYTES, &number, &unit);
     if (!end || *end || !unit)
         return NULL;
     double bytes = number * unit->factor;

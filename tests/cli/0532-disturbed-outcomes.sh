@@ -4,14 +4,14 @@
 cat >t.plugin <<'Y'
 command: [sh, t.sh, "${kind}", "${repeat}"]
 parameters: { kind: { type: string } }
-metrics: { took: { unit: s, better: min }, epochs: { better: min }, reached: { better: max }, quality: { better: max } }
+metrics: { took: { unit: s, better: min }, speed: { unit: fps, better: max }, step: { unit: ms/step, better: min }, epochs: { better: min }, reached: { better: max }, quality: { better: max } }
 Y
 # quick: three of four runs reach the target; slow: all, later, and in twenty times the time
 cat >t.sh <<'S'
 case $1$2 in
 quick4) echo '{"reached": 0, "quality": 0.4}' ;;
-quick*) echo "{\"reached\": 1, \"epochs\": $((3 + $2)), \"took\": 2.$2, \"quality\": 0.5$2}" ;;
-*) echo "{\"reached\": 1, \"epochs\": 9, \"took\": 45.$2, \"quality\": 0.9$2}" ;;
+quick*) echo "{\"reached\": 1, \"epochs\": $((3 + $2)), \"took\": 2.$2, \"speed\": 90.$2, \"step\": 2.$2, \"quality\": 0.5$2}" ;;
+*) echo "{\"reached\": 1, \"epochs\": 9, \"took\": 45.$2, \"speed\": 20.$2, \"step\": 45.$2, \"quality\": 0.9$2}" ;;
 esac
 S
 cat >t.recipe <<'R'
@@ -24,6 +24,8 @@ report:
   - { question: "2", title: Times, compare: { value: result took, by: kind, baseline: quick } }
   - { question: "3", title: Best, best: { value: result took, by: kind } }
   - { question: "4", title: Quality, compare: { value: result quality, by: kind, baseline: quick } }
+  - { question: "5", title: Speed, compare: { value: result speed, by: kind, baseline: quick } }
+  - { question: "6", title: Steps, compare: { value: result step, by: kind, baseline: quick } }
 R
 ok orch run t.recipe -q
 ok orch report t.recipe --only 2
@@ -45,7 +47,7 @@ has 'a time counts only runs that are not left out as disturbed'
 rm -rf .orch
 ok orch run t.recipe -q
 disturb "id IN (SELECT run FROM param WHERE name='kind' AND value LIKE '%slow%')"
-for question in 2 3; do
+for question in 2 3 5 6; do
     ok orch report t.recipe --only $question
     has 'no verdict: other programs disturbed the runs of one side only'
     has 'orch run t.recipe --disturbed t'

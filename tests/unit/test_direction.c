@@ -40,6 +40,12 @@ static const struct {
     {"height", "s", ORCH_BETTER_MIN},
     {"loss", "images/s", ORCH_BETTER_MAX}, /* the unit is more certain */
     {"height", "m", ORCH_BETTER_NONE},
+    {"height", "ms/step", ORCH_BETTER_MIN},
+    {"height", "fps", ORCH_BETTER_MAX},
+    {"images per minute", NULL, ORCH_BETTER_MAX},
+    {"seconds", NULL, ORCH_BETTER_MIN},
+    {"h", NULL, ORCH_BETTER_NONE},
+    {"min", NULL, ORCH_BETTER_NONE},
     {"f", NULL, ORCH_BETTER_NONE},
     {"lr", NULL, ORCH_BETTER_NONE},
     {"gloss", NULL, ORCH_BETTER_NONE},
