@@ -7,6 +7,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/text.h"
+#include "lib/wire/direction.h"
 #include "lib/wire/secret.h"
 
 #include <string.h>
@@ -96,10 +97,9 @@ static void read_needs(struct orch_manifest_reader *reader, const struct orch_ya
 static enum orch_better read_better(const struct orch_manifest_reader *reader,
                                     const struct orch_yaml *node)
 {
-    static const char *const words[] = {"none", "min", "max", NULL};
     if (orch_yaml_is_null(node))
         return ORCH_BETTER_NONE;
-    return (enum orch_better)orch_manifest_read_word(reader, node, "better", words,
+    return (enum orch_better)orch_manifest_read_word(reader, node, "better", orch_better_words(),
                                                      ORCH_BETTER_NONE);
 }
 

@@ -4,24 +4,26 @@
 #include "core/recipe/internal.h"
 #include "lib/base/formula.h"
 #include "lib/base/text.h"
+#include "lib/wire/aggregate.h"
 #include "lib/wire/system_metrics.h"
 #include "store/store.h"
 
 #include <string.h>
 
-/* Ways to summarise a metric's points as one number, first those that are a number of its curve. */
-#define CURVE_SUMMARIES 6
-static const char *const SUMMARIES[] = {"last",  "best",   "mean",  "min", "max",
-                                        "first", "result", "count", NULL};
 static const char *const PLACES[] = {"machine", "gpu", "threads", "device_key", NULL};
 static const char *const OTHER_AXES[] = {"experiment", "repeat", "step", NULL};
 
 bool orch_report_is_curve_summary(const char *word)
 {
-    for (int i = 0; i < CURVE_SUMMARIES; i++)
-        if (strcmp(SUMMARIES[i], word) == 0)
-            return true;
-    return false;
+    enum orch_aggregate aggregate;
+    return orch_aggregate_parse(word, &aggregate) && orch_aggregate_is_of_curve(aggregate);
+}
+
+/* "result x" is the value of a result, every other word an aggregate of a metric's points. */
+static bool is_summary(const char *word)
+{
+    enum orch_aggregate aggregate;
+    return strcmp(word, "result") == 0 || orch_aggregate_parse(word, &aggregate);
 }
 
 /* ---- names -------------------------------------------------------------------------------------
@@ -213,8 +215,9 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
         return NULL;
     }
     g_autofree char *summary = space ? g_strndup(node->text, (size_t)(space - node->text)) : NULL;
-    if (summary && !g_strv_contains(SUMMARIES, summary)) {
-        g_autofree char *hint = orch_recipe_hint_names(item->draft, summary, SUMMARIES);
+    if (summary && !is_summary(summary)) {
+        g_autofree char *hint =
+            orch_recipe_hint_names(item->draft, summary, orch_aggregate_names());
         orch_recipe_error_at(item->draft, node, hint, "'%s': '%s' is not a summary of a metric",
                              node->text, summary);
         return NULL;
@@ -439,7 +442,7 @@ static void check_formula_name(struct report_item *item, const struct orch_yaml 
     const struct orch_metric_spec *metric = find_metric(item, name);
     if (metric)
         g_ptr_array_add(item->metrics, (struct orch_metric_spec *)(uintptr_t)metric);
-    if (summary && !g_strv_contains(SUMMARIES, summary))
+    if (summary && !is_summary(summary))
         orch_recipe_error_at(item->draft, node, "for example mean epoch_time",
                              "'%s': '%s' is not a summary of a metric", text, summary);
     else if (!metric && strcmp(name, "wall_s") != 0 &&

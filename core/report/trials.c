@@ -52,13 +52,6 @@ GPtrArray *orch_item_values_parse(const json_t *value)
     return out;
 }
 
-const char *orch_aggregate_name(enum orch_aggregate aggregate)
-{
-    static const char *const words[] = {"last", "best",  "min",   "max",
-                                        "mean", "first", "count", "sum"};
-    return words[aggregate];
-}
-
 /* ---- gathering ---------------------------------------------------------------------------------
  */
 

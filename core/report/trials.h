@@ -93,8 +93,6 @@ bool orch_trial_number(const struct orch_trials *trials, struct orch_report_tria
 /** Parses the values that an item requests from a string or a list of strings. Returns struct
  * orch_item_value *; the caller unrefs. */
 GPtrArray *orch_item_values_parse(const json_t *value);
-/** Returns an aggregate's name: "last", "best", ... */
-const char *orch_aggregate_name(enum orch_aggregate aggregate);
 /** Returns a string or a list of strings as an array of char *; empty for NULL. The caller unrefs.
  */
 GPtrArray *orch_texts_from_json(const json_t *value);

@@ -16,18 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-bool orch_aggregate_parse(const char *word, enum orch_aggregate *out)
-{
-    static const char *const words[] = {"last", "best",  "min",   "max",
-                                        "mean", "first", "count", "sum"};
-    for (unsigned i = 0; i < G_N_ELEMENTS(words); i++)
-        if (strcmp(words[i], word) == 0) {
-            *out = (enum orch_aggregate)i;
-            return true;
-        }
-    return false;
-}
-
 static double aggregate_of(const struct orch_metric_summary *s, enum orch_aggregate aggregate)
 {
     switch (aggregate) {

@@ -6,22 +6,9 @@
 
 #include "core/stats/seeds.h"
 #include "core/stats/spread.h"
+#include "lib/wire/aggregate.h"
 #include "lib/wire/direction.h"
 #include "store/store.h"
-
-/** Which number of a metric's series represents the run. */
-enum orch_aggregate {
-    ORCH_AGGREGATE_LAST,
-    ORCH_AGGREGATE_BEST, /* by the direction of the metric */
-    ORCH_AGGREGATE_MIN,
-    ORCH_AGGREGATE_MAX,
-    ORCH_AGGREGATE_MEAN,
-    ORCH_AGGREGATE_FIRST,
-    ORCH_AGGREGATE_COUNT,
-    ORCH_AGGREGATE_SUM,
-};
-/** Parses "last", "best", ...; false for any other word. */
-bool orch_aggregate_parse(const char *word, enum orch_aggregate *out);
 
 /** Reads one number of a run: a metric's aggregate, else the result of that name, else the run's
  * own `wall_s`. NaN without error when the run has none. `out_better` (may be NULL) becomes "min",

@@ -128,7 +128,12 @@ struct orch_direction orch_direction_of(const char *name, const char *unit,
     return (struct orch_direction){better, better != ORCH_BETTER_NONE ? "name" : NULL};
 }
 
-static const char *const BETTER[] = {"none", "min", "max"};
+static const char *const BETTER[] = {"none", "min", "max", NULL};
+
+const char *const *orch_better_words(void)
+{
+    return BETTER;
+}
 
 const char *orch_better_word(enum orch_better better)
 {
@@ -137,7 +142,7 @@ const char *orch_better_word(enum orch_better better)
 
 enum orch_better orch_better_parse(const char *word)
 {
-    for (unsigned i = 0; word && i < G_N_ELEMENTS(BETTER); i++)
+    for (unsigned i = 0; word && BETTER[i]; i++)
         if (strcmp(word, BETTER[i]) == 0)
             return (enum orch_better)i;
     return ORCH_BETTER_NONE;

@@ -20,6 +20,8 @@ struct orch_direction orch_direction_of(const char *name, const char *unit,
 
 /** "none", "min" or "max". */
 const char *orch_better_word(enum orch_better better);
+/** All three, in the enum's order, then NULL. */
+const char *const *orch_better_words(void);
 /** The direction that a word names; ORCH_BETTER_NONE for any other text, and for NULL. */
 enum orch_better orch_better_parse(const char *word);
 
