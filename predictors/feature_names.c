@@ -2,7 +2,7 @@
 #include "predictors/feature_names.h"
 
 #include "lib/base/text.h"
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 
 #include <glib.h>
 #include <string.h>

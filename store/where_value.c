@@ -3,7 +3,7 @@
 #include "store/where.h"
 
 #include "lib/base/text.h"
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@ cd "${1:-$(dirname "$0")/..}"
 git ls-files -co --exclude-standard -- 'core/*.c' 'lib/*.c' 'store/*.c' 'predictors/*.c' 'features/*.c' | xargs python3 -c '
 import re, sys
 LISTS = {
-    "lib/wire/unit.c": ["ms", "us", "ns"],
+    "lib/base/unit.c": ["ms", "us", "ns"],
     "lib/wire/aggregate.c": ["last", "mean", "first", "count"],
     "lib/wire/direction.c": ["none", "min", "max"],
 }

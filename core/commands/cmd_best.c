@@ -13,9 +13,9 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/base/unit.h"
 #include "lib/wire/direction.h"
 #include "lib/wire/verdict.h"
-#include "lib/wire/unit.h"
 
 #include <math.h>
 #include <string.h>

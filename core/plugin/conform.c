@@ -14,7 +14,7 @@
 #include "lib/base/subprocess.h"
 #include "lib/base/temporary.h"
 #include "lib/base/text.h"
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 #include "lib/wire/value.h"
 
 #include <math.h>

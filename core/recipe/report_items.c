@@ -8,8 +8,8 @@
 #include "core/feature/feature.h"
 #include "core/recipe/internal.h"
 #include "lib/base/text.h"
+#include "lib/base/unit.h"
 #include "lib/wire/system_metrics.h"
-#include "lib/wire/unit.h"
 
 #include <string.h>
 

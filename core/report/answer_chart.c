@@ -4,7 +4,7 @@
 #include "core/report/answer.h"
 
 #include "core/stats/numbers.h"
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 
 #include <math.h>
 #include <string.h>

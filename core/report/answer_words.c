@@ -5,7 +5,7 @@
 #include "core/report/labels.h"
 #include "core/stats/numbers.h"
 #include "lib/base/text.h"
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "core/stats/shared_base.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 
 #include <math.h>
 #include <string.h>

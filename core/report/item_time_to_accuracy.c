@@ -11,7 +11,7 @@
 #include "core/stats/numbers.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "core/report/section_words.h"
 #include "core/stats/task.h"
 #include "lib/base/error.h"
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 
 #include <math.h>
 #include <string.h>

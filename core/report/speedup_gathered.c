@@ -6,7 +6,7 @@
 #include "core/stats/numbers.h"
 #include "core/stats/quotient.h"
 #include "lib/base/json.h"
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,9 +8,9 @@
 #include "core/stats/task.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/unit.h"
 #include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/system_metrics.h"
-#include "lib/wire/unit.h"
 #include "lib/wire/value.h"
 
 #include <math.h>

@@ -9,10 +9,10 @@
 #include "lib/base/json.h"
 #include "lib/base/reals.h"
 #include "lib/base/text.h"
+#include "lib/base/unit.h"
 #include "lib/hw/machine.h"
 #include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/library_fact.h"
-#include "lib/wire/unit.h"
 #include "store/bulk.h"
 
 #include <math.h>

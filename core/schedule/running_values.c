@@ -2,8 +2,8 @@
 /* Chooses the metrics that the line of a running trial shows. */
 #include "core/schedule/schedule.h"
 
+#include "lib/base/unit.h"
 #include "lib/wire/printed_words.h"
-#include "lib/wire/unit.h"
 
 #include <string.h>
 

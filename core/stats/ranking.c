@@ -7,7 +7,7 @@
 #include "core/stats/task.h"
 #include "core/stats/varying_names.h"
 #include "lib/base/json.h"
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 
 #include <math.h>
 #include <string.h>

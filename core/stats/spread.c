@@ -18,7 +18,7 @@
 
 #include "core/stats/numbers.h"
 #include "lib/base/reals.h"
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 
 #include <glib.h>
 #include <gsl/gsl_cdf.h>

@@ -2,8 +2,8 @@
 #include "features/bisect/bisect_metric.h"
 
 #include "lib/base/error.h"
+#include "lib/base/unit.h"
 #include "lib/wire/direction.h"
-#include "lib/wire/unit.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "core/stats/numbers.h"
 #include "lib/base/text.h"
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 
 #include <glib.h>
 #include <math.h>

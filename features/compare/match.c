@@ -9,9 +9,9 @@
 #include "core/stats/same_trial.h"
 #include "features/compare/contrast.h"
 #include "lib/base/json.h"
+#include "lib/base/unit.h"
 #include "lib/wire/direction.h"
 #include "lib/wire/library_fact.h"
-#include "lib/wire/unit.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "core/stats/numbers.h"
 #include "features/compare/stored_pairs.h"
 #include "lib/base/error.h"
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 
 #include <math.h>
 

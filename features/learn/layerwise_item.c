@@ -6,7 +6,7 @@
 #include "core/stats/group.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 #include "predictors/layer_rows.h"
 
 #include <math.h>

@@ -6,9 +6,9 @@
 #include "features/web/internal.h"
 
 #include "lib/base/json.h"
+#include "lib/base/unit.h"
 #include "lib/wire/direction.h"
 #include "lib/wire/system_metrics.h"
-#include "lib/wire/unit.h"
 #include "store/names_of.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "lib/wire/direction.h"
 
 #include "lib/base/error.h"
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #ifndef ORCH_WIRE_PRINTED_H
 #define ORCH_WIRE_PRINTED_H
 
+#include "lib/base/unit.h"
 #include "lib/wire/printed_table.h"
-#include "lib/wire/unit.h"
 
 #include <glib.h>
 #include <stdbool.h>

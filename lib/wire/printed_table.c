@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/wire/printed_table.h"
 
+#include "lib/base/unit.h"
 #include "lib/wire/printed_time.h"
 #include "lib/wire/printed_words.h"
-#include "lib/wire/unit.h"
 
 #include <string.h>
 

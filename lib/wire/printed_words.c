@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/wire/printed_words.h"
 
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 
 #include <glib.h>
 #include <string.h>

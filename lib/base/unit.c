@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/wire/unit.h"
+#include "lib/base/unit.h"
 
 #include "lib/base/text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Units of measured values: one table of names, spellings, quantities and factors. */
-#ifndef ORCH_WIRE_UNIT_H
-#define ORCH_WIRE_UNIT_H
+#ifndef ORCH_BASE_UNIT_H
+#define ORCH_BASE_UNIT_H
 
 #include <stdbool.h>
 #include <stddef.h>
