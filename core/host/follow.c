@@ -372,7 +372,7 @@ static bool listen_to_signals(struct follower *f, GError **error)
 static void start(struct follower *f)
 {
     f->foreign_share = (double)NAN;
-    orch_foreign_cpu_begin(&f->foreign, "/proc/stat", NULL, 0);
+    orch_foreign_cpu_begin(&f->foreign, NULL, NULL, 0);
     f->program_s = is_watched(f) ? orch_foreign_cpu_of_program((int)f->trial->follow.pid) : 0;
     f->start_ns = orch_mono_ns();
     f->started_utc_ns = f->trial->past_started_ns > 0 ? f->trial->past_started_ns : orch_now_ns();

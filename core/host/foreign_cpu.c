@@ -75,6 +75,8 @@ static double busy_seconds(const struct foreign_cpu *foreign)
 void orch_foreign_cpu_begin(struct foreign_cpu *foreign, const char *path, const int *cpus,
                             unsigned count)
 {
+    if (!path && !(path = g_getenv("ORCH_PROC_STAT")))
+        path = "/proc/stat";
     *foreign = (struct foreign_cpu){
         .path = path, .is_ours = g_new0(bool, CPU_SETSIZE), .cpu_count = CPU_SETSIZE};
     for (unsigned i = 0; i < count; i++)

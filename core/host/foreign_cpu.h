@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 struct foreign_cpu {
-    const char *path;   /* of the counters */
+    const char *path;   /* of the counters; borrowed */
     bool *is_ours;      /* by CPU number: available to the trial */
     unsigned cpu_count; /* length of is_ours */
     double busy_s;      /* CPU time of all processes at the start; NaN: unknown */
@@ -17,7 +17,8 @@ struct foreign_cpu {
 };
 
 /** Reads the counters at a trial's start. `cpus` (from 0) are those the trial is pinned to (`count`
- * 0: those available to this process). `path` is "/proc/stat", or a copy for tests. */
+ * 0: those available to this process). `path` is a file like /proc/stat; NULL: $ORCH_PROC_STAT, by
+ * which tests choose how busy the machine is, or /proc/stat. It is borrowed until the end. */
 void orch_foreign_cpu_begin(struct foreign_cpu *foreign, const char *path, const int *cpus,
                             unsigned count);
 void orch_foreign_cpu_clear(struct foreign_cpu *foreign);

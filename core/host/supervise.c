@@ -240,7 +240,7 @@ static bool run_trial(struct supervisor *s, GError **error)
 {
     s->start_ns = s->setup.start_ns = orch_mono_ns();
     s->started_utc_ns = orch_now_ns();
-    orch_foreign_cpu_begin(&s->foreign, "/proc/stat", s->trial->cpus, s->trial->cpu_count);
+    orch_foreign_cpu_begin(&s->foreign, NULL, s->trial->cpus, s->trial->cpu_count);
     if (s->trial->ranks && s->trial->manifest->kind == ORCH_PLUGIN_COMPILED) {
         if (!(s->links = orch_rank_links_open(s->trial->ranks, error)))
             return false;

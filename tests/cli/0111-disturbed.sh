@@ -1,15 +1,8 @@
 # A run during which other programs used the CPUs is marked as disturbed, and comparisons of times leave it out where
 # they can.
 . "$(dirname "$0")/lib.sh"
-burn() { for _ in $(seq "$(nproc)"); do
-    timeout 20 sh -c 'while :; do :; done' &
-    burners="$burners $!"
-done; }
-burners=
-burn
-# repeat 1 is long enough to be judged, repeat 2 is not; both are of one setting
-ok orch try --name nap --repeat 2 -- sh -c 'echo answer 42; [ {repeat} = 2 ] || sleep 1.1'
-kill $burners
+# repeat 1 is disturbed, and long enough to be judged; both are of one setting
+ok orch try --name nap --repeat 2 -j 1 -- sh -c 'echo answer 42; [ {repeat} = 2 ] || { machine-is-busy; sleep 1.1; }'
 says 'other programs used over 10 % of the CPUs'
 ok orch ls --where repeat=1 --json
 long=$(json runs.0.key)
@@ -41,7 +34,7 @@ same "$(json disturbed.trials)" 0
 # a report's times leave it out as well, with a note; a forecast is not learned from it
 mkdir exp
 printf 'plugin: work\ncommand: [sh, work.sh, "${repeat}", "${lr}"]\nparameters: {lr: 0.1}\nmetrics: {took: {unit: s, better: min}, answer: max}\n' >exp/work.plugin
-echo '[ $1 = 2 ] || sleep 1.1; echo "took: $1.5 s"; echo answer 4$1' >exp/work.sh
+echo '[ $1 = 2 ] || { machine-is-busy; sleep 1.1; }; echo "took: $1.5 s"; echo answer 4$1' >exp/work.sh
 cat >r.recipe <<'R'
 format: 1
 recipe: r
@@ -51,10 +44,7 @@ report:
   - { title: Times, table: { rows: lr, value: took } }
   - { title: Answers, table: { rows: lr, value: answer } }
 R
-burners=
-burn
-ok orch run r.recipe
-kill $burners
+ok orch run r.recipe -j 1
 ok orch report r.recipe
 has '1 run is left out'
 has 'orch report --disturbed'

@@ -8,7 +8,7 @@
 #   says TEXT / says_not   the last stderr holds it
 #   same A B [WHAT]        equal texts
 #   await -e|-s FILE [LOG] waits until it exists (-s: has bytes); after ten minutes it fails, and shows LOG
-#   disturb WHERE [SHARE]  marks stored runs as disturbed by other programs, with SHARE 0 as undisturbed
+#   disturb WHERE          marks stored runs as disturbed by other programs
 #   skip WHY               ends the test as skipped (status 77)
 #   trust FILE...         lets compiled plugins that a test builds be loaded ('orch plugin trust')
 set -u
@@ -22,6 +22,15 @@ SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/orch-test-XXXXXX")
 export HOME=$SCRATCH/home XDG_CACHE_HOME=$SCRATCH/cache XDG_DATA_HOME=$SCRATCH/share XDG_CONFIG_HOME=$SCRATCH/config XDG_STATE_HOME=$SCRATCH/state
 export ORCH_SLOTS=$SCRATCH/slots # not those of the machine
 mkdir -p "$HOME" "$SCRATCH/w" "$SCRATCH/bin"
+# other programs use no CPU, whatever runs here meanwhile; a trial that calls 'machine-is-busy' finds that they did
+export ORCH_PROC_STAT=$SCRATCH/stat
+grep '^cpu[0-9]' /proc/stat | sed 's/ .*/ 0 0 0 0/' >"$ORCH_PROC_STAT"
+cat >"$SCRATCH/bin/machine-is-busy" <<'S'
+#!/bin/sh
+exec 9>"$ORCH_PROC_STAT.lock" && flock 9
+awk '{ $2 += 1000000 } 1' "$ORCH_PROC_STAT" >"$ORCH_PROC_STAT.new" && mv "$ORCH_PROC_STAT.new" "$ORCH_PROC_STAT"
+S
+chmod +x "$SCRATCH/bin/machine-is-busy"
 # the interpreter itself, where 'python3' is a script that looks for one each time
 printf '#!/bin/sh\nexec "%s" "$@"\n' "${ORCH_PYTHON:-$(command -v python3)}" >"$SCRATCH/bin/python3"
 chmod +x "$SCRATCH/bin/python3"
@@ -126,7 +135,7 @@ disturb() {
     store=$(json path)
     {
         sqlite3 "$store" "SELECT 'DROP TRIGGER \"'||name||'\";' FROM sqlite_master WHERE type='trigger'"
-        echo "UPDATE run SET facts=json_set(facts, '\$.foreign_cpu', ${2:-0.5}) WHERE $1;"
+        echo "UPDATE run SET facts=json_set(facts, '\$.foreign_cpu', 0.5) WHERE $1;"
     } >"$SCRATCH/disturb.sql"
     sqlite3 "$store" <"$SCRATCH/disturb.sql"
 }

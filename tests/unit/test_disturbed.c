@@ -71,6 +71,9 @@ static void test_share(void **state)
     orch_foreign_cpu_begin(&none, path, NULL, 0);
     assert_true(isnan(orch_foreign_cpu_share(&none, 10)));
     orch_foreign_cpu_clear(&none);
+    orch_foreign_cpu_begin(&none, NULL, NULL, 0); /* the machine's own counters */
+    assert_false(isnan(orch_foreign_cpu_share(&none, 10)));
+    orch_foreign_cpu_clear(&none);
 }
 
 static void test_facts(void **state)
