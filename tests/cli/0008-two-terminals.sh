@@ -22,18 +22,17 @@ second=$(json ended.ok) second_reused=$(json done_before)
 same $((first + second)) 8 'what both ran together'
 same "$((first + first_reused)) $((second + second_reused))" '8 8' 'what each ran or took as done'
 # one of the two is killed: the other takes over what it held
-sleeps more '0.40, 0.41, 0.42, 0.43'
+printf 'command: [sh, -c, "while [ ! -e $$HOME/go ]; do sleep 0.05; done; echo x ${n}"]\nparameters: { n: 1 }\nmetrics: { x: min }\n' >wait.plugin
+printf 'format: 1\nrecipe: more\nexperiments:\n  e: { plugin: ./wait.plugin, sweep: { n: [1, 2, 3, 4] } }\n' >more.recipe
 orch run more.recipe >o1 2>e1 &
 a=$!
-for _ in $(seq 400); do
-    [ -n "$(ls .orch/results.db.d/trials/*/journal 2>/dev/null)" ] && break
-    sleep 0.005
-done
+until_true begun
 orch run more.recipe >o2 2>e2 &
 b=$!
-sleep 0.1
+until_true begun 2
 kill -KILL $a
 wait $a 2>/dev/null
+touch "$HOME/go"
 wait $b
 same $? 0 'the exit status of the one that is left'
 ok orch ls --recipe more --state ok --json -n 0

@@ -2,11 +2,12 @@
 . "$(dirname "$0")/lib.sh"
 mkdir exp
 cat >exp/count.py <<'P'
-import sys, time
+import os, sys, time
+while sys.argv[1] == "2" and not os.path.exists(os.environ["HOME"] + "/edited"):
+    time.sleep(0.05)
 import helper
 for i in range(int(sys.argv[1])):
     print("value", i * helper.FACTOR)
-    time.sleep(0.05)
 P
 echo 'FACTOR = 2' >exp/helper.py
 cat >exp/count.plugin <<'Y'
@@ -31,11 +32,9 @@ git commit -qm first
 # an edit while the sweep runs changes nothing
 orch run count.recipe >o 2>e &
 pid=$!
-for _ in $(seq 3000); do
-    sleep 0.02
-    [ -n "$(ls .orch/results.db.d/trials/*/journal 2>/dev/null)" ] && break
-done
+until_true begun
 echo 'FACTOR = 1000' >exp/helper.py
+touch "$HOME/edited"
 wait $pid
 same $? 0 'the exit status'
 ok orch best value --max
@@ -54,10 +53,12 @@ fails 2 orch check count.recipe -x n=0
 says minimum
 # in folders apart, what a trial writes over is its own: neither the user's file nor that of another trial
 cat >exp/over.py <<'P'
-import sys, time
+import os, sys, time
 open("table.txt", "a").write(sys.argv[1] + "\n")
 open("sub/deep.txt", "a").write(sys.argv[1] + "\n")
-time.sleep(0.2)
+open(os.environ["HOME"] + "/wrote" + sys.argv[1], "w")
+while not all(os.path.exists(os.environ["HOME"] + "/wrote" + n) for n in "234"):  # all three are there
+    time.sleep(0.05)
 print("lines", len(open("table.txt").readlines()) + len(open("sub/deep.txt").readlines()))
 P
 mkdir -p exp/sub

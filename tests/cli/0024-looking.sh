@@ -15,8 +15,9 @@ Y
 cat >exp/talk.sh <<'S'
 echo "talking of $1"
 echo "noise" >&2
+while [ $1 = 8 ] && [ ! -e "$HOME/go" ]; do sleep 0.05; done
 i=0
-while [ $i -lt $1 ]; do sleep 0.2; i=$((i + 1)); echo "word $i"; done
+while [ $i -lt $1 ]; do i=$((i + 1)); echo "word $i"; done
 head -c 100000 /dev/urandom >big.bin
 echo "value $1"; echo "time 0.$1"
 S
@@ -64,11 +65,8 @@ says 'n=7'
 # a log that is followed: from before the first word to the end
 orch run talk.recipe -x n=8 --no-progress >o 2>e &
 pid=$!
-for _ in $(seq 3000); do
-    sleep 0.05
-    grep -qs talking .orch/results.db.d/trials/*/* && break
-    grep -qs speaking .orch/results.db.d/trials/*/* && break
-done
+speaks() { grep -qs speaking .orch/results.db.d/trials/*/*; }
+until_true speaks
 ok orch ls --json
 key=$(printf '%s' "$out" | python3 -c '
 import json, sys
@@ -78,6 +76,8 @@ orch log -f --stdout @last >followed 2>&1 &
 follower=$!
 ok orch log @last
 has_not 'speaking of 8'
+until_true grep -q 'speaking of 8' followed
+touch "$HOME/go"
 ok orch log -f "$key"
 has 'speaking of 8'
 has 'word 8'

@@ -3,8 +3,9 @@
 # a compiled plugin that is rebuilt stops the sweep; what ended is kept
 mkdir mine
 ok orch plugin new mine --language c --dir mine
-build() { cc -std=c11 -shared -fPIC -I"$SOURCE/include" -o mine/new.so mine/mine.c -lm && mv mine/new.so mine/mine.so && trust mine/mine.so; }
-sed -i 's|for (int64_t step = 0|usleep(100000);\n    &|; s|#include <math.h>|#define _DEFAULT_SOURCE\n#include <unistd.h>\n&|' mine/mine.c
+compile() { cc -std=c11 -shared -fPIC -I"$SOURCE/include" -o mine/new.so mine/mine.c -lm; }
+build() { compile && mv mine/new.so mine/mine.so && trust mine/mine.so; }
+sed -i 's|for (int64_t step = 0|while (p->lr > 0.35 \&\& access("'"$HOME"'/hold", F_OK) == 0)\n        usleep(10000);\n    &|; s|#include <math.h>|#define _DEFAULT_SOURCE\n#include <unistd.h>\n&|' mine/mine.c
 build || _fail 'the skeleton does not compile'
 cat >m.recipe <<'R'
 format: 1
@@ -12,13 +13,14 @@ recipe: m
 experiments:
   m: { plugin: mine/mine.so, sweep: { lr: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8] }, repeat: 4 }
 R
-orch run m.recipe >o 2>e &
+compile || _fail 'it does not compile again'
+touch "$HOME/hold" # from the fourth value on, trials wait
+orch run m.recipe -j 1 >o 2>e &
 pid=$!
-for _ in $(seq 3000); do
-    sleep 0.02
-    grep -q '^\[3/' e && break
-done
-build
+until_true grep -q '^\[3/' e
+mv mine/new.so mine/mine.so
+trust mine/mine.so
+rm "$HOME/hold"
 wait $pid
 same $? 4 'the exit status'
 grep -q "changed while its sweep was running" e || {

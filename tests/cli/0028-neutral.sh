@@ -12,7 +12,8 @@ metrics:
 Y
 cat >exp/quiet.sh <<'S'
 echo "$1" >>"$2/mine"
-sleep 0.5
+touch "$HOME/wrote$1"
+while [ -e "$HOME/three" ] && ! { [ -e "$HOME/wrote1" ] && [ -e "$HOME/wrote2" ] && [ -e "$HOME/wrote3" ]; }; do sleep 0.05; done
 echo "seen $(wc -l <"$2/mine")"
 S
 cat >quiet.recipe <<'R'
@@ -25,7 +26,9 @@ experiments:
 R
 ok orch check quiet.recipe
 says_not warning
+touch "$HOME/three" # each of the three ends when all have written
 ok orch run quiet.recipe -j 3
+rm "$HOME/three"
 says '3 ok'
 says_not warning
 ok orch run quiet.recipe

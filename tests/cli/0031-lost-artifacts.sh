@@ -15,7 +15,7 @@ artifacts:
   model: model.bin
 Y
 cat >exp/leave.sh <<'S'
-sleep 0.3
+while [ -e "$HOME/hold" ]; do sleep 0.01; done
 case $1 in /*) file=$1 ;; *) file=$ORCH_TRIAL_DIR/$1 ;; esac
 echo one >"$file"
 echo "{\"event\":\"artifact\",\"name\":\"model\",\"path\":\"$file\"}" >&"$ORCH_EVENTS"
@@ -24,22 +24,19 @@ S
 printf 'format: 1\nrecipe: leave\nexperiments:\n  leave: { plugin: exp/leave.plugin, retries: 0 }\n' >leave.recipe
 sleeps naps 0.01
 trials=.orch/results.db.d/trials
-# stops the runner while its trial sleeps, and kills it when that has ended
+has_ended() { grep -qs '"event":"end"' $trials/*/journal; }
+# stops the runner while its trial waits, and kills it when that has ended
 kill_runner() {
+    touch "$HOME/hold"
     orch run leave.recipe -s to="$1" >/dev/null 2>&1 &
     pid=$!
-    for _ in $(seq 400); do
-        [ -n "$(ls $trials/*/journal 2>/dev/null)" ] && break
-        sleep 0.005
-    done
+    until_true begun
     kill -STOP $pid
-    for _ in $(seq 400); do
-        grep -qs '"event":"end"' $trials/*/journal && break
-        sleep 0.01
-    done
+    rm "$HOME/hold"
+    until_true has_ended
     kill -KILL $pid
     wait $pid 2>/dev/null
-    grep -qs '"verdict":"ok"' $trials/*/journal || skip 'the runner was too quick to be stopped'
+    grep -qs '"verdict":"ok"' $trials/*/journal || _fail 'the trial did not end well'
 }
 bytes() { cat ".orch/results.db.d/objects/$(json "artifacts.0.sha256" | sed 's#^..#&/#')"; }
 ok orch run naps.recipe # the store is there

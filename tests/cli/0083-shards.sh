@@ -38,14 +38,12 @@ as carl
 ok orch ls --json
 same "$(json runs.#)" 3
 # the trials of one host are not taken for leftovers by another
-sleeps long 30
+sleeps long 600
+anna_runs() { compgen -G '.orch/results.db.d/shards/anna.d/trials/*/journal' >/dev/null; }
 as anna
 orch run long.recipe --quiet >/dev/null 2>&1 &
 runner=$!
-for _ in $(seq 100); do
-    ls .orch/results.db.d/shards/anna.d/trials/*/journal >/dev/null 2>&1 && break
-    sleep 0.1
-done
+until_true anna_runs
 as bert
 ok orch run naps.recipe --quiet
 ok orch gc

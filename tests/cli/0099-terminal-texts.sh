@@ -14,7 +14,7 @@ artifacts:
 Y
 cat >loud.sh <<'S'
 printf '{"event":"phase","name":"\\u001b]0;title\\u0007 \\u200bhidden\\u202egnp \\udb40\\udc41"}\n' >&$ORCH_EVENTS
-sleep 0.6
+until grep -q hidden "$HOME/../out"; do sleep 0.05; done # the terminal shows it
 printf '\033[2Jred\033[0m\342\200\213\n' >out.txt
 printf '{"event":"artifact","name":"out","path":"out.txt"}\n{"event":"done","status":"ok"}\n' >&$ORCH_EVENTS
 S

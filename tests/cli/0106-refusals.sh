@@ -15,16 +15,12 @@ says "'-1' is negative; expected a duration"
 fails 2 orch run nap.recipe --deadline -2h
 says "'-2h' is negative"
 # after Ctrl-C of a forced run: neither the same command nor the one without --force runs what is left
-sleeps long '0.01, 30'
+sleeps long '0.01, 600'
 orch run long.recipe --force >/dev/null 2>"$SCRATCH/err1" &
 pid=$!
-for _ in $(seq 200); do
-    grep -qs '^\[1/2\]' "$SCRATCH/err1" && [ -n "$(ls .orch/trials/*/journal 2>/dev/null)" ] && break
-    sleep 0.02
-done
-kill -INT $pid
-sleep 0.2
-kill -INT $pid
+until_true grep -q '^\[1/2\]' "$SCRATCH/err1"
+until_true begun
+interrupt $pid
 wait $pid
 same $? 130 'the exit status'
 err=$(cat "$SCRATCH/err1")

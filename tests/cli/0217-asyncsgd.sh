@@ -63,14 +63,8 @@ by = [sum(row["learner"] == str(i) for row in rows) for i in (1, 2)]
 assert by[0] > by[1], by
 P
 # gone: no process of a trial is left, each of which has its folder on the command line or as its working folder
-gone() {
-    for _ in $(seq 200); do
-        left=$(ls -l /proc/[0-9]*/cwd 2>/dev/null | grep -F "$PWD/.orch/results.db.d/trials" || true)
-        [ -z "$left" ] && return
-        sleep 0.05
-    done
-    _fail "processes are left: $left"
-}
+none_left() { ! ls -l /proc/[0-9]*/cwd 2>/dev/null | grep -F "$PWD/.orch/results.db.d/trials"; }
+gone() { until_true none_left; }
 # a learner that fails says why
 ORCH_TORCH=$BUILD/tests/plugins/tiny-torch.so TINY_TORCH_FAIL=train:5 _run orch run t.recipe uneven --force -q
 [ $status = 1 ] || _fail "status $status of a failing learner"
@@ -85,19 +79,13 @@ same "$(json state)" diverged
 same "$(json reason)" 'the loss is not finite'
 gone
 # start: four ranks train; their ids are in pids
+trains() { grep -qs train_loss .orch/results.db.d/trials/*/journal; }
 start() {
     orch run t.recipe endless --force -q >out1 2>err1 &
     pid=$!
-    for _ in $(seq 1200); do
-        dir=$(ls -td .orch/results.db.d/trials/*/ 2>/dev/null | head -n 1)
-        [ -n "$dir" ] && grep -qs '"training"' "$dir/journal" && return
-        sleep 0.05
-    done
-    _fail "it does not train: $(cat err1)"
+    until_true trains
 }
 start
-host=$(pgrep -f "orch-host $PWD/$dir" | head -n 1)
-sleep 0.5
 victim=$(for p in /proc/[0-9]*; do [ "$({ tr '\0' '\n' <"$p/environ"; } 2>/dev/null | grep -c '^OMPI_COMM_WORLD_RANK=3$')" = 1 ] &&
     case $(readlink "$p/cwd") in "$PWD"/.orch/results.db.d/trials/*) echo "${p#/proc/}" ;; esac done | sort -n | tail -n 1)
 kill -KILL "$victim"
@@ -107,9 +95,7 @@ same "$(json state)" crashed
 same "$(json reason)" 'rank 3 was killed by signal 9 (SIGKILL)'
 gone
 start
-kill -INT $pid
-sleep 0.3
-kill -INT $pid
+interrupt $pid
 wait $pid
 ok orch show @last --json
 same "$(json state)" cancelled

@@ -3,16 +3,14 @@
 # orch-host or the signal that killed it.
 . "$(dirname "$0")/lib.sh"
 d=.orch/results.db.d/trials
+has_loss() { grep -qs '"loss"' $d/*/journal; }
 record() { # what happens to orch-host, whose number is $1, while it records
     mkfifo "$SCRATCH/events"
     orch record -e loop <"$SCRATCH/events" >"$SCRATCH/said" 2>&1 &
     pid=$!
     exec 9>"$SCRATCH/events"
     echo '{"event":"metric","name":"loss","step":1,"value":0.5}' >&9
-    for _ in $(seq 3000); do
-        sleep 0.01
-        grep -qs '"loss"' $d/*/journal && break
-    done
+    until_true has_loss
     host=$(python3 -c 'import json, sys; print(json.loads(open(sys.argv[1]).readline())["host"]["pid"])' $d/*/journal)
     "$@" "$host" || _fail "$*"
     exec 9>&-

@@ -15,13 +15,7 @@ gone() {
     local pid
     cat .orch/results.db.d/kept/*/work/pid.* >pids 2>/dev/null
     [ -s pids ] || _fail "no ids: $1"
-    for pid in $(cat pids); do
-        for _ in $(seq 40); do
-            kill -0 "$pid" 2>/dev/null || continue 2
-            sleep 0.05
-        done
-        case $(cat "/proc/$pid/stat" 2>/dev/null) in *') Z '*) ;; *) _fail "process $pid is left: $1" ;; esac
-    done
+    for pid in $(cat pids); do until_true is_gone "$pid"; done
 }
 # ends STATE REASON -s ...: one trial, its state and its reason
 ends() {

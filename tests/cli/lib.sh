@@ -8,6 +8,10 @@
 #   says TEXT / says_not   the last stderr holds it
 #   same A B [WHAT]        equal texts
 #   await -e|-s FILE [LOG] waits until it exists (-s: has bytes); after ten minutes it fails, and shows LOG
+#   until_true CMD...      waits until the command succeeds; after ten minutes it fails
+#   begun [N]              N trials (1) of the store here have begun, and are not recorded yet
+#   is_gone PID            the process has ended, or is a zombie
+#   interrupt PID          Ctrl-C twice, the second one when the first has been taken
 #   disturb WHERE          marks stored runs as disturbed by other programs
 #   skip WHY               ends the test as skipped (status 77)
 #   trust FILE...         lets compiled plugins that a test builds be loaded ('orch plugin trust')
@@ -85,13 +89,24 @@ has_not() { case $out in *"$1"*) _fail "stdout has: $1" ;; esac }
 says() { case $err in *"$1"*) ;; *) _fail "stderr lacks: $1" ;; esac }
 says_not() { case $err in *"$1"*) _fail "stderr has: $1" ;; esac }
 same() { [ "$1" = "$2" ] || _fail "${3:-values} differ: '$1' and '$2'"; }
-await() {
+_within_ten_minutes() {
     local waited
     for ((waited = 0; waited < 12000; waited++)); do
-        [ ! "$1" "$2" ] || return 0
+        ! "$@" || return 0
         sleep 0.05
     done
-    _fail "there is no '$2' after ten minutes${3:+: $(cat "$3")}"
+    return 1
+}
+await() { _within_ten_minutes [ "$1" "$2" ] || _fail "there is no '$2' after ten minutes${3:+: $(cat "$3")}"; }
+until_true() { _within_ten_minutes "$@" || _fail "not within ten minutes: $*"; }
+begun() { [ "$(grep -ls '"event":"start"' .orch/results.db.d/trials/*/journal | wc -l)" -ge "${1:-1}" ]; }
+is_gone() { ! grep -qs '^State:.[^ZX]' "/proc/$1/status"; }
+# its SIGINT (bit 1) is not pending, or it has ended
+_took_interrupt() { ! grep -qs '^ShdPnd:.*[2367abef]$' "/proc/$1/status"; }
+interrupt() {
+    kill -INT "$1"
+    until_true _took_interrupt "$1"
+    kill -INT "$1"
 }
 # trust FILE...: compiled plugins from outside the build folder are loaded only when the user trusts them
 trust() { "$BUILD/orch" plugin trust -q "$@" >/dev/null || _fail "cannot trust $*"; }
@@ -125,6 +140,7 @@ while True:
     if not part:
         break
     sys.stdout.buffer.write(part)
+    sys.stdout.flush()
 reader.join()
 sys.stderr.buffer.write(out[0])
 sys.exit(run.wait())' "$@"; }
