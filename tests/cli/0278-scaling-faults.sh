@@ -16,29 +16,21 @@ experiments:
 R
 # the processes of trials: those that work in a trial's folder
 those() { for p in /proc/[0-9]*; do case $(readlink "$p/cwd" 2>/dev/null) in "$PWD"/.orch/*"$1") echo "${p#/proc/}" ;; esac done }
-none_left() {
-    for _ in $(seq 200); do
-        [ -z "$(those '')" ] && return
-        sleep 0.1
-    done
-    ps -o pid,stat,args -p "$(those '' | paste -sd,)"
-    _fail "processes are left: $1"
-}
+none() { [ -z "$(those '')" ]; }
+none_left() { until_true none; }
 ended() {
     ok orch show @last --json
     same "$(json state)" "$1" states
     case $(json reason) in *"$2"*) ;; *) _fail "reason: $(json reason)" ;; esac
 }
 # start OPTION...: the workers are training; the folder of worker 1 tells its process
+trains() { grep -qs train_loss .orch/results.db.d/trials/*/journal && [ -n "$(those /worker-1)" ]; }
+trains_or_ended() { trains || is_gone "$pid"; }
 start() {
     orch run t.recipe --force "$@" >out1 2>err1 &
     pid=$!
-    for _ in $(seq 600); do
-        grep -qs train_loss .orch/results.db.d/trials/*/journal && [ -n "$(those /worker-1)" ] && break
-        sleep 0.1
-    done
+    until_true trains
     worker=$(those /worker-1)
-    [ -n "$worker" ] || _fail "no worker 1: $(cat err1)"
     [ "$(those '' | wc -l)" -ge 4 ] || _fail 'fewer processes than two workers and their guards'
 }
 start
@@ -52,17 +44,21 @@ wait $pid
 ended crashed 'rank 0 was killed by signal 9 (SIGKILL)'
 none_left 'worker 0 was killed'
 # it hangs: the others wait for its gradients until the time limit
-sed 's/retries: 0/retries: 0\n    timeout: 20s/' t.recipe >limit.recipe && mv limit.recipe t.recipe
-start
-kill -STOP "$worker"
+# which is one by which a busy machine has begun to train
+for limit in 10 50 250; do
+    sed "s/retries: 0/retries: 0\n    timeout: ${limit}s/" t.recipe >limit.recipe
+    orch run limit.recipe --force >out1 2>err1 &
+    pid=$!
+    until_true trains_or_ended
+    worker=$(those /worker-1)
+    [ -n "$worker" ] && kill -STOP "$worker" 2>/dev/null && break
+done
 wait $pid
-ended timeout 'ran past its limit of 20 s'
+ended timeout 'ran past its limit of '
 none_left 'a worker hung'
 # the trial is cancelled while it trains: all workers leave the loop after the same step
 start
-kill -INT $pid
-sleep 0.3
-kill -INT $pid
+interrupt $pid
 wait $pid
 ended cancelled ''
 none_left 'Ctrl-C'

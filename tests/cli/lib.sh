@@ -13,6 +13,7 @@
 #   is_gone PID            the process has ended, or is a zombie
 #   interrupt PID          Ctrl-C twice, the second one when the first has been taken
 #   disturb WHERE          marks stored runs as disturbed by other programs
+#   lasted SECONDS WHERE   gives stored runs another duration
 #   skip WHY               ends the test as skipped (status 77)
 #   trust FILE...         lets compiled plugins that a test builds be loaded ('orch plugin trust')
 set -u
@@ -144,17 +145,20 @@ while True:
 reader.join()
 sys.stderr.buffer.write(out[0])
 sys.exit(run.wait())' "$@"; }
-# disturb WHERE: marks stored runs as the host does while other programs use half of the CPUs; WHERE is SQL on table 'run'
-disturb() {
+# _update SET WHERE: SQL on table 'run'
+_update() {
     ok orch db info --json
     local store
     store=$(json path)
     {
         sqlite3 "$store" "SELECT 'DROP TRIGGER \"'||name||'\";' FROM sqlite_master WHERE type='trigger'"
-        echo "UPDATE run SET facts=json_set(facts, '\$.foreign_cpu', 0.5) WHERE $1;"
-    } >"$SCRATCH/disturb.sql"
-    sqlite3 "$store" <"$SCRATCH/disturb.sql"
+        echo "UPDATE run SET $1 WHERE $2;"
+    } >"$SCRATCH/update.sql"
+    sqlite3 "$store" <"$SCRATCH/update.sql"
 }
+# disturb WHERE: marks stored runs as the host does while other programs use half of the CPUs
+disturb() { _update "facts=json_set(facts, '\$.foreign_cpu', 0.5)" "$1"; }
+lasted() { _update "wall_ms=1000.0*$1" "$2"; }
 # a recipe of sleeps: sleeps NAME SECONDS-LIST [REPEAT]
 sleeps() {
     cat >"$1.recipe" <<R
