@@ -22,10 +22,7 @@ has '$'
 # killed in the middle
 orch bisect score HEAD~11..HEAD --min -- sh -c 'python3 job.py {seed}' >"$SCRATCH/killed" 2>&1 &
 pid=$!
-for _ in $(seq 200); do
-    grep -q '^\[4\]' "$SCRATCH/killed" && break
-    sleep 0.05
-done
+until_true grep -q '^\[4\]' "$SCRATCH/killed"
 kill -9 "$pid"
 wait "$pid" || true
 ok orch bisect score HEAD~11..HEAD --min -- sh -c 'python3 job.py {seed}'

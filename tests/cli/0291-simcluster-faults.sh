@@ -67,28 +67,16 @@ sed -i 's/} }$/}, timeout: 3s }/' r.recipe
 fails 1 orch run r.recipe -q
 ok orch show @last --json
 same "$(json state)" timeout
-for _ in $(seq 200); do
-    [ -z "$(simulators)" ] && break
-    sleep 0.05
-done
-same "$(simulators)" '' 'simulators after a limit of time'
+none_simulates() { [ -z "$(simulators)" ]; }
+simulates() { [ -n "$(simulators)" ]; }
+until_true none_simulates
 sed -i 's/timeout: 3s/timeout: 600s/' r.recipe
 orch run r.recipe -q >/dev/null 2>&1 &
 pid=$!
-for _ in $(seq 600); do
-    [ -n "$(simulators)" ] && break
-    sleep 0.05
-done
-[ -n "$(simulators)" ] || _fail 'no simulator was started'
-kill -INT $pid
-sleep 0.5
-kill -INT $pid
+until_true simulates
+interrupt $pid
 wait $pid # the first one waits for running trials
-for _ in $(seq 200); do
-    [ -z "$(simulators)" ] && break
-    sleep 0.05
-done
-same "$(simulators)" '' 'simulators after Ctrl-C'
+until_true none_simulates
 ok orch show @last --json
 same "$(json state)" cancelled
 exit 0

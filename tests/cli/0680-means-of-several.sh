@@ -98,10 +98,7 @@ orch serve --help >/dev/null 2>&1 || exit 0
 orch serve --read-only --port 0 >served 2>serve.err &
 server=$!
 trap 'kill "$server" 2>/dev/null; cleanup' EXIT
-for _ in $(seq 200); do
-    [ -s served ] && break
-    sleep 0.05
-done
+await -s served serve.err
 # legend BY [VALUE [WHERE]]
 legend() { python3 -c 'import json, sys, urllib.request; print(json.load(urllib.request.urlopen(sys.argv[1]))["legend"])' \
     "$(head -n 1 served | sed 's,/*$,,')/api/v1/groups?values=${2:-acc}&where=${3:-experiment%20%21%3D%20typed%20and%20epochs%20%3E%200}&by=$1"; }

@@ -64,19 +64,14 @@ ok orch db check
 [ -e $db.damaged/results.db ] || _fail 'the damaged file is gone'
 
 # a trial that was under way: its runner and its store are gone, its folder is there
-sleeps long 30
+sleeps long 600
 orch run long.recipe --quiet >/dev/null 2>&1 &
 runner=$!
-for _ in $(seq 100); do
-    ls .orch/results.db.d/trials/*/journal >/dev/null 2>&1 && break
-    sleep 0.1
-done
+until_true begun
 kill -KILL $runner
 wait $runner 2>/dev/null
-for _ in $(seq 100); do
-    pgrep -f "$SCRATCH/w/.orch/results.db.d/trials" >/dev/null || break
-    sleep 0.1
-done
+none_is_left() { ! pgrep -f "$SCRATCH/w/.orch/results.db.d/trials"; }
+until_true none_is_left
 cp before.db $db
 rm -f $db-wal $db-shm
 ok orch db repair --json

@@ -21,21 +21,13 @@ search() {
     orch try -x 'lr=uniform(0, 1)' --search 'min loss' --sampler sobol --trials "$1" --repeat 2 --stop 'asha(min=1, factor=2)' -j 1 -- \
         sh -c 'exec python3 train.py "$0" "$ORCH_REPEAT"' {lr}
 }
-until_logged() {
-    for _ in $(seq 200); do
-        grep -q "$1" "$HOME/log" 2>/dev/null && return
-        sleep 0.1
-    done
-    _fail "no trial $1"
-}
+until_logged() { until_true grep -qs "$1" "$HOME/log"; }
+two_pruned() { [ "$(grep -c ' pruned ' second.out)" = 2 ]; }
 search 4 >first.out 2>&1 &
 until_logged '1#1'
 search 3 >second.out 2>&1 &
 until_logged '3#2'
-for _ in $(seq 200); do
-    [ "$(grep -c ' pruned ' second.out)" = 2 ] && break
-    sleep 0.1
-done
+until_true two_pruned
 touch "$HOME/pruned"
 wait
 grep -q '^8 trials: 3 ok, 3 done before, 2 pruned before' first.out || _fail "$(cat first.out)"

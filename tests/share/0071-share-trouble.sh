@@ -9,17 +9,11 @@ for who in ada bob; do
     (cd $who && sleeps naps '1.5')
 done
 claims() { git -C "$SCRATCH/hub.git" for-each-ref refs/orch/claims; }
-wait_for_claim() {
-    for _ in $(seq 100); do
-        [ -n "$(claims)" ] && return
-        sleep 0.1
-    done
-    _fail 'no claim came'
-}
+is_claimed() { [ -n "$(claims)" ]; }
 # a runner is killed: its claim ends, and who waits takes over
 (cd ada && ORCH_CLAIM_S=4 ORCH_USER=ada exec orch run naps.recipe --share >/dev/null 2>&1) &
 ada=$!
-wait_for_claim
+until_true is_claimed
 kill -KILL $ada
 wait $ada 2>/dev/null
 cd bob
@@ -50,10 +44,9 @@ says_not ahead
 # Ctrl-C: the claim is given back at once
 (exec orch run naps.recipe -x seconds=20 --share >/dev/null 2>&1) &
 pid=$!
-wait_for_claim
-kill -INT $pid
-sleep 0.3
-kill -INT $pid
+until_true is_claimed
+until_true begun
+interrupt $pid
 wait $pid
 same "$(claims)" ''
 # what others have run, but is too large to come along, is made again where another trial wants it
@@ -84,7 +77,7 @@ done
     ORCH_CLAIM_S=60 ORCH_USER=ada exec orch run big.recipe big --share >/dev/null 2>&1
 ) &
 ada=$!
-wait_for_claim
+until_true is_claimed
 cd bob
 ok env ORCH_CLAIM_S=60 orch run big.recipe --share --wait --json
 same "$(json ended.ok) $(json done_before) $(json not_run)" '2 0 0'

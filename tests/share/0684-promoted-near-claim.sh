@@ -43,11 +43,7 @@ claims() { # those that are held: the newest version of one that has ended is em
 }
 git remote add origin "$SCRATCH/gone.git"
 orch run t.recipe --share -j 1 >log 2>&1 &
-for _ in $(seq 300); do
-    [ -e "$HOME/again" ] && break
-    sleep 0.1
-done
-[ -e "$HOME/again" ] || _fail "no trial went on: $(cat log)"
+await -e "$HOME/again" log
 same "$(claims)" 1 'claims while it goes on'
 touch "$HOME/go"
 wait
