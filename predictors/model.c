@@ -19,14 +19,20 @@ const struct orch_model_kind *orch_model_kinds(void)
     return table;
 }
 
+const char *const *orch_model_names(void)
+{
+    static const char *names[G_N_ELEMENTS(KINDS) + 1];
+    for (size_t i = 0; i < G_N_ELEMENTS(KINDS); i++)
+        names[i] = KINDS[i]->name;
+    return names;
+}
+
 const struct orch_model_kind *orch_model_find(const char *name, GError **error)
 {
-    const char *names[G_N_ELEMENTS(KINDS) + 1] = {NULL};
-    for (size_t i = 0; i < G_N_ELEMENTS(KINDS); i++) {
-        names[i] = KINDS[i]->name;
+    const char *const *names = orch_model_names();
+    for (size_t i = 0; i < G_N_ELEMENTS(KINDS); i++)
         if (strcmp(names[i], name) == 0)
             return KINDS[i];
-    }
     g_autofree char *near = orch_suggest_hint(name, names);
     g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)names);
     orch_error_set(error, ORCH_ERROR_USAGE, near ? near : all, "unknown model '%s'", name);
@@ -35,29 +41,7 @@ const struct orch_model_kind *orch_model_find(const char *name, GError **error)
 
 char *orch_hyperparams_text(const struct orch_model_kind *kind, const struct orch_hyperparams *k)
 {
-    const char *name = kind->name;
-    if (strcmp(name, "linear") == 0)
-        return g_strdup_printf("ridge %g", k->ridge);
-    if (strcmp(name, "tree") == 0)
-        return g_strdup_printf("depth %d, %d rows a leaf", k->depth, k->leaf_rows);
-    if (strcmp(name, "forest") == 0)
-        return g_strdup_printf("%d trees, depth %d, %d rows a leaf, %g of the features", k->trees,
-                               k->depth, k->leaf_rows, k->feature_share);
-    if (strcmp(name, "boost") == 0)
-        return g_strdup_printf("%d trees at most, depth %d, rate %g, %d rows a leaf%s", k->trees,
-                               k->depth, k->rate, k->leaf_rows,
-                               k->loss == ORCH_LOSS_RELATIVE   ? ", absolute relative loss"
-                               : k->loss == ORCH_LOSS_QUANTILE ? ", quantile loss"
-                                                               : "");
-    if (strcmp(name, "kernel") == 0)
-        return g_strdup_printf("reach %g, noise %g", k->length, k->ridge);
-    if (strcmp(name, "knn") == 0)
-        return g_strdup_printf("%d neighbours", k->neighbours);
-    if (k->later_widths > 0)
-        return g_strdup_printf("widths %d, %d, %d, rate %g, decay %g, %d epochs", k->width,
-                               k->later_widths, k->later_widths, k->rate, k->ridge, k->epochs);
-    return g_strdup_printf("width %d, rate %g, decay %g, %d epochs", k->width, k->rate, k->ridge,
-                           k->epochs);
+    return kind->describe(k);
 }
 
 static bool check_target(const struct orch_matrix *matrix, const double *y, GError **error)

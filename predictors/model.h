@@ -58,10 +58,14 @@ struct orch_model_kind {
     void *(*load)(const json_t *saved, int cols, GError **error);
     /** Sets `*out` to the grid of hyperparameters and returns its size. */
     int (*grid)(const struct orch_hyperparams **out);
+    /** The hyperparameters that this kind has, as text: "5 neighbours". The caller frees. */
+    char *(*describe)(const struct orch_hyperparams *hyperparams);
 };
 
 /** All model kinds, ended by a NULL name. */
 const struct orch_model_kind *orch_model_kinds(void);
+/** Their names, in the same order, then NULL. */
+const char *const *orch_model_names(void);
 /** Finds a kind by name. Fails with ORCH_ERROR_USAGE and the nearest name. */
 const struct orch_model_kind *orch_model_find(const char *name, GError **error);
 /** Formats the hyperparameters that a kind has: "depth 6, 400 trees, rate 0.1". Caller frees. */

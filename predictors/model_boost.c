@@ -325,6 +325,15 @@ static void *boost_load(const json_t *saved, int cols, GError **error)
     return NULL;
 }
 
+static char *boost_describe(const struct orch_hyperparams *k)
+{
+    return g_strdup_printf("%d trees at most, depth %d, rate %g, %d rows a leaf%s", k->trees,
+                           k->depth, k->rate, k->leaf_rows,
+                           k->loss == ORCH_LOSS_RELATIVE   ? ", absolute relative loss"
+                           : k->loss == ORCH_LOSS_QUANTILE ? ", quantile loss"
+                                                           : "");
+}
+
 const struct orch_model_kind ORCH_MODEL_BOOST = {
     .name = "boost",
     .about = "gradient boosting",
@@ -335,4 +344,5 @@ const struct orch_model_kind ORCH_MODEL_BOOST = {
     .save = boost_save,
     .load = boost_load,
     .grid = boost_grid,
+    .describe = boost_describe,
 };

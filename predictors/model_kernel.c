@@ -286,6 +286,11 @@ static void *kernel_load(const json_t *saved, int cols, GError **error)
     return k;
 }
 
+static char *kernel_describe(const struct orch_hyperparams *k)
+{
+    return g_strdup_printf("reach %g, noise %g", k->length, k->ridge);
+}
+
 const struct orch_model_kind ORCH_MODEL_KERNEL = {
     .name = "kernel",
     .about = "a Gaussian process, for few rows",
@@ -296,4 +301,5 @@ const struct orch_model_kind ORCH_MODEL_KERNEL = {
     .save = kernel_save,
     .load = kernel_load,
     .grid = kernel_grid,
+    .describe = kernel_describe,
 };

@@ -148,6 +148,11 @@ static void *knn_load(const json_t *saved, int cols, GError **error)
     return NULL;
 }
 
+static char *knn_describe(const struct orch_hyperparams *k)
+{
+    return g_strdup_printf("%d neighbours", k->neighbours);
+}
+
 const struct orch_model_kind ORCH_MODEL_KNN = {
     .name = "knn",
     .about = "nearest neighbours, the baseline",
@@ -158,4 +163,5 @@ const struct orch_model_kind ORCH_MODEL_KNN = {
     .save = knn_save,
     .load = knn_load,
     .grid = knn_grid,
+    .describe = knn_describe,
 };

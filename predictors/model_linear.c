@@ -116,6 +116,11 @@ static void *linear_load(const json_t *saved, int cols, GError **error)
     return NULL;
 }
 
+static char *linear_describe(const struct orch_hyperparams *k)
+{
+    return g_strdup_printf("ridge %g", k->ridge);
+}
+
 const struct orch_model_kind ORCH_MODEL_LINEAR = {
     .name = "linear",
     .about = "least squares and ridge, categories one by one",
@@ -126,4 +131,5 @@ const struct orch_model_kind ORCH_MODEL_LINEAR = {
     .save = linear_save,
     .load = linear_load,
     .grid = linear_grid,
+    .describe = linear_describe,
 };

@@ -339,6 +339,15 @@ static void *mlp_load(const json_t *saved, int cols, GError **error)
     return NULL;
 }
 
+static char *mlp_describe(const struct orch_hyperparams *k)
+{
+    if (k->later_widths > 0)
+        return g_strdup_printf("widths %d, %d, %d, rate %g, decay %g, %d epochs", k->width,
+                               k->later_widths, k->later_widths, k->rate, k->ridge, k->epochs);
+    return g_strdup_printf("width %d, rate %g, decay %g, %d epochs", k->width, k->rate, k->ridge,
+                           k->epochs);
+}
+
 const struct orch_model_kind ORCH_MODEL_MLP = {
     .name = "mlp",
     .about = "a network of three hidden layers",
@@ -349,4 +358,5 @@ const struct orch_model_kind ORCH_MODEL_MLP = {
     .save = mlp_save,
     .load = mlp_load,
     .grid = mlp_grid,
+    .describe = mlp_describe,
 };

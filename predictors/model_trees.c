@@ -155,6 +155,11 @@ static void *trees_load(const json_t *saved, int cols, GError **error)
     return NULL;
 }
 
+static char *tree_describe(const struct orch_hyperparams *k)
+{
+    return g_strdup_printf("depth %d, %d rows a leaf", k->depth, k->leaf_rows);
+}
+
 const struct orch_model_kind ORCH_MODEL_TREE = {
     .name = "tree",
     .about = "one decision tree (CART)",
@@ -165,7 +170,14 @@ const struct orch_model_kind ORCH_MODEL_TREE = {
     .save = trees_save,
     .load = trees_load,
     .grid = tree_grid,
+    .describe = tree_describe,
 };
+
+static char *forest_describe(const struct orch_hyperparams *k)
+{
+    return g_strdup_printf("%d trees, depth %d, %d rows a leaf, %g of the features", k->trees,
+                           k->depth, k->leaf_rows, k->feature_share);
+}
 
 const struct orch_model_kind ORCH_MODEL_FOREST = {
     .name = "forest",
@@ -177,4 +189,5 @@ const struct orch_model_kind ORCH_MODEL_FOREST = {
     .save = trees_save,
     .load = trees_load,
     .grid = forest_grid,
+    .describe = forest_describe,
 };

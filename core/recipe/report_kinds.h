@@ -48,7 +48,8 @@ enum orch_report_shape {
 
 /** The words that a key takes. Another word is "unknown WHAT 'word'OF". */
 struct orch_report_words {
-    const char *const *words; /* ends with NULL */
+    const char *const *words; /* ends with NULL; or: */
+    const char *const *(*listed)(void);
     const char *what, *of;    /* "column", " of a speedup"; of: or NULL */
     const char *hint;         /* NULL: the most similar word, or all of them */
 };

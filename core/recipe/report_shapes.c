@@ -418,9 +418,10 @@ void orch_report_check_reference(struct report_item *item, const struct orch_yam
 static void check_word(struct report_item *item, const struct orch_report_words *words,
                        const struct orch_yaml *node)
 {
-    if (g_strv_contains(words->words, node->text))
+    const char *const *known = words->listed ? words->listed() : words->words;
+    if (g_strv_contains(known, node->text))
         return;
-    g_autofree char *near = orch_recipe_hint_names(item->draft, node->text, words->words);
+    g_autofree char *near = orch_recipe_hint_names(item->draft, node->text, known);
     orch_recipe_error_at(item->draft, node, words->hint ? words->hint : near, "unknown %s '%s'%s",
                          words->what, node->text, words->of ? words->of : "");
 }

@@ -7,9 +7,12 @@
 #include "core/stats/numbers.h"
 #include "features/learn/learn_item.h"
 #include "lib/base/text.h"
+#include "predictors/model.h"
 
 #include <math.h>
 #include <string.h>
+
+#define MODELS_MAX 16
 
 /* "12.3 %" */
 static char *share_text(double share)
@@ -373,14 +376,34 @@ static bool fill_layerwise(struct orch_section_context *a, GError **error)
     return true;
 }
 
-/* Predictors as predictors/model.h names them; "aigauge" is the linear form of lecture 7. */
-static const char *const MODEL_WORDS[] = {"tree",   "forest", "boost",   "mlp",
-                                          "linear", "knn",    "aigauge", NULL};
-static const struct orch_report_words MODELS = {.words = MODEL_WORDS, .what = "model"};
+/* Predictors as predictors/model.h names them, with a further word. */
+static const char *const *models_and(const char *further, const char *words[MODELS_MAX])
+{
+    const char *const *names = orch_model_names();
+    int count = 0;
+    for (; names[count] && count < MODELS_MAX - 2; count++)
+        words[count] = names[count];
+    words[count] = further;
+    words[count + 1] = NULL;
+    return words;
+}
+
+/* "aigauge" is the linear form of lecture 7. */
+static const char *const *model_words(void)
+{
+    static const char *words[MODELS_MAX];
+    return models_and("aigauge", words);
+}
+
+static const char *const *model_alone_words(void)
+{
+    static const char *words[MODELS_MAX];
+    return models_and("auto", words);
+}
+
+static const struct orch_report_words MODELS = {.listed = model_words, .what = "model"};
 /* Predictors that give intervals. */
-static const char *const MODEL_ALONE_WORDS[] = {"auto", "tree",   "forest", "boost",
-                                                "mlp",  "linear", "knn",    NULL};
-static const struct orch_report_words MODELS_ALONE = {.words = MODEL_ALONE_WORDS, .what = "model"};
+static const struct orch_report_words MODELS_ALONE = {.listed = model_alone_words, .what = "model"};
 
 static const struct orch_report_key LEARN_KEYS[] = {
     {.name = "value", .shape = ORCH_SHAPE_VALUES},

@@ -139,6 +139,14 @@ bad() {
 }
 bad 'learn: { dataset: x, target: ms, models: [tre] }' "unknown model 'tre'"
 bad 'learn: { dataset: x, target: ms, models: [forest], model: aigauge }' "unknown model 'aigauge'"
+# every model that 'orch predictor train' has
+models=$(orch predictor train --model no 2>&1 | sed -n 's/.*hint: //p')
+[ "${models%kernel*}" != "$models" ] || _fail "the models are '$models'"
+for model in ${models//,/ } auto; do
+    [ $model != grey ] || continue # a white box of layers, no rows to learn from
+    sed "s|learn: { dataset: justus_conv, target: ms, hold_out: gpu }|learn: { dataset: x, target: ms, model: $model }|" lesson.recipe >good.recipe
+    ok orch check good.recipe
+done
 bad 'learn: { dataset: x }' "needs 'target'"
 bad 'learn: { target: ms }' "needs one of 'value', 'artifact' and 'dataset', found 0"
 bad 'learn: { dataset: x, value: last epoch_time, target: ms }' 'found 2'
