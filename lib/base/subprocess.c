@@ -39,7 +39,7 @@ struct running {
     GString *out, *err;
     size_t output_bytes_max;
     double timeout_s;
-    int64_t started_ns;
+    int64_t started_ns, told_ns; /* told_ns: when it was to end; 0: not yet */
     bool is_reaped;
     int wait_status;
 };
@@ -205,6 +205,16 @@ static bool is_late(const struct running *r)
     return r->timeout_s > 0 && (double)(orch_mono_ns() - r->started_ns) / 1e9 > r->timeout_s;
 }
 
+/* Whether this process was told to end, and the program's grace is over. */
+static bool has_to_end(struct running *r)
+{
+    if (!is_told_to_end())
+        return false;
+    const int64_t now_ns = orch_mono_ns();
+    r->told_ns = r->told_ns ? r->told_ns : now_ns;
+    return (double)(now_ns - r->told_ns) / 1e9 >= r->command->grace_s;
+}
+
 /* Waits until the program has ended or written too much. False with an error for other ends. */
 static bool wait_for(struct running *r, GError **error)
 {
@@ -215,7 +225,7 @@ static bool wait_for(struct running *r, GError **error)
         bool is_blind = r->pidfd < 0 && r->out_fd < 0;
         poll(fds, G_N_ELEMENTS(fds), is_blind ? SLICE_BLIND_MS : SLICE_MS);
         drain_both(r);
-        if (is_told_to_end()) {
+        if (has_to_end(r)) {
             orch_error_set(error, ORCH_ERROR_INTERRUPTED, NULL, "'%s' was interrupted",
                            name_of(r->command));
             return false;

@@ -22,6 +22,8 @@ struct orch_subprocess {
     double timeout_s;        /* 0: no limit. $ORCH_PROGRAM_TIMEOUT replaces any other */
     size_t output_bytes_max; /* of stdout; 0: 64 MiB */
     bool is_cut;             /* more output ends the program and is no error */
+    double grace_s;          /* how long it may go on after a signal to end: 0, but for a change of
+                                what others see, whose outcome must be known */
     bool asks;               /* may ask on the terminal, and so stays in this process group */
 };
 

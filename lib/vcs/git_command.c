@@ -185,7 +185,8 @@ static bool run_command(const struct orch_git_run *run, struct orch_subprocess_e
                                             .output_bytes_max = run->max_output ? run->max_output
                                                                                 : OUTPUT_BYTES_MAX,
                                             .is_cut = run->max_output > 0,
-                                            .asks = run->may_ask};
+                                            .asks = run->may_ask,
+                                            .grace_s = run->grace_s};
     if (orch_subprocess_run(&command, end, &problem))
         return true;
     if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND))

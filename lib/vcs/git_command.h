@@ -18,6 +18,7 @@ struct orch_git_run {
     const GString *input; /* for stdin */
     size_t max_output;    /* bytes; more is truncated without error. 0: 1 GiB, more is an error */
     int quiet_status;     /* an exit status that is not an error */
+    double grace_s;       /* as of struct orch_subprocess */
     bool may_ask;         /* may ask for a password if there is a terminal */
     const char *ssh;      /* GIT_SSH_COMMAND unless the user has set one; NULL: git's default */
     const struct orch_git_guard *guard; /* set by orch_git_run */

@@ -21,6 +21,7 @@
 #define LIST_BYTES_MAX (16 << 20)
 #define REFS_AT_ONCE 200
 #define ATTEMPTS_MAX 5
+#define GRACE_S 10.0
 
 struct place {
     struct results_place *at;
@@ -42,12 +43,12 @@ static bool git(const struct place *place, const char *const *args, const char *
 
 /* Runs git with the remote. `*out_status` is 0, or 1 where that is a valid answer. */
 static bool run_remote(const struct place *place, const char *doing, const char *const *args,
-                       GString **out, int *out_status, GError **error)
+                       double grace_s, GString **out, int *out_status, GError **error)
 {
     g_autofree char *output = NULL;
     GString *text = NULL;
     int status = 0;
-    if (orch_results_run_remote(place->at, args, &text, &status, &output, NULL) &&
+    if (orch_results_run_remote(place->at, args, grace_s, &text, &status, &output, NULL) &&
         (!status || out_status)) {
         if (out_status)
             *out_status = status;
@@ -96,7 +97,7 @@ static bool list_refs(const struct place *place, const char *pattern, GPtrArray 
 {
     GString *text = NULL;
     const char *args[] = {"ls-remote", "--refs", "--", place->at->remote, pattern, NULL};
-    if (!run_remote(place, "read claims of", args, &text, NULL, error))
+    if (!run_remote(place, "read claims of", args, 0, &text, NULL, error))
         return false;
     parse_refs(text->str, out);
     g_string_free(text, TRUE);
@@ -147,7 +148,7 @@ static bool fetch(const struct place *place, const GPtrArray *entries, GError **
             g_ptr_array_add(args, refs->pdata[refs->len - 1]);
         }
         g_ptr_array_add(args, NULL);
-        if (!run_remote(place, "read claims of", (const char *const *)args->pdata, NULL, NULL,
+        if (!run_remote(place, "read claims of", (const char *const *)args->pdata, 0, NULL, NULL,
                         error))
             return false;
     }
@@ -333,8 +334,9 @@ static bool push_open(const struct place *place, struct push *push, GError **err
     GString *output = NULL;
     int status;
     g_string_truncate(push->why, 0);
-    if (!run_remote(place, "send claims to", (const char *const *)args->pdata, &output, &status,
-                    error))
+    /* a push that is cut off may have changed the ref: nobody would give that claim back */
+    if (!run_remote(place, "send claims to", (const char *const *)args->pdata, GRACE_S, &output,
+                    &status, error))
         return false;
     g_auto(GStrv) lines = g_strsplit(output->str, "\n", -1);
     for (unsigned i = 0; lines[i]; i++)

@@ -110,12 +110,14 @@ void orch_results_remote_error(const struct results_place *place, const char *do
 }
 
 bool orch_results_run_remote(const struct results_place *place, const char *const *args,
-                             GString **out, int *out_status, char **out_stderr, GError **error)
+                             double grace_s, GString **out, int *out_status, char **out_stderr,
+                             GError **error)
 {
     struct orch_git_run run = {
         .dir = place->dir,
         .args = args,
         .quiet_status = 1,
+        .grace_s = grace_s,
         .may_ask = place->may_ask,
         .ssh = place->may_ask || place->sets_ssh || g_getenv("GIT_SSH") ? NULL : SSH_SILENT,
         .out_stderr = out_stderr};
@@ -166,7 +168,7 @@ static bool fetch_once(struct results_place *place, char **out_stderr)
         "--no-recurse-submodules", "--no-prune", "--no-filter", "--no-show-forced-updates",
         "--refmap=", "--", place->remote, refspec, NULL};
     int status = 0;
-    if (orch_results_run_remote(place, args, NULL, &status, out_stderr, NULL) && status == 0)
+    if (orch_results_run_remote(place, args, 0, NULL, &status, out_stderr, NULL) && status == 0)
         return true;
     if (!*out_stderr || !strstr(*out_stderr, "couldn't find remote ref " RESULTS_REF))
         return false;
@@ -259,7 +261,7 @@ bool orch_results_push(struct results_place *place, const git_oid *commit, bool 
     g_autofree char *git_output = NULL;
     int status = 0;
     *out_lost_race = false;
-    bool ran = orch_results_run_remote(place, args, &out, &status, &git_output, &problem);
+    bool ran = orch_results_run_remote(place, args, 0, &out, &status, &git_output, &problem);
     g_clear_error(&problem);
     g_autofree char *porcelain = ran ? g_string_free(out, FALSE) : g_strdup("");
     if (ran && status == 0)

@@ -49,6 +49,22 @@ until_true begun
 interrupt $pid
 wait $pid
 same "$(claims)" ''
+# Ctrl-C while the claim is on its way: the server has it, so it is given back, too
+hook=$SCRATCH/hub.git/hooks/post-receive
+cat >$hook <<H
+#!/bin/sh
+touch $SCRATCH/received
+until [ -e $SCRATCH/go ]; do sleep 0.05; done
+H
+chmod +x $hook
+(exec orch run naps.recipe -x seconds=21 --share >/dev/null 2>&1) &
+pid=$!
+until_true test -e $SCRATCH/received
+kill -INT $pid
+touch $SCRATCH/go
+wait $pid
+rm $hook
+same "$(claims)" '' 'claims after Ctrl-C in a push'
 # what others have run, but is too large to come along, is made again where another trial wants it
 cd ..
 for who in ada bob; do
