@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# onnx_export.sh [NET...]: the table of exported networks in docs/networks.md. Needs './build.sh torch', the tests, and a python3
+# onnx_export.sh [NET...]: the table of exported networks in bench/results. Needs './build.sh torch', the tests, and a python3
 # with the modules onnx and torch; with the module onnxruntime the files are run by ONNX Runtime.
 set -eu
 cd "$(dirname "$0")/.."

@@ -3,7 +3,7 @@
 the official checker with full shape inference, which compares with the shapes that the file declares; equal counts when it is
 read back; and the outputs, which are those of LibTorch with the same weights, or for sequences those of PyTorch's own functions.
 Every opset comes in turn, and every second file has its norms folded. --small: without the
-larger ones whose operations others have, too. --markdown: prints the table of docs/networks.md."""
+larger ones whose operations others have, too. --markdown: prints the table of bench/results."""
 import json
 import os
 import struct

@@ -11,8 +11,8 @@
  * wide-resnet-28-10, the 36.5 million of the paper; of nature-dqn, by hand from Mnih et al. 2015,
  * of minatar-dqn from MinAtar's examples/dqn.py, methods (18 actions); of airbench, by hand from
  * Jordan 2024, section 3.1 (and a bias of 10); of the stride-in-1x1 resnets, Caffe's prototxts.
- * docs/networks.md is held to the same counts. */
-#include "lib/base/file.h"
+ * Counts that nobody published (of many transformers' multiply-adds) are those of the graph: a
+ * change shows. */
 #include "lib/net/build.h"
 #include "lib/net/image_side.h"
 #include "lib/net/net.h"
@@ -37,7 +37,7 @@ static struct orch_net *make(const char *name, int64_t c, int64_t h, int64_t cla
 
 static const struct {
     const char *name;
-    int64_t params, macs; /* macs 0: not checked */
+    int64_t params, macs;
     int depth;
 } PUBLISHED[] = {
     {"lenet5", 61706, 416520, 5},
@@ -58,8 +58,8 @@ static const struct {
     {"resnet50", 25557032, 4089184256, 50},
     {"resnet101", 44549160, 7801405440, 101},
     {"resnet152", 60192808, 11513626624, 152},
-    {"resnet18-cifar", 11173962, 0, 18},
-    {"resnet50-cifar", 23520842, 0, 50},
+    {"resnet18-cifar", 11173962, 555422720, 18},
+    {"resnet50-cifar", 23520842, 1297829888, 50},
     {"vgg11", 132863336, 7609090048, 11},
     {"vgg13", 133047848, 11308466176, 13},
     {"vgg16", 138357544, 15470264320, 16},
@@ -77,7 +77,7 @@ static const struct {
     {"resnet152-v1", 60192808, 11282415616, 152},
     {"resnext50_32x4d", 25028904, 4230479872, 50},
     {"wide_resnet50_2", 68883240, 11398021120, 50},
-    {"wide-resnet-28-10", 36479194, 0, 26},
+    {"wide-resnet-28-10", 36479194, 5243328768, 26},
     {"googlenet", 6624904, 1498376192, 22},
     {"googlenet-aux", 13004888, 1498376192, 22},
     {"googlenet-bvlc", 6998552, 1582671872, 22},
@@ -93,44 +93,52 @@ static const struct {
     {"efficientnet_b0", 5288548, 385814752, 82},
     {"nature-dqn", 1693362, 9352192, 5},
     {"minatar-dqn", 132566, 168704, 3},
-    {"bert-base", 109482240, 0, 49},
-    {"gpt2", 124439808, 0, 49},
-    {"bert-large", 335141888, 0, 97},
-    {"gpt2-medium", 354823168, 0, 97},
-    {"gpt2-large", 774030080, 0, 145},
-    {"gpt2-xl", 1557611200, 0, 193},
-    {"distilbert", 66362880, 0, 24},
-    {"distilgpt2", 81912576, 0, 25},
-    {"roberta-base", 124645632, 0, 49},
-    {"roberta-large", 355359744, 0, 97},
-    {"opt-125m", 125239296, 0, 49},
-    {"opt-1.3b", 1315758080, 0, 97},
-    {"opt-2.7b", 2651596800, 0, 129},
-    {"opt-6.7b", 6658473984, 0, 129},
-    {"t5-small", 60506624, 0, 59},
-    {"t5-base", 222903552, 0, 119},
-    {"t5-large", 737668096, 0, 239},
-    {"tinyllama", 1100048384, 0, 89},
-    {"llama-2-7b", 6738415616, 0, 129},
-    {"llama-3-8b", 8030261248, 0, 129},
-    {"llama-2-13b", 13015864320, 0, 161},
-    {"llama-2-70b", 68976648192, 0, 321},
-    {"llama-3-70b", 70553706496, 0, 321},
-    {"llama-3.2-1b", 1235814400, 0, 65},
-    {"llama-3.2-3b", 3212749824, 0, 113},
-    {"mistral-7b", 7241732096, 0, 129},
-    {"mpt-7b", 6649286656, 0, 129},
-    {"vit_s_16", 22050664, 0, 50},
+    {"bert-base", 109482240, 48318971904, 49},
+    {"gpt2", 124439808, 145824153600, 49},
+    {"bert-large", 335141888, 167504773120, 97},
+    {"gpt2-medium", 354823168, 413475536896, 97},
+    {"gpt2-large", 774030080, 887285350400, 145},
+    {"gpt2-xl", 1557611200, 1753351782400, 193},
+    {"distilbert", 66362880, 24159191040, 24},
+    {"distilgpt2", 81912576, 92673933312, 25},
+    {"roberta-base", 124645632, 48318971904, 49},
+    {"roberta-large", 355359744, 167504773120, 97},
+    {"opt-125m", 125239296, 330326605824, 49},
+    {"opt-1.3b", 1315758080, 3097074073600, 97},
+    {"opt-2.7b", 2651596800, 6104725585920, 129},
+    {"opt-6.7b", 6658473984, 14715363262464, 129},
+    {"t5-small", 60506624, 35802578944, 59},
+    {"t5-base", 222903552, 128597360640, 119},
+    {"t5-large", 737668096, 416276283392, 239},
+    {"tinyllama", 1100048384, 2496449740800, 89},
+    {"llama-2-7b", 6738415616, 31460635443200, 129},
+    {"llama-3-8b", 8030261248, 79070347919360, 129},
+    {"llama-2-13b", 13015864320, 59512140595200, 161},
+    {"llama-2-70b", 68976648192, 303439439462400, 321},
+    {"llama-3-70b", 70553706496, 657318974849024, 321},
+    {"llama-3.2-1b", 1235814400, 14521284427776, 65},
+    {"llama-3.2-3b", 3212749824, 37862284197888, 113},
+    {"mistral-7b", 7241732096, 33522219745280, 129},
+    {"mpt-7b", 6649286656, 14716705439744, 129},
+    {"vit_s_16", 22050664, 4598882304, 50},
     {"vit_b_16", 86567656, 17563828224, 50},
-    {"vit_b_32", 88224232, 0, 50},
-    {"vit_l_16", 304326632, 0, 98},
-    {"vit_ti_16", 5717416, 0, 50},
+    {"vit_b_32", 88224232, 4409186304, 50},
+    {"vit_l_16", 304326632, 61554712576, 98},
+    {"vit_ti_16", 5717416, 1253683200, 50},
     {"vit_l_32", 306535400, 15377539072, 98},
     {"vit_h_14", 632045800, 167295109120, 130},
     {"convnext_tiny", 28589128, 4455531264, 59},
     {"convnext_small", 50223688, 8683712256, 113},
     {"convnext_base", 88591464, 15354729472, 113},
     {"convnext_large", 197767336, 34361433600, 113},
+    {"resnet34-cifar", 21282122, 1159402496, 34},
+    {"resnet101-cifar", 42512970, 2509983744, 101},
+    {"resnet152-cifar", 58156618, 3722137600, 152},
+    {"ssd_mobilenet_v1", 6819839, 1237129408, 36},
+    {"mobilenet-v1-ssd", 9468996, 1526986688, 36},
+    {"bert-base-mlm", 109483776, 60622110720, 50},
+    {"bert-large-mlm", 335143936, 184042913792, 98},
+    {"mpt-30b", 29957200896, 291583182241792, 193},
 };
 
 static void test_published(void **state)
@@ -139,8 +147,7 @@ static void test_published(void **state)
     for (unsigned i = 0; i < G_N_ELEMENTS(PUBLISHED); i++) {
         struct orch_net *net = make(PUBLISHED[i].name, 0, 0, 0);
         if (orch_net_params(net) != PUBLISHED[i].params ||
-            (PUBLISHED[i].macs && orch_net_macs(net) != PUBLISHED[i].macs) ||
-            orch_net_depth(net) != PUBLISHED[i].depth)
+            orch_net_macs(net) != PUBLISHED[i].macs || orch_net_depth(net) != PUBLISHED[i].depth)
             fail_msg("%s: %lld parameters, %lld multiply-adds, depth %d", PUBLISHED[i].name,
                      (long long)orch_net_params(net), (long long)orch_net_macs(net),
                      orch_net_depth(net));
@@ -322,38 +329,16 @@ static void test_smallest_input_builds(void **state)
 }
 
 /* "11,689,512" */
-static char *with_commas(int64_t number)
-{
-    g_autofree char *digits = g_strdup_printf("%" G_GINT64_FORMAT, number);
-    GString *text = g_string_new(NULL);
-    size_t length = strlen(digits);
-    for (size_t i = 0; i < length; i++)
-        g_string_append_printf(text, "%s%c", i && (length - i) % 3 == 0 ? "," : "", digits[i]);
-    return g_string_free(text, FALSE);
-}
-
-/* docs/networks.md has a row of each network, with its counts. */
-static void test_documented(void **state)
+/* Each network without sizes in its name has a row above. */
+static void test_published_all(void **state)
 {
     (void)state;
-    g_autofree char *path = g_build_filename(g_getenv("ORCH_SOURCE_DIR"), "docs/networks.md", NULL);
-    g_autofree char *page = NULL;
-    assert_true(orch_file_read(path, 1 << 20, &page, NULL, NULL));
     for (const struct orch_net_family *f = orch_net_families(); f->pattern; f++) {
-        g_autofree char *pattern = g_strdup_printf("| `%s` |", f->pattern);
-        if (!strstr(page, pattern))
-            fail_msg("docs/networks.md has no row '%s'", pattern);
-        if (strchr(f->pattern, ':'))
-            continue;
-        struct orch_net *net = make(f->pattern, 0, 0, 0);
-        g_autofree char *params = with_commas(orch_net_params(net));
-        g_autofree char *macs = with_commas(orch_net_macs(net));
-        g_autofree char *row = g_strdup_printf(
-            "| `%s` | %dx%dx%d | %d | %d | %s | %s |", f->pattern, (int)f->input.c, (int)f->input.h,
-            (int)f->input.w, (int)f->classes, orch_net_depth(net), params, macs);
-        if (!strstr(page, row))
-            fail_msg("docs/networks.md lacks '%s'", row);
-        orch_net_free(net);
+        unsigned i = 0;
+        while (i < G_N_ELEMENTS(PUBLISHED) && strcmp(PUBLISHED[i].name, f->pattern) != 0)
+            i++;
+        if (i == G_N_ELEMENTS(PUBLISHED) && !strchr(f->pattern, ':'))
+            fail_msg("'%s' has no row in PUBLISHED", f->pattern);
     }
 }
 
@@ -435,7 +420,7 @@ int main(void)
         cmocka_unit_test(test_inputs_come_first),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_smallest_input_builds),
-        cmocka_unit_test(test_documented),
+        cmocka_unit_test(test_published_all),
         cmocka_unit_test(test_other_sides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
