@@ -153,7 +153,7 @@ def run_some(student):
     note_runs(student)
 
 
-# docs/store.md, "Hidden runs"
+# docs/store.md, "Removed runs"
 HIDDEN = """SELECT DISTINCT r.key FROM run r JOIN note n ON n.target = r.key AND n.kind = 'tombstone'
   AND (n.public = 0 OR n.who IS r.who) AND NOT EXISTS (SELECT 1 FROM note u WHERE u.kind = 'restored'
     AND u.target = r.key AND u.public = n.public AND (u.public = 0 OR u.who IS r.who)
