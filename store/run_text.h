@@ -5,7 +5,7 @@
  * The first line is a JSON object with everything but the points, and the digest. Then follow for
  * each metric, sorted by name, a line {"metric":NAME,"unit":U,"better":B,"points":N} and N lines
  * [step,t_ms,value] by ascending step (null: NaN). Numbers have the shortest text that parses to
- * the same value. The same run always gives the same bytes. docs/sharing.md describes every field.
+ * the same value. The same run always gives the same bytes. docs/store.md describes every field.
  */
 #ifndef ORCH_STORE_RUN_TEXT_H
 #define ORCH_STORE_RUN_TEXT_H
