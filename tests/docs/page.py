@@ -43,7 +43,7 @@ NOT_RUN = {
     ("docs/sharing.md", "orch doctor"): "measures the file system, with the one below for 60 s",
 }
 
-# further preparation of a page, run by bash in the scratch repository
+# further preparation of a page, run by bash in the scratch repository; its ../bin is on PATH, SOURCE is orch's tree
 SETUP = {
     "docs/bisect.md": r"""
 subjects='loader read-ahead tests logging shuffle names cache augment sizes comments checks docs'
@@ -113,6 +113,24 @@ R
 """,
     "docs/python.md": """
 cp "$(dirname "$(command -v orch)")/share/python/orch.py" .""",
+    # a cluster that has run a job as soon as sbatch answers
+    "docs/slurm.md": r"""
+mkdir ../bin
+SCRATCH=$(cd .. && pwd)
+. SOURCE/tests/slurm/slurm.sh
+for program in scontrol squeue sacct scancel; do
+    printf '#!/bin/sh\nCLUSTER=%s exec %s/slurm-bin/%s "$@"\n' $CLUSTER $SCRATCH $program >../bin/$program
+done
+cat >../bin/sbatch <<S
+#!/bin/bash
+SCRATCH=$SCRATCH
+. SOURCE/tests/slurm/slurm.sh
+id=\$(slurm-bin/sbatch "\$@") || exit
+play \$id
+echo \$id
+S
+sed -i "s|slurm-bin/sbatch|$SCRATCH/&|" ../bin/sbatch
+chmod +x ../bin/*""",
     "docs/where.md": "orch try -q -x lr=0.1,0.01 -- echo loss={lr}",
 }
 
@@ -154,7 +172,7 @@ def matches(wanted, got, exact):
 class Shell:
     def __init__(self, build, folder):
         self.folder = folder
-        self.env = dict(os.environ, PATH=build + ":" + os.environ["PATH"], HOME=folder + "/home",
+        self.env = dict(os.environ, PATH=folder + "/bin:" + build + ":" + os.environ["PATH"], HOME=folder + "/home",
                         XDG_DATA_HOME=folder + "/share", XDG_CONFIG_HOME=folder + "/config",
                         XDG_CACHE_HOME=folder + "/cache", ORCH_SLOTS=folder + "/slots",
                         LC_ALL="C", NO_COLOR="1", GIT_AUTHOR_NAME="t", GIT_AUTHOR_EMAIL="t@example.org",
@@ -245,7 +263,7 @@ def prepare(shell, source, page):
     shell.run("git add -A && git commit -qm first && git init -q --bare -b main ../hub.git")
     shell.run("git remote add origin ../hub.git && git push -q origin main")
     shell.run("git clone -q ../hub.git ../bob && git -C ../bob config user.name Bob")
-    shell.run(SETUP.get(page, "true"))
+    shell.run(SETUP.get(page, "true").replace("SOURCE", source))
 
 
 def main():
