@@ -28,7 +28,6 @@ RUNS_SH = ["README.md", "docs/sharing.md", "docs/tutorial.md"]
 # (page, beginning of a line): why it is not run here
 NOT_RUN = {
     ("README.md", "./build.sh"): "builds the program; build.sh has tests of its own",
-    ("docs/lecture7.md", "OMP_NUM_THREADS=1 bench/justus.sh"): "needs measurements that are not part of orch",
     ("docs/sharing.md", "orch push /media"): "needs a USB stick",
     ("docs/sharing.md", "orch pull /media"): "needs a USB stick",
     ("docs/sharing.md", "orch run hw4.recipe"): "needs LibTorch and a shared folder",
