@@ -2,6 +2,9 @@
 #include "core/cli/recipe_plan.h"
 
 #include "core/feature/feature.h"
+#include "core/render/brief.h"
+#include "core/render/page.h"
+#include "lib/base/file.h"
 #include "lib/base/ident.h"
 
 #include <string.h>
@@ -111,6 +114,51 @@ void orch_cli_show_document(const struct orch_cli *cli, const struct orch_docume
     fflush(stdout);
 }
 
+/* Writes the page beside the project's store. NULL: the store lies elsewhere, or it cannot be
+ * written. The caller frees. */
+static char *write_page(const struct orch_cli *cli, const struct orch_document *document)
+{
+    g_autofree char *folder = g_path_get_dirname(cli->workspace->db_path);
+    if (!g_str_has_suffix(folder, "/.orch"))
+        return NULL;
+    g_autofree char *name = g_strconcat(document->name, ".html", NULL);
+    g_autofree char *place = g_build_filename(folder, "reports", NULL);
+    char *path = g_build_filename(place, name, NULL);
+    g_autofree char *page = orch_page_html(document, NULL);
+    if (strchr(document->name, '/') || g_mkdir_with_parents(place, 0777) != 0 ||
+        !orch_file_write(path, page, strlen(page), false, NULL))
+        g_clear_pointer(&path, g_free);
+    return path;
+}
+
+/* Prints a report in at most ten lines: all of a short one, else what each problem says first, and
+ * where the rest is. */
+static void show_brief(struct orch_cli *cli, const struct orch_document *document,
+                       const char *recipe)
+{
+    enum { LINES_MAX = 10, COLUMNS = 160 }; /* COLUMNS: where there is no terminal */
+    const struct orch_show_text how = {.columns = orch_terminal_columns(STDOUT_FILENO)};
+    g_autofree char *whole = orch_document_show_text(document, &how);
+    unsigned lines = 0;
+    for (const char *at = whole; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    if (lines <= LINES_MAX) {
+        orch_cli_show_document(cli, document, (struct orch_show_text){0});
+        return;
+    }
+    g_autofree char *brief = orch_document_brief(document, how.columns ? how.columns : COLUMNS);
+    g_autofree char *page = write_page(cli, document);
+    g_autofree char *here = g_get_current_dir();
+    const char *below = page ? orch_path_below(page, here) : NULL, *shown = below ? below : page;
+    const char *hand_in =
+        orch_document_has_points(document) ? orch_advice(ORCH_ADVICE_HAND_IN, NULL) : NULL;
+    printf("\n%sreport: orch report %s%s%s\n", brief, recipe, shown ? "; page: " : "",
+           shown ? shown : "");
+    if (hand_in)
+        printf("hand in: %s %s\n", hand_in, recipe);
+    fflush(stdout);
+}
+
 void orch_cli_report_requested(struct orch_cli *cli, struct orch_plan *plan,
                                const struct orch_variant *variant)
 {
@@ -124,8 +172,10 @@ void orch_cli_report_requested(struct orch_cli *cli, struct orch_plan *plan,
         .recipe = recipe, .who = orch_user_name(), .requested_only = true};
     g_autoptr(GError) error = NULL;
     struct orch_document *document = orch_report_document(plan, &options, &error);
-    if (document)
+    if (document && plan->expansion->is_ad_hoc)
         orch_cli_show_document(cli, document, (struct orch_show_text){0});
+    else if (document)
+        show_brief(cli, document, recipe);
     else
         orch_cli_warn(cli, "no answers: %s", error->message);
     orch_document_free(document);

@@ -31,8 +31,8 @@ char *orch_cli_recipe_words(const struct orch_cli *cli, const struct orch_varian
 void orch_cli_show_document(const struct orch_cli *cli, const struct orch_document *document,
                             struct orch_show_text how);
 
-/** Prints the report on the trials that the plan was asked for; nothing before any has ended well.
- */
+/** Prints what the report says of the trials that the plan was asked for, in at most ten lines (all
+ * of it for a command line's own recipe); nothing before any trial has ended well. */
 void orch_cli_report_requested(struct orch_cli *cli, struct orch_plan *plan,
                                const struct orch_variant *variant);
 

@@ -34,6 +34,7 @@ enum orch_advice_topic {
     ORCH_ADVICE_NO_FORECAST,  /* nothing like a trial has been measured */
     ORCH_ADVICE_NO_PRICE,     /* the price of this machine is not known */
     ORCH_ADVICE_TWO_COMMITS,  /* commits were given where runs are expected */
+    ORCH_ADVICE_HAND_IN,      /* a command that hands a recipe's report in: the recipe follows it */
     ORCH_ADVICE_TOPICS
 };
 

@@ -105,32 +105,43 @@ static double time_factor(const char *text, size_t length)
     return unit && unit->quantity == ORCH_QUANTITY_TIME ? unit->factor : (double)NAN;
 }
 
-double orch_unit_in_seconds(const char *unit)
+/* What a unit says of speed, and its factor: a time ("ms/step"), a rate ("images/s"), or a share of
+ * time ("s/s"). */
+enum timing { NO_TIMING, TIME, RATE, SHARE };
+
+static enum timing timing_of(const char *unit, double *out_factor)
 {
-    if (!unit)
-        return (double)NAN;
-    const struct orch_unit *whole = orch_unit_find(unit, strlen(unit));
-    if (whole)
-        return whole->is_rate || whole->quantity == ORCH_QUANTITY_TIME ? whole->factor
-                                                                       : (double)NAN;
-    const char *last = strrchr(unit, '/');
-    if (!last)
-        return (double)NAN;
+    *out_factor = (double)NAN;
+    const struct orch_unit *whole = unit ? orch_unit_find(unit, strlen(unit)) : NULL;
+    const char *last = unit ? strrchr(unit, '/') : NULL;
+    if (whole && (whole->is_rate || whole->quantity == ORCH_QUANTITY_TIME)) {
+        *out_factor = whole->factor;
+        return whole->is_rate ? RATE : TIME;
+    }
+    if (whole || !last)
+        return NO_TIMING;
     const double above = time_factor(unit, strcspn(unit, "/")),
                  below = time_factor(last + 1, strlen(last + 1));
-    /* "ms/step" is a time, "images/s" a rate, "s/min" a share of time */
-    return isnan(below) ? above : isnan(above) ? 1 / below : (double)NAN;
+    if (!isnan(above) && !isnan(below))
+        return SHARE;
+    *out_factor = isnan(below) ? above : 1 / below;
+    return !isnan(above) ? TIME : !isnan(below) ? RATE : NO_TIMING;
+}
+
+double orch_unit_in_seconds(const char *unit)
+{
+    double factor;
+    timing_of(unit, &factor);
+    return factor;
 }
 
 bool orch_unit_is_timing(const char *unit, bool *out_is_rate)
 {
-    const bool is_timing = !isnan(orch_unit_in_seconds(unit));
-    if (out_is_rate) {
-        const struct orch_unit *whole = is_timing ? orch_unit_find(unit, strlen(unit)) : NULL;
-        *out_is_rate =
-            is_timing && (whole ? whole->is_rate : isnan(time_factor(unit, strcspn(unit, "/"))));
-    }
-    return is_timing;
+    double factor;
+    const enum timing timing = timing_of(unit, &factor);
+    if (out_is_rate)
+        *out_is_rate = timing == RATE;
+    return timing != NO_TIMING;
 }
 
 bool orch_unit_read_rate(const char *text, size_t length, char out[ORCH_UNIT_CHARS])

@@ -41,8 +41,9 @@ const struct orch_unit *orch_unit_find(const char *text, size_t length);
 const struct orch_unit *orch_unit_typed(const char *text, size_t length,
                                         enum orch_quantity quantity);
 
-/** Whether values of this unit are a time ("ms", "ms/step") or a rate ("images/s", "fps", "Hz"),
- * which differ between machines and under load. `unit` and `out_is_rate` may be NULL. */
+/** Whether values of this unit are a time ("ms", "ms/step"), a rate ("images/s", "fps", "Hz") or a
+ * quotient of times ("s/s"), which differ between machines and under load. `unit` and `out_is_rate`
+ * may be NULL. */
 bool orch_unit_is_timing(const char *unit, bool *out_is_rate);
 
 /** What one `unit` of a time is in seconds ("ms/step": 0.001), one of a rate in "per second"

@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/base/unit.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Words of names, without digits at their end. */
@@ -122,7 +123,7 @@ struct orch_direction orch_direction_of(const char *name, const char *unit,
     bool is_rate;
     if (declared != ORCH_BETTER_NONE)
         return (struct orch_direction){declared, NULL};
-    if (orch_unit_is_timing(unit, &is_rate))
+    if (orch_unit_is_timing(unit, &is_rate) && !isnan(orch_unit_in_seconds(unit)))
         return (struct orch_direction){is_rate ? ORCH_BETTER_MAX : ORCH_BETTER_MIN, "unit"};
     enum orch_better better = by_name(name);
     return (struct orch_direction){better, better != ORCH_BETTER_NONE ? "name" : NULL};

@@ -152,10 +152,14 @@ has '14 points in all; as done under profile small'
 has 'needs a large machine'
 fails 2 orch report r.recipe --points --only 1.1a
 says 'whole report'
-# the end of a run shows the same, for what was asked
+# the end of a run shows the beginning of it, for what was asked, in ten lines
 ok orch run r.recipe feature -q
-has '1.1a  Final'
+same "$(grep -c . <<<"$out")" 4 'lines at the end'
+has '1.1a  '
 has_not 'Large'
+has ' points answered'
+has 'report: orch report r.recipe; page: .orch/reports/'
+has 'hand in: orch submit r.recipe'
 # wrong items are found when the recipe is read, each at its place
 bad() {
     sed "s|coverage: }|$1 }|" r.recipe >bad.recipe

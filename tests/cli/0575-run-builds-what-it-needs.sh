@@ -71,11 +71,12 @@ same "$(<built)" '-C build -k 10 product'
 
 # the second time
 ok ./build.sh run one.recipe
-table=$(grep -v took <<<"$err")
+table=$(grep -v "took\|wait_for: No record of process" <<<"$err")
 rm -f calls
 ok ./build.sh run one.recipe
 [ ! -e calls ] || _fail "asked again: $(sort <calls | uniq -c)"
-same "$err" "$table" 'what is said'
+# bash 5.2 now and then says "wait_for: No record of process" of a pipeline that ended early, on a busy machine
+same "$(grep -v 'wait_for: No record of process' <<<"$err")" "$table" 'what is said'
 same "$(<built)" '-C build -k 10 orch orch-host trials_of_sleep' # changed sources are built
 # ... until something may have changed
 looks() { # looks WHY COMMAND...

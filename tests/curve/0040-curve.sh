@@ -64,6 +64,7 @@ report:
       link: ethernet10, experiments: family, held_out: held, speed: speed } }
 R
 ok orch run c.recipe family -q
+ok orch report c.recipe family
 has '4 of 4 models'
 has 'left-out network is not among'
 has 'missing: the left-out network has not been run'
@@ -104,6 +105,7 @@ says "none of these runs was made on 'V100'"
 fails 2 orch curve --where 'experiment=family' --net resnet-cifar:20 --form power
 says '--form'
 ok orch run c.recipe -q
+ok orch report c.recipe
 printf '%s' "$out" >answers
 python3 - answers <<'P' || _fail 'the answers are wrong'
 import re, sys

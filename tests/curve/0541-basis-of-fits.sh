@@ -39,6 +39,7 @@ report:
       held_out: held, speed: speed }
 R
 ok orch run c.recipe -q
+ok orch report c.recipe
 has 'predicted time of resnet-cifar:20 to accuracy 0.85, 2 parameter servers: '
 has ' with 1 worker'
 has '3 of 3 steps are timed in a single epoch: that is no measurement'
@@ -49,6 +50,7 @@ has 'fitted to 12 samples: 3 measured batch sizes with 1, 2, 4, 8 parameter serv
 has 'points of 3 independent curves of 3 networks'
 sed -i 's/speed: { plugin: .\/law.plugin, with: { epochs: 2 }/speed: { plugin: .\/law.plugin, repeat: 3, with: { epochs: 4 }/' c.recipe
 ok orch run c.recipe -q
+ok orch report c.recipe
 has_not 'single epoch'
 has '64 images 0.065 s, 32 images 0.033 s, 16 images 0.017 s'
 has '64 images: 3 runs, 9 timed epochs;'

@@ -77,6 +77,7 @@ report:
 R
 ok orch check lesson.recipe
 ok orch run lesson.recipe --no-progress
+ok orch report lesson.recipe
 printf '%s' "$out" >answers
 python3 - <<'P' || _fail 'the answers are wrong'
 import re
@@ -126,6 +127,7 @@ P
 # too little ran yet: shown as missing, not left out
 sed 's/experiments: \[layers, whole\]/experiments: [layers, whole, job]/' lesson.recipe >early.recipe
 ok orch run early.recipe job -x net=lenet5 -x batch=16 --db other.db --no-progress
+ok orch report early.recipe job -x net=lenet5 -x batch=16 --db other.db
 has 'are too few'
 has 'no layers are measured yet'
 has 'to have it: orch run early.recipe -x net=lenet5 -x batch=16 --db other.db layers whole'
