@@ -4,7 +4,6 @@
 #include "core/plan/cell_inputs.h"
 
 #include "core/plan/command_files.h"
-#include "core/plan/fingerprint.h"
 #include "core/plan/inputs_id.h"
 #include "core/plan/named_files.h"
 #include "core/plan/script_uses.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/plan/fingerprint.h"
 
-#include "core/plugin/search.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/local_key.h"
@@ -10,11 +9,6 @@
 #include <string.h>
 
 #define FINGERPRINT_FORMAT "orch fingerprint 1"
-
-bool orch_plugin_is_ours(const struct orch_manifest *manifest)
-{
-    return manifest->path && orch_search_is_own(manifest->path);
-}
 
 static json_t *public_params(const struct orch_cell *cell, const GPtrArray *no_effect)
 {

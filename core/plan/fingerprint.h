@@ -30,7 +30,4 @@ void orch_fingerprint(const struct orch_cell *cell, uint64_t seed, const GPtrArr
  * relative to it: 64 hex digits. NULL when the command comes from its plugin. The caller frees. */
 char *orch_command_id(const struct orch_experiment *experiment, const char *root);
 
-/** True for the plugins that come with orch. */
-bool orch_plugin_is_ours(const struct orch_manifest *manifest);
-
 #endif

@@ -2,7 +2,6 @@
 #include "core/plan/inputs_id.h"
 
 #include "core/plan/command_files.h"
-#include "core/plan/fingerprint.h"
 #include "core/plan/run_spans.h"
 #include "core/plan/script_same.h"
 #include "core/plan/script_uses.h"

@@ -358,6 +358,11 @@ GPtrArray *orch_plugins_list(struct orch_plugins *plugins, const char *base)
     return entries;
 }
 
+bool orch_plugin_is_ours(const struct orch_manifest *manifest)
+{
+    return manifest->path && orch_search_is_own(manifest->path);
+}
+
 char *orch_plugins_python_path(void)
 {
     g_autofree char *share = orch_program_path("share", NULL);

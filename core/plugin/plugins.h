@@ -71,6 +71,9 @@ struct orch_plugin_entry {
  * unrefs. */
 GPtrArray *orch_plugins_list(struct orch_plugins *plugins, const char *base);
 
+/** True for the plugins that come with orch. */
+bool orch_plugin_is_ours(const struct orch_manifest *manifest);
+
 /** Reads a NAME.plugin (YAML). NULL when the findings hold an error. The caller frees. */
 struct orch_manifest *orch_manifest_load(const char *path, struct orch_diags *diags);
 struct orch_yaml;

@@ -2,7 +2,6 @@
 #include "core/record/read_files.h"
 
 #include "core/plan/cell_inputs.h"
-#include "core/plan/fingerprint.h"
 #include "core/plan/named_files.h"
 #include "core/plan/read_digest.h"
 #include "core/plan/script_same.h"

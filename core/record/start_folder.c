@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/record/start_folder.h"
 
-#include "core/plan/fingerprint.h"
 #include "core/record/apart.h"
 #include "lib/base/file.h"
 #include "lib/wire/trial.h"

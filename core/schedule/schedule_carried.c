@@ -5,7 +5,6 @@
 #include "core/record/read_files.h"
 #include "core/schedule/schedule_private.h"
 
-#include "core/plan/fingerprint.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"

@@ -3,7 +3,6 @@
  * pack has passed the same checks that its reader makes. */
 #include "features/pack/pack.h"
 
-#include "core/plan/fingerprint.h"
 #include "core/render/page.h"
 #include "features/pack/pins.h"
 #include "features/pack/sources.h"
