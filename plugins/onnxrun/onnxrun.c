@@ -11,7 +11,7 @@
 #include "plugins/onnxrun/exported.h"
 #include "plugins/onnxrun/found_boxes.h"
 #include "plugins/onnxrun/half_file.h"
-#include "plugins/onnxrun/inputs.h"
+#include "plugins/onnxrun/model_inputs.h"
 #include "plugins/onnxrun/object_picture.h"
 #include "plugins/onnxrun/run_groups.h"
 #include "plugins/onnxrun/trainer.h"

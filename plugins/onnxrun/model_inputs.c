@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plugins/onnxrun/inputs.h"
+#include "plugins/onnxrun/model_inputs.h"
 
 #include "lib/base/error.h"
 #include "plugins/common/data/image_set.h"

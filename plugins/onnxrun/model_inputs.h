@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where inputs come from: random numbers, the test images of a data set or folder, or a file of
  * samples that a trainer wrote, perhaps with its outputs. */
-#ifndef ORCH_PLUGINS_ONNXRUN_INPUTS_H
-#define ORCH_PLUGINS_ONNXRUN_INPUTS_H
+#ifndef ORCH_PLUGINS_ONNXRUN_MODEL_INPUTS_H
+#define ORCH_PLUGINS_ONNXRUN_MODEL_INPUTS_H
 
 #include "plugins/onnxrun/onnxrun.h"
 
