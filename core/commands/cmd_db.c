@@ -3,7 +3,7 @@
 #include "core/cli/cli.h"
 #include "core/cli/parts.h"
 
-#include "core/record/left_files.h"
+#include "core/inputs/left_files.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"

@@ -3,7 +3,7 @@
 #include "core/commands/rerun_command.h"
 #include "core/commands/show.h"
 
-#include "core/record/left_files.h"
+#include "core/inputs/left_files.h"
 #include "core/results/run_named.h"
 #include "core/results/whole_run.h"
 #include "lib/base/error.h"

@@ -3,10 +3,10 @@
  * (named_files.h). Digests are cached by path for the whole plan. */
 #include "core/plan/cell_inputs.h"
 
-#include "core/plan/command_files.h"
-#include "core/plan/inputs_id.h"
-#include "core/plan/named_files.h"
-#include "core/plan/script_uses.h"
+#include "core/inputs/command_files.h"
+#include "core/inputs/inputs_id.h"
+#include "core/inputs/named_files.h"
+#include "core/inputs/script_uses.h"
 #include "core/recipe/output_words.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"

@@ -2,8 +2,8 @@
 /* Lets plugins check the parameters of trials, and determines the trials' inputs. */
 #include "core/plan/plan_private.h"
 
+#include "core/inputs/inputs_id.h"
 #include "core/plan/cell_inputs.h"
-#include "core/plan/inputs_id.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"

@@ -3,8 +3,8 @@
  * paths mean nothing here, and data need not be on every machine. */
 #include "core/plan/read_since.h"
 
-#include "core/plan/read_digest.h"
-#include "core/plan/script_same.h"
+#include "core/inputs/read_digest.h"
+#include "core/inputs/script_same.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/wire/verdict.h"

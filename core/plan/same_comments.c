@@ -3,9 +3,9 @@
  * lie in folders that are no repository, too, and git ignores some. */
 #include "core/plan/same_comments.h"
 
-#include "core/plan/inputs_id.h"
+#include "core/inputs/inputs_id.h"
+#include "core/inputs/script_same.h"
 #include "core/plan/reuse.h"
-#include "core/plan/script_same.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/wire/verdict.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/record/collect.h"
 
+#include "core/inputs/left_keep.h"
 #include "core/record/collect_folder.h"
 #include "core/record/further_runs.h"
-#include "core/record/left_keep.h"
 #include "store/store_dir.h"
 
 #include "lib/base/below.h"

@@ -4,7 +4,7 @@
 #ifndef ORCH_CORE_RECORD_COLLECT_H
 #define ORCH_CORE_RECORD_COLLECT_H
 
-#include "core/record/left_files.h"
+#include "core/inputs/left_files.h"
 #include "lib/base/file_digests.h"
 #include "lib/wire/verdict.h"
 #include "store/store.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/record/new_record.h"
 
+#include "core/inputs/run_spans.h"
 #include "core/plan/fingerprint.h"
-#include "core/plan/run_spans.h"
 #include "core/record/collect.h"
 #include "core/record/read_files.h"
 #include "core/record/start_folder.h"

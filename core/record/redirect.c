@@ -5,7 +5,7 @@
  * that name is used instead. */
 #include "core/record/redirect.h"
 
-#include "core/plan/inputs_id.h"
+#include "core/inputs/inputs_id.h"
 #include "core/workspace/python_env.h"
 #include "core/workspace/python_interpreter.h"
 #include "core/workspace/uncaptured.h"

@@ -3,7 +3,7 @@
 #ifndef ORCH_CORE_RESULTS_WHOLE_RUN_H
 #define ORCH_CORE_RESULTS_WHOLE_RUN_H
 
-#include "core/record/left_files.h"
+#include "core/inputs/left_files.h"
 
 struct orch_whole_run {
     const struct orch_run *run;

@@ -11,9 +11,9 @@
  * captures them. */
 #include "core/schedule/input_watch.h"
 
+#include "core/inputs/inputs_id.h"
+#include "core/inputs/script_uses.h"
 #include "core/plan/cell_inputs.h"
-#include "core/plan/inputs_id.h"
-#include "core/plan/script_uses.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/text.h"

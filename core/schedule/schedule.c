@@ -5,8 +5,8 @@
  */
 #include "core/schedule/schedule_private.h"
 
+#include "core/inputs/inputs_id.h"
 #include "core/plan/cell_runs.h"
-#include "core/plan/inputs_id.h"
 #include "lib/base/program_path.h"
 #include "lib/base/text.h"
 #include "lib/vcs/share.h"

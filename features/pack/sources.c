@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/pack/sources.h"
 
-#include "core/plan/inputs_id.h"
+#include "core/inputs/inputs_id.h"
 #include "features/pack/pack.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -20,7 +20,7 @@
 #define ORCH_OPENED_FILES "opened.json"
 
 /** Folders in TRIALDIR: the current folder of a plugin, and what ${trial_dir} and ORCH_TRIAL_DIR
- * name for a program. What a trial leaves there is kept (core/record/left_files.h), so the host's
+ * name for a program. What a trial leaves there is kept (core/inputs/left_files.h), so the host's
  * own files are not among it. */
 #define ORCH_TRIAL_WORK "work"
 #define ORCH_TRIAL_FILES "files"

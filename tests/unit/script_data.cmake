@@ -1,2 +1,2 @@
 # core/plan: files that the text of a Python script names
-orch_test(script_data "quick" orch_plan)
+orch_test(script_data "quick" orch_inputs)

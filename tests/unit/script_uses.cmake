@@ -1,2 +1,2 @@
 # core/plan: what a script's text says that it uses
-orch_test(script_uses "quick" orch_plan)
+orch_test(script_uses "quick" orch_inputs)

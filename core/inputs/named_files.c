@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Modification times count only where contents are too large to be read: they differ between
  * machines, so that such a trial is run again where it is not yet done. */
-#include "core/plan/named_files.h"
+#include "core/inputs/named_files.h"
 
 #include "lib/base/file.h"
 #include "lib/base/local_key.h"

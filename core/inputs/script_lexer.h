@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A lexer for Python that handles strings, comments, brackets and lines. It serves for the quoted
  * texts of other languages, too. */
-#ifndef ORCH_CORE_PLAN_SCRIPT_LEXER_H
-#define ORCH_CORE_PLAN_SCRIPT_LEXER_H
+#ifndef ORCH_CORE_INPUTS_SCRIPT_LEXER_H
+#define ORCH_CORE_INPUTS_SCRIPT_LEXER_H
 
 #include <glib.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/record/left_files.h"
+#include "core/inputs/left_files.h"
 
 #include "lib/base/below.h"
 #include "lib/base/error.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tells a file that earlier runs wrote from a file that they read, by the time at which it was last
  * written. */
-#ifndef ORCH_CORE_PLAN_RUN_SPANS_H
-#define ORCH_CORE_PLAN_RUN_SPANS_H
+#ifndef ORCH_CORE_INPUTS_RUN_SPANS_H
+#define ORCH_CORE_INPUTS_RUN_SPANS_H
 
 #include "core/recipe/recipe.h"
 #include "core/workspace/workspace.h"

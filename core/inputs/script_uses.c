@@ -2,10 +2,10 @@
 /* The lexer for Python (script_lexer.h) has no grammar beyond the import statement, so imports
  * inside functions, conditions and `try` are found too. Computed imports and paths (importlib with
  * a variable, concatenated paths) are not found; recipes declare them in `inputs:`. */
-#include "core/plan/script_uses.h"
+#include "core/inputs/script_uses.h"
 
-#include "core/plan/script_data.h"
-#include "core/plan/script_lexer.h"
+#include "core/inputs/script_data.h"
+#include "core/inputs/script_lexer.h"
 #include "core/recipe/output_words.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/plan/run_spans.h"
+#include "core/inputs/run_spans.h"
 
 #include "lib/base/file.h"
 #include "lib/base/ident.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files that a trial left in its own folders (left_keep.h). They stay in the folder of the store
  * until 'orch gc', and leave this machine with nothing. */
-#ifndef ORCH_CORE_RECORD_LEFT_FILES_H
-#define ORCH_CORE_RECORD_LEFT_FILES_H
+#ifndef ORCH_CORE_INPUTS_LEFT_FILES_H
+#define ORCH_CORE_INPUTS_LEFT_FILES_H
 
 #include "store/store.h"
 

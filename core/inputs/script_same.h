@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Digests of Python scripts without their comments. */
-#ifndef ORCH_CORE_PLAN_SCRIPT_SAME_H
-#define ORCH_CORE_PLAN_SCRIPT_SAME_H
+#ifndef ORCH_CORE_INPUTS_SCRIPT_SAME_H
+#define ORCH_CORE_INPUTS_SCRIPT_SAME_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/plan/script_lexer.h"
+#include "core/inputs/script_lexer.h"
 
 #include <string.h>
 

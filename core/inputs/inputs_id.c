@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/plan/inputs_id.h"
+#include "core/inputs/inputs_id.h"
 
-#include "core/plan/command_files.h"
-#include "core/plan/run_spans.h"
-#include "core/plan/script_same.h"
-#include "core/plan/script_uses.h"
+#include "core/inputs/command_files.h"
+#include "core/inputs/run_spans.h"
+#include "core/inputs/script_same.h"
+#include "core/inputs/script_uses.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Keeps what an ended trial left in folders of its own: ${trial_dir} of a program, the current
  * folder of a plugin, and a folder apart, where it is what the trial made or wrote. */
-#ifndef ORCH_CORE_RECORD_LEFT_KEEP_H
-#define ORCH_CORE_RECORD_LEFT_KEEP_H
+#ifndef ORCH_CORE_INPUTS_LEFT_KEEP_H
+#define ORCH_CORE_INPUTS_LEFT_KEEP_H
 
-#include "core/record/left_files.h"
+#include "core/inputs/left_files.h"
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Finds the texts of a Python script that may be paths of files which it reads. */
-#ifndef ORCH_CORE_PLAN_SCRIPT_DATA_H
-#define ORCH_CORE_PLAN_SCRIPT_DATA_H
+#ifndef ORCH_CORE_INPUTS_SCRIPT_DATA_H
+#define ORCH_CORE_INPUTS_SCRIPT_DATA_H
 
 #include <glib.h>
 #include <stdbool.h>

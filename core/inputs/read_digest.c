@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/plan/read_digest.h"
+#include "core/inputs/read_digest.h"
 
 #include "lib/base/ident.h"
 #include "lib/base/text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The code and the declared inputs of an experiment: which files they are, and their id. */
-#ifndef ORCH_CORE_PLAN_INPUTS_ID_H
-#define ORCH_CORE_PLAN_INPUTS_ID_H
+#ifndef ORCH_CORE_INPUTS_INPUTS_ID_H
+#define ORCH_CORE_INPUTS_INPUTS_ID_H
 
 #include "core/recipe/recipe.h"
 #include "core/workspace/workspace.h"

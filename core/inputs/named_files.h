@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Digests of files and folders that a trial names and that git does not capture: ignored data sets,
  * and files outside of the repository. */
-#ifndef ORCH_CORE_PLAN_NAMED_FILES_H
-#define ORCH_CORE_PLAN_NAMED_FILES_H
+#ifndef ORCH_CORE_INPUTS_NAMED_FILES_H
+#define ORCH_CORE_INPUTS_NAMED_FILES_H
 
-#include "core/plan/run_spans.h"
+#include "core/inputs/run_spans.h"
 #include "lib/base/file_digests.h"
 
 /** A file up to this size counts by its content, a larger one by its size and modification time. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Finds the files that a script uses from its text alone, without running anything: Python modules
  * by their import statements, other scripts by the paths in the text. */
-#ifndef ORCH_CORE_PLAN_SCRIPT_USES_H
-#define ORCH_CORE_PLAN_SCRIPT_USES_H
+#ifndef ORCH_CORE_INPUTS_SCRIPT_USES_H
+#define ORCH_CORE_INPUTS_SCRIPT_USES_H
 
 #include <glib.h>
 #include <stdbool.h>

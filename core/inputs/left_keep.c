@@ -2,7 +2,7 @@
 /* A folder apart is a copy of the captured tree with the same times, with links to files of the
  * work tree: an entry that is neither was made or written by the trial. New entries are renamed
  * whole, so that nothing in them is read, counted or changed. */
-#include "core/record/left_keep.h"
+#include "core/inputs/left_keep.h"
 
 #include "core/plugin/search.h"
 #include "lib/base/below.h"

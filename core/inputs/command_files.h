@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The files of a repository that a command provably uses: those that its words name and, for
  * scripts, the modules and scripts that these use in turn. */
-#ifndef ORCH_CORE_PLAN_COMMAND_FILES_H
-#define ORCH_CORE_PLAN_COMMAND_FILES_H
+#ifndef ORCH_CORE_INPUTS_COMMAND_FILES_H
+#define ORCH_CORE_INPUTS_COMMAND_FILES_H
 
 #include <glib.h>
 

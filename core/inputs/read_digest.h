@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Digests of files that a program read, by which a later plan finds out whether they changed. */
-#ifndef ORCH_CORE_PLAN_READ_DIGEST_H
-#define ORCH_CORE_PLAN_READ_DIGEST_H
+#ifndef ORCH_CORE_INPUTS_READ_DIGEST_H
+#define ORCH_CORE_INPUTS_READ_DIGEST_H
 
 #include "lib/base/file_digests.h"
 
