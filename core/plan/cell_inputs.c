@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the captured tree holds counts by the tree, everything else by its own digest
- * (named_files.h). Digests are cached by path for the whole plan. */
+ * (named_files.h). Digests are cached by path. */
 #include "core/plan/cell_inputs.h"
 
 #include "core/inputs/command_files.h"
@@ -15,31 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-void orch_plan_files_init(struct orch_plan_files *files)
-{
-    *files = (struct orch_plan_files){
-        .script_files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
-                                              (GDestroyNotify)g_hash_table_unref),
-        .path_digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
-        .read_digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
-        .covered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
-                                         (GDestroyNotify)g_hash_table_unref),
-    };
-}
-
-void orch_plan_files_clear(struct orch_plan_files *files)
-{
-    g_clear_pointer(&files->tree_files, g_hash_table_unref);
-    g_clear_pointer(&files->tree_paths, g_ptr_array_unref);
-    g_clear_pointer(&files->script_files, g_hash_table_unref);
-    g_clear_pointer(&files->path_digests, g_hash_table_unref);
-    g_clear_pointer(&files->read_digests, g_hash_table_unref);
-    g_clear_pointer(&files->covered, g_hash_table_unref);
-}
-
 /* The search for the inputs of one trial. */
 struct naming {
-    struct orch_plan *plan;
+    struct orch_inputs *all;
     const char *tree; /* NULL outside of a repository */
     GHashTable *files;
     struct orch_run_spans *spans;
@@ -48,18 +26,18 @@ struct naming {
 };
 
 /* The files of the captured tree as a set of paths; empty outside of a repository. Borrowed. */
-static GHashTable *tree_files(struct orch_plan *plan, const char *tree, GError **error)
+static GHashTable *tree_files(struct orch_inputs *all, const char *tree, GError **error)
 {
-    if (plan->files.tree_files)
-        return plan->files.tree_files;
-    plan->files.tree_paths = tree ? orch_vcs_list(plan->workspace->vcs, tree, "", error)
-                                  : g_ptr_array_new_with_free_func(g_free);
-    if (!plan->files.tree_paths)
+    if (all->files.tree_files)
+        return all->files.tree_files;
+    all->files.tree_paths = tree ? orch_vcs_list(all->workspace->vcs, tree, "", error)
+                                 : g_ptr_array_new_with_free_func(g_free);
+    if (!all->files.tree_paths)
         return NULL;
-    plan->files.tree_files = g_hash_table_new(g_str_hash, g_str_equal);
-    for (guint i = 0; i < plan->files.tree_paths->len; i++)
-        g_hash_table_add(plan->files.tree_files, plan->files.tree_paths->pdata[i]);
-    return plan->files.tree_files;
+    all->files.tree_files = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < all->files.tree_paths->len; i++)
+        g_hash_table_add(all->files.tree_files, all->files.tree_paths->pdata[i]);
+    return all->files.tree_files;
 }
 
 static bool is_folder_in(GHashTable *files, const char *path)
@@ -76,18 +54,18 @@ static bool is_folder_in(GHashTable *files, const char *path)
 
 /* Digest of a file's bytes, or of a folder's tree id. NULL: the tree has no such path, or it cannot
  * be read. The caller frees. */
-static char *digest_of(struct orch_plan *plan, const char *tree, GHashTable *files,
+static char *digest_of(struct orch_inputs *all, const char *tree, GHashTable *files,
                        const char *path)
 {
     char digest[ORCH_SHA256_CHARS];
     if (g_hash_table_contains(files, path)) {
-        g_autofree char *full = g_build_filename(plan->workspace->root, path, NULL);
+        g_autofree char *full = g_build_filename(all->workspace->root, path, NULL);
         return orch_file_sha256(full, digest, NULL, NULL) ? g_strdup(digest) : NULL;
     }
     if (!tree || !is_folder_in(files, path))
         return NULL;
     const char *const paths[] = {path, NULL};
-    g_autofree char *id = orch_vcs_subtree(plan->workspace->vcs, tree, paths, NULL);
+    g_autofree char *id = orch_vcs_subtree(all->workspace->vcs, tree, paths, NULL);
     if (!id)
         return NULL;
     orch_sha256(id, strlen(id), digest);
@@ -116,12 +94,12 @@ static void add_input(GPtrArray *inputs, const char *path, const char *sha256)
 /* Adds a path of the tree with the digest of its content, when the tree has it. */
 static void add_content(struct naming *n, const char *path)
 {
-    struct orch_plan *plan = n->plan;
-    const char *known = g_hash_table_lookup(plan->files.path_digests, path);
+    struct orch_inputs *all = n->all;
+    const char *known = g_hash_table_lookup(all->files.path_digests, path);
     if (!known) {
-        char *digest = digest_of(plan, n->tree, n->files, path);
+        char *digest = digest_of(all, n->tree, n->files, path);
         known = digest ? digest : g_strdup("");
-        g_hash_table_insert(plan->files.path_digests, g_strdup(path), (gpointer)(uintptr_t)known);
+        g_hash_table_insert(all->files.path_digests, g_strdup(path), (gpointer)(uintptr_t)known);
     }
     if (*known)
         add_input(n->inputs, path, known);
@@ -130,12 +108,12 @@ static void add_content(struct naming *n, const char *path)
 /* The name of an input: relative to the repository when it lies there. Borrowed. */
 static const char *name_of(const struct naming *n, const char *absolute)
 {
-    const char *relative = orch_path_below(absolute, n->plan->workspace->root);
+    const char *relative = orch_path_below(absolute, n->all->workspace->root);
     return relative ? relative : absolute;
 }
 
-/* Keeps among the plan's digests what is not compared of an input. */
-static void note_extent(struct orch_plan *plan, const char *name, const char *absolute,
+/* Keeps among the digests what is not compared of an input. */
+static void note_extent(struct orch_inputs *all, const char *name, const char *absolute,
                         enum orch_named_extent extent)
 {
     bool is_folder = g_file_test(absolute, G_FILE_TEST_IS_DIR);
@@ -144,17 +122,17 @@ static void note_extent(struct orch_plan *plan, const char *name, const char *ab
                                 : g_strdup("");
     char *text = g_strdup_printf("%s is too large to be read: compared by %s%s", name,
                                  is_folder ? "names, sizes and times" : "size and time", part);
-    g_hash_table_insert(plan->files.path_digests, g_strconcat("extent ", name, NULL), text);
+    g_hash_table_insert(all->files.path_digests, g_strconcat("extent ", name, NULL), text);
 }
 
-char *orch_cell_inputs_not_checked(const struct orch_plan *plan, const GPtrArray *inputs)
+char *orch_cell_inputs_not_checked(const struct orch_inputs *all, const GPtrArray *inputs)
 {
     const char *first = NULL;
     unsigned count = 0;
     for (guint i = 0; inputs && i < inputs->len; i++) {
         const struct orch_checked_input *input = inputs->pdata[i];
         g_autofree char *key = g_strconcat("extent ", input->name, NULL);
-        const char *text = g_hash_table_lookup(plan->files.path_digests, key);
+        const char *text = g_hash_table_lookup(all->files.path_digests, key);
         count += text != NULL;
         first = first ? first : text;
     }
@@ -165,7 +143,7 @@ char *orch_cell_inputs_not_checked(const struct orch_plan *plan, const GPtrArray
 static void add_others(struct naming *n, const char *absolute)
 {
     const char *name = name_of(n, absolute);
-    const char *known = g_hash_table_lookup(n->plan->files.path_digests, absolute);
+    const char *known = g_hash_table_lookup(n->all->files.path_digests, absolute);
     if (g_hash_table_contains(n->files, name))
         return;
     bool is_shared = name != absolute && is_folder_in(n->files, name);
@@ -175,13 +153,13 @@ static void add_others(struct naming *n, const char *absolute)
         bool is_output = !g_file_test(absolute, G_FILE_TEST_IS_DIR) &&
                          orch_run_spans_wrote(n->spans, absolute, name);
         char *digest = is_output ? NULL
-                                 : orch_named_digest(absolute, n->plan->workspace->root, n->files,
-                                                     n->spans, n->plan->digests, &extent);
+                                 : orch_named_digest(absolute, n->all->workspace->root, n->files,
+                                                     n->spans, n->all->digests, &extent);
         known = digest ? digest : g_strdup("");
-        g_hash_table_insert(n->plan->files.path_digests, g_strdup(absolute),
+        g_hash_table_insert(n->all->files.path_digests, g_strdup(absolute),
                             (gpointer)(uintptr_t)known);
         if (digest && extent != ORCH_NAMED_WHOLE)
-            note_extent(n->plan, rest, absolute, extent);
+            note_extent(n->all, rest, absolute, extent);
     }
     if (*known)
         add_input(n->inputs, rest, known);
@@ -192,14 +170,14 @@ static void add_others(struct naming *n, const char *absolute)
 static GHashTable *used_files(struct naming *n, const char *key, char *const *words,
                               const char *folder)
 {
-    struct orch_plan *plan = n->plan;
-    GHashTable *all = g_hash_table_lookup(plan->files.script_files, key);
-    if (all)
-        return all;
+    struct orch_inputs *all = n->all;
+    GHashTable *set = g_hash_table_lookup(all->files.script_files, key);
+    if (set)
+        return set;
     struct orch_used_files used;
     orch_used_files_init(&used);
-    orch_command_files(plan->workspace->root, folder, words, plan->files.tree_paths, &used);
-    all = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    orch_command_files(all->workspace->root, folder, words, all->files.tree_paths, &used);
+    set = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     GHashTable *const sets[] = {used.code, used.ignored, used.data};
     for (size_t i = 0; i < G_N_ELEMENTS(sets); i++) {
         GHashTableIter iter;
@@ -207,11 +185,11 @@ static GHashTable *used_files(struct naming *n, const char *key, char *const *wo
         g_hash_table_iter_init(&iter, sets[i]);
         while (g_hash_table_iter_next(&iter, &path, NULL))
             if (sets[i] != used.data || !orch_run_spans_wrote(n->spans, path, NULL))
-                g_hash_table_add(all, g_strdup(path));
+                g_hash_table_add(set, g_strdup(path));
     }
     orch_used_files_clear(&used);
-    g_hash_table_insert(plan->files.script_files, g_strdup(key), all);
-    return all;
+    g_hash_table_insert(all->files.script_files, g_strdup(key), set);
+    return set;
 }
 
 /* Adds the files of such a set: all of them, or only those that the tree does not have. */
@@ -236,7 +214,7 @@ static void add_path(struct naming *n, const char *absolute, bool has_tree)
     const char *name = name_of(n, absolute);
     if (n->elsewhere) {
         if (name == absolute && !has_input(n->inputs, name) &&
-            !orch_named_is_outside_of_inputs(absolute, n->plan->workspace->root))
+            !orch_named_is_outside_of_inputs(absolute, n->all->workspace->root))
             g_ptr_array_add(n->elsewhere, g_strdup(absolute));
         return;
     }
@@ -246,10 +224,10 @@ static void add_path(struct naming *n, const char *absolute, bool has_tree)
     if (orch_script_language_of(name) == ORCH_SCRIPT_NONE || name == absolute || !has_tree)
         return;
     char *words[] = {(char *)(uintptr_t)absolute, NULL};
-    add_used(n, used_files(n, name, words, n->plan->expansion->folder), true);
+    add_used(n, used_files(n, name, words, n->all->expansion->folder), true);
 }
 
-json_t *orch_cell_absolute_params(const struct orch_plan *plan, const struct orch_cell *cell)
+json_t *orch_cell_absolute_params(const struct orch_inputs *all, const struct orch_cell *cell)
 {
     json_t *params = json_copy(cell->params);
     const char *name;
@@ -260,7 +238,7 @@ json_t *orch_cell_absolute_params(const struct orch_plan *plan, const struct orc
         const char *text = json_string_value(value);
         if (!spec || (spec->type != ORCH_PATH && spec->type != ORCH_ARTIFACT) || !text || !*text)
             continue;
-        g_autofree char *absolute = orch_path_absolute(text, plan->expansion->folder);
+        g_autofree char *absolute = orch_path_absolute(text, all->expansion->folder);
         json_object_set_new(params, name, json_string(absolute));
     }
     return params;
@@ -300,7 +278,7 @@ static void add_paths(struct naming *n, const struct orch_cell *cell)
 {
     const struct orch_experiment *experiment = cell->experiment;
     const struct orch_manifest *manifest = experiment->manifest;
-    g_autoptr(json_t) params = orch_cell_absolute_params(n->plan, cell);
+    g_autoptr(json_t) params = orch_cell_absolute_params(n->all, cell);
     for (guint i = 0; i < manifest->params->len; i++) {
         const struct orch_param_spec *spec = manifest->params->pdata[i];
         const char *text = json_string_value(json_object_get(params, spec->name));
@@ -310,7 +288,7 @@ static void add_paths(struct naming *n, const struct orch_cell *cell)
             !orch_word_is_output(option, text))
             add_path(n, text, true);
     }
-    g_autofree char *folder = orch_experiment_folder(n->plan->expansion, experiment);
+    g_autofree char *folder = orch_experiment_folder(n->all->expansion, experiment);
     for (char **word = manifest->argv; word && *word; word++)
         if (word == manifest->argv ? !is_interpreter(*word) : !orch_word_is_output(word[-1], *word))
             add_word(n, *word, folder, params);
@@ -322,47 +300,47 @@ static void add_named(struct naming *n, const struct orch_cell *cell)
     const struct orch_experiment *experiment = cell->experiment;
     const struct orch_manifest *manifest = experiment->manifest;
     add_paths(n, cell);
-    g_autofree char *folder = orch_experiment_folder(n->plan->expansion, experiment);
+    g_autofree char *folder = orch_experiment_folder(n->all->expansion, experiment);
     g_autofree char *key = g_strconcat("command of ", experiment->name, NULL);
-    bool is_inside = strcmp(folder, n->plan->workspace->root) == 0 || *name_of(n, folder) != '/';
+    bool is_inside = strcmp(folder, n->all->workspace->root) == 0 || *name_of(n, folder) != '/';
     if (n->tree && !orch_plugin_is_ours(manifest) && is_inside)
         add_used(n, used_files(n, key, manifest->argv, folder), false);
 }
 
 /* The files and folders of `inputs:` that the captured tree does not have: a set of paths, looked
  * up once for an experiment. Borrowed; NULL on error. */
-static GHashTable *declared(struct orch_plan *plan, const struct orch_experiment *experiment,
+static GHashTable *declared(struct orch_inputs *all, const struct orch_experiment *experiment,
                             GError **error)
 {
     g_autofree char *key = g_strconcat("inputs of ", experiment->name, NULL);
-    GHashTable *all = g_hash_table_lookup(plan->files.script_files, key);
-    if (all)
-        return all;
+    GHashTable *set = g_hash_table_lookup(all->files.script_files, key);
+    if (set)
+        return set;
     g_autoptr(GPtrArray) paths =
-        orch_inputs_not_captured(plan->workspace, plan->expansion, experiment, error);
+        orch_inputs_not_captured(all->workspace, all->expansion, experiment, error);
     if (!paths)
         return NULL;
-    all = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    set = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < paths->len; i++)
-        g_hash_table_add(all, g_strdup(paths->pdata[i]));
-    g_hash_table_insert(plan->files.script_files, g_strdup(key), all);
-    return all;
+        g_hash_table_add(set, g_strdup(paths->pdata[i]));
+    g_hash_table_insert(all->files.script_files, g_strdup(key), set);
+    return set;
 }
 
-bool orch_cell_inputs(struct orch_plan *plan, const struct orch_cell *cell, GPtrArray *inputs,
+bool orch_cell_inputs(struct orch_inputs *all, const struct orch_cell *cell, GPtrArray *inputs,
                       GError **error)
 {
     const struct orch_experiment *experiment = cell->experiment;
     bool is_wrapped = experiment->manifest->kind == ORCH_PLUGIN_WRAPPED;
     if (!is_wrapped && !experiment->inputs)
         return true;
-    const struct orch_source *source = orch_workspace_source(plan->workspace, error);
-    GHashTable *files = source ? tree_files(plan, source->tree, error) : NULL;
-    GHashTable *others = files ? declared(plan, experiment, error) : NULL;
+    const struct orch_source *source = orch_workspace_source(all->workspace, error);
+    GHashTable *files = source ? tree_files(all, source->tree, error) : NULL;
+    GHashTable *others = files ? declared(all, experiment, error) : NULL;
     if (!others)
         return false;
-    struct naming n = {.plan = plan, .tree = source->tree, .files = files, .inputs = inputs};
-    n.spans = orch_run_spans_new(plan->workspace, plan->expansion, experiment);
+    struct naming n = {.all = all, .tree = source->tree, .files = files, .inputs = inputs};
+    n.spans = orch_run_spans_new(all->workspace, all->expansion, experiment);
     if (is_wrapped)
         add_named(&n, cell);
     add_used(&n, others, false);
@@ -370,21 +348,21 @@ bool orch_cell_inputs(struct orch_plan *plan, const struct orch_cell *cell, GPtr
     return true;
 }
 
-void orch_cell_elsewhere(struct orch_plan *plan, const struct orch_plan_item *item,
+void orch_cell_elsewhere(struct orch_inputs *all, const struct orch_trial_inputs *trial,
                          GPtrArray *paths)
 {
-    struct naming n = {.plan = plan, .inputs = item->inputs, .elsewhere = paths};
-    add_paths(&n, item->cell);
+    struct naming n = {.all = all, .inputs = trial->list, .elsewhere = paths};
+    add_paths(&n, trial->cell);
 }
 
-bool orch_cell_inputs_now(struct orch_plan *plan, const struct orch_cell *cell, GPtrArray *inputs,
+bool orch_cell_inputs_now(struct orch_inputs *all, const struct orch_cell *cell, GPtrArray *inputs,
                           GError **error)
 {
-    struct orch_plan_files then = plan->files;
-    orch_plan_files_init(&plan->files);
-    bool ok = orch_cell_inputs(plan, cell, inputs, error);
-    orch_plan_files_clear(&plan->files);
-    plan->files = then;
+    struct orch_known_files then = all->files;
+    orch_known_files_init(&all->files);
+    bool ok = orch_cell_inputs(all, cell, inputs, error);
+    orch_known_files_clear(&all->files);
+    all->files = then;
     return ok;
 }
 

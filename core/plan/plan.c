@@ -3,7 +3,6 @@
  * and marked when a trial that will run needs it. */
 #include "core/plan/plan_private.h"
 
-#include "core/plan/cell_inputs.h"
 #include "core/plan/fingerprint.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -133,16 +132,13 @@ bool orch_plan_recapture(struct orch_plan *plan, GError **error)
 {
     struct orch_workspace *workspace = plan->workspace;
     struct orch_source *then = g_steal_pointer(&workspace->source);
-    plan->made_ns = orch_now_ns();
     if (!orch_workspace_source(workspace, error)) {
         workspace->source = then;
         return false;
     }
     orch_source_free(then);
     orch_workspace_hold_source(workspace);
-    g_hash_table_remove_all(plan->inputs_ids);
-    orch_plan_files_clear(&plan->files);
-    orch_plan_files_init(&plan->files);
+    orch_inputs_renew(plan->inputs);
     return true;
 }
 
@@ -163,7 +159,7 @@ static void make_item(struct orch_plan *plan, unsigned index)
 {
     struct orch_plan_item *item = &plan->items[index];
     const struct orch_machine *machine = orch_workspace_machine(plan->workspace);
-    item->cell = plan->expansion->cells->pdata[index];
+    item->cell = item->inputs.cell = plan->expansion->cells->pdata[index];
     const struct orch_experiment *experiment = item->cell->experiment;
     bool sees_all = orch_experiment_sees_gpus(experiment) && !plan->options.executor;
     unsigned gpus[64], gpu_count = sees_all ? machine->gpus->len : orch_experiment_gpus(experiment);
@@ -218,16 +214,11 @@ struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_pl
     plan->options = *options;
     plan->count = expansion->cells->len;
     plan->items = g_new0(struct orch_plan_item, plan->count + 1);
-    plan->made_ns = orch_now_ns();
-    plan->inputs_ids = g_hash_table_new(NULL, NULL);
+    plan->inputs = orch_inputs_new(workspace, expansion, options->no_watch);
     plan->equal_searches =
         g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_hash_table_unref);
-    plan->all_inputs_ids = g_ptr_array_new_with_free_func(g_free);
-    plan->code_ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    orch_plan_files_init(&plan->files);
     plan->said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     plan->rejected = g_ptr_array_new_with_free_func(g_free);
-    plan->digests = orch_file_digests_open();
     plan->environments = orch_environments_new(workspace, expansion);
     plan->store = workspace->store;
     bool ok = read_actives(plan, error);
@@ -281,8 +272,8 @@ void orch_plan_free(struct orch_plan *plan)
         g_free(item->other_settings);
         g_free(item->passed_over);
         g_free(item->refused);
-        if (item->inputs)
-            g_ptr_array_unref(item->inputs);
+        if (item->inputs.list)
+            g_ptr_array_unref(item->inputs.list);
         if (item->no_effect)
             g_ptr_array_unref(item->no_effect);
         if (item->warnings)
@@ -290,14 +281,10 @@ void orch_plan_free(struct orch_plan *plan)
     }
     g_free(plan->items);
     g_free(plan->order);
-    g_hash_table_unref(plan->inputs_ids);
     g_hash_table_unref(plan->equal_searches);
-    g_hash_table_unref(plan->code_ids);
-    g_ptr_array_unref(plan->all_inputs_ids);
     g_ptr_array_unref(plan->rejected);
     g_hash_table_unref(plan->said);
-    orch_plan_files_clear(&plan->files);
-    orch_file_digests_close(plan->digests);
+    orch_inputs_free(plan->inputs);
     orch_environments_free(plan->environments);
     if (plan->active)
         g_hash_table_unref(plan->active);

@@ -4,6 +4,7 @@
 #ifndef ORCH_CORE_PLAN_PLAN_H
 #define ORCH_CORE_PLAN_PLAN_H
 
+#include "core/inputs/inputs.h"
 #include "core/plan/executor.h"
 #include "core/plugin/plugins.h"
 #include "core/recipe/needs.h"
@@ -11,7 +12,6 @@
 #include "core/recipe/recipe_search.h"
 #include "core/workspace/environment.h"
 #include "core/workspace/workspace.h"
-#include "lib/base/file_digests.h"
 
 enum orch_plan_state {
     ORCH_PLAN_DONE,    /* an earlier run is reused */
@@ -42,16 +42,15 @@ struct orch_plan_item {
     char own_fingerprint[65];  /* the trial's own when `fingerprint` is that of a run of which only
                                   comments differ; else the same */
     char *device_key;
-    uint64_t seed;         /* the cell's; with `seed: device` that of the device */
-    unsigned gpus;         /* that it has on this machine: declared, or seen undeclared */
-    GPtrArray *inputs;     /* struct orch_checked_input *, or NULL */
-    GPtrArray *warnings;   /* char *: what the plugin's check warns of, or NULL */
-    GPtrArray *no_effect;  /* char *: parameters that have no effect here, no part of the
-                         fingerprint;  or NULL */
-    const char *inputs_id; /* borrowed from the plan */
-    char *run_key;         /* DONE: the reused run; PRUNED: the one that was stopped */
-    char *other_settings;  /* STALE: the differing settings of its newest run, as options ("-s
-                              epochs=3"); NULL when the difference is not in the settings */
+    uint64_t seed;                   /* the cell's; with `seed: device` that of the device */
+    unsigned gpus;                   /* that it has on this machine: declared, or seen undeclared */
+    struct orch_trial_inputs inputs; /* its cell is `cell` */
+    GPtrArray *warnings;             /* char *: what the plugin's check warns of, or NULL */
+    GPtrArray *no_effect;            /* char *: parameters that have no effect here, no part of the
+                                   fingerprint;  or NULL */
+    char *run_key;                   /* DONE: the reused run; PRUNED: the one that was stopped */
+    char *other_settings; /* STALE: the differing settings of its newest run, as options ("-s
+                             epochs=3"); NULL when the difference is not in the settings */
     char *passed_over; /* why a run of this fingerprint is not reused: it was made by another build
                           of orch's own plugin, or in another environment; NULL: no such run */
     int64_t passed_over_ns; /* time of that check; runs that end later are considered again */
@@ -85,16 +84,6 @@ struct orch_plan_options {
     const struct orch_executor *executor;
 };
 
-/** What was read of the captured files. */
-struct orch_plan_files {
-    GPtrArray *tree_paths;    /* files of the captured tree, sorted; NULL: not read yet */
-    GHashTable *tree_files;   /* the same as a set; its keys are borrowed */
-    GHashTable *script_files; /* path of a script -> set of the files that it uses */
-    GHashTable *path_digests; /* path -> digest of its content, "" when the tree has no such path */
-    GHashTable *read_digests; /* path that a run read -> its digest now, "" when it is gone */
-    GHashTable *covered;      /* inputs id -> set of the paths in that tree */
-};
-
 struct orch_plan {
     struct orch_workspace *workspace;
     struct orch_plugins *plugins;
@@ -104,12 +93,7 @@ struct orch_plan {
     unsigned count;
     unsigned *order; /* indices of the items in starting order: every setting of every experiment
                         once before any repeat. References may delay an item. */
-    int64_t made_ns; /* before the files outside of a repository were read */
-    GHashTable *inputs_ids;       /* experiment -> char *, borrowed from all_inputs_ids */
-    GHashTable *code_ids;         /* inputs id -> the same without comments (inputs_id.h) */
-    GPtrArray *all_inputs_ids;    /* char *: also those from before orch_plan_recapture */
-    struct orch_plan_files files; /* caches for cell_inputs.c */
-    struct orch_file_digests *digests;
+    struct orch_inputs *inputs;
     struct orch_environments *environments;
     struct orch_store *store;   /* NULL: there is no store yet */
     GHashTable *equal_searches; /* experiment -> set of names (cell_runs.c) */

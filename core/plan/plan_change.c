@@ -86,7 +86,7 @@ static const struct orch_left_out *relevant_change(const GPtrArray *changes)
 static char *file_change(const struct pair *pair, const char *before)
 {
     const struct orch_workspace *workspace = pair->plan->workspace;
-    const char *now = pair->item->inputs_id;
+    const char *now = pair->item->inputs.id;
     g_autoptr(GPtrArray) changes =
         workspace->vcs && *before && *now ? orch_vcs_diff(workspace->vcs, before, now, NULL) : NULL;
     if (!changes || !changes->len)
@@ -103,7 +103,7 @@ static char *file_change(const struct pair *pair, const char *before)
 static char *code_change(const struct pair *pair)
 {
     const char *before = pair->facts ? orch_json_text(pair->facts, "inputs_id", "") : NULL;
-    const char *now = pair->item->inputs_id;
+    const char *now = pair->item->inputs.id;
     if (!before || g_strcmp0(before, now) == 0)
         return NULL;
     if (manifest_of(pair)->kind != ORCH_PLUGIN_COMPILED)
@@ -116,7 +116,7 @@ static char *code_change(const struct pair *pair)
 static char *input_change(const struct pair *pair)
 {
     g_autoptr(GPtrArray) old = orch_store_inputs(pair->plan->store, pair->run->id, NULL);
-    const GPtrArray *inputs = pair->item->inputs;
+    const GPtrArray *inputs = pair->item->inputs.list;
     for (guint i = 0; old && inputs && i < old->len; i++) {
         const struct orch_stored_input *before = old->pdata[i];
         for (guint j = 0; j < inputs->len; j++) {

@@ -2,7 +2,6 @@
 /* Lets plugins check the parameters of trials, and determines the trials' inputs. */
 #include "core/plan/plan_private.h"
 
-#include "core/inputs/inputs_id.h"
 #include "core/plan/cell_inputs.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -23,7 +22,7 @@ static json_t *number_for_check(const struct orch_cell *cell, const char *name)
  * passed as its text, or as a number in the parameter's range. */
 static json_t *params_for_check(const struct orch_plan *plan, const struct orch_cell *cell)
 {
-    json_t *params = orch_cell_absolute_params(plan, cell);
+    json_t *params = orch_cell_absolute_params(plan->inputs, cell);
     for (guint i = 0; i < cell->refs->len; i++) {
         const struct orch_ref *ref = cell->refs->pdata[i];
         json_object_set_new(params, ref->param,
@@ -59,41 +58,23 @@ static void prefetch_costs(struct orch_plan *plan)
                               ((GPtrArray *)asked)->len);
 }
 
-/* The id of the inputs of an experiment, computed once. Borrowed; NULL on error. */
-static const char *inputs_id_of(struct orch_plan *plan, const struct orch_experiment *experiment,
-                                GError **error)
-{
-    char *id = g_hash_table_lookup(plan->inputs_ids, experiment);
-    if (id)
-        return id;
-    char *code_id = NULL;
-    id = orch_inputs_id(plan->workspace, plan->expansion, experiment, &code_id, error);
-    if (code_id)
-        g_hash_table_insert(plan->code_ids, g_strdup(id), code_id);
-    if (id) {
-        g_ptr_array_add(plan->all_inputs_ids, id);
-        g_hash_table_insert(plan->inputs_ids, (gpointer)(uintptr_t)experiment, id);
-    }
-    return id;
-}
-
 /* Lets the plugin check a trial, and determines its inputs. */
 static bool check_item(struct orch_plan *plan, struct orch_plan_item *item, GError **error)
 {
     const struct orch_experiment *experiment = item->cell->experiment;
     g_autoptr(json_t) params = params_for_check(plan, item->cell);
-    item->inputs_id = inputs_id_of(plan, experiment, error);
-    g_clear_pointer(&item->inputs, g_ptr_array_unref);
+    item->inputs.id = orch_inputs_id_of(plan->inputs, experiment, error);
+    g_clear_pointer(&item->inputs.list, g_ptr_array_unref);
     g_clear_pointer(&item->no_effect, g_ptr_array_unref);
     g_clear_pointer(&item->warnings, g_ptr_array_unref);
     struct orch_checked checked;
-    if (!item->inputs_id ||
+    if (!item->inputs.id ||
         !orch_plugins_check(plan->plugins, experiment->manifest, params, &checked, error))
         return false;
-    item->inputs = checked.inputs;
+    item->inputs.list = checked.inputs;
     item->no_effect = checked.no_effect;
     item->warnings = checked.warnings;
-    return orch_cell_inputs(plan, item->cell, item->inputs, error);
+    return orch_cell_inputs(plan->inputs, item->cell, item->inputs.list, error);
 }
 
 /* Whether the plugin accepts a trial of a search, whose values are not chosen yet, at one place of
@@ -102,7 +83,7 @@ static bool accepts_some(struct orch_plan *plan, struct orch_plan_item *item)
 {
     static const double SHARES[] = {0.1, 0.9, 0.3, 0.7};
     bool is_accepted = false;
-    for (size_t i = 0; item->inputs_id && !is_accepted && i < G_N_ELEMENTS(SHARES); i++) {
+    for (size_t i = 0; item->inputs.id && !is_accepted && i < G_N_ELEMENTS(SHARES); i++) {
         orch_cell_open_point(item->cell, SHARES[i]);
         is_accepted = check_item(plan, item, NULL);
     }

@@ -232,7 +232,7 @@ static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool 
     item->run_key = g_strdup(run->key);
     g_autofree char *other = environment_difference(plan, item, run);
     g_autofree char *not_compared = orch_read_not_compared(run);
-    item->has_other_comments |= orch_read_other_comments(plan, run);
+    item->has_other_comments |= orch_read_other_comments(plan->inputs, run);
     orch_plan_set_state(item, ORCH_PLAN_DONE,
                         g_strdup_printf("%s %s by %s (%s)%s%s%s%s", run->state, when, who,
                                         by_device ? run->device_key : "any machine",
@@ -343,7 +343,7 @@ static bool adopt_run(struct orch_plan *plan, struct orch_plan_item *item, GErro
 static void set_fingerprints(struct orch_plan *plan, struct orch_plan_item *item,
                              const struct orch_fingerprint_ref *refs, size_t count)
 {
-    orch_fingerprint(item->cell, item->seed, item->inputs, item->no_effect, item->inputs_id,
+    orch_fingerprint(item->cell, item->seed, item->inputs.list, item->no_effect, item->inputs.id,
                      plan->workspace->root, refs, count, item->fingerprint);
     orch_code_fingerprint(plan, item, refs, count, item->code_fingerprint);
     memcpy(item->own_fingerprint, item->fingerprint, sizeof item->own_fingerprint);
@@ -372,7 +372,7 @@ bool orch_plan_settle_once(struct orch_plan *plan, unsigned index, GError **erro
     set_fingerprints(plan, item, refs, count);
     if (!look_up(plan, item, error))
         return false;
-    g_autofree char *not_checked = orch_cell_inputs_not_checked(plan, item->inputs);
+    g_autofree char *not_checked = orch_cell_inputs_not_checked(plan->inputs, item->inputs.list);
     if (item->state == ORCH_PLAN_DONE && (item->has_other_comments || not_checked))
         orch_plan_set_state(
             item, ORCH_PLAN_DONE,
@@ -412,18 +412,17 @@ bool orch_plan_drop_inputs(struct orch_plan *plan, unsigned index, GHashTable *n
     struct orch_plan_item *item = &plan->items[index];
     guint count = item->cell->refs->len, dropped = 0;
     g_autofree struct orch_fingerprint_ref *refs = g_new0(struct orch_fingerprint_ref, count + 1);
-    for (guint i = item->inputs ? item->inputs->len : 0; i-- > 0;) {
-        const struct orch_checked_input *input = item->inputs->pdata[i];
+    GPtrArray *list = item->inputs.list;
+    for (guint i = list ? list->len : 0; i-- > 0;) {
+        const struct orch_checked_input *input = list->pdata[i];
         if (!g_hash_table_contains(names, input->name))
             continue;
-        g_ptr_array_remove_index(item->inputs, i);
+        g_ptr_array_remove_index(list, i);
         dropped++;
     }
-    char *id = tree_without(plan->workspace->vcs, item->inputs_id, names);
-    if (id) {
-        g_ptr_array_add(plan->all_inputs_ids, id);
-        item->inputs_id = id;
-    }
+    char *id = tree_without(plan->workspace->vcs, item->inputs.id, names);
+    if (id)
+        item->inputs.id = orch_inputs_keep_id(plan->inputs, id);
     if ((!dropped && !id) || !settle_refs(plan, item, refs, NULL))
         return false;
     set_fingerprints(plan, item, refs, count);

@@ -18,25 +18,25 @@ static bool has_fact(const struct orch_run *run, const char *name)
     return run->facts && strstr(run->facts, member);
 }
 
-/* The files that the item's inputs id covers. Borrowed; NULL when that is no tree. */
-static GHashTable *covered_files(struct orch_plan *plan, const char *inputs_id)
+/* The files that the trial's inputs id covers. Borrowed; NULL when that is no tree. */
+static GHashTable *covered_files(struct orch_inputs *all, const char *inputs_id)
 {
-    struct orch_vcs *vcs = plan->workspace->vcs;
-    GHashTable *files = inputs_id ? g_hash_table_lookup(plan->files.covered, inputs_id) : NULL;
+    struct orch_vcs *vcs = all->workspace->vcs;
+    GHashTable *files = inputs_id ? g_hash_table_lookup(all->files.covered, inputs_id) : NULL;
     if (files || !vcs || !inputs_id || !*inputs_id)
         return files;
     g_autoptr(GPtrArray) paths = orch_vcs_list(vcs, inputs_id, "", NULL);
     files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; paths && i < paths->len; i++)
         g_hash_table_add(files, g_strdup(paths->pdata[i]));
-    g_hash_table_insert(plan->files.covered, g_strdup(inputs_id), files);
+    g_hash_table_insert(all->files.covered, g_strdup(inputs_id), files);
     return files;
 }
 
-static bool is_input_of(const struct orch_plan_item *item, const char *name)
+static bool is_input_of(const struct orch_trial_inputs *trial, const char *name)
 {
-    for (guint i = 0; item->inputs && i < item->inputs->len; i++) {
-        const struct orch_checked_input *checked = item->inputs->pdata[i];
+    for (guint i = 0; trial->list && i < trial->list->len; i++) {
+        const struct orch_checked_input *checked = trial->list->pdata[i];
         const char *input = checked->name;
         size_t length = strlen(input);
         bool is_part = !checked->is_word && (name[length] == '/' || input[length - 1] == '/');
@@ -48,34 +48,34 @@ static bool is_input_of(const struct orch_plan_item *item, const char *name)
 }
 
 /* The digest of a path as it is now, "" when it is gone; looked up once. Borrowed. */
-static const char *digest_now(struct orch_plan *plan, const struct orch_run *run, const char *path)
+static const char *digest_now(struct orch_inputs *all, const struct orch_run *run, const char *path)
 {
-    const char *known = g_hash_table_lookup(plan->files.read_digests, path);
+    const char *known = g_hash_table_lookup(all->files.read_digests, path);
     char digest[ORCH_SHA256_CHARS] = "";
     if (known)
         return known;
-    if (!orch_reads_digest(plan->digests, path, run->started_ns - ORCH_FILE_TIME_LAG_NS,
+    if (!orch_reads_digest(all->digests, path, run->started_ns - ORCH_FILE_TIME_LAG_NS,
                            run->ended_ns, digest))
         *digest = 0;
     char *kept = g_strdup(digest);
-    g_hash_table_insert(plan->files.read_digests, g_strdup(path), kept);
+    g_hash_table_insert(all->files.read_digests, g_strdup(path), kept);
     return kept;
 }
 
 /* How a file that a run read differs now. */
 enum difference { SAME, OTHER_COMMENTS, CHANGED, GONE };
 
-static enum difference difference(struct orch_plan *plan, const struct orch_run *run,
+static enum difference difference(struct orch_inputs *all, const struct orch_run *run,
                                   const struct orch_stored_input *then, const char *code_then)
 {
     char code[ORCH_SHA256_CHARS];
-    bool is_here = g_strcmp0(run->machine_key, orch_workspace_machine_key(plan->workspace)) == 0;
+    bool is_here = g_strcmp0(run->machine_key, orch_workspace_machine_key(all->workspace)) == 0;
     if (!is_here && *then->name == '/')
         return SAME;
-    const char *root = plan->workspace->root;
+    const char *root = all->workspace->root;
     g_autofree char *path =
         *then->name == '/' ? g_strdup(then->name) : g_strconcat(root, "/", then->name, NULL);
-    const char *now = digest_now(plan, run, path);
+    const char *now = digest_now(all, run, path);
     if (strcmp(now, then->sha256) == 0)
         return SAME;
     if (!*now)
@@ -85,30 +85,28 @@ static enum difference difference(struct orch_plan *plan, const struct orch_run 
     return is_same_code ? OTHER_COMMENTS : CHANGED;
 }
 
-/* The plan's note that scripts which a run read have other comments now. The caller frees. */
+/* The note that scripts which a run read have other comments now. The caller frees. */
 static char *comments_note(const struct orch_run *run)
 {
     return g_strconcat("comments ", run->key, NULL);
 }
 
-char *orch_read_since(const struct orch_plan *plan, const struct orch_plan_item *item,
+char *orch_read_since(struct orch_inputs *all, const struct orch_trial_inputs *trial,
                       const struct orch_run *run, char **out_name)
 {
-    struct orch_plan *mutable_plan = (struct orch_plan *)(uintptr_t)plan; /* for its caches */
     if (!has_fact(run, ORCH_FACT_WATCHED))
         return NULL;
     g_autoptr(json_t) facts =
         has_fact(run, ORCH_FACT_READ_CODE) ? json_loads(run->facts, 0, NULL) : NULL;
     const json_t *code = json_object_get(facts, ORCH_FACT_READ_CODE);
-    g_autoptr(GPtrArray) inputs = orch_store_inputs(plan->store, run->id, NULL);
-    GHashTable *covered = covered_files(mutable_plan, item->inputs_id);
+    g_autoptr(GPtrArray) inputs = orch_store_inputs(all->workspace->store, run->id, NULL);
+    GHashTable *covered = covered_files(all, trial->id);
     for (guint i = 0; inputs && i < inputs->len; i++) {
         const struct orch_stored_input *then = inputs->pdata[i];
-        if (then->from_key || !then->sha256 || is_input_of(item, then->name) ||
+        if (then->from_key || !then->sha256 || is_input_of(trial, then->name) ||
             (covered && g_hash_table_contains(covered, then->name)))
             continue;
-        enum difference how =
-            difference(mutable_plan, run, then, orch_json_text(code, then->name, ""));
+        enum difference how = difference(all, run, then, orch_json_text(code, then->name, ""));
         if (how == CHANGED || how == GONE)
             *out_name = g_strdup(then->name);
         if (*out_name)
@@ -117,7 +115,7 @@ char *orch_read_since(const struct orch_plan *plan, const struct orch_plan_item 
                                    : strstr(then->name, "/*") ? "has other files now"
                                                               : "has changed since");
         if (how == OTHER_COMMENTS)
-            g_hash_table_insert(plan->files.read_digests, comments_note(run), g_strdup(""));
+            g_hash_table_insert(all->files.read_digests, comments_note(run), g_strdup(""));
     }
     return NULL;
 }
@@ -135,10 +133,10 @@ const char *orch_read_wrote(const struct orch_run *run, const GPtrArray *names)
     return NULL;
 }
 
-bool orch_read_other_comments(const struct orch_plan *plan, const struct orch_run *run)
+bool orch_read_other_comments(struct orch_inputs *all, const struct orch_run *run)
 {
     g_autofree char *note = comments_note(run);
-    return g_hash_table_contains(plan->files.read_digests, note);
+    return g_hash_table_contains(all->files.read_digests, note);
 }
 
 /* "state.db is both read and written by this run"; NULL for none. */

@@ -53,7 +53,7 @@ static char *rewritten(const struct orch_run *run)
 static char *read_since(const struct orch_plan *plan, const struct orch_plan_item *item,
                         const struct orch_run *run, GPtrArray *changed)
 {
-    char *name = NULL, *why = orch_read_since(plan, item, run, &name);
+    char *name = NULL, *why = orch_read_since(plan->inputs, &item->inputs, run, &name);
     const char *wrote = why ? NULL : orch_read_wrote(run, changed);
     if (wrote)
         return g_strdup_printf("%s, which a later run read, has changed since", wrote);

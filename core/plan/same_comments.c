@@ -3,54 +3,25 @@
  * lie in folders that are no repository, too, and git ignores some. */
 #include "core/plan/same_comments.h"
 
-#include "core/inputs/inputs_id.h"
-#include "core/inputs/script_same.h"
 #include "core/plan/reuse.h"
-#include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/wire/verdict.h"
 
 #include <string.h>
 
-/* The digest of an input without comments; the input's own when it is no Python script. Looked up
- * once for a plan. Borrowed. */
-static const char *code_digest(struct orch_plan *plan, const struct orch_checked_input *input)
-{
-    g_autofree char *key = g_strconcat("code ", input->name, NULL);
-    const char *known = g_hash_table_lookup(plan->files.path_digests, key);
-    if (!known) {
-        char digest[ORCH_SHA256_CHARS];
-        g_autofree char *path = orch_path_absolute(input->name, plan->workspace->root);
-        known = g_strdup(orch_script_file_digest(path, digest) ? digest : "");
-        g_hash_table_insert(plan->files.path_digests, g_strdup(key), (gpointer)(uintptr_t)known);
-    }
-    return *known ? known : input->sha256;
-}
-
-/* The id of the item's inputs without comments. Borrowed. */
-static const char *code_id(struct orch_plan *plan, const char *inputs_id)
-{
-    const char *known = g_hash_table_lookup(plan->code_ids, inputs_id);
-    if (!known) {
-        known = orch_inputs_code_id(plan->workspace, inputs_id);
-        g_hash_table_insert(plan->code_ids, g_strdup(inputs_id), (gpointer)(uintptr_t)known);
-    }
-    return known;
-}
-
 void orch_code_fingerprint(struct orch_plan *plan, const struct orch_plan_item *item,
                            const struct orch_fingerprint_ref *refs, size_t ref_count, char out[65])
 {
     g_autoptr(GPtrArray) inputs = g_ptr_array_new_with_free_func(g_free);
-    for (guint i = 0; item->inputs && i < item->inputs->len; i++) {
-        const struct orch_checked_input *input = item->inputs->pdata[i];
+    for (guint i = 0; item->inputs.list && i < item->inputs.list->len; i++) {
+        const struct orch_checked_input *input = item->inputs.list->pdata[i];
         struct orch_checked_input *code = g_memdup2(input, sizeof *input);
-        g_strlcpy(code->sha256, code_digest(plan, input), sizeof code->sha256);
+        g_strlcpy(code->sha256, orch_inputs_code_digest(plan->inputs, input), sizeof code->sha256);
         g_ptr_array_add(inputs, code);
     }
     orch_fingerprint(item->cell, item->seed, inputs, item->no_effect,
-                     code_id(plan, item->inputs_id ? item->inputs_id : ""), plan->workspace->root,
-                     refs, ref_count, out);
+                     orch_inputs_code_id_of(plan->inputs, item->inputs.id ? item->inputs.id : ""),
+                     plan->workspace->root, refs, ref_count, out);
 }
 
 /* Gives the item the fingerprint of a run that can be reused; else leaves it alone. */

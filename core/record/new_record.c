@@ -70,7 +70,7 @@ static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item 
     }
     json_t *facts = json_pack("{s:f s:i s:i s:s s:O}", "load", orch_machine_load(), "co_runners",
                               (int)slot->co_runners, "threads", slot->threads, "inputs_id",
-                              item->inputs_id ? item->inputs_id : "", "coords", item->cell->coords);
+                              item->inputs.id ? item->inputs.id : "", "coords", item->cell->coords);
     g_autofree char *command_id = orch_command_id(item->cell->experiment, plan->workspace->root);
     if (command_id)
         json_object_set_new(facts, "command_id", json_string(command_id));
@@ -141,9 +141,9 @@ char *orch_new_record_make(struct orch_plan *plan, const struct orch_plan_item *
                             json_pack("[ss]", cell->point->search->metric,
                                       orch_better_word(cell->point->search->direction.better)));
     json_t *facts = record_facts(plan, item, slot);
-    const char *unwatched = orch_reads_are_off(plan, cell->experiment);
-    g_autofree char *place = orch_reads_place(plan);
-    g_autoptr(json_t) elsewhere = orch_reads_elsewhere(plan, item);
+    const char *unwatched = orch_reads_are_off(plan->inputs, cell->experiment);
+    g_autofree char *place = orch_reads_place(plan->inputs);
+    g_autoptr(json_t) elsewhere = orch_reads_elsewhere(plan->inputs, &item->inputs);
     if (json_array_size(elsewhere))
         json_object_set(facts, ORCH_FACT_ELSEWHERE, elsewhere);
     if (unwatched)

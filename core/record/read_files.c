@@ -29,31 +29,31 @@ static bool may_be_noted(const struct orch_manifest *manifest)
     return manifest->kind == ORCH_PLUGIN_COMPILED || !orch_plugin_is_ours(manifest);
 }
 
-const char *orch_reads_are_off(const struct orch_plan *plan,
+const char *orch_reads_are_off(const struct orch_inputs *all,
                                const struct orch_experiment *experiment)
 {
     static const char *const off[] = {"off", "0", "false", "no", NULL};
     const char *setting = g_getenv("ORCH_WATCH");
     if (!may_be_noted(experiment->manifest))
         return NULL;
-    if (plan->options.no_watch)
+    if (all->no_watch)
         return "--no-watch";
     return setting && g_strv_contains(off, setting) ? "ORCH_WATCH=off" : NULL;
 }
 
-char *orch_reads_place(const struct orch_plan *plan)
+char *orch_reads_place(const struct orch_inputs *all)
 {
     enum { DIGITS = 16 };
     g_autofree char *digest =
-        g_compute_checksum_for_string(G_CHECKSUM_SHA256, plan->workspace->root, -1);
+        g_compute_checksum_for_string(G_CHECKSUM_SHA256, all->workspace->root, -1);
     return g_strndup(digest, DIGITS);
 }
 
-json_t *orch_reads_elsewhere(struct orch_plan *plan, const struct orch_plan_item *item)
+json_t *orch_reads_elsewhere(struct orch_inputs *all, const struct orch_trial_inputs *trial)
 {
     json_t *list = json_array();
     g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
-    orch_cell_elsewhere(plan, item, paths);
+    orch_cell_elsewhere(all, trial, paths);
     for (guint i = 0; i < paths->len; i++)
         json_array_append_new(list, orch_json_text_or_null(paths->pdata[i]));
     return list;
@@ -73,21 +73,21 @@ static json_t *links_out(struct orch_workspace *workspace)
     return links;
 }
 
-json_t *orch_reads_watch(const struct orch_plan *plan, const struct orch_plan_item *item,
+json_t *orch_reads_watch(const struct orch_inputs *all, const struct orch_trial_inputs *trial,
                          json_t *elsewhere)
 {
-    const struct orch_experiment *experiment = item->cell->experiment;
-    if (!may_be_noted(experiment->manifest) || orch_reads_are_off(plan, experiment))
+    const struct orch_experiment *experiment = trial->cell->experiment;
+    if (!may_be_noted(experiment->manifest) || orch_reads_are_off(all, experiment))
         return NULL;
     json_t *roots = json_array();
-    json_array_append_new(roots, orch_json_text_or_null(plan->workspace->root));
-    for (guint i = 0; item->inputs && i < item->inputs->len; i++) {
-        const struct orch_checked_input *input = item->inputs->pdata[i];
+    json_array_append_new(roots, orch_json_text_or_null(all->workspace->root));
+    for (guint i = 0; trial->list && i < trial->list->len; i++) {
+        const struct orch_checked_input *input = trial->list->pdata[i];
         if (*input->name == '/')
             json_array_append_new(roots, orch_json_text_or_null(input->name));
     }
     json_array_extend(roots, elsewhere);
-    return json_pack("{s:o s:o}", "roots", roots, "links", links_out(plan->workspace));
+    return json_pack("{s:o s:o}", "roots", roots, "links", links_out(all->workspace));
 }
 
 /* ---- what it opened ---------------------------------------------------------------------------

@@ -5,7 +5,7 @@
 #ifndef ORCH_CORE_RECORD_READ_FILES_H
 #define ORCH_CORE_RECORD_READ_FILES_H
 
-#include "core/plan/plan.h"
+#include "core/inputs/inputs.h"
 #include "core/record/gather.h"
 #include "lib/base/file_digests.h"
 #include "lib/wire/verdict.h"
@@ -17,14 +17,14 @@
 
 /** Why the files that trials of the experiment open are not noted; NULL when they are, or when it
  * is a program that comes with orch. */
-const char *orch_reads_are_off(const struct orch_plan *plan,
+const char *orch_reads_are_off(const struct orch_inputs *all,
                                const struct orch_experiment *experiment);
-/** The value of ORCH_FACT_PLACE for trials of the plan. The caller frees. */
-char *orch_reads_place(const struct orch_plan *plan);
+/** The value of ORCH_FACT_PLACE for trials of the command. The caller frees. */
+char *orch_reads_place(const struct orch_inputs *all);
 /** The paths of ORCH_FACT_ELSEWHERE (run_spans.h) for a trial that starts now. New reference. */
-json_t *orch_reads_elsewhere(struct orch_plan *plan, const struct orch_plan_item *item);
+json_t *orch_reads_elsewhere(struct orch_inputs *all, const struct orch_trial_inputs *trial);
 /** `watch` of a trial's trial.json. New reference; NULL: nothing is noted. */
-json_t *orch_reads_watch(const struct orch_plan *plan, const struct orch_plan_item *item,
+json_t *orch_reads_watch(const struct orch_inputs *all, const struct orch_trial_inputs *trial,
                          json_t *elsewhere);
 
 /** What a trial opened, without files of the system, of interpreters, of version control, in hidden

@@ -131,8 +131,8 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         return false;
     g_auto(GStrv) env = orch_slot_environment(plan, cell, slot);
     g_autoptr(json_t) cost = experiment->manifest->needs.mpi ? orch_item_cost(plan, item) : NULL;
-    g_autoptr(json_t) elsewhere = orch_reads_elsewhere(plan, item);
-    g_autoptr(json_t) watch = orch_reads_watch(plan, item, elsewhere);
+    g_autoptr(json_t) elsewhere = orch_reads_elsewhere(plan->inputs, &item->inputs);
+    g_autoptr(json_t) watch = orch_reads_watch(plan->inputs, &item->inputs, elsewhere);
     struct orch_trial_spec trial = {
         .key = (char *)(uintptr_t)dir->key,
         .recipe = plan->expansion->name,
@@ -203,8 +203,8 @@ bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *
         json_object_set_new(params, ref->param, value);
         json_array_append_new(inputs, json_pack("[sss]", ref->param, other->run_key, sha256));
     }
-    for (guint i = 0; item->inputs && i < item->inputs->len; i++) {
-        const struct orch_checked_input *input = item->inputs->pdata[i];
+    for (guint i = 0; item->inputs.list && i < item->inputs.list->len; i++) {
+        const struct orch_checked_input *input = item->inputs.list->pdata[i];
         json_array_append_new(inputs,
                               json_pack("[snsb]", input->name, input->sha256, (int)input->is_word));
     }

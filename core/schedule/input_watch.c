@@ -39,10 +39,10 @@ struct input {
 };
 
 struct orch_input_watch {
-    struct orch_plan *plan;
+    struct orch_inputs *all;
     GHashTable *inputs;        /* path -> struct input * */
     GHashTable *by_experiment; /* experiment -> GPtrArray of struct input *, borrowed */
-    GHashTable *by_item;       /* item -> the same */
+    GHashTable *by_trial;      /* struct orch_trial_inputs -> the same */
     int64_t captured_ns;
 };
 
@@ -53,16 +53,16 @@ static void input_free(gpointer pointer)
     g_free(input);
 }
 
-struct orch_input_watch *orch_input_watch_new(struct orch_plan *plan)
+struct orch_input_watch *orch_input_watch_new(struct orch_inputs *all)
 {
     struct orch_input_watch *watch = g_new0(struct orch_input_watch, 1);
-    const struct orch_source *source = plan->workspace->source;
-    watch->plan = plan;
+    const struct orch_source *source = all->workspace->source;
+    watch->all = all;
     watch->inputs = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, input_free);
     watch->by_experiment =
         g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
-    watch->by_item = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
-    watch->captured_ns = source && source->captured_ns ? source->captured_ns : plan->made_ns;
+    watch->by_trial = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
+    watch->captured_ns = source && source->captured_ns ? source->captured_ns : all->made_ns;
     return watch;
 }
 
@@ -70,7 +70,7 @@ void orch_input_watch_free(struct orch_input_watch *watch)
 {
     if (!watch)
         return;
-    g_hash_table_unref(watch->by_item);
+    g_hash_table_unref(watch->by_trial);
     g_hash_table_unref(watch->by_experiment);
     g_hash_table_unref(watch->inputs);
     g_free(watch);
@@ -97,7 +97,7 @@ static void add(struct orch_input_watch *watch, GPtrArray *list, const char *pat
 static bool add_tree(struct orch_input_watch *watch, GPtrArray *list, const char *tree,
                      GError **error)
 {
-    g_autoptr(GPtrArray) paths = orch_vcs_list(watch->plan->workspace->vcs, tree, "", error);
+    g_autoptr(GPtrArray) paths = orch_vcs_list(watch->all->workspace->vcs, tree, "", error);
     for (guint i = 0; paths && i < paths->len; i++)
         add(watch, list, paths->pdata[i]);
     return paths != NULL;
@@ -107,15 +107,15 @@ static bool add_tree(struct orch_input_watch *watch, GPtrArray *list, const char
 static GPtrArray *of_experiment(struct orch_input_watch *watch,
                                 const struct orch_experiment *experiment, GError **error)
 {
-    struct orch_plan *plan = watch->plan;
-    const struct orch_source *source = plan->workspace->source;
+    struct orch_inputs *all = watch->all;
+    const struct orch_source *source = all->workspace->source;
     GPtrArray *list = g_hash_table_lookup(watch->by_experiment, experiment);
     if (list)
         return list;
     g_autoptr(GPtrArray) paths =
-        orch_inputs_paths(plan->workspace, plan->expansion, experiment, error);
+        orch_inputs_paths(all->workspace, all->expansion, experiment, error);
     g_autoptr(GPtrArray) made = g_ptr_array_new();
-    const char *id = g_hash_table_lookup(plan->inputs_ids, experiment);
+    const char *id = g_hash_table_lookup(all->ids, experiment);
     if (!paths || (paths->len && source && source->tree && !add_tree(watch, made, id, error)))
         return NULL;
     for (guint i = 0; i < paths->len && !(source && source->tree); i++)
@@ -128,35 +128,35 @@ static GPtrArray *of_experiment(struct orch_input_watch *watch,
 /* Adds a file that a trial names, or the files below a folder of the captured tree. */
 static void add_named(struct orch_input_watch *watch, GPtrArray *list, const char *path)
 {
-    const struct orch_plan *plan = watch->plan;
+    const struct orch_inputs *all = watch->all;
     g_autofree char *below = g_strconcat(path, "/", NULL);
     add(watch, list, path);
-    for (guint i = 0; plan->files.tree_paths && i < plan->files.tree_paths->len; i++)
-        if (g_str_has_prefix(plan->files.tree_paths->pdata[i], below))
-            add(watch, list, plan->files.tree_paths->pdata[i]);
+    for (guint i = 0; all->files.tree_paths && i < all->files.tree_paths->len; i++)
+        if (g_str_has_prefix(all->files.tree_paths->pdata[i], below))
+            add(watch, list, all->files.tree_paths->pdata[i]);
 }
 
 /* The files that a trial depends on besides those of its experiment. Borrowed. */
-static GPtrArray *of_item(struct orch_input_watch *watch, const struct orch_plan_item *item)
+static GPtrArray *of_trial(struct orch_input_watch *watch, const struct orch_trial_inputs *trial)
 {
-    GPtrArray *list = g_hash_table_lookup(watch->by_item, item);
+    GPtrArray *list = g_hash_table_lookup(watch->by_trial, trial);
     if (list)
         return list;
     list = g_ptr_array_new();
-    for (guint i = 0; item->inputs && i < item->inputs->len; i++)
-        add_named(watch, list, ((const struct orch_checked_input *)item->inputs->pdata[i])->name);
-    g_hash_table_insert(watch->by_item, (gpointer)(uintptr_t)item, list);
+    for (guint i = 0; trial->list && i < trial->list->len; i++)
+        add_named(watch, list, ((const struct orch_checked_input *)trial->list->pdata[i])->name);
+    g_hash_table_insert(watch->by_trial, (gpointer)(uintptr_t)trial, list);
     return list;
 }
 
 /* All files that a trial depends on. NULL on error. The caller unrefs. */
-static GPtrArray *inputs_of(struct orch_input_watch *watch, const struct orch_plan_item *item,
+static GPtrArray *inputs_of(struct orch_input_watch *watch, const struct orch_trial_inputs *trial,
                             GError **error)
 {
-    const GPtrArray *common = of_experiment(watch, item->cell->experiment, error);
+    const GPtrArray *common = of_experiment(watch, trial->cell->experiment, error);
     if (!common)
         return NULL;
-    const GPtrArray *own = of_item(watch, item);
+    const GPtrArray *own = of_trial(watch, trial);
     GPtrArray *all = g_ptr_array_sized_new(common->len + own->len);
     for (guint i = 0; i < common->len; i++)
         g_ptr_array_add(all, common->pdata[i]);
@@ -173,7 +173,7 @@ static GPtrArray *inputs_of(struct orch_input_watch *watch, const struct orch_pl
 static struct look look_at(const struct orch_input_watch *watch, const struct input *input)
 {
     struct stat info;
-    g_autofree char *path = orch_path_absolute(input->path, watch->plan->workspace->root);
+    g_autofree char *path = orch_path_absolute(input->path, watch->all->workspace->root);
     if (stat(path, &info) != 0)
         return (struct look){0};
     if (S_ISDIR(info.st_mode))
@@ -203,23 +203,23 @@ static bool is_too_new(const struct orch_input_watch *watch, const struct look *
  */
 
 /* True when the files of the experiment have the captured contents, according to a new capture. */
-static bool is_same_code(struct orch_input_watch *watch, const struct orch_plan_item *item)
+static bool is_same_code(struct orch_input_watch *watch, const struct orch_trial_inputs *trial)
 {
-    struct orch_plan *plan = watch->plan;
+    struct orch_inputs *all = watch->all;
     g_autofree char *id =
-        orch_inputs_id(plan->workspace, plan->expansion, item->cell->experiment, NULL, NULL);
-    return id && strcmp(id, item->inputs_id ? item->inputs_id : "") == 0;
+        orch_inputs_id(all->workspace, all->expansion, trial->cell->experiment, NULL, NULL);
+    return id && strcmp(id, trial->id ? trial->id : "") == 0;
 }
 
 /* True when the files and folders that the trial names have the digests of the plan. */
-static bool is_same_data(struct orch_input_watch *watch, const struct orch_plan_item *item)
+static bool is_same_data(struct orch_input_watch *watch, const struct orch_trial_inputs *trial)
 {
-    struct orch_plan *plan = watch->plan;
+    struct orch_inputs *all = watch->all;
     g_autoptr(GPtrArray) now = g_ptr_array_new_with_free_func(g_free);
-    if (!orch_cell_inputs_now(plan, item->cell, now, NULL))
+    if (!orch_cell_inputs_now(all, trial->cell, now, NULL))
         return false;
-    for (guint i = 0; item->inputs && i < item->inputs->len; i++) {
-        const struct orch_checked_input *then = item->inputs->pdata[i], *found = NULL;
+    for (guint i = 0; trial->list && i < trial->list->len; i++) {
+        const struct orch_checked_input *then = trial->list->pdata[i], *found = NULL;
         for (guint j = 0; j < now->len && !found; j++)
             if (strcmp(((struct orch_checked_input *)now->pdata[j])->name, then->name) == 0)
                 found = now->pdata[j];
@@ -230,13 +230,14 @@ static bool is_same_data(struct orch_input_watch *watch, const struct orch_plan_
 }
 
 /* Captures the tree again and compares the trial's inputs with those of the plan. */
-static bool has_captured_contents(struct orch_input_watch *watch, const struct orch_plan_item *item)
+static bool has_captured_contents(struct orch_input_watch *watch,
+                                  const struct orch_trial_inputs *trial)
 {
-    struct orch_workspace *workspace = watch->plan->workspace;
+    struct orch_workspace *workspace = watch->all->workspace;
     struct orch_source *captured = workspace->source;
     workspace->source = NULL;
-    bool is_same = orch_workspace_source(workspace, NULL) && is_same_code(watch, item) &&
-                   is_same_data(watch, item);
+    bool is_same = orch_workspace_source(workspace, NULL) && is_same_code(watch, trial) &&
+                   is_same_data(watch, trial);
     orch_source_free(workspace->source);
     workspace->source = captured;
     return is_same;
@@ -247,7 +248,7 @@ static bool has_captured_contents(struct orch_input_watch *watch, const struct o
 
 static bool is_code(const struct orch_input_watch *watch, const struct input *input)
 {
-    g_autofree char *path = orch_path_absolute(input->path, watch->plan->workspace->root);
+    g_autofree char *path = orch_path_absolute(input->path, watch->all->workspace->root);
     return orch_input_is_code(path);
 }
 
@@ -287,10 +288,10 @@ static uint64_t stamp_of(const GPtrArray *inputs)
     return stamp;
 }
 
-bool orch_input_watch_before(struct orch_input_watch *watch, const struct orch_plan_item *item,
+bool orch_input_watch_before(struct orch_input_watch *watch, const struct orch_trial_inputs *trial,
                              uint64_t *out_stamp, char **out_changed, GError **error)
 {
-    g_autoptr(GPtrArray) inputs = inputs_of(watch, item, error);
+    g_autoptr(GPtrArray) inputs = inputs_of(watch, trial, error);
     g_autoptr(GPtrArray) changed = g_ptr_array_new();
     *out_changed = NULL;
     if (!inputs)
@@ -303,7 +304,7 @@ bool orch_input_watch_before(struct orch_input_watch *watch, const struct orch_p
         input->captured = input->seen;
         g_ptr_array_remove_index(changed, i);
     }
-    if (changed->len && has_captured_contents(watch, item)) {
+    if (changed->len && has_captured_contents(watch, trial)) {
         accept(changed);
         g_ptr_array_set_size(changed, 0);
     }
@@ -320,10 +321,10 @@ static void add_name(GPtrArray *names, const char *name)
         g_ptr_array_add(names, g_strdup(name));
 }
 
-void orch_input_watch_after(struct orch_input_watch *watch, const struct orch_plan_item *item,
+void orch_input_watch_after(struct orch_input_watch *watch, const struct orch_trial_inputs *trial,
                             uint64_t stamp, GPtrArray *code, GPtrArray *data)
 {
-    g_autoptr(GPtrArray) inputs = inputs_of(watch, item, NULL);
+    g_autoptr(GPtrArray) inputs = inputs_of(watch, trial, NULL);
     g_autoptr(GPtrArray) changed = g_ptr_array_new();
     if (!inputs)
         return;

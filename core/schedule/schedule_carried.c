@@ -65,7 +65,7 @@ static int64_t written_ns(const char *root, const char *name)
  * count: a run in a folder apart had its own. */
 static void add_names(struct run *run, const struct orch_run *by, const json_t *names)
 {
-    GHashTable *captured = run->plan->files.tree_files;
+    GHashTable *captured = run->plan->inputs->files.tree_files;
     for (size_t i = 0; i < json_array_size(names); i++) {
         const char *name = json_string_value(json_array_get(names, i));
         if (!name || g_hash_table_size(run->earlier) >= NAMES_SEARCHED ||
@@ -87,11 +87,12 @@ void orch_schedule_read_carried(struct run *run, const struct orch_plan_item *it
     const struct orch_experiment *experiment = item->cell->experiment;
     const struct orch_run_query query = {.limit = RUNS_SEARCHED, .with_hidden = true};
     if (run->earlier || experiment->manifest->kind != ORCH_PLUGIN_WRAPPED ||
-        orch_plugin_is_ours(experiment->manifest) || orch_reads_are_off(run->plan, experiment))
+        orch_plugin_is_ours(experiment->manifest) ||
+        orch_reads_are_off(run->plan->inputs, experiment))
         return;
     run->earlier = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, earlier_free);
     const char *machine = orch_workspace_machine_key(run->plan->workspace);
-    g_autofree char *place = orch_reads_place(run->plan);
+    g_autofree char *place = orch_reads_place(run->plan->inputs);
     g_autoptr(GPtrArray) runs = orch_store_runs(run->plan->store, &query, NULL, NULL);
     for (guint i = 0; runs && i < runs->len; i++) {
         const struct orch_run *by = runs->pdata[i];

@@ -56,7 +56,8 @@ static bool end_host(struct run *run, struct host *host, GError **error)
         .overrules = spoiled != NULL,
     };
     if (!orch_collect(run->plan->store, host->running.key, host->record, host->running.started_ns,
-                      outside.reason ? &outside : NULL, run->plan->digests, &collected, error))
+                      outside.reason ? &outside : NULL, run->plan->inputs->digests, &collected,
+                      error))
         return false;
     run->ended_device_s += collected.wall_ms / 1e3 * orch_plan_item_charged(item);
     if (collected.verdict == ORCH_VERDICT_LOST)

@@ -70,7 +70,7 @@ static bool renew(struct run *run, const char *changed, GError **error)
     if (!orch_plan_recapture(run->plan, error))
         return false;
     orch_input_watch_free(run->inputs);
-    run->inputs = orch_input_watch_new(run->plan);
+    run->inputs = orch_input_watch_new(run->plan->inputs);
     for (unsigned i = 0; i < run->order_count; i++) {
         const struct job *job = &run->jobs[run->order[i]];
         if ((job->status == JOB_TODO || job->status == JOB_HELD) &&
@@ -169,13 +169,13 @@ bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot 
         return true;
     }
     if (!run->inputs)
-        run->inputs = orch_input_watch_new(run->plan);
-    if (!orch_input_watch_before(run->inputs, item, out_stamp, &changed, error))
+        run->inputs = orch_input_watch_new(run->plan->inputs);
+    if (!orch_input_watch_before(run->inputs, &item->inputs, out_stamp, &changed, error))
         return false;
     if (changed && run->hosts->len + run->ended->len) { /* one of these may have written data */
         g_clear_pointer(&changed, g_free);
         look_at_others(run);
-        if (!orch_input_watch_before(run->inputs, item, out_stamp, &changed, error))
+        if (!orch_input_watch_before(run->inputs, &item->inputs, out_stamp, &changed, error))
             return false;
     }
     if (!changed)
@@ -252,8 +252,8 @@ void orch_schedule_places_clear(struct run *run)
 void orch_schedule_look_after(struct run *run, struct host *host)
 {
     if (!host->running.slot.is_apart && run->inputs)
-        orch_input_watch_after(run->inputs, host->running.item, host->inputs_stamp, host->code,
-                               host->data);
+        orch_input_watch_after(run->inputs, &host->running.item->inputs, host->inputs_stamp,
+                               host->code, host->data);
 }
 
 bool orch_schedule_repeat(struct run *run, struct job *job, bool *out_again, GError **error)

@@ -42,7 +42,7 @@ static void renew_record(json_t *record, const struct orch_plan_item *item, GHas
     json_object_set_new(record, "inputs", inputs);
     json_object_set_new(record, "fingerprint", json_string(item->fingerprint));
     json_t *facts = json_object_get(record, "facts");
-    json_object_set_new(facts, "inputs_id", json_string(item->inputs_id ? item->inputs_id : ""));
+    json_object_set_new(facts, "inputs_id", json_string(item->inputs.id ? item->inputs.id : ""));
     json_object_set_new(facts, ORCH_FACT_CODE_FINGERPRINT, json_string(item->code_fingerprint));
 }
 
@@ -53,7 +53,7 @@ static void renew_record(json_t *record, const struct orch_plan_item *item, GHas
 static void drop_from_rest(struct run *run, const struct host *host, GHashTable *outputs)
 {
     g_autoptr(GHashTable) made = g_hash_table_new(g_str_hash, g_str_equal);
-    GHashTable *captured = run->plan->files.tree_files;
+    GHashTable *captured = run->plan->inputs->files.tree_files;
     GHashTableIter iter;
     gpointer name;
     g_hash_table_iter_init(&iter, outputs);
@@ -91,7 +91,7 @@ static void tell_rewritten(struct run *run, const struct host *host, bool is_not
 static const char *overwritten(struct run *run, const struct orch_opened_files *opened)
 {
     struct orch_vcs *vcs = run->plan->workspace->vcs;
-    GHashTable *captured = run->plan->files.tree_files;
+    GHashTable *captured = run->plan->inputs->files.tree_files;
     g_autofree char *commit = NULL, *tree = NULL;
     for (guint i = 0; vcs && captured && i < opened->wrote->len; i++) {
         const char *const paths[] = {opened->wrote->pdata[i], NULL};

@@ -88,7 +88,7 @@ static const char *inside(const struct orch_written *written, const char *path)
 static bool is_captured(const struct orch_written *written, const char *path)
 {
     const char *relative = inside(written, path);
-    GHashTable *files = written->plan->files.tree_files;
+    GHashTable *files = written->plan->inputs->files.tree_files;
     return files && relative && g_hash_table_contains(files, relative);
 }
 
@@ -223,7 +223,7 @@ unsigned orch_written_untracked(const struct orch_written *written, char **out_f
 {
     unsigned count = 0;
     const char *first = NULL;
-    GHashTable *files = written->plan->files.tree_files;
+    GHashTable *files = written->plan->inputs->files.tree_files;
     g_autoptr(GHashTable) ignored =
         files && g_hash_table_size(written->files) ? ignored_paths(written) : NULL;
     if (!ignored)

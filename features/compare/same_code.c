@@ -31,7 +31,7 @@ static bool is_program(const struct orch_plan_item *item)
 static bool has_changed(const struct orch_plan *plan, const struct orch_plan_item *item,
                         const struct orch_run *run)
 {
-    g_autofree char *name = NULL, *why = orch_read_since(plan, item, run, &name);
+    g_autofree char *name = NULL, *why = orch_read_since(plan->inputs, &item->inputs, run, &name);
     return why != NULL;
 }
 
