@@ -306,7 +306,8 @@ bool orch_collect_folder(struct orch_store *store, const char *key, json_t *reco
     int64_t points = 0;
     orch_gathering_init(&all, record, started_ns);
     bool ok = folder < 0 || orch_gather_journal(store, &all, folder, error);
-    orch_reads_keep(&all, folder, digests);
+    const struct orch_ended_trial ended = {all.record, all.facts, all.started_ns, all.ended_ns};
+    orch_reads_keep(&ended, folder, digests);
     orch_written_words_note(&all, trial);
     orch_gather_loss(&all, folder);
     judge_outside(&all, outside);

@@ -256,7 +256,7 @@ void orch_opened_files_clear(struct orch_opened_files *opened)
 
 /* The record of one run. */
 struct keeping {
-    struct gathering *all;
+    const struct orch_ended_trial *trial;
     const struct orch_opened_files *opened;
     struct orch_file_digests *digests;
     GHashTable *there; /* names of inputs that the record has, and whether they may be folders;
@@ -311,7 +311,7 @@ static bool is_newer(const struct keeping *k, const char *absolute)
 {
     struct stat info;
     return stat(absolute, &info) == 0 &&
-           orch_timespec_ns(info.st_mtim) > k->all->started_ns - ORCH_FILE_TIME_LAG_NS;
+           orch_timespec_ns(info.st_mtim) > k->trial->started_ns - ORCH_FILE_TIME_LAG_NS;
 }
 
 static void keep_input(struct keeping *k, const char *name)
@@ -327,8 +327,8 @@ static void keep_input(struct keeping *k, const char *name)
         json_array_append_new(k->rewritten, json_string(name));
         return;
     }
-    if (!orch_reads_digest(k->digests, absolute, k->all->started_ns - ORCH_FILE_TIME_LAG_NS,
-                           k->all->ended_ns, digest))
+    if (!orch_reads_digest(k->digests, absolute, k->trial->started_ns - ORCH_FILE_TIME_LAG_NS,
+                           k->trial->ended_ns, digest))
         return;
     json_t *row = json_pack("[sns]", name, digest);
     json_array_append_new(k->inputs, row);
@@ -415,19 +415,20 @@ static void add_rewritten(json_t *facts, const json_t *names)
         json_object_set(facts, ORCH_FACT_REWRITTEN, (json_t *)(uintptr_t)names);
 }
 
-void orch_reads_keep(struct gathering *all, int folder, struct orch_file_digests *digests)
+void orch_reads_keep(const struct orch_ended_trial *trial, int folder,
+                     struct orch_file_digests *digests)
 {
     struct orch_opened_files opened;
     orch_opened_files_read(folder, &opened);
     if (opened.why)
-        json_object_set_new(all->facts, ORCH_FACT_UNWATCHED, json_string(opened.why));
+        json_object_set_new(trial->facts, ORCH_FACT_UNWATCHED, json_string(opened.why));
     if (opened.folder) {
-        json_t *inputs = json_object_get(all->record, "inputs");
+        json_t *inputs = json_object_get(trial->record, "inputs");
         g_autoptr(GHashTable) there = g_hash_table_new(g_str_hash, g_str_equal);
         g_autoptr(json_t) rewritten = json_array();
         g_autoptr(json_t) code = json_object();
         g_autoptr(json_t) added = inputs ? json_incref(inputs) : json_array();
-        struct keeping k = {.all = all,
+        struct keeping k = {.trial = trial,
                             .opened = &opened,
                             .digests = digests,
                             .there = there,
@@ -438,15 +439,15 @@ void orch_reads_keep(struct gathering *all, int folder, struct orch_file_digests
             add_there(there, json_array_get(added, i));
         keep_reads(&k);
         keep_listed(&k);
-        json_object_set(all->record, "inputs", added);
-        add_rewritten(all->facts, rewritten);
+        json_object_set(trial->record, "inputs", added);
+        add_rewritten(trial->facts, rewritten);
         if (json_object_size(code))
-            json_object_set(all->facts, ORCH_FACT_READ_CODE, code);
-        json_object_set_new(all->facts, ORCH_FACT_WATCHED,
+            json_object_set(trial->facts, ORCH_FACT_READ_CODE, code);
+        json_object_set_new(trial->facts, ORCH_FACT_WATCHED,
                             json_pack("{s:I s:I}", "read", (json_int_t)opened.read->len, "left_out",
                                       (json_int_t)(opened.left_out + k.left_out)));
-        set_names(all->facts, ORCH_FACT_WROTE, opened.wrote);
-        set_names(all->facts, ORCH_FACT_READ_AND_WRITTEN, opened.both);
+        set_names(trial->facts, ORCH_FACT_WROTE, opened.wrote);
+        set_names(trial->facts, ORCH_FACT_READ_AND_WRITTEN, opened.both);
     }
     orch_opened_files_clear(&opened);
 }

@@ -6,7 +6,6 @@
 #define ORCH_CORE_RECORD_READ_FILES_H
 
 #include "core/inputs/inputs.h"
-#include "core/record/gather.h"
 #include "lib/base/file_digests.h"
 #include "lib/wire/verdict.h"
 
@@ -43,7 +42,13 @@ struct orch_opened_files {
 void orch_opened_files_read(int folder, struct orch_opened_files *out);
 void orch_opened_files_clear(struct orch_opened_files *opened);
 
-/** Adds to the record of an ended trial what it opened. `folder` as above. */
-void orch_reads_keep(struct gathering *all, int folder, struct orch_file_digests *digests);
+/** A trial that has ended, of which `record` and `facts` get what it opened. */
+struct orch_ended_trial {
+    json_t *record, *facts;
+    int64_t started_ns, ended_ns;
+};
+/** Adds what it opened. `folder` as above. */
+void orch_reads_keep(const struct orch_ended_trial *trial, int folder,
+                     struct orch_file_digests *digests);
 
 #endif
