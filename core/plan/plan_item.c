@@ -5,10 +5,10 @@
  * settles such an item again. */
 #include "core/plan/plan_private.h"
 
-#include "core/plan/cell_inputs.h"
+#include "core/inputs/cell_inputs.h"
+#include "core/inputs/read_since.h"
 #include "core/plan/cell_runs.h"
 #include "core/plan/fingerprint.h"
-#include "core/plan/read_since.h"
 #include "core/plan/reuse.h"
 #include "core/plan/same_comments.h"
 #include "core/recipe/recipe_search.h"

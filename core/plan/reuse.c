@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/plan/reuse.h"
 
+#include "core/inputs/read_since.h"
 #include "core/plan/cell_runs.h"
-#include "core/plan/read_since.h"
 #include "lib/base/json.h"
 #include "lib/hw/machine.h"
 #include "lib/wire/verdict.h"

@@ -3,8 +3,8 @@
  * being decoded), once to stream the points into the store, so memory stays bounded. */
 #include "core/record/collect_folder.h"
 
+#include "core/inputs/read_files.h"
 #include "core/record/gather.h"
-#include "core/record/read_files.h"
 #include "core/record/written_words.h"
 #include "store/trial_record.h"
 

@@ -4,9 +4,9 @@
  * never have to break a lock. */
 #include "core/record/collect.h"
 
-#include "core/plan/cell_inputs.h"
+#include "core/inputs/cell_inputs.h"
+#include "core/inputs/read_files.h"
 #include "core/plan/reuse.h"
-#include "core/record/read_files.h"
 #include "core/record/trial_processes.h"
 
 #include "store/repair.h"

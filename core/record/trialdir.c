@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/record/trialdir.h"
 
+#include "core/inputs/read_files.h"
 #include "core/record/collect.h"
 #include "core/record/new_record.h"
-#include "core/record/read_files.h"
 #include "core/record/start_folder.h"
 #include "core/record/trial_slot.h"
 #include "lib/base/error.h"

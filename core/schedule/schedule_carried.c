@@ -2,7 +2,7 @@
 /* Trials that go on from a file which another one has left in the user's folder, such as a
  * checkpoint: it was opened for reading and then written. Whose file it was is told once and
  * recorded with each run, as its results depend on that. */
-#include "core/record/read_files.h"
+#include "core/inputs/read_files.h"
 #include "core/schedule/schedule_private.h"
 
 #include "lib/base/file.h"

@@ -2,8 +2,8 @@
 /* What a trial has written is its output, although its command names it or git has it. Known from
  * the files that its processes opened (read_files.h); without these, data that changed may be the
  * trial's output or somebody's edit. */
-#include "core/plan/cell_inputs.h"
-#include "core/record/read_files.h"
+#include "core/inputs/cell_inputs.h"
+#include "core/inputs/read_files.h"
 #include "core/schedule/schedule_private.h"
 
 #include "lib/base/file.h"

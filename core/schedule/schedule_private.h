@@ -5,7 +5,7 @@
 #ifndef ORCH_CORE_SCHEDULE_SCHEDULE_PRIVATE_H
 #define ORCH_CORE_SCHEDULE_SCHEDULE_PRIVATE_H
 
-#include "core/schedule/input_watch.h"
+#include "core/inputs/input_watch.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/written.h"
 #include "lib/hw/topology.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/compare/same_code.h"
 
-#include "core/plan/read_since.h"
+#include "core/inputs/read_since.h"
 #include "lib/wire/verdict.h"
 
 #include <string.h>

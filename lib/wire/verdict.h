@@ -38,7 +38,7 @@ struct orch_verdict_facts {
 /** Fact of a run: the names of the artifacts that its manifest declares with a path at which it has
  * written no file, a list. */
 #define ORCH_FACT_UNMADE "unmade"
-/** Facts of a run whose opened files were noted (core/record/read_files.h): {read, left_out},
+/** Facts of a run whose opened files were noted (core/inputs/read_files.h): {read, left_out},
  * numbers of files; the names of files that it wrote and had not read before, and of those that it
  * had. Or why they were not noted. */
 #define ORCH_FACT_WATCHED "watched"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Compares what a run read (read_files.h) with the files as they are now. */
-#ifndef ORCH_CORE_PLAN_READ_SINCE_H
-#define ORCH_CORE_PLAN_READ_SINCE_H
+#ifndef ORCH_CORE_INPUTS_READ_SINCE_H
+#define ORCH_CORE_INPUTS_READ_SINCE_H
 
 #include "core/inputs/inputs.h"
 #include "store/store.h"

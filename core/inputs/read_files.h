@@ -2,8 +2,8 @@
 /* The files that a trial's program or plugin really opened, as its host noted them
  * (core/host/opened_files.h). What it read is kept with digests among the inputs of the run; what
  * it wrote without having read it is output. */
-#ifndef ORCH_CORE_RECORD_READ_FILES_H
-#define ORCH_CORE_RECORD_READ_FILES_H
+#ifndef ORCH_CORE_INPUTS_READ_FILES_H
+#define ORCH_CORE_INPUTS_READ_FILES_H
 
 #include "core/inputs/inputs.h"
 #include "lib/base/file_digests.h"

@@ -2,8 +2,8 @@
 /* Notices when the inputs of trials that run in the user's folder change after they were captured.
  * The inputs are those of the fingerprint: the files that a command provably uses or that `inputs:`
  * names, and the files that a trial's parameters name. */
-#ifndef ORCH_CORE_SCHEDULE_INPUT_WATCH_H
-#define ORCH_CORE_SCHEDULE_INPUT_WATCH_H
+#ifndef ORCH_CORE_INPUTS_INPUT_WATCH_H
+#define ORCH_CORE_INPUTS_INPUT_WATCH_H
 
 #include "core/inputs/inputs.h"
 

@@ -9,11 +9,11 @@
  *
  * Files that are new since the capture do not count: a trial may have made them. The next command
  * captures them. */
-#include "core/schedule/input_watch.h"
+#include "core/inputs/input_watch.h"
 
+#include "core/inputs/cell_inputs.h"
 #include "core/inputs/inputs_id.h"
 #include "core/inputs/script_uses.h"
-#include "core/plan/cell_inputs.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/text.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/record/read_files.h"
+#include "core/inputs/read_files.h"
 
+#include "core/inputs/cell_inputs.h"
 #include "core/inputs/named_files.h"
 #include "core/inputs/read_digest.h"
 #include "core/inputs/script_same.h"
 #include "core/inputs/script_uses.h"
-#include "core/plan/cell_inputs.h"
 #include "core/workspace/links_out.h"
 #include "lib/base/below.h"
 #include "lib/base/file.h"

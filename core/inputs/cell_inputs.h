@@ -2,8 +2,8 @@
 /* Files and folders that a trial names in its parameter values, in the words of its command or in
  * `inputs:`, and those that its scripts use. Files of the captured tree that an experiment's
  * command names for all its trials are covered by orch_inputs_id. */
-#ifndef ORCH_CORE_PLAN_CELL_INPUTS_H
-#define ORCH_CORE_PLAN_CELL_INPUTS_H
+#ifndef ORCH_CORE_INPUTS_CELL_INPUTS_H
+#define ORCH_CORE_INPUTS_CELL_INPUTS_H
 
 #include "core/inputs/inputs.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs of another machine are compared only in files of the work tree that lie here, too: other
  * paths mean nothing here, and data need not be on every machine. */
-#include "core/plan/read_since.h"
+#include "core/inputs/read_since.h"
 
 #include "core/inputs/read_digest.h"
 #include "core/inputs/script_same.h"

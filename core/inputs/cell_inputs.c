@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the captured tree holds counts by the tree, everything else by its own digest
  * (named_files.h). Digests are cached by path. */
-#include "core/plan/cell_inputs.h"
+#include "core/inputs/cell_inputs.h"
 
 #include "core/inputs/command_files.h"
 #include "core/inputs/inputs_id.h"
