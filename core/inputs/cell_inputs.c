@@ -3,10 +3,9 @@
  * (named_files.h). Digests are cached by path. */
 #include "core/inputs/cell_inputs.h"
 
-#include "core/inputs/command_files.h"
 #include "core/inputs/inputs_id.h"
 #include "core/inputs/named_files.h"
-#include "core/inputs/script_uses.h"
+#include "core/inputs/scripts.h"
 #include "core/recipe/output_words.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"

@@ -3,10 +3,9 @@
  * PYTHONPATH and, for packages installed in place (pip install -e), at the root and in its src
  * folder. A script that changes sys.path may import from any folder, so every file of the module's
  * name is added: a superfluous file costs a run, but a missing one gives a wrong result. */
-#include "core/inputs/command_files.h"
+#include "core/inputs/scripts.h"
 
 #include "core/inputs/named_files.h"
-#include "core/inputs/script_uses.h"
 #include "core/recipe/output_words.h"
 #include "lib/base/file.h"
 

@@ -13,7 +13,7 @@
 
 #include "core/inputs/cell_inputs.h"
 #include "core/inputs/inputs_id.h"
-#include "core/inputs/script_uses.h"
+#include "core/inputs/scripts.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/text.h"

@@ -2,7 +2,7 @@
 #include "core/inputs/inputs.h"
 
 #include "core/inputs/inputs_id.h"
-#include "core/inputs/script_same.h"
+#include "core/inputs/scripts.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 

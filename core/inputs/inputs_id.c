@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/inputs/inputs_id.h"
 
-#include "core/inputs/command_files.h"
 #include "core/inputs/run_spans.h"
-#include "core/inputs/script_same.h"
-#include "core/inputs/script_uses.h"
+#include "core/inputs/scripts.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"

@@ -7,7 +7,7 @@
 #include "core/workspace/workspace.h"
 
 /** The id of the code of an experiment. For a wrapped program: the tree of its manifest, of the
- * files that its command provably uses (command_files.h) and of the files in `inputs:`. For any
+ * files that its command provably uses (scripts.h) and of the files in `inputs:`. For any
  * compiled plugin with `inputs:`: their tree. Without `inputs:`: a third-party plugin's build id,
  * or "" for the plugins that come with orch, which are identified by their version. `*out_code_id`
  * (or NULL): the same for Python scripts without comments where the id is no tree, else NULL. The

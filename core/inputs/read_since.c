@@ -4,7 +4,7 @@
 #include "core/inputs/read_since.h"
 
 #include "core/inputs/read_digest.h"
-#include "core/inputs/script_same.h"
+#include "core/inputs/scripts.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/wire/verdict.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A text counts only when it names an existing file, so a superfluous candidate costs little. */
-#include "core/inputs/script_data.h"
+#include "core/inputs/scripts.h"
 
 #include "core/inputs/script_lexer.h"
 #include "core/recipe/output_words.h"

@@ -2,10 +2,9 @@
 /* In doubt there is no digest: text that the lexer may have taken for a comment although it is code
  * would hide a change. That is possible only after a string that ends too early, which is why
  * a text with strings with open braces or without their end has none. */
-#include "core/inputs/script_same.h"
+#include "core/inputs/scripts.h"
 
 #include "core/inputs/script_lexer.h"
-#include "core/inputs/script_uses.h"
 #include "lib/base/file.h"
 
 #include <fcntl.h>

@@ -2,9 +2,8 @@
 /* The lexer for Python (script_lexer.h) has no grammar beyond the import statement, so imports
  * inside functions, conditions and `try` are found too. Computed imports and paths (importlib with
  * a variable, concatenated paths) are not found; recipes declare them in `inputs:`. */
-#include "core/inputs/script_uses.h"
+#include "core/inputs/scripts.h"
 
-#include "core/inputs/script_data.h"
 #include "core/inputs/script_lexer.h"
 #include "core/recipe/output_words.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/plan/command_check.h"
 
-#include "core/inputs/script_uses.h"
+#include "core/inputs/scripts.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"

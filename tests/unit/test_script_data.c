@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Literal file names of Python scripts: those that may be read, and those that are evidently
  * written. */
-#include "core/inputs/script_data.h"
+#include "core/inputs/scripts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

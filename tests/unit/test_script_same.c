@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Comments and blank lines are no change of a Python script; everything else is. */
-#include "core/inputs/script_same.h"
+#include "core/inputs/scripts.h"
 
 #include <glib.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Imports and paths that a script's text shows: every form of the import statement, and what looks
  * like one within strings, comments and other words. */
-#include "core/inputs/script_uses.h"
+#include "core/inputs/scripts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
