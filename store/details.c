@@ -92,6 +92,24 @@ GPtrArray *orch_store_inputs(struct orch_store *store, int64_t run_id, GError **
     return read_rows(store, s, read_input, free_input, error);
 }
 
+static const char INPUTS_OF_EXPERIMENT[] =
+    "SELECT i.name, i.from_key, i.sha256, max(r.ended) FROM"
+    " (SELECT run.id, run.ended FROM run JOIN machine m ON m.id = run.machine"
+    "  WHERE run.recipe = ?1 AND run.experiment = ?2 AND m.key = ?3"
+    "  ORDER BY run.ended DESC LIMIT 200) r"
+    " CROSS JOIN input i ON i.run = r.id WHERE i.from_key IS NULL GROUP BY i.name";
+
+GPtrArray *orch_store_inputs_of_experiment(struct orch_store *store, const char *recipe,
+                                           const char *experiment, const char *machine_key,
+                                           GError **error)
+{
+    sqlite3_stmt *s = orch_store_statement(store, INPUTS_OF_EXPERIMENT, error);
+    if (!s)
+        return NULL;
+    orch_store_bind(s, "ttt", recipe, experiment, machine_key);
+    return read_rows(store, s, read_input, free_input, error);
+}
+
 static void free_artifact(gpointer data)
 {
     struct orch_stored_artifact *artifact = data;

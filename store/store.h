@@ -421,6 +421,11 @@ struct orch_stored_note {
 };
 /** Arrays of pointers to the structs above; the caller unrefs. */
 GPtrArray *orch_store_inputs(struct orch_store *store, int64_t run_id, GError **error);
+/** The files that the newest 200 runs of a recipe's experiment on a machine had as inputs, each
+ * once as the newest of them had it: struct orch_stored_input *. */
+GPtrArray *orch_store_inputs_of_experiment(struct orch_store *store, const char *recipe,
+                                           const char *experiment, const char *machine_key,
+                                           GError **error);
 GPtrArray *orch_store_artifacts(struct orch_store *store, int64_t run_id, GError **error);
 GPtrArray *orch_store_notes(struct orch_store *store, const char *run_key, GError **error);
 
