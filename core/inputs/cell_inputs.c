@@ -1,54 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the captured tree holds counts by the tree, everything else by its own digest
- * (named_files.h). Digests are cached by path. */
-#include "core/inputs/cell_inputs.h"
+ * (content_digest.h). Digests are cached by path. */
+#include "core/inputs/inputs.h"
 
-#include "core/inputs/inputs_id.h"
-#include "core/inputs/named_files.h"
+#include "core/inputs/content_digest.h"
 #include "core/inputs/scripts.h"
 #include "core/recipe/output_words.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* The search for the inputs of one trial. */
 struct naming {
     struct orch_inputs *all;
-    const char *tree; /* NULL outside of a repository */
+    const char *experiment; /* its name */
+    const char *tree;       /* NULL outside of a repository */
     GHashTable *files;
-    struct orch_run_spans *spans;
+    struct orch_own_outputs *outputs;
     GPtrArray *inputs;
     GPtrArray *elsewhere; /* char *; not NULL: only paths outside that are no inputs are added */
 };
 
-/* The files of the captured tree as a set of paths; empty outside of a repository. Borrowed. */
-static GHashTable *tree_files(struct orch_inputs *all, const char *tree, GError **error)
+static bool is_folder(const struct orch_inputs *all, const char *path)
 {
-    if (all->files.tree_files)
-        return all->files.tree_files;
-    all->files.tree_paths = tree ? orch_vcs_list(all->workspace->vcs, tree, "", error)
-                                 : g_ptr_array_new_with_free_func(g_free);
-    if (!all->files.tree_paths)
-        return NULL;
-    all->files.tree_files = g_hash_table_new(g_str_hash, g_str_equal);
-    for (guint i = 0; i < all->files.tree_paths->len; i++)
-        g_hash_table_add(all->files.tree_files, all->files.tree_paths->pdata[i]);
-    return all->files.tree_files;
-}
-
-static bool is_folder_in(GHashTable *files, const char *path)
-{
-    g_autofree char *prefix = g_strconcat(path, "/", NULL);
-    GHashTableIter iter;
-    gpointer name;
-    g_hash_table_iter_init(&iter, files);
-    while (g_hash_table_iter_next(&iter, &name, NULL))
-        if (g_str_has_prefix(name, prefix))
-            return true;
-    return false;
+    guint first;
+    return orch_inputs_below(all, path, &first) > 0;
 }
 
 /* Digest of a file's bytes, or of a folder's tree id. NULL: the tree has no such path, or it cannot
@@ -61,7 +41,7 @@ static char *digest_of(struct orch_inputs *all, const char *tree, GHashTable *fi
         g_autofree char *full = g_build_filename(all->workspace->root, path, NULL);
         return orch_file_sha256(full, digest, NULL, NULL) ? g_strdup(digest) : NULL;
     }
-    if (!tree || !is_folder_in(files, path))
+    if (!tree || !is_folder(all, path))
         return NULL;
     const char *const paths[] = {path, NULL};
     g_autofree char *id = orch_vcs_subtree(all->workspace->vcs, tree, paths, NULL);
@@ -113,15 +93,15 @@ static const char *name_of(const struct naming *n, const char *absolute)
 
 /* Keeps among the digests what is not compared of an input. */
 static void note_extent(struct orch_inputs *all, const char *name, const char *absolute,
-                        enum orch_named_extent extent)
+                        enum orch_digest_extent extent)
 {
     bool is_folder = g_file_test(absolute, G_FILE_TEST_IS_DIR);
-    g_autofree char *part = extent == ORCH_NAMED_PART
-                                ? g_strdup_printf("; only its first %d files", ORCH_NAMED_ENTRIES)
+    g_autofree char *part = extent == ORCH_DIGEST_PART
+                                ? g_strdup_printf("; only its first %d files", ORCH_DIGEST_ENTRIES)
                                 : g_strdup("");
     char *text = g_strdup_printf("%s is too large to be read: compared by %s%s", name,
                                  is_folder ? "names, sizes and times" : "size and time", part);
-    g_hash_table_insert(all->files.path_digests, g_strconcat("extent ", name, NULL), text);
+    g_hash_table_insert(all->files.path_digests, g_strconcat(ORCH_KNOWN_EXTENT, name, NULL), text);
 }
 
 char *orch_cell_inputs_not_checked(const struct orch_inputs *all, const GPtrArray *inputs)
@@ -130,7 +110,7 @@ char *orch_cell_inputs_not_checked(const struct orch_inputs *all, const GPtrArra
     unsigned count = 0;
     for (guint i = 0; inputs && i < inputs->len; i++) {
         const struct orch_checked_input *input = inputs->pdata[i];
-        g_autofree char *key = g_strconcat("extent ", input->name, NULL);
+        g_autofree char *key = g_strconcat(ORCH_KNOWN_EXTENT, input->name, NULL);
         const char *text = g_hash_table_lookup(all->files.path_digests, key);
         count += text != NULL;
         first = first ? first : text;
@@ -142,22 +122,23 @@ char *orch_cell_inputs_not_checked(const struct orch_inputs *all, const GPtrArra
 static void add_others(struct naming *n, const char *absolute)
 {
     const char *name = name_of(n, absolute);
-    const char *known = g_hash_table_lookup(n->all->files.path_digests, absolute);
+    g_autofree char *key = g_strconcat(absolute, "\n", n->experiment, NULL); /* whose outputs */
+    const char *known = g_hash_table_lookup(n->all->files.path_digests, key);
     if (g_hash_table_contains(n->files, name))
         return;
-    bool is_shared = name != absolute && is_folder_in(n->files, name);
+    bool is_shared = name != absolute && is_folder(n->all, name);
     g_autofree char *rest = is_shared ? g_strconcat(name, "/", NULL) : g_strdup(name);
     if (!known) {
-        enum orch_named_extent extent;
+        enum orch_digest_extent extent;
         bool is_output = !g_file_test(absolute, G_FILE_TEST_IS_DIR) &&
-                         orch_run_spans_wrote(n->spans, absolute, name);
+                         orch_own_outputs_has(n->outputs, absolute, name);
         char *digest = is_output ? NULL
                                  : orch_named_digest(absolute, n->all->workspace->root, n->files,
-                                                     n->spans, n->all->digests, &extent);
+                                                     n->outputs, n->all->digests, &extent);
         known = digest ? digest : g_strdup("");
-        g_hash_table_insert(n->all->files.path_digests, g_strdup(absolute),
+        g_hash_table_insert(n->all->files.path_digests, g_steal_pointer(&key),
                             (gpointer)(uintptr_t)known);
-        if (digest && extent != ORCH_NAMED_WHOLE)
+        if (digest && extent != ORCH_DIGEST_WHOLE)
             note_extent(n->all, rest, absolute, extent);
     }
     if (*known)
@@ -165,17 +146,19 @@ static void add_others(struct naming *n, const char *absolute)
 }
 
 /* The files that a command uses besides those that it names: a set of paths, relative for those of
- * the tree and absolute for others. `key` stands for the command. Borrowed. */
-static GHashTable *used_files(struct naming *n, const char *key, char *const *words,
+ * the tree and absolute for others. `name` stands for the command. Borrowed. */
+static GHashTable *used_files(struct naming *n, const char *name, char *const *words,
                               const char *folder)
 {
     struct orch_inputs *all = n->all;
+    g_autofree char *key = g_strconcat(name, "\n", n->experiment, NULL); /* whose outputs */
     GHashTable *set = g_hash_table_lookup(all->files.script_files, key);
     if (set)
         return set;
     struct orch_used_files used;
     orch_used_files_init(&used);
-    orch_command_files(all->workspace->root, folder, words, all->files.tree_paths, &used);
+    orch_command_files(all->workspace->root, folder, words, all->files.tree_paths,
+                       all->files.tree_files, &used);
     set = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     GHashTable *const sets[] = {used.code, used.ignored, used.data};
     for (size_t i = 0; i < G_N_ELEMENTS(sets); i++) {
@@ -183,7 +166,7 @@ static GHashTable *used_files(struct naming *n, const char *key, char *const *wo
         gpointer path;
         g_hash_table_iter_init(&iter, sets[i]);
         while (g_hash_table_iter_next(&iter, &path, NULL))
-            if (sets[i] != used.data || !orch_run_spans_wrote(n->spans, path, NULL))
+            if (sets[i] != used.data || !orch_own_outputs_has(n->outputs, path, NULL))
                 g_hash_table_add(set, g_strdup(path));
     }
     orch_used_files_clear(&used);
@@ -213,7 +196,7 @@ static void add_path(struct naming *n, const char *absolute, bool has_tree)
     const char *name = name_of(n, absolute);
     if (n->elsewhere) {
         if (name == absolute && !has_input(n->inputs, name) &&
-            !orch_named_is_outside_of_inputs(absolute, n->all->workspace->root))
+            !orch_input_is_excluded(absolute, n->all->workspace->root))
             g_ptr_array_add(n->elsewhere, g_strdup(absolute));
         return;
     }
@@ -243,6 +226,35 @@ json_t *orch_cell_absolute_params(const struct orch_inputs *all, const struct or
     return params;
 }
 
+/* A path without links; NULL when nothing lies there. The caller frees. */
+static char *real_path(const char *path)
+{
+    char *found = realpath(path, NULL), *real = g_strdup(found);
+    free(found);
+    return real;
+}
+
+/* The path of what a word names, as the program finds it: '..' behind a link is that of the link's
+ * target, and a file of the repository that is named by another path, as through a link, has the
+ * repository's. The caller frees. */
+static char *path_of(const struct naming *n, const char *text, const char *folder)
+{
+    const char *root = n->all->workspace->root;
+    g_autofree char *plain = orch_path_absolute(text, folder);
+    bool is_below = orch_path_within(plain, root);
+    if (is_below && !strstr(text, ".."))
+        return g_steal_pointer(&plain);
+    g_autofree char *joined =
+        g_path_is_absolute(text) ? g_strdup(text) : g_build_filename(folder, text, NULL);
+    g_autofree char *real = real_path(joined), *real_plain = real_path(plain);
+    g_autofree char *real_root = real_path(root);
+    const char *inside = real && real_root ? orch_path_within(real, real_root) : NULL;
+    bool is_meant = g_strcmp0(real, real_plain) == 0;
+    if (!real || (is_meant && (is_below || !inside)))
+        return g_steal_pointer(&plain);
+    return inside ? g_build_filename(root, inside, NULL) : g_steal_pointer(&real);
+}
+
 /* Adds the path that a word of the command names after substitution: the word itself, or the part
  * after "--data=". Words without parameters and without "=" are the same in every trial, so files
  * of the tree that they name are covered by orch_inputs_id. */
@@ -251,12 +263,12 @@ static void add_word(struct naming *n, const char *word, const char *folder, con
     g_autofree char *text = orch_value_expand(word, params, NULL);
     if (!text || !*text)
         return;
-    g_autofree char *whole = orch_path_absolute(text, folder);
+    g_autofree char *whole = path_of(n, text, folder);
     const char *equals = strchr(text, '=');
     bool varies = strstr(word, "${") || equals;
     add_path(n, whole, varies);
     if (equals && equals[1]) {
-        g_autofree char *behind = orch_path_absolute(equals + 1, folder);
+        g_autofree char *behind = path_of(n, equals + 1, folder);
         add_path(n, behind, true);
     }
 }
@@ -300,10 +312,9 @@ static void add_named(struct naming *n, const struct orch_cell *cell)
     const struct orch_manifest *manifest = experiment->manifest;
     add_paths(n, cell);
     g_autofree char *folder = orch_experiment_folder(n->all->expansion, experiment);
-    g_autofree char *key = g_strconcat("command of ", experiment->name, NULL);
     bool is_inside = strcmp(folder, n->all->workspace->root) == 0 || *name_of(n, folder) != '/';
     if (n->tree && !orch_plugin_is_ours(manifest) && is_inside)
-        add_used(n, used_files(n, key, manifest->argv, folder), false);
+        add_used(n, used_files(n, "", manifest->argv, folder), false);
 }
 
 /* The files and folders of `inputs:` that the captured tree does not have: a set of paths, looked
@@ -315,8 +326,7 @@ static GHashTable *declared(struct orch_inputs *all, const struct orch_experimen
     GHashTable *set = g_hash_table_lookup(all->files.script_files, key);
     if (set)
         return set;
-    g_autoptr(GPtrArray) paths =
-        orch_inputs_not_captured(all->workspace, all->expansion, experiment, error);
+    g_autoptr(GPtrArray) paths = orch_inputs_not_captured(all, experiment, error);
     if (!paths)
         return NULL;
     set = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -334,16 +344,19 @@ bool orch_cell_inputs(struct orch_inputs *all, const struct orch_cell *cell, GPt
     if (!is_wrapped && !experiment->inputs)
         return true;
     const struct orch_source *source = orch_workspace_source(all->workspace, error);
-    GHashTable *files = source ? tree_files(all, source->tree, error) : NULL;
-    GHashTable *others = files ? declared(all, experiment, error) : NULL;
+    bool is_read = source && orch_inputs_read_tree(all, error);
+    GHashTable *others = is_read ? declared(all, experiment, error) : NULL;
     if (!others)
         return false;
-    struct naming n = {.all = all, .tree = source->tree, .files = files, .inputs = inputs};
-    n.spans = orch_run_spans_new(all->workspace, all->expansion, experiment);
+    struct naming n = {.all = all,
+                       .experiment = experiment->name,
+                       .tree = source->tree,
+                       .files = all->files.tree_files,
+                       .outputs = orch_inputs_outputs(all, experiment),
+                       .inputs = inputs};
     if (is_wrapped)
         add_named(&n, cell);
     add_used(&n, others, false);
-    orch_run_spans_free(n.spans);
     return true;
 }
 
@@ -352,17 +365,6 @@ void orch_cell_elsewhere(struct orch_inputs *all, const struct orch_trial_inputs
 {
     struct naming n = {.all = all, .inputs = trial->list, .elsewhere = paths};
     add_paths(&n, trial->cell);
-}
-
-bool orch_cell_inputs_now(struct orch_inputs *all, const struct orch_cell *cell, GPtrArray *inputs,
-                          GError **error)
-{
-    struct orch_known_files then = all->files;
-    orch_known_files_init(&all->files);
-    bool ok = orch_cell_inputs(all, cell, inputs, error);
-    orch_known_files_clear(&all->files);
-    all->files = then;
-    return ok;
 }
 
 char *orch_input_names(const char *first, unsigned count)

@@ -5,7 +5,7 @@
  * name is added: a superfluous file costs a run, but a missing one gives a wrong result. */
 #include "core/inputs/scripts.h"
 
-#include "core/inputs/named_files.h"
+#include "core/inputs/content_digest.h"
 #include "core/recipe/output_words.h"
 #include "lib/base/file.h"
 
@@ -47,7 +47,7 @@ static char *folder_of(const char *path)
 static bool add_ignored(struct search *search, const char *path, bool *out_is_new)
 {
     g_autofree char *full = g_build_filename(search->root, path, NULL);
-    if (!*path || orch_named_is_outside_of_inputs(full, search->root) ||
+    if (!*path || orch_input_is_excluded(full, search->root) ||
         !g_file_test(full, G_FILE_TEST_IS_REGULAR))
         return false;
     *out_is_new = g_hash_table_add(search->found->ignored, g_steal_pointer(&full));
@@ -188,7 +188,7 @@ static void add_folder(struct search *search, const char *absolute)
 static bool add_data(struct search *search, const char *base, const char *text, bool sets_path)
 {
     g_autofree char *absolute = orch_path_absolute(text, base);
-    if (orch_named_is_outside_of_inputs(absolute, search->root))
+    if (orch_input_is_excluded(absolute, search->root))
         return false;
     if (g_file_test(absolute, G_FILE_TEST_IS_REGULAR))
         return g_hash_table_add(search->found->data, g_steal_pointer(&absolute)), true;
@@ -325,11 +325,8 @@ static void join_set(GHashTable *to, GHashTable *from)
 }
 
 void orch_command_files(const char *root, const char *folder, char *const *argv,
-                        const GPtrArray *files, struct orch_used_files *used)
+                        const GPtrArray *files, GHashTable *known, struct orch_used_files *used)
 {
-    g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
-    for (guint i = 0; i < files->len; i++)
-        g_hash_table_add(known, files->pdata[i]);
     struct search search = {.root = root, .folder = folder, .files = files, .known = known};
     search.left = g_ptr_array_new_with_free_func(g_free);
     search.script_folders = g_ptr_array_new_with_free_func(g_free);

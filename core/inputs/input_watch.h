@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Notices when the inputs of trials that run in the user's folder change after they were captured.
- * The inputs are those of the fingerprint: the files that a command provably uses or that `inputs:`
- * names, and the files that a trial's parameters name. */
+/* Notices when the inputs of trials that run in the user's folder change after they were captured:
+ * the files that a command provably uses or that `inputs:` names, those that a trial's parameters
+ * name, and those that runs of the experiment have read, of this command or of earlier ones. */
 #ifndef ORCH_CORE_INPUTS_INPUT_WATCH_H
 #define ORCH_CORE_INPUTS_INPUT_WATCH_H
 
-#include "core/inputs/inputs.h"
+#include "core/inputs/opened.h"
 
 struct orch_input_watch;
 
@@ -14,21 +14,39 @@ struct orch_input_watch;
 struct orch_input_watch *orch_input_watch_new(struct orch_inputs *all);
 void orch_input_watch_free(struct orch_input_watch *watch);
 
-/** Before a trial starts: compares its inputs with the captured ones. `*out_changed`: NULL when
- * they are the same, else what changed ("a.py and 2 more"; the caller frees). `*out_stamp` is
- * passed to orch_input_watch_after. A file whose stat data changed but not its content counts as
- * the same. False on error. */
+/** What changed before a trial starts. */
+struct orch_input_change {
+    char *names;      /* "a.py and 2 more"; NULL: nothing. The caller frees */
+    bool is_captured; /* at least one of these files can be had as it was captured */
+};
+/** Before a trial starts: compares its inputs with the captured ones. `*out_stamp` is passed to
+ * orch_input_watch_after. A file whose stat data changed but not its content counts as the same.
+ * False on error. */
 bool orch_input_watch_before(struct orch_input_watch *watch, const struct orch_trial_inputs *trial,
-                             uint64_t *out_stamp, char **out_changed, GError **error);
+                             uint64_t *out_stamp, struct orch_input_change *out, GError **error);
+/** Takes the inputs of the trial that are not captured as they are now. */
+void orch_input_watch_take_new(struct orch_input_watch *watch,
+                               const struct orch_trial_inputs *trial);
 
 /** After a trial has ended: appends the inputs that changed while it ran to `code` or `data` (char
  * *, which they own; names that are there are not added again). A file that was written counts as
  * changed whatever its content, because the trial may have read another one. Data also counts when
- * it changed while an earlier trial ran: then it was accepted, because trials may write it. */
+ * it changed while an earlier trial ran, and with `accepts` it is accepted from now on, because
+ * trials may write it. */
 void orch_input_watch_after(struct orch_input_watch *watch, const struct orch_trial_inputs *trial,
-                            uint64_t stamp, GPtrArray *code, GPtrArray *data);
+                            uint64_t stamp, bool accepts, GPtrArray *code, GPtrArray *data);
 
-/** From now on a change of this input does not move trials apart: a trial has written it. */
-void orch_input_watch_accept(struct orch_input_watch *watch, const char *name);
+/** Decides about a trial that has ended in the user's folder, with what orch_input_watch_after has
+ * found. What the trial has written itself is moved to `outputs` (a set of names, which owns them).
+ * When all that it opened was noted, `code` gets the captured files that it read and that were not,
+ * or are not any more, as they were captured, and `data` becomes empty: orch_reads_keep looks at
+ * what the trial has read. Else a change of the data is accepted from now on. */
+void orch_input_watch_judge(struct orch_input_watch *watch, const struct orch_trial_inputs *trial,
+                            const struct orch_opened *opened, int64_t started_ns, GPtrArray *code,
+                            GPtrArray *data, GHashTable *outputs);
+/** A trial of the experiment has ended: what it has read is watched from now on, and what it has
+ * written is not. */
+void orch_input_watch_learn(struct orch_input_watch *watch, const struct orch_trial_inputs *trial,
+                            const struct orch_opened *opened, int64_t started_ns);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/inputs/inputs_id.h"
+#include "core/inputs/inputs.h"
 
-#include "core/inputs/run_spans.h"
+#include "core/inputs/own_outputs.h"
 #include "core/inputs/scripts.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -10,46 +10,52 @@
 #include <glob.h>
 #include <string.h>
 
-/* Adds a file of the tree to the list unless earlier runs wrote it. */
-static void add_used(GPtrArray *out, GHashTable *tree, const char *root, const char *path,
-                     struct orch_run_spans *spans)
+/* The files among which a command's are looked for. */
+struct candidates {
+    const char *root;
+    const GPtrArray *paths; /* relative to it */
+    GHashTable *set;        /* the same */
+};
+
+/* Adds a candidate to the list unless earlier runs wrote it. */
+static void add_used(GPtrArray *out, const struct candidates *from, const char *path,
+                     struct orch_own_outputs *outputs)
 {
-    g_autofree char *absolute = g_build_filename(root, path, NULL);
+    g_autofree char *absolute = g_build_filename(from->root, path, NULL);
     bool is_code = orch_script_language_of(path) != ORCH_SCRIPT_NONE;
-    if (g_hash_table_contains(tree, path) &&
+    if (g_hash_table_contains(from->set, path) &&
         !g_ptr_array_find_with_equal_func(out, path, g_str_equal, NULL) &&
-        (is_code || !orch_run_spans_wrote(spans, absolute, NULL)))
+        (is_code || !orch_own_outputs_has(outputs, absolute, NULL)))
         g_ptr_array_add(out, g_strdup(path));
 }
 
-/* The manifest and the files that a command uses, relative to `root`; `files`: the files of the
- * tree. */
-static GPtrArray *command_files(const char *root, const char *folder, const char *manifest_path,
-                                char *const *argv, GPtrArray *files, struct orch_run_spans *spans)
+/* The manifest and the files that a command uses, relative to the candidates' root. */
+static GPtrArray *command_files(const struct candidates *from, const char *folder,
+                                const char *manifest_path, char *const *argv,
+                                struct orch_own_outputs *outputs)
 {
-    g_autoptr(GHashTable) tree = g_hash_table_new(g_str_hash, g_str_equal);
-    for (guint i = 0; i < files->len; i++)
-        g_hash_table_add(tree, files->pdata[i]);
     struct orch_used_files used;
     orch_used_files_init(&used);
-    orch_command_files(root, folder, argv, files, &used);
+    orch_command_files(from->root, folder, argv, from->paths, from->set, &used);
     GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
-    const char *manifest = manifest_path ? orch_path_below(manifest_path, root) : NULL;
-    if (manifest && g_hash_table_contains(tree, manifest))
+    const char *manifest = manifest_path ? orch_path_below(manifest_path, from->root) : NULL;
+    if (manifest && g_hash_table_contains(from->set, manifest))
         g_ptr_array_add(out, g_strdup(manifest));
     GHashTableIter iter;
     gpointer path;
     g_hash_table_iter_init(&iter, used.code);
     while (g_hash_table_iter_next(&iter, &path, NULL))
-        add_used(out, tree, root, path, spans);
+        add_used(out, from, path, outputs);
     g_hash_table_iter_init(&iter, used.data);
     while (g_hash_table_iter_next(&iter, &path, NULL))
-        if (orch_path_below(path, root))
-            add_used(out, tree, root, orch_path_below(path, root), spans);
+        if (orch_path_below(path, from->root))
+            add_used(out, from, orch_path_below(path, from->root), outputs);
     orch_used_files_clear(&used);
     g_ptr_array_sort(out, orch_compare_texts);
     return out;
 }
+
+enum { DEPTH_MAX = 8 };
 
 /* Without git the files themselves are hashed. Lists the files below the command's folder, up to a
  * limit. */
@@ -127,12 +133,13 @@ static bool add_matches(GPtrArray *out, const char *pattern)
 
 /* Divides `inputs:`, which are relative to the recipe, into paths of the tree, relative to its
  * root, and absolute paths of other files and folders. */
-static bool divide_inputs(struct orch_workspace *workspace, const char *folder, char *const *inputs,
-                          GPtrArray *captured, GPtrArray *others, GError **error)
+static bool divide_inputs(struct orch_inputs *all, char *const *inputs, GPtrArray *captured,
+                          GPtrArray *others, GError **error)
 {
+    struct orch_workspace *workspace = all->workspace;
     const struct orch_source *source = orch_workspace_source(workspace, error);
     for (int i = 0; source && inputs && inputs[i]; i++) {
-        g_autofree char *absolute = orch_path_absolute(inputs[i], folder);
+        g_autofree char *absolute = orch_path_absolute(inputs[i], all->expansion->folder);
         const char *path = orch_path_below(absolute, workspace->root);
         /* a captured folder, or a pattern, may also hold or match files that git ignores */
         bool any = add_matches(others, absolute);
@@ -167,30 +174,27 @@ static char *tree_of(struct orch_workspace *workspace, GPtrArray *paths, char **
 }
 
 /* The files of a wrapped program, relative to `*out_root`. */
-static GPtrArray *wrapped_paths(struct orch_workspace *workspace,
-                                const struct orch_expansion *expansion,
-                                const struct orch_experiment *experiment, bool *out_inside,
-                                char **out_root, GError **error)
+static GPtrArray *wrapped_paths(struct orch_inputs *all, const struct orch_experiment *experiment,
+                                bool *out_inside, char **out_root, GError **error)
 {
     const struct orch_manifest *manifest = experiment->manifest;
-    const struct orch_source *source = orch_workspace_source(workspace, error);
-    if (!source)
+    const struct orch_source *source = orch_workspace_source(all->workspace, error);
+    if (!source || !orch_inputs_read_tree(all, error))
         return NULL;
-    g_autofree char *folder = orch_experiment_folder(expansion, experiment);
-    *out_inside = strcmp(folder, workspace->root) == 0 || orch_path_below(folder, workspace->root);
-    const char *root =
-        *out_inside ? workspace->root : folder; /* else the manifest comes from the search path */
-    g_autoptr(GPtrArray) files = *out_inside && source->tree
-                                     ? orch_vcs_list(workspace->vcs, source->tree, "", error)
-                                     : files_below(root, folder, 8);
-    if (!files)
-        return NULL;
+    const char *root = all->workspace->root;
+    g_autofree char *folder = orch_experiment_folder(all->expansion, experiment);
+    *out_inside = orch_path_within(folder, root) != NULL;
+    root = *out_inside ? root : folder; /* the manifest comes from the search path */
+    g_autoptr(GPtrArray) below =
+        *out_inside && source->tree ? NULL : files_below(root, folder, DEPTH_MAX);
+    g_autoptr(GHashTable) set = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; below && i < below->len; i++)
+        g_hash_table_add(set, below->pdata[i]);
+    const struct candidates from = {root, below ? below : all->files.tree_paths,
+                                    below ? set : all->files.tree_files};
     *out_root = g_strdup(root);
-    struct orch_run_spans *spans = orch_run_spans_new(workspace, expansion, experiment);
-    GPtrArray *used = command_files(root, folder, experiment->program ? NULL : manifest->path,
-                                    manifest->argv, files, spans);
-    orch_run_spans_free(spans);
-    return used;
+    return command_files(&from, folder, experiment->program ? NULL : manifest->path, manifest->argv,
+                         orch_inputs_outputs(all, experiment));
 }
 
 static bool has_code_of_ours(const struct orch_experiment *experiment)
@@ -208,25 +212,23 @@ static void append_paths(GPtrArray *paths, GPtrArray *more)
 }
 
 /* The paths of the tree that `inputs:` names; empty without `inputs:`. */
-static GPtrArray *paths_of_inputs(struct orch_workspace *workspace,
-                                  const struct orch_expansion *expansion,
-                                  const struct orch_experiment *experiment, GError **error)
+static GPtrArray *paths_of_inputs(struct orch_inputs *all, const struct orch_experiment *experiment,
+                                  GError **error)
 {
     GPtrArray *captured = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GPtrArray) others = g_ptr_array_new_with_free_func(g_free);
-    if (divide_inputs(workspace, expansion->folder, experiment->inputs, captured, others, error))
+    if (divide_inputs(all, experiment->inputs, captured, others, error))
         return captured;
     g_ptr_array_unref(captured);
     return NULL;
 }
 
-GPtrArray *orch_inputs_not_captured(struct orch_workspace *workspace,
-                                    const struct orch_expansion *expansion,
+GPtrArray *orch_inputs_not_captured(struct orch_inputs *all,
                                     const struct orch_experiment *experiment, GError **error)
 {
     g_autoptr(GPtrArray) captured = g_ptr_array_new_with_free_func(g_free);
     GPtrArray *others = g_ptr_array_new_with_free_func(g_free);
-    if (divide_inputs(workspace, expansion->folder, experiment->inputs, captured, others, error))
+    if (divide_inputs(all, experiment->inputs, captured, others, error))
         return others;
     g_ptr_array_unref(others);
     return NULL;
@@ -237,16 +239,15 @@ static bool has_command(const struct orch_experiment *experiment)
     return !has_code_of_ours(experiment) && experiment->manifest->kind != ORCH_PLUGIN_COMPILED;
 }
 
-GPtrArray *orch_inputs_paths(struct orch_workspace *workspace,
-                             const struct orch_expansion *expansion,
-                             const struct orch_experiment *experiment, GError **error)
+GPtrArray *orch_inputs_paths(struct orch_inputs *all, const struct orch_experiment *experiment,
+                             GError **error)
 {
-    g_autoptr(GPtrArray) out = paths_of_inputs(workspace, expansion, experiment, error);
+    g_autoptr(GPtrArray) out = paths_of_inputs(all, experiment, error);
     if (!out || !has_command(experiment))
         return g_steal_pointer(&out);
     bool inside = false;
     g_autofree char *root = NULL;
-    GPtrArray *used = wrapped_paths(workspace, expansion, experiment, &inside, &root, error);
+    GPtrArray *used = wrapped_paths(all, experiment, &inside, &root, error);
     if (!used)
         return NULL;
     if (inside)
@@ -256,12 +257,11 @@ GPtrArray *orch_inputs_paths(struct orch_workspace *workspace,
     return g_steal_pointer(&out);
 }
 
-char *orch_inputs_declared_id(struct orch_workspace *workspace,
-                              const struct orch_expansion *expansion,
-                              const struct orch_experiment *experiment, GError **error)
+char *orch_inputs_declared_id(struct orch_inputs *all, const struct orch_experiment *experiment,
+                              GError **error)
 {
-    g_autoptr(GPtrArray) paths = paths_of_inputs(workspace, expansion, experiment, error);
-    return paths ? tree_of(workspace, paths, NULL, error) : NULL;
+    g_autoptr(GPtrArray) paths = paths_of_inputs(all, experiment, error);
+    return paths ? tree_of(all->workspace, paths, NULL, error) : NULL;
 }
 
 char *orch_inputs_code_id(struct orch_workspace *workspace, const char *inputs_id)
@@ -290,19 +290,17 @@ char *orch_inputs_code_id(struct orch_workspace *workspace, const char *inputs_i
 
 /* The id for a command whose manifest is outside the repository: a digest of its files and, with
  * `inputs:`, of their tree. */
-static char *outside_id(struct orch_workspace *workspace, const struct orch_expansion *expansion,
-                        const struct orch_experiment *experiment, const char *root,
-                        const GPtrArray *used, char **out_code_id, GError **error)
+static char *outside_id(struct orch_inputs *all, const struct orch_experiment *experiment,
+                        const char *root, const GPtrArray *used, char **out_code_id, GError **error)
 {
     g_autofree char *code = NULL;
     g_autofree char *content = digest_of_files(root, used, &code, error);
     g_autofree char *declared =
-        content && experiment->inputs
-            ? orch_inputs_declared_id(workspace, expansion, experiment, error)
-            : NULL;
+        content && experiment->inputs ? orch_inputs_declared_id(all, experiment, error) : NULL;
     if (!content || (experiment->inputs && !declared))
         return NULL;
-    g_autofree char *declared_code = declared ? orch_inputs_code_id(workspace, declared) : NULL;
+    g_autofree char *declared_code =
+        declared ? orch_inputs_code_id(all->workspace, declared) : NULL;
     g_autofree char *both = g_strdup_printf("%s %s", content, declared);
     g_autofree char *both_code = g_strdup_printf("%s %s", code, declared_code);
     if (out_code_id)
@@ -310,27 +308,67 @@ static char *outside_id(struct orch_workspace *workspace, const struct orch_expa
     return declared ? digest_of_text(both) : g_steal_pointer(&content);
 }
 
-char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansion *expansion,
-                     const struct orch_experiment *experiment, char **out_code_id, GError **error)
+char *orch_inputs_id(struct orch_inputs *all, const struct orch_experiment *experiment,
+                     char **out_code_id, GError **error)
 {
     const struct orch_manifest *manifest = experiment->manifest;
     if (!has_command(experiment)) {
         const char *code = has_code_of_ours(experiment) ? NULL : manifest->code_id;
-        return experiment->inputs ? orch_inputs_declared_id(workspace, expansion, experiment, error)
+        return experiment->inputs ? orch_inputs_declared_id(all, experiment, error)
                                   : g_strdup(code ? code : "");
     }
     bool inside = false;
     g_autofree char *root = NULL;
-    g_autoptr(GPtrArray) used =
-        wrapped_paths(workspace, expansion, experiment, &inside, &root, error);
+    g_autoptr(GPtrArray) used = wrapped_paths(all, experiment, &inside, &root, error);
     if (!used)
         return NULL;
     if (!inside)
-        return outside_id(workspace, expansion, experiment, root, used, out_code_id, error);
-    GPtrArray *declared = paths_of_inputs(workspace, expansion, experiment, error);
+        return outside_id(all, experiment, root, used, out_code_id, error);
+    GPtrArray *declared = paths_of_inputs(all, experiment, error);
     if (!declared)
         return NULL;
     append_paths(used, declared);
     g_ptr_array_sort(used, orch_compare_texts);
-    return tree_of(workspace, used, out_code_id, error);
+    return tree_of(all->workspace, used, out_code_id, error);
+}
+
+const char *orch_inputs_id_of(struct orch_inputs *inputs, const struct orch_experiment *experiment,
+                              GError **error)
+{
+    char *id = g_hash_table_lookup(inputs->ids, experiment);
+    if (id)
+        return id;
+    char *code_id = NULL;
+    id = orch_inputs_id(inputs, experiment, &code_id, error);
+    if (code_id)
+        g_hash_table_insert(inputs->code_ids, g_strdup(id), code_id);
+    if (id) {
+        orch_inputs_keep_id(inputs, id);
+        g_hash_table_insert(inputs->ids, (gpointer)(uintptr_t)experiment, id);
+    }
+    return id;
+}
+
+const char *orch_inputs_code_id_of(struct orch_inputs *inputs, const char *id)
+{
+    const char *known = g_hash_table_lookup(inputs->code_ids, id);
+    if (!known) {
+        known = orch_inputs_code_id(inputs->workspace, id);
+        g_hash_table_insert(inputs->code_ids, g_strdup(id), (gpointer)(uintptr_t)known);
+    }
+    return known;
+}
+
+const char *orch_inputs_code_digest(struct orch_inputs *inputs,
+                                    const struct orch_checked_input *input)
+{
+    g_autofree char *key = g_strconcat(ORCH_KNOWN_CODE, input->name, NULL);
+    const char *known = g_hash_table_lookup(inputs->files.path_digests, key);
+    if (!known) {
+        char digest[ORCH_SHA256_CHARS];
+        g_autofree char *path = orch_path_absolute(input->name, inputs->workspace->root);
+        known = g_strdup(orch_script_file_digest(path, digest) ? digest : "");
+        g_hash_table_insert(inputs->files.path_digests, g_strdup(key), (gpointer)(uintptr_t)known);
+    }
+    return *known ? known : input->sha256;
 }

@@ -22,11 +22,11 @@ void orch_used_files_init(struct orch_used_files *used);
 void orch_used_files_clear(struct orch_used_files *used);
 
 /** Adds to `used` the files that command `argv` (NULL-terminated, or NULL), started in `folder`,
- * provably uses. `files`: the candidate files, sorted, relative to `root`; their text is read from
- * disk. A file that is unreadable or larger than 1 MiB is added, but
+ * provably uses. `files`: the candidate files, sorted, relative to `root`, and `known` the same as
+ * a set; their text is read from disk. A file that is unreadable or larger than 1 MiB is added, but
  * its text is not searched. */
 void orch_command_files(const char *root, const char *folder, char *const *argv,
-                        const GPtrArray *files, struct orch_used_files *used);
+                        const GPtrArray *files, GHashTable *known, struct orch_used_files *used);
 
 /* ---- the text of one script -------------------------------------------------------------------
  */

@@ -77,7 +77,7 @@ struct orch_plan_options {
      * no error: its runs are looked up by its parameters, and it is skipped when there are none. */
     bool reads_only;
     bool continues_pruned; /* run trials to their end that their search's rule stopped */
-    bool no_watch;         /* do not note which files the trials open (read_files.h) */
+    bool no_watch;         /* do not note which files the trials open (core/inputs/opened.h) */
     bool keep_trials;      /* keep the folders of ended trials (ORCH_STORE_DIR_KEPT) */
     /** Runs the trials somewhere else: this machine need not have what they need, and runs of a
      * `reuse: device` trial are those of the same place. NULL: trials run on this machine. */

@@ -2,7 +2,7 @@
 /* Lets plugins check the parameters of trials, and determines the trials' inputs. */
 #include "core/plan/plan_private.h"
 
-#include "core/inputs/cell_inputs.h"
+#include "core/inputs/inputs.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"

@@ -5,8 +5,7 @@
  * settles such an item again. */
 #include "core/plan/plan_private.h"
 
-#include "core/inputs/cell_inputs.h"
-#include "core/inputs/read_since.h"
+#include "core/inputs/inputs.h"
 #include "core/plan/cell_runs.h"
 #include "core/plan/fingerprint.h"
 #include "core/plan/reuse.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/plan/reuse.h"
 
-#include "core/inputs/read_since.h"
+#include "core/inputs/inputs.h"
 #include "core/plan/cell_runs.h"
 #include "lib/base/json.h"
 #include "lib/hw/machine.h"
@@ -34,34 +34,6 @@ static bool was_at(const struct orch_run *run, const struct orch_executor *execu
     return strcmp(orch_json_text(json_object_get(facts, executor->name), "place", ""), place) == 0;
 }
 
-/* The reason when inputs of the run changed while it ran, or may have changed, else NULL. */
-static char *rewritten(const struct orch_run *run)
-{
-    if (run->facts && strstr(run->facts, "\"" ORCH_FACT_NOT_LOOKED_AT "\""))
-        return g_strdup("its inputs were not looked at again after orch was killed");
-    if (!run->facts || !strstr(run->facts, "\"" ORCH_FACT_REWRITTEN "\""))
-        return NULL;
-    g_autoptr(json_t) facts = json_loads(run->facts, 0, NULL);
-    const json_t *names = json_object_get(facts, ORCH_FACT_REWRITTEN);
-    const char *first = json_string_value(json_array_get(names, 0));
-    return first ? g_strdup_printf("%s was written while its run ran", first) : NULL;
-}
-
-/* The reason when a file that the run read has changed, else NULL. `changed`: such files of newer
- * runs; that of this run is added. A run that made such a file itself is passed over, too: the
- * program would now read the changed one. */
-static char *read_since(const struct orch_plan *plan, const struct orch_plan_item *item,
-                        const struct orch_run *run, GPtrArray *changed)
-{
-    char *name = NULL, *why = orch_read_since(plan->inputs, &item->inputs, run, &name);
-    const char *wrote = why ? NULL : orch_read_wrote(run, changed);
-    if (wrote)
-        return g_strdup_printf("%s, which a later run read, has changed since", wrote);
-    if (name)
-        g_ptr_array_add(changed, name);
-    return why;
-}
-
 /* Why a run of the right fingerprint and device cannot be reused; NULL when it can. The caller
  * frees. */
 static char *why_not(const struct orch_plan *plan, const struct orch_plan_item *item,
@@ -69,8 +41,7 @@ static char *why_not(const struct orch_plan *plan, const struct orch_plan_item *
 {
     const struct orch_experiment *experiment = item->cell->experiment;
     char *why = other_build(plan, experiment->manifest, run);
-    why = why ? why : rewritten(run);
-    why = why ? why : read_since(plan, item, run, changed);
+    why = why ? why : orch_inputs_since(plan->inputs, &item->inputs, run, changed);
     if (why || experiment->reuse != ORCH_RECIPE_REUSE_DEVICE)
         return why;
     const struct orch_executor *executor = plan->options.executor;

@@ -20,8 +20,4 @@ struct orch_run *orch_reuse_find(const struct orch_plan *plan, const struct orch
 bool orch_reuse_find_by_params(const struct orch_plan *plan, const struct orch_plan_item *item,
                                struct orch_history_row **out, GError **error);
 
-/** Fact of a run, which is then not reused: orch was killed before it looked at the run's inputs
- * again, and cannot find out whether they changed. */
-#define ORCH_FACT_NOT_LOOKED_AT "inputs_not_looked_at"
-
 #endif

@@ -15,8 +15,6 @@
 /** Member of a record: true when the trial's folder stays after it is recorded. */
 #define ORCH_RECORD_KEEP "keep"
 
-/** Member of a record: the root of the work tree, for a trial that runs in the user's folder. */
-#define ORCH_RECORD_IN_PLACE "in_place"
 /** In a record: the metric of the trial's search, and "min" or "max". Runs keep the direction with
  * the metric where its plugin declares none. */
 #define ORCH_RECORD_OBJECTIVE "objective"

@@ -3,7 +3,7 @@
  * being decoded), once to stream the points into the store, so memory stays bounded. */
 #include "core/record/collect_folder.h"
 
-#include "core/inputs/read_files.h"
+#include "core/inputs/opened.h"
 #include "core/record/gather.h"
 #include "core/record/written_words.h"
 #include "store/trial_record.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/record/further_runs.h"
 
+#include "core/inputs/opened.h"
 #include "core/plugin/host_start.h"
 #include "core/record/collect_folder.h"
 #include "core/record/recorded_fields.h"

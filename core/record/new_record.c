@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/record/new_record.h"
 
-#include "core/inputs/read_files.h"
-#include "core/inputs/run_spans.h"
+#include "core/inputs/opened.h"
+#include "core/inputs/own_outputs.h"
 #include "core/plan/fingerprint.h"
 #include "core/record/collect.h"
 #include "core/record/start_folder.h"
@@ -141,9 +141,9 @@ char *orch_new_record_make(struct orch_plan *plan, const struct orch_plan_item *
                             json_pack("[ss]", cell->point->search->metric,
                                       orch_better_word(cell->point->search->direction.better)));
     json_t *facts = record_facts(plan, item, slot);
-    const char *unwatched = orch_reads_are_off(plan->inputs, cell->experiment);
-    g_autofree char *place = orch_reads_place(plan->inputs);
-    g_autoptr(json_t) elsewhere = orch_reads_elsewhere(plan->inputs, &item->inputs);
+    const char *unwatched = orch_opened_are_off(plan->inputs, cell->experiment);
+    g_autofree char *place = orch_opened_place(plan->inputs);
+    g_autoptr(json_t) elsewhere = orch_opened_elsewhere(plan->inputs, &item->inputs);
     if (json_array_size(elsewhere))
         json_object_set(facts, ORCH_FACT_ELSEWHERE, elsewhere);
     if (unwatched)

@@ -4,9 +4,8 @@
  * never have to break a lock. */
 #include "core/record/collect.h"
 
-#include "core/inputs/cell_inputs.h"
-#include "core/inputs/read_files.h"
-#include "core/plan/reuse.h"
+#include "core/inputs/opened.h"
+#include "core/plan/executor.h"
 #include "core/record/trial_processes.h"
 
 #include "store/repair.h"
@@ -16,91 +15,18 @@
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
-#include "lib/vcs/vcs.h"
 #include "lib/wire/verdict.h"
 
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- inputs -----------------------------------------------------------------------------------
- *
- * The runner would have looked at the inputs of a trial in the user's folder when this had ended.
- * They were as captured when it started, so each change since then shows in the file's time. */
-
-/* What is found out about the inputs of one trial. */
-struct look {
-    const char *root;
-    int64_t started_ns;
-    GHashTable *written; /* by the trial: no inputs */
-    GPtrArray *code;     /* char *: changed */
-    json_t *data;        /* names: changed */
-};
-
-/* Notes an input that is gone or was changed after the trial had started. */
-static void look_at(struct look *look, const char *name)
-{
-    struct stat info;
-    g_autofree char *path = orch_path_absolute(name, look->root);
-    bool is_there = stat(path, &info) == 0;
-    int64_t changed_ns = orch_timespec_ns(info.st_ctim);
-    if (g_hash_table_contains(look->written, name) ||
-        (is_there &&
-         (S_ISDIR(info.st_mode) || changed_ns < look->started_ns - ORCH_FILE_TIME_LAG_NS)))
-        return;
-    if (orch_input_is_code(path))
-        g_ptr_array_add(look->code, g_strdup(name));
-    else
-        json_array_append_new(look->data, json_string(name));
-}
-
-/* Looks at the files of the tree that the record names; false when there is no such tree. */
-static bool look_at_tree(struct look *look, const char *tree)
-{
-    struct orch_vcs *vcs = *tree ? orch_vcs_open(look->root, NULL) : NULL;
-    g_autoptr(GPtrArray) paths = vcs ? orch_vcs_list(vcs, tree, "", NULL) : NULL;
-    for (guint i = 0; paths && i < paths->len; i++)
-        look_at(look, paths->pdata[i]);
-    orch_vcs_close(vcs);
-    return paths || !*tree;
-}
-
-/* Notes in the record what changed of a trial's inputs. The code among it, which spoils the run, is
- * returned as a reason: the caller frees; NULL for none. */
-static char *look_at_inputs(json_t *record, int64_t started_ns, int folder)
-{
-    json_t *facts = json_object_get(record, "facts");
-    const json_t *inputs = json_object_get(record, "inputs");
-    const char *root = orch_json_text(record, ORCH_RECORD_IN_PLACE, NULL);
-    if (!root)
-        return NULL;
-    struct orch_opened_files opened;
-    orch_opened_files_read(folder, &opened);
-    g_autoptr(GPtrArray) code = g_ptr_array_new_with_free_func(g_free);
-    struct look look = {root, started_ns, opened.written, code, json_array()};
-    if (!look_at_tree(&look, orch_json_text(facts, "inputs_id", "")) && !opened.folder)
-        json_object_set_new(facts, ORCH_FACT_NOT_LOOKED_AT, json_true());
-    for (size_t i = 0; i < json_array_size(inputs); i++) {
-        const json_t *row = json_array_get(inputs, i);
-        if (json_is_null(json_array_get(row, 1))) /* no artifact of another run */
-            look_at(&look, json_string_value(json_array_get(row, 0)));
-    }
-    if (json_array_size(look.data))
-        json_object_set(facts, ORCH_FACT_REWRITTEN, look.data);
-    json_decref(look.data);
-    orch_opened_files_clear(&opened);
-    g_autofree char *names = code->len ? orch_input_names(code->pdata[0], code->len) : NULL;
-    return names ? g_strconcat("inputs changed while it ran, or before it was recorded: ", names,
-                               NULL)
-                 : NULL;
-}
-
 static bool collect_row(struct orch_store *store, const struct orch_active_row *row, int folder,
                         struct orch_file_digests *digests, GError **error)
 {
     struct orch_collected collected = {0};
     g_autoptr(json_t) record = row->record ? json_loads(row->record, 0, NULL) : NULL;
-    g_autofree char *spoiled = look_at_inputs(record, row->started_ns, folder);
+    g_autofree char *spoiled = orch_inputs_after_kill(record, row->started_ns, folder);
     g_autofree char *text = record ? orch_json_canonical(record) : g_strdup(row->record);
     const struct orch_outside outside = {ORCH_VERDICT_LOST, spoiled, true, true};
     bool ok = orch_collect(store, row->key, text, row->started_ns, spoiled ? &outside : NULL,

@@ -5,7 +5,7 @@
  * that name is used instead. */
 #include "core/record/redirect.h"
 
-#include "core/inputs/inputs_id.h"
+#include "core/inputs/inputs.h"
 #include "core/workspace/python_env.h"
 #include "core/workspace/python_interpreter.h"
 #include "core/workspace/uncaptured.h"
@@ -133,8 +133,7 @@ static void look_at_texts(struct orch_plan *plan, const struct orch_experiment *
 {
     const char *origin = orch_workspace_origin(plan->workspace);
     g_autofree char *with_slash = g_strconcat(origin, "/", NULL);
-    g_autoptr(GPtrArray) paths =
-        orch_inputs_paths(plan->workspace, plan->expansion, experiment, NULL);
+    g_autoptr(GPtrArray) paths = orch_inputs_paths(plan->inputs, experiment, NULL);
     for (guint i = 0; paths && i < paths->len; i++) {
         g_autofree char *path = g_build_filename(plan->workspace->root, paths->pdata[i], NULL);
         g_autofree char *text = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/record/trialdir.h"
 
-#include "core/inputs/read_files.h"
+#include "core/inputs/opened.h"
 #include "core/record/collect.h"
 #include "core/record/new_record.h"
 #include "core/record/start_folder.h"
@@ -131,8 +131,8 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         return false;
     g_auto(GStrv) env = orch_slot_environment(plan, cell, slot);
     g_autoptr(json_t) cost = experiment->manifest->needs.mpi ? orch_item_cost(plan, item) : NULL;
-    g_autoptr(json_t) elsewhere = orch_reads_elsewhere(plan->inputs, &item->inputs);
-    g_autoptr(json_t) watch = orch_reads_watch(plan->inputs, &item->inputs, elsewhere);
+    g_autoptr(json_t) elsewhere = orch_opened_elsewhere(plan->inputs, &item->inputs);
+    g_autoptr(json_t) watch = orch_opened_watch(plan->inputs, &item->inputs, elsewhere);
     struct orch_trial_spec trial = {
         .key = (char *)(uintptr_t)dir->key,
         .recipe = plan->expansion->name,

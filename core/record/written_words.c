@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/record/written_words.h"
 
-#include "core/record/collect.h"
+#include "core/inputs/opened.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"
@@ -12,7 +12,7 @@
 /* What is known of a trial. */
 struct words {
     const json_t *wrote, *inputs;
-    bool has_all_inputs; /* no file that was read was left out */
+    bool has_all_inputs; /* all that was read is known */
     json_t *values;      /* of ${name} in words */
     char *cwd, *root;    /* where the command starts, and where the names of files begin */
 };
@@ -84,11 +84,11 @@ static json_t *values_of(const json_t *trial)
 void orch_written_words_note(struct gathering *all, const json_t *trial)
 {
     const json_t *argv = json_object_get(json_object_get(trial, "manifest"), "argv");
-    const json_t *watched = json_object_get(all->facts, ORCH_FACT_WATCHED);
+    g_autofree char *in_part = orch_inputs_in_part(all->facts);
     g_autoptr(json_t) values = values_of(trial), found = json_array();
     struct words w = {.wrote = json_object_get(all->facts, ORCH_FACT_WROTE),
                       .inputs = json_object_get(all->record, "inputs"),
-                      .has_all_inputs = orch_json_int(watched, "left_out", 0) == 0,
+                      .has_all_inputs = !in_part,
                       .values = values};
     bool ok = w.wrote && values && find_folders(&w, all->record, trial);
     for (size_t i = 1; ok && i < json_array_size(argv); i++) {

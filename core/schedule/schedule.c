@@ -5,7 +5,7 @@
  */
 #include "core/schedule/schedule_private.h"
 
-#include "core/inputs/inputs_id.h"
+#include "core/inputs/inputs.h"
 #include "core/plan/cell_runs.h"
 #include "lib/base/program_path.h"
 #include "lib/base/text.h"
@@ -220,7 +220,7 @@ static void abandon_hosts(struct run *run)
 static void say_untracked(struct run *run)
 {
     g_autofree char *first = NULL, *line = NULL;
-    unsigned count = run->written ? orch_written_untracked(run->written, &first, &line) : 0;
+    unsigned count = run->written ? orch_written_files_untracked(run->written, &first, &line) : 0;
     if (count)
         orch_schedule_emit(run,
                            "%u file%s that the trials wrote %s neither tracked nor ignored by git, "
@@ -259,8 +259,7 @@ void orch_run_note_inputs(const struct orch_plan *plan)
         if (!experiment->inputs || !g_hash_table_add(seen, (gpointer)(uintptr_t)experiment))
             continue;
         g_autoptr(GError) problem = NULL;
-        g_autofree char *declared =
-            orch_inputs_declared_id(plan->workspace, plan->expansion, experiment, &problem);
+        g_autofree char *declared = orch_inputs_declared_id(plan->inputs, experiment, &problem);
         if (!declared || !orch_vcs_note_inputs(plan->workspace->vcs, source->tree, declared,
                                                experiment->share_source, &problem))
             g_debug("inputs not noted: %s", problem->message);

@@ -4,6 +4,9 @@
 #include "core/schedule/schedule_private.h"
 
 #include "lib/base/json.h"
+#include "store/store_dir.h"
+
+#include <unistd.h>
 
 static void count_end(struct run *run, struct job *job, const struct orch_collected *collected)
 {
@@ -40,14 +43,15 @@ static bool may_try_again(struct run *run, struct host *host, enum orch_verdict 
     return true;
 }
 
-static bool end_host(struct run *run, struct host *host, GError **error)
+/* Records an ended trial, after a look at what it opened and at its inputs. */
+static bool record_host(struct run *run, struct host *host, struct orch_collected *out,
+                        GError **error)
 {
-    struct job *job = host->job;
-    struct orch_plan_item *item = &run->plan->items[job->index];
-    struct orch_collected collected = {0};
-    orch_schedule_look_after(run, host);
-    orch_schedule_judge_inputs(run, host);
-    orch_schedule_look_at_written(run, host);
+    struct orch_opened opened;
+    int folder = orch_store_dir_open(run->plan->store, ORCH_STORE_DIR_TRIAL, host->running.key);
+    orch_opened_read(folder, &opened);
+    orch_schedule_look_after(run, host, false);
+    orch_schedule_judge_inputs(run, host, &opened);
     g_autofree char *spoiled =
         host->spoiled ? g_strdup_printf("inputs changed while it ran: %s", host->spoiled) : NULL;
     const struct orch_outside outside = {
@@ -55,9 +59,25 @@ static bool end_host(struct run *run, struct host *host, GError **error)
         .reason = spoiled ? spoiled : host->overdue,
         .overrules = spoiled != NULL,
     };
-    if (!orch_collect(run->plan->store, host->running.key, host->record, host->running.started_ns,
-                      outside.reason ? &outside : NULL, run->plan->inputs->digests, &collected,
-                      error))
+    bool ok =
+        orch_collect(run->plan->store, host->running.key, host->record, host->running.started_ns,
+                     outside.reason ? &outside : NULL, run->plan->inputs->digests, out, error);
+    if (ok)
+        orch_schedule_learn(run, host, &opened);
+    if (ok && !spoiled)
+        orch_schedule_tell_rewritten(run, host, out->facts);
+    orch_opened_clear(&opened);
+    if (folder >= 0)
+        close(folder);
+    return ok;
+}
+
+static bool end_host(struct run *run, struct host *host, GError **error)
+{
+    struct job *job = host->job;
+    struct orch_plan_item *item = &run->plan->items[job->index];
+    struct orch_collected collected = {0};
+    if (!record_host(run, host, &collected, error))
         return false;
     run->ended_device_s += collected.wall_ms / 1e3 * orch_plan_item_charged(item);
     if (collected.verdict == ORCH_VERDICT_LOST)

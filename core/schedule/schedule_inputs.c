@@ -17,14 +17,6 @@
 /* A trial may change its own inputs: then repeating it does not help. */
 enum { SPOILED_MAX = 3 };
 
-static unsigned count_todo(const struct run *run)
-{
-    unsigned count = 0;
-    for (unsigned i = 0; i < run->order_count; i++)
-        count += run->jobs[run->order[i]].status == JOB_TODO;
-    return count;
-}
-
 static bool has_tree(const struct run *run)
 {
     const struct orch_source *source = run->plan->workspace->source;
@@ -55,9 +47,9 @@ static void move_apart(struct run *run, const char *changed)
 static void look_at_others(struct run *run)
 {
     for (guint i = 0; i < run->hosts->len; i++)
-        orch_schedule_look_after(run, run->hosts->pdata[i]);
+        orch_schedule_look_after(run, run->hosts->pdata[i], true);
     for (guint i = 0; i < run->ended->len; i++)
-        orch_schedule_look_after(run, run->ended->pdata[i]);
+        orch_schedule_look_after(run, run->ended->pdata[i], true);
 }
 
 /* Captures the files again for all trials that have not started. Those that run notice beforehand
@@ -83,6 +75,28 @@ static bool renew(struct run *run, const char *changed, GError **error)
             run->plan->items[i].stays_pruned = true;
             orch_schedule_set_job(&run->jobs[i], JOB_ENDED);
         }
+    run->moved = true;
+    return true;
+}
+
+/* Lets the trials that have not started use files that changed and that nothing has captured: git
+ * ignores them, or they lie elsewhere. The captured ones stay as they are. */
+static bool take_new(struct run *run, const struct orch_plan_item *item, const char *changed,
+                     GError **error)
+{
+    orch_schedule_emit(run,
+                       "%s changed while the sweep was running, and git does not capture it: the "
+                       "remaining trials use it as it is now, and the next command runs the "
+                       "earlier ones again",
+                       changed);
+    orch_input_watch_take_new(run->inputs, &item->inputs);
+    orch_inputs_forget_uncaptured(run->plan->inputs);
+    for (unsigned i = 0; i < run->order_count; i++) {
+        const struct job *job = &run->jobs[run->order[i]];
+        if ((job->status == JOB_TODO || job->status == JOB_HELD) &&
+            !orch_plan_renew(run->plan, job->index, error))
+            return false;
+    }
     run->moved = true;
     return true;
 }
@@ -159,7 +173,7 @@ bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot 
                          uint64_t *out_stamp, bool *out_renewed, GError **error)
 {
     const struct orch_plan_item *item = &run->plan->items[job->index];
-    g_autofree char *changed = NULL;
+    struct orch_input_change change = {0};
     *out_renewed = false;
     slot->is_apart = run->is_apart || run->options->on_change == ORCH_ON_CHANGE_FROZEN ||
                      !orch_trial_may_run_in_place(run->plan, item->cell->experiment) ||
@@ -170,19 +184,22 @@ bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot 
     }
     if (!run->inputs)
         run->inputs = orch_input_watch_new(run->plan->inputs);
-    if (!orch_input_watch_before(run->inputs, &item->inputs, out_stamp, &changed, error))
+    if (!orch_input_watch_before(run->inputs, &item->inputs, out_stamp, &change, error))
         return false;
-    if (changed && run->hosts->len + run->ended->len) { /* one of these may have written data */
-        g_clear_pointer(&changed, g_free);
+    if (change.names &&
+        run->hosts->len + run->ended->len) { /* one of these may have written data */
+        g_free(change.names);
         look_at_others(run);
-        if (!orch_input_watch_before(run->inputs, &item->inputs, out_stamp, &changed, error))
+        if (!orch_input_watch_before(run->inputs, &item->inputs, out_stamp, &change, error))
             return false;
     }
+    g_autofree char *changed = change.names;
     if (!changed)
         return true;
-    if (run->options->on_change == ORCH_ON_CHANGE_LIVE) {
+    if (run->options->on_change == ORCH_ON_CHANGE_LIVE || !change.is_captured) {
         *out_renewed = true;
-        return renew(run, changed, error);
+        return change.is_captured ? renew(run, changed, error)
+                                  : take_new(run, item, changed, error);
     }
     if (!has_tree(run)) {
         refuse(changed, error);
@@ -194,66 +211,26 @@ bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot 
     return true;
 }
 
-void orch_schedule_placed(struct run *run, struct host *host)
-{
-    const struct orch_experiment *experiment = host->running.item->cell->experiment;
-    if (host->running.slot.is_apart)
-        return;
-    if (!run->written)
-        run->written = orch_written_new(run->plan);
-    g_autofree char *folder = orch_experiment_folder(run->plan->expansion, experiment);
-    host->written_number = orch_written_begin(run->written, folder);
-}
-
-/* True for a file that each trial keeps as an artifact before the next one starts. */
-static bool is_kept(const struct run *run, const struct orch_experiment *experiment,
-                    const char *path)
-{
-    const GPtrArray *artifacts = experiment->manifest->artifacts;
-    for (guint i = 0; i < artifacts->len && run->options->slots == 1; i++)
-        if (g_strcmp0(((const struct orch_artifact_spec *)artifacts->pdata[i])->path, path) == 0)
-            return true;
-    return false;
-}
-
-void orch_schedule_look_at_written(struct run *run, const struct host *host)
-{
-    if (host->running.slot.is_apart || !run->written)
-        return;
-    const struct orch_experiment *experiment = host->running.item->cell->experiment;
-    bool is_last = !run->hosts->len && run->ended->len == 1 && !count_todo(run);
-    g_autofree char *path = orch_written_end(run->written, host->written_number, is_last);
-    if (!path || is_kept(run, experiment, path))
-        return;
-    if (orch_written_is_ignored(run->written, path)) /* a folder apart would have a link to it */
-        orch_schedule_emit(run,
-                           "'%s' was written by more than one trial of this sweep\n  hint: use "
-                           "{trial_dir} or a parameter in its name, or keep each with --artifact "
-                           "NAME=%s",
-                           path, path);
-    else
-        orch_schedule_emit(run,
-                           "'%s' was written by more than one trial of this sweep\n  hint: use "
-                           "{trial_dir} or a parameter in its name, keep each with --artifact "
-                           "NAME=%s, or give each trial a folder of its own with --frozen",
-                           path, path);
-}
-
 void orch_schedule_places_clear(struct run *run)
 {
     orch_input_watch_free(run->inputs);
-    orch_written_free(run->written);
-    g_clear_pointer(&run->made, g_hash_table_unref);
-    g_clear_pointer(&run->earlier, g_hash_table_unref);
+    orch_written_files_free(run->written);
     g_clear_pointer(&run->apart_experiments, g_hash_table_unref);
     g_clear_pointer(&run->own_folders, g_hash_table_unref);
 }
 
-void orch_schedule_look_after(struct run *run, struct host *host)
+void orch_schedule_look_after(struct run *run, struct host *host, bool accepts)
 {
     if (!host->running.slot.is_apart && run->inputs)
         orch_input_watch_after(run->inputs, &host->running.item->inputs, host->inputs_stamp,
-                               host->code, host->data);
+                               accepts, host->code, host->data);
+}
+
+void orch_schedule_learn(struct run *run, const struct host *host, const struct orch_opened *opened)
+{
+    if (!host->running.slot.is_apart && run->inputs && opened->folder && !host->spoiled)
+        orch_input_watch_learn(run->inputs, &host->running.item->inputs, opened,
+                               host->running.started_ns);
 }
 
 bool orch_schedule_repeat(struct run *run, struct job *job, bool *out_again, GError **error)

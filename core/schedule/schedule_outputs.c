@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a trial has written is its output, although its command names it or git has it. Known from
- * the files that its processes opened (read_files.h); without these, data that changed may be the
- * trial's output or somebody's edit. */
-#include "core/inputs/cell_inputs.h"
-#include "core/inputs/read_files.h"
+ * the files that its processes opened (core/inputs/opened.h); without these, data that changed may
+ * be the trial's output or somebody's edit. */
+#include "core/inputs/inputs.h"
 #include "core/schedule/schedule_private.h"
 
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/wire/verdict.h"
-#include "store/store_dir.h"
 
 #include <string.h>
-#include <unistd.h>
-
-/* Moves from `names` to `outputs` what the trial has written. */
-static void take_outputs(struct run *run, GPtrArray *names, GHashTable *written,
-                         GHashTable *outputs)
-{
-    for (guint i = names->len; i-- > 0;) {
-        const char *name = names->pdata[i];
-        if (!g_hash_table_contains(written, name))
-            continue;
-        orch_input_watch_accept(run->inputs, name);
-        g_hash_table_add(outputs, g_strdup(name));
-        g_ptr_array_remove_index(names, i);
-    }
-}
 
 /* Writes the item's inputs and fingerprint to the trial's record, without its outputs. */
 static void renew_record(json_t *record, const struct orch_plan_item *item, GHashTable *outputs)
@@ -76,25 +59,35 @@ static json_t *names_json(const GPtrArray *names)
     return list;
 }
 
-static void tell_rewritten(struct run *run, const struct host *host, bool is_noted)
+void orch_schedule_tell_rewritten(struct run *run, const struct host *host, const json_t *facts)
 {
-    if (run->has_named_rewritten)
+    const json_t *names = json_object_get(facts, ORCH_FACT_REWRITTEN);
+    const char *first = json_string_value(json_array_get(names, 0));
+    if (!first || run->has_named_rewritten)
         return;
     run->has_named_rewritten = true;
-    orch_schedule_emit(run,
-                       "'%s', which the command names, was written while a trial ran%s; such runs "
-                       "are kept but not reused, because the trial may have read it before",
-                       (char *)host->data->pdata[0], is_noted ? ", but not by it" : "");
+    if (json_object_get(facts, ORCH_FACT_WATCHED))
+        orch_schedule_emit(run,
+                           "'%s', which run %s read, was written, replaced or removed by somebody "
+                           "else while it ran; such runs are kept but not reused",
+                           first, orch_run_short_key(host->running.key));
+    else
+        orch_schedule_emit(
+            run,
+            "'%s', which the command names, was written while a trial ran; such "
+            "runs are kept but not reused, because the trial may have read it before",
+            first);
 }
 
 /* Names a file of the last commit that the trial has overwritten; NULL for none. Borrowed. */
-static const char *overwritten(struct run *run, const struct orch_opened_files *opened)
+static const char *overwritten(struct run *run, const struct orch_opened *opened)
 {
     struct orch_vcs *vcs = run->plan->workspace->vcs;
     GHashTable *captured = run->plan->inputs->files.tree_files;
     g_autofree char *commit = NULL, *tree = NULL;
     for (guint i = 0; vcs && captured && i < opened->wrote->len; i++) {
-        const char *const paths[] = {opened->wrote->pdata[i], NULL};
+        const struct orch_opened_file *file = opened->wrote->pdata[i];
+        const char *const paths[] = {file->name, NULL};
         if (!g_hash_table_contains(captured, paths[0]) ||
             (!tree && !orch_vcs_resolve(vcs, "HEAD", &commit, &tree, NULL)))
             continue;
@@ -106,7 +99,7 @@ static const char *overwritten(struct run *run, const struct orch_opened_files *
 }
 
 static void tell_overwritten(struct run *run, const struct host *host,
-                             const struct orch_opened_files *opened)
+                             const struct orch_opened *opened)
 {
     if (run->has_named_overwritten || host->running.slot.is_apart)
         return;
@@ -118,36 +111,124 @@ static void tell_overwritten(struct run *run, const struct host *host,
 }
 
 /* Edits the record as the judgement wants it. */
-static void judge(struct run *run, struct host *host, const struct orch_opened_files *opened)
+static void judge(struct run *run, struct host *host, const struct orch_opened *opened)
 {
-    g_autoptr(json_t) record = json_loads(host->record, 0, NULL);
     g_autoptr(GHashTable) outputs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    take_outputs(run, host->code, opened->written, outputs);
-    take_outputs(run, host->data, opened->written, outputs);
+    orch_input_watch_judge(run->inputs, &host->running.item->inputs, opened,
+                           host->running.started_ns, host->code, host->data, outputs);
+    if (host->code->len)
+        host->spoiled = orch_input_names(host->code->pdata[0], host->code->len);
+    if (!g_hash_table_size(outputs) && !host->data->len)
+        return;
+    g_autoptr(json_t) record = json_loads(host->record, 0, NULL);
     if (g_hash_table_size(outputs) && orch_plan_drop_inputs(run->plan, host->job->index, outputs))
         renew_record(record, host->running.item, outputs);
     drop_from_rest(run, host, outputs);
-    if (host->code->len) {
-        host->spoiled = orch_input_names(host->code->pdata[0], host->code->len);
-    } else if (host->data->len) {
+    if (!host->spoiled && host->data->len)
         json_object_set_new(json_object_get(record, "facts"), ORCH_FACT_REWRITTEN,
                             names_json(host->data));
-        tell_rewritten(run, host, opened->folder != NULL);
-    }
     g_free(host->record);
     host->record = orch_json_canonical(record);
 }
 
-void orch_schedule_judge_inputs(struct run *run, struct host *host)
+/* ---- files of other trials --------------------------------------------------------------------
+ */
+
+void orch_schedule_look_at_earlier(struct run *run, const struct orch_plan_item *item)
 {
-    int folder = orch_store_dir_open(run->plan->store, ORCH_STORE_DIR_TRIAL, host->running.key);
-    struct orch_opened_files opened;
-    orch_opened_files_read(folder, &opened);
-    if (host->code->len + host->data->len)
-        judge(run, host, &opened);
-    tell_overwritten(run, host, &opened);
-    orch_schedule_note_carried(run, host, &opened);
-    orch_opened_files_clear(&opened);
-    if (folder >= 0)
-        close(folder);
+    if (!run->written)
+        run->written = orch_written_files_new(run->plan->inputs);
+    orch_written_files_begin(run->written, item->cell->experiment);
+}
+
+/* True for a file that each trial keeps as an artifact before the next one starts. `path`: relative
+ * to the folder in which the trials start. */
+static bool is_kept(const struct run *run, const struct orch_experiment *experiment,
+                    const char *path)
+{
+    const GPtrArray *artifacts = experiment->manifest->artifacts;
+    for (guint i = 0; i < artifacts->len && run->options->slots == 1; i++)
+        if (g_strcmp0(((const struct orch_artifact_spec *)artifacts->pdata[i])->path, path) == 0)
+            return true;
+    return false;
+}
+
+static void tell_shared(struct run *run, const struct host *host, const char *name)
+{
+    const struct orch_experiment *experiment = host->running.item->cell->experiment;
+    g_autofree char *folder = orch_experiment_folder(run->plan->expansion, experiment);
+    g_autofree char *absolute = orch_path_absolute(name, run->plan->workspace->root);
+    const char *below = orch_path_below(absolute, folder), *path = below ? below : absolute;
+    bool is_ignored = orch_written_files_is_ignored(run->written, name);
+    if (is_kept(run, experiment, path))
+        return;
+    orch_schedule_emit(run,
+                       "'%s' was written by more than one trial of this sweep\n  hint: use "
+                       "{trial_dir} or a parameter in its name, %skeep each with --artifact "
+                       "NAME=%s%s",
+                       path, is_ignored ? "or " : "", path,
+                       is_ignored ? "" /* a folder apart would have a link to it */
+                                  : ", or give each trial a folder of its own with --frozen");
+}
+
+static void tell_carried(struct run *run, const struct host *host,
+                         const struct orch_written_note *note)
+{
+    const char *key = orch_json_text(note->carried, note->carried_first, "");
+    const struct job *maker = note->maker;
+    if (run->has_named_carried)
+        return;
+    run->has_named_carried = true;
+    g_autofree char *label =
+        maker ? orch_cell_label(run->plan->items[maker->index].cell) : g_strdup("");
+    g_autofree char *whose =
+        maker ? g_strdup_printf("another trial of this sweep (%s, run %s)", label,
+                                orch_run_short_key(key))
+              : g_strdup_printf("run %s of an earlier command", orch_run_short_key(key));
+    orch_schedule_emit(
+        run,
+        "run %s opened '%s', which %s had written, to read and write it: its results depend on "
+        "that trial where it goes on from there, as from a checkpoint ('orch show RUN' names such "
+        "files of each run)\n  hint: use {trial_dir} or a parameter in its name",
+        orch_run_short_key(host->running.key), note->carried_first, whose);
+}
+
+/* Notes in the run's facts whose files it went on from. */
+static void record_carried(struct host *host, json_t *carried)
+{
+    g_autoptr(json_t) record = json_object_size(carried) ? json_loads(host->record, 0, NULL) : NULL;
+    json_t *facts = json_object_get(record, "facts");
+    if (!facts)
+        return;
+    json_object_set(facts, ORCH_FACT_CARRIED, carried);
+    g_free(host->record);
+    host->record = orch_json_canonical(record);
+}
+
+static void note_written(struct run *run, struct host *host, const struct orch_opened *opened)
+{
+    struct orch_written_note note;
+    const struct orch_writer writer = {
+        .trial = host->job,
+        .key = host->running.key,
+        .fingerprint = host->running.item->fingerprint,
+        .is_apart = host->running.slot.is_apart,
+    };
+    orch_written_files_end(run->written, &writer, opened, &note);
+    if (note.carried_first)
+        tell_carried(run, host, &note);
+    if (note.shared)
+        tell_shared(run, host, note.shared);
+    record_carried(host, note.carried);
+    orch_written_note_clear(&note);
+}
+
+void orch_schedule_judge_inputs(struct run *run, struct host *host,
+                                const struct orch_opened *opened)
+{
+    bool is_in_place = !host->running.slot.is_apart && run->inputs;
+    if (is_in_place && (opened->folder || host->code->len + host->data->len))
+        judge(run, host, opened);
+    tell_overwritten(run, host, opened);
+    note_written(run, host, opened);
 }

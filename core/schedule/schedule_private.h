@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shared by the files of the scheduler: the state of a run. schedule.c has the loop, which calls
- * the functions in _jobs, _start, _promote, _promoted, _carried, _search, _end, _failing, _slots,
+ * the functions in _jobs, _start, _promote, _promoted, _search, _end, _failing, _slots,
  * _leases, _gpus, _hosts, _limits, _sharing and _progress. Everything runs on one thread. */
 #ifndef ORCH_CORE_SCHEDULE_SCHEDULE_PRIVATE_H
 #define ORCH_CORE_SCHEDULE_SCHEDULE_PRIVATE_H
 
 #include "core/inputs/input_watch.h"
+#include "core/inputs/written_files.h"
 #include "core/schedule/schedule.h"
-#include "core/schedule/written.h"
 #include "lib/hw/topology.h"
 #include "lib/wire/journal.h"
 
@@ -51,7 +51,6 @@ struct host {
                                     may still be cancelled */
     struct orch_journal *values; /* read for its search (schedule_values.c); NULL: not yet */
     uint64_t inputs_stamp;       /* of its inputs when it started in the user's folder */
-    unsigned written_number;     /* of orch_written_begin */
     GPtrArray *code, *data;      /* char *: its inputs that changed while it ran there */
     char *spoiled; /* the code among them that it has not written itself; NULL: none */
     char *overdue; /* the reason once it was killed at its time limit, or NULL */
@@ -106,14 +105,11 @@ struct run {
     GPtrArray *released; /* char *: keys of trials whose entries can be removed from that list */
     int slots_fd;        /* inotify on the list while queued; -1: none */
     int64_t next_ask_ns, last_touch_ns;
-    struct orch_input_watch *inputs; /* of the trials that run in the user's folder */
-    struct orch_written *written;    /* by them */
-    bool has_named_rewritten;        /* the user knows that runs are kept but not reused, */
-    bool has_named_overwritten;      /* and that a committed file was overwritten */
-    bool has_named_carried;          /* and that a trial went on from a file of another one */
-    GHashTable *made;                /* name of a file in the user's folder -> who wrote it last
-                                        (schedule_carried.c) */
-    GHashTable *earlier;             /* and which run of an earlier command; NULL: not read */
+    struct orch_input_watch *inputs;    /* of the trials that run in the user's folder */
+    struct orch_written_files *written; /* by them */
+    bool has_named_rewritten;           /* the user knows that runs are kept but not reused, */
+    bool has_named_overwritten;         /* and that a committed file was overwritten */
+    bool has_named_carried;             /* and that a trial went on from a file of another one */
     GHashTable *own_folders;       /* experiments whose trials at once each have a folder -> char *,
                                       the artifact for which they have, "" once a notice was printed */
     GHashTable *apart_experiments; /* those that have run apart, for which a notice was printed of
@@ -246,13 +242,12 @@ double orch_schedule_saved_share(const struct run *run);
  * on error, also when inputs outside of a repository have changed. */
 bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot *slot,
                          uint64_t *out_stamp, bool *out_renewed, GError **error);
-/** A trial has been started in the place that was chosen. */
-void orch_schedule_placed(struct run *run, struct host *host);
 /** Looks at the inputs of a trial that runs or has ended: notes in host->code and host->data which
- * have changed. */
-void orch_schedule_look_after(struct run *run, struct host *host);
-/** Tells the user once when several trials have written one file. */
-void orch_schedule_look_at_written(struct run *run, const struct host *host);
+ * have changed. `accepts`: of changed data from now on (input_watch.h). */
+void orch_schedule_look_after(struct run *run, struct host *host, bool accepts);
+/** A trial was recorded: what it has read is watched from now on. */
+void orch_schedule_learn(struct run *run, const struct host *host,
+                         const struct orch_opened *opened);
 /** Frees what these functions keep. */
 void orch_schedule_places_clear(struct run *run);
 /** Prepares another attempt of a trial whose inputs changed while it ran; `*out_again`: false when
@@ -263,22 +258,15 @@ bool orch_schedule_repeat(struct run *run, struct job *job, bool *out_again, GEr
  */
 
 /** Decides about the inputs of an ended trial that changed while it ran, before it is recorded.
- * Those that it has written itself are its output, and are taken from its inputs; of other code
- * host->spoiled tells; other data marks the run, which is then not reused. Tells the user once
- * about data, and about committed files that trials have overwritten. */
-void orch_schedule_judge_inputs(struct run *run, struct host *host);
-
-/* ---- schedule_carried.c -----------------------------------------------------------------------
- */
-
-struct orch_opened_files;
-/** Reads, before the first trial whose opened files are noted, which files runs of earlier commands
- * have written in this folder, and when these were last written. */
-void orch_schedule_read_carried(struct run *run, const struct orch_plan_item *item);
-/** Notes the files that an ended trial wrote in the user's folder. Those that it read before and
- * that another trial had written are told of once, and recorded with its run. */
-void orch_schedule_note_carried(struct run *run, struct host *host,
-                                const struct orch_opened_files *opened);
+ * Those that it has written itself are its output, and are taken from its inputs; of others that
+ * were captured host->spoiled tells; other data marks the run, which is then not reused. Tells the
+ * user once about committed files that trials have overwritten. */
+void orch_schedule_judge_inputs(struct run *run, struct host *host,
+                                const struct orch_opened *opened);
+/** Before a trial starts: finds the files that earlier commands have left. */
+void orch_schedule_look_at_earlier(struct run *run, const struct orch_plan_item *item);
+/** Tells the user once that an input of an ended trial, by its facts, changed while it ran. */
+void orch_schedule_tell_rewritten(struct run *run, const struct host *host, const json_t *facts);
 
 /* ---- schedule_start.c, schedule_end.c
  * ---------------------------------------------------------

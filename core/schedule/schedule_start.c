@@ -114,7 +114,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_run_slot 
     host->data = g_ptr_array_new_with_free_func(g_free);
     host->inputs_stamp = inputs_stamp;
     orch_schedule_note_promoted(run, job); /* before its program can write a checkpoint */
-    orch_schedule_read_carried(run, item);
+    orch_schedule_look_at_earlier(run, item);
     if (!orch_trialdir_write(run->plan, item, slot, dir, error) ||
         !orch_schedule_spawn(run, host, error)) {
         orch_store_dir_remove(run->plan->store, ORCH_STORE_DIR_TRIAL, host->running.key, NULL);
@@ -122,7 +122,6 @@ static bool launch(struct run *run, struct job *job, const struct orch_run_slot 
         orch_schedule_host_free(host);
         return false;
     }
-    orch_schedule_placed(run, host);
     item->attempts++;
     orch_schedule_set_job(job, JOB_RUNNING);
     job->ran = run->moved = true;

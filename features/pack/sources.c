@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/pack/sources.h"
 
-#include "core/inputs/inputs_id.h"
+#include "core/inputs/inputs.h"
 #include "features/pack/pack.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -189,8 +189,8 @@ static GPtrArray *needed_paths(struct orch_plan *plan)
     GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
     g_ptr_array_add(out, orch_pack_recipe_path(plan));
     for (guint i = 0; i < plan->expansion->experiments->len; i++) {
-        g_autoptr(GPtrArray) paths = orch_inputs_paths(
-            plan->workspace, plan->expansion, plan->expansion->experiments->pdata[i], NULL);
+        g_autoptr(GPtrArray) paths =
+            orch_inputs_paths(plan->inputs, plan->expansion->experiments->pdata[i], NULL);
         for (guint j = 0; paths && j < paths->len; j++)
             if (!g_ptr_array_find_with_equal_func(out, paths->pdata[j], g_str_equal, NULL))
                 g_ptr_array_add(out, g_strdup(paths->pdata[j]));

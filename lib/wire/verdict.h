@@ -32,16 +32,18 @@ struct orch_verdict_facts {
 /** Name of a run's fact: the name (as in CUDA_VISIBLE_DEVICES) of a GPU that was lost while it
  * ran. */
 #define ORCH_FACT_LOST_GPU "lost_gpu"
-/** Fact of a run: the data files that its command names and that were written while it ran, a list
- * of names. Such a run is not reused. */
+/** Fact of a run: the files that it depends on and that somebody else wrote, replaced or removed
+ * while it ran, a list of names. Such a run is not reused. */
 #define ORCH_FACT_REWRITTEN "rewritten"
 /** Fact of a run: the names of the artifacts that its manifest declares with a path at which it has
  * written no file, a list. */
 #define ORCH_FACT_UNMADE "unmade"
-/** Facts of a run whose opened files were noted (core/inputs/read_files.h): {read, left_out},
- * numbers of files; the names of files that it wrote and had not read before, and of those that it
- * had. Or why they were not noted. */
+/** Facts of a run whose opened files were noted (core/inputs/opened.h): {read, gaps}, the number of
+ * files that it read and a list of texts, which say what may be missing (absent: nothing); the
+ * names of files that it wrote and had not read before, and of those that it had. Or why they were
+ * not noted. */
 #define ORCH_FACT_WATCHED "watched"
+#define ORCH_WATCHED_GAPS "gaps"
 #define ORCH_FACT_WROTE "wrote"
 #define ORCH_FACT_READ_AND_WRITTEN "read_and_written"
 #define ORCH_FACT_UNWATCHED "unwatched"
