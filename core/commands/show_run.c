@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/parts.h"
 #include "core/commands/show.h"
+#include "core/inputs/inputs.h"
 #include "core/stats/tried_command.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -263,12 +264,10 @@ static void print_names(const char *title, const json_t *names)
 /* What is noted of the files that the program opened, besides its inputs. */
 static void print_opened(const json_t *facts)
 {
-    const char *why = orch_json_text(facts, ORCH_FACT_UNWATCHED, NULL);
-    gint64 left_out = orch_json_int(json_object_get(facts, ORCH_FACT_WATCHED), "left_out", 0);
-    if (why)
-        orch_cli_show_line("", "what it read was not noted: %s", why);
-    if (left_out > 0)
-        orch_cli_show_line("", "%lld more files", (long long)left_out);
+    g_autofree char *in_part = orch_inputs_in_part(facts);
+    if (in_part)
+        orch_cli_show_line("", "%s", in_part);
+    print_names("changed meanwhile", json_object_get(facts, ORCH_FACT_REWRITTEN));
     print_names("written", json_object_get(facts, ORCH_FACT_WROTE));
     print_names("read and written", json_object_get(facts, ORCH_FACT_READ_AND_WRITTEN));
     const char *name;
@@ -283,6 +282,8 @@ static void print_files(const struct orch_whole_run *s)
 {
     if (s->inputs->len || json_object_get(s->facts, ORCH_FACT_WROTE) ||
         json_object_get(s->facts, ORCH_FACT_READ_AND_WRITTEN) ||
+        json_object_get(s->facts, ORCH_FACT_REWRITTEN) ||
+        json_object_get(s->facts, ORCH_FACT_WATCHED) ||
         json_object_get(s->facts, ORCH_FACT_UNWATCHED))
         puts("\nread");
     if (s->inputs->len > INPUTS_SHOWN)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/compare/compare_show.h"
 
+#include "core/inputs/inputs.h"
 #include "core/stats/numbers.h"
 #include "core/stats/shared_base.h"
 #include "core/stats/task.h"
@@ -174,6 +175,30 @@ static char *shared_base(struct orch_cli *cli, const struct orch_compare_side *s
     return orch_shared_base_text(cli->workspace ? cli->workspace->store : NULL, side->runs);
 }
 
+/* The runs of a side of which it is known in part what they read. `*out_why`: of the first; the
+ * caller frees. */
+static unsigned count_in_part(const struct orch_compare_side *side, char **out_why)
+{
+    unsigned count = 0;
+    for (guint i = 0; i < side->runs->len; i++) {
+        const struct orch_run *run = side->runs->pdata[i];
+        g_autoptr(json_t) facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
+        char *why = orch_inputs_in_part(facts);
+        count += why != NULL;
+        *out_why = *out_why ? *out_why : g_steal_pointer(&why);
+        g_free(why);
+    }
+    return count;
+}
+
+static void print_in_part(struct orch_cli *cli, char letter, const struct orch_compare_side *side)
+{
+    g_autofree char *why = NULL;
+    unsigned count = count_in_part(side, &why);
+    if (count)
+        orch_cli_info(cli, "%c: of %u run%s, %s", letter, count, orch_plural(count), why);
+}
+
 static json_t *side_json(struct orch_cli *cli, const struct orch_compare_side *side)
 {
     g_autofree char *shared = shared_base(cli, side);
@@ -181,8 +206,9 @@ static json_t *side_json(struct orch_cli *cli, const struct orch_compare_side *s
     for (guint i = 0; i < side->runs->len; i++)
         json_array_append_new(keys,
                               json_string(((const struct orch_run *)side->runs->pdata[i])->key));
-    return json_pack("{s:s s:s s:o s:s?}", "name", side->name, "what", side->what, "runs", keys,
-                     "shared_base", shared);
+    g_autofree char *why = NULL;
+    return json_pack("{s:s s:s s:o s:s? s:i}", "name", side->name, "what", side->what, "runs", keys,
+                     "shared_base", shared, "in_part", (int)count_in_part(side, &why));
 }
 
 static void print_json(struct orch_cli *cli, const struct orch_comparison *c)
@@ -249,6 +275,8 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
     for (int i = 0; i < 2; i++)
         orch_cli_info(cli, "%c: %s (%s, %u run%s)", 'A' + i, c->sides[i].name, c->sides[i].what,
                       c->sides[i].runs->len, orch_plural(c->sides[i].runs->len));
+    for (int i = 0; i < 2; i++)
+        print_in_part(cli, (char)('A' + i), &c->sides[i]);
     bool pairs[2] = {false, false}, any_time = false, is_uneven = false;
     unsigned alone = 0, alone_of_task = 0, averaged = 0;
     for (guint i = 0; i < c->rows->len; i++) {
