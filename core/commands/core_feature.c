@@ -58,6 +58,7 @@ static const struct orch_typed_word WORDS[] = {
 static const struct orch_help_topic TOPICS[] = {
     {"tutorial", "tutorial.md", NULL, "from nothing to a hand-in in half an hour"},
     {"recipes", "recipes.md", NULL, "how a recipe is written"},
+    {"inputs", "inputs.md", NULL, "which files count, so that a result is stale when they change"},
     {"filters", "where.md", NULL, "which runs a command takes: --where 'lr > 0.01 and state = ok'"},
     {"printed-values", "printed-values.md", NULL, "which printed lines become metrics"},
     {"python", "python.md", NULL, "recording from Python"},
