@@ -446,8 +446,10 @@ bool orch_input_watch_before(struct orch_input_watch *watch, const struct orch_t
         accept(changed);
         g_ptr_array_set_size(changed, 0);
     }
-    for (guint i = 0; i < changed->len; i++)
+    for (guint i = 0; i < changed->len; i++) {
         out->is_captured = out->is_captured || is_kept(watch, changed->pdata[i]);
+        out->is_code = out->is_code || is_code(watch, changed->pdata[i]);
+    }
     if (changed->len)
         out->names =
             orch_input_names(((const struct input *)changed->pdata[0])->path, changed->len);

@@ -18,6 +18,7 @@ void orch_input_watch_free(struct orch_input_watch *watch);
 struct orch_input_change {
     char *names;      /* "a.py and 2 more"; NULL: nothing. The caller frees */
     bool is_captured; /* at least one of these files can be had as it was captured */
+    bool is_code;     /* at least one is no data, which trials may write */
 };
 /** Before a trial starts: compares its inputs with the captured ones. `*out_stamp` is passed to
  * orch_input_watch_after. A file whose stat data changed but not its content counts as the same.

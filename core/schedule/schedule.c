@@ -137,6 +137,10 @@ static bool loop(struct run *run, GError **error)
         bool collected = run->ended->len > 0; /* other trials may have waited for these */
         if (!orch_schedule_collect(run, error) || !sync_store(run, error))
             return false;
+        if (run->collects_now) {
+            run->collects_now = false;
+            continue;
+        }
         pausing = stopping || run->asked->len;
         bool away = !pausing && orch_schedule_away(run);
         if (!run->hosts->len && (stopping || (!has_todo(run) && !away)))

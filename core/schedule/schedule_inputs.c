@@ -169,6 +169,37 @@ static bool needs_own_folder(struct run *run, const struct orch_experiment *expe
     return true;
 }
 
+/* Looks at the inputs of a trial that may run in the user's folder. */
+static bool look_before(struct run *run, const struct orch_plan_item *item, uint64_t *out_stamp,
+                        struct orch_input_change *out, GError **error)
+{
+    if (!run->inputs)
+        run->inputs = orch_input_watch_new(run->plan->inputs);
+    if (!orch_input_watch_before(run->inputs, &item->inputs, out_stamp, out, error))
+        return false;
+    if (!out->names || !run->hosts->len || out->is_captured)
+        return true;
+    g_free(out->names); /* those that run may have written it */
+    look_at_others(run);
+    return orch_input_watch_before(run->inputs, &item->inputs, out_stamp, out, error);
+}
+
+/* True when a change may be the work of another trial: of one that has ended, which is known once
+ * that is recorded, or of one that runs, during which this one runs apart. */
+static bool may_be_output(struct run *run, const struct orch_input_change *change,
+                          struct orch_run_slot *slot, bool *out_renewed)
+{
+    if (run->ended->len) {
+        run->collects_now = *out_renewed = true;
+        return true;
+    }
+    if (run->options->on_change == ORCH_ON_CHANGE_LIVE || !change->is_captured || change->is_code ||
+        !run->hosts->len || !has_tree(run))
+        return false;
+    slot->is_apart = true;
+    return true;
+}
+
 bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot *slot,
                          uint64_t *out_stamp, bool *out_renewed, GError **error)
 {
@@ -178,36 +209,24 @@ bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot 
     slot->is_apart = run->is_apart || run->options->on_change == ORCH_ON_CHANGE_FROZEN ||
                      !orch_trial_may_run_in_place(run->plan, item->cell->experiment) ||
                      needs_own_folder(run, item->cell->experiment);
-    if (slot->is_apart) {
-        say_what_leads_back(run, item->cell->experiment);
-        return true;
-    }
-    if (!run->inputs)
-        run->inputs = orch_input_watch_new(run->plan->inputs);
-    if (!orch_input_watch_before(run->inputs, &item->inputs, out_stamp, &change, error))
+    if (!slot->is_apart && !look_before(run, item, out_stamp, &change, error))
         return false;
-    if (change.names &&
-        run->hosts->len + run->ended->len) { /* one of these may have written data */
-        g_free(change.names);
-        look_at_others(run);
-        if (!orch_input_watch_before(run->inputs, &item->inputs, out_stamp, &change, error))
-            return false;
-    }
     g_autofree char *changed = change.names;
-    if (!changed)
-        return true;
-    if (run->options->on_change == ORCH_ON_CHANGE_LIVE || !change.is_captured) {
-        *out_renewed = true;
-        return change.is_captured ? renew(run, changed, error)
-                                  : take_new(run, item, changed, error);
+    if (changed && !may_be_output(run, &change, slot, out_renewed)) {
+        if (run->options->on_change == ORCH_ON_CHANGE_LIVE || !change.is_captured) {
+            *out_renewed = true;
+            return change.is_captured ? renew(run, changed, error)
+                                      : take_new(run, item, changed, error);
+        }
+        if (!has_tree(run)) {
+            refuse(changed, error);
+            return false;
+        }
+        move_apart(run, changed);
+        slot->is_apart = true;
     }
-    if (!has_tree(run)) {
-        refuse(changed, error);
-        return false;
-    }
-    move_apart(run, changed);
-    slot->is_apart = true;
-    say_what_leads_back(run, item->cell->experiment);
+    if (slot->is_apart)
+        say_what_leads_back(run, item->cell->experiment);
     return true;
 }
 

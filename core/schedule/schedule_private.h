@@ -80,6 +80,7 @@ struct run {
     GPtrArray *hosts;     /* struct host *: running */
     GPtrArray *ended;     /* struct host *: exited but not collected yet */
     bool collects_first;  /* no trial may run while journals are collected */
+    bool collects_now;    /* before another trial starts */
     GPtrArray *lost_gpus; /* struct lost_gpu *: not used any more in this run */
     GArray *plugin_files;
     GHashTable *wall_by_experiment; /* experiment -> GArray of double, seconds of trials that ended

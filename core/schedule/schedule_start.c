@@ -404,7 +404,8 @@ bool orch_schedule_start(struct run *run, GError **error)
     bool blocked = false;
     run->refused = 0;
     run->moved = run->was_held = false;
-    for (unsigned i = 0; i < run->order_count && !blocked && run->hosts->len < run->options->slots;
+    for (unsigned i = 0; i < run->order_count && !blocked && !run->collects_now &&
+                         run->hosts->len < run->options->slots;
          i++) {
         struct job *job = &run->jobs[run->order[i]];
         if (job->status == JOB_TODO && !orch_schedule_is_stopped(run, job) &&
