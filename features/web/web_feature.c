@@ -10,7 +10,9 @@ static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_SERVE, &ORCH
                                                       NULL};
 
 static const struct orch_help_topic TOPICS[] = {
-    {"page", "serve.md", NULL, "the page in a browser and its JSON interface"}, {0}};
+    {"page", "serve.md", NULL, "the page in a browser"},
+    {"page-json", "serve-api.md", NULL, "the page's JSON interface, for programs"},
+    {0}};
 
 const struct orch_feature ORCH_FEATURE_WEB = {
     .commands = COMMANDS,

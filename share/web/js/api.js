@@ -33,7 +33,7 @@ export async function get(path, query = {}, {signal, wait = WAIT_MS} = {}) {
   return body;
 }
 
-/** POST /api/v1/change: what is to be done with runs (docs/serve.md). Resolves to {done: [key], failed: [{run, message}]}. */
+/** POST /api/v1/change: what is to be done with runs (docs/serve-api.md). Resolves to {done: [key], failed: [{run, message}]}. */
 export async function change(what) {
   let answer, body;
   try {
