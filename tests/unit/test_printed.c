@@ -87,13 +87,21 @@ static void test_page(void **state)
     assert_true(check_rows(ORCH_PRINTED, "rows.md") >= 100);
 }
 
-/* Each form's example gives what its row says, and stands on the page. */
+static char *text_of(const char *folder, const char *name)
+{
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    char *text = NULL;
+    assert_true(orch_file_read(path, 1 << 20, &text, NULL, NULL));
+    return text;
+}
+
+/* Each form's example gives what its row says. The row is on the page, or a rare form's in rows.md.
+ */
 static void test_forms(void **state)
 {
     (void)state;
-    g_autofree char *path = g_build_filename(ORCH_DOCS, "printed-values.md", NULL);
-    g_autofree char *page = NULL;
-    assert_true(orch_file_read(path, 1 << 20, &page, NULL, NULL));
+    g_autofree char *page = text_of(ORCH_DOCS, "printed-values.md");
+    g_autofree char *rare = text_of(ORCH_PRINTED, "rows.md");
     size_t count;
     const struct orch_printed_form *forms = orch_printed_forms(&count);
     for (size_t i = 0; i < count; i++) {
@@ -106,8 +114,8 @@ static void test_forms(void **state)
             fail_msg("form '%s': %s\n  gives   %s\n  instead %s", forms[i].pattern,
                      forms[i].example, found, forms[i].recorded);
         g_autofree char *row = row_of(&forms[i]);
-        if (!strstr(page, row))
-            fail_msg("docs/printed-values.md has no row\n%s", row);
+        if (!strstr(page, row) && !strstr(rare, row))
+            fail_msg("neither docs/printed-values.md nor rows.md has a row\n%s", row);
     }
 }
 
