@@ -74,7 +74,7 @@ static const struct orch_help_topic TOPICS[] = {
     {"run-fields", "run-fields.md", NULL, "the names of a run's fields in tables and JSON"},
     {"store", "store.md", NULL, "the file with the results"},
     {"data", "data.md", NULL, "training sets and weights"},
-    {"environments", "environments.md", NULL, "environments of the plugin replay"},
+    {"environments", "plugins/replay.md", "Environments", "environments of the plugin replay"},
     {"install", "install.md", NULL, "ways to install; where orch writes files"},
     {"glossary", "glossary.md", NULL, "the words of orch"},
     {0}};

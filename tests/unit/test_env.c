@@ -68,12 +68,13 @@ static void test_kinds(void **state)
     assert_non_null(strstr(error->message, "unknown environment 'pong' (known: cartpole, "));
 }
 
-/** docs/environments.md has a row for each kind, with what its struct says. */
+/** docs/plugins/replay.md has a row for each kind, with what its struct says. */
 static void test_docs(void **state)
 {
     (void)state;
     g_autofree char *text = NULL;
-    g_autofree char *page = g_strdup_printf("%s/docs/environments.md", g_getenv("ORCH_SOURCE_DIR"));
+    g_autofree char *page =
+        g_strdup_printf("%s/docs/plugins/replay.md", g_getenv("ORCH_SOURCE_DIR"));
     assert_true(g_file_get_contents(page, &text, NULL, NULL));
     for (size_t i = 0; orch_env_at(i); i++) {
         const struct orch_env_kind *kind = orch_env_at(i);

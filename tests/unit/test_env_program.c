@@ -97,7 +97,7 @@ static void test_docs(void **state)
     (void)state;
     g_autofree char *page = NULL, *program = NULL;
     g_autofree char *page_path =
-        g_strdup_printf("%s/docs/environments.md", g_getenv("ORCH_SOURCE_DIR"));
+        g_strdup_printf("%s/docs/plugins/replay.md", g_getenv("ORCH_SOURCE_DIR"));
     g_autofree char *program_path =
         g_strdup_printf("%s/tests/data/env/walk.py", g_getenv("ORCH_SOURCE_DIR"));
     assert_true(g_file_get_contents(page_path, &page, NULL, NULL));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * An environment that is a program: one process a copy, which reads commands from its standard
- * input and answers on its standard output, one JSON object a line. docs/environments.md describes
- * the protocol and has an example.
+ * input and answers on its standard output, one JSON object a line. docs/plugins/replay.md
+ * describes the protocol and has an example.
  *
  * A program that answers nonsense, nothing within the time limit, or ends, makes the call fail with
  * an error that names the program, the copy and what happened. Each process leads a group of its

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""stack.py N COMMAND...: an environment program (docs/environments.md) whose observation is the last N observations of another
+"""stack.py N COMMAND...: an environment program (docs/plugins/replay.md) whose observation is the last N observations of another
 one: of a list one after the other, of planes (height, width, channels) as N x channels planes, oldest first."""
 import json, subprocess, sys
 

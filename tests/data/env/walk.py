@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A random walk as an environment program (docs/environments.md): go right (action 1) from 0 or -1 to 3 before step 20."""
+"""A random walk as an environment program (docs/plugins/replay.md): go right (action 1) from 0 or -1 to 3 before step 20."""
 import json, random, sys
 
 
