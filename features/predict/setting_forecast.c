@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The learned models already widen the interval of a number outside its range (docs/predictors.md).
+/* The learned models already widen the interval of a number outside its range (docs/method.md).
  * They know nothing of a text that no run has, so its interval is widened here by half the
  * logarithm of the ratio of the longest to the shortest measured time: as if the text could decide
  * it. */
