@@ -21,8 +21,8 @@ struct orch_row_device {
 };
 
 /** Time in ms up to a factor that rows of one network or task share; NaN without a GPU or an amount
- * of work. The powers were set beforehand, not fitted; the two bounds
- * were chosen by a table of small batches (bench/results/2026-11-28-method.md). */
+ * of work. The powers were set beforehand, not fitted; the two bounds were chosen by a table of
+ * small batches. */
 double orch_row_device_ms(const struct orch_row_device *device);
 
 /** The board's power in watts; a usual one where it is unknown. */
