@@ -6,6 +6,7 @@
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void orch_known_files_init(struct orch_known_files *files)
@@ -68,6 +69,21 @@ void orch_inputs_renew(struct orch_inputs *inputs)
     orch_known_files_init(&inputs->files);
 }
 
+/* The tree has only the text of a link, and not what lies elsewhere and is read by it. */
+static void leave_out_links_out(struct orch_inputs *inputs, const GPtrArray *links)
+{
+    char *root = links->len ? realpath(inputs->workspace->root, NULL) : NULL;
+    for (guint i = 0; root && i < links->len; i++) {
+        g_autofree char *path =
+            g_build_filename(inputs->workspace->root, (char *)links->pdata[i], NULL);
+        char *real = realpath(path, NULL);
+        if (real && !orch_path_within(real, root))
+            g_hash_table_remove(inputs->files.tree_files, links->pdata[i]);
+        free(real);
+    }
+    free(root);
+}
+
 bool orch_inputs_read_tree(struct orch_inputs *inputs, GError **error)
 {
     struct orch_known_files *files = &inputs->files;
@@ -82,6 +98,10 @@ bool orch_inputs_read_tree(struct orch_inputs *inputs, GError **error)
     files->tree_files = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < files->tree_paths->len; i++)
         g_hash_table_add(files->tree_files, files->tree_paths->pdata[i]);
+    g_autoptr(GPtrArray) links =
+        source->tree ? orch_vcs_links(inputs->workspace->vcs, source->tree, NULL) : NULL;
+    if (links)
+        leave_out_links_out(inputs, links);
     return true;
 }
 

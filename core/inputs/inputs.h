@@ -15,7 +15,8 @@
 /** What was read of the captured files. */
 struct orch_known_files {
     GPtrArray *tree_paths;    /* files of the captured tree, sorted; NULL: not read yet */
-    GHashTable *tree_files;   /* the same as a set; its keys are borrowed */
+    GHashTable *tree_files;   /* the same as a set, without links to what lies elsewhere; its keys
+                                 are borrowed */
     GHashTable *script_files; /* path of a script -> set of the files that it uses */
     GHashTable *path_digests; /* relative path of the tree -> digest of its content, "" for none;
                                  absolute path, "\n", experiment -> the same of other files;

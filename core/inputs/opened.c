@@ -108,7 +108,6 @@ static void file_free(gpointer pointer)
 {
     struct orch_opened_file *file = pointer;
     g_free(file->name);
-    g_free(file->real);
     g_free(file);
 }
 
@@ -288,8 +287,6 @@ static void take(struct reading *r, const json_t *opening)
         return;
     row->file.read = read_id(details, "read");
     row->file.own = read_id(details, "own");
-    g_free(row->file.real);
-    row->file.real = g_strdup(orch_json_text(details, "real", NULL));
 }
 
 /* Whether a file that was opened for reading and writing holds what it held when it was opened. */

@@ -43,7 +43,6 @@ bool orch_file_id_equal(const struct orch_file_id *a, const struct orch_file_id 
 
 struct orch_opened_file {
     char *name;               /* relative to the folder, or absolute */
-    char *real;               /* absolute path without links where it differs; or NULL */
     struct orch_file_id read; /* when it was first opened for reading; not known of a module that
                                  was read as bytecode and of a file that was only looked at */
     struct orch_file_id own;  /* when the trial itself last changed its content or attributes */

@@ -165,7 +165,8 @@ first_changed(struct orch_inputs *all, const struct orch_trial_inputs *trial,
     for (guint i = 0; i < inputs->len; i++) {
         const struct orch_stored_input *input = inputs->pdata[i];
         if (input->from_key || !input->sha256 || is_input_of(trial, input->name) ||
-            (covered && g_hash_table_contains(covered, input->name)))
+            (covered && g_hash_table_contains(covered, input->name) &&
+             orch_inputs_is_captured(all, input->name)))
             continue;
         *out_how = difference(all, then, input);
         if (*out_how == CHANGED || *out_how == GONE)

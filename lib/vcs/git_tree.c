@@ -236,7 +236,8 @@ GPtrArray *orch_vcs_list(struct orch_vcs *vcs, const char *tree, const char *fol
     return paths;
 }
 
-GPtrArray *orch_vcs_submodules(struct orch_vcs *vcs, const char *tree, GError **error)
+static GPtrArray *paths_of_mode(struct orch_vcs *vcs, const char *tree, unsigned mode,
+                                GError **error)
 {
     const GPtrArray *entries = orch_tree_entries(vcs, tree, error);
     if (!entries)
@@ -244,10 +245,20 @@ GPtrArray *orch_vcs_submodules(struct orch_vcs *vcs, const char *tree, GError **
     GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
     for (unsigned i = 0; i < entries->len; i++) {
         const struct orch_entry *entry = entries->pdata[i];
-        if (entry->mode == ORCH_MODE_SUBMODULE)
+        if (entry->mode == mode)
             g_ptr_array_add(paths, g_strdup(entry->path));
     }
     return paths;
+}
+
+GPtrArray *orch_vcs_submodules(struct orch_vcs *vcs, const char *tree, GError **error)
+{
+    return paths_of_mode(vcs, tree, ORCH_MODE_SUBMODULE, error);
+}
+
+GPtrArray *orch_vcs_links(struct orch_vcs *vcs, const char *tree, GError **error)
+{
+    return paths_of_mode(vcs, tree, ORCH_MODE_LINK, error);
 }
 
 /* ---- differences ------------------------------------------------------------------------------

@@ -98,6 +98,8 @@ GPtrArray *orch_vcs_list(struct orch_vcs *vcs, const char *tree, const char *fol
 
 /** Relative paths of the submodules in `tree`, sorted. Caller unrefs. */
 GPtrArray *orch_vcs_submodules(struct orch_vcs *vcs, const char *tree, GError **error);
+/** The same of its symbolic links. */
+GPtrArray *orch_vcs_links(struct orch_vcs *vcs, const char *tree, GError **error);
 
 /** Writes `tree` to `dest`, which is created and must be empty or absent: no hard links to the
  * user's files, with modes and symbolic links, never `.git`. */

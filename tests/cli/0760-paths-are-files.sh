@@ -64,3 +64,29 @@ ok orch plan way/t.recipe
 has 'sub/own.txt, which this run read, has changed since'
 ok orch -C w plan t.recipe
 has 'sub/own.txt, which this run read, has changed since'
+# a link of the repository that a command, a script or 'inputs' names: git has its text alone
+cd "$SCRATCH/w" || exit
+echo 'print("total", int(open("sub/one.csv").read()))' >literal.py
+echo 'import sys; print("total", int(open(sys.argv[1]).read()))' >word.py
+printf 'plugin: q\ncommand: [sh, -c, "cat sub/*.csv; echo total 1"]\nmetrics: { total: min }\n' >q.plugin
+printf 'format: 1\nrecipe: u\nexperiments: { e: { plugin: ./q.plugin, inputs: [sub/one.csv] } }\n' >u.recipe
+git add .
+git commit -qm two
+for watch in on off; do
+    export ORCH_WATCH=$watch
+    for kind in literal.py 'word.py sub/one.csv' recipe; do
+        command="try -- python3 $kind"
+        plan="try -n -- python3 $kind"
+        [ "$kind" != recipe ] || command='run u.recipe' plan='plan u.recipe'
+        echo 1 >"$SCRATCH/other/one.csv"
+        # shellcheck disable=SC2086
+        ok orch $command
+        # shellcheck disable=SC2086
+        ok orch $plan
+        says '1 done'
+        echo 2 >"$SCRATCH/other/one.csv"
+        # shellcheck disable=SC2086
+        ok orch $plan
+        says '1 stale'
+    done
+done

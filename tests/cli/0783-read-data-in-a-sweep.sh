@@ -5,6 +5,7 @@
 [ -e "$BUILD/orch-watch.so" ] || skip 'no orch-watch.so'
 mkdir many "$SCRATCH/disk"
 ln -s "$SCRATCH/disk" disk
+ln -s "$SCRATCH/disk/linked.txt" link.txt
 for i in $(seq 60); do echo 0 >many/f$i.txt; done
 printf 'ignored.txt\ncache/\n' >.gitignore
 cat >a.py <<'P'
@@ -54,7 +55,7 @@ for before in '' 0; do
         same "$(of_tsv)" "0 0 0 0 ${before:+0 }" "$way: what the runs read"
         grep -q 'run from the captured files' "$SCRATCH/log" || _fail "$(cat "$SCRATCH/log")"
     done
-    for way in ignored disk/linked; do
+    for way in ignored disk/linked link; do
         sweep $way $way.txt 5 "$before"
         case $(of_tsv) in *5*) ;; *) _fail "$way: no run read the new file" ;; esac
         grep -q 'the next command runs the earlier ones again' "$SCRATCH/log" || _fail "$(cat "$SCRATCH/log")"
