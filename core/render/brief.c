@@ -53,6 +53,15 @@ static const struct orch_block *first_of(const struct orch_document *document, g
     return NULL;
 }
 
+/* Where some sections answer questions, the others (the method) are no problems. */
+static bool has_questions(const struct orch_document *document)
+{
+    for (guint i = 0; i < document->sections->len; i++)
+        if (((struct orch_section *)document->sections->pdata[i])->question)
+            return true;
+    return false;
+}
+
 static bool begins_problem(const struct orch_document *document, guint index)
 {
     for (guint i = 0; i < index; i++)
@@ -78,12 +87,14 @@ static void add_line(GString *out, int columns, const char *line)
 static void add_problems(GString *out, const struct orch_document *document, int columns)
 {
     unsigned found = 0;
+    const bool questions = has_questions(document);
     for (guint i = 0; i < document->sections->len; i++) {
-        const struct orch_section *section = NULL;
+        const struct orch_section *section = document->sections->pdata[i];
         const struct orch_block *block = NULL;
-        if (begins_problem(document, i))
-            block = first_of(document, i, ORCH_BLOCK_ANSWER, &section);
-        if (!block && begins_problem(document, i))
+        if (!begins_problem(document, i) || (questions && !section->question))
+            continue;
+        block = first_of(document, i, ORCH_BLOCK_ANSWER, &section);
+        if (!block)
             block = first_of(document, i, ORCH_BLOCK_TEXT, &section);
         if (!block || ++found > PROBLEMS_MAX)
             continue;

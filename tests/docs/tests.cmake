@@ -17,6 +17,10 @@ set_tests_properties(docs.sharing docs.readme docs.predictors PROPERTIES LABELS 
 add_test(NAME docs.commands COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/commands.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
 # The tests that tests/faults.md names are there.
 add_test(NAME docs.faults COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/faults.py ${CMAKE_SOURCE_DIR})
-set_tests_properties(docs.commands docs.faults PROPERTIES LABELS quick)
+# The manual stays short and readable.
+foreach(what weight language)
+  add_test(NAME docs.${what} COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/words.py ${what} ${CMAKE_SOURCE_DIR})
+endforeach()
+set_tests_properties(docs.commands docs.faults docs.weight docs.language PROPERTIES LABELS quick)
 # take three seconds or more each
 set_tests_properties(docs.bisect PROPERTIES LABELS "slow")
