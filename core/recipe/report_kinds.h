@@ -50,8 +50,8 @@ enum orch_report_shape {
 struct orch_report_words {
     const char *const *words; /* ends with NULL; or: */
     const char *const *(*listed)(void);
-    const char *what, *of;    /* "column", " of a speedup"; of: or NULL */
-    const char *hint;         /* NULL: the most similar word, or all of them */
+    const char *what, *of; /* "column", " of a speedup"; of: or NULL */
+    const char *hint;      /* NULL: the most similar word, or all of them */
 };
 
 struct orch_report_key {
@@ -61,12 +61,21 @@ struct orch_report_key {
     bool is_required;
 };
 
+/** Which settings an item of a kind tests against each other. The items of a question that test
+ * the same value share one family of tests (core/report/question_tests.h). */
+enum orch_report_tests {
+    ORCH_TESTS_NONE,
+    ORCH_TESTS_ALL,      /* every two, by the keys `value` and `by` */
+    ORCH_TESTS_BASELINE, /* each with the `baseline`, by `value`, `by` and `best_of` */
+};
+
 /** A kind of report item. */
 struct orch_report_kind {
     const char *name;
     const struct orch_report_key *keys; /* NULL: the item is a text */
     bool may_be_bare;                   /* `- coverage:` without keys */
     bool is_slow;                       /* it fits models */
+    enum orch_report_tests tests;
     const char *place; /* the device property that it always groups by ("gpu"), or NULL */
     /** Checks what the table of keys cannot express (report_shapes.h); NULL: nothing. */
     void (*check)(struct report_item *item);

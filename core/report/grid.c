@@ -3,7 +3,6 @@
 
 #include "core/report/metric_bounds.h"
 #include "core/stats/numbers.h"
-#include "core/stats/ranking.h"
 #include "core/stats/shared_base.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -364,52 +363,6 @@ char *orch_grid_shared_base(const struct orch_grid *grid, struct orch_store *sto
         text = runs->len > 1 ? orch_shared_base_text(store, runs) : NULL;
     }
     return text;
-}
-
-static int compare_cells(gconstpointer a, gconstpointer b, gpointer grid)
-{
-    return orch_grid_compare(grid, *(struct orch_grid_cell *const *)a,
-                             *(struct orch_grid_cell *const *)b);
-}
-
-struct orch_winner orch_grid_winner(const struct orch_grid *grid)
-{
-    struct orch_winner winner = {.others = g_ptr_array_new()};
-    for (guint i = 0; i < grid->cells->len; i++) {
-        struct orch_grid_cell *cell = grid->cells->pdata[i];
-        winner.missing += !cell->done;
-        if (cell->done && !isnan(orch_grid_spread(grid, cell, 0).stat.mean))
-            g_ptr_array_add(winner.others, cell);
-    }
-    g_ptr_array_sort_with_data(winner.others, compare_cells, (gpointer)(uintptr_t)grid);
-    if (!winner.others->len)
-        return winner;
-    size_t count = winner.others->len;
-    g_autofree GArray **means = g_new(GArray *, count);
-    g_autofree bool *is_disturbed = g_new(bool, count);
-    for (size_t i = 0; i < count; i++) {
-        means[i] = orch_grid_means(winner.others->pdata[i], 0);
-        is_disturbed[i] = ((const struct orch_grid_cell *)winner.others->pdata[i])->is_disturbed;
-    }
-    winner.margins = g_new(struct orch_difference, count);
-    const struct orch_item_value *first = grid->wanted->pdata[0];
-    const struct orch_best_metric metric = {first->name, grid->units[0],
-                                            g_strcmp0(grid->better, "min") != 0};
-    winner.worse = orch_best_margins((const GArray *const *)(void *)means, is_disturbed, count,
-                                     &metric, winner.margins, &winner.method);
-    for (size_t i = 0; i < count; i++) {
-        winner.uneven += winner.margins[i].is_uneven;
-        g_array_unref(means[i]);
-    }
-    winner.first = g_ptr_array_remove_index(winner.others, 0);
-    return winner;
-}
-
-void orch_winner_clear(struct orch_winner *winner)
-{
-    g_clear_pointer(&winner->others, g_ptr_array_unref);
-    g_clear_pointer(&winner->margins, g_free);
-    g_clear_pointer(&winner->method, g_free);
 }
 
 char *orch_names_joined(const GPtrArray *names)

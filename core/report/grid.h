@@ -76,19 +76,6 @@ int orch_grid_compare(const struct orch_grid *grid, const struct orch_grid_cell 
  * which the model does not affect. The caller frees. */
 char *orch_grid_shared_base(const struct orch_grid *grid, struct orch_store *store);
 
-/** The best setting, and its margin over the others. */
-struct orch_winner {
-    const struct orch_grid_cell *first; /* NULL: no trial is done */
-    GPtrArray *others; /* struct orch_grid_cell *, borrowed: others with a number, best first */
-    struct orch_difference *margins; /* [i + 1]: the margin over others[i], see orch_best_margins */
-    char *method;                    /* how p was computed; or NULL */
-    size_t worse;                    /* number of others that are worse by more than noise */
-    size_t uneven;                   /* number of others that are not tested (is_uneven) */
-    unsigned missing;                /* settings without any run */
-};
-struct orch_winner orch_grid_winner(const struct orch_grid *grid);
-void orch_winner_clear(struct orch_winner *winner);
-
 /** Joins names (char *): "lr, mode". The caller frees. */
 char *orch_names_joined(const GPtrArray *names);
 

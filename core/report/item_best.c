@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `best`: the best setting, its margin, and whether the margin is more than noise. */
 #include "core/report/answer.h"
-#include "core/report/items.h"
+#include "core/report/question_tests.h"
 
 #include "core/stats/numbers.h"
-#include "core/stats/ranking.h"
 #include "lib/base/json.h"
 
 #include <math.h>
@@ -19,7 +18,7 @@ static void add_margins(struct orch_section *section, const struct orch_grid *gr
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < winner->others->len; i++) {
         const struct orch_grid_cell *cell = winner->others->pdata[i];
-        const struct orch_difference *d = &winner->margins[i + 1];
+        const struct orch_difference *d = &winner->margins[i];
         struct orch_spread spread = orch_grid_spread(grid, cell, 0);
         g_autofree char *margin = orch_within_format(d->mean.mid, d->mean.low, d->mean.high);
         g_autofree char *interval = orch_interval_format(d->mean.low, d->mean.high);
@@ -68,7 +67,7 @@ static void add_winner(struct orch_section *section, const struct orch_section_g
     }
     g_autofree char *count = orch_grid_count_text(winner->first);
     const struct orch_grid_cell *second = winner->others->pdata[0];
-    const struct orch_difference *d = &winner->margins[1];
+    const struct orch_difference *d = &winner->margins[0];
     g_autofree char *margin = orch_within_format(d->mean.mid, d->mean.low, d->mean.high);
     g_autofree char *noise = orch_difference_text(d, NULL), *other = label_of(g, second);
     if (isnan(d->p))
@@ -93,7 +92,12 @@ static bool fill(struct orch_section_context *a, GError **error)
     struct orch_section_grid *g = orch_section_grid(a, "by", NULL, error);
     if (!g)
         return false;
-    struct orch_winner winner = orch_grid_winner(g->grid);
+    struct orch_question_tests *tests = orch_question_tests_new(a, g, error);
+    if (!tests) {
+        orch_section_grid_free(g);
+        return false;
+    }
+    struct orch_winner winner = orch_question_winner(tests, g->grid);
     if (winner.first) {
         add_winner(a->section, g, &winner);
         orch_section_note_direction(a, g->grid);
@@ -109,6 +113,7 @@ static bool fill(struct orch_section_context *a, GError **error)
     if (!winner.first && a->section->done)
         orch_section_missing(a->section, NULL, "no setting has a number to win by");
     orch_winner_clear(&winner);
+    orch_question_tests_free(tests);
     orch_section_grid_free(g);
     return true;
 }
@@ -123,5 +128,6 @@ static const struct orch_report_key KEYS[] = {
 const struct orch_report_kind ORCH_REPORT_BEST = {
     .name = "best",
     .keys = KEYS,
+    .tests = ORCH_TESTS_ALL,
     .fill = fill,
 };

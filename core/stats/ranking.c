@@ -2,7 +2,6 @@
 #include "core/stats/ranking.h"
 
 #include "core/stats/numbers.h"
-#include "core/stats/pooled.h"
 #include "core/stats/shared_base.h"
 #include "core/stats/task.h"
 #include "core/stats/varying_names.h"
@@ -18,122 +17,22 @@
 static const struct orch_difference NO_DIFFERENCE = {
     .mean.mid = NAN, .mean.low = NAN, .mean.high = NAN, .p = NAN, .p_corrected = NAN};
 
-static size_t pairs_of(size_t settings)
-{
-    return settings * (settings - 1) / 2;
-}
-
-/* Tests each pair alone. */
-static void test_pairs(const GArray *const *means, size_t count, struct orch_difference *margins)
-{
-    for (size_t i = 1; i < count; i++) {
-        margins[i] = orch_seed_difference(means[i], means[0]);
-        orch_difference_allow_for(&margins[i], pairs_of(count));
-    }
-}
-
-static void test_pooled(const GArray *const *means, size_t count, const struct orch_pooled *pooled,
-                        struct orch_difference *margins)
-{
-    double limit = orch_pooled_limit(pooled);
-    for (size_t i = 1; i < count; i++) {
-        if (pooled->has[i]) {
-            margins[i] = orch_pooled_difference(pooled, means[i], means[0], limit);
-            continue;
-        }
-        margins[i] = orch_seed_difference(means[i], means[0]);
-        orch_difference_allow_for(&margins[i], pairs_of(count));
-    }
-}
-
-/* Describes the tests of pairs that are not pooled: "paired t by seed". NULL: there are none. */
-static const char *pairs_text(const struct orch_difference *margins, size_t count)
-{
-    bool paired = false, welch = false;
-    for (size_t i = 1; i < count; i++) {
-        bool is_tested = !isnan(margins[i].p) && !margins[i].is_pooled;
-        paired = paired || (is_tested && margins[i].is_paired);
-        welch = welch || (is_tested && !margins[i].is_paired);
-    }
-    return paired && welch ? "paired t by seed, or Welch's t where seeds differ"
-           : paired        ? "paired t by seed"
-           : welch         ? "Welch's t"
-                           : NULL;
-}
-
-static char *pooled_method(const struct orch_pooled *pooled, const struct orch_difference *margins)
-{
-    const char *others = pairs_text(margins, pooled->given);
-    char *text = orch_pooled_text(pooled);
-    if (!others)
-        return text;
-    g_autofree char *pool = text;
-    return g_strdup_printf("%s; settings that scatter otherwise by %s with Bonferroni's correction "
-                           "for the same pairs",
-                           pool, others);
-}
-
-static char *pairs_method(const struct orch_difference *margins, size_t count)
-{
-    const char *test = pairs_text(margins, count);
-    if (!test)
-        return NULL;
-    if (count < 3)
-        return g_strdup_printf("%s, two-sided; one comparison, so there is nothing to correct for",
-                               test);
-    return g_strdup_printf(
-        "%s, two-sided; p and intervals by Bonferroni's correction for all %zu pairs of %zu "
-        "settings, because the winner was picked from the same runs; the settings' scatter differs "
-        "too much, or is too little known, to be pooled",
-        test, pairs_of(count), count);
-}
-
-/* Tests the settings, all of which were measured under the same load. */
-static size_t test_settings(const GArray *const *means, size_t count,
-                            const struct orch_best_metric *metric, struct orch_difference *margins,
-                            char **out_method)
-{
-    struct orch_pooled pooled = orch_pooled_of(means, count, metric->name, metric->unit);
-    size_t worse = 0;
-    bool is_pooled = pooled.settings && pooled.has[0];
-    if (count)
-        margins[0] = NO_DIFFERENCE;
-    if (is_pooled)
-        test_pooled(means, count, &pooled, margins);
-    else
-        test_pairs(means, count, margins);
-    for (size_t i = 1; i < count; i++) {
-        if (!metric->larger_wins)
-            margins[i] = orch_difference_turned(&margins[i]);
-        margins[i].is_more_than_noise = margins[i].p_corrected < ORCH_NOISE_LEVEL;
-        worse += margins[i].is_more_than_noise;
-    }
-    *out_method = is_pooled ? pooled_method(&pooled, margins) : pairs_method(margins, count);
-    orch_pooled_clear(&pooled);
-    return worse;
-}
-
-size_t orch_best_margins(const GArray *const *means, const bool *is_disturbed, size_t count,
+size_t orch_best_margins(GArray *const *means, const bool *is_disturbed, size_t count,
                          const struct orch_best_metric *metric, struct orch_difference *margins,
                          char **out_method)
 {
-    g_autofree const GArray **tested = g_new(const GArray *, count + 1);
-    g_autofree size_t *places = g_new(size_t, count + 1);
-    g_autofree struct orch_difference *found = g_new(struct orch_difference, count + 1);
-    size_t tests = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (is_disturbed && is_disturbed[i] != is_disturbed[0]) {
-            margins[i] = orch_seed_difference_uneven(means[i], means[0]);
-            if (!metric->larger_wins)
-                margins[i] = orch_difference_turned(&margins[i]);
-            continue;
-        }
-        places[tests] = i;
-        tested[tests++] = means[i];
+    struct orch_family *family = orch_family_new(means, is_disturbed, count, metric);
+    size_t worse = 0;
+    if (count)
+        margins[0] = NO_DIFFERENCE;
+    for (size_t i = 1; i < count; i++) {
+        margins[i] = orch_family_difference(family, i, 0);
+        if (!metric->larger_wins)
+            margins[i] = orch_difference_turned(&margins[i]);
+        worse += margins[i].is_more_than_noise;
     }
-    size_t worse = test_settings(tested, tests, metric, found, out_method);
-    for (size_t i = 0; i < tests; i++)
-        margins[places[i]] = found[i];
+    *out_method = count ? orch_family_method(family, 0, margins, count) : NULL;
+    orch_family_free(family);
     return worse;
 }
 
@@ -169,7 +68,7 @@ static void compare_with_first(struct orch_ranking *ranking, const struct orch_b
                                bool counts_disturbed)
 {
     const GPtrArray *groups = ranking->groups;
-    g_autofree const GArray **means = g_new(const GArray *, groups->len);
+    g_autofree GArray **means = g_new(GArray *, groups->len);
     g_autofree bool *is_disturbed = g_new(bool, groups->len + 1);
     size_t ranked = 0; /* groups without a number come last */
     for (guint i = 0; i < groups->len; i++) {

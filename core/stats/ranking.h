@@ -5,6 +5,7 @@
 #ifndef ORCH_CORE_STATS_RANKING_H
 #define ORCH_CORE_STATS_RANKING_H
 
+#include "core/stats/family.h"
 #include "core/stats/group.h"
 
 /** The request for a ranking. */
@@ -15,12 +16,6 @@ struct orch_ranking_request {
     bool larger_wins;
     bool across;           /* rank all runs together, whatever their tasks */
     bool counts_disturbed; /* compare times of disturbed runs with those of undisturbed ones */
-};
-
-/** What is known of the metric that settings are ranked by. */
-struct orch_best_metric {
-    const char *name, *unit; /* may be NULL */
-    bool larger_wins;
 };
 
 struct orch_ranking {
@@ -46,19 +41,12 @@ GPtrArray *orch_rankings_make(struct orch_store *store, GPtrArray *runs,
                               const struct orch_ranking_request *request, GError **error);
 
 /** Computes the margins of the best of `count` settings: margins[i] is its advantage over setting i
- * (positive: better), margins[0] is empty. `means` has the means by seed of each setting (struct
- * orch_seed_mean), with the best setting first. The winner was selected by these same numbers, so
- * each margin could be that of any pair of settings, and p_corrected is corrected over all pairs.
- * With three settings or more whose scatter is alike that is Tukey's test with the scatter of all
- * of them; a pair that is not in the pool is tested alone, with Bonferroni's correction. Without a
- * pool all pairs are tested alone, with that correction, too. Margins are corrected as p is. `name`
- * and `unit` are the metric's (may be NULL). `out_method` receives a description ("Tukey's range
- * test for all 36 pairs of 9 settings, ..."), NULL when nothing was tested; the caller frees.
- * Returns how many settings are worse by more than noise.
- *
- * `is_disturbed` (NULL: none) marks settings whose times were disturbed (disturbed.h). Those that
- * differ in it from the best setting are not tested: their margin has is_uneven. */
-size_t orch_best_margins(const GArray *const *means, const bool *is_disturbed, size_t count,
+ * (positive: better), margins[0] is empty. The best setting is first. The winner was selected by
+ * these same numbers, so each margin could be that of any pair of settings: they are tests of the
+ * family of all settings (family.h, with the other arguments). `out_method` receives a description,
+ * NULL when nothing was tested; the caller frees. Returns how many settings are worse by more than
+ * noise. */
+size_t orch_best_margins(GArray *const *means, const bool *is_disturbed, size_t count,
                          const struct orch_best_metric *metric, struct orch_difference *margins,
                          char **out_method);
 

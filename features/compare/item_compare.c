@@ -3,7 +3,7 @@
  * compared with measured ones. */
 #include "core/recipe/report_shapes.h"
 #include "core/report/answer.h"
-#include "core/report/items.h"
+#include "core/report/question_tests.h"
 #include "features/compare/compare_predicted.h"
 
 #include "core/stats/numbers.h"
@@ -48,17 +48,6 @@ struct contrast {
     unsigned unmatched;                /* runs without a partner of equal setting and seed */
 };
 
-/* Returns how many cells of a row have a number: its best one was picked from these. */
-static size_t tried_of(const struct orch_grid *grid, const char *row)
-{
-    size_t tried = 0;
-    for (guint i = 0; i < grid->cells->len; i++) {
-        const struct orch_grid_cell *cell = grid->cells->pdata[i];
-        tried += cell->done && strcmp(cell->row, row) == 0;
-    }
-    return tried;
-}
-
 /* Two times whose difference is certainly less than this share of the baseline count as the same.
  */
 #define SAME_TIME_SHARE 0.05
@@ -96,46 +85,49 @@ static void add_contrast(struct orch_section *section, const struct orch_grid *g
                       verdict ? ", " : "", own, d->mean.mid > 0 ? "+" : "", mean, base->row, noise);
 }
 
-/* Corrects the contrasts for all pairs of settings that could have been compared: each row's best
- * setting and the baseline's were picked from the same runs. Returns the number of these pairs. */
-static size_t correct(const struct orch_grid *grid, const struct orch_grid_cell *base,
-                      struct contrast *contrasts, size_t count)
+/* What differences are corrected for, where the family of tests is contrasts with a baseline. */
+static void note_contrasts(struct orch_section *section, const struct orch_grid *grid,
+                           const struct orch_grid_cell *base, size_t tests, size_t pairs)
 {
-    const size_t of_base = tried_of(grid, base->row);
-    size_t pairs = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!isnan(contrasts[i].difference.p))
-            pairs += of_base * tried_of(grid, contrasts[i].cell->row);
-    for (size_t i = 0; i < count; i++)
-        orch_difference_allow_for(&contrasts[i].difference, pairs);
-    return pairs;
+    g_autofree char *axes = orch_names_joined(grid->columns);
+    if (grid->columns->len)
+        orch_section_note(section,
+                          "p: two-sided; p and intervals allow for %zu contrast%s with %s and for "
+                          "the choice of %s from the same runs, in %s too (Bonferroni, %zu pairs)",
+                          tests, orch_plural(tests), base->row, axes, base->row, pairs);
+    else if (pairs == 1)
+        orch_section_note(section,
+                          "p: two-sided; one contrast with %s, so there is nothing to "
+                          "correct for",
+                          base->row);
+    else if (pairs == tests)
+        orch_section_note(section,
+                          "p: two-sided; p and intervals by Bonferroni's correction for %zu "
+                          "contrasts with %s",
+                          pairs, base->row);
+    else
+        orch_section_note(section,
+                          "p: two-sided; p and intervals by Bonferroni's correction for %zu "
+                          "contrasts of this question",
+                          pairs);
 }
 
 static void note_method(struct orch_section *section, const struct orch_grid *grid,
-                        const struct orch_grid_cell *base, size_t tests, size_t pairs)
+                        const struct orch_grid_cell *base, const struct orch_question_tests *all,
+                        const struct orch_difference *shown, size_t tests)
 {
-    g_autofree char *axes = orch_names_joined(grid->columns);
+    size_t pairs = orch_question_contrasts(all);
+    g_autofree char *method = orch_question_method(all, base, shown, tests);
     if (orch_unit_is_timing(grid->units[0], NULL))
         orch_section_note(section,
                           "FASTER, SLOWER: the difference is more than noise; SAME: it is not, and "
                           "its 95 %% interval lies within %.0f %% of %s; UNSURE: neither, so more "
                           "repeats are needed",
                           100 * SAME_TIME_SHARE, base->row);
-    if (grid->columns->len)
-        orch_section_note(section,
-                          "p: two-sided; p and intervals allow for %zu contrast%s with %s and for "
-                          "the choice of %s from the same runs, in %s too (Bonferroni, %zu pairs)",
-                          tests, orch_plural(tests), base->row, axes, base->row, pairs);
-    else if (tests == 1)
-        orch_section_note(section,
-                          "p: two-sided; one contrast with %s, so there is nothing to "
-                          "correct for",
-                          base->row);
+    if (method)
+        orch_section_note(section, "p: %s", method);
     else
-        orch_section_note(section,
-                          "p: two-sided; p and intervals by Bonferroni's correction for %zu "
-                          "contrasts with %s",
-                          tests, base->row);
+        note_contrasts(section, grid, base, tests, pairs);
 }
 
 /* ---- the answer --------------------------------------------------------------------------------
@@ -234,10 +226,11 @@ static void add_answer(struct orch_section *section, const struct orch_section_g
 /* Compares all other rows with the baseline. */
 static void add_contrasts(struct orch_section *section, const struct orch_section_grid *g,
                           const GPtrArray *rows, const struct orch_grid_cell *base,
-                          bool *out_is_uneven)
+                          const struct orch_question_tests *all, bool *out_is_uneven)
 {
     const struct orch_grid *grid = g->grid;
     g_autofree struct contrast *contrasts = g_new0(struct contrast, rows->len + 1);
+    g_autofree struct orch_difference *tested = g_new0(struct orch_difference, rows->len + 1);
     size_t count = 0, tests = 0, unmatched = 0;
     for (guint i = 0; i < rows->len; i++) {
         const struct orch_grid_cell *cell = rows->pdata[i];
@@ -245,17 +238,16 @@ static void add_contrasts(struct orch_section *section, const struct orch_sectio
             continue;
         struct contrast *c = &contrasts[count++];
         c->cell = cell;
-        c->difference = orch_grid_difference(base, cell, &c->unmatched);
+        c->difference = orch_question_difference(all, base, cell, &c->unmatched);
         unmatched += c->unmatched;
         *out_is_uneven |= c->difference.is_uneven;
-        tests += !isnan(c->difference.p);
+        if (!isnan(c->difference.p))
+            tested[tests++] = c->difference;
+        add_contrast(section, grid, base, c);
     }
-    size_t pairs = correct(grid, base, contrasts, count);
-    for (size_t i = 0; i < count; i++)
-        add_contrast(section, grid, base, &contrasts[i]);
     add_answer(section, g, base, contrasts, count);
     if (tests)
-        note_method(section, grid, base, tests, pairs);
+        note_method(section, grid, base, all, tested, tests);
     if (unmatched)
         orch_section_note(
             section,
@@ -280,6 +272,11 @@ static bool against_baseline(struct orch_section_context *a, GError **error)
     if (!g)
         return false;
     const char *named = orch_json_text(a->item->spec, "baseline", NULL);
+    struct orch_question_tests *tests = orch_question_tests_new(a, g, error);
+    if (!tests) {
+        orch_section_grid_free(g);
+        return false;
+    }
     bool is_uneven = false;
     g_autoptr(GPtrArray) rows = best_of_rows(g->grid);
     const struct orch_grid_cell *base = find_baseline(rows, named);
@@ -288,7 +285,7 @@ static bool against_baseline(struct orch_section_context *a, GError **error)
         g_autofree char *text = orch_grid_text(g->grid, base);
         g_autofree char *count = orch_grid_count_text(base);
         orch_section_text(a->section, "%s: %s (n = %s)", label, text, count);
-        add_contrasts(a->section, g, rows, base, &is_uneven);
+        add_contrasts(a->section, g, rows, base, tests, &is_uneven);
         orch_section_note_direction(a, g->grid);
         orch_section_note_mixed(a, g->grid);
         orch_section_note_shared_base(a, g->grid);
@@ -299,6 +296,7 @@ static bool against_baseline(struct orch_section_context *a, GError **error)
     orch_section_add_missing_trials(a, g->trials);
     if (is_uneven)
         orch_section_add_uneven(a, g->trials);
+    orch_question_tests_free(tests);
     orch_section_grid_free(g);
     return true;
 }
@@ -347,6 +345,7 @@ static void check_compare(struct report_item *item)
 const struct orch_report_kind ORCH_REPORT_COMPARE = {
     .name = "compare",
     .keys = KEYS,
+    .tests = ORCH_TESTS_BASELINE,
     .check = check_compare,
     .fill = fill,
 };

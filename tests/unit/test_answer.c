@@ -3,7 +3,7 @@
 #include "tests/store/fixture.h"
 
 #include "core/report/grid_table.h"
-#include "core/report/items.h"
+#include "core/report/question_tests.h"
 
 /* One run: experiment, lr, repeat, who, accuracy (NaN: it left none), how it ended. */
 struct made {
@@ -109,19 +109,27 @@ static const struct made CLEAR[] = {
     {"tune", "1", 1, "ada", 0.10, "ok"},    {"tune", "1", 2, "ada", 0.99, "failed"},
 };
 
+static struct orch_winner winner_of(const struct orch_grid *grid)
+{
+    struct orch_question_tests *tests = orch_question_tests_of_grid(grid);
+    struct orch_winner winner = orch_question_winner(tests, grid);
+    orch_question_tests_free(tests);
+    return winner;
+}
+
 static void test_winner(void **state)
 {
     (void)state;
     struct bench b = begin(CLEAR, G_N_ELEMENTS(CLEAR), "result accuracy", "lr", "");
-    struct orch_winner winner = orch_grid_winner(b.grid);
+    struct orch_winner winner = winner_of(b.grid);
     assert_non_null(winner.first);
     assert_string_equal(winner.first->row, "0.1");
     assert_int_equal(winner.others->len, 2);
     assert_string_equal(((const struct orch_grid_cell *)winner.others->pdata[0])->row, "0.01");
-    assert_true(fabs(winner.margins[1].mean.mid - 0.1) < 1e-12);
-    assert_true(winner.margins[1].is_paired); /* the same seeds */
-    assert_true(winner.margins[1].is_more_than_noise);
-    assert_true(isnan(winner.margins[2].p)); /* one run only */
+    assert_true(fabs(winner.margins[0].mean.mid - 0.1) < 1e-12);
+    assert_true(winner.margins[0].is_paired); /* the same seeds */
+    assert_true(winner.margins[0].is_more_than_noise);
+    assert_true(isnan(winner.margins[1].p)); /* one run only */
     assert_int_equal(winner.worse, 1);
     assert_int_equal(orch_grid_at(b.grid, "1", "")->done, 1); /* what failed is no run */
     assert_int_equal(winner.missing, 0);
@@ -139,9 +147,9 @@ static void test_noise_and_missing(void **state)
 {
     (void)state;
     struct bench b = begin(NOISY, G_N_ELEMENTS(NOISY), "result accuracy", "lr", "");
-    struct orch_winner winner = orch_grid_winner(b.grid);
+    struct orch_winner winner = winner_of(b.grid);
     assert_string_equal(winner.first->row, "0.1");
-    assert_false(winner.margins[1].is_more_than_noise);
+    assert_false(winner.margins[0].is_more_than_noise);
     orch_winner_clear(&winner);
     assert_null(orch_grid_at(b.grid, "1", "")); /* a run without the value is not about it */
     end(&b);
@@ -154,9 +162,9 @@ static void test_one_repeat(void **state)
 {
     (void)state;
     struct bench b = begin(SINGLE, G_N_ELEMENTS(SINGLE), "result accuracy", "lr", "");
-    struct orch_winner winner = orch_grid_winner(b.grid);
-    assert_true(isnan(winner.margins[1].mean.low)); /* not to be told from noise */
-    g_autofree char *text = orch_difference_text(&winner.margins[1], NULL);
+    struct orch_winner winner = winner_of(b.grid);
+    assert_true(isnan(winner.margins[0].mean.low)); /* not to be told from noise */
+    g_autofree char *text = orch_difference_text(&winner.margins[0], NULL);
     orch_winner_clear(&winner);
     assert_non_null(strstr(text, "cannot be told from noise"));
     end(&b);
@@ -188,7 +196,7 @@ static void test_none(void **state)
 {
     (void)state;
     struct bench b = begin(NULL, 0, "result accuracy", "lr", "");
-    struct orch_winner winner = orch_grid_winner(b.grid);
+    struct orch_winner winner = winner_of(b.grid);
     assert_null(winner.first);
     orch_winner_clear(&winner);
     end(&b);

@@ -170,8 +170,7 @@ static void test_best_of_seven(void **state)
         draw(&random, 0, settings, SETTINGS);
         qsort(settings, SETTINGS, sizeof *settings, compare_sums);
         g_autofree char *method = NULL;
-        claims += orch_best_margins((const GArray *const *)(void *)settings, NULL, SETTINGS,
-                                    &HIGHER, margins, &method) > 0;
+        claims += orch_best_margins(settings, NULL, SETTINGS, &HIGHER, margins, &method) > 0;
         bool any = false;
         for (int i = 1; i < SETTINGS; i++)
             any = any || margins[i].p < 0.05;
@@ -196,8 +195,8 @@ static void test_clear_winner(void **state)
         struct orch_difference margins[SETTINGS];
         draw(&random, 10 * sign, settings, SETTINGS);
         g_autofree char *method = NULL;
-        assert_int_equal(orch_best_margins((const GArray *const *)(void *)settings, NULL, SETTINGS,
-                                           sign > 0 ? &HIGHER : &LOWER, margins, &method),
+        assert_int_equal(orch_best_margins(settings, NULL, SETTINGS, sign > 0 ? &HIGHER : &LOWER,
+                                           margins, &method),
                          SETTINGS - 1);
         for (int i = 1; i < SETTINGS; i++) {
             assert_true(margins[i].mean.mid > 0 && margins[i].mean.low > 0 &&

@@ -107,8 +107,7 @@ static double share_of_claims(const struct sweep *sweep, size_t least, int sweep
         const struct orch_best_metric metric = {sweep->name, NULL, true};
         draw(sweep, settings);
         qsort(settings, SETTINGS, sizeof *settings, compare_sums);
-        claims += orch_best_margins((const GArray *const *)(void *)settings, NULL, SETTINGS,
-                                    &metric, margins, &method) >= least;
+        claims += orch_best_margins(settings, NULL, SETTINGS, &metric, margins, &method) >= least;
         for (int i = 0; i < SETTINGS; i++)
             g_array_unref(settings[i]);
     }
