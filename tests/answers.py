@@ -201,6 +201,61 @@ def ungrouped(text):
     return re.sub(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])", lambda m: m.group(0).replace(",", ""), text)
 
 
+class Pool:
+    """The settings of a family of tests (each {seed: value}) whose scatter is alike by Bartlett's test, and Tukey's test of two of them."""
+
+    def __init__(self, settings, note):
+        every = [v for values in settings for v in values.values()]
+        top = 100 if max(every, default=0) > 1 else 1
+        scale = numpy.log if "of the logarithms" in note else (lambda v: numpy.arcsin(numpy.sqrt(numpy.asarray(v) / top))) if "arcsin" in note else numpy.asarray
+        self.given = len(settings)
+        self.back = numpy.exp if "of the logarithms" in note else (lambda v: top * numpy.sin(v) ** 2) if "arcsin" in note else (lambda v: v)
+        self.of = [{seed: float(scale(v)) for seed, v in values.items()} for values in settings]
+        self.has = [i for i, values in enumerate(settings) if len(values) > 1 and numpy.isfinite(list(values.values())).all() and len(set(values.values())) > 1]
+        while len(self.has) > 2:
+            squares, alike = self.estimate()
+            if alike >= 0.1:
+                break
+            tails = [min(stats.chi2.cdf(x, n), stats.chi2.sf(x, n)) for x, n in ((squares[i] * (len(self.of[i]) - 1) / self.variance, len(self.of[i]) - 1) for i in self.has)]
+            self.has.pop(int(numpy.argmin(tails)))
+        self.has = self.has if len(self.has) > 2 else []
+
+    def estimate(self):
+        of = {i: self.of[i] for i in self.has}
+        self.by_seed = len({frozenset(values) for values in of.values()}) == 1
+        means = {i: numpy.mean(list(values.values())) for i, values in of.items()}
+        share = 1 - 1 / len(of) if self.by_seed else 1
+        left = {i: {seed: v - means[i] for seed, v in values.items()} for i, values in of.items()}
+        shift = {seed: numpy.mean([left[i][seed] for i in of]) for seed in next(iter(of.values()))} if self.by_seed else {}
+        left = {i: sum((v - shift.get(seed, 0)) ** 2 for seed, v in values.items()) for i, values in left.items()}
+        n = {i: len(values) - 1 for i, values in of.items()}
+        self.degrees = sum(n.values()) * share
+        self.variance = sum(left.values()) / self.degrees
+        squares = {i: left[i] / (n[i] * share) for i in of}
+        total, k = sum(n.values()), len(of)
+        statistic = total * math.log(sum(n[i] * squares[i] for i in of) / total) - sum(n[i] * math.log(squares[i]) for i in of)
+        factor = 1 + (sum(1 / v for v in n.values()) - 1 / total) / (3 * (k - 1))
+        return squares, float(stats.chi2.sf(max(0, statistic) / factor, k - 1))
+
+    def test(self, a, b):
+        """p, corrected p and the ends of the interval of b - a, which the interval of the plain means still joins."""
+        x, y = self.of[a], self.of[b]
+        if self.by_seed:
+            own, degrees = numpy.var([x[s] - y[s] for s in x], ddof=1) / 2, len(x) - 1
+        else:
+            own, degrees = sum(numpy.var(list(v.values()), ddof=1) * (len(v) - 1) for v in (x, y)) / (len(x) + len(y) - 2), len(x) + len(y) - 2
+        variance, left = self.variance, self.degrees
+        if own > variance:
+            variance, left = own, degrees if stats.f.sf(own / variance, degrees, left) < 0.1 else left
+        p, q = float(numpy.mean(list(x.values()))), float(numpy.mean(list(y.values())))
+        error = math.sqrt(variance * (1 / len(x) + 1 / len(y)))
+        half = stats.studentized_range.ppf(0.95, self.given, left) * error / math.sqrt(2)
+        slope = (self.back(q) - self.back(p)) / (q - p)
+        t = abs(q - p) / error
+        single = float(2 * stats.t.sf(t, left))
+        return single, max(single, float(stats.studentized_range.sf(t * math.sqrt(2), self.given, left))), (q - p - half) * slope, (q - p + half) * slope
+
+
 class Section:
     def __init__(self, report, section, spec, runs):
         self.report, self.section, self.spec, self.runs = report, section, spec, runs
@@ -511,6 +566,7 @@ class Section:
                 return of == label(run, axes)
             return all(any(part == v or part.endswith(" " + v) or part.startswith(v + " ") for v in values) for part in parts)
 
+        note = " ".join(b["text"] for b in self.blocks("note"))
         mean = lambda of: float(numpy.mean(list(self.seeds([run for run in self.of if is_said(run, of)], wanted).values())))
         first = mean(answers[0].group(1))
         value = re.match(r"[^:]*: .*? with [^\d(-]*(-?\d[\d.]*(?:e[-+]?\d+)?)", self.answer())
@@ -521,6 +577,9 @@ class Section:
                 of = row[",_".join(axes).lower()]
                 self.compare(f"{of}, value", row["value"], mean(of))
                 self.compare(f"{of}, margin", row["winner_is_better_by"], abs(first - mean(of)))
+                test = self.tukey(note, [r for r in self.of if is_said(r, answers[0].group(1))], [r for r in self.of if label(r, axes) == of]) if "Tukey" in note else None
+                if test and row["p"] is not None:
+                    self.printed_p(f"{of}, p", f"{row['p']:.4f}", test[1])
         return True
 
     def compare_sides(self):
@@ -560,7 +619,7 @@ class Section:
         axes, best_of, wanted = listed(self.spec["by"]), listed(self.spec.get("best_of")), self.spec["value"]
         texts = [b["text"] for b in self.blocks("text")]
         method = " ".join(b["text"] for b in self.blocks("note"))
-        allowed = re.search(r"Bonferroni, (\d+) pairs|correction for (\d+) contrasts", method)
+        allowed = re.search(r"Bonferroni, (\d+) pairs|correction for (\d+) contrasts|for all (\d+) pairs", method)
         count = int(next(g for g in allowed.groups() if g)) if allowed else 1
         head = re.compile(r"(?P<of>.*?)(?: \(best (?P<axis>[^:]*): (?P<column>.*?)\))?: (?:(?:FASTER|SLOWER|SAME|UNSURE), )?(?P<own>[-+\d.e]+|inf|nan) ?(?P<rest>.*)", re.S)
         sides = {}
@@ -577,6 +636,14 @@ class Section:
             against = re.search(r"([-+][\d.e+-]+) against (.*?); (?:simultaneous )?(?:95 % interval of the )?(paired difference|difference).*? ([-\d.e+]+) to ([-\d.e+]+) "
                                 r"\(n = (\d+) (?:pairs|and (\d+)), (.*?), p ([\d.<e-]+), corrected ([\d.<e-]+)\)", found["rest"])
             if not against or against.group(2) not in sides:
+                continue
+            if "Tukey" in against.group(8):
+                test = self.tukey(method, sides[against.group(2)], chosen)
+                self.compare(f"{found['of']}, in the pool", True, test is not None)
+                self.printed_p(f"{found['of']}, p", against.group(9), test[0])
+                self.printed_p(f"{found['of']}, corrected p", against.group(10), test[1])
+                for text, end in zip(against.groups()[3:5], test[2:]):
+                    self.printed(f"{found['of']}, interval", text, float(end))
                 continue
             is_paired = against.group(3) == "paired difference"
             base, other = self.pairs(sides[against.group(2)], chosen, wanted, axes + best_of, is_paired)
@@ -635,6 +702,37 @@ class Section:
                     for text, end in zip(shown.groups(), ends):
                         self.printed(f"{name}, interval", text, end)
         return True
+
+    # ---- families of tests ------------------------------------------------------------------------
+
+    def settings(self, kind):
+        """{the runs of a setting: its values by seed} of an item that compares settings."""
+        axes, groups = listed(self.spec["by"]) + listed(self.spec.get("best_of") if kind == "compare" else None), collections.defaultdict(list)
+        for run in self.of:
+            if label(run, axes) is not None:
+                groups[label(run, axes)].append(run)
+        found = {frozenset(r["key"] for r in chosen): self.seeds(chosen, listed(self.spec["value"])[0]) for chosen in groups.values()}
+        return {runs: values for runs, values in found.items() if values}
+
+    def tukey(self, note, base, other):
+        """Tukey's test of two settings (lists of runs) in the family of their question; None: they are not in its pool."""
+        value = listed(self.spec["value"])[0]
+        of_question = [(s, k) for s, k in self.report.tests if s.section is self.section or s.section["question"] and s.section["question"] == self.section["question"] and listed(s.spec["value"])[0] == value]
+        family = {}
+        for section, kind in of_question:
+            for runs, values in section.settings(kind).items():
+                family.setdefault(runs, values)
+        pool, places = Pool(list(family.values()), note), list(family)
+        a, b = (places.index(frozenset(r["key"] for r in side)) for side in (base, other))
+        return pool.test(a, b) if a in pool.has and b in pool.has else None
+
+    def printed_p(self, what, shown, computed):
+        if shown.startswith("<"):
+            self.compare(what + " below", True, bool(computed < float(shown[1:])))
+        elif float(shown) > 0.001:  # the integrals of the range agree to five digits
+            self.report.numbers += 1
+            if abs(float(shown) - computed) > 2e-4:
+                self.report.differ.append(f"{self.section['question']} {self.section['title']}: {what}: shown {shown}, computed {computed}")
 
     # ---- formulas, tables and pictures of runs ---------------------------------------------------
 
@@ -1044,6 +1142,7 @@ KINDS = {"table": Section.table, "plot": Section.plot, "speedup": Section.speedu
 class Report:
     def __init__(self):
         self.numbers, self.differ, self.counts_disturbed = 0, [], False
+        self.tests = []  # the sections that compare settings, with their kinds
         self.curves, self.rates = {}, {}  # what a section shows that a later one is about
         self.left, self.left_titles = collections.Counter(), []
 
@@ -1056,6 +1155,10 @@ class Report:
         self.counts_disturbed = "--disturbed" in options
         sections = run_json(orch, "report", recipe, "--json", *options)["sections"]
         method = dict(b["text"].split(": ", 1) for s in sections if s["kind"] == "method" for b in s["blocks"] if b["kind"] == "text")
+        for section in sections:
+            item = specs.get((section["question"] or "", section["title"]))
+            if item and section["kind"] in ("best", "compare") and "value" in item[section["kind"]] and "predicted" not in item[section["kind"]]:
+                self.tests.append((Section(self, section, item[section["kind"]], runs), section["kind"]))
         for section in sections:
             for block in section["blocks"]:
                 if block.get("text"):

@@ -12,8 +12,9 @@
  *
  * The scatter of shares depends on their mean (0.99 scatters less than 0.5), so they are analysed
  * by arcsin(sqrt(x)) (Anscombe 1948), which is finite at 0 and 1, where the logit is not; positive
- * losses, times and rates by their logarithm. A difference of two means on that scale is that of
- * the transformed means, so that it has the sign of the plain difference (delta method).
+ * losses, times and rates by their logarithm. What is tested is the difference of the means of the
+ * transformed values, of which the residuals are. It is shown as that of the means in the metric's
+ * unit; where the two have opposite signs, which takes a skewed sample, nothing is claimed.
  *
  * Bartlett's test (1937) checks whether the scatter is alike. It is the most powerful one for
  * normal residuals, and also rejects long tails, which only costs power here. With three runs each
@@ -48,6 +49,20 @@ static double on_scale(const struct orch_metric_kind *kind, double value)
         return log(value);
     case ORCH_SCALE_LOGIT:
         return asin(sqrt(value / kind->top));
+    case ORCH_SCALE_PLAIN:
+        break;
+    }
+    return value;
+}
+
+/* The inverse of on_scale. */
+static double from_scale(const struct orch_metric_kind *kind, double value)
+{
+    switch (kind->scale) {
+    case ORCH_SCALE_LOG:
+        return exp(value);
+    case ORCH_SCALE_LOGIT:
+        return kind->top * pow(sin(value), 2);
     case ORCH_SCALE_PLAIN:
         break;
     }
@@ -266,6 +281,14 @@ static double plain_mean(const GArray *means)
     return orch_stat_of((const double *)(void *)values->data, values->len).mean;
 }
 
+/* Returns by how much the plain value changes per unit of the scale, from x to y on that scale. */
+static double slope_between(const struct orch_metric_kind *kind, double x, double y)
+{
+    if (fabs(y - x) < 1e-9 * (1 + fabs(x)))
+        return slope_at(kind, from_scale(kind, x));
+    return (from_scale(kind, y) - from_scale(kind, x)) / (y - x);
+}
+
 /* The scatter of a pair's own seeds. */
 struct own {
     double variance, degrees;
@@ -305,23 +328,24 @@ static struct own scatter_of(const struct orch_pooled *p, const GArray *a, const
 struct orch_difference orch_pooled_difference(const struct orch_pooled *p, const GArray *a,
                                               const GArray *b, double limit)
 {
-    double x = plain_mean(a), y = plain_mean(b);
-    double shift = on_scale(&p->kind, y) - on_scale(&p->kind, x);
-    double slope = fabs(shift) > 0 ? (y - x) / shift : slope_at(&p->kind, x);
+    const double mid = plain_mean(b) - plain_mean(a);
+    const double x = average_of(p, a), y = average_of(p, b), slope = slope_between(&p->kind, x, y);
     struct own scatter = scatter_of(p, a, b);
     if (scatter.degrees < p->degrees)
         limit = orch_studentized_range_limit(ORCH_NOISE_LEVEL, p->given, scatter.degrees);
     double error = sqrt(scatter.variance * (1.0 / a->len + 1.0 / b->len));
-    double half = limit * error / M_SQRT2 * slope, t = fabs(shift) / error;
-    struct orch_difference d = {.mean.mid = y - x,
-                                .mean.low = y - x - half,
-                                .mean.high = y - x + half,
+    double half = limit * error / M_SQRT2, t = fabs(y - x) / error;
+    struct orch_difference d = {.mean.mid = mid,
+                                .mean.low = fmin(mid, (y - x - half) * slope),
+                                .mean.high = fmax(mid, (y - x + half) * slope),
                                 .count_a = a->len,
                                 .count_b = b->len,
                                 .is_paired = p->by_seed,
                                 .is_pooled = true,
                                 .p = 2 * gsl_cdf_tdist_Q(t, scatter.degrees)};
     d.p_corrected = fmax(d.p, orch_studentized_range_tail(t * M_SQRT2, p->given, scatter.degrees));
+    if (mid * (y - x) <= 0 && d.p_corrected < ORCH_NOISE_LEVEL)
+        d.p_corrected = 1;
     d.is_more_than_noise = d.p_corrected < ORCH_NOISE_LEVEL;
     return d;
 }

@@ -214,26 +214,40 @@ static void test_pool(void **state)
         g_array_unref(all[i]);
 }
 
-/* A one-way layout on the plain scale against R: TukeyHSD(aov(y ~ g)), and SciPy's
- * stats.tukey_hsd of the same three samples. */
+struct tukey_case {
+    const char *unit;
+    double values[3][SEEDS];
+    double mid, p; /* of the third against the first */
+};
+
+/* One-way layouts against SciPy's stats.tukey_hsd of the three samples (and R's TukeyHSD of the
+ * first), of times that of their logarithms. The last one's means have another order than those of
+ * its logarithms. */
 static void test_tukey(void **state)
 {
     (void)state;
-    static const double values[][SEEDS] = {
-        {24.5, 23.5, 26.4}, {28.4, 34.2, 29.5}, {26.1, 28.3, 24.3}};
-    GArray *all[3];
-    for (uint64_t i = 0; i < 3; i++)
-        all[i] = setting(values[i], (const uint64_t[]){3 * i + 1, 3 * i + 2, 3 * i + 3});
-    struct orch_pooled pooled =
-        orch_pooled_of((const GArray *const *)(void *)all, 3, "points", NULL);
-    struct orch_difference d =
-        orch_pooled_difference(&pooled, all[0], all[2], orch_pooled_limit(&pooled));
-    assert_true(fabs(d.mean.mid - 1.4333333) < 1e-6);
-    assert_true(fabs(d.p_corrected - 0.7346793) < 1e-5);
-    assert_true(fabs(d.mean.low - -4.29289) < 1e-3 && fabs(d.mean.high - 7.15956) < 1e-3);
-    orch_pooled_clear(&pooled);
-    for (int i = 0; i < 3; i++)
-        g_array_unref(all[i]);
+    static const struct tukey_case cases[] = {
+        {NULL, {{24.5, 23.5, 26.4}, {28.4, 34.2, 29.5}, {26.1, 28.3, 24.3}}, 1.4333333, 0.7346793},
+        {"s", {{24.5, 23.5, 26.4}, {28.4, 34.2, 29.5}, {26.1, 28.3, 24.3}}, 1.4333333, 0.6858963},
+        {"s", {{30, 4, 5}, {6, 7, 50}, {12, 9, 14}}, -1.3333333, 0.9167138},
+    };
+    for (size_t k = 0; k < G_N_ELEMENTS(cases); k++) {
+        const struct tukey_case *c = &cases[k];
+        GArray *all[3];
+        for (uint64_t i = 0; i < 3; i++)
+            all[i] = setting(c->values[i], (const uint64_t[]){3 * i + 1, 3 * i + 2, 3 * i + 3});
+        struct orch_pooled pooled =
+            orch_pooled_of((const GArray *const *)(void *)all, 3, "points", c->unit);
+        struct orch_difference d =
+            orch_pooled_difference(&pooled, all[0], all[2], orch_pooled_limit(&pooled));
+        assert_true(fabs(d.mean.mid - c->mid) < 1e-6);
+        assert_true(fabs(d.p_corrected - c->p) < 1e-4);
+        assert_true(d.mean.low < 0 && d.mean.high > 0 && !d.is_more_than_noise);
+        assert_true(k || fabs(d.mean.low - -4.29289) < 1e-3);
+        orch_pooled_clear(&pooled);
+        for (int i = 0; i < 3; i++)
+            g_array_unref(all[i]);
+    }
 }
 
 int main(void)
