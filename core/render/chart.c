@@ -19,6 +19,7 @@ static void free_series(gpointer pointer)
     g_free(series->label);
     g_free(series->runs);
     g_array_unref(series->points);
+    g_ptr_array_unref(series->means);
     g_free(series);
 }
 
@@ -80,6 +81,7 @@ static struct orch_chart_series *add_series(struct orch_chart_panel *panel, cons
     series->role = role;
     series->points = g_array_new(FALSE, FALSE, sizeof(struct orch_chart_point));
     g_array_set_clear_func(series->points, clear_point);
+    series->means = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
     g_ptr_array_add(panel->series, series);
     return series;
 }

@@ -36,14 +36,16 @@ struct orch_chart_point {
     double z;         /* the value in a heat map; else NaN */
     unsigned n;       /* number of runs averaged; 0: not from runs */
     unsigned setting; /* of a point that is a run: repeats have the same number; 0: unknown */
-    char *label;      /* drawn next to the point, or NULL */
+    const GArray *means; /* of a mean: its values by seed (struct orch_seed_mean); or NULL */
+    char *label;         /* drawn next to the point, or NULL */
 };
 struct orch_chart_series {
     char *name;  /* "lr=0.1": in data */
     char *label; /* "learning rate 0.1": for people; NULL: the name */
     enum orch_series_role role;
-    char *runs;     /* behind the name in the legend: "8 runs, to step 400: ..."; or NULL */
-    GArray *points; /* struct orch_chart_point; sorted by x for lines */
+    char *runs;       /* behind the name in the legend: "8 runs, to step 400: ..."; or NULL */
+    GArray *points;   /* struct orch_chart_point; sorted by x for lines */
+    GPtrArray *means; /* GArray *: what its points borrow */
 };
 /** A part of a chart with its own heading. A chart without facets has one panel. */
 struct orch_chart_panel {

@@ -4,13 +4,14 @@
 #include "core/report/answer.h"
 
 #include "core/stats/numbers.h"
+#include "core/stats/seeds.h"
 #include "lib/base/unit.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { ROWS_LISTED_MOST = 6 };
-#define PEAK_LEAST 0.01 /* of the value at the ends, where these have no interval */
+#define PEAK_LEAST 0.01 /* of the value at the ends */
 
 static struct orch_answer_quantity quantity_of(const char *label)
 {
@@ -130,71 +131,128 @@ static void append_point(GString *out, const struct orch_chart_point *p,
     orch_answer_spread_append(out, &spread, y->unit);
 }
 
-/* Whether a point lies beyond both ends of its line, by more than their intervals or a hundredth.
+/* ---- changes along a line ---------------------------------------------------------------------
  */
-static bool is_beyond(const struct orch_chart_series *series, const struct orch_chart_point *p,
-                      int sign)
+
+/* Whether two points differ by more than noise; `choices`: from how many pairs they were picked.
+ * Of single runs nothing is known of the noise: then each difference counts. */
+static bool is_beyond_noise(const struct orch_chart_point *a, const struct orch_chart_point *b,
+                            guint choices)
+{
+    if (!a->means || !b->means || a->means->len < 2 || b->means->len < 2)
+        return a->y < b->y || a->y > b->y;
+    struct orch_difference d = orch_seed_difference(a->means, b->means);
+    orch_difference_allow_for(&d, choices);
+    return isnan(d.p) || d.is_more_than_noise;
+}
+
+/* Whether a point lies beyond both ends of its line. */
+static bool is_beyond_ends(const struct orch_chart_series *series, const struct orch_chart_point *p,
+                           int sign)
 {
     const struct orch_chart_point *const ends[] = {orch_answer_point(series, 0), last_of(series)};
-    for (unsigned i = 0; i < G_N_ELEMENTS(ends); i++) {
-        const struct orch_spread spread = spread_of(ends[i]);
-        const double edge = sign > 0 ? spread.high : spread.low;
-        const double limit =
-            isfinite(edge) ? edge : ends[i]->y + sign * PEAK_LEAST * fabs(ends[i]->y);
-        if (sign * p->y <= sign * limit)
+    for (unsigned i = 0; i < G_N_ELEMENTS(ends); i++)
+        if (sign * p->y <= sign * ends[i]->y + PEAK_LEAST * fabs(ends[i]->y))
             return false;
-    }
     return true;
 }
 
-/* ", highest 0.79 (k 300)" where a line rises and then falls, or the reverse. */
-static void append_peaks(GString *out, const struct orch_answer_line *line,
-                         const struct orch_answer_quantity *x, const struct orch_answer_quantity *y)
+/* A line's highest or lowest point, if it tells more than the ends do. */
+struct turn {
+    const struct orch_chart_point *at; /* NULL: there is none */
+    bool is_high;
+    bool rises, falls; /* from the first point to it, and from it to the last one (of a lowest
+                          point: the reverse) by more than noise */
+};
+
+/* A turn is told where the way back from it is more than noise, or where it is the ends that do not
+ * differ. */
+static struct turn turn_of(const struct orch_chart_series *series, bool is_high)
 {
-    for (int sign = -1; sign <= 1; sign += 2) {
-        const struct orch_chart_point *peak = orch_answer_point(line->series, 0);
-        for (guint i = 1; i < line->series->points->len; i++) {
-            const struct orch_chart_point *p = orch_answer_point(line->series, i);
-            peak = sign * p->y > sign * peak->y ? p : peak;
-        }
-        if (!is_beyond(line->series, peak, sign))
-            continue;
-        g_autofree char *at = place_of(x, peak->x);
-        g_string_append(out, sign < 0 ? ", lowest " : ", highest ");
-        append_point(out, peak, y);
-        g_string_append_printf(out, " (%s %s)", x->name, at);
+    const int sign = is_high ? 1 : -1;
+    const struct orch_chart_point *first = orch_answer_point(series, 0), *last = last_of(series);
+    struct turn turn = {.at = first, .is_high = is_high};
+    for (guint i = 1; i < series->points->len; i++) {
+        const struct orch_chart_point *p = orch_answer_point(series, i);
+        turn.at = sign * p->y > sign * turn.at->y ? p : turn.at;
     }
+    const guint inner = series->points->len > 2 ? series->points->len - 2 : 1;
+    turn.rises = is_beyond_noise(first, turn.at, inner);
+    turn.falls = is_beyond_noise(turn.at, last, inner);
+    if (!is_beyond_ends(series, turn.at, sign) ||
+        !(turn.falls || (turn.rises && !is_beyond_noise(first, last, 1))))
+        turn.at = NULL;
+    return turn;
 }
 
-/* "rises from 359 images/s (workers 1) to 513 images/s (workers 2), a factor of 1.43, where the
- * ideal is 718 images/s" */
+static void append_place(GString *out, const struct orch_chart_point *p,
+                         const struct orch_answer_quantity *x, const struct orch_answer_quantity *y)
+{
+    g_autofree char *at = place_of(x, p->x);
+    append_point(out, p, y);
+    g_string_append_printf(out, " (%s %s)", x->name, at);
+}
+
+/* "rises from 0.69 (k 30) to 0.72 (k 300), then falls to 0.68 (k 3000)" */
+static void append_turn(GString *out, const struct orch_answer_line *line, const struct turn *turn,
+                        const struct orch_answer_quantity *x, const struct orch_answer_quantity *y)
+{
+    const char *up = turn->is_high ? "rises" : "falls", *down = turn->is_high ? "falls" : "rises",
+               *extreme = turn->is_high ? "highest" : "lowest";
+    g_string_append_printf(out, turn->rises ? "%s from " : "is ", up);
+    append_place(out, orch_answer_point(line->series, 0), x, y);
+    g_string_append(out, turn->rises ? " to " : " and ");
+    append_place(out, turn->at, x, y);
+    if (!turn->rises)
+        g_string_append_printf(out, ", its %s by no more than noise", extreme);
+    g_string_append(out, ", then ");
+    if (turn->falls)
+        g_string_append_printf(out, "%s to ", down);
+    append_place(out, last_of(line->series), x, y);
+    if (!turn->falls)
+        g_string_append(out, ", which differs from it by no more than noise");
+}
+
+/* "rises from 359 images/s (workers 1) to 513 images/s (workers 2), a factor of 1.43" */
+static void append_ends(GString *out, const struct orch_answer_line *line,
+                        const struct orch_answer_quantity *x, const struct orch_answer_quantity *y)
+{
+    const struct orch_chart_point *first = orch_answer_point(line->series, 0),
+                                  *last = last_of(line->series);
+    const bool is_equal = first->y == last->y, is_change = is_beyond_noise(first, last, 1);
+    if (is_equal) {
+        g_autofree char *from = place_of(x, first->x), *to = place_of(x, last->x);
+        g_string_append(out, "is ");
+        append_point(out, first, y);
+        g_string_append_printf(out, " at %s %s and at %s", x->name, from, to);
+        return;
+    }
+    g_string_append(out, !is_change ? "is " : last->y > first->y ? "rises from " : "falls from ");
+    append_place(out, first, x, y);
+    g_string_append(out, is_change ? " to " : " and ");
+    append_place(out, last, x, y);
+    if (!is_change)
+        g_string_append(out, ", which differ by no more than noise");
+    else if (first->y > 0 && last->y > 0)
+        g_string_append_printf(out, ", a factor of %.3g", last->y / first->y);
+}
+
+/* What a line does from its first point to its last one: "rises from ... to ..., where the ideal is
+ * 718 images/s" */
 static void append_change(GString *out, const struct orch_answer_line *line,
                           const struct orch_answer_quantity *x,
                           const struct orch_answer_quantity *y)
 {
-    const struct orch_chart_point *first = orch_answer_point(line->series, 0),
-                                  *last = last_of(line->series);
-    g_autofree char *from = place_of(x, first->x), *to = place_of(x, last->x);
-    if (first == last) {
-        append_point(out, first, y);
-        g_string_append_printf(out, " (%s %s)", x->name, from);
+    const struct orch_chart_point *first = orch_answer_point(line->series, 0);
+    if (first == last_of(line->series)) {
+        append_place(out, first, x, y);
         return;
     }
-    if (first->y == last->y) {
-        g_string_append(out, "is ");
-        append_point(out, first, y);
-        g_string_append_printf(out, " at %s %s and at %s", x->name, from, to);
-        append_peaks(out, line, x, y);
-        return;
-    }
-    g_string_append(out, last->y > first->y ? "rises from " : "falls from ");
-    append_point(out, first, y);
-    g_string_append_printf(out, " (%s %s) to ", x->name, from);
-    append_point(out, last, y);
-    g_string_append_printf(out, " (%s %s)", x->name, to);
-    if (first->y > 0 && last->y > 0)
-        g_string_append_printf(out, ", a factor of %.3g", last->y / first->y);
-    append_peaks(out, line, x, y);
+    const struct turn high = turn_of(line->series, true), low = turn_of(line->series, false);
+    if (high.at || low.at)
+        append_turn(out, line, high.at ? &high : &low, x, y);
+    else
+        append_ends(out, line, x, y);
     const double ideal = ideal_of(line);
     g_autofree char *ideal_text = isfinite(ideal) ? orch_number_format(ideal) : NULL;
     if (ideal_text)

@@ -109,9 +109,8 @@ static const char *unit_of_y(const struct orch_plot_drawing *d)
     return d->v.units[0];
 }
 
-/* Computes the spread of the measured values at one x, averaged by seed. */
-static struct orch_spread spread_at(const struct orch_plot_drawing *d,
-                                    const struct orch_plot_value *const *values, size_t count)
+/* Averages the measured values at one x by seed (struct orch_seed_mean). The caller unrefs. */
+static GArray *means_at(const struct orch_plot_value *const *values, size_t count)
 {
     g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(double));
     g_autoptr(GArray) seeds = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -120,7 +119,11 @@ static struct orch_spread spread_at(const struct orch_plot_drawing *d,
         g_array_append_val(numbers, values[i]->y);
         g_array_append_val(seeds, seed);
     }
-    g_autoptr(GArray) means = orch_seed_means(numbers, seeds);
+    return orch_seed_means(numbers, seeds);
+}
+
+static struct orch_spread spread_of_means(const struct orch_plot_drawing *d, const GArray *means)
+{
     g_autoptr(GArray) of_seeds = orch_seed_values(means);
     const struct orch_item_value *y = d->v.plot->y->pdata[0];
     if (d->v.plot->y->len == 1)
@@ -132,8 +135,11 @@ static struct orch_spread spread_at(const struct orch_plot_drawing *d,
 static void add_measured(struct orch_plot_drawing *d, struct orch_chart_series *series,
                          const struct orch_plot_value *const *values, size_t count)
 {
-    struct orch_spread spread = spread_at(d, values, count);
+    GArray *means = means_at(values, count);
+    struct orch_spread spread = spread_of_means(d, means);
     struct orch_chart_point *point = orch_chart_add(series, values[0]->x, spread.stat.mean);
+    point->means = means;
+    g_ptr_array_add(series->means, means);
     point->n = (unsigned)spread.stat.count;
     note_count(d, point->n);
     if (spread.form == ORCH_SPREAD_INTERVAL) {

@@ -157,4 +157,31 @@ Y
 echo 'echo "{\"hill\": 0.$((10 + 40 * $1 - 10 * $1 * $1)), \"slope\": $1}"' >hill.sh
 ok orch run c.recipe -q
 ok orch report c.recipe
-has '  hill falls from 0.4000 (k 1) to 0.1000 (k 4), a factor of 0.25, highest 0.5000 (k 2); slope rises from 1 (k 1) to 4 (k 4), a factor of 4'
+has '  hill rises from 0.4000 (k 1) to 0.5000 (k 2), then falls to 0.1000 (k 4); slope rises from 1 (k 1) to 4 (k 4), a factor of 4'
+# of repeats only what is more than noise is a rise or a fall: tops, ends and a shift that all seeds share
+cat >n.recipe <<'R'
+format: 1
+recipe: n
+experiments:
+  all: { plugin: ./noise.plugin, sweep: { k: [1, 2, 3] }, repeat: 4 }
+report:
+  - { title: Noise, plot: { x: k, y: flat } }
+  - { title: Top, plot: { x: k, y: top } }
+  - { title: Late, plot: { x: k, y: late } }
+  - { title: Shared, plot: { x: k, y: shared } }
+R
+cat >noise.plugin <<'Y'
+command: [sh, noise.sh, "${k}", "${repeat}"]
+parameters: { k: { type: int, default: 1 } }
+metrics: { flat: { better: none }, top: { better: none }, late: { better: none }, shared: { better: none } }
+Y
+cat >noise.sh <<'S'
+awk -v k="$1" -v r="$2" 'BEGIN { n = substr(k == 1 ? "4130" : k == 2 ? "1403" : "3014", r, 1)
+    printf "{\"flat\": %g, \"top\": %g, \"late\": %g, \"shared\": %g}\n", 50 + 2 * n + k / 2, (k == 2 ? 90 : 50 - 9 * k) + n, (k == 3 ? 20 : 50 + k) + n, 100 * r + k + n / 10 }'
+S
+ok orch run n.recipe -q
+ok orch report n.recipe
+printf '%s\n' "$out" | grep -Eq '^  flat is [0-9.]+ .* \(k 1\) and [0-9.]+ .* \(k 3\), which differ by no more than noise$' || _fail 'noise'
+printf '%s\n' "$out" | grep -Eq '^  top rises from [0-9.]+ .* \(k 1\) to [0-9.]+ .* \(k 2\), then falls to [0-9.]+ .* \(k 3\)$' || _fail 'a top'
+printf '%s\n' "$out" | grep -Eq '^  late is [0-9.]+ .* \(k 1\) and [0-9.]+ .* \(k 2\), its highest by no more than noise, then falls to [0-9.]+ .* \(k 3\)$' || _fail 'a late fall'
+printf '%s\n' "$out" | grep -Eq '^  shared rises from [0-9.]+ .* \(k 1\) to [0-9.]+ .* \(k 3\), a factor of' || _fail 'what the seeds share'
