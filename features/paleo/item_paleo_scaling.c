@@ -168,6 +168,9 @@ static bool read_trials(struct scaling_item *s, enum source source, GError **err
         s->throughput[source][i] =
             cell && cell->done ? orch_grid_spread(grid, cell, 0).stat.mean : (double)NAN;
     }
+    s->has[source] = false; /* without a number it has no line, no column and no errors */
+    for (int i = 0; i < s->count; i++)
+        s->has[source] |= isfinite(s->throughput[source][i]);
     for (guint i = 0; grid && i < trials->all->len; i++)
         orch_section_trial(s->a->section, trials, trials->all->pdata[i]);
     if (grid)
@@ -277,14 +280,42 @@ static void add_errors(const struct scaling_item *s, GString *answer)
                                g_str_equal(judged->str, "1") ? "" : "s");
 }
 
+/* PALEO's repository calls another device by the same name: the whole board of a K80, of which the
+ * others are one GPU. What it predicts for that. */
+static void note_own_device(const struct scaling_item *s)
+{
+    g_autofree char *name = g_strdup_printf("paleo:%s", s->options.device.name);
+    const struct orch_paleo_device *own = orch_paleo_device_find(name, NULL);
+    struct orch_paleo_options options = s->options;
+    struct orch_layer_table *layers = own && own->peak_gflops != options.device.peak_gflops
+                                          ? orch_paleo_layers(s->net, NULL, NULL)
+                                          : NULL;
+    if (!layers)
+        return;
+    options.device = *own;
+    g_autoptr(GString) rates = g_string_new(NULL);
+    for (int i = 0; i < s->count; i++) {
+        struct orch_paleo_step step;
+        if (orch_paleo_simulate(layers, &options, s->workers[i], &step, NULL))
+            g_string_append_printf(rates, "%s%.4g", rates->len ? ", " : "", step.images_per_s);
+    }
+    orch_section_note(s->a->section,
+                      "PALEO's repository has a %s of %g GFLOP/s and %g GiB/s; of that it predicts "
+                      "%s images/s",
+                      own->name, own->peak_gflops, own->bandwidth_gib_s, rates->str);
+    orch_layer_table_free(layers);
+}
+
 static void add_method(const struct scaling_item *s)
 {
     const struct orch_paleo_options *o = &s->options;
+    const bool is_own =
+        g_str_has_prefix(orch_json_text(s->a->item->spec, "gpu", "paleo:"), "paleo:");
     orch_section_note(
         s->a->section,
-        "predicted: PALEO on its %s (%g GFLOP/s, %g GiB/s), %s, %s scaling, batch %" G_GINT64_FORMAT
-        ", link %s (%g Gbit/s), PPP %g (computing) and %g (communication)",
-        o->device.name, o->device.peak_gflops, o->device.bandwidth_gib_s,
+        "predicted: PALEO on %s %s (%g GFLOP/s, %.4g GiB/s), %s, %s scaling, batch "
+        "%" G_GINT64_FORMAT ", link %s (%g Gbit/s), PPP %g (computing) and %g (communication)",
+        is_own ? "its" : "one", o->device.name, o->device.peak_gflops, o->device.bandwidth_gib_s,
         orch_paleo_scheme_name(o->scheme), o->scaling == ORCH_PALEO_STRONG ? "strong" : "weak",
         o->batch, o->network.name, o->network.gbit_s, o->ppp_comp, o->ppp_comm);
     if (s->is_calibrated)
@@ -292,63 +323,104 @@ static void add_method(const struct scaling_item *s)
                           "PPP of computing is calibrated: it gives the measured throughput of one "
                           "worker, so only more workers are judged");
     orch_section_note(s->a->section, "time of an epoch: %g images / throughput", s->images);
+    note_own_device(s);
     if (isfinite(s->price))
         orch_section_note(s->a->section,
                           "cost: hours of the epoch x workers x $%g an hour of a worker%s",
                           s->price, o->device.is_gpu ? "" : CORE_PRICE);
     if (s->has[SIMULATED])
-        orch_section_note(s->a->section,
-                          "simulated: no machine ran these trainings (docs/plugins/simcluster.md)");
+        orch_section_note(
+            s->a->section,
+            "simulated: no machine ran these trainings ('orch plugin show simcluster')");
 }
 
-/* The throughputs of each series. */
-static void answer_throughputs(const struct scaling_item *s, GString *answer)
+/* A series' first and last number of workers that have a throughput. False: none has. */
+static bool ends_of(const struct scaling_item *s, enum source source, int *first, int *last)
 {
-    for (int k = 0; k < SOURCES; k++) {
-        g_autoptr(GArray) entries = orch_answer_entries_new();
-        g_autofree char *name = g_strdup_printf("throughput, %s", SERIES[k].name);
-        for (int i = 0; s->has[k] && i < s->count; i++) {
-            g_autofree char *label = g_strdup_printf("%" G_GINT64_FORMAT " worker%s", s->workers[i],
-                                                     orch_plural(s->workers[i]));
-            orch_answer_entries_add(entries, label, s->throughput[k][i], (double)NAN, (double)NAN);
+    *first = *last = -1;
+    for (int i = 0; s->has[source] && i < s->count; i++)
+        if (isfinite(s->throughput[source][i])) {
+            *first = *first < 0 ? i : *first;
+            *last = i;
         }
-        orch_answer_entries_append(answer, entries, name, "images/s");
+    return *first >= 0;
+}
+
+/* Three digits are more than a forecast is good for. The caller frees. */
+static char *rounded(double value)
+{
+    return g_strdup_printf(fabs(value) < 999.5 ? "%.3g" : "%.0f", value);
+}
+
+/* "67.5 to 424 images/s" */
+static void append_from_to(GString *out, double from, double to, const char *unit)
+{
+    g_autofree char *first = rounded(from), *last = rounded(to);
+    if (g_str_equal(first, last))
+        g_string_append_printf(out, "%s %s", first, unit);
+    else
+        g_string_append_printf(out, "%s to %s %s", first, last, unit);
+}
+
+/* "measured: 968 to 828 images/s, an epoch in 51.6 to 60.4 s" */
+static void answer_series(const struct scaling_item *s, enum source source, GString *answer)
+{
+    int first, last;
+    if (!ends_of(s, source, &first, &last))
+        return;
+    g_string_append_printf(answer, "%s%s, %" G_GINT64_FORMAT, answer->len ? "; " : "",
+                           SERIES[source].name, s->workers[first]);
+    if (last > first)
+        g_string_append_printf(answer, " to %" G_GINT64_FORMAT, s->workers[last]);
+    g_string_append_printf(answer, " worker%s: ", orch_plural(s->workers[last]));
+    append_from_to(answer, s->throughput[source][first], s->throughput[source][last], "images/s");
+    g_string_append(answer, ", an epoch in ");
+    append_from_to(answer, quantity_of(s, EPOCH_S, source, first),
+                   quantity_of(s, EPOCH_S, source, last), "s");
+    if (!isfinite(s->price))
+        return;
+    g_string_append(answer, " for ");
+    append_from_to(answer, quantity_of(s, COST_USD, source, first),
+                   quantity_of(s, COST_USD, source, last), "USD");
+}
+
+/* "PALEO predicts 1.42 times the simulated throughput with 1 worker, 1.21 times with 8" */
+static void answer_quotients(const struct scaling_item *s, GString *answer)
+{
+    const enum source other = s->has[MEASURED] ? MEASURED : SIMULATED;
+    int first, last, said = 0;
+    if (!ends_of(s, other, &first, &last))
+        return;
+    for (int i = first; i <= last; i += last > first ? last - first : 1) {
+        const double quotient = s->throughput[PREDICTED][i] / s->throughput[other][i];
+        if (!isfinite(quotient) || (s->is_calibrated && s->workers[i] == 1))
+            continue;
+        if (said++)
+            g_string_append_printf(answer, ", %.3g times with", quotient);
+        else
+            g_string_append_printf(answer, "%sPALEO predicts %.3g times the %s throughput with",
+                                   answer->len ? "; " : "", quotient,
+                                   other == MEASURED ? "measured" : "simulated");
+        g_string_append_printf(answer, " %" G_GINT64_FORMAT "%s", s->workers[i],
+                               said > 1             ? ""
+                               : s->workers[i] == 1 ? " worker"
+                                                    : " workers");
     }
-}
-
-/* Time and cost of an epoch of each series, with the fewest and the most workers. */
-static void answer_ends(const struct scaling_item *s, enum quantity quantity, GString *answer)
-{
-    static const char *const names[QUANTITIES] = {NULL, "time of an epoch", "cost of an epoch"};
-    static const char *const units[QUANTITIES] = {NULL, "s", "USD"};
-    g_autoptr(GArray) entries = orch_answer_entries_new();
-    for (int k = 0; k < SOURCES; k++)
-        for (int i = 0; s->has[k] && i < s->count; i++) {
-            g_auto(GStrv) name =
-                g_strsplit_set(SERIES[k].name, "()", 3); /* no brackets in others */
-            g_autofree char *label =
-                g_strdup_printf("%s%s, %" G_GINT64_FORMAT " worker%s", name[0],
-                                name[1] ? name[1] : "", s->workers[i], orch_plural(s->workers[i]));
-            if (i == 0 || i + 1 == s->count)
-                orch_answer_entries_add(entries, label, quantity_of(s, quantity, (enum source)k, i),
-                                        (double)NAN, (double)NAN);
-        }
-    orch_answer_entries_append_of(answer, entries, names[quantity], units[quantity], "setting",
-                                  2 * SOURCES);
 }
 
 static void show(const struct scaling_item *s)
 {
     g_autoptr(GString) answer = g_string_new(NULL);
-    if (strcmp(s->show, "errors") != 0)
-        answer_throughputs(s, answer);
+    if (strcmp(s->show, "errors") != 0) {
+        answer_quotients(s, answer);
+        for (int k = 0; k < SOURCES; k++)
+            answer_series(s, (enum source)k, answer);
+    }
     for (int q = 0; q < QUANTITIES && strcmp(s->show, "errors") != 0; q++) {
         if (q == COST_USD && !isfinite(s->price))
             continue;
         add_chart(s, (enum quantity)q);
         add_table(s, (enum quantity)q);
-        if (q != THROUGHPUT_IMAGES_S)
-            answer_ends(s, (enum quantity)q, answer);
     }
     if (s->has[MEASURED] && strcmp(s->show, "charts") != 0)
         add_errors(s, answer);

@@ -23,6 +23,8 @@ recipe "$common, experiments: [real], simulated: [sim]"
 ok orch report t.recipe
 has 'missing: 2 of 2 trials are not run'
 has 'missing: 3 of 3 trials are not run'
+has_not 'measured: throughput' # no column and no table of dashes
+has_not 'error (%)'
 ok orch run t.recipe -q
 ok orch paleo --net inception_v3 --gpu paleo:K80 --workers 1,2,4 --batch 128 --scaling strong --network pcie3 --ppp-comp 0.62 --ppp-comm 0.72 --scheme TreeAllReduce --json
 cp "$SCRATCH/out" paleo.json
@@ -59,6 +61,13 @@ has_not 'measured: '
 has_not 'error (%)'
 has 'no machine ran these trainings'
 has 'PALEO on its K80 (5600 GFLOP/s'
+# one GPU of the board, as orch and the simulation have it, and what PALEO's table calls by that name
+recipe "${common/paleo:K80/K80}, experiments: [real], simulated: [sim]"
+ok orch report t.recipe
+has 'PALEO on one K80 (4368 GFLOP/s'
+has "PALEO's repository has a K80 of 5600 GFLOP/s"
+printf '%s\n' "$out" | grep -Eq '^  PALEO predicts [0-9.]+ times the measured throughput with 1 worker, [0-9.]+ times with 2; ' || _fail 'no comparison'
+same "$(grep -c 'simulated: \[simulated_inception\]' "$SOURCE/recipes/hw4.recipe")" "$(grep -c 'paleo_scaling: .*inception_v3.*gpu: K80' "$SOURCE/recipes/hw4.recipe")" 'items whose two forecasts are of one K80'
 recipe "$common, show: errors, experiments: [real], simulated: [sim]"
 ok orch report t.recipe
 has 'error of the throughput (%)'
