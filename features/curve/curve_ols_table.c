@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#define CLEAR_ERRORS 2.0 /* standard errors from 0 that a reader takes for an effect */
+
 static void add_term(struct orch_table *table, const struct orch_curve_ols_term *term)
 {
     g_autofree char *value = orch_number_format(term->value);
@@ -34,6 +36,32 @@ static struct orch_table *table_new(const struct orch_curve_ols *plain,
     g_ptr_array_add(headers, g_strdup(">R2"));
     g_ptr_array_add(headers, NULL);
     return orch_table_new((const char *const *)headers->pdata);
+}
+
+/* Says of each device's coefficient that is clearly not 0 by its own standard error why the F test
+ * finds no effect of the device. */
+static void note_untold(struct orch_section *section, const struct orch_curve_set_law *law,
+                        const struct orch_curve_set *set)
+{
+    const struct orch_curve_ols *plain = law->plain;
+    for (int i = 0; i < plain->outputs; i++) {
+        const struct orch_law_test *test = &law->law->lines[i].test;
+        g_autofree char *name = orch_curve_set_law_param(law, i), *p = orch_p_format(test->p);
+        for (int g = 0; g < plain->devices && !isnan(test->p) && !test->matters; g++) {
+            const struct orch_curve_ols_term *term = &plain->lines[i].device[g];
+            const double t = fabs(term->value / term->error);
+            if (!plain->has_device[g] || g == plain->base || !(t >= CLEAR_ERRORS))
+                continue;
+            orch_section_note(
+                section,
+                "%s on %s is %.2g of its standard errors from 0, but no effect of the device is "
+                "shown: compared on the same network, the devices differ by an amount that varies "
+                "as much between networks (F test, p %s, where below %.2g counts because %d "
+                "parameters are tested)",
+                name, orch_curve_set_device(set, g), t, p, ORCH_NOISE_LEVEL / law->law->outputs,
+                law->law->outputs);
+        }
+    }
 }
 
 void orch_curve_ols_describe(struct orch_section *section, const struct orch_curve_set_law *law,
@@ -65,4 +93,5 @@ void orch_curve_ols_describe(struct orch_section *section, const struct orch_cur
                       "over %d independent curves with %d terms; standard errors in brackets%s",
                       plain->rows, plain->terms,
                       r2_counts ? "" : "; no R2: fewer than two curves for each term");
+    note_untold(section, law, set);
 }

@@ -96,3 +96,23 @@ ok orch run e.recipe -q
 ok orch report e.recipe
 has '4 further curves equal one of these to the last bit, although the seeds of the runs differ, so that the seed has no effect'
 has_not 'the same seed'
+
+# a coefficient of the device that is many of its standard errors from 0, where the test finds no effect: both are said as one
+cat >shift.py <<'P'
+import json, sys
+net, shifted = sys.argv[1], sys.argv[3] == "true"
+depth = int(net.split(":")[1])
+shift = {8: 0.01, 14: 0.04, 20: 0, 26: 0.03, 32: 0.06}[depth] if shifted else 0
+for k in range(1, 101):
+    print(json.dumps({"step": k, "step_loss": 1 / ((0.04 - depth / 2000) * k + 0.4 + shift) + 0.3 - depth / 400}))
+    if k % 10 == 0:
+        print(json.dumps({"step": k // 10, "val_accuracy": 0.5, "epoch_time": 0.66}))
+print(json.dumps({"train_images": 640}))
+P
+sed 's/law.py/shift.py/; s/"${seed}"/&, "${shifted}"/; /^parameters/a\  shifted: { type: bool, default: false }' law.plugin >shift.plugin
+sed 's/law.plugin/shift.plugin/; s/^recipe: d/recipe: f/; /^  two:/a\    with: { shifted: true }' d.recipe >f.recipe
+ok orch run f.recipe -q
+ok orch report f.recipe
+has 'b1 on 2 threads is'
+has 'of its standard errors from 0, but no effect of the device is shown'
+has 'no effect of the device is found'
