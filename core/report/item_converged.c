@@ -3,7 +3,8 @@
  * steps is compared with the mean over the stretch before it; below a threshold of relative change
  * the series stands still. Means are compared because single epochs scatter. The test cannot find
  * the reason: a loss also stands still when the learning rate has become small. Therefore nothing
- * is called converged, and the end of each setting stands beside the best one. */
+ * is called converged. A setting that stands still far from the end of the best one has not
+ * converged: more than a tenth of the way from its start to that end is left. */
 #include "core/report/answer.h"
 #include "core/report/items.h"
 
@@ -18,10 +19,11 @@
 /* Defaults: the relative change that counts as none, and the stretch as a share of all steps. */
 #define WITHIN 0.01
 #define OVER 0.1
+#define LEFT_MOST 0.1 /* of the way from a setting's start to the best end */
 
 struct setting {
     char *label;
-    GArray *ends, *changes; /* double, one for each run */
+    GArray *starts, *ends, *changes; /* double, one for each run */
     unsigned planned;
     size_t stretch; /* points of the run read last */
 };
@@ -34,6 +36,7 @@ struct gathered {
 static void setting_free(gpointer pointer)
 {
     struct setting *s = pointer;
+    g_array_unref(s->starts);
     g_array_unref(s->ends);
     g_array_unref(s->changes);
     g_free(s->label);
@@ -47,6 +50,7 @@ static struct setting *setting_of(GPtrArray *settings, const char *label)
             return settings->pdata[i];
     struct setting *s = g_new0(struct setting, 1);
     s->label = g_strdup(label);
+    s->starts = g_array_new(FALSE, FALSE, sizeof(double));
     s->ends = g_array_new(FALSE, FALSE, sizeof(double));
     s->changes = g_array_new(FALSE, FALSE, sizeof(double));
     g_ptr_array_add(settings, s);
@@ -78,6 +82,8 @@ static void add_run(struct setting *s, const struct orch_series *series, double 
     const double *end = series->value + series->count - stretch;
     double last = mean_of(end, stretch), before = mean_of(end - stretch, stretch);
     double change = last == before ? 0 : last / before - 1;
+    double start = mean_of(series->value, stretch);
+    g_array_append_val(s->starts, start);
     g_array_append_val(s->ends, last);
     g_array_append_val(s->changes, change);
     s->stretch = stretch;
@@ -122,18 +128,6 @@ static struct orch_stat stat_of(const GArray *values)
     return orch_stat_of((const double *)(void *)values->data, values->len);
 }
 
-static const char *verdict_of(const struct setting *s, double within)
-{
-    const struct orch_stat change = stat_of(s->changes);
-    if (change.count < s->changes->len || !isfinite(change.mean)) /* some are not finite */
-        return "diverged";
-    if (change.max <= within && change.min >= -within)
-        return "stands still";
-    return change.max < -within  ? "still falls"
-           : change.min > within ? "still rises"
-                                 : "still changes in some repeats";
-}
-
 /* The setting whose series ends best. NULL: the metric has no better direction, or no setting
  * ends with a number. */
 static const struct setting *best_of(const struct gathered *g)
@@ -148,6 +142,26 @@ static const struct setting *best_of(const struct gathered *g)
             best = s;
     }
     return g->better != ORCH_BETTER_NONE ? best : NULL;
+}
+
+/* The share of the way from the setting's start to the best end that is left. NaN: not known. */
+static double left_of(const struct setting *s, const struct setting *best)
+{
+    const double start = stat_of(s->starts).mean, end = stat_of(s->ends).mean,
+                 goal = best ? stat_of(best->ends).mean : (double)NAN;
+    return start < goal || start > goal ? (end - goal) / (start - goal) : (double)NAN;
+}
+
+static const char *verdict_of(const struct setting *s, const struct setting *best, double within)
+{
+    const struct orch_stat change = stat_of(s->changes);
+    if (change.count < s->changes->len || !isfinite(change.mean)) /* some are not finite */
+        return "diverged";
+    if (change.max <= within && change.min >= -within)
+        return left_of(s, best) > LEFT_MOST ? "has not converged" : "stands still";
+    return change.max < -within  ? "still falls"
+           : change.min > within ? "still rises"
+                                 : "still changes in some repeats";
 }
 
 static struct orch_spread percent_of(const GArray *changes)
@@ -174,7 +188,7 @@ static void add_row(struct orch_table *table, const struct setting *s, const str
     if (best)
         orch_table_add_real(table, end.stat.mean / stat_of(best->ends).mean);
     orch_table_add_spread(table, &percent, 0, 0);
-    orch_table_add(table, verdict_of(s, within), NULL);
+    orch_table_add(table, verdict_of(s, best, within), NULL);
 }
 
 static struct orch_table *make_table(const struct gathered *g, const GPtrArray *by,
@@ -195,13 +209,30 @@ static struct orch_table *make_table(const struct gathered *g, const GPtrArray *
     return table;
 }
 
-/* "train_loss stands still with lr 0.1 (0.021, the best), with lr 0.001 (1.17); still falls with
- * lr 0.01 (0.4)" */
+/* " (0.9638, 5.9 times the best)" */
+static void append_end(GString *text, const struct setting *s, const struct setting *best,
+                       const char *end)
+{
+    const double times = best ? stat_of(s->ends).mean / stat_of(best->ends).mean : 1;
+    g_string_append_printf(text, " (%s", end);
+    if (s == best)
+        g_string_append(text, ", the best");
+    else if (best && left_of(s, best) > LEFT_MOST && isfinite(times) && times > 0)
+        g_string_append_printf(text, ", %.2g times the best", times);
+    g_string_append_c(text, ')');
+}
+
+/* "train_loss stands still with lr 0.1 (0.021, the best); has not converged with lr 0.001 (1.17, 56
+ * times the best); still falls with lr 0.01 (0.4)" */
 static void add_answer(struct orch_section *section, const struct gathered *g, const GPtrArray *by,
                        const char *name, double within)
 {
-    static const char *const verdicts[] = {"stands still", "still falls", "still rises",
-                                           "still changes in some repeats", "diverged"};
+    static const char *const verdicts[] = {"stands still",
+                                           "has not converged",
+                                           "still falls",
+                                           "still rises",
+                                           "still changes in some repeats",
+                                           "diverged"};
     const struct setting *best = g->settings->len > 1 ? best_of(g) : NULL;
     g_autoptr(GString) text = g_string_new(NULL);
     g_autofree char *axis = orch_answer_axes(section->labels, by);
@@ -209,7 +240,7 @@ static void add_answer(struct orch_section *section, const struct gathered *g, c
         unsigned said = 0;
         for (guint i = 0; i < g->settings->len; i++) {
             const struct setting *s = g->settings->pdata[i];
-            if (!s->changes->len || strcmp(verdict_of(s, within), verdicts[v]) != 0)
+            if (!s->changes->len || strcmp(verdict_of(s, best, within), verdicts[v]) != 0)
                 continue;
             g_autofree char *end = orch_number_format(stat_of(s->ends).mean);
             if (said++)
@@ -220,7 +251,7 @@ static void add_answer(struct orch_section *section, const struct gathered *g, c
                 g_string_append_printf(text, " with %s%s%s", by->len == 1 ? axis : "",
                                        by->len == 1 ? " " : "", s->label);
             if (isfinite(stat_of(s->ends).mean))
-                g_string_append_printf(text, " (%s%s)", end, s == best ? ", the best" : "");
+                append_end(text, s, best, end);
         }
     }
     g_autofree char *words = orch_answer_words(section->labels, name, NULL);
@@ -248,9 +279,10 @@ static bool fill(struct orch_section_context *a, GError **error)
                 a->section,
                 "change of the mean over the last %zu point%s against the %zu before, "
                 "with the lowest..highest run, or the [95 %% interval] of 5 runs or "
-                "more; stands still: within %g %% in every repeat. A small learning "
-                "rate makes a loss stand still far from its lowest value, too",
-                stretch, orch_plural((int64_t)stretch), stretch, 100 * within);
+                "more; stands still: within %g %% in every repeat; has not converged: stands "
+                "still, but with more than %.0f %% of the way from its start to the best end left, "
+                "as a small learning rate does",
+                stretch, orch_plural((int64_t)stretch), stretch, 100 * within, 100 * LEFT_MOST);
     }
     if (ok)
         orch_section_add_missing_trials(a, trials);

@@ -50,19 +50,19 @@ import sys
 lines = [line for line in open(sys.argv[1]) if line.startswith("  ") and len(line.split()) > 2]
 rows = {line.split()[0]: line.split()[1:] for line in lines}
 ends = {line.split()[0]: " ".join(line.split()[4:]) for line in lines}
-assert ends["still"] == "stands still" and float(rows["still"][2]) == 0, rows
+assert ends["still"] == "has not converged" and float(rows["still"][2]) == 0, rows
 # the mean of the last two of 20 points against that of the two before: a quarter
 assert ends["falls"] == "still falls" and float(rows["falls"][2]) == -75, rows
 assert ends["rises"] == "still rises" and float(rows["rises"][2]) == 300, rows
 assert ends["broken"] == "diverged", rows
 assert rows["short"] == ["missing"] * 4, rows
-# a loss that stands still far above the best one is not called converged
+# a loss that stands still far above the best one has not converged
 assert rows["falls"][1] == "1" and float(rows["still"][1].replace(",", "")) > 600000, rows
 P
-has 'at the end loss stands still with kind still (1); still falls with kind falls (1.431e-06, the best); still rises'
+has 'at the end loss has not converged with kind still (1, 7e+05 times the best); still falls with kind falls (1.431e-06, the best); still rises'
 has 'diverged with kind broken'
 has_not nan
-has_not converged
+has 'more than 10 % of the way from its start to the best end left'
 has 'last 2 points'
 has 'within 1 %'
 ok orch report c.recipe --only 2
