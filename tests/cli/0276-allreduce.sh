@@ -29,6 +29,7 @@ for r in runs:
     assert abs(r["metric.bus_bandwidth"] / r["metric.algorithm_bandwidth"] - 4 / 3) < 1e-9, r
     assert abs(r["metric.fitted_time"] / time - 1 - r["metric.fit_residual"]) < 1e-9, r
     assert (r.get("result.latency") is None) == (r["result.fit_error"] > 0.2) and (r.get("result.latency") or 0) >= 0, r
+    assert r["result.fit_error"] <= 0.2 or r.get("result.bandwidth") is None, r
     volume = {"ring": 4 / 3, "reduce_broadcast": 4}.get(r["param.algorithm"])  # of 3 workers: 2 (n-1)/n; 2 ceil(log2 n)
     assert r["result.largest_bandwidth"] > 0, r
     assert not volume or abs(r["result.largest_bandwidth"] * 1e9 * time / bytes / volume - 1) < 1e-9, r

@@ -64,17 +64,22 @@ static void report_largest(const struct orch_host *host, const struct orch_alpha
                      largest->cost.volume * largest->bytes / largest->seconds / 1e9);
 }
 
-static void report_latency(const struct orch_host *host, const struct orch_alpha_beta *fit)
+/* Latency and bandwidth of a link, unless the times do not follow the formula. */
+static void report_link(const struct orch_host *host, const struct orch_alpha_beta *fit)
 {
-    if (orch_alpha_beta_has_latency(fit)) {
-        host->result(host, "latency", fit->alpha_s);
+    if (!orch_alpha_beta_has_latency(fit)) {
+        g_autofree char *note = g_strdup_printf(
+            "no latency and no bandwidth: the fit misses the measured times by %.0f %% on average, "
+            "and %.0f %% at most gives them",
+            100 * fit->error, 100 * ORCH_ALPHA_BETA_ERROR_MOST);
+        host->note(host, note);
         return;
     }
-    g_autofree char *note =
-        g_strdup_printf("no latency: the fit misses the measured times by %.0f %% on average, and "
-                        "a latency needs %.0f %% at most",
-                        100 * fit->error, 100 * ORCH_ALPHA_BETA_ERROR_MOST);
-    host->note(host, note);
+    host->result(host, "latency", fit->alpha_s);
+    if (fit->beta_s > 0)
+        host->result(host, "bandwidth", 1e-9 / fit->beta_s);
+    else
+        host->note(host, "no bandwidth: larger all-reduces took no longer than smaller ones");
 }
 
 static void report_fit(const struct trial *t, const struct orch_alpha_beta_point *points,
@@ -101,11 +106,7 @@ static void report_fit(const struct trial *t, const struct orch_alpha_beta_point
         host->metric(host, "fit_residual", (int64_t)points[i].bytes,
                      seconds / points[i].seconds - 1);
     }
-    report_latency(host, &fit);
-    if (fit.beta_s > 0)
-        host->result(host, "bandwidth", 1e-9 / fit.beta_s);
-    else
-        host->note(host, "no bandwidth: larger all-reduces took no longer than smaller ones");
+    report_link(host, &fit);
     host->result(host, "fit_error", fit.error);
     g_autofree char *note = g_strdup_printf("fitted: t = %s, n = %d", formula_of(t), t->comm.ranks);
     host->note(host, note);
