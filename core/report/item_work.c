@@ -287,6 +287,23 @@ static struct orch_table *worked_table(const struct orch_csv *csv, const GArray 
     return table;
 }
 
+/* Keeps the sums of a table's last row, which is called "total", for the answer. */
+static void keep_totals(struct work *w, const struct orch_csv *csv, const GArray *columns)
+{
+    const size_t rows = orch_csv_rows(csv);
+    g_autofree char *label = words_of(w, w->trial);
+    if (!rows || strcmp(orch_csv_text(csv, rows - 1, 0), "total") != 0)
+        return;
+    for (guint i = 0; i < columns->len; i++) {
+        const int column = g_array_index(columns, int, i);
+        const char *name = orch_csv_name(csv, column);
+        g_autofree char *working = working_of(csv, rows - 1, column);
+        double sum;
+        if (names_it(w->a, name) && end_of(working, &sum))
+            add_value(w, name, unit_of(w, name), label, sum);
+    }
+}
+
 /* Adds a table artifact that has workings. False when there is none. */
 static bool add_artifact(struct work *w, const char *name)
 {
@@ -304,6 +321,7 @@ static bool add_artifact(struct work *w, const char *name)
         g_autofree char *label = label_of(w, w->trial);
         orch_section_text(w->a->section, "%s, by %s:", label, orch_csv_name(csv, 0));
         orch_section_table(w->a->section, worked_table(csv, columns, is_whole));
+        keep_totals(w, csv, columns);
     }
     orch_csv_free(csv);
     return any;
