@@ -139,11 +139,8 @@ static void append_point(GString *out, const struct orch_chart_point *p,
 static bool is_beyond_noise(const struct orch_chart_point *a, const struct orch_chart_point *b,
                             guint choices)
 {
-    if (!a->means || !b->means || a->means->len < 2 || b->means->len < 2)
-        return a->y < b->y || a->y > b->y;
-    struct orch_difference d = orch_seed_difference(a->means, b->means);
-    orch_difference_allow_for(&d, choices);
-    return isnan(d.p) || d.is_more_than_noise;
+    return a->means && b->means ? orch_seed_means_differ(a->means, b->means, choices)
+                                : a->y < b->y || a->y > b->y;
 }
 
 /* Whether a point lies beyond both ends of its line. */

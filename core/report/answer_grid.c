@@ -143,6 +143,13 @@ static double number_at(const struct said *s, const struct orch_grid_cell *cell,
     return value && orch_real_parse(value, &number) ? number : (double)NAN;
 }
 
+static bool differ(const struct said *s, const struct orch_grid_cell *a,
+                   const struct orch_grid_cell *b, size_t choices)
+{
+    g_autoptr(GArray) x = orch_grid_means(a, s->value), y = orch_grid_means(b, s->value);
+    return orch_seed_means_differ(x, y, choices);
+}
+
 /* "from 103.8 images/s (workers 1) to 700.2 images/s (workers 16)", and the extremes between */
 static void append_ends(GString *out, const struct said *s, const GPtrArray *cells,
                         const GPtrArray *axes)
@@ -159,12 +166,16 @@ static void append_ends(GString *out, const struct said *s, const GPtrArray *cel
     g_string_append(out, " to ");
     append_cell(out, s, last, axes);
     const double from = spread_of(s, first).centre, to = spread_of(s, last).centre;
-    if (from > 0 && to > 0)
+    const size_t inner = cells->len > 2 ? cells->len - 2 : 1;
+    if (!differ(s, first, last, 1))
+        g_string_append(out, ", which differ by no more than noise");
+    else if (from > 0 && to > 0)
         g_string_append_printf(out, ", a factor of %.3g", to / from);
     for (int sign = -1; sign <= 1; sign += 2) {
         const struct orch_grid_cell *extreme = extreme_of(s, cells, sign);
         if (extreme == first || extreme == last ||
-            sign * spread_of(s, extreme).centre <= fmax(sign * from, sign * to))
+            sign * spread_of(s, extreme).centre <= fmax(sign * from, sign * to) ||
+            !(differ(s, first, extreme, inner) || differ(s, extreme, last, inner)))
             continue;
         g_string_append(out, sign < 0 ? ", lowest " : ", highest ");
         append_cell(out, s, extreme, axes);

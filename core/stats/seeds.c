@@ -131,6 +131,13 @@ struct orch_difference orch_seed_difference(const GArray *a, const GArray *b)
     return orch_difference_welch(first, x->len, (const double *)(void *)y->data, y->len);
 }
 
+bool orch_seed_means_differ(const GArray *a, const GArray *b, size_t choices)
+{
+    struct orch_difference d = orch_seed_difference(a, b);
+    orch_difference_allow_for(&d, choices);
+    return isnan(d.p) ? d.mean.mid < 0 || d.mean.mid > 0 : d.is_more_than_noise;
+}
+
 struct orch_difference orch_seed_difference_uneven(const GArray *a, const GArray *b)
 {
     struct orch_difference d = orch_seed_difference(a, b);

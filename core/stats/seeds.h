@@ -40,7 +40,10 @@ GArray *orch_seed_values(const GArray *means);
 /** Compares means by seed, b - a: paired when both sides have the same two or more seeds, else
  * Welch's test. */
 struct orch_difference orch_seed_difference(const GArray *a, const GArray *b);
-/** The same difference without a test, as the times of one side only were disturbed (is_uneven). */
+/** Whether two means differ by more than noise, picked from `choices` pairs (from 1). Of single
+ * runs nothing is known of the noise: then each difference counts. */
+bool orch_seed_means_differ(const GArray *a, const GArray *b, size_t choices);
+/** The difference without a test, as the times of one side only were disturbed (is_uneven). */
 struct orch_difference orch_seed_difference_uneven(const GArray *a, const GArray *b);
 
 #endif

@@ -169,6 +169,7 @@ report:
   - { title: Top, plot: { x: k, y: top } }
   - { title: Late, plot: { x: k, y: late } }
   - { title: Shared, plot: { x: k, y: shared } }
+  - { title: Ends, table: { rows: k, value: [flat, top], where: k = 1 or k = 3 } }
 R
 cat >noise.plugin <<'Y'
 command: [sh, noise.sh, "${k}", "${repeat}"]
@@ -182,6 +183,7 @@ S
 ok orch run n.recipe -q
 ok orch report n.recipe
 printf '%s\n' "$out" | grep -Eq '^  flat is [0-9.]+ .* \(k 1\) and [0-9.]+ .* \(k 3\), which differ by no more than noise$' || _fail 'noise'
+printf '%s\n' "$out" | grep -Eq '^  flat: from [0-9.]+ .* \(k 1\) to [0-9.]+ .* \(k 3\), which differ by no more than noise; top: from .* \(k 3\), a factor of 0' || _fail 'noise in a table'
 printf '%s\n' "$out" | grep -Eq '^  top rises from [0-9.]+ .* \(k 1\) to [0-9.]+ .* \(k 2\), then falls to [0-9.]+ .* \(k 3\)$' || _fail 'a top'
 printf '%s\n' "$out" | grep -Eq '^  late is [0-9.]+ .* \(k 1\) and [0-9.]+ .* \(k 2\), its highest by no more than noise, then falls to [0-9.]+ .* \(k 3\)$' || _fail 'a late fall'
 printf '%s\n' "$out" | grep -Eq '^  shared rises from [0-9.]+ .* \(k 1\) to [0-9.]+ .* \(k 3\), a factor of' || _fail 'what the seeds share'
