@@ -359,7 +359,7 @@ class Section:
 
     def table(self):
         rows, columns, wanted = (listed(self.spec.get(k)) for k in ("rows", "columns", "value"))
-        is_shared = self.section["done"] != len(self.section["runs"])  # a run that two experiments share
+        is_shared = any(len({t["experiment"] for t in self.runs.trials[r["key"]]}) > 1 for r in self.section["runs"])
         if is_shared and "experiment" in rows + columns:
             return False
         if self.spec.get("labels"):

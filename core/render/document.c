@@ -52,6 +52,7 @@ void orch_section_free(struct orch_section *section)
     g_free(section->scale);
     g_ptr_array_unref(section->blocks);
     g_ptr_array_unref(section->runs);
+    g_hash_table_unref(section->counted);
     g_clear_pointer(&section->labels, g_hash_table_unref);
     g_free(section);
 }
@@ -96,6 +97,7 @@ struct orch_section *orch_document_add(struct orch_document *document, const cha
     section->title = g_strdup(title);
     section->blocks = g_ptr_array_new_with_free_func(free_block);
     section->runs = g_ptr_array_new_with_free_func(free_run);
+    section->counted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_ptr_array_add(document->sections, section);
     return section;
 }

@@ -110,6 +110,17 @@ enum orch_section_state orch_outline_state(const struct orch_outline_part *part)
     return ORCH_SECTION_PARTIAL;
 }
 
+enum orch_section_state orch_outline_problem_state(const struct orch_outline_problem *problem)
+{
+    enum orch_section_state worst = ORCH_SECTION_STUDENT;
+    for (guint i = 0; i < problem->parts->len; i++) {
+        const enum orch_section_state state = orch_outline_state(problem->parts->pdata[i]);
+        if (state != ORCH_SECTION_STUDENT && (worst == ORCH_SECTION_STUDENT || state > worst))
+            worst = state;
+    }
+    return worst;
+}
+
 const char *orch_outline_title(const struct orch_outline_part *part)
 {
     for (guint i = 0; i < part->sections->len; i++) {

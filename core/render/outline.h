@@ -28,6 +28,9 @@ struct orch_outline_other {
 GPtrArray *orch_outline_new(const struct orch_document *document);
 /** Returns the worst state of a part's sections: complete only when all are. */
 enum orch_section_state orch_outline_state(const struct orch_outline_part *part);
+/** Returns the worst state of a problem's parts, those that are the student's alone left out:
+ * complete only when all are. STUDENT: all are the student's. */
+enum orch_section_state orch_outline_problem_state(const struct orch_outline_problem *problem);
 /** Returns the title of the first section that has one; NULL: none. */
 const char *orch_outline_title(const struct orch_outline_part *part);
 /** Returns whether the part has something for the student to answer. */

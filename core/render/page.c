@@ -17,56 +17,71 @@
 /* ---- words -------------------------------------------------------------------------------------
  */
 
-static void append_state(GString *out, enum orch_section_state state, unsigned done,
-                         unsigned planned)
+static void append_state(GString *out, enum orch_section_state state)
 {
     static const char *const words[] = {
-        "complete",     "complete at small scale", "simulated", "partly there", "missing",
+        "complete",     "complete at small scale", "simulated", "partly missing", "missing",
         "not run here", "yours to write"};
-    const char *name = orch_section_state_name(state);
-    if (state == ORCH_SECTION_PARTIAL && planned)
-        orch_html_printf(out, "<span class=\"state %s\">%u of %u runs</span>", name, done, planned);
-    else
-        orch_html_printf(out, "<span class=\"state %s\">%s</span>", name, words[state]);
+    orch_html_printf(out, "<span class=\"state %s\">%s</span>", orch_section_state_name(state),
+                     words[state]);
 }
 
-static void append_section_state(GString *out, const struct orch_section *section)
+/* Says how much of it is there. */
+static void append_share(GString *out, unsigned done, unsigned planned, const char *of)
 {
-    if (section->state != ORCH_SECTION_SMALL)
-        append_state(out, section->state, section->done, section->planned);
+    if (done < planned)
+        orch_html_printf(out, "<span class=\"state %s\">%u of %u %s</span>",
+                         orch_section_state_name(ORCH_SECTION_PARTIAL), done, planned, of);
+    else
+        append_state(out, ORCH_SECTION_PARTIAL);
+}
+
+static void append_section_state(GString *out, const struct orch_section *section,
+                                 enum orch_section_state of_problem)
+{
+    if (section->state == ORCH_SECTION_PARTIAL)
+        append_share(out, section->done, section->planned, "runs");
+    else if (section->state != ORCH_SECTION_SMALL || of_problem != ORCH_SECTION_SMALL)
+        append_state(out, section->state);
+}
+
+/* Counts a part's answers that need runs or calculation, and those of them that are there. */
+static void count_answers(const struct orch_outline_part *part, unsigned *done, unsigned *planned)
+{
+    *done = *planned = 0;
+    for (guint i = 0; i < part->sections->len; i++) {
+        const enum orch_section_state state =
+            ((const struct orch_section *)part->sections->pdata[i])->state;
+        *planned += state != ORCH_SECTION_STUDENT;
+        *done += state < ORCH_SECTION_PARTIAL;
+    }
 }
 
 /* Appends the state of a part with several answers, some of which may be the student's. That it is
- * complete at small scale is said at its problem. */
-static void append_part_state(GString *out, const struct orch_outline_part *part)
+ * complete at small scale is said at its problem, where all of that is. */
+static void append_part_state(GString *out, const struct orch_outline_part *part,
+                              enum orch_section_state of_problem)
 {
     const enum orch_section_state state = orch_outline_state(part);
-    if (state != ORCH_SECTION_SMALL)
-        append_state(out, state, 0, 0);
+    unsigned done, planned;
+    count_answers(part, &done, &planned);
+    if (state == ORCH_SECTION_PARTIAL)
+        append_share(out, done, planned, "answers");
+    else if (state != ORCH_SECTION_SMALL || of_problem != ORCH_SECTION_SMALL)
+        append_state(out, state);
     if (state != ORCH_SECTION_STUDENT && orch_outline_is_student(part)) {
         g_string_append_c(out, ' ');
-        append_state(out, ORCH_SECTION_STUDENT, 0, 0);
+        append_state(out, ORCH_SECTION_STUDENT);
     }
-}
-
-static bool is_small(const struct orch_outline_problem *problem)
-{
-    for (guint i = 0; i < problem->parts->len; i++) {
-        const struct orch_outline_part *part = problem->parts->pdata[i];
-        for (guint k = 0; k < part->sections->len; k++)
-            if (((const struct orch_section *)part->sections->pdata[k])->state ==
-                ORCH_SECTION_SMALL)
-                return true;
-    }
-    return false;
 }
 
 static void append_problem_state(GString *out, const struct orch_outline_problem *problem)
 {
-    if (!is_small(problem))
+    const enum orch_section_state state = orch_outline_problem_state(problem);
+    if (state == ORCH_SECTION_COMPLETE || state == ORCH_SECTION_STUDENT)
         return;
     g_string_append_c(out, ' ');
-    append_state(out, ORCH_SECTION_SMALL, 0, 0);
+    append_state(out, state);
 }
 
 static void append_points(GString *out, double points)
@@ -204,7 +219,8 @@ static void append_body(struct page *page, const struct orch_section *section)
 }
 
 /* Appends a part: its label, then its answers. A single section has no heading of its own. */
-static void append_part(struct page *page, const struct orch_outline_part *part, unsigned level)
+static void append_part(struct page *page, const struct orch_outline_part *part, unsigned level,
+                        enum orch_section_state of_problem)
 {
     const struct orch_section *first = part->sections->pdata[0];
     const bool is_alone = part->sections->len == 1;
@@ -216,9 +232,9 @@ static void append_part(struct page *page, const struct orch_outline_part *part,
         orch_html_printf(page->out, "<span class=\"label\">%s</span>", part->question);
     orch_html_printf(page->out, title ? "%s " : "%s", title);
     if (is_alone)
-        append_section_state(page->out, first);
+        append_section_state(page->out, first, of_problem);
     else
-        append_part_state(page->out, part);
+        append_part_state(page->out, part, of_problem);
     append_points(page->out, part->points);
     orch_html_printf(page->out, "</h%u>\n", level);
     for (guint i = 0; i < part->sections->len; i++) {
@@ -226,7 +242,7 @@ static void append_part(struct page *page, const struct orch_outline_part *part,
         if (!is_alone) {
             orch_html_printf(page->out, "<h%u>%s ", level + 1,
                              section->title ? section->title : section->kind);
-            append_section_state(page->out, section);
+            append_section_state(page->out, section, of_problem);
             orch_html_printf(page->out, "</h%u>\n", level + 1);
         }
         append_body(page, section);
@@ -275,8 +291,9 @@ static void append_problem(struct page *page, const struct orch_outline_problem 
         g_string_append(page->out, "</h2>\n");
     }
     append_scales(page, problem);
+    const enum orch_section_state state = orch_outline_problem_state(problem);
     for (guint i = 0; i < problem->parts->len; i++)
-        append_part(page, problem->parts->pdata[i], problem->number ? 3 : 2);
+        append_part(page, problem->parts->pdata[i], problem->number ? 3 : 2, state);
 }
 
 /* ---- head --------------------------------------------------------------------------------------
@@ -325,7 +342,8 @@ static void append_header(GString *out, const struct orch_document *d)
     g_string_append(out, "</dl>\n</header>\n");
 }
 
-static void append_entry(struct page *page, const struct orch_outline_part *part)
+static void append_entry(struct page *page, const struct orch_outline_part *part,
+                         enum orch_section_state of_problem)
 {
     const struct orch_section *first = part->sections->pdata[0];
     const char *title = orch_outline_title(part);
@@ -333,7 +351,7 @@ static void append_entry(struct page *page, const struct orch_outline_part *part
     if (part->question)
         orch_html_printf(page->out, "<span class=\"label\">%s</span>", part->question);
     orch_html_printf(page->out, "%s</a> ", title ? title : first->kind);
-    append_part_state(page->out, part);
+    append_part_state(page->out, part, of_problem);
     append_points(page->out, part->points);
     g_string_append(page->out, "</li>\n");
 }
@@ -354,7 +372,7 @@ static void append_contents(struct page *page, const GPtrArray *problems)
         if (problem->number)
             append_problem_entry(page->out, problem);
         for (guint j = 0; j < problem->parts->len; j++)
-            append_entry(page, problem->parts->pdata[j]);
+            append_entry(page, problem->parts->pdata[j], orch_outline_problem_state(problem));
         if (problem->number)
             g_string_append(page->out, "</ol>\n</li>\n");
     }

@@ -163,7 +163,7 @@ static void append_runs(GString *out, const struct orch_section *section,
 {
     if (!section->runs->len)
         return;
-    g_string_append_printf(out, "  runs: %u of %u trials\n", section->done, section->planned);
+    g_string_append_printf(out, "  runs: %u of %u\n", section->done, section->planned);
     for (guint i = 0; i < section->runs->len; i++) {
         const struct orch_section_run *run = section->runs->pdata[i];
         g_autofree char *who = orch_who_name(run->who);

@@ -470,8 +470,14 @@ bool orch_run_is_of(struct orch_store *store, const struct orch_run *run,
 void orch_section_trial(struct orch_section *section, const struct orch_trials *trials,
                         struct orch_report_trial *trial)
 {
-    section->planned++;
     const struct orch_run *run = trial->run;
+    /* trials of which one run serves several, such as a single worker of both kinds of scaling */
+    const char *counted = run                                        ? run->key
+                          : trial->item && *trial->item->fingerprint ? trial->item->fingerprint
+                                                                     : NULL;
+    if (counted && !g_hash_table_add(section->counted, g_strdup(counted)))
+        return;
+    section->planned++;
     if (!run)
         return;
     section->done++;

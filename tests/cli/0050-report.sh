@@ -93,7 +93,7 @@ has 'learning rate 0.01, run '
 has 'yours to write'
 has 'missing: huge is left out by profile '"'small': needs a large machine"
 same "$(row bob | cut -d' ' -f1-7)" 'bob feature 2 lr=0.01 #1, lr=0.01 #2'
-has 'runs: 6 of 8 trials'
+has 'runs: 6 of 8'
 # the pictures are the artifacts
 ok orch report r.recipe --json
 printf '%s' "$out" | python3 -c '
@@ -320,3 +320,24 @@ fi
 orch report odd.recipe --json 2>gone.txt | true
 same "${PIPESTATUS[0]} $(cat gone.txt)" '0 ' 'a reader that went away:'
 exit 0
+
+# a run that serves two trials, of a parameter without effect or of equal experiments, counts once
+mkdir once
+cat >once/o.plugin <<'Y'
+command: [sh, -c, 'echo "{\"got\": $1}"', sh, "${k}"]
+parameters: { k: { type: int, default: 1 } }
+metrics: { got: { better: none } }
+Y
+cat >once/o.recipe <<'R'
+format: 1
+recipe: once
+experiments:
+  one: { plugin: ./o.plugin, reuse: any, sweep: { k: [1, 2] } }
+  two: { plugin: ./o.plugin, reuse: any, sweep: { k: [2, 3] } }
+report:
+  - { title: Both, table: { rows: [experiment, k], value: got } }
+R
+ok orch report once/o.recipe --runs
+ok orch run once/o.recipe -q
+ok orch report once/o.recipe --runs
+has 'runs: 3 of 3'

@@ -102,7 +102,11 @@ static void test_outline(void **state)
     assert_ptr_equal(c->sections->pdata[2], late);
     assert_true(c->points == 6);
     assert_int_equal(orch_outline_state(c), ORCH_SECTION_PARTIAL);
+    late->state =
+        ORCH_SECTION_SMALL; /* a problem is not called by one of its parts, but the worst */
+    assert_int_equal(orch_outline_problem_state(p1), ORCH_SECTION_PARTIAL);
     const struct orch_outline_problem *p2 = problems->pdata[1];
+    assert_int_equal(orch_outline_problem_state(p2), ORCH_SECTION_STUDENT);
     assert_true(orch_outline_is_student(p2->parts->pdata[0]));
     assert_false(orch_outline_is_student(c));
     assert_int_equal(orch_outline_state(p2->parts->pdata[0]), ORCH_SECTION_STUDENT);
@@ -134,6 +138,7 @@ static void test_page(void **state)
     holds(html, "sha256:77aa");
     holds(html, "6 points");
     holds(html, "2 of 3 runs");
+    holds(html, "<h2>Problem 1 <span class=\"state partial\">partly missing</span></h2>");
     holds(html, "<code>orch report recipes/hw4.recipe --only 1.1c</code>");
     holds(html, "<code>orch run recipes/hw4.recipe finetune -s &#39;lr=&lt;1&gt;&#39;</code>");
     holds(html, "Yours to write: Explain how the two differ.");

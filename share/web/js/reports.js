@@ -5,7 +5,7 @@ import {Chart} from './chart.js';
 import {add, el, errorBox, plainTable, put} from './dom.js';
 import {number, person, plain, shortKey} from './format.js';
 
-const STATES = {complete: 'complete', small_scale: 'complete at small scale', simulated: 'simulated', partial: 'partly there', missing: 'not run yet', skipped: 'not in this profile', student: 'to be written by you'};
+const STATES = {complete: 'complete', small_scale: 'complete at small scale', simulated: 'simulated', partial: 'partly missing', missing: 'not run yet', skipped: 'not in this profile', student: 'to be written by you'};
 
 export async function show(root, page) {
   const {recipes} = await get('reports'), q = {...page.query};
