@@ -548,6 +548,9 @@ class Section:
                         over, under = sides[::-1] if name == "t(n)/t(1)" or is_rate else sides
                         ends = fieller(numpy.array(under), numpy.array(over))
                         scale = n if name == "share_of_the_ideal_n" else 1
+                        if spread["low"] is None:  # shown as unbounded
+                            self.compare(f"{of} {n}, {name}, unbounded", True, not all(map(math.isfinite, ends)))
+                            continue
                         for key, end in zip(("low", "high"), ends):
                             self.compare(f"{of} {n}, {name}, {key}", spread[key], end / scale, 1e-6)
         return True

@@ -28,7 +28,9 @@ void orch_answer_number_append(GString *out, double value, double low, double hi
     bool has_interval = isfinite(low) && isfinite(high) && low < high;
     g_autofree char *text =
         has_interval ? orch_within_format(value, low, high) : orch_number_format(value);
-    g_autofree char *interval = has_interval ? orch_interval_format(low, high) : NULL;
+    g_autofree char *interval = has_interval        ? orch_interval_format(low, high)
+                                : isinf(high - low) ? g_strdup("unbounded")
+                                                    : NULL;
     g_autofree char *of = unit_for(value, unit);
     g_string_append_printf(out, "%s%s%s%s%s%s", text, *of ? " " : "", of, interval ? " [" : "",
                            interval ? interval : "", interval ? "]" : "");

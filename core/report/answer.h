@@ -34,8 +34,8 @@ char *orch_answer_axes(GHashTable *labels, const GPtrArray *axes);
  * full mode". The caller frees. */
 char *orch_answer_series(GHashTable *labels, const char *name);
 
-/** Appends a number with its unit (or NULL) and the ends of its interval (NaN: none): "513 images/s
- * [490 to 536]". */
+/** Appends a number with its unit (or NULL) and the ends of its interval (NaN: none; infinite:
+ * unbounded): "513 images/s [490 to 536]". */
 void orch_answer_number_append(GString *out, double value, double low, double high,
                                const char *unit);
 

@@ -187,12 +187,13 @@ struct orch_spread orch_speedup_spread(const struct orch_speedup_gathered *g,
     row.value = q.value.high * row.alone;
     const double other = column->compute(&row);
     spread.stat.count = q.count;
-    /* a quotient whose lower end is below 0 has no bounded inverse */
-    if (!isfinite(one) || !isfinite(other) || fmin(one, other) > number ||
-        number > fmax(one, other))
+    if (q.count < 2)
         return spread;
+    /* a quotient whose lower end is below 0 has no bounded inverse */
+    const bool is_bounded = isfinite(one) && isfinite(other) && fmin(one, other) <= number &&
+                            number <= fmax(one, other);
     spread.form = ORCH_SPREAD_INTERVAL;
-    spread.low = fmin(one, other);
-    spread.high = fmax(one, other);
+    spread.low = is_bounded ? fmin(one, other) : -HUGE_VAL;
+    spread.high = is_bounded ? fmax(one, other) : HUGE_VAL;
     return spread;
 }

@@ -266,6 +266,10 @@ char *orch_spread_format(const struct orch_spread *spread)
         return g_strdup("-");
     if (spread->form == ORCH_SPREAD_NONE || !(spread->high > spread->low))
         return orch_number_format(spread->centre);
+    if (isinf(spread->high - spread->low)) {
+        g_autofree char *centre = orch_number_format(spread->centre);
+        return g_strdup_printf("%s [unbounded]", centre);
+    }
     char *texts[3];
     format_three(spread, texts);
     char *out =

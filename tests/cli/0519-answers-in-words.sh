@@ -187,3 +187,22 @@ printf '%s\n' "$out" | grep -Eq '^  flat: from [0-9.]+ .* \(k 1\) to [0-9.]+ .* 
 printf '%s\n' "$out" | grep -Eq '^  top rises from [0-9.]+ .* \(k 1\) to [0-9.]+ .* \(k 2\), then falls to [0-9.]+ .* \(k 3\)$' || _fail 'a top'
 printf '%s\n' "$out" | grep -Eq '^  late is [0-9.]+ .* \(k 1\) and [0-9.]+ .* \(k 2\), its highest by no more than noise, then falls to [0-9.]+ .* \(k 3\)$' || _fail 'a late fall'
 printf '%s\n' "$out" | grep -Eq '^  shared rises from [0-9.]+ .* \(k 1\) to [0-9.]+ .* \(k 3\), a factor of' || _fail 'what the seeds share'
+# an interval without bounds is said: it is not an exact number
+cat >u.recipe <<'R'
+format: 1
+recipe: u
+experiments:
+  all: { plugin: ./wild.plugin, sweep: { workers: [1, 2] }, repeat: 2 }
+report:
+  - { title: Wild, speedup: { value: took } }
+R
+cat >wild.plugin <<'Y'
+command: [sh, wild.sh, "${workers}", "${repeat}"]
+parameters: { workers: { type: int, default: 1 } }
+metrics: { took: { better: min, unit: s } }
+Y
+echo 'case $1$2 in 11) t=1 ;; 12) t=9 ;; 21) t=5 ;; *) t=1 ;; esac; echo "{\"took\": $t}"' >wild.sh
+ok orch run u.recipe -q
+ok orch report u.recipe
+has '2 workers: speedup 1.667 [unbounded] (ideal 2)'
+printf '%s\n' "$out" | grep -Eq '^ +2 .* 1\.667 \[unbounded\]' || _fail 'no interval in the table'
