@@ -42,15 +42,17 @@ static char *label_of(const struct orch_section_grid *g, const struct orch_grid_
     return g->rows->len > 1 ? orch_answer_row(g->trials, g->grid, cell) : g_strdup(cell->row);
 }
 
-/* "full accuracy 0.912 [0.905, 0.918]", with the unit where there is one */
+/* "full accuracy 0.912 (0.905..0.918, n = 3)", with the unit where there is one */
 static char *value_of(const struct orch_grid *grid, const struct orch_grid_cell *cell)
 {
     const struct orch_item_value *wanted = grid->wanted->pdata[0];
     const struct orch_spread spread = orch_grid_spread(grid, cell, 0);
-    g_autofree char *text = orch_spread_format(&spread);
     g_autofree char *name = orch_answer_words(grid->trials->labels, wanted->name, grid->units[0]);
-    const char *unit = orch_answer_names_unit(name, grid->units[0]) ? NULL : grid->units[0];
-    return g_strdup_printf("%s %s%s%s", name, text, unit ? " " : "", unit ? unit : "");
+    const bool has_unit = orch_answer_names_unit(name, grid->units[0]);
+    GString *text = g_string_new(name);
+    g_string_append_c(text, ' ');
+    orch_answer_spread_append(text, &spread, has_unit ? NULL : grid->units[0]);
+    return g_string_free(text, FALSE);
 }
 
 static void add_winner(struct orch_section *section, const struct orch_section_grid *g,
@@ -68,16 +70,19 @@ static void add_winner(struct orch_section *section, const struct orch_section_g
     g_autofree char *count = orch_grid_count_text(winner->first);
     const struct orch_grid_cell *second = winner->others->pdata[0];
     const struct orch_difference *d = &winner->margins[0];
-    g_autofree char *margin = orch_within_format(d->mean.mid, d->mean.low, d->mean.high);
     g_autofree char *noise = orch_difference_text(d, NULL), *other = label_of(g, second);
+    g_autoptr(GString) margin = g_string_new(NULL);
+    const char *unit = grid->units[0];
+    orch_answer_number_append(margin, d->mean.mid, d->mean.low, d->mean.high, unit);
     if (isnan(d->p))
-        orch_section_answer(section, "best by %s, without a verdict: %s with %s (n = %s); %s: %s",
-                            axes, first, text, count, other, noise);
+        orch_section_answer(section, "best by %s, without a verdict: %s with %s; over %s by %s",
+                            axes, first, text, other, margin->str);
     else
-        orch_section_answer(section, "%s by %s%s: %s with %s (n = %s); margin over %s: %s; %s",
-                            d->is_more_than_noise ? "winner" : "best", axes,
-                            d->is_more_than_noise ? "" : ", though by no more than noise", first,
-                            text, count, other, margin, noise);
+        orch_section_answer(section, "%s by %s: %s with %s; %s than %s, by %s",
+                            d->is_more_than_noise ? "winner" : "best", axes, first, text,
+                            d->is_more_than_noise ? "better" : "not clearly better", other,
+                            margin->str);
+    orch_section_text(section, "%s (n = %s) against %s: %s", first, count, other, noise);
     g_autofree char *lost = orch_grid_lost_text(grid, winner->first);
     if (lost)
         orch_section_text(section, "%s: %s", first, lost);
