@@ -70,7 +70,8 @@ _NAMES_MAX = 1000  # metrics and results of a run
 _STEP_MAX = 9 * 10**15
 _RUNS_MAX = 10000  # of a trial
 _PRINTED_MAX = 16 << 20  # bytes of output that a further run of a trial keeps
-_PRINTED_WAITING = 1 << 20  # bytes waiting for the recorder from which on output is left out
+_PRINTED_WAITING = 1 << 20  # bytes waiting for the recorder from which on output waits here
+_PRINTED_LATE = 8 << 20  # characters that wait; the oldest beyond them are left out
 _SERIES_MAX = 1000000  # points of a metric that series() has before the end
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 _OFF = ("0", "off", "no", "false")
@@ -142,7 +143,8 @@ class Trial:
         self._wake = threading.Event()
         self._is_silent = False
         self._printed = {}  # stream -> what was printed and waits for the end of its line
-        self._printed_bytes = self._printed_lost = 0
+        self._printed_late = collections.deque()  # (stream, text) that has no room yet
+        self._printed_bytes = self._printed_lost = self._printed_late_chars = 0
         self._link = None
         _install_hooks()
         if _is_worker():
@@ -491,23 +493,32 @@ class Trial:
 
     def _print_rest(self):
         with self._lock:
-            for stream, text in list(self._printed.items()):
-                self._send_printed(stream, text)
+            until = time.monotonic() + _END_S
+            for stream, text in list(self._printed.items()) or [("stdout", "")]:
+                self._send_printed(stream, text, until)
             self._printed = {}
 
-    def _send_printed(self, stream, text):
-        """The lock is held. Output never keeps points from being recorded."""
-        room = self._link.room_for_output(self._printed_bytes)
-        if not text or not room:
-            self._printed_lost += len(text)
-            return
-        if self._printed_lost:
-            text = "\n[orch: %d characters were dropped here]\n%s" % (self._printed_lost, text)
-            self._printed_lost = 0
-        self._printed_bytes += len(text)
-        most = self._link.line_max // 12 - 100
-        for at in range(0, len(text), most):  # ASCII, at most 12 bytes a character
-            self._send({"event": "output", "stream": stream, "text": _utf8(text[at:at + most])})
+    def _send_printed(self, stream, text, until=0.0):
+        """The lock is held. Output never keeps points from being recorded: what has no room waits,
+        at the run's end until then, and the oldest of much is left out."""
+        late = self._printed_late
+        if text:
+            late.append((stream, text))
+            self._printed_late_chars += len(text)
+        while len(late) > 1 and self._printed_late_chars > _PRINTED_LATE:
+            lost = len(late.popleft()[1])
+            self._printed_lost += lost
+            self._printed_late_chars -= lost
+        while late and self._link.has_room_for_output(self._printed_bytes, until):
+            stream, text = late.popleft()
+            self._printed_late_chars -= len(text)
+            if self._printed_lost:
+                text = "\n[orch: %d characters were dropped here]\n%s" % (self._printed_lost, text)
+                self._printed_lost = 0
+            self._printed_bytes += len(text)
+            most = self._link.line_max // 12 - 100
+            for at in range(0, len(text), most):  # ASCII, at most 12 bytes a character
+                self._send({"event": "output", "stream": stream, "text": _utf8(text[at:at + most])})
 
     def _keep_written(self, name, suffix, write):
         """Hands over a file that is written for it. A failure to write it is a warning."""
@@ -801,7 +812,7 @@ class _Link:
         number = self._kept.setdefault(name, len(self._kept) + 1)
         return _copied(path, os.path.join(_trial_runs(), "handed"), number)
 
-    def room_for_output(self, _):
+    def has_room_for_output(self, _bytes, _until):
         """None: the host has the output."""
         return False
 
@@ -856,9 +867,14 @@ class _Sender:
         """The time of a point now, in JSON; null: the host's."""
         return "null"
 
-    def room_for_output(self, _):
-        """May output be sent now?"""
-        return not self.problem and len(self._backlog) < _PRINTED_WAITING
+    def has_room_for_output(self, _bytes, until):
+        """May output be sent now, or when the recorder has read more, until then?"""
+        while not self.problem and len(self._backlog) >= _PRINTED_WAITING:
+            if time.monotonic() >= until:
+                return False
+            select.select([], [self._fd], [], 0.1)
+            self.send(b"")
+        return not self.problem
 
     def close(self, _status, until=0.0):
         """Writes what is left. Returns what is wrong, or nothing."""
@@ -1018,7 +1034,7 @@ class _Spool(_Sender):
     def t_ms(self):
         return "%.3f" % ((time.time_ns() - self._began) / 1e6)
 
-    def room_for_output(self, bytes_so_far):
+    def has_room_for_output(self, bytes_so_far, _until):
         """The whole output is in the trial's log."""
         return not self.problem and bytes_so_far < _PRINTED_MAX
 
