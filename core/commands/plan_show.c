@@ -87,10 +87,11 @@ json_t *orch_cli_plan_json(const struct orch_plan *plan, const struct orch_forec
         g_autofree char *label = orch_cell_label(item->cell);
         json_array_append_new(
             rows,
-            json_pack("{s:s s:s s:o s:i s:s s:s s:s? s:s? s:s? s:s s:s s:s s:s s:o}", "trial", label,
-                      "experiment", experiment->name, "params", shown_params(item->cell), "repeat",
-                      item->cell->repeat, "state", orch_plan_state_name(item->state), "reason",
-                      item->reason ? item->reason : "", "lacks", orch_plan_lack_name(item->lack), "run", item->run_key, "fingerprint",
+            json_pack("{s:s s:s s:o s:i s:s s:s s:s? s:s? s:s? s:s s:s s:s s:s s:o}", "trial",
+                      label, "experiment", experiment->name, "params", shown_params(item->cell),
+                      "repeat", item->cell->repeat, "state", orch_plan_state_name(item->state),
+                      "reason", item->reason ? item->reason : "", "lacks",
+                      orch_plan_lack_name(item->lack), "run", item->run_key, "fingerprint",
                       item->fingerprint[0] ? item->fingerprint : NULL, "device_key",
                       item->device_key, "reuse", REUSE_WORDS[experiment->reuse], "reuse_why",
                       experiment->reuse_why ? experiment->reuse_why : "", "plugin",

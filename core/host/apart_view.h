@@ -26,8 +26,8 @@ void orch_apart_free(struct apart *apart);
 /** "mount" or "links". */
 const char *orch_apart_kind(const struct apart *apart);
 
-/** Before the trial's process starts: makes places for mounts, or lets links into the work tree lead
- * into the copy. `apart` may be NULL. */
+/** Before the trial's process starts: makes places for mounts, or lets links into the work tree
+ * lead into the copy. `apart` may be NULL. */
 void orch_apart_prepare(const struct apart *apart);
 /** In the trial's process, before anything else uses a path: makes the copy visible at the work
  * tree's path. Returns NULL, or why it failed; caller frees. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Serves a web page for a store: static files from share/web, and a JSON interface under /api/v1/
- * (docs/serve-api.md). GET and HEAD never write to the store. One address takes POST: it has changes
- * carried out by the program orch, for requests that have the token and come from the page itself.
+ * (docs/serve-api.md). GET and HEAD never write to the store. One address takes POST: it has
+ * changes carried out by the program orch, for requests that have the token and come from the page
+ * itself.
  *
  * One thread handles connections and follows running trials; a few others query the store, each
  * with its own handle. libsoup implements HTTP. Rejected: our own HTTP parser (security holes), a

@@ -82,11 +82,12 @@ bool orch_results_fetch(struct results_place *place, GError **error);
 bool orch_results_push(struct results_place *place, const git_oid *commit, bool *out_lost_race,
                        GError **error);
 
-/** Runs git with the remote, without prompts unless `may_ask`. When this process is told to end, git
- * may go on for `grace_s`. Status 1 is not an error;
+/** Runs git with the remote, without prompts unless `may_ask`. When this process is told to end,
+ * git may go on for `grace_s`. Status 1 is not an error;
  * `*out_stderr` (the caller frees) is the output on stderr. */
 bool orch_results_run_remote(const struct results_place *place, const char *const *args,
-                             double grace_s, GString **out, int *out_status, char **out_stderr, GError **error);
+                             double grace_s, GString **out, int *out_status, char **out_stderr,
+                             GError **error);
 /** Sets an error that explains git's message and ends with a hint: "cannot DOING 'REMOTE': ...". */
 void orch_results_remote_error(const struct results_place *place, const char *doing,
                                const char *git_output, GError **error);

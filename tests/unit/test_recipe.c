@@ -140,7 +140,8 @@ static void test_structure_errors(void **state)
         {HEAD "experiments: { best: { plugin: train } }\n",
          "3:16 'best' cannot be the name of an experiment: ${best...} has another meaning\n"},
         {HEAD "experiments: { a: train }\n",
-         "3:16 experiment 'a' has neither a plugin nor a program\n3:19 experiment 'a' takes a map, found a text\n"},
+         "3:16 experiment 'a' has neither a plugin nor a program\n3:19 experiment 'a' takes a map, "
+         "found a text\n"},
         {HEAD "experiments: { a: { plugin: trains } }\n",
          "3:29 no plugin 'trains' | see 'orch plugin ls'\n"},
         {HEAD "experiments: { a: { plugin: train }, a: { plugin: train } }\n",
