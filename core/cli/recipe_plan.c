@@ -114,19 +114,18 @@ void orch_cli_show_document(const struct orch_cli *cli, const struct orch_docume
     fflush(stdout);
 }
 
-/* Writes the page beside the project's store. NULL: the store lies elsewhere, or it cannot be
- * written. The caller frees. */
+/* Writes the page beside the project's store. NULL: the report is of a part of the recipe, the
+ * store lies elsewhere, or nothing can be written there. The caller frees. */
 static char *write_page(const struct orch_cli *cli, const struct orch_document *document)
 {
     g_autofree char *folder = g_path_get_dirname(cli->workspace->db_path);
-    if (!g_str_has_suffix(folder, "/.orch"))
+    if (cli->arg_count > 1 || !g_str_has_suffix(folder, "/.orch"))
         return NULL;
     g_autofree char *name = g_strconcat(document->name, ".html", NULL);
     g_autofree char *place = g_build_filename(folder, "reports", NULL);
     char *path = g_build_filename(place, name, NULL);
     g_autofree char *page = orch_page_html(document, NULL);
-    if (strchr(document->name, '/') || g_mkdir_with_parents(place, 0777) != 0 ||
-        !orch_file_write(path, page, strlen(page), false, NULL))
+    if (!orch_dir_make(place, NULL) || !orch_file_write(path, page, strlen(page), false, NULL))
         g_clear_pointer(&path, g_free);
     return path;
 }

@@ -129,10 +129,6 @@ bool orch_input_is_code(const char *absolute);
 char *orch_inputs_id(struct orch_inputs *all, const struct orch_experiment *experiment,
                      char **out_code_id, GError **error);
 
-/** An id of the code of a tree of inputs, as it lies on disk, in which comments of Python scripts
- * do not count; an id that is no tree as it is. The caller frees. */
-char *orch_inputs_code_id(struct orch_workspace *workspace, const char *inputs_id);
-
 /** The files and folders that `inputs:` names and that the captured tree does not have, because git
  * ignores them or they lie elsewhere; also the captured folders, which may hold such files. char *,
  * absolute; the caller unrefs; NULL on error. */

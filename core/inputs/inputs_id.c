@@ -264,7 +264,9 @@ char *orch_inputs_declared_id(struct orch_inputs *all, const struct orch_experim
     return paths ? tree_of(all->workspace, paths, NULL, error) : NULL;
 }
 
-char *orch_inputs_code_id(struct orch_workspace *workspace, const char *inputs_id)
+/* An id of the code of a tree of inputs, as it lies on disk, in which comments of Python scripts do
+ * not count; an id that is no tree as it is. The caller frees. */
+static char *code_id(struct orch_workspace *workspace, const char *inputs_id)
 {
     struct orch_vcs *vcs = workspace->vcs;
     g_autoptr(GPtrArray) paths = vcs && *inputs_id ? orch_vcs_list(vcs, inputs_id, "", NULL) : NULL;
@@ -299,8 +301,7 @@ static char *outside_id(struct orch_inputs *all, const struct orch_experiment *e
         content && experiment->inputs ? orch_inputs_declared_id(all, experiment, error) : NULL;
     if (!content || (experiment->inputs && !declared))
         return NULL;
-    g_autofree char *declared_code =
-        declared ? orch_inputs_code_id(all->workspace, declared) : NULL;
+    g_autofree char *declared_code = declared ? code_id(all->workspace, declared) : NULL;
     g_autofree char *both = g_strdup_printf("%s %s", content, declared);
     g_autofree char *both_code = g_strdup_printf("%s %s", code, declared_code);
     if (out_code_id)
@@ -353,7 +354,7 @@ const char *orch_inputs_code_id_of(struct orch_inputs *inputs, const char *id)
 {
     const char *known = g_hash_table_lookup(inputs->code_ids, id);
     if (!known) {
-        known = orch_inputs_code_id(inputs->workspace, id);
+        known = code_id(inputs->workspace, id);
         g_hash_table_insert(inputs->code_ids, g_strdup(id), (gpointer)(uintptr_t)known);
     }
     return known;

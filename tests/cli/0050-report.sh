@@ -159,7 +159,11 @@ same "$(grep -c . <<<"$out")" 4 'lines at the end'
 has '1.1a  '
 has_not 'Large'
 has ' points answered'
-has 'report: orch report r.recipe; page: .orch/reports/'
+has 'report: orch report r.recipe'
+has_not 'page:' # of a part
+[ ! -e .orch/reports ] || _fail 'a part of the report became the page'
+ok orch run r.recipe -q
+has 'page: .orch/reports/'
 has 'hand in: orch submit r.recipe'
 # wrong items are found when the recipe is read, each at its place
 bad() {
