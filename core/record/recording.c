@@ -182,8 +182,15 @@ static bool spawn_host(struct orch_recording *recording, GError **error)
     return orch_host_start(program, recording->trial_dir, -1, errors, &recording->host_pid, error);
 }
 
+/* Whether the host has ended; it stays to be waited for. */
+static bool has_ended(pid_t host)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)host, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid;
+}
+
 /* Waits for the journal, which exists as soon as the host reads; TRIALDIR/join is made before it.
- */
+ * A short program's host may have read everything and ended between two looks. */
 static bool await_host(const struct orch_recording *recording, GError **error)
 {
     enum { PATIENCE_S = 20 };
@@ -191,19 +198,20 @@ static bool await_host(const struct orch_recording *recording, GError **error)
     g_autofree char *errors = g_build_filename(recording->trial_dir, "host.stderr", NULL);
     g_autofree char *said = NULL;
     int64_t until = orch_mono_ns() + PATIENCE_S * INT64_C(1000000000);
-    int status;
-    while (access(journal, F_OK) != 0) {
+    while (true) {
+        bool is_last = has_ended(recording->host_pid) || orch_mono_ns() > until;
+        if (access(journal, F_OK) == 0)
+            return true;
+        if (is_last)
+            break;
         const struct timespec moment = {0, 500000};
-        if (waitpid(recording->host_pid, &status, WNOHANG) != 0 || orch_mono_ns() > until) {
-            orch_file_read(errors, 65536, &said, NULL, NULL);
-            kill(recording->host_pid, SIGKILL);
-            orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot start recording: %s",
-                           said && *g_strstrip(said) ? said : "orch-host did not start");
-            return false;
-        }
         nanosleep(&moment, NULL);
     }
-    return true;
+    orch_file_read(errors, 65536, &said, NULL, NULL);
+    kill(recording->host_pid, SIGKILL);
+    orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot start recording: %s",
+                   said && *g_strstrip(said) ? said : "orch-host did not start");
+    return false;
 }
 
 /* Closes this process's copy of standard input, so that the program's next write fails if the host

@@ -173,6 +173,15 @@ def check(scenario, n, call, folder, done):
         wrong(scenario, n, call, "processes are left: %s" % processes)
 
 
+def try_ended_host(scratch, template):
+    """The host reads everything and ends while orch looks whether it has begun."""
+    folder = os.path.join(scratch, "ended")
+    subprocess.run(["cp", "-a", template, folder], check=True)
+    done = orch(folder, ["record", "-e", "r"], EVENTS, dict(ENV, LD_PRELOAD=LIBRARY, ORCH_FAULT_LOOK="/journal"))
+    if done.returncode != 0:
+        wrong("a host that has ended", 0, "access journal", "status %d: %s" % (done.returncode, done.stderr))
+
+
 def main():
     scratch = tempfile.mkdtemp(prefix="orch-calls-")
     try:
@@ -180,6 +189,7 @@ def main():
                    XDG_CONFIG_HOME=os.path.join(scratch, "config"), XDG_STATE_HOME=os.path.join(scratch, "state"),
                    XDG_DATA_HOME=os.path.join(scratch, "share"), PATH=BUILD + ":" + os.environ["PATH"])
         template = make_template(scratch)
+        try_ended_host(scratch, template)
         for scenario in SCENARIOS:
             count, numbers = listed_calls(scratch, template, scenario)
             step = 2 if SCENARIOS[scenario][2] == "orch" else 1
