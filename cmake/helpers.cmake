@@ -115,13 +115,15 @@ endfunction()
 # others' turn with their processors spin. Tests of threads ask for theirs.
 set(ORCH_TEST_ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR};OMP_NUM_THREADS=1")
 
-# orch_test(NAME LABEL [DEPS...]): test_NAME.c beside the file that calls it, a cmocka program, registered with CTest.
+# orch_test(NAME LABEL [DEPS...]): test_NAME.c beside the file that calls it, a cmocka program, registered with CTest. Its
+# second label is its first library, without 'orch_'.
 # Tests labelled quick take under a minute together.
 function(orch_test name label)
   add_executable(test_${name} ${CMAKE_CURRENT_LIST_DIR}/test_${name}.c)
   target_link_libraries(test_${name} PRIVATE ${ARGN} PkgConfig::CMOCKA)
   add_test(NAME unit.${name} COMMAND test_${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-  set_tests_properties(unit.${name} PROPERTIES LABELS "${label}" TIMEOUT 600
+  string(REGEX REPLACE "^orch_(feature_)?" "" subject "${ARGV2}")
+  set_tests_properties(unit.${name} PROPERTIES LABELS "${label};${subject}" TIMEOUT 600
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")
 endfunction()
 

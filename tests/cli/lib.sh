@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Sourced by every tests/cli/NNNN-name.sh. Makes a scratch folder with a git repository of its own, puts
+# Sourced by every tests/SUBJECT/WHAT.sh. Makes a scratch folder with a git repository of its own, puts
 # the built programs first on the PATH, and offers a few words to say what is expected:
 #
 #   ok CMD...              it must exit with 0; output in $out (stdout) and $err (stderr)

@@ -8,4 +8,3 @@ set_tests_properties(reference.import PROPERTIES LABELS "reference" TIMEOUT 600 
 foreach(reader import mlruns wandb tensorboard mlflow_db optuna_db)
   orch_fuzz(${reader} orch_feature_imports)
 endforeach()
-set_tests_properties(cli.0042-import cli.0127-import-runs cli.0419-import-values PROPERTIES LABELS "slow")

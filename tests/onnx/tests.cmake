@@ -19,6 +19,5 @@ if(TARGET orch_torch_adapter)
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT};ORCH_TORCH=$<TARGET_FILE:orch_torch_adapter>")
 endif()
 
-set_tests_properties(cli.0511-net-export PROPERTIES LABELS "slow")
 
 orch_fuzz(onnx orch_feature_onnx)

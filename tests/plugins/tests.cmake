@@ -62,7 +62,7 @@ set_tests_properties(host.needed PROPERTIES LABELS quick)
 orch_bad_plugin(ranks ranks.c)
 orch_bad_plugin(plain ranks.c PLAIN)
 
-# What a compiled plugin opens (cli.0741), in one process and in ranks.
+# What a compiled plugin opens (inputs.compiled-reads), in one process and in ranks.
 orch_bad_plugin(opens opens.c)
 orch_bad_plugin(opens_in_ranks opens.c RANKS)
 

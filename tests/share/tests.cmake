@@ -10,14 +10,3 @@ foreach(play "git 5 5 20" "folder 5 5 20" "bundles 5 5 20" "git 40 8 3")
   set_tests_properties(share.${name} PROPERTIES LABELS "slow" TIMEOUT 2700
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")
 endforeach()
-# several clones, pushers at once; 0060, 0063 and 0067 are the quick ones
-set_tests_properties(cli.0064-bundles cli.0066-push-pull cli.0068-push-hostile cli.0069-push-places cli.0072-coverage
-  PROPERTIES LABELS "slow" TIMEOUT 1200)
-# clones that pull at once, with every command and option
-set_tests_properties(cli.0098-two-pulls PROPERTIES LABELS "slow" TIMEOUT 2700)
-# keys are made, two hosts hold locks, a hostile member writes a thousand refs
-set_tests_properties(cli.0070-share cli.0071-share-trouble cli.0075-signatures cli.0087-hostile-worth cli.0088-hostile-refs
-  cli.0090-share-hosts cli.0091-first-steps cli.0133-git-settings cli.0204-exchange-faults
-  cli.0586-search-together PROPERTIES LABELS "slow")
-# take three seconds or more each
-set_tests_properties(cli.0650-search-group PROPERTIES LABELS "slow")

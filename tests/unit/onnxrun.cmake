@@ -1,4 +1,4 @@
-# A stand-in for ONNX Runtime's library, for tests/cli/0520-onnxrun.sh.
+# A stand-in for ONNX Runtime's library, for tests/experiments/onnxrun.sh.
 add_library(tiny_ort MODULE ${CMAKE_SOURCE_DIR}/tests/plugins/tiny_ort.c)
 set_target_properties(tiny_ort PROPERTIES PREFIX "" OUTPUT_NAME libonnxruntime
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/plugins/ort)

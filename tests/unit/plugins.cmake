@@ -24,7 +24,7 @@ if(ORCH_PYTHON3)
     COMMAND ${ORCH_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/python/test_orch.py)
   set_tests_properties(python.helper PROPERTIES LABELS slow TIMEOUT 600
     ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1")
-  # kills processes and waits for recorders; cli.0125 is the quick one
+  # kills processes and waits for recorders; facts.record is the quick one
   add_test(NAME python.record
     COMMAND ${ORCH_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/python/test_record.py)
   set_tests_properties(python.record PROPERTIES LABELS slow TIMEOUT 600

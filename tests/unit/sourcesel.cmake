@@ -1,4 +1,4 @@
-# The pure part of plugin sourcesel; cli.0268 has the rest.
+# The pure part of plugin sourcesel; experiments.source-selection has the rest.
 add_library(sourcesel_pure STATIC ${CMAKE_SOURCE_DIR}/plugins/sourcesel/pseudo_labels.c
   ${CMAKE_SOURCE_DIR}/plugins/sourcesel/source_divergence.c
   ${CMAKE_SOURCE_DIR}/plugins/sourcesel/source_sets.c)

@@ -1,4 +1,4 @@
-# The model of plugin staleness; cli.0216 has the rest.
+# The model of plugin staleness; experiments.staleness has the rest.
 add_library(staleness_model STATIC ${CMAKE_SOURCE_DIR}/plugins/staleness/learner_model.c
   ${CMAKE_SOURCE_DIR}/plugins/staleness/learner_times.c ${CMAKE_SOURCE_DIR}/plugins/staleness/update_table.c)
 target_include_directories(staleness_model PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A plugin of this ABI under a host of ABI 1.0, whose tables end before the newer members: the next
- * byte cannot be read or written. cli.0228 has the other way round. */
+ * byte cannot be read or written. slots.one-trial has the other way round. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -132,7 +132,7 @@ static void test_png(void **state)
     }
 }
 
-/* What texts a PDF holds is seen in tests/cli/0051-plot.sh. */
+/* What texts a PDF holds is seen in tests/report/plot.sh. */
 static void test_pdf(void **state)
 {
     (void)state;

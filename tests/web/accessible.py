@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs axe-core over every page of 'orch serve'; see 0527-page-accessible.sh."""
+"""Runs axe-core over every page of 'orch serve'; see web.page-accessible."""
 import os
 
 from walk import all_of, browser, end, expect, fail, go, one, rows, run, text, until, window

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Walks the page of curves, and the pictures of a run; see 0525-page-curves-panels.sh for the runs."""
+"""Walks the page of curves, and the pictures of a run; see web.page-curves-panels for the runs."""
 import csv
 import io
 import xml.dom.minidom

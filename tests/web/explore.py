@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Walks the page of parameters and results; see 0526-page-explore.sh for the runs."""
+"""Walks the page of parameters and results; see web.page-explore for the runs."""
 import os
 import re
 

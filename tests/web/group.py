@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Walks the page of a group; see 0616-page-group.sh for its members."""
+"""Walks the page of a group; see web.page-group for its members."""
 from selenium.webdriver.support.ui import Select
 
 from walk import all_of, browser, end, expect, go, one, rows, run, shot, text, until, window

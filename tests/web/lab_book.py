@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Walks the table of runs and the page of a run; see 0524-page-lab-book.sh for the runs."""
+"""Walks the table of runs and the page of a run; see web.page-lab-book for the runs."""
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.actions.action_builder import ActionBuilder
 from selenium.webdriver.common.keys import Keys

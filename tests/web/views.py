@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Walks the list of saved views; see 0621-page-views.sh for those that are there."""
+"""Walks the list of saved views; see web.page-views for those that are there."""
 from selenium.webdriver.common.keys import Keys
 
 from walk import all_of, browser, end, expect, go, one, press, rows, run, shot, text, until, window

@@ -1,0 +1,81 @@
+# What the times to an accuracy stand on: batch sizes, runs, epochs, and servers of the speed model. Repeats are averaged, and
+# one timed epoch is not called a measurement.
+# test: quick
+. "$(dirname "$0")/../cli/lib.sh"
+# a step takes 1 ms an image, and 1 ms more in the second repeat, 2 ms more in the third; the first epoch takes ten times as long
+cat >law.py <<'P'
+import json, sys
+net, batch, epochs, repeat = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+depth, steps = int(net.split(":")[1]), 640 // int(sys.argv[2])
+for k in range(1, steps * epochs + 1):
+    loss = 1 / ((0.04 - depth / 2000) * k + 0.4) + 0.3 - depth / 400
+    print(json.dumps({"step": k, "step_loss": loss}))
+    if k % steps == 0:
+        step_s = (batch + repeat - 1) / 1e3 * (10 if k == steps else 1)
+        print(json.dumps({"step": k // steps, "val_accuracy": 1 - loss / 4, "images_per_s": batch / step_s}))
+print(json.dumps({"train_images": 640}))
+P
+cat >law.plugin <<'Y'
+command: [python3, law.py, "${net}", "${batch}", "${epochs}", "${repeat}"]
+parameters:
+  net: { type: string, default: "resnet-cifar:20" }
+  batch: { type: int, default: 64 }
+  epochs: { type: int, default: 10 }
+metrics:
+  step_loss: { better: min, step: step }
+  val_accuracy: { better: max, step: epoch }
+  images_per_s: { unit: images/s, better: max, step: epoch }
+  train_images: { unit: images }
+cost: { network: "${net}", input: 3x32x32, batch: "${batch}", epochs: "${epochs}", classes: "10" }
+Y
+cat >c.recipe <<'R'
+format: 1
+recipe: c
+experiments:
+  family: { plugin: ./law.plugin, sweep: { net: ["resnet-cifar:8", "resnet-cifar:14", "resnet-cifar:26"] } }
+  held: { plugin: ./law.plugin }
+  speed: { plugin: ./law.plugin, with: { epochs: 2 }, sweep: { batch: [64, 32, 16] } }
+report:
+  - time_to: { accuracy: 0.85, servers: [2, 4], workers: [1, 2, 4], link: ethernet10, experiments: family,
+      held_out: held, speed: speed }
+R
+ok orch run c.recipe -q
+ok orch report c.recipe
+has 'predicted time of resnet-cifar:20 to accuracy 0.85, 2 parameter servers: '
+has ' with 1 worker'
+has '3 of 3 steps are timed in a single epoch: that is no measurement'
+has '64 images 0.064 s, 32 images 0.032 s, 16 images 0.016 s'
+has '64 images: 1 run, 1 timed epoch;'
+has '(the first epoch of a run is left out)'
+has 'fitted to 12 samples: 3 measured batch sizes with 1, 2, 4, 8 parameter servers each'
+has 'points of 3 independent curves of 3 networks'
+sed -i 's/speed: { plugin: .\/law.plugin, with: { epochs: 2 }/speed: { plugin: .\/law.plugin, repeat: 3, with: { epochs: 4 }/' c.recipe
+ok orch run c.recipe -q
+ok orch report c.recipe
+has_not 'single epoch'
+has '64 images 0.065 s, 32 images 0.033 s, 16 images 0.017 s'
+has '64 images: 3 runs, 9 timed epochs;'
+
+# an accuracy that nobody reached: the target is one that the fit, the predicted curve and the left-out runs reach
+has_not 'the recipe asks for'
+sed 's/accuracy: 0.85/accuracy: 0.99/' c.recipe >d.recipe
+ok orch report d.recipe --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'the target'
+import json, math, re, sys
+section = json.load(open(sys.argv[1]))["sections"][0]
+text = " ".join(b.get("text", "") for b in section["blocks"])
+target = float(re.search(r"the recipe asks for accuracy 0.99; the target is ([\d.]+)", text).group(1))
+# the left-out network's own accuracy after 100 steps
+best = 1 - (1 / ((0.04 - 20 / 2000) * 100 + 0.4) + 0.3 - 20 / 400) / 4
+assert best - 0.02 < target <= best, (target, best)
+assert "measured afterwards: its own run was there" in text, text
+rows = next(b["rows"] for b in section["blocks"] if b["kind"] == "table")
+assert all(math.isfinite(r["time,_2_servers"]) and r["time,_2_servers"] > 0 for r in rows), rows
+P
+# without curves of other networks, the speed by workers
+sed -i 's/experiments: family,/experiments: other,/; s/^  held:/  other: { plugin: .\/law.plugin, sweep: { net: ["resnet-cifar:32", "resnet-cifar:44"] } }\n&/' c.recipe
+ok orch report c.recipe
+has 'missing: '
+has 'steps/s, 4 servers'
+has_not 'time, 4 servers'
+has 'the speed model is fitted to 12 samples'

@@ -1,0 +1,51 @@
+# What a sceptical reader finds in answers: a link between nodes that nobody named, a run that cannot be made, names of GPUs as people write them.
+# test: quick
+. "$(dirname "$0")/../cli/lib.sh"
+# NVLink ends at the node
+fails 2 orch predict --gpu H100 --net resnet50 --workers 8 --per-node 4
+says '8 workers on nodes of 4: the network between the nodes is not known'
+says 'add --network'
+fails 2 orch predict --gpu H100 --net gpt2 --parallel dp=4,tp=2 --per-node 4
+ok orch predict --gpu H100 --net resnet50 --workers 1,4 --per-node 4
+has 'nvlink4, 3600 Gbit/s, all workers of one node; ring all-reduce during the backward pass'
+ok orch predict --gpu H100 --net resnet50 --workers 4,8 --per-node 4 --network ethernet25
+has 'ethernet25, 25 Gbit/s between nodes of 4, nvlink4 within; hierarchical all-reduce during the backward pass'
+ok orch predict --gpu H100 --net resnet50 --workers 4 --scheme tree
+has 'all workers of one node; tree all-reduce'
+# a batch that does not fit cannot be measured
+ok orch predict --gpu T4 --net resnet50 --batch 2048
+has 'narrower  your own runs of a batch that fits narrow the interval'
+has_not '20 steps'
+ok orch predict --gpu T4 --net resnet50 --batch 2048 --json
+same "$(json predictions.0.narrower)" null 'narrower'
+ok orch predict --gpu T4 --net resnet50 --batch 32
+has '20 steps'
+# several devices: replicas keep copies of gradients
+memory() {
+    ok orch predict --gpu A100 --net resnet50 --json "$@"
+    json predictions.0.memory_bytes
+}
+one=$(memory)
+two=$(memory --workers 2)
+python3 -c 'import sys; assert abs(float(sys.argv[2]) - float(sys.argv[1]) - 4 * 25557032) < 1, sys.argv' "$one" "$two" || _fail 'buckets'
+# the memory behind the name chooses the variant
+while IFS='|' read -r name gpu; do
+    ok orch gpu show "$name" --json
+    same "$(json facts.0.value)" "$gpu" "$name"
+done <<'N'
+A100-80|A100-SXM4-80GB
+A100-40|A100-SXM4-40GB
+V100-32|V100-SXM2-32GB
+H100-80GB|H100-SXM5
+RTX 3090 24GB|RTX-3090
+1080|GTX-1080
+N
+fails 2 orch gpu show A100-123
+# precisions that exist, and that there is no forecast of
+fails 2 orch predict --gpu H100 --net vit_b_16 --precision int8
+says "there is no forecast of steps in 'int8'"
+fails 2 orch predict --gpu H100 --net vit_b_16 --precision int9
+says "unknown value 'int9'"
+# every token a second is not known to a tenth
+ok orch predict --gpu H100 --net gpt2 --batch 16
+python3 -c 'import re, sys; assert re.search(r"tokens: \d+0 a second, 1024 in a sequence", sys.argv[1]), sys.argv[1]' "$out" || _fail 'tokens'

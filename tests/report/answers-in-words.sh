@@ -1,0 +1,209 @@
+# The sentences of a report have the words of its readers: settings by name, tables by column or by their first axis, all values of a
+# table with one row, labels of the recipe, the columns of a listing, nouns for its rows, and a speedup for each column.
+# test: slow
+. "$(dirname "$0")/../cli/lib.sh"
+cat >train.py <<'P'
+import json, sys
+net, workers, lr, repeat = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
+size = {"small": 1, "middle": 2, "large": 4}[net]
+print(json.dumps({"images_per_s": 100 * workers / size + repeat, "val_acc": 0.5 + 0.1 * size * lr, "conv_params": 12000 * size, "epoch_time_s": (size * 10 + 0.1 * repeat) / workers,
+                  "image_channels": 1, "train_images": 500, "share": 0.25, "solved": int(repeat != 2)}))
+open("rows.csv", "w").write("class,images,AP (VOC 2007)\n" + "".join(f"kind {i},{10 + i},0.{i}\n" for i in range(1, 6)))
+P
+cat >train.plugin <<'Y'
+command: [python3, train.py, "${net}", "${workers}", "${lr}", "${repeat}"]
+parameters: { net: { type: string, default: small }, workers: { type: int, default: 1 }, lr: { type: real, default: 1, label: learning rate }, pinned: { type: bool, default: true } }
+metrics:
+  images_per_s: { better: max, unit: images/s, label: images per second }
+  val_acc: { better: max, label: validation accuracy }
+  conv_params: { better: none, label: convolution parameters }
+  epoch_time_s: { better: min, unit: s }
+  image_channels: { better: none, unit: channels }
+  train_images: { better: none, unit: images, label: training images }
+  share: { better: none }
+  solved: { better: max }
+artifacts: { rows: { path: rows.csv } }
+Y
+cat >a.recipe <<'R'
+format: 1
+recipe: a
+experiments:
+  all: { plugin: ./train.plugin, sweep: { net: [small, middle, large], workers: [1, 2, 4, 8] }, repeat: 5 }
+  rates: { plugin: ./train.plugin, sweep: { lr: [0.1, 1], pinned: [true, false] }, repeat: 5 }
+report:
+  - { title: Columns, table: { rows: workers, columns: net, value: conv_params, experiments: all } }
+  - { title: Rows, table: { rows: [net, workers], value: [conv_params, images_per_s], experiments: all } }
+  - { title: Six, table: { rows: [net, workers], value: [images_per_s, val_acc], experiments: all, where: "workers < 3" } }
+  - { title: Two, table: { rows: workers, value: epoch_time_s, experiments: all, where: "net = small and (workers = 1 or workers = 8)" } }
+  - { title: One row, table: { rows: net, value: [image_channels, train_images, share, val_acc, conv_params], experiments: all, where: "net = small and workers = 1" } }
+  - { title: Labels, table: { rows: net, value: [share, conv_params], labels: [share of it all, "a: b"], experiments: all, where: "net = small and workers = 1" } }
+  - { title: Deviation, table: { rows: net, value: images_per_s, deviation: true, experiments: all, where: "workers = 1" } }
+  - { title: Solved, table: { rows: net, value: solved, experiments: all, where: "net = small and workers = 1" } }
+  - { title: Winner, best: { value: val_acc, by: [lr, pinned], experiments: rates, where: "pinned = true" } }
+  - { title: Against, compare: { value: val_acc, by: lr, best_of: pinned, experiments: rates } }
+  - { title: Bars, plot: { kind: bar, x: lr, y: val_acc, by: pinned, experiments: rates } }
+  - { title: Listing, listing: { artifact: rows, answer: [class, images], by: net, experiments: all, where: "workers = 1 and net != large" } }
+  - { title: Drawn, listing: { artifact: rows, bars: images, experiments: rates } }
+  - { title: Remark, listing: { artifact: rows, bars: AP (VOC 2007), experiments: rates } }
+  - { title: Speedup, speedup: { value: epoch_time_s, by: net, columns: [speedup, increase], experiments: all, where: "net != large and workers < 8" } }
+  - { title: Work, work: { formula: "per_worker = images_per_s / workers", by: [net, workers], experiments: all, where: "net = small and workers < 3" } }
+R
+ok orch run a.recipe -q
+ok orch report a.recipe --disturbed --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'the answers'
+import json, re, sys
+said = {}
+for section in json.load(open(sys.argv[1]))["sections"]:
+    blocks = section["blocks"]
+    said[section["title"]] = blocks[0]["text"] if blocks and blocks[0]["kind"] == "answer" else None
+want = {
+    "Columns": "convolution parameters: small with 12,000 in all 4 settings; middle with 24,000 in all 4 settings; large with 48,000 in all 4 settings",
+    "Rows": "convolution parameters: small with 12,000 in all 4 settings; middle with 24,000 in all 4 settings; large with 48,000 in all 4 settings",
+    "Two": "epoch time: from 10.30 s [10.11 to 10.50] (workers 1) to 1.288 s [1.263 to 1.312] (workers 8), a factor of 0.125",
+    "One row": "image channels: 1 (small); training images: 500; share: 0.2500; validation accuracy: 0.6000; convolution parameters: 12,000",
+    "Labels": "share of it all: 0.2500 (small); convolution parameters: 12,000",
+    "Deviation": "images per second: 103.0 images/s [101.1 to 105.0], standard deviation 1.581, n = 5 (small), 53.0 images/s [51.1 to 55.0], "
+                 "standard deviation 1.581, n = 5 (middle), 28.0 images/s [26.1 to 30.0], standard deviation 1.581, n = 5 (large)",
+    "Winner": r"winner by learning rate, pinned: learning rate 1 with validation accuracy 0\.6000.*",
+    "Against": r"validation accuracy against learning rate 0.1 \(best: pinned true\) \(0.5100\): .*learning rate 1 \(best: pinned true\) by \+0\.09.*",
+    "Bars": "validation accuracy: 0.5100 (0.1, pinned true), 0.6000 (1, pinned true), 0.5100 (0.1, pinned false), 0.6000 (1, pinned false)",
+    "Listing": "small, images: 11 (kind 1), 12 (kind 2), 13 (kind 3), 14 (kind 4), 15 (kind 5); "
+               "middle, images: 11 (kind 1), 12 (kind 2), 13 (kind 3), 14 (kind 4), 15 (kind 5)",
+    "Drawn": "images: 11 (kind 1), 12 (kind 2), 13 (kind 3), 14 (kind 4), 15 (kind 5)",
+    "Remark": "AP (VOC 2007): 0.1000 (kind 1), 0.2000 (kind 2), 0.3000 (kind 3), 0.4000 (kind 4), 0.5000 (kind 5)",
+    "Speedup": "small, 4 workers: speedup 4.000 [3.911 to 4.091] (ideal 4), increase -75.00 % [-75.55 to -74.43]; "
+               "middle, 4 workers: speedup 4.000 [3.955 to 4.046] (ideal 4), increase -75.00 % [-75.28 to -74.71]",
+    "Work": "per worker: 103 (small, workers 1), 101.5 (small, workers 2)",
+}
+for title, text in want.items():
+    assert said.get(title) == text or re.fullmatch(text, said.get(title) or ""), (title, said.get(title))
+assert said["Six"].count("images/s [") == 6 and "(large, workers 2)" in said["Six"] and "accuracy" not in said["Six"], said["Six"]
+low, high = re.fullmatch(r"solved: 0\.80\d* \[(\S+) to (\S+)\] \(small\)", said["Solved"]).groups()
+assert 0 < float(low) < 0.8 < float(high) < 1, said["Solved"] # no share beyond 1
+P
+# tests/answers.py knows the numbers of these sentences, and finds others
+if /usr/bin/python3 -c 'import scipy, yaml' 2>/dev/null; then
+    answers="/usr/bin/python3 $SOURCE/tests/answers.py"
+    ok $answers a.recipe --disturbed
+    has ' 0 differ; sections not recomputed: none'
+    mkdir other
+    cat >other/orch <<'P'
+#!/usr/bin/python3
+import json, os, subprocess, sys
+done = subprocess.run([os.environ["ORCH_REAL"], *sys.argv[1:]], capture_output=True)
+text = done.stdout.decode()
+if sys.argv[1] == "report":
+    for a, b in (("images per second: 103.0 images", "images per second: 104.0 images"), ("speedup 4.000 [3.911", "speedup 4.321 [3.456"), ("a factor of 0.125", "a factor of 0.15"), ("12,000", "12,001")):
+        text = text.replace(a, b)
+sys.stdout.write(text)
+sys.exit(done.returncode)
+P
+    chmod +x other/orch
+    ORCH_REAL=$(command -v orch) fails 1 $answers --orch "$PWD/other/orch" a.recipe --disturbed
+    for title in Deviation Speedup Two Columns; do
+        has " $title: sentence: shown "
+    done
+fi
+# what an earlier section of the same question has said is not said again
+cat >b.recipe <<'R'
+format: 1
+recipe: b
+experiments:
+  all: { plugin: ./train.plugin, sweep: { net: [small, middle, large], workers: [1, 2, 4, 8] }, repeat: 5 }
+report:
+  - { question: "1", title: First, table: { rows: net, value: [conv_params, share], experiments: all, where: "workers = 1" } }
+  - { question: "1", title: Again, table: { rows: net, value: conv_params, experiments: all, where: "workers = 1" } }
+  - { question: "1", title: More, table: { rows: net, value: [share, train_images], experiments: all, where: "workers = 1" } }
+  - { question: "2", title: Other, table: { rows: net, value: conv_params, experiments: all, where: "workers = 1" } }
+  - { question: "2", title: Curve, speedup: { value: epoch_time_s, by: net, columns: [computing], experiments: all } }
+R
+ok orch run b.recipe -q
+ok orch report b.recipe --disturbed --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'answers that are repeated'
+import json, sys
+sections = {s["title"]: s["blocks"] for s in json.load(open(sys.argv[1]))["sections"]}
+has = {title: bool(blocks) and blocks[0]["kind"] == "answer" for title, blocks in sections.items()}
+assert has == {"First": True, "Again": False, "More": True, "Other": True, "Curve": True}, has
+chart = next(b["chart"] for b in sections["Curve"] if "chart" in b)
+assert chart["y"] == "computing (s)", chart
+P
+# no worker is a half: the ticks below two numbers of workers are these, and a formula that is its header is not said
+cat >d.recipe <<'R'
+format: 1
+recipe: d
+experiments:
+  all: { plugin: ./train.plugin, sweep: { workers: [1, 2] }, repeat: 5 }
+report:
+  - { title: Two, speedup: { value: epoch_time_s, columns: [ratio, increase] } }
+R
+ok orch run d.recipe -q
+ok orch report d.recipe --disturbed
+has_not '  1.0  '
+has 'increase (%) = 100 (t(n) / t(1) - 1) %'
+has_not 't(n)/t(1) = '
+# a curve that rises and then falls has its peak in the sentence, and one that does not has none
+cat >c.recipe <<'R'
+format: 1
+recipe: c
+experiments:
+  all: { plugin: ./hill.plugin, sweep: { k: [1, 2, 3, 4] } }
+report:
+  - { title: Hill, plot: { x: k, y: [hill, slope] } }
+R
+cat >hill.plugin <<'Y'
+command: [sh, hill.sh, "${k}"]
+parameters: { k: { type: int, default: 1 } }
+metrics: { hill: { better: max }, slope: { better: max } }
+Y
+echo 'echo "{\"hill\": 0.$((10 + 40 * $1 - 10 * $1 * $1)), \"slope\": $1}"' >hill.sh
+ok orch run c.recipe -q
+ok orch report c.recipe
+has '  hill rises from 0.4000 (k 1) to 0.5000 (k 2), then falls to 0.1000 (k 4); slope rises from 1 (k 1) to 4 (k 4), a factor of 4'
+# of repeats only what is more than noise is a rise or a fall: tops, ends and a shift that all seeds share
+cat >n.recipe <<'R'
+format: 1
+recipe: n
+experiments:
+  all: { plugin: ./noise.plugin, sweep: { k: [1, 2, 3] }, repeat: 4 }
+report:
+  - { title: Noise, plot: { x: k, y: flat } }
+  - { title: Top, plot: { x: k, y: top } }
+  - { title: Late, plot: { x: k, y: late } }
+  - { title: Shared, plot: { x: k, y: shared } }
+  - { title: Ends, table: { rows: k, value: [flat, top], where: k = 1 or k = 3 } }
+R
+cat >noise.plugin <<'Y'
+command: [sh, noise.sh, "${k}", "${repeat}"]
+parameters: { k: { type: int, default: 1 } }
+metrics: { flat: { better: none }, top: { better: none }, late: { better: none }, shared: { better: none } }
+Y
+cat >noise.sh <<'S'
+awk -v k="$1" -v r="$2" 'BEGIN { n = substr(k == 1 ? "4130" : k == 2 ? "1403" : "3014", r, 1)
+    printf "{\"flat\": %g, \"top\": %g, \"late\": %g, \"shared\": %g}\n", 50 + 2 * n + k / 2, (k == 2 ? 90 : 50 - 9 * k) + n, (k == 3 ? 20 : 50 + k) + n, 100 * r + k + n / 10 }'
+S
+ok orch run n.recipe -q
+ok orch report n.recipe
+printf '%s\n' "$out" | grep -Eq '^  flat is [0-9.]+ .* \(k 1\) and [0-9.]+ .* \(k 3\), which differ by no more than noise$' || _fail 'noise'
+printf '%s\n' "$out" | grep -Eq '^  flat: from [0-9.]+ .* \(k 1\) to [0-9.]+ .* \(k 3\), which differ by no more than noise; top: from .* \(k 3\), a factor of 0' || _fail 'noise in a table'
+printf '%s\n' "$out" | grep -Eq '^  top rises from [0-9.]+ .* \(k 1\) to [0-9.]+ .* \(k 2\), then falls to [0-9.]+ .* \(k 3\)$' || _fail 'a top'
+printf '%s\n' "$out" | grep -Eq '^  late is [0-9.]+ .* \(k 1\) and [0-9.]+ .* \(k 2\), its highest by no more than noise, then falls to [0-9.]+ .* \(k 3\)$' || _fail 'a late fall'
+printf '%s\n' "$out" | grep -Eq '^  shared rises from [0-9.]+ .* \(k 1\) to [0-9.]+ .* \(k 3\), a factor of' || _fail 'what the seeds share'
+# an interval without bounds is said: it is not an exact number
+cat >u.recipe <<'R'
+format: 1
+recipe: u
+experiments:
+  all: { plugin: ./wild.plugin, sweep: { workers: [1, 2] }, repeat: 2 }
+report:
+  - { title: Wild, speedup: { value: took } }
+R
+cat >wild.plugin <<'Y'
+command: [sh, wild.sh, "${workers}", "${repeat}"]
+parameters: { workers: { type: int, default: 1 } }
+metrics: { took: { better: min, unit: s } }
+Y
+echo 'case $1$2 in 11) t=1 ;; 12) t=9 ;; 21) t=5 ;; *) t=1 ;; esac; echo "{\"took\": $t}"' >wild.sh
+ok orch run u.recipe -q
+ok orch report u.recipe
+has '2 workers: speedup 1.667 [unbounded] (ideal 2)'
+printf '%s\n' "$out" | grep -Eq '^ +2 .* 1\.667 \[unbounded\]' || _fail 'no interval in the table'

@@ -1,0 +1,74 @@
+# The report item speedup: each column, computed from the values of n workers and of one by its formula; groups, missing
+# workers and bad input.
+# test: quick
+. "$(dirname "$0")/../cli/lib.sh"
+cat >time.plugin <<'Y'
+command: [sh, time.sh, "${kind}", "${workers}"]
+parameters: { kind: { type: string }, workers: { type: int } }
+metrics: { seconds: { unit: s, better: min }, rate: { unit: images/s, better: max }, sent: { unit: bytes } }
+Y
+# strong: 8, 5 and 4 s; weak: 8, 10 and 12 s; 100, 160 and 200 images a second; 6 GB an epoch
+cat >time.sh <<'S'
+case $1$2 in *1) t=8 r=100 ;; strong2) t=5 r=160 ;; strong4) t=4 r=200 ;; weak2) t=10 r=160 ;; *) t=12 r=200 ;; esac
+printf '{"seconds": %d, "rate": %d, "sent": 6000000000}\n' $t $r
+S
+all='speedup, efficiency, ratio, inverse, increase, computing, communication, bandwidth'
+recipe() { # FIRST-WORKERS ITEM...
+    printf 'format: 1\nrecipe: t\nexperiments:\n  t: { plugin: ./time.plugin, sweep: { kind: [strong, weak], workers: [%s] } }\nreport:\n' "$1" >t.recipe
+    shift
+    for item; do printf '  - { title: T, speedup: { %s } }\n' "$item" >>t.recipe; done
+}
+rows() {
+    ok orch report t.recipe --json
+    python3 - "$SCRATCH/out" "$@" <<'P' || _fail "rows $*"
+import json, sys
+ORDER = ["kind", "workers", "seconds_(s)", "rate_(images/s)", "speedup", "share_of_the_ideal_n", "t(n)/t(1)", "t(1)/t(n)", "increase_(%)",
+         "computing", "communication", "bandwidth_(gb/s)"]
+section = json.load(open(sys.argv[1]))["sections"][0]
+found = next(block["rows"] for block in section["blocks"] if "rows" in block)
+got = [[row[name] for name in ORDER if name in row] for row in found]
+expected = eval(sys.argv[2])
+def near(a, b):
+    return a == b or (isinstance(a, float) and b is not None and abs(a - b) < 1e-9)
+assert all(set(row) <= set(ORDER) for row in found) and len(got) == len(expected), found
+assert all(len(g) == len(e) and all(map(near, g, e)) for g, e in zip(got, expected)), got
+P
+}
+recipe '1, 2, 4' "value: result seconds, by: kind, bytes: result sent, columns: [$all]"
+ok orch run t.recipe -q
+rows '[["strong",1,8,1,1,1,1,0,8,0,None], ["strong",2,5,1.6,.8,.625,1.6,-37.5,4,1,6], ["strong",4,4,2,.5,.5,2,-50,2,2,4.5],
+       ["weak",1,8,1,1,1,1,0,8,0,None], ["weak",2,10,.8,.4,1.25,.8,25,4,6,1], ["weak",4,12,2/3,1/6,1.5,2/3,50,2,10,.9]]'
+ok orch report t.recipe
+has 'speedup = S(n) = t(1) / t(n)'
+has 'communication = t(n) - t(1) / n'
+has '2 (n-1)/n x bytes / communication / 10^9'
+# the chart has the first column of each group, and the ideal
+ok orch report t.recipe --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'the chart'
+import json, sys
+chart, = (b for b in json.load(open(sys.argv[1]))["sections"][0]["blocks"] if "panels" in b or "series" in b or b.get("kind") == "chart")
+text = json.dumps(chart)
+for word in "strong", "weak", "ideal", "workers", "speedup":
+    assert word in text, (word, text)
+P
+# of a rate more is better; speedup and efficiency are the usual columns
+recipe '1, 2, 4' 'value: result rate, by: kind, where: kind = weak'
+rows '[["weak",1,100,1,1], ["weak",2,160,1.6,.8], ["weak",4,200,2,.5]]'
+ok orch report t.recipe
+has 'speedup = S(n) = v(n) / v(1)'
+# without one worker there is nothing to compare with
+recipe '2, 4' 'value: result seconds, by: kind, where: kind = strong'
+rows '[["strong",2,5,None,None], ["strong",4,4,None,None]]'
+ok orch report t.recipe
+has 'a dash: one worker was not measured'
+# what cannot be
+recipe '1, 2' 'value: result seconds, columns: [speedups]'
+fails 2 orch check t.recipe
+says "unknown column 'speedups' of a speedup"
+says "did you mean 'speedup'?"
+recipe '1, 2' 'value: result seconds, columns: [bandwidth]'
+fails 2 orch check t.recipe
+says "column 'bandwidth' needs 'bytes'"
+recipe '1, 2' 'value: result seconds, workers: nodes'
+fails 2 orch check t.recipe
+says nodes

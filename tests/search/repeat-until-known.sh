@@ -1,0 +1,129 @@
+# 'repeat: auto(...)': a setting is repeated until its mean is known; in a search the repeats go where they decide.
+# test: slow
+. "$(dirname "$0")/../cli/lib.sh"
+# noise from the seed, of one setting 20 times that of the other
+cat >t.awk <<'P'
+BEGIN {
+    x = substr(seed, length(seed) - 5) + 54321
+    x = x * (1000003 + int(lr * 79190)) % 2147483647
+    for (i = 0; i < 24; i++) { x = x * 16807 % 2147483647; if (i > 11) own += x / 2147483647 }
+    print "loss", 1 + 4 * (lr - 0.3) * (lr - 0.3) + (mode == "loud" ? 0.04 : 0.002) * (own - 6)
+    if (mode == "bad") exit 3
+}
+P
+cat >t.plugin <<'Y'
+plugin: t
+command: [awk, -v, "seed=${seed}", -v, "lr=${lr}", -v, "mode=${mode}", -f, t.awk]
+parameters:
+  lr: { type: real, default: 0.3, min: 0, max: 9 }
+  mode: { type: string, default: quiet }
+metrics:
+  loss: { better: min }
+Y
+recipe() {
+    printf 'format: 1\nrecipe: t\nexperiments:\n  e:\n    plugin: ./t.plugin\n%s\n' "$1" >t.recipe
+}
+count() { # runs of a condition
+    ok orch ls -n 0 --json --where "$1"
+    json runs.#
+}
+recipe '    sweep: { mode: [quiet, loud] }
+    repeat: "auto(ci=2%, max=12, metric=loss)"'
+ok orch run t.recipe
+says 'not needed'
+same "$(count 'mode = quiet')" 3 'a mean that is known at once'
+loud=$(count 'mode = loud')
+[ "$loud" -gt 4 ] && [ "$loud" -le 12 ] || _fail "$loud repeats of the loud one"
+# known, and not before: the interval of one repeat less is wider
+ok orch export --columns repeat,loss --where 'mode = loud' --format csv
+python3 - "$SCRATCH/out" "$loud" <<'P' || _fail 'too many or too few repeats'
+import csv, statistics, sys
+t = [0, 0, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201]  # of so many degrees of freedom
+rows = sorted((int(r["repeat"]), float(r["loss"])) for r in csv.DictReader(open(sys.argv[1])))
+def half(n):
+    values = [v for _, v in rows[:n]]
+    return t[n - 1] * statistics.stdev(values) / n**0.5 / statistics.mean(values)
+n = len(rows)
+assert n == int(sys.argv[2]) and [k for k, _ in rows] == list(range(1, n + 1)), rows
+assert n == 12 or half(n) <= 0.02, half(n)
+assert n == 3 or half(n - 1) > 0.02, half(n - 1)
+P
+ok orch run t.recipe
+says "$((3 + loud)) done before"
+same "$(count 'mode = loud')" "$loud" 'the same command makes no more'
+printf 'report:\n  - { title: T, table: { rows: mode, value: last loss } }\n' >>t.recipe
+ok orch report t.recipe
+has_not 'missing'
+ok orch run t.recipe -j 2 --force
+same "$(count 'mode = quiet')" 6 'two at once: the same number'
+
+# with a search: the repeats go to those that may be the best
+rm -rf .orch
+recipe '    search:
+      lr: "[0.25, 0.3, 0.35, 0.8, 0.9, 1]"
+    with: { mode: loud }
+    objective: { metric: min loss, trials: 6 }
+    repeat: "auto(ci=1.5%, max=12)"'
+ok orch run t.recipe
+says 'not needed'
+near=$(count 'lr < 0.5') far=$(count 'lr > 0.7')
+[ "$far" -le 6 ] || _fail "$far trials of settings that are far behind"
+[ "$near" -gt 12 ] || _fail "$near trials of the settings that may be the best"
+ok orch run t.recipe -j 2
+says "$((near + far)) done before"
+
+# a setting whose trials fail is not repeated for ever; what refers to a repeat that is not needed is not needed
+rm -rf .orch
+recipe '    with: { mode: bad }
+    repeat: auto(ci=2%, max=12, metric=loss)'
+fails 1 orch run t.recipe --keep-going
+same "$(count 'state = failed')" 3 'failed repeats'
+recipe '    repeat: auto(ci=2%, max=5, metric=loss)
+  f: { plugin: ./t.plugin, with: { lr: "${e.loss}" }, repeat: 5 }'
+ok orch run t.recipe
+says '6 ok, 4 not needed'
+
+# --repeat of a command, and of a profile
+ok orch try --repeat 'auto(ci=1%, max=9, metric=loss)' -- awk 'BEGIN { print "loss", 1 }'
+says '9 ok' # equal values do not show how much the next one may differ
+ok orch try --repeat 'auto(ci=20%, max=9, metric=loss)' -- sh -c 'echo loss $((8 + {repeat} % 2))'
+says '9 ok'
+ok orch try --repeat 4 -- awk 'BEGIN { print "loss", 2 }'
+says '4 ok'
+recipe '    repeat: 2
+profiles: { more: { experiments: { e: { repeat: "auto(max=5, metric=last loss)" } } } }
+profile: more'
+ok orch plan t.recipe
+says '3 trials: 3 done'
+recipe '    with: { lr: 0.4 }
+    repeat: auto(max=5, metric=loss)'
+ok orch plan t.recipe
+says '2 missing, 3 stale'
+ok orch run t.recipe
+ok orch plan t.recipe --exit-code
+says '3 done'
+
+# refused, with the column
+fails 2 orch run t.recipe --executor slurm
+says 'are decided while it runs'
+recipe '    repeat: auto(ci=2%)'
+fails 2 orch check t.recipe
+says 'without a search auto needs the metric'
+says 't.recipe:6:13'
+recipe '    repeat: auto(ci=2%, metric=los)'
+fails 2 orch check t.recipe
+says "plugin 't' reports no 'los'"
+says "did you mean 'loss'"
+recipe '    repeat: auto(ci=0%, metric=loss)'
+fails 2 orch check t.recipe
+says 't.recipe:6:18'
+recipe '    repeat: auto(max=2, metric=loss)'
+fails 2 orch check t.recipe
+says "'max': '2' is not a whole number from 3 to 1000"
+recipe '    search: { lr: "uniform(0, 1)" }
+    objective: { metric: min loss }
+    repeat: auto(metric=loss)'
+fails 2 orch check t.recipe
+says 'the objective of the search says the metric'
+fails 2 orch try --repeat 0 -- true
+says "'--repeat'"

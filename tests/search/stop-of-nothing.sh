@@ -1,0 +1,37 @@
+# A rule that can stop nothing says why: values that come all at once, brackets without trials, lengths.
+# test: slow
+. "$(dirname "$0")/../cli/lib.sh"
+# values fall to lr, in steps of 1, and come when the trial is over; "again" numbers each half of the steps from 1
+cat >train.py <<'P'
+import sys
+lr, count, how = float(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+print("\n".join(f"epoch {1 + n % (count // 2) if how == 'again' else n + 1} loss {lr + count - n - 1}" for n in range(count)), flush=True)
+P
+git add .
+git commit -qm train
+search() { # search RULE TRIALS VALUES HOW
+    rm -rf .orch
+    ok orch try -x 'lr=uniform(0,1)' --sampler sobol --search 'min loss' --trials "$2" --stop "$1" -j 1 -- python3 train.py '{lr}' "$3" "$4"
+}
+
+# those that would have been stopped are counted, also when one is stopped while it ends, and there is a way out
+search 'median(warmup=1, startup=2)' 6 8 once
+says "'stop' came too late for "
+says "the values of 'loss' came all at once"
+says 'flush=True'
+search 'median(warmup=8)' 6 8 once
+says "'stop' could stop nothing by 'loss': it judges from value 9 on and not at a trial's last one, and no trial has more than 8"
+search 'vizier' 5 20 once
+says 'it begins when 5 trials have ended, and the search had 5'
+search 'asha(min=9)' 3 8 once
+says 'it judges from value 9 on'
+search 'asha' 1 8 once
+says 'there is one trial'
+search 'hyperband' 2 8 once
+says "'stop' could stop nothing by 'loss': bracket 3, which judges from value 1 on, has one trial; bracket 2, which judges from value 3 on, has one trial; bracket 1, which judges from value 9 on, has no trial"
+search 'hyperband' 16 8 once
+says "'stop' could stop nothing in some brackets by 'loss': bracket 1, which judges from value 9 on, has trials of at most 8"
+search 'median' 6 8 again
+says "by 'loss': the steps of each trial begin again; number them through"
+search 'forecast' 5 8 once
+says 'it begins when 5 trials have ended'

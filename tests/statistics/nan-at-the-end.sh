@@ -1,0 +1,30 @@
+# A metric whose last value is NaN is still a metric of the run: plot draws its finite points, and best names the runs
+# that it cannot rank.
+# test: quick
+. "$(dirname "$0")/../cli/lib.sh"
+cat >train.py <<'P'
+import sys
+lr = float(sys.argv[1])
+for epoch in range(4):
+    print("epoch", epoch, "loss", "nan" if lr > 0.5 and epoch > 1 else 1 / (epoch + 1) / lr)
+P
+git add -A
+git commit -qm first
+ok orch try -x lr=0.1,0.2,1 -- python3 train.py '{lr}'
+ok orch best loss --min --by lr
+has 'best: lr=0.2'
+has_not 'lr=1'
+says "1 run is left out, as its loss is not a number: $(orch ls --where 'lr = 1' --format tsv | sed -n 2p | cut -f1)"
+ok orch best loss --min --by lr --json
+printf '%s' "$out" | python3 -c 'import json, sys; assert json.load(sys.stdin)["not_a_number"] == 1' || _fail 'JSON of best'
+ok orch plot --x epoch --y loss --by lr -o curve.csv
+[ "$(grep -c 'lr=1,' curve.csv)" = 2 ] || {
+    cat curve.csv
+    _fail 'the finite points of the curve that ends in NaN'
+}
+# no setting has a number at its end
+fails 2 orch best loss --min --where 'lr = 1'
+says "'loss' is NaN in the 1 run that has it"
+says_not "did you mean 'loss'"
+ok orch best loss --min --value first --where 'lr = 1'
+says_not 'not a number'
