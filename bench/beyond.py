@@ -3,7 +3,7 @@
 """How wrong are predictions for numbers beyond those that were learned from? Of each column the rows up to some
 value are learned from and the others are asked; where the interval for rows like those seen does not hold, it lacks
 so much: half the width (of the logarithm) for a number e times beyond. The share of rows that each such width would
-make right is printed, each column counting alike: BEYOND_SPREAD of predictors/predict_rows.c is the least that holds 90 %.
+make right is printed, each column counting alike: BEYOND_SPREAD of predictors/learn/predict_rows.c is the least that holds 90 %.
 
 usage: /usr/bin/python3 bench/beyond.py BUILD [--data DIR] [--rows N]
 """
@@ -28,7 +28,7 @@ p.add_argument("--rows", type=int, default=500)
 args = p.parse_args()
 if not os.path.isdir(args.data):
     sys.exit(f"no {args.data}: the measurements are not part of orch")
-source = open(os.path.join(os.path.dirname(__file__), "../predictors/predict_rows.c")).read()
+source = open(os.path.join(os.path.dirname(__file__), "../predictors/learn/predict_rows.c")).read()
 built_in = float(re.search(r"BEYOND_SPREAD\s*\\?\s*([\d.]+)", source).group(1))
 WIDTHS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0, 1.2]
 

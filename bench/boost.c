@@ -4,8 +4,8 @@
  * usage: OMP_NUM_THREADS=2 bench_boost TABLE.csv TARGET [TREES DEPTH FOREST_DEPTH [ROUNDS]]
  * The best of ROUNDS (default 3) counts, both in turn, as other work on the machine disturbs. */
 #include "lib/base/ident.h"
-#include "predictors/model.h"
-#include "predictors/rows.h"
+#include "predictors/features/rows.h"
+#include "predictors/models/model.h"
 
 #include <math.h>
 #include <omp.h>

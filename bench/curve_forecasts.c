@@ -13,8 +13,8 @@
  * learning rates alone: mean and largest relative error of each. */
 #include "lib/base/csv.h"
 #include "lib/base/ident.h"
-#include "predictors/curve_interval.h"
-#include "predictors/schedule_law.h"
+#include "predictors/curve/curve_interval.h"
+#include "predictors/curve/schedule_law.h"
 
 #include <math.h>
 #include <stdio.h>

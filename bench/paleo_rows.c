@@ -4,7 +4,7 @@
  * bench/paleo_rows.py goes through the same.
  * usage: bench_paleo_rows [--each] ROWS TABLE.csv... prints the seconds, or the time of each step
  * (ms), so that another program can be held to them. */
-#include "predictors/paleo.h"
+#include "predictors/paleo/paleo.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  * of the widths is printed, to see that they are the same. */
 #include "lib/base/ident.h"
 #include "lib/base/text.h"
-#include "predictors/learn.h"
+#include "predictors/learn/learn.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fits the table of predictors/prior.c to published measurements of training steps.
+"""Fits the table of predictors/steps/prior.c to published measurements of training steps.
 
 For each architecture and precision: the share of the peak and of the memory bandwidth that frameworks
 reached, and for all the time of an operation beside its work, so that the roofline of lib/steptime/roofline.c (its sums are

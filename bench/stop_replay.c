@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Replays learning curves through the rules of predictors/stop_trial.h, as searches with -j 1:
+/* Replays learning curves through the rules of predictors/stop/stop_trial.h, as searches with -j
+ * 1:
  *
  *   bench_stop_replay CURVES.csv [--trials 40] [--orders 50] [--seed 1] RULE...
  *
@@ -13,7 +14,7 @@
  * is no best one: there is nothing before it. */
 #include "lib/base/random.h"
 #include "lib/base/reals.h"
-#include "predictors/stop_trial.h"
+#include "predictors/stop/stop_trial.h"
 
 #include <math.h>
 #include <stdio.h>

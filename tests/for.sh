@@ -44,7 +44,13 @@ plugins/allreduce   workers
 plugins/asyncsgd    workers
 plugins/scaling     workers
 plugins/replay      experiments replay actor agent env gorila
-predictors          predictors predict learn curve paleo search reference
+predictors          predictors learn predict
+predictors/change   predictors bisect
+predictors/curve    predictors curve
+predictors/learn    predictors learn reference
+predictors/paleo    predictors paleo reference
+predictors/search   predictors search
+predictors/stop     predictors search
 recipes             recipe report
 store               store fault
 store/exchange      share exchange

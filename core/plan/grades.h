@@ -4,7 +4,7 @@
 #define ORCH_CORE_PLAN_GRADES_H
 
 #include "lib/base/interval.h"
-#include "predictors/learn.h"
+#include "predictors/learn/learn.h"
 
 #include <jansson.h>
 

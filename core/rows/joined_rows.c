@@ -5,7 +5,7 @@
 
 #include "lib/base/text.h"
 #include "lib/devices/gpus.h"
-#include "predictors/batch_reading.h"
+#include "predictors/features/batch_reading.h"
 
 #include <string.h>
 

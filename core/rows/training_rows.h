@@ -3,7 +3,7 @@
 #ifndef ORCH_CORE_ROWS_TRAINING_ROWS_H
 #define ORCH_CORE_ROWS_TRAINING_ROWS_H
 
-#include "predictors/trained.h"
+#include "predictors/learn/trained.h"
 #include "store/predictor.h"
 
 struct orch_training_request {

@@ -4,7 +4,7 @@
 #define ORCH_CORE_SCHEDULE_TIME_LEFT_H
 
 #include "core/schedule/schedule.h"
-#include "predictors/remaining.h"
+#include "predictors/trial/remaining.h"
 
 /** Estimates the remaining time from progress points (struct orch_running_point; may be NULL).
  * False when they do not suffice yet. */

@@ -7,7 +7,7 @@
 
 #include "features/bisect/bisect_metric.h"
 #include "lib/vcs/history.h"
-#include "predictors/change_point.h"
+#include "predictors/change/change_point.h"
 #include "store/store.h"
 
 struct orch_bisect_value {

@@ -6,9 +6,9 @@
 
 #include "features/curve/curves.h"
 #include "lib/net/net.h"
-#include "predictors/curve_law.h"
-#include "predictors/curve_ols.h"
-#include "predictors/speed.h"
+#include "predictors/curve/curve_law.h"
+#include "predictors/curve/curve_ols.h"
+#include "predictors/curve/speed.h"
 
 /* ---- curves of networks on devices (curve_set.c) ----------------------------------------------
  */

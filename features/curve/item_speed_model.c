@@ -7,7 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "predictors/speed.h"
+#include "predictors/curve/speed.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "lib/devices/hardware.h"
 #include "lib/devices/rate.h"
 #include "lib/steptime/kernel_times.h"
-#include "predictors/paleo.h"
+#include "predictors/paleo/paleo.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
-#include "predictors/feature_names.h"
+#include "predictors/features/feature_names.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Imports a table of measurements (CSV) as a data set: columns are renamed to known features
- * (predictors/feature_names.h), the target is checked, and columns that leak the target are marked.
+ * (predictors/features/feature_names.h), the target is checked, and columns that leak the target
+ * are marked.
  */
 #ifndef ORCH_FEATURES_IMPORTS_IMPORT_H
 #define ORCH_FEATURES_IMPORTS_IMPORT_H
 
-#include "predictors/feature_names.h"
+#include "predictors/features/feature_names.h"
 #include "store/dataset.h"
 
 struct orch_import_options {

@@ -9,9 +9,9 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/devices/gpus.h"
-#include "predictors/batch_reading.h"
-#include "predictors/learn.h"
-#include "predictors/question_shape.h"
+#include "predictors/features/batch_reading.h"
+#include "predictors/learn/learn.h"
+#include "predictors/learn/question_shape.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "core/stats/numbers.h"
 #include "features/learn/learn_item.h"
 #include "lib/base/text.h"
-#include "predictors/model.h"
+#include "predictors/models/model.h"
 
 #include <math.h>
 #include <string.h>
@@ -376,7 +376,7 @@ static bool fill_layerwise(struct orch_section_context *a, GError **error)
     return true;
 }
 
-/* Predictors as predictors/model.h names them, with a further word. */
+/* Predictors as predictors/models/model.h names them, with a further word. */
 static const char *const *models_and(const char *further, const char *words[MODELS_MAX])
 {
     const char *const *names = orch_model_names();

@@ -7,7 +7,7 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/base/unit.h"
-#include "predictors/layer_rows.h"
+#include "predictors/learn/layer_rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/devices/gpus.h"
-#include "predictors/batch_reading.h"
-#include "predictors/feature_names.h"
+#include "predictors/features/batch_reading.h"
+#include "predictors/features/feature_names.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,9 +7,9 @@
 
 #include "core/report/items.h"
 #include "lib/base/interval.h"
-#include "predictors/heldout.h"
-#include "predictors/layerwise.h"
-#include "predictors/regressors.h"
+#include "predictors/learn/heldout.h"
+#include "predictors/learn/layerwise.h"
+#include "predictors/learn/regressors.h"
 
 /** The training data of an item, or the reason why there is none. */
 struct orch_learn_source {

@@ -3,7 +3,7 @@
 
 #include "core/cli/cli.h"
 #include "lib/base/json.h"
-#include "predictors/feature_names.h"
+#include "predictors/features/feature_names.h"
 
 #include <math.h>
 

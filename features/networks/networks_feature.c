@@ -5,7 +5,7 @@
 #include "core/feature/feature.h"
 #include "lib/base/error.h"
 #include "lib/net/open_net.h"
-#include "predictors/from_net.h"
+#include "predictors/steps/from_net.h"
 
 extern const struct orch_command ORCH_COMMAND_NET_LS, ORCH_COMMAND_NET_SHOW,
     ORCH_COMMAND_NET_COMPARE, ORCH_COMMAND_NET_FIELD;

@@ -11,7 +11,7 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/net/cost.h"
-#include "predictors/paleo.h"
+#include "predictors/paleo/paleo.h"
 
 #include <math.h>
 #include <string.h>

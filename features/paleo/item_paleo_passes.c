@@ -11,7 +11,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "predictors/from_net.h"
+#include "predictors/steps/from_net.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define ORCH_FEATURES_PALEO_PALEO_SPEC_H
 
 #include "core/render/table.h"
-#include "predictors/paleo.h"
+#include "predictors/paleo/paleo.h"
 
 #include <glib.h>
 #include <jansson.h>

@@ -2,7 +2,7 @@
 #include "features/paleo/paleo_steps.h"
 
 #include "lib/base/error.h"
-#include "predictors/prior.h"
+#include "predictors/steps/prior.h"
 
 #include <math.h>
 #include <string.h>

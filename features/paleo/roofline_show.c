@@ -11,7 +11,7 @@
 #include "lib/net/layer_spec.h"
 #include "lib/steptime/roofline.h"
 #include "lib/steptime/traffic.h"
-#include "predictors/prior.h"
+#include "predictors/steps/prior.h"
 
 #include <math.h>
 #include <string.h>

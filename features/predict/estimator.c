@@ -8,8 +8,8 @@
 #include "lib/base/json.h"
 #include "lib/net/cost.h"
 #include "lib/net/open_net.h"
-#include "predictors/duration.h"
-#include "predictors/prior.h"
+#include "predictors/steps/prior.h"
+#include "predictors/trial/duration.h"
 
 #include <math.h>
 #include <string.h>

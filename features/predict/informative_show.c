@@ -6,7 +6,7 @@
 #include "core/plan/plan.h"
 #include "features/predict/trial_forecasts.h"
 #include "lib/base/json.h"
-#include "predictors/design.h"
+#include "predictors/trial/design.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "predictors/prior.h"
+#include "predictors/steps/prior.h"
 
 #include <math.h>
 #include <string.h>

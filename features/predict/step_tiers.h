@@ -13,8 +13,8 @@
 #include "core/rows/kept_predictors.h"
 #include "core/workspace/workspace.h"
 #include "features/predict/time_question.h"
-#include "predictors/prior.h"
-#include "predictors/trained.h"
+#include "predictors/learn/trained.h"
+#include "predictors/steps/prior.h"
 
 struct orch_step_tiers {
     struct orch_trained *trained; /* NULL: none; `learned` in it may be NULL */

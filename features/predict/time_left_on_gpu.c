@@ -5,7 +5,7 @@
 #include "features/predict/estimator.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "predictors/duration.h"
+#include "predictors/trial/duration.h"
 #include "store/trial_record.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "lib/base/text.h"
 #include "lib/net/frozen.h"
 #include "lib/net/name_groups.h"
-#include "predictors/paleo.h"
+#include "predictors/paleo/paleo.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 
 #include "lib/base/error.h"
 #include "lib/data/catalogue.h"
-#include "predictors/from_net.h"
-#include "predictors/paleo.h"
+#include "predictors/paleo/paleo.h"
+#include "predictors/steps/from_net.h"
 
 #include <math.h>
 #include <string.h>

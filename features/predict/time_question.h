@@ -8,9 +8,9 @@
 #include "lib/devices/rate.h"
 
 #include "lib/net/cost.h"
-#include "predictors/exchange.h"
-#include "predictors/geometry.h"
-#include "predictors/parallel.h"
+#include "predictors/steps/geometry.h"
+#include "predictors/steps/gradient_exchange.h"
+#include "predictors/steps/parallel.h"
 
 #include <jansson.h>
 

@@ -3,7 +3,7 @@
 
 #include "features/predict/trial_forecasts_private.h"
 #include "lib/base/ident.h"
-#include "predictors/trained.h"
+#include "predictors/learn/trained.h"
 
 /* Forecasts are recomputed only after the number of runs has grown by 10 %, so that a thousand
  * short trials are not delayed. */

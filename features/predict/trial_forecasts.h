@@ -11,7 +11,7 @@
 #define ORCH_FEATURES_PREDICT_TRIAL_FORECASTS_H
 
 #include "core/plan/plan_forecast.h"
-#include "predictors/matrix.h"
+#include "predictors/features/matrix.h"
 
 struct orch_forecasts;
 

@@ -4,11 +4,11 @@
 
 #include "core/render/isolines.h"
 #include "lib/base/text.h"
-#include "predictors/space_surface.h"
+#include "predictors/search/space_surface.h"
 
 #include <math.h>
 
-#define POINTS_LEAST 10 /* as many as importances need (predictors/param_importance.h) */
+#define POINTS_LEAST 10 /* as many as importances need (predictors/search/param_importance.h) */
 #define HEIGHTS 10      /* at most so many lines */
 
 /* The points that ended and have both parameters. */

@@ -5,7 +5,7 @@
 
 #include "core/render/document.h"
 #include "features/search/searched.h"
-#include "predictors/param_importance.h"
+#include "predictors/search/param_importance.h"
 
 /** Adds charts of the best value so far by points and by device time: of one search with its
  * points, of several as a line each and their median. `searches`: struct orch_searched *. */

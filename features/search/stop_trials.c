@@ -3,7 +3,7 @@
 
 #include "features/search/stop_curves.h"
 #include "features/search/trial_attempts.h"
-#include "predictors/stop_trial.h"
+#include "predictors/stop/stop_trial.h"
 
 #include <math.h>
 #include <stdint.h>

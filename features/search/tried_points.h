@@ -8,7 +8,7 @@
 #include "core/record/collect.h"
 #include "lib/base/text.h"
 #include "lib/wire/verdict.h"
-#include "predictors/sampler.h"
+#include "predictors/search/sampler.h"
 
 struct orch_tried;
 struct orch_tried *orch_tried_new(void);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Handler for the importance of parameters for a number, among the runs that match a condition: the
  * same points, space and forest as in the report of a search (lib/space/observed_space.h,
- * predictors/param_importance.h), over the parameters that vary among these runs. */
+ * predictors/search/param_importance.h), over the parameters that vary among these runs. */
 #include "features/web/run_points.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "predictors/param_importance.h"
+#include "predictors/search/param_importance.h"
 
 enum { RUNS_MAX = 1000 };
 

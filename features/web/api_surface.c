@@ -5,7 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "predictors/space_surface.h"
+#include "predictors/search/space_surface.h"
 
 #include <math.h>
 #include <string.h>

@@ -16,7 +16,7 @@
  * Convolutions of 3 x 3 and stride 1 are taken by Winograd's algorithm (Lavin and Gray 2016) in
  * fp32 on NVIDIA's GPUs since Maxwell: 2.25 times fewer operations at a smaller share of the peak,
  * so that fewer boards run into their power limit. That holds for convolutions by themselves
- * (predictors/features_kernels.h); the steps of networks (kernel_step.h) do not use it.
+ * (predictors/features/features_kernels.h); the steps of networks (kernel_step.h) do not use it.
  */
 #ifndef ORCH_STEPTIME_KERNEL_TIMES_H
 #define ORCH_STEPTIME_KERNEL_TIMES_H

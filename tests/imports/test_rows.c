@@ -6,7 +6,7 @@
 #include "core/recipe/declared_cost.h"
 #include "core/rows/run_rows.h"
 #include "features/imports/import.h"
-#include "predictors/feature_names.h"
+#include "predictors/features/feature_names.h"
 
 static char *folder;
 static struct orch_store *store;

@@ -7,9 +7,9 @@
  * test_optimus_reference [FOLDER]: prints a line a file: cases, largest differences.
  */
 #include "lib/base/csv.h"
-#include "predictors/curve.h"
-#include "predictors/nnls.h"
-#include "predictors/speed.h"
+#include "predictors/curve/curve.h"
+#include "predictors/curve/speed.h"
+#include "predictors/numbers/nnls.h"
 
 #include <jansson.h>
 #include <math.h>

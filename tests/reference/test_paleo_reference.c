@@ -9,7 +9,7 @@
  */
 #include "lib/base/csv.h"
 #include "lib/base/ident.h"
-#include "predictors/paleo.h"
+#include "predictors/paleo/paleo.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Simulated paths with one step, searched by predictors/change_point.h and by bisection with a
- * fixed number of repeats. */
+/* Simulated paths with one step, searched by predictors/change/change_point.h and by bisection with
+ * a fixed number of repeats. */
 #ifndef ORCH_TESTS_CHANGE_PATHS_H
 #define ORCH_TESTS_CHANGE_PATHS_H
 

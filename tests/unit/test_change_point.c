@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The posterior of a step on a path, and what is measured next. */
-#include "predictors/change_point.h"
+#include "predictors/change/change_point.h"
 
 #include <glib.h>
 #include <math.h>

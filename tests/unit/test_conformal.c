@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Intervals of rows of which some have no weight. */
 #include "lib/base/random.h"
-#include "predictors/scenario.h"
+#include "predictors/learn/scenario.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

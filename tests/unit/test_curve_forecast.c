@@ -3,8 +3,8 @@
  * losses, the form that forecasts best, and the law of schedules. */
 #include "lib/base/error.h"
 #include "lib/base/random.h"
-#include "predictors/curve_interval.h"
-#include "predictors/schedule_law.h"
+#include "predictors/curve/curve_interval.h"
+#include "predictors/curve/schedule_law.h"
 
 #include <math.h>
 #include <setjmp.h>

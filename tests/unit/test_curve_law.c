@@ -3,9 +3,9 @@
  * device that matters is told from one that does not, few networks and wrong numbers are answered.
  * And how a fit is judged and its form chosen. */
 #include "lib/base/error.h"
-#include "predictors/curve_choose.h"
-#include "predictors/curve_law.h"
-#include "predictors/curve_ols.h"
+#include "predictors/curve/curve_choose.h"
+#include "predictors/curve/curve_law.h"
+#include "predictors/curve/curve_ols.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

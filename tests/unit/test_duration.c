@@ -2,7 +2,7 @@
 /* Durations of trials: from repeats, and by a law over parameters, on data with a known law. How
  * often the interval holds what came is counted, not assumed. */
 #include "lib/base/random.h"
-#include "predictors/duration.h"
+#include "predictors/trial/duration.h"
 
 #include <math.h>
 #include <setjmp.h>

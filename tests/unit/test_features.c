@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is known of a measured row: networks that are counted only, against what their authors and
  * torchvision publish of them; work and white box of rows of each kind, worked out by hand. */
-#include "predictors/features.h"
-#include "predictors/features_nets.h"
-#include "predictors/rows.h"
+#include "predictors/features/features.h"
+#include "predictors/features/features_nets.h"
+#include "predictors/features/rows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

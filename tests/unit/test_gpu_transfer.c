@@ -2,7 +2,7 @@
 /* What carries over from measured GPUs to one that was not: powers of the ratios of their rates,
  * and one GPU's rows for another. */
 #include "lib/base/random.h"
-#include "predictors/scenario.h"
+#include "predictors/learn/scenario.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * exactly, others are learned, and the rest is scaled. */
 #include "lib/base/error.h"
 #include "lib/net/layer_work.h"
-#include "predictors/layer_rows.h"
+#include "predictors/learn/layer_rows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* Models on data whose law is known, their intervals on data whose noise is known, and tables that
  * cannot be learned from. */
 #include "lib/base/random.h"
-#include "predictors/learn.h"
+#include "predictors/learn/learn.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,9 +2,9 @@
 /* AI Gauge's linear form, regressors side by side, groups held out, networks layer by layer: each
  * on data whose law is known. */
 #include "lib/base/random.h"
-#include "predictors/heldout.h"
-#include "predictors/layerwise.h"
-#include "predictors/regressors.h"
+#include "predictors/learn/heldout.h"
+#include "predictors/learn/layerwise.h"
+#include "predictors/learn/regressors.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

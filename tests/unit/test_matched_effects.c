@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sums of effects by prefix sums and search are what the plain sums are. */
 #include "lib/base/random.h"
-#include "predictors/matched_private.h"
+#include "predictors/matched/matched_private.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

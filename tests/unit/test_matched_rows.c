@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tasks whose operations nobody counted, asked on a GPU that was not measured: what their own rows
  * tell, by a law that is known. */
-#include "predictors/learn.h"
-#include "predictors/matched_private.h"
+#include "predictors/learn/learn.h"
+#include "predictors/matched/matched_private.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Indicators of categories: a level that was not measured is none of the others. */
-#include "predictors/matrix.h"
+#include "predictors/features/matrix.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

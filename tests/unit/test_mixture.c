@@ -2,7 +2,7 @@
 /* What is learned of tables as a whole: mixtures, questions about what was never seen, baselines,
  * intervals, and tables that hardly say anything. */
 #include "lib/base/random.h"
-#include "predictors/scenario.h"
+#include "predictors/learn/scenario.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is near to what was learned from, and what is beyond it. */
 #include "lib/base/random.h"
-#include "predictors/near_tiles.h"
-#include "predictors/near_tree.h"
-#include "predictors/nearness.h"
+#include "predictors/learn/nearness.h"
+#include "predictors/numbers/near_tiles.h"
+#include "predictors/numbers/near_tree.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

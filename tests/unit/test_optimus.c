@@ -3,11 +3,11 @@
  * hand or typed in from SciPy; and what each refuses. All cases of the reference files are in
  * tests/reference/test_optimus_reference.c. */
 #include "lib/base/error.h"
-#include "predictors/curve.h"
-#include "predictors/isotonic.h"
-#include "predictors/levmar.h"
-#include "predictors/nnls.h"
-#include "predictors/speed.h"
+#include "predictors/curve/curve.h"
+#include "predictors/curve/speed.h"
+#include "predictors/numbers/isotonic.h"
+#include "predictors/numbers/levmar.h"
+#include "predictors/numbers/nnls.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

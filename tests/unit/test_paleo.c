@@ -9,8 +9,8 @@
 #include "lib/base/csv.h"
 #include "lib/base/error.h"
 #include "lib/net/net.h"
-#include "predictors/from_net.h"
-#include "predictors/paleo.h"
+#include "predictors/paleo/paleo.h"
+#include "predictors/steps/from_net.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

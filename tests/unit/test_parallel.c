@@ -3,7 +3,7 @@
 #include "lib/base/error.h"
 #include "lib/net/frozen.h"
 #include "lib/net/tensor_split.h"
-#include "predictors/parallel.h"
+#include "predictors/steps/parallel.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The importance of parameters on functions whose parameters are known to matter or not. */
-#include "predictors/param_importance.h"
+#include "predictors/search/param_importance.h"
 
 #include "lib/base/random.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Remaining time of synthetic jobs: constant, with a warm-up, with noise, with a drift. */
-#include "predictors/remaining.h"
+#include "predictors/trial/remaining.h"
 
 #include "lib/base/random.h"
 

@@ -7,9 +7,9 @@
 #include "lib/devices/prices.h"
 #include "lib/net/cost.h"
 #include "lib/steptime/roofline.h"
-#include "predictors/exchange.h"
-#include "predictors/from_net.h"
-#include "predictors/paleo.h"
+#include "predictors/paleo/paleo.h"
+#include "predictors/steps/from_net.h"
+#include "predictors/steps/gradient_exchange.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* Lasting changes of speed among runs: found when they are larger than the noise, at their place,
  * and hardly ever where there is none. */
 #include "lib/base/random.h"
-#include "predictors/speed_change.h"
+#include "predictors/change/speed_change.h"
 
 #include <glib.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 /* The rules that stop trials of a search, on curves whose answer was worked out by hand. */
 #include "lib/base/error.h"
 #include "lib/base/random.h"
-#include "predictors/stop_trial.h"
+#include "predictors/stop/stop_trial.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Models that are saved and read back answer alike; what is broken or newer is refused; what was
  * measured is found again. */
-#include "predictors/trained.h"
+#include "predictors/learn/trained.h"
 
 #include "lib/base/error.h"
 #include "lib/base/random.h"
@@ -322,7 +322,7 @@ static void test_lone_gpu_is_kept(void **state)
     orch_learned_predict(back->learned, rows, after);
     for (size_t i = 0; i < rows->rows; i++) {
         double wide = log(after[i].value.high / after[i].value.low) / 2;
-        assert_true(wide >= 0.8 - 1e-9); /* LONE_SPREAD of predictors/learn.c */
+        assert_true(wide >= 0.8 - 1e-9); /* LONE_SPREAD of predictors/learn/learn.c */
         assert_true(wide > 3 * log(seen[i].value.high / seen[i].value.low) / 2);
         assert_true(fabs(wide - log(before[i].value.high / before[i].value.low) / 2) < 1e-9);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What kept models are relative to is what it was when ORCH_TRAINED_METHOD was last raised. */
-#include "predictors/rows.h"
-#include "predictors/trained.h"
+#include "predictors/features/rows.h"
+#include "predictors/learn/trained.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static void test_method(void **state)
     }
     if (!same)
         fail_msg("what kept models are relative to is another: raise ORCH_TRAINED_METHOD "
-                 "(predictors/trained.h) above %d, and write these figures here",
+                 "(predictors/learn/trained.h) above %d, and write these figures here",
                  ORCH_TRAINED_METHOD);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Columns that share a histogram: which ones do, and that codes stand for the columns' own bins. */
-#include "predictors/tree.h"
+#include "predictors/models/tree.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

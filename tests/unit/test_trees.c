@@ -2,7 +2,7 @@
 /* Trees answer many rows as they answer each alone, to the last bit: small ones and large ones,
  * with values missing to either side, at cuts, and for rows that fill no block. */
 #include "lib/base/random.h"
-#include "predictors/trees.h"
+#include "predictors/models/trees.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

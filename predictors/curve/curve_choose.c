@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictors/curve/curve_choose.h"
+
+#include <math.h>
+
+/* Relative errors of the loss below this are rounding errors, so the fit is exact. */
+#define EXACT 1e-9
+#define STRONG_EVIDENCE 6
+/* A form with more parameters, or one that leaves points out, must forecast this much better. */
+#define BETTER 0.95
+#define THINNED 80           /* points that forecasts are tried on */
+#define POINTS_A_PARAMETER 2 /* with fewer points the form with more parameters always wins */
+
+/* False for the points before the first that the curve of their stage was fitted to. */
+static bool is_fitted(const struct orch_stages *stages, double k)
+{
+    size_t s = 0;
+    while (s + 1 < stages->count && k >= stages->starts[s + 1])
+        s++;
+    return k >= stages->curves[s].from_k;
+}
+
+struct orch_goodness orch_stages_goodness(const struct orch_stages *stages, const double *k,
+                                          const double *loss, size_t count, double from_k)
+{
+    struct orch_goodness out = {.r2 = NAN, .relative_error = NAN};
+    double sum = 0, squares = 0, relative = 0;
+    size_t above = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (k[i] < from_k || !is_fitted(stages, k[i]))
+            continue;
+        double miss = orch_stages_loss(stages, k[i]) - loss[i];
+        out.points++;
+        out.sse += miss * miss;
+        sum += loss[i];
+        if (loss[i] > 0) {
+            relative += fabs(miss) / loss[i];
+            above++;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        double off = loss[i] - sum / (double)MAX(1, out.points);
+        squares += k[i] < from_k || !is_fitted(stages, k[i]) ? 0 : off * off;
+    }
+    if (squares > 0)
+        out.r2 = 1 - out.sse / squares;
+    if (above)
+        out.relative_error = relative / (double)above;
+    return out;
+}
+
+/* Bayesian information criterion for independent normal errors; -HUGE_VAL for an exact fit. */
+static double information(const struct orch_stages *stages, const double *k, const double *loss,
+                          size_t count)
+{
+    struct orch_goodness good = orch_stages_goodness(stages, k, loss, count, 0);
+    double n = (double)count, params = 0;
+    for (size_t s = 0; s < stages->count; s++)
+        params += stages->curves[s].is_flat ? 1 : orch_curve_params(stages->curves[s].form);
+    if (good.relative_error <= EXACT)
+        return -HUGE_VAL;
+    return n * log(good.sse / n) + params * log(n);
+}
+
+static struct orch_stages *choose_by_information(const double *k, const double *loss, size_t count,
+                                                 const double *drops, size_t drop_count,
+                                                 struct orch_curve_options o, GError **error)
+{
+    o.form = ORCH_CURVE_OPTIMUS;
+    struct orch_stages *optimus = orch_stages_fit(k, loss, count, drops, drop_count, &o, error);
+    if (!optimus || o.method != ORCH_CURVE_DIRECT)
+        return optimus;
+    o.form = ORCH_CURVE_POWER;
+    struct orch_stages *power = orch_stages_fit(k, loss, count, drops, drop_count, &o, NULL);
+    size_t params = 0;
+    for (size_t s = 0; power && s < power->count; s++)
+        params += (size_t)orch_curve_params(ORCH_CURVE_POWER);
+    if (power && count >= POINTS_A_PARAMETER * params &&
+        information(power, k, loss, count) + STRONG_EVIDENCE <
+            information(optimus, k, loss, count)) {
+        orch_stages_free(optimus);
+        return power;
+    }
+    orch_stages_free(power);
+    return optimus;
+}
+
+/* ---- by forecasts from earlier parts of the curve ----------------------------------------------
+ */
+
+/* Forms and how they are fitted, the simplest first. */
+static const struct orch_curve_candidate {
+    enum orch_curve_form form;
+    bool is_relative;
+    double skip;
+} CANDIDATES[] = {
+    {ORCH_CURVE_OPTIMUS, false, 0},
+    {ORCH_CURVE_POWER, false, 0},
+    {ORCH_CURVE_OPTIMUS, true, 0.2},
+    {ORCH_CURVE_POWER, true, 0.2},
+};
+
+/* Shares of the points that a form is fitted to, to forecast the others. */
+static const double PREFIXES[] = {0.4, 0.55, 0.7, 0.85};
+
+static struct orch_curve_options options_of(const struct orch_curve_candidate *candidate,
+                                            const struct orch_curve_options *common)
+{
+    struct orch_curve_options o = *common;
+    o.form = candidate->form;
+    o.is_relative = candidate->is_relative;
+    o.skip = candidate->skip;
+    return o;
+}
+
+/* Adds the errors of the forecasts from the first `seen` points: log(measured / forecast) over the
+ * log of how much later the point is. Returns the mean of abs(log(measured / forecast)). */
+static double forecast_error(const double *k, const double *loss, size_t count, size_t seen,
+                             const struct orch_curve_options *o, GArray *errors)
+{
+    struct orch_curve curve;
+    double sum = 0;
+    if (!(k[seen - 1] > 0) || !orch_curve_fit(k, loss, seen, o, &curve, NULL))
+        return INFINITY;
+    for (size_t i = seen; i < count; i++) {
+        double forecast = orch_curve_loss(&curve, k[i]);
+        if (!(forecast > 0) || !(loss[i] > 0))
+            return INFINITY;
+        struct orch_curve_forecast one = {log(k[i] / k[seen - 1]), log(loss[i] / forecast)};
+        sum += fabs(one.off);
+        g_array_append_val(errors, one);
+    }
+    return sum / (double)(count - seen);
+}
+
+/* The mean over the prefixes; INFINITY when one cannot be fitted. `errors` is replaced. */
+static double tried_error(const double *k, const double *loss, size_t count,
+                          const struct orch_curve_options *o, GArray *errors)
+{
+    double sum = 0;
+    g_array_set_size(errors, 0);
+    for (size_t p = 0; p < G_N_ELEMENTS(PREFIXES); p++)
+        sum += forecast_error(k, loss, count, (size_t)(PREFIXES[p] * (double)count), o, errors);
+    return sum / G_N_ELEMENTS(PREFIXES);
+}
+
+/* Replaces many points by means of neighbours, which forecast as well and fit faster. Returns their
+ * number; `out_k` and `out_loss` have room for `count`. */
+static size_t thin(const double *k, const double *loss, size_t count, double *out_k,
+                   double *out_loss)
+{
+    size_t each = MAX(count / THINNED, 1), n = 0;
+    for (size_t i = 0; i < count; n++) {
+        size_t end = MIN(i + each, count), points = end - i;
+        out_k[n] = out_loss[n] = 0;
+        for (; i < end; i++) {
+            out_k[n] += k[i] / (double)points;
+            out_loss[n] += loss[i] / (double)points;
+        }
+    }
+    return n;
+}
+
+bool orch_curve_choose(const double *all_k, const double *all_loss, size_t all_count,
+                       const struct orch_curve_options *common, struct orch_curve_options *out,
+                       GArray *errors)
+{
+    g_autofree double *k = g_new(double, all_count + 1), *loss = g_new(double, all_count + 1);
+    size_t count = thin(all_k, all_loss, all_count, k, loss);
+    g_autoptr(GArray) tried = g_array_new(FALSE, FALSE, sizeof(struct orch_curve_forecast));
+    double least = INFINITY;
+    if (count < ORCH_CURVE_CHOICE_POINTS)
+        return false;
+    for (size_t c = 0; c < G_N_ELEMENTS(CANDIDATES); c++) {
+        struct orch_curve_options o = options_of(&CANDIDATES[c], common);
+        double error = tried_error(k, loss, count, &o, tried);
+        if (!(error < BETTER * least) || (c && least < EXACT))
+            continue;
+        least = error;
+        *out = o;
+        g_array_set_size(errors, 0);
+        g_array_append_vals(errors, tried->data, tried->len);
+    }
+    return isfinite(least);
+}
+
+void orch_curve_try(const double *all_k, const double *all_loss, size_t all_count,
+                    const struct orch_curve_options *options, GArray *errors)
+{
+    g_autofree double *k = g_new(double, all_count + 1), *loss = g_new(double, all_count + 1);
+    size_t count = thin(all_k, all_loss, all_count, k, loss);
+    if (count < ORCH_CURVE_CHOICE_POINTS || !isfinite(tried_error(k, loss, count, options, errors)))
+        g_array_set_size(errors, 0);
+}
+
+struct orch_stages *orch_stages_choose(const double *k, const double *loss, size_t count,
+                                       const double *drops, size_t drop_count,
+                                       const struct orch_curve_options *options, GError **error)
+{
+    struct orch_curve_options o = options ? *options : (struct orch_curve_options){0}, best;
+    g_autoptr(GArray) errors = g_array_new(FALSE, FALSE, sizeof(struct orch_curve_forecast));
+    bool is_plain = !drop_count && o.method == ORCH_CURVE_DIRECT && o.weights == ORCH_CURVE_EQUAL;
+    for (size_t i = 0; is_plain && i < count; i++) /* errors are left to the fit */
+        is_plain = isfinite(k[i]) && k[i] >= 0 && (!i || k[i] >= k[i - 1]) && isfinite(loss[i]);
+    if (is_plain && orch_curve_choose(k, loss, count, &o, &best, errors))
+        return orch_stages_fit(k, loss, count, NULL, 0, &best, error);
+    return choose_by_information(k, loss, count, drops, drop_count, o, error);
+}

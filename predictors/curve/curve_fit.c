@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The fit runs on losses divided by their maximum and k divided by its span, so that parameters are
+ * of order 1, and scales back. Both forms are a constant plus one term that is linear once d (and
+ * c) are given. A grid over those, with non-negative least squares inside (variable projection),
+ * finds a start near the global minimum; bounded damped Gauss-Newton steps (levmar) converge from
+ * there. The optimus form also starts from the balanced reciprocal fit, and the better result is
+ * used. A single start was rejected because b1 and d diverge on straight stretches of the curve.
+ */
+#include "predictors/curve/curve_private.h"
+#include "predictors/numbers/levmar.h"
+#include "predictors/numbers/nnls.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Beyond these bounds the power law is practically an exponential with diverging d. SHIFT_MAX is in
+ * units of the span of k. */
+#define EXPONENT_MAX 10
+#define SHIFT_MAX 1e4
+/* a curve that falls by less than this share over its points counts as flat */
+#define FLAT 1e-12
+
+/* --- the forms, in scaled units --- */
+
+double orch_curve_form_at(enum orch_curve_form form, const double *b, double k)
+{
+    if (form == ORCH_CURVE_OPTIMUS)
+        return 1 / (b[0] * k + b[1]) + b[2];
+    return b[1] > 0 ? b[0] + b[1] * pow(k + b[3], -b[2]) : b[0];
+}
+
+/* Limit of a form for large k. */
+double orch_curve_form_limit(enum orch_curve_form form, const double *b)
+{
+    if (form == ORCH_CURVE_OPTIMUS)
+        return b[0] > 0 ? b[2] : b[2] + 1 / b[1];
+    return b[2] > 0 ? b[0] : b[0] + b[1];
+}
+
+void orch_curve_form_flat(enum orch_curve_form form, double level, double *b)
+{
+    memset(b, 0, ORCH_CURVE_PARAMS_MAX * sizeof *b);
+    b[form == ORCH_CURVE_OPTIMUS ? 1 : 0] = form == ORCH_CURVE_OPTIMUS ? 1 / level : level;
+}
+
+static double least(const double *v, size_t count)
+{
+    double found = HUGE_VAL;
+    for (size_t i = 0; i < count; i++)
+        found = fmin(found, v[i]);
+    return found;
+}
+
+/* --- one fit, in scaled units --- */
+
+void orch_curve_points_init(struct orch_curve_points *f, enum orch_curve_form form, size_t count)
+{
+    *f = (struct orch_curve_points){
+        .form = form, .count = count, .numbers = g_new(double, 8 * count)};
+    f->k = f->numbers;
+    f->loss = f->k + count;
+    f->weight = f->loss + count;
+    f->root = f->weight + count;
+    f->right = f->root + count;
+    f->balance = f->right + count;
+    f->rows = f->balance + count;
+}
+
+void orch_curve_points_release(struct orch_curve_points *f)
+{
+    g_free(f->numbers);
+}
+
+void orch_curve_points_weigh(struct orch_curve_points *f, enum orch_curve_weights weights)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        double segment = weights == ORCH_CURVE_SEGMENTS ? (double)(i * 3 / f->count) : 0;
+        f->root[i] = pow(4, segment);
+        f->weight[i] = f->root[i] * f->root[i];
+    }
+}
+
+/* The fit uses the power law as a + h ((k + d) / (k0 + d))^-c with k0 the first point. The height h
+ * is well determined for any c and d, while b = h (k0 + d)^c is strongly correlated with them. */
+static double fit_at(const struct orch_curve_points *f, const double *b, double k)
+{
+    if (f->form == ORCH_CURVE_OPTIMUS)
+        return orch_curve_form_at(f->form, b, k);
+    return b[0] + b[1] * pow((k + b[3]) / (f->k[0] + b[3]), -b[2]);
+}
+
+static void fit_derivatives(const struct orch_curve_points *f, const double *b, double k,
+                            double *out)
+{
+    if (f->form == ORCH_CURVE_OPTIMUS) {
+        double inverse = 1 / (b[0] * k + b[1]);
+        out[0] = -k * inverse * inverse;
+        out[1] = -inverse * inverse;
+        out[2] = 1;
+        return;
+    }
+    double here = k + b[3], first = f->k[0] + b[3], power = pow(here / first, -b[2]);
+    out[0] = 1;
+    out[1] = power;
+    out[2] = -b[1] * power * log(here / first);
+    out[3] = b[1] * b[2] * power * (k - f->k[0]) / (here * first);
+}
+
+static double fit_sse(const struct orch_curve_points *f, const double *b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        double miss = f->root[i] * (fit_at(f, b, f->k[i]) - f->loss[i]);
+        sum += miss * miss;
+    }
+    return isfinite(sum) ? sum : HUGE_VAL;
+}
+
+static void levmar_model(const void *context, const double *b, double *out_residuals,
+                         double *out_derivatives)
+{
+    const struct orch_curve_points *f = context;
+    int params = orch_curve_params(f->form);
+    for (size_t i = 0; i < f->count; i++) {
+        out_residuals[i] = f->root[i] * (fit_at(f, b, f->k[i]) - f->loss[i]);
+        if (!out_derivatives)
+            continue;
+        double *row = out_derivatives + i * (size_t)params;
+        fit_derivatives(f, b, f->k[i], row);
+        for (int a = 0; a < params; a++)
+            row[a] *= f->root[i];
+    }
+}
+
+/* Least shift for which the term is finite at the first point. */
+static double shift_min(const struct orch_curve_points *f)
+{
+    return f->k[0] > 0 ? 0 : 1e-9;
+}
+
+/* The parameter that is the limit. */
+static int limit_index(enum orch_curve_form form)
+{
+    return form == ORCH_CURVE_OPTIMUS ? 2 : 0;
+}
+
+/* Improves `b`, with the limit of the curve between two numbers. */
+static void polish_within(const struct orch_curve_points *f, double *b, double low, double high)
+{
+    struct orch_levmar problem = {.model = levmar_model,
+                                  .context = f,
+                                  .residuals = f->count,
+                                  .params = orch_curve_params(f->form)};
+    for (int a = 0; a < problem.params; a++)
+        problem.upper[a] = HUGE_VAL;
+    if (f->form == ORCH_CURVE_POWER) {
+        problem.upper[2] = EXPONENT_MAX;
+        problem.upper[3] = SHIFT_MAX;
+        problem.lower[3] = shift_min(f);
+    }
+    problem.lower[limit_index(f->form)] = low;
+    problem.upper[limit_index(f->form)] = high;
+    orch_levmar_solve(&problem, b);
+}
+
+static void polish(const struct orch_curve_points *f, double *b)
+{
+    polish_within(f, b, 0, HUGE_VAL);
+}
+
+double orch_curve_solve_limit(const struct orch_curve_points *f, const double *b, double limit)
+{
+    double x[ORCH_CURVE_PARAMS_MAX];
+    int fixed = limit_index(f->form);
+    memcpy(x, b, sizeof x);
+    if (f->form == ORCH_CURVE_POWER) { /* the height above the limit at the first point */
+        x[3] = fmax(x[3], shift_min(f));
+        x[1] = fmax(x[1] * pow(f->k[0] + x[3], -x[2]) + x[0] - limit, 1e-9);
+    }
+    x[fixed] = limit;
+    polish_within(f, x, limit, limit);
+    return fit_sse(f, x);
+}
+
+/* Replaces `best` by `b` if `b` fits better. */
+static void keep_better(const struct orch_curve_points *f, const double *b, double *best,
+                        double *best_sse)
+{
+    double sse = fit_sse(f, b);
+    if (sse < *best_sse) {
+        *best_sse = sse;
+        memcpy(best, b, ORCH_CURVE_PARAMS_MAX * sizeof *b);
+    }
+}
+
+/* Best constant and factor for a given shift and exponent; false on numerical failure. */
+static bool project(struct orch_curve_points *f, double exponent, double shift, double *out_b)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        f->rows[2 * i] = 1;
+        f->rows[2 * i + 1] = pow((f->k[i] + shift) / (f->k[0] + shift), -exponent);
+    }
+    double x[2];
+    if (!orch_nnls_solve(f->rows, f->loss, f->weight, f->count, 2, x, NULL, NULL))
+        return false;
+    if (f->form == ORCH_CURVE_POWER) {
+        memcpy(out_b, (double[]){x[0], x[1], exponent, shift}, 4 * sizeof *out_b);
+        return true;
+    }
+    double height = x[1], first = f->k[0] + shift;
+    memcpy(out_b, (double[]){1 / (height * first), shift / (height * first), x[0], 0},
+           4 * sizeof *out_b);
+    return height > 1e-300;
+}
+
+static void project_all(struct orch_curve_points *f, const double *exponents, size_t count,
+                        double step, double *best, double *best_sse)
+{
+    for (size_t e = 0; e < count; e++)
+        for (double shift = shift_min(f); shift <= SHIFT_MAX;
+             shift = shift < 1e-5 ? 1e-5 : shift * step) {
+            double b[ORCH_CURVE_PARAMS_MAX];
+            if (project(f, exponents[e], shift, b))
+                keep_better(f, b, best, best_sse);
+        }
+}
+
+/* Non-negative least squares of the reciprocal with b2 = (1 - exp(log_gap)) * least loss. Returns
+ * the sum of squared errors of the loss. */
+static double reciprocal_at(struct orch_curve_points *f, bool is_balanced, double low_loss,
+                            double log_gap, double *out_b)
+{
+    double limit = low_loss * (1 - exp(log_gap)), x[2];
+    for (size_t i = 0; i < f->count; i++) {
+        double above = f->loss[i] - limit;
+        f->rows[2 * i] = f->k[i];
+        f->rows[2 * i + 1] = 1;
+        f->right[i] = 1 / above;
+        f->balance[i] = f->weight[i] * (is_balanced ? pow(above, 4) : 1);
+    }
+    if (!orch_nnls_solve(f->rows, f->right, f->balance, f->count, 2, x, NULL, NULL) ||
+        x[0] + x[1] <= 0)
+        return HUGE_VAL;
+    memcpy(out_b, (double[]){x[0], x[1], limit, 0}, 4 * sizeof *out_b);
+    return fit_sse(f, out_b);
+}
+
+/* Golden-section search over log_gap; keeps the result if it is better than `best`. */
+static void golden_section(struct orch_curve_points *f, bool is_balanced, double low_loss,
+                           double low, double high, double *best, double *best_sse)
+{
+    const double golden = 0.6180339887498949;
+    double b[ORCH_CURVE_PARAMS_MAX];
+    double left = high - golden * (high - low), right = low + golden * (high - low);
+    double left_sse = reciprocal_at(f, is_balanced, low_loss, left, b);
+    double right_sse = reciprocal_at(f, is_balanced, low_loss, right, b);
+    for (int i = 0; i < 40; i++) {
+        if (left_sse < right_sse) {
+            high = right;
+            right = left;
+            right_sse = left_sse;
+            left = high - golden * (high - low);
+            left_sse = reciprocal_at(f, is_balanced, low_loss, left, b);
+        } else {
+            low = left;
+            left = right;
+            left_sse = right_sse;
+            right = low + golden * (high - low);
+            right_sse = reciprocal_at(f, is_balanced, low_loss, right, b);
+        }
+    }
+    if (reciprocal_at(f, is_balanced, low_loss, (low + high) / 2, b) < HUGE_VAL)
+        keep_better(f, b, best, best_sse);
+}
+
+/* The reciprocal fit. Chooses the b2 whose curve is nearest to the losses, because errors of
+ * reciprocals are not comparable between different b2. With plain weights there is a second local
+ * minimum at b1 = 0, so the search refines each local minimum of the grid. */
+static void reciprocal(struct orch_curve_points *f, bool is_balanced, double *best,
+                       double *best_sse)
+{
+    enum { GAPS = 113 }; /* gap as a share of the least loss: 1 down to 1e-7, 16 per decade */
+    double low_loss = least(f->loss, f->count), sse[GAPS], step = -log(10) / 16;
+    if (low_loss <= 0)
+        return;
+    for (int i = 0; i < GAPS; i++) {
+        double b[ORCH_CURVE_PARAMS_MAX];
+        sse[i] = reciprocal_at(f, is_balanced, low_loss, i * step, b);
+        if (sse[i] < HUGE_VAL)
+            keep_better(f, b, best, best_sse);
+    }
+    for (int i = 0; i < GAPS; i++) {
+        int before = MAX(i - 1, 0), after = MIN(i + 1, GAPS - 1);
+        if (sse[i] <= sse[before] && sse[i] <= sse[after])
+            golden_section(f, is_balanced, low_loss, after * step, before * step, best, best_sse);
+    }
+}
+
+double orch_curve_points_mean(const struct orch_curve_points *f)
+{
+    double sum = 0, weights = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        sum += f->weight[i] * f->loss[i];
+        weights += f->weight[i];
+    }
+    return sum / weights;
+}
+
+/* Direct fit of the optimus form from two starts. */
+static void direct_optimus(struct orch_curve_points *f, double *best, double *best_sse)
+{
+    double paper[ORCH_CURVE_PARAMS_MAX] = {0}, grid[ORCH_CURVE_PARAMS_MAX] = {0};
+    double paper_sse = HUGE_VAL, grid_sse = HUGE_VAL;
+    reciprocal(f, true, paper, &paper_sse);
+    if (paper_sse < HUGE_VAL) {
+        polish(f, paper);
+        keep_better(f, paper, best, best_sse);
+    }
+    project_all(f, (double[]){1}, 1, 1.4, grid, &grid_sse);
+    if (grid_sse < HUGE_VAL) {
+        polish(f, grid);
+        keep_better(f, grid, best, best_sse);
+    }
+}
+
+static void direct_power(struct orch_curve_points *f, double *best, double *best_sse)
+{
+    static const double EXPONENTS[] = {0.06, 0.12, 0.25, 0.5, 0.75, 1.25, 1.75, 2.5, 4, 7};
+    double b[ORCH_CURVE_PARAMS_MAX] = {0}, sse = HUGE_VAL;
+    project_all(f, EXPONENTS, G_N_ELEMENTS(EXPONENTS), 3, b, &sse);
+    if (sse < HUGE_VAL) {
+        polish(f, b);
+        keep_better(f, b, best, best_sse);
+    }
+    /* The optimus fit as a power law with exponent 1 is another start: the result is never
+     * worse. */
+    double optimus[ORCH_CURVE_PARAMS_MAX] = {0};
+    f->form = ORCH_CURVE_OPTIMUS;
+    sse = HUGE_VAL;
+    direct_optimus(f, optimus, &sse);
+    f->form = ORCH_CURVE_POWER;
+    double shift = optimus[1] / optimus[0];
+    if (sse == HUGE_VAL || !(shift <= SHIFT_MAX))
+        return;
+    shift = fmax(shift, shift_min(f));
+    double height = 1 / (optimus[0] * (f->k[0] + shift));
+    memcpy(b, (double[]){optimus[2], height, 1, shift}, sizeof b);
+    polish(f, b);
+    keep_better(f, b, best, best_sse);
+}
+
+/* Fits in scaled units. Returns true if the result falls. */
+bool orch_curve_solve(struct orch_curve_points *f, enum orch_curve_method method, double *b)
+{
+    double sse = HUGE_VAL;
+    if (method != ORCH_CURVE_DIRECT)
+        reciprocal(f, method == ORCH_CURVE_RECIPROCAL_BALANCED, b, &sse);
+    else if (f->form == ORCH_CURVE_OPTIMUS)
+        direct_optimus(f, b, &sse);
+    else
+        direct_power(f, b, &sse);
+    double flat[ORCH_CURVE_PARAMS_MAX], last = f->k[f->count - 1];
+    orch_curve_form_flat(f->form, orch_curve_points_mean(f), flat);
+    if (sse < HUGE_VAL && sse < fit_sse(f, flat) &&
+        fit_at(f, b, f->k[0]) - fit_at(f, b, last) > FLAT) {
+        if (f->form == ORCH_CURVE_POWER)
+            b[1] *= pow(f->k[0] + b[3], b[2]); /* converts the height to the factor b */
+        return true;
+    }
+    memcpy(b, flat, sizeof flat);
+    return false;
+}
+
+int orch_curve_params(enum orch_curve_form form)
+{
+    return form == ORCH_CURVE_OPTIMUS ? 3 : 4;
+}

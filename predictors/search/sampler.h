@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Samplers: which point of a space a search tries next. They get all trials so far and return one
+ * point; they keep nothing between two calls, so that the same seed and the same trials in the same
+ * order give the same point, in whatever process. Values are minimised. */
+#ifndef ORCH_PREDICTORS_SAMPLER_H
+#define ORCH_PREDICTORS_SAMPLER_H
+
+#include "lib/space/param_space.h"
+
+enum orch_sampled_state {
+    ORCH_SAMPLED_ENDED,   /* it has a value */
+    ORCH_SAMPLED_FAILED,  /* it ended without a value: such points are avoided, but no value is made
+                             up for them */
+    ORCH_SAMPLED_PENDING, /* it runs now */
+};
+
+struct orch_sampled {
+    const double
+        *point; /* unit coordinates, snapped (lib/space/param_space.h); NAN: does not exist */
+    enum orch_sampled_state state;
+    double value; /* of an ENDED trial, finite; the smaller, the better */
+    double cost;  /* of an ENDED or FAILED one, in any unit: seconds, dollars; 0: not known */
+};
+
+struct orch_sampling {
+    const struct orch_space *space;
+    const struct orch_sampled *trials; /* in the order in which their points were chosen */
+    size_t count;
+    uint64_t seed;
+    /* What a point promises is divided by its expected cost to this power, from 0 to 1 (gp only).
+     */
+    double cost_power;
+};
+
+struct orch_sampler {
+    const char *name;
+    /** Writes the next point, snapped, to `out`: as many numbers as the space has parameters. */
+    void (*next)(const struct orch_sampling *sampling, double *out);
+};
+
+/** All samplers, ended by a row without a name; the first is the default. */
+extern const struct orch_sampler ORCH_SAMPLERS[];
+/** NULL: there is no sampler of that name. */
+const struct orch_sampler *orch_sampler_find(const char *name);
+
+/* ---- the samplers, for predictors/search/sampler.c
+ * ------------------------------------------------------
+ */
+
+/** Independent uniform coordinates. */
+void orch_sample_random(const struct orch_sampling *sampling, double *out);
+/** The next point of Sobol's sequence, shifted by the seed (Cranley and Patterson 1976). */
+void orch_sample_sobol(const struct orch_sampling *sampling, double *out);
+/** Tree-structured Parzen estimators (sampler_tpe.c). */
+void orch_sample_tpe(const struct orch_sampling *sampling, double *out);
+/** A Gaussian process and its expected improvement (sampler_gp.c). */
+void orch_sample_gp(const struct orch_sampling *sampling, double *out);
+
+/** State of the random numbers of the next choice. */
+uint64_t orch_sampling_random(const struct orch_sampling *sampling);
+/** Number of trials in a state. */
+size_t orch_sampling_count(const struct orch_sampling *sampling, enum orch_sampled_state state);
+/** The trials that have ended, the best first, of equal ones the older. Caller frees. */
+const struct orch_sampled **orch_sampling_best(const struct orch_sampling *sampling, size_t *out_n);
+
+#endif

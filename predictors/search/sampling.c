@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Points that do not depend on values, and what all samplers ask of the trials. */
+#include "predictors/search/sampler.h"
+
+#include "lib/base/random.h"
+
+#include <gsl/gsl_qrng.h>
+#include <math.h>
+#include <stdlib.h>
+
+uint64_t orch_sampling_random(const struct orch_sampling *sampling)
+{
+    return orch_random_stream(sampling->seed, sampling->count + 1);
+}
+
+size_t orch_sampling_count(const struct orch_sampling *sampling, enum orch_sampled_state state)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sampling->count; i++)
+        count += sampling->trials[i].state == state;
+    return count;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    const struct orch_sampled *x = *(const struct orch_sampled *const *)a,
+                              *y = *(const struct orch_sampled *const *)b;
+    int order = (x->value > y->value) - (x->value < y->value);
+    return order ? order : (x > y) - (x < y);
+}
+
+const struct orch_sampled **orch_sampling_best(const struct orch_sampling *sampling, size_t *out_n)
+{
+    const struct orch_sampled **best = g_new(const struct orch_sampled *, sampling->count + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < sampling->count; i++)
+        if (sampling->trials[i].state == ORCH_SAMPLED_ENDED)
+            best[n++] = &sampling->trials[i];
+    qsort(best, n, sizeof *best, compare_values);
+    *out_n = n;
+    return best;
+}
+
+void orch_sample_random(const struct orch_sampling *sampling, double *out)
+{
+    uint64_t random = orch_sampling_random(sampling);
+    for (unsigned i = 0; i < sampling->space->params->len; i++)
+        out[i] = orch_random_unit(&random);
+    orch_space_snap(sampling->space, out);
+}
+
+void orch_sample_sobol(const struct orch_sampling *sampling, double *out)
+{
+    unsigned count = sampling->space->params->len;
+    gsl_qrng *sequence = gsl_qrng_alloc(gsl_qrng_sobol, count);
+    for (size_t i = 0; i <= sampling->count; i++)
+        gsl_qrng_get(sequence, out);
+    gsl_qrng_free(sequence);
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t random = orch_random_stream(sampling->seed, i);
+        double shifted = out[i] + orch_random_unit(&random);
+        out[i] = shifted - floor(shifted);
+    }
+    orch_space_snap(sampling->space, out);
+}
