@@ -120,7 +120,7 @@ function(orch_cuda_settings target)
   # the warnings and flags of the other files are not nvcc's
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CUDA_ARCHITECTURES "${ORCH_CUDA_ARCHITECTURES}"
     COMPILE_OPTIONS "-Xcompiler=-fvisibility=hidden;$<$<BOOL:${ORCH_PTXAS}>:-Xptxas=-v>" CUDA_RUNTIME_LIBRARY Static)
-  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+  target_include_directories(${target} PRIVATE ${ORCH_TREE} ${ORCH_INCLUDE})
 endfunction()
 
 # orch_cuda_library(TARGET FILE.cu...): a static library of kernels, which any target may link. Where kernels are not
@@ -147,7 +147,7 @@ endfunction()
 # Adds to plugin NAME its sources that use CUDA (plugins/NAME/cuda: kernels in .cu, the rest in C), or those that stand in for
 # them where kernels are not compiled (plugins/NAME/no_cuda): recipes that use the plugin are checked and planned in any build.
 function(orch_plugin_cuda name)
-  set(folder ${CMAKE_SOURCE_DIR}/plugins/${name})
+  set(folder ${ORCH_TREE}/plugins/${name})
   if(ORCH_CUDA_WORKS)
     file(GLOB kernels CONFIGURE_DEPENDS ${folder}/cuda/*.cu)
     file(GLOB sources CONFIGURE_DEPENDS ${folder}/cuda/*.c)

@@ -11,7 +11,7 @@ foreach(language C CXX)
   string(REGEX REPLACE "(^| )-g( |$)" "\\1-g1\\2" CMAKE_${language}_FLAGS_RELWITHDEBINFO "${CMAKE_${language}_FLAGS_RELWITHDEBINFO}")
 endforeach()
 # messages name files as the tree does, not by where the tree lies
-add_compile_options("-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
+add_compile_options("-fmacro-prefix-map=${ORCH_TREE}/=")
 add_compile_options(${ORCH_WARNINGS} -fvisibility=hidden -fstack-protector-strong)
 add_compile_options("$<$<COMPILE_LANGUAGE:C>:${ORCH_C_WARNINGS}>")
 add_compile_definitions(_GNU_SOURCE)

@@ -8,7 +8,7 @@ function(orch_library name)
   endforeach()
   file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   add_library(${name} STATIC ${sources})
-  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${ORCH_TREE}> $<BUILD_INTERFACE:${ORCH_INCLUDE}>)
   target_link_libraries(${name} PUBLIC ${library_UNPARSED_ARGUMENTS})
   if("${library_UNPARSED_ARGUMENTS}" MATCHES "orch_")
     orch_take_headers(${name})
@@ -69,9 +69,9 @@ endfunction()
 function(orch_embed target name file)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/embedded/${name}.c)
   add_custom_command(OUTPUT ${out} VERBATIM
-    COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DFILE=${CMAKE_SOURCE_DIR}/${file} -DOUT=${out}
-            -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
-    DEPENDS ${CMAKE_SOURCE_DIR}/${file} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake)
+    COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DFILE=${ORCH_TREE}/${file} -DOUT=${out}
+            -P ${ORCH_CMAKE}/embed.cmake
+    DEPENDS ${ORCH_TREE}/${file} ${ORCH_CMAKE}/embed.cmake)
   target_sources(${target} PRIVATE ${out})
 endfunction()
 
@@ -85,11 +85,11 @@ endfunction()
 
 # orch_plugin(NAME [DEPS...]): plugins/NAME/*.c as build/plugins/NAME.so, exporting one symbol.
 function(orch_plugin name)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/plugins/${name}/*.c)
+  file(GLOB sources CONFIGURE_DEPENDS ${ORCH_TREE}/plugins/${name}/*.c)
   add_library(plugin_${name} MODULE ${sources})
   set_target_properties(plugin_${name} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
-  target_include_directories(plugin_${name} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+  target_include_directories(plugin_${name} PRIVATE ${ORCH_TREE} ${ORCH_INCLUDE})
   target_link_libraries(plugin_${name} PRIVATE ${ARGN})
   orch_define_all(plugin_${name})
   if("${ARGN}" MATCHES "orch_")
@@ -99,16 +99,16 @@ function(orch_plugin name)
   set(patterns "plugins/${name}/*.[ch]|plugins/${name}/*.cu")
   if(ARGN)
     string(APPEND patterns "|plugins/common/*.[ch]|plugins/common/*.cpp|plugins/common/*.cu|lib/net/*.[ch]")
-    file(GLOB adapter CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/plugins/common/torch/adapter/*.cpp
-         ${CMAKE_SOURCE_DIR}/plugins/common/torch/adapter/*.cu)
+    file(GLOB adapter CONFIGURE_DEPENDS ${ORCH_TREE}/plugins/common/torch/adapter/*.cpp
+         ${ORCH_TREE}/plugins/common/torch/adapter/*.cu)
     set_target_properties(plugin_${name} PROPERTIES LINK_DEPENDS "${adapter}")
   endif()
   add_custom_command(TARGET plugin_${name} POST_BUILD VERBATIM
-    COMMAND ${CMAKE_COMMAND} -DOUT=${CMAKE_BINARY_DIR}/plugins/${name}.build -DROOT=${CMAKE_SOURCE_DIR}
-            "-DPATTERNS=${patterns}" -P ${CMAKE_SOURCE_DIR}/cmake/source_digest.cmake)
+    COMMAND ${CMAKE_COMMAND} -DOUT=${CMAKE_BINARY_DIR}/plugins/${name}.build -DROOT=${ORCH_TREE}
+            "-DPATTERNS=${patterns}" -P ${ORCH_CMAKE}/source_digest.cmake)
   set(component orch)
-  if(TARGET orch_comm AND EXISTS ${CMAKE_SOURCE_DIR}/plugins/${name}/needs)
-    file(STRINGS ${CMAKE_SOURCE_DIR}/plugins/${name}/needs needs)
+  if(TARGET orch_comm AND EXISTS ${ORCH_TREE}/plugins/${name}/needs)
+    file(STRINGS ${ORCH_TREE}/plugins/${name}/needs needs)
     if("mpi" IN_LIST needs)
       set(component mpi)
     endif()
@@ -118,7 +118,7 @@ endfunction()
 
 # Where tests find what they need. One thread each, for they run side by side: threads that wait for
 # others' turn with their processors spin. Tests of threads ask for theirs.
-set(ORCH_TEST_ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR};OMP_NUM_THREADS=1")
+set(ORCH_TEST_ENVIRONMENT "ORCH_SOURCE_DIR=${ORCH_TREE};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR};OMP_NUM_THREADS=1")
 
 # orch_test(NAME LABEL [DEPS...]): test_NAME.c beside the file that calls it, a cmocka program, registered with CTest. Its
 # second label is its first library, without 'orch_'.
@@ -143,7 +143,7 @@ function(orch_fuzz name)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
     return()
   endif()
-  target_sources(fuzz_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)
+  target_sources(fuzz_${name} PRIVATE ${ORCH_TREE}/tests/fuzz/replay.c)
   add_test(NAME fuzz.${name} COMMAND fuzz_${name} ${CMAKE_CURRENT_LIST_DIR}/corpus/${name} ${fuzz_ALSO})
   set_tests_properties(fuzz.${name} PROPERTIES LABELS quick TIMEOUT 600
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")

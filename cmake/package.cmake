@@ -1,5 +1,6 @@
 # Debian packages ('./build.sh deb' calls cpack): one of each component of the install rules, from what was built in this tree.
 #   orch                  the program and all that needs no large library
+#   orch-dev              the kit for compiled plugins
 #   orch-plugins-torch    the adapter of Debian's LibTorch
 #   orch-plugins-torch-source   its sources, from which 'orch plugin build' makes that of another PyTorch
 #   orch-plugins-mpi      the plugins that link MPI
@@ -55,6 +56,11 @@ set(CPACK_DEBIAN_ADAPTER_PACKAGE_NAME orch-plugins-torch-source)
 set(CPACK_DEBIAN_ADAPTER_DESCRIPTION "sources of orch's LibTorch adapter
 The command 'orch plugin build train' compiles them, in a user's cache, for
 a PyTorch that is not Debian's, such as that of a virtual environment.")
+set(CPACK_DEBIAN_KIT_PACKAGE_NAME orch-dev)
+set(CPACK_DEBIAN_KIT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_KIT_DESCRIPTION "libraries for compiled plugins of orch
+Static libraries, headers and CMake functions that orch's own plugins are
+built with: texts, files and errors, networks, weights, data sets.")
 orch_plugin_package(mpi "plugins of orch for several processes by MPI"
   "The plugins that add gradients over the processes of MPI and measure how a
 training scales: allreduce, asyncsgd and scaling." "openmpi-bin, orch-plugins-torch")

@@ -49,7 +49,7 @@ endfunction()
 
 # The target's own loops run in LibTorch's threads: at::parallel_for is a loop of one thread where it is compiled without OpenMP.
 function(orch_torch_threads target)
-  execute_process(COMMAND sh ${CMAKE_SOURCE_DIR}/plugins/common/torch/openmp_runtime.sh ${TORCH_LIBRARY_FOLDER}
+  execute_process(COMMAND sh ${ORCH_TREE}/plugins/common/torch/openmp_runtime.sh ${TORCH_LIBRARY_FOLDER}
     OUTPUT_VARIABLE runtime ERROR_VARIABLE reason OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_STRIP_TRAILING_WHITESPACE)
   if(runtime MATCHES gomp AND NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     set(reason "LibTorch's threads are those of GCC, which ${CMAKE_CXX_COMPILER_ID} cannot use")

@@ -89,6 +89,7 @@ def lay_out(stage, tree, data):
     package = os.path.join(tree, FOLDER)
     for part in ("bin/orch", "libexec/orch", "lib/orch", "include", "share/orch", "share/doc/orch", "share/pkgconfig"):
         copy(os.path.join(stage, part), os.path.join(package, part))
+    shutil.rmtree(os.path.join(package, "lib", "orch", "kit"), ignore_errors=True)  # for the libraries of the machine that built it
     for part in ("share/man", "share/bash-completion", "share/zsh", "share/fish"):
         copy(os.path.join(stage, part), os.path.join(data, part))
     for name in ("__init__.py", "__main__.py"):

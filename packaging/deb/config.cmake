@@ -52,6 +52,8 @@ foreach(component TORCH MPI OPENCV SIMGRID)
   set(CPACK_DEBIAN_${component}_PACKAGE_DEPENDS "${own}")
 endforeach()
 set(CPACK_DEBIAN_ADAPTER_PACKAGE_DEPENDS "${own}, g++, pkg-config | pkgconf, libglib2.0-dev, libjansson-dev")
+set(CPACK_DEBIAN_KIT_PACKAGE_DEPENDS
+    "${own}, cmake, pkg-config | pkgconf, libglib2.0-dev, libjansson-dev, libfyaml-dev, libprotobuf-c-dev, libcairo2-dev, zlib1g-dev")
 
 # A LibTorch that is no package of Debian's cannot be a dependency.
 if("torch" IN_LIST CPACK_COMPONENTS_ALL AND NOT CPACK_ORCH_TORCH_FOLDER MATCHES "^/usr/lib(/|$)")

@@ -3,6 +3,11 @@ add_executable(bench_store_fill ${CMAKE_SOURCE_DIR}/bench/store_fill.c)
 target_link_libraries(bench_store_fill PRIVATE orch_store)
 add_executable(bench_printed ${CMAKE_SOURCE_DIR}/bench/printed_lines.c)
 target_link_libraries(bench_printed PRIVATE orch_wire)
+# bench/env.sh and bench/replay.sh build these
+foreach(bench env replay)
+  add_executable(bench_${bench} EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/${bench}.c)
+  target_link_libraries(bench_${bench} PRIVATE orch_${bench})
+endforeach()
 # many trials in one go, in a store of many runs; tests/nightly.sh many has 10,000 of them in a store of 100,000
 add_test(NAME bench.many COMMAND ${CMAKE_SOURCE_DIR}/bench/many.sh ${CMAKE_BINARY_DIR} 3000 120)
 set_tests_properties(bench.many PROPERTIES LABELS "slow" TIMEOUT 1200)
