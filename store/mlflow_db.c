@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads MLflow's SQLite database. */
-#include "store/imported.h"
 #include "store/tracker_db.h"
+#include "store/write/imported.h"
 
 #include <float.h>
 #include <math.h>

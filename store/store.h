@@ -43,7 +43,7 @@ const char *orch_store_path(const struct orch_store *store);
  * meanwhile. */
 bool orch_store_is_alone(const struct orch_store *store);
 /** The folder beside the store's file, FILE.d, which contains objects/, trials/, checkpoints/ and
- * work/ (store/store_dir.h). */
+ * work/ (store/handle/store_dir.h). */
 const char *orch_store_folder(const struct orch_store *store);
 /** The folder that only this host may use; it contains trials/. It is the folder of
  * orch_store_folder unless hosts share the store; then it is a subfolder of that. */

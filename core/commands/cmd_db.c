@@ -8,7 +8,7 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 /* ---- what a store holds -------------------------------------------------------------------------
  */

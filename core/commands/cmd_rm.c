@@ -8,7 +8,7 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/vcs/holders.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "core/report/labels.h"
 #include "core/report/metric_bounds.h"
 #include "lib/base/json.h"
-#include "store/names_of.h"
+#include "store/read/names_of.h"
 
 #include <string.h>
 

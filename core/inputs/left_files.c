@@ -5,7 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/walk.h"
 #include "lib/wire/trial.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>

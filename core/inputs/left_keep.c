@@ -10,7 +10,7 @@
 #include "lib/base/json.h"
 #include "lib/base/walk.h"
 #include "lib/wire/trial.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/wire/verdict.h"
-#include "store/run_spans.h"
+#include "store/read/run_spans.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -3,8 +3,8 @@
 
 #include "core/recipe/recipe_search.h"
 #include "lib/base/json.h"
-#include "store/counted.h"
-#include "store/listing.h"
+#include "store/read/listing.h"
+#include "store/write/counted.h"
 
 #include <string.h>
 

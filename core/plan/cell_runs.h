@@ -2,8 +2,8 @@
 /* Which runs of the store are of a trial or of an experiment of the plan, whoever made them and
  * under whatever name. A trial's are those with its fingerprint. Where there is no fingerprint to
  * ask for (values that are not chosen yet, earlier versions, failures), an experiment's are those
- * made under its name, those that it counts (store/counted.h), and of a search those of an equal
- * search of another recipe; their fingerprints then say which of them hold. */
+ * made under its name, those that it counts (store/write/counted.h), and of a search those of an
+ * equal search of another recipe; their fingerprints then say which of them hold. */
 #ifndef ORCH_CORE_PLAN_CELL_RUNS_H
 #define ORCH_CORE_PLAN_CELL_RUNS_H
 

@@ -2,7 +2,7 @@
 #include "core/plan/plan_forecast.h"
 
 #include "core/feature/feature.h"
-#include "store/forecast.h"
+#include "store/write/forecast.h"
 
 #include <math.h>
 #include <string.h>

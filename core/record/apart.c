@@ -8,7 +8,7 @@
 #include "lib/base/json.h"
 #include "lib/wire/trial.h"
 #include "lib/wire/value.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 #include <dirent.h>
 #include <errno.h>

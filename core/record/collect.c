@@ -4,7 +4,7 @@
 #include "core/inputs/left_keep.h"
 #include "core/record/collect_folder.h"
 #include "core/record/further_runs.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 #include "lib/base/below.h"
 #include "lib/base/json.h"

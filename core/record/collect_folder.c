@@ -6,7 +6,7 @@
 #include "core/inputs/opened.h"
 #include "core/record/gather.h"
 #include "core/record/written_words.h"
-#include "store/trial_record.h"
+#include "store/write/trial_record.h"
 
 #include "lib/base/below.h"
 #include "lib/base/error.h"

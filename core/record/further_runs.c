@@ -5,7 +5,7 @@
 #include "core/plugin/host_start.h"
 #include "core/record/collect_folder.h"
 #include "core/record/recorded_fields.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 #include "lib/base/below.h"
 #include "lib/base/error.h"

@@ -11,7 +11,7 @@
 #include "lib/wire/direction.h"
 #include "lib/wire/secret.h"
 #include "lib/wire/verdict.h"
-#include "store/trial_record.h"
+#include "store/write/trial_record.h"
 
 static json_t *record_params(const struct orch_cell *cell, const char *run_key)
 {

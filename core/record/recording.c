@@ -3,8 +3,8 @@
 
 #include "core/record/recorded_fields.h"
 #include "core/record/trialdir.h"
-#include "store/store_dir.h"
-#include "store/trial_record.h"
+#include "store/handle/store_dir.h"
+#include "store/write/trial_record.h"
 
 #include "core/plugin/host_start.h"
 #include "lib/base/error.h"

@@ -8,8 +8,8 @@
 #include "core/plan/executor.h"
 #include "core/record/trial_processes.h"
 
-#include "store/repair.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
+#include "store/repair/repair.h"
 
 #include "lib/base/below.h"
 #include "lib/base/file.h"

@@ -11,7 +11,7 @@
 #include "lib/base/json.h"
 #include "lib/wire/job_files.h"
 #include "lib/wire/trial.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "store/bulk.h"
-#include "store/run_json.h"
+#include "store/read/bulk.h"
+#include "store/read/run_json.h"
 
 #include <math.h>
 #include <string.h>

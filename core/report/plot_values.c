@@ -7,7 +7,7 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/wire/system_metrics.h"
-#include "store/forecast.h"
+#include "store/write/forecast.h"
 
 #include <math.h>
 #include <string.h>

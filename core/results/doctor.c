@@ -11,7 +11,7 @@
 #include "lib/base/program_path.h"
 #include "lib/base/text.h"
 #include "lib/vcs/git_config.h"
-#include "store/filesystem_probe.h"
+#include "store/handle/filesystem_probe.h"
 
 #include <string.h>
 #include <sys/statvfs.h>

@@ -4,7 +4,7 @@
 #include "lib/base/json.h"
 #include "lib/wire/journal.h"
 #include "lib/wire/system_metrics.h"
-#include "store/forecast.h"
+#include "store/write/forecast.h"
 
 static void read_forecast(struct orch_store *store, const char *key, struct orch_live_trial *out)
 {

@@ -3,7 +3,7 @@
 
 #include "lib/wire/direction.h"
 #include "lib/wire/system_metrics.h"
-#include "store/listing.h"
+#include "store/read/listing.h"
 
 #include <ctype.h>
 #include <string.h>

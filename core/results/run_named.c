@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/results/run_named.h"
 
-#include "store/find.h"
+#include "store/read/find_runs.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef ORCH_CORE_RESULTS_SELECTION_H
 #define ORCH_CORE_RESULTS_SELECTION_H
 
-#include "store/bulk.h"
+#include "store/read/bulk.h"
 #include "store/store.h"
 
 struct orch_selection {

@@ -4,7 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/trial.h"
-#include "store/run_json.h"
+#include "store/read/run_json.h"
 
 #include <string.h>
 

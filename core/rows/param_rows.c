@@ -8,7 +8,7 @@
 #include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/library_fact.h"
 #include "lib/wire/secret.h"
-#include "store/bulk.h"
+#include "store/read/bulk.h"
 
 #include <math.h>
 #include <string.h>

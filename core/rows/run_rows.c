@@ -13,7 +13,7 @@
 #include "lib/hw/machine.h"
 #include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/library_fact.h"
-#include "store/bulk.h"
+#include "store/read/bulk.h"
 
 #include <math.h>
 #include <string.h>

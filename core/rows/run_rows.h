@@ -6,8 +6,8 @@
 #define ORCH_CORE_ROWS_RUN_ROWS_H
 
 #include "lib/base/csv.h"
-#include "store/dataset.h"
 #include "store/store.h"
+#include "store/write/dataset.h"
 
 /** Counts the runs that gave a row and, by reason, those that did not. */
 struct orch_rows_tally {

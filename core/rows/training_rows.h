@@ -4,7 +4,7 @@
 #define ORCH_CORE_ROWS_TRAINING_ROWS_H
 
 #include "predictors/learn/trained.h"
-#include "store/predictor.h"
+#include "store/write/predictor.h"
 
 struct orch_training_request {
     const char *target;             /* "step_ms", ...; NULL: see orch_training_learn */

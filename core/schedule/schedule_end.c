@@ -4,7 +4,7 @@
 #include "core/schedule/schedule_private.h"
 
 #include "lib/base/json.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 #include <unistd.h>
 

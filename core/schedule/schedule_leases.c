@@ -13,7 +13,7 @@
  */
 #include "core/schedule/slot_choice.h"
 
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 #include <string.h>
 #include <sys/inotify.h>

@@ -3,8 +3,8 @@
 #include "core/schedule/schedule_private.h"
 
 #include "core/plan/cell_runs.h"
-#include "store/find.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
+#include "store/read/find_runs.h"
 
 #include "lib/base/error.h"
 

@@ -7,7 +7,7 @@
 
 #include "lib/vcs/holders.h"
 #include "lib/vcs/identity.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

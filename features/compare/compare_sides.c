@@ -5,7 +5,7 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/vcs/vcs.h"
-#include "store/find.h"
+#include "store/read/find_runs.h"
 #include "store/store.h"
 
 #include <string.h>

@@ -3,9 +3,9 @@
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "store/bulk.h"
-#include "store/forecast.h"
-#include "store/trial_record.h"
+#include "store/read/bulk.h"
+#include "store/write/forecast.h"
+#include "store/write/trial_record.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "store/find.h"
+#include "store/read/find_runs.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #define ORCH_FEATURES_IMPORTS_IMPORT_H
 
 #include "predictors/features/feature_names.h"
-#include "store/dataset.h"
+#include "store/write/dataset.h"
 
 struct orch_import_options {
     const char *target;           /* a column, or the feature it is mapped to */

@@ -5,7 +5,7 @@
 #ifndef ORCH_FEATURES_IMPORTS_IMPORT_RUNS_H
 #define ORCH_FEATURES_IMPORTS_IMPORT_RUNS_H
 
-#include "store/imported.h"
+#include "store/write/imported.h"
 
 /** Adds the runs found at `path` to `runs` (struct orch_imported_run *) and unreadable items to
  * `warnings` (char *). `params`: numeric columns of a CSV that are parameters; NULL-terminated or

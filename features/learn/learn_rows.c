@@ -6,7 +6,7 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "store/dataset.h"
+#include "store/write/dataset.h"
 
 #include <math.h>
 #include <string.h>

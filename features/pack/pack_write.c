@@ -11,8 +11,8 @@
 #include "lib/base/json.h"
 #include "lib/base/temporary.h"
 #include "lib/base/text.h"
-#include "store/dataset.h"
 #include "store/exchange/bundle.h"
+#include "store/write/dataset.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -6,7 +6,7 @@
 
 #include "core/plan/grades.h"
 #include "core/render/chart.h"
-#include "store/forecast.h"
+#include "store/write/forecast.h"
 
 #define ORCH_SCORE_NAMES_MAX 6
 

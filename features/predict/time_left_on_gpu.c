@@ -6,7 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "predictors/trial/duration.h"
-#include "store/trial_record.h"
+#include "store/write/trial_record.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "features/predict/estimator.h"
 #include "features/predict/timed_cells.h"
 #include "features/predict/trial_forecasts.h"
-#include "store/forecast.h"
+#include "store/write/forecast.h"
 
 /* The forecast of one item. */
 struct orch_trial_known {

@@ -6,7 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/temporary.h"
 #include "lib/base/text.h"
-#include "store/repair.h"
+#include "store/repair/repair.h"
 
 #include <errno.h>
 #include <string.h>

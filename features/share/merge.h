@@ -3,7 +3,7 @@
 #ifndef ORCH_FEATURES_SHARE_MERGE_H
 #define ORCH_FEATURES_SHARE_MERGE_H
 
-#include "store/join.h"
+#include "store/join/join.h"
 
 /** The files to merge: each of `said` is a store, a bundle, or a folder, of which its own store
  * (results.db, .orch/results.db) or else every store and bundle is taken. char *; the caller

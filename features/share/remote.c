@@ -2,7 +2,7 @@
 #include "features/share/remote.h"
 
 #include "lib/vcs/git_config.h"
-#include "store/meta.h"
+#include "store/handle/meta.h"
 
 /* The name under which the store keeps that the user was told what a push sends. */
 #define PUSH_EXPLAINED "exchange.told"

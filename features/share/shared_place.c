@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/share/shared_place.h"
 
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 int64_t orch_share_interval_ns(double share)
 {

@@ -10,7 +10,7 @@
 #include "features/slurm/slurm_grade.h"
 #include "features/slurm/slurm_status.h"
 #include "features/slurm/slurm_stop.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -7,8 +7,8 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/wire/journal.h"
-#include "store/adopt.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
+#include "store/write/active.h"
 
 #include <signal.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "features/slurm/slurm_collect.h"
 #include "features/slurm/slurm_record.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 #include "lib/base/file.h"
 #include "lib/base/json.h"

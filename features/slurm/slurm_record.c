@@ -2,7 +2,7 @@
 #include "features/slurm/slurm_record.h"
 
 #include "features/slurm/slurm_grade.h"
-#include "store/trial_record.h"
+#include "store/write/trial_record.h"
 
 #include "lib/base/file.h"
 #include "lib/base/json.h"

@@ -6,7 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "store/spark.h"
+#include "store/read/spark.h"
 
 #include <math.h>
 #include <string.h>

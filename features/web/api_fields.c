@@ -6,7 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "store/names_of.h"
+#include "store/read/names_of.h"
 
 #include <string.h>
 

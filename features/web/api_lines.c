@@ -9,7 +9,7 @@
 #include "core/stats/spread.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "store/names_of.h"
+#include "store/read/names_of.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,9 +5,9 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "store/forecast.h"
-#include "store/run_json.h"
-#include "store/trial_record.h"
+#include "store/read/run_json.h"
+#include "store/write/forecast.h"
+#include "store/write/trial_record.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "store/spark.h"
+#include "store/read/spark.h"
 
 enum { RUNS_MAX = 120, METRICS_MAX = 4, POINTS = 32 };
 

@@ -4,7 +4,7 @@
 #include "features/web/internal.h"
 
 #include "lib/base/error.h"
-#include "store/saved_view.h"
+#include "store/write/saved_view.h"
 
 #include <string.h>
 

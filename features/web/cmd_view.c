@@ -3,7 +3,7 @@
 #include "core/cli/cli.h"
 
 #include "lib/base/error.h"
-#include "store/saved_view.h"
+#include "store/write/saved_view.h"
 
 #include <string.h>
 

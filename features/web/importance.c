@@ -9,7 +9,7 @@
 #include "lib/base/unit.h"
 #include "lib/wire/direction.h"
 #include "lib/wire/system_metrics.h"
-#include "store/names_of.h"
+#include "store/read/names_of.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "features/web/access.h"
 #include "features/web/web.h"
 
-#include "store/listing.h"
+#include "store/read/listing.h"
 #include "store/store.h"
 
 #include <gio/gio.h>

@@ -5,7 +5,7 @@
 #ifndef ORCH_FEATURES_WEB_LINES_H
 #define ORCH_FEATURES_WEB_LINES_H
 
-#include "store/listing.h"
+#include "store/read/listing.h"
 
 struct web_line {
     guint first, count; /* its runs: positions in struct web_lines' `runs` */

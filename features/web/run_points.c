@@ -6,7 +6,7 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/wire/verdict.h"
-#include "store/names_of.h"
+#include "store/read/names_of.h"
 
 #include <math.h>
 #include <string.h>

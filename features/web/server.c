@@ -9,7 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/program_path.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 #include <glib-unix.h>
 #include <string.h>

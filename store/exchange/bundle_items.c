@@ -10,8 +10,8 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "store/dataset.h"
-#include "store/travel.h"
+#include "store/join/outgoing.h"
+#include "store/write/dataset.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -5,7 +5,7 @@
  * is the union of two stores.
  *
  *     format                               "orch results 1\n"
- *     runs/AAAAA/BB/KEY-DDDDDDDDDDDDDDDD   a run as text (store/run_text.h)
+ *     runs/AAAAA/BB/KEY-DDDDDDDDDDDDDDDD   a run as text (store/join/run_text.h)
  *     artifacts/AB/SHA256                  an artifact's bytes
  *     recipes/AB/KEY                       a recipe: JSON
  *     notes/AAAAA/KEY                      a public note of any kind: JSON
@@ -22,8 +22,8 @@
 #ifndef ORCH_STORE_EXCHANGE_BUNDLE_ITEMS_H
 #define ORCH_STORE_EXCHANGE_BUNDLE_ITEMS_H
 
-#include "store/join.h"
-#include "store/run_text.h"
+#include "store/join/join.h"
+#include "store/join/run_text.h"
 
 #include <glib.h>
 

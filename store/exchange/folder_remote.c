@@ -22,8 +22,8 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "store/meta.h"
-#include "store/travel.h"
+#include "store/handle/meta.h"
+#include "store/join/outgoing.h"
 
 #include <errno.h>
 #include <stdio.h>

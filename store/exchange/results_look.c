@@ -3,7 +3,7 @@
  * that a push would send. */
 #include "store/exchange/results_private.h"
 
-#include "store/run_text.h"
+#include "store/join/run_text.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * replaced or deleted on the remote are restored by our next push. */
 #include "store/exchange/results_private.h"
 
-#include "store/meta.h"
+#include "store/handle/meta.h"
 
 #include <string.h>
 

@@ -15,9 +15,9 @@
  * (another clone, another store, an interrupted exchange) everything is compared.
  */
 #include "store/exchange/results_private.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
-#include "store/meta.h"
+#include "store/handle/meta.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

@@ -9,7 +9,7 @@
 #define ORCH_STORE_EXCHANGE_SIGNING_H
 
 #include "lib/vcs/identity.h"
-#include "store/signature.h"
+#include "store/write/signature.h"
 
 /** Signs every ended run of the current user that the user's signatures do not cover yet, with the
  * key in git's configuration of `dir`. A note in the user's name counts only when its signature is

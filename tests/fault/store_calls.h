@@ -8,11 +8,11 @@
 #include "tests/store/join_fixture.h"
 
 #include "lib/base/sha256.h"
-#include "store/dataset.h"
-#include "store/forecast.h"
-#include "store/imported.h"
-#include "store/meta.h"
-#include "store/predictor.h"
+#include "store/handle/meta.h"
+#include "store/write/dataset.h"
+#include "store/write/forecast.h"
+#include "store/write/imported.h"
+#include "store/write/predictor.h"
 #include "tests/fault/fault_calls.h"
 
 #define CALLS_OTHER_KEY "01890a5d-ac96-774b-bcce-b302099a8058"

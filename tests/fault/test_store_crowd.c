@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Many processes at one store; writers killed at random instants. */
-#include "store/join.h"
+#include "store/join/join.h"
 #include "tests/store/fixture.h"
 
 #include <signal.h>

@@ -5,10 +5,10 @@
 #include "tests/fault/fault_vfs.h"
 #include "tests/fault/store_calls.h"
 
-#include "store/filesystem_probe.h"
-#include "store/repair.h"
-#include "store/shards.h"
-#include "store/store_dir.h"
+#include "store/handle/filesystem_probe.h"
+#include "store/handle/store_dir.h"
+#include "store/place/shards.h"
+#include "store/repair/repair.h"
 
 #include <time.h>
 

@@ -4,12 +4,12 @@
  * the same question afterwards. */
 #include "tests/fault/store_calls.h"
 
-#include "store/bulk.h"
-#include "store/find.h"
-#include "store/listing.h"
-#include "store/run_text.h"
-#include "store/signature.h"
-#include "store/travel.h"
+#include "store/join/outgoing.h"
+#include "store/join/run_text.h"
+#include "store/read/bulk.h"
+#include "store/read/find_runs.h"
+#include "store/read/listing.h"
+#include "store/write/signature.h"
 
 #include "lib/base/json.h"
 #include "lib/base/thin.h"

@@ -6,9 +6,9 @@
 #include "tests/fault/fault_vfs.h"
 #include "tests/fault/store_calls.h"
 
-#include "store/repair.h"
-#include "store/shards.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
+#include "store/place/shards.h"
+#include "store/repair/repair.h"
 
 #include "lib/base/below.h"
 

@@ -2,7 +2,7 @@
 /* Any bytes as another store's file: a crash, a leak, a hang, a failure without an error, or a
  * store that is not sound afterwards is a fault. Built with -fsanitize=fuzzer it fuzzes; with
  * replay.c it runs the committed corpus as a test. */
-#include "store/join.h"
+#include "store/join/join.h"
 
 #include "lib/base/file.h"
 

@@ -3,7 +3,7 @@
  * could not be read after all, or a run that is another one after it was written and read again is
  * a fault. Built with -fsanitize=fuzzer it fuzzes; with replay.c it runs the committed corpus as a
  * test. */
-#include "store/run_text.h"
+#include "store/join/run_text.h"
 
 #include <stdint.h>
 #include <stdlib.h>

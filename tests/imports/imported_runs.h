@@ -4,7 +4,7 @@
 #ifndef ORCH_TESTS_IMPORTS_IMPORTED_RUNS_H
 #define ORCH_TESTS_IMPORTS_IMPORTED_RUNS_H
 
-#include "store/imported.h"
+#include "store/write/imported.h"
 #include "tests/fuzz/scratch.h"
 
 enum { STORE_INPUTS = 2000 }; /* a new store after this many, so that it stays small */

@@ -5,7 +5,7 @@
 #include "features/imports/import_runs.h"
 #include "features/imports/protobuf.h"
 #include "lib/base/file.h"
-#include "store/imported.h"
+#include "store/write/imported.h"
 #include "tests/store/fixture.h"
 
 #include <sys/stat.h>

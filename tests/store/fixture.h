@@ -12,7 +12,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
-#include "store/internal.h"
+#include "store/handle/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

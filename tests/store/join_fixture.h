@@ -3,7 +3,7 @@
 #ifndef ORCH_TESTS_STORE_JOIN_FIXTURE_H
 #define ORCH_TESTS_STORE_JOIN_FIXTURE_H
 
-#include "store/join.h"
+#include "store/join/join.h"
 #include "tests/store/fixture.h"
 
 static inline char *numbered_key(int number)

@@ -5,7 +5,7 @@
 
 #include "lib/tar/tar_head.h"
 #include "lib/tar/tar_write.h"
-#include "store/dataset.h"
+#include "store/write/dataset.h"
 
 #include <zlib.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Orders of runs, their columns by name, thinned series, shares of the group. */
-#include "store/listing.h"
-#include "store/names_of.h"
-#include "store/run_json.h"
-#include "store/spark.h"
+#include "store/read/listing.h"
+#include "store/read/names_of.h"
+#include "store/read/run_json.h"
+#include "store/read/spark.h"
 #include "tests/store/fixture.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 
 #include "core/schedule/schedule.h"
 #include "lib/base/json.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 /* A recipe in a folder, its plan and what the plan borrows. */
 struct scene {

@@ -6,7 +6,7 @@
 
 #include "core/record/recording.h"
 #include "lib/base/json.h"
-#include "store/store_dir.h"
+#include "store/handle/store_dir.h"
 
 #include <signal.h>
 

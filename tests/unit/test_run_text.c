@@ -2,8 +2,8 @@
 /* A run as text: the golden text, there and back, and what is refused. */
 #include "tests/store/fixture.h"
 
-#include "store/forecast.h"
-#include "store/run_text.h"
+#include "store/join/run_text.h"
+#include "store/write/forecast.h"
 
 #define DIGEST "6773a9d392efe6220b804dde12d9f9fb5d8594f8dd98f90ad340e7b35b96fde4"
 

@@ -3,7 +3,7 @@
 #include "tests/store/fixture.h"
 
 #include "lib/base/json.h"
-#include "store/counted.h"
+#include "store/write/counted.h"
 
 static char *folder;
 static struct orch_store *store;

@@ -3,7 +3,7 @@
 #include "tests/store/fixture.h"
 
 #include "lib/base/json.h"
-#include "store/dataset.h"
+#include "store/write/dataset.h"
 
 static char *folder;
 static struct orch_store *store;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files of strangers that are opened directly, and what reading leaves behind: nothing. */
-#include "store/join_internal.h"
+#include "store/join/join_internal.h"
 #include "tests/store/join_fixture.h"
 
 #include "lib/base/temporary.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Objects, gc, backup, check, info. */
-#include "store/predictor.h"
+#include "store/write/predictor.h"
 #include "tests/store/fixture.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 /* Salvage: a store of 120 runs, damaged at many places. Which pages a run lies on is learned by
  * watching what SQLite reads for its digest; a run of whose pages none was touched must come back.
  */
-#include "store/repair.h"
-#include "store/salvage.h"
+#include "store/repair/repair.h"
+#include "store/repair/salvage.h"
 #include "tests/fault/fault_vfs.h"
 #include "tests/store/fixture.h"
 
