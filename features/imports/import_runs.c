@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/imports/import_runs.h"
+#include "features/imports/tracker_db.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

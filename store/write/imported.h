@@ -91,13 +91,4 @@ const char *orch_imported_fault(struct orch_imported_run *run);
 bool orch_store_put_imported(struct orch_store *store, struct orch_imported_run *run,
                              bool *out_added, GError **error);
 
-/** Reads the runs of an MLflow database as an untrusted file: read-only, without views, within
- * limits. Appends to `runs` (struct orch_imported_run *) and `warnings` (char *). */
-bool orch_mlflow_db_read(const char *path, GPtrArray *runs, GPtrArray *warnings, GError **error);
-
-/** Whether a file is the SQLite storage of Optuna's studies. */
-bool orch_optuna_db_is(const char *path);
-/** As orch_mlflow_db_read, for the trials of Optuna's studies that have ended. */
-bool orch_optuna_db_read(const char *path, GPtrArray *runs, GPtrArray *warnings, GError **error);
-
 #endif

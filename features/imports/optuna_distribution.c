@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "store/optuna_distribution.h"
+#include "features/imports/optuna_distribution.h"
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -73,7 +73,7 @@ static json_t *number(const json_t *attributes, const char *kind, bool is_intege
     *out_range = range_text(attributes, kind, is_integer);
     if (!*out_range)
         return NULL;
-    return is_integer ? json_integer((json_int_t)stored) : json_real(stored);
+    return is_integer ? json_integer((json_int_t)stored) : orch_json_finite(stored);
 }
 
 /* Studies that began before Optuna 3 have the names of their time. */

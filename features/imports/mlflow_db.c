@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads MLflow's SQLite database. */
-#include "store/tracker_db.h"
+#include "features/imports/tracker_db.h"
+
 #include "store/write/imported.h"
 
 #include <float.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "store/tracker_db.h"
+#include "features/imports/tracker_db.h"
 
 #include "lib/base/error.h"
 

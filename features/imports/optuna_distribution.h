@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The distribution of a parameter as Optuna stores it in JSON, with the parameter's value as a
  * double. */
-#ifndef ORCH_STORE_OPTUNA_DISTRIBUTION_H
-#define ORCH_STORE_OPTUNA_DISTRIBUTION_H
+#ifndef ORCH_FEATURES_IMPORTS_OPTUNA_DISTRIBUTION_H
+#define ORCH_FEATURES_IMPORTS_OPTUNA_DISTRIBUTION_H
 
 #include <jansson.h>
 

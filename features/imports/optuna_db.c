@@ -5,8 +5,9 @@
  *
  * A trial of Optuna has only a number within its study, and studies of different files may have
  * equal names, so the start of the trial is part of the id. */
-#include "store/optuna_distribution.h"
-#include "store/tracker_db.h"
+#include "features/imports/optuna_distribution.h"
+#include "features/imports/tracker_db.h"
+
 #include "store/write/imported.h"
 
 #include "lib/base/json.h"

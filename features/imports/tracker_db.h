@@ -2,8 +2,8 @@
 /* Reads the SQLite database of another tracker as untrusted input: on a read-only connection of its
  * own, with views and triggers off and trusted_schema off. The tables that are read must be
  * ordinary ones, and texts, rows, bytes and SQLite's steps are bounded by the size of the file. */
-#ifndef ORCH_STORE_TRACKER_DB_H
-#define ORCH_STORE_TRACKER_DB_H
+#ifndef ORCH_FEATURES_IMPORTS_TRACKER_DB_H
+#define ORCH_FEATURES_IMPORTS_TRACKER_DB_H
 
 #include <glib.h>
 #include <sqlite3.h>
@@ -36,5 +36,17 @@ bool orch_tracker_db_each(struct orch_tracker_db *db, const char *sql,
                           void (*add)(void *ctx, sqlite3_stmt *row), void *ctx, GError **error);
 /** A column as text; "" for NULL. Borrowed until the next row. */
 const char *orch_tracker_db_text(sqlite3_stmt *row, int column);
+
+/* ---- the readers ------------------------------------------------------------------------------
+ */
+
+/** Reads the runs of an MLflow database as an untrusted file: read-only, without views, within
+ * limits. Appends to `runs` (struct orch_imported_run *) and `warnings` (char *). */
+bool orch_mlflow_db_read(const char *path, GPtrArray *runs, GPtrArray *warnings, GError **error);
+
+/** Whether a file is the SQLite storage of Optuna's studies. */
+bool orch_optuna_db_is(const char *path);
+/** As orch_mlflow_db_read, for the trials of Optuna's studies that have ended. */
+bool orch_optuna_db_read(const char *path, GPtrArray *runs, GPtrArray *warnings, GError **error);
 
 #endif
