@@ -12,8 +12,8 @@
  * Prints seconds, the best of --rounds; exit 1 when the second is slower than --least times raw
  * (into tables with rows), or the first takes longer than --most-s.
  */
-#include "store/handle/internal.h"
 #include "store/join/join.h"
+#include "store/join/join_internal.h"
 
 #include "lib/base/file.h"
 

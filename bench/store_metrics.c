@@ -6,7 +6,7 @@
  * Both sides insert the same points in the same order into the same table of the same schema, in
  * one transaction each, with the same settings; they take turns, and the best of each counts.
  */
-#include "store/handle/internal.h"
+#include "store/handle/handle.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,8 @@
  * milliseconds, the best of five, and beside them those of reading every parameter, which is what
  * a question without an index costs; exit 1 when a line is above --most-share of that.
  */
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
+#include "store/read/where.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A consistent copy of the file while others write, through SQLite's backup API. It is written to a
  * temporary file and then renamed, so a copy with the final name is always complete. */
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

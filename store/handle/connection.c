@@ -6,9 +6,9 @@
  * The file is never opened except through SQLite, because closing another descriptor of it would
  * drop this process's POSIX locks.
  */
-#include "store/handle/internal.h"
-#include "store/handle/owner.h"
-#include "store/place/shards.h"
+#include "store/handle/compare_values.h"
+#include "store/handle/defence.h"
+#include "store/handle/sql.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -77,7 +77,7 @@ bool orch_store_open_handle(struct orch_store *store, int flags, bool immutable,
     sqlite3_busy_handler(store->db, on_busy, store);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     orch_store_set_strict(store->db);
-    if (orch_store_where_register(store->db) != SQLITE_OK)
+    if (orch_store_add_functions(store->db) != SQLITE_OK)
         return orch_store_fail(store, error, "open");
     return true;
 }

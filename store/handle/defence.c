@@ -18,7 +18,8 @@
  * parses only the text of a table, so the other columns of sqlite_schema need no check. Rejected:
  * PRAGMA integrity_check, which reads all pages ('orch db check' does that).
  */
-#include "store/handle/internal.h"
+#include "store/handle/defence.h"
+#include "store/handle/sql.h"
 
 #include "lib/base/error.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Known file systems. A store may use WAL mode only on local ones. */
-#include "store/handle/internal.h"
+
+#include "store/handle/filesystem.h"
 
 #include <sys/vfs.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The mark in the folder beside a store: the user and machine that created it, its place (owner.c
  * explains why), and the id that it shares with the database. */
+#include "store/handle/folder_mark.h"
 #include "store/handle/owner.h"
 
 #include "store/handle/meta.h"

@@ -20,7 +20,11 @@
  * journal that belongs to a transaction over several files is refused: rolling it back deletes a
  * file that it names.
  */
-#include "store/join/join_internal.h"
+#include "store/handle/foreign.h"
+#include "store/handle/defence.h"
+#include "store/handle/open_to_read.h"
+#include "store/handle/schema.h"
+#include "store/handle/sql.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

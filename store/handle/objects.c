@@ -6,7 +6,7 @@
  * source changes meanwhile. The file is synced before it is renamed, and any number of writers may
  * store the same bytes at once.
  */
-#include "store/handle/owner.h"
+#include "store/handle/sql.h"
 
 #include "lib/base/below.h"
 #include "lib/base/error.h"

@@ -9,9 +9,12 @@
  * Until the schema is known to be ours, closing does not checkpoint, so a newer schema or another
  * program's database keeps every byte.
  */
-#include "store/handle/internal.h"
+#include "store/handle/open.h"
+#include "store/handle/defence.h"
+#include "store/handle/filesystem.h"
+#include "store/handle/open_to_read.h"
 #include "store/handle/owner.h"
-#include "store/place/shards.h"
+#include "store/handle/sql.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -14,7 +14,9 @@
  * A store that the reader can write is opened for writing, but restricted to queries: its last
  * reader then removes the files, as SQLite does for each writer.
  */
-#include "store/handle/internal.h"
+#include "store/handle/open_to_read.h"
+#include "store/handle/defence.h"
+#include "store/handle/handle.h"
 
 #include "lib/base/error.h"
 #include "lib/base/temporary.h"

@@ -13,6 +13,8 @@
  * user's home (missing in containers, and the same for all copies that the user hands out).
  */
 #include "store/handle/owner.h"
+#include "store/handle/folder_mark.h"
+#include "store/handle/sql.h"
 
 #include "store/handle/meta.h"
 #include "store/handle/store_dir.h"

@@ -4,7 +4,7 @@
 #ifndef ORCH_STORE_OWNER_H
 #define ORCH_STORE_OWNER_H
 
-#include "store/handle/internal.h"
+#include "store/handle/open.h"
 
 #define STORE_MARK "orch-store"
 #define STORE_IGNORE ".gitignore"
@@ -39,38 +39,5 @@ enum store_owner orch_store_owner_look(struct orch_store *store, bool is_shard, 
 /** Sets an error that says why the folder is not written to. Returns false. */
 bool orch_store_owner_refuse(const struct orch_store *store, enum store_owner owner,
                              GError **error);
-
-/* ---- folder_mark.c
- * -----------------------------------------------------------------------------------
- */
-
-/** The mark in an open folder, or NULL when it is missing or malformed. New reference. */
-json_t *orch_store_mark_read(int fd);
-bool orch_store_mark_write(json_t *mark, int fd, GError **error);
-/** Adds this user on this machine, and the present place of the folder. False when both were there
- * already. */
-bool orch_store_mark_add_me(json_t *mark, int fd);
-/** True when the mark lists this user as an owner, for this machine or because the folder is in its
- * recorded place. With `is_shard`, the place alone is enough, for every user. */
-bool orch_store_mark_names_me(const json_t *mark, int fd, bool is_shard);
-
-/** Reads the store's id into `store`; "" when it has none. */
-bool orch_store_read_id(struct orch_store *store, GError **error);
-bool orch_store_set_id(struct orch_store *store, const char *id, GError **error);
-/** Assigns an id to the store unless it has one. */
-bool orch_store_give_id(struct orch_store *store, GError **error);
-
-/* ---- store_dir.c
- * ---------------------------------------------------------------------------------
- */
-
-bool orch_store_name_is_trial(const char *name);
-bool orch_store_name_is_checkpoint(const char *name);
-
-/* ---- active.c ---------------------------------------------------------------------------------
- */
-
-/** Like orch_store_actives, but also for a store that does not belong to this user. */
-GPtrArray *orch_store_actives_all(struct orch_store *store, GError **error);
 
 #endif

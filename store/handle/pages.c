@@ -24,7 +24,8 @@
  * otherwise it is done again. While this reader stays, no frame of a new log reaches the file, and
  * so that log is not started anew in turn: the second walk is the last.
  */
-#include "store/handle/internal.h"
+#include "store/handle/defence.h"
+#include "store/handle/sql.h"
 
 #include "lib/base/error.h"
 

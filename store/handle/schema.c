@@ -12,7 +12,9 @@
  * Rejected: one wide table of parameters as JSON (no index on a value), text keys in `metric` (four
  * times the size).
  */
-#include "store/handle/internal.h"
+#include "store/handle/schema.h"
+#include "store/handle/defence.h"
+#include "store/handle/sql.h"
 
 #include "lib/base/error.h"
 

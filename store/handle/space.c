@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Failures for want of disk space: how they are recognised, and which of the store's files are
  * large. */
-#include "store/handle/internal.h"
+#include "store/handle/space.h"
+#include "store/handle/sql.h"
 
 #include "lib/base/below.h"
 #include "lib/base/error.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* SQLite's calls as the rest of the store uses them: statements are prepared once and bound, and
  * every failure becomes a GError with the file's name and a hint. */
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
+#include "store/handle/space.h"
 
 #include "lib/base/error.h"
 

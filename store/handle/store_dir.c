@@ -2,8 +2,7 @@
 /* Entries of the folder beside a store, by kind and name. */
 #include "store/handle/store_dir.h"
 
-#include "store/handle/owner.h"
-#include "store/place/shards.h"
+#include "store/handle/sql.h"
 
 #include "lib/base/below.h"
 #include "lib/base/error.h"

@@ -10,7 +10,11 @@
  * That is safe because a join only adds rows, which refer to rows that it has just written or
  * found, and the connections of other processes keep both.
  */
+#include "store/handle/sql.h"
 #include "store/join/join_internal.h"
+#include "store/write/dataset.h"
+#include "store/write/note_rules.h"
+#include "store/write/write.h"
 
 #include "lib/base/error.h"
 #include "lib/base/sha256.h"

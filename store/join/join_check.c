@@ -2,6 +2,7 @@
 /* Checks a run from elsewhere before it is written. The limits are far beyond those of a run that
  * is recorded locally; all else is verified by the digest. */
 #include "store/join/join_internal.h"
+#include "store/write/run_fields.h"
 
 #include "lib/base/json.h"
 #include "lib/wire/bounds.h"

@@ -7,7 +7,9 @@
  * digest of the last join is cached together with the extent of the store that it covers. Only
  * receipts use the cache; 'orch db info' always computes the digest anew.
  */
+#include "store/handle/sql.h"
 #include "store/join/join_internal.h"
+#include "store/write/digest.h"
 
 #include "lib/base/sha256.h"
 #include "store/handle/meta.h"

@@ -4,7 +4,7 @@
 #ifndef ORCH_STORE_JOIN_INTERNAL_H
 #define ORCH_STORE_JOIN_INTERNAL_H
 
-#include "store/handle/internal.h"
+#include "store/handle/handle.h"
 #include "store/join/join.h"
 
 struct orch_join {
@@ -125,22 +125,5 @@ void orch_store_reader_rest(struct store_reader *reader);
  * not UTF-8, contains a NUL or exceeds the limit. NULL is accepted only with `may_be_null`. */
 bool orch_store_reader_text(struct store_reader *reader, sqlite3_stmt *s, int column,
                             bool may_be_null, const char **out);
-
-/* ---- foreign.c --------------------------------------------------------------------------------
- */
-
-/** A file made by another user, open for reading in one transaction. */
-struct store_foreign {
-    struct orch_store *store;
-    int64_t bytes;      /* its size */
-    int64_t steps_left; /* number of steps that SQLite may still take */
-};
-/** Opens the file with defensive settings and compares its tables with those of `ours`. SQLite
- * keeps a pointer to `out`, which must not move until it is closed. */
-bool orch_store_foreign_open(struct orch_store *ours, const char *path, struct store_foreign *out,
-                             GError **error);
-void orch_store_foreign_close(struct store_foreign *foreign);
-/** True when the last failure concerns only the row that was read, and not the whole file. */
-bool orch_store_foreign_is_damage(const struct orch_store *store);
 
 #endif

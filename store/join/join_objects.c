@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Copies artifact bytes from beside another store when a run in this store references them. They
  * are stored under the digest of their content. Other files in the folder are ignored. */
+#include "store/handle/sql.h"
 #include "store/join/join_internal.h"
 
 #include "lib/base/below.h"

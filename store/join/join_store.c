@@ -6,8 +6,11 @@
  * order of their ids (reader.c) and joined like runs from any other source. Local data of the other
  * store is ignored: running trials, claims, predictors, private notes.
  */
-#include "store/handle/owner.h"
+#include "store/handle/foreign.h"
+#include "store/handle/sql.h"
 #include "store/join/join_internal.h"
+#include "store/write/dataset.h"
+#include "store/write/note_rules.h"
 
 #include "lib/base/error.h"
 #include "store/join/run_text.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/join/outgoing.h"
 
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
+#include "store/read/where.h"
+#include "store/write/run_fields.h"
 
 #include <string.h>
 

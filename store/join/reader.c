@@ -10,8 +10,11 @@
  *
  * Rejected: a query for each run and table (twice the time for short runs).
  */
+#include "store/handle/foreign.h"
+#include "store/handle/sql.h"
 #include "store/join/join_internal.h"
 #include "store/join/scan.h"
+#include "store/write/run_fields.h"
 
 #include "lib/base/error.h"
 #include "lib/wire/bounds.h"

@@ -7,8 +7,10 @@
  * compresses it as well, and fuzzers handle it. Points are lines rather than one array, so that a
  * reader needs no tree of a million numbers.
  */
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
 #include "store/join/run_text_fields.h"
+#include "store/read/run_columns.h"
+#include "store/write/digest.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

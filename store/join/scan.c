@@ -8,6 +8,8 @@
  * untrusted file has.
  */
 #include "store/join/scan.h"
+#include "store/handle/foreign.h"
+#include "store/handle/sql.h"
 
 #include <math.h>
 

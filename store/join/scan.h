@@ -3,7 +3,7 @@
 #ifndef ORCH_STORE_SCAN_H
 #define ORCH_STORE_SCAN_H
 
-#include "store/join/join_internal.h"
+#include "store/handle/handle.h"
 
 struct store_scan;
 struct store_scan *orch_store_scan_new(struct orch_store *from);

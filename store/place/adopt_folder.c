@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Makes this user an owner of a store that was copied from elsewhere. */
+#include "store/handle/folder_mark.h"
 #include "store/handle/owner.h"
 #include "store/handle/store_dir.h"
 

@@ -9,10 +9,12 @@
  * belong to a trial that is just starting or ending, and is kept too (objects only while there is
  * an active row; folders kept for debugging never).
  */
-#include "store/handle/owner.h"
+#include "store/handle/foreign.h"
+#include "store/handle/sql.h"
 #include "store/handle/store_dir.h"
-#include "store/join/join_internal.h"
 #include "store/place/shards.h"
+#include "store/write/active.h"
+#include "store/write/note_rules.h"
 
 #include "lib/base/below.h"
 #include "lib/base/error.h"

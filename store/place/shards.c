@@ -17,8 +17,10 @@
  * changed during the read is detected by its change counter, size and time, and the join is rolled
  * back; and a run is joined only when its rows give its digest.
  */
-#include "store/place/shards_private.h"
+#include "store/place/shards.h"
 
+#include "store/handle/foreign.h"
+#include "store/handle/sql.h"
 #include "store/join/join_internal.h"
 
 #include "lib/base/error.h"
@@ -252,11 +254,19 @@ bool orch_store_shards_look(struct orch_store *store)
     return ok;
 }
 
-void orch_store_shards_refresh(struct orch_store *store)
+/* When there is nothing new, this only checks the signature of each file. */
+static void refresh(struct orch_store *store)
 {
-    if (store->shards && !store->readonly &&
+    if (!store->readonly &&
         orch_mono_ns() - store->shards->looked_ns > REFRESH_MS * INT64_C(1000000))
         orch_store_shards_look(store);
+}
+
+struct store_shards *orch_store_shards_new(void)
+{
+    struct store_shards *shards = g_new0(struct store_shards, 1);
+    shards->refresh = refresh;
+    return shards;
 }
 
 void orch_store_refresh(struct orch_store *store)

@@ -11,7 +11,8 @@
 #ifndef ORCH_STORE_SHARDS_H
 #define ORCH_STORE_SHARDS_H
 
-#include "store/handle/internal.h"
+#include "store/handle/handle.h"
+#include "store/join/join.h"
 
 enum store_layout {
     STORE_ONE_FILE,
@@ -26,24 +27,36 @@ struct orch_store *orch_store_shards_open(const char *path, enum orch_store_mode
 struct orch_store *orch_store_shards_fold(const char *path, enum orch_store_mode mode,
                                           GError **error);
 
-/** Joins what is new in the other files. A file that cannot be read now is a warning. When there is
- * nothing new, this only checks the signature of each file. */
-void orch_store_shards_refresh(struct orch_store *store);
-
 /** The files of the other hosts and the single file from before sharding: char *; the caller
  * unrefs. */
 GPtrArray *orch_store_shards_others(const struct orch_store *store);
 
-/** Additional state of a sharded store. */
-struct store_shards {
-    char *name;    /* the path that users type */
-    char *local;   /* folder that only this host may use */
-    char *scratch; /* folder of a temporary joined copy that is removed on close, or NULL */
+/* ---- shards_layout.c ---------------------------------------------------------------------------
+ */
 
-    int64_t looked_ns;   /* when the other files were last checked, monotonic clock */
-    unsigned read_count; /* number of times that another file was opened and read; 0 when nothing
-                            was new */
-};
-void orch_store_shards_free(struct store_shards *shards);
+/** The folder of the hosts' files, whether it exists or not; the caller frees. */
+char *orch_store_shards_folder(const char *path);
+/** The valid names of hosts' files in it, sorted: char *; the caller unrefs. */
+GPtrArray *orch_store_shards_list(const char *folder);
+/** The path of this host's file. The user number is added to the name when the file of that host
+ * belongs to another user and cannot be written. The caller frees. */
+char *orch_store_shards_own_file(const char *folder);
+/** Records the place of the folder, so that a copy of it can be recognised. */
+void orch_store_shards_note_place(const char *folder);
+
+/* ---- shards.c ----------------------------------------------------------------------------------
+ */
+
+/** What a store of several hosts has besides; freed with the store. */
+struct store_shards *orch_store_shards_new(void);
+/** Checks the other files and joins what is new. This works in any mode that the store was opened
+ * in, because a host may always write its own file. Returns false when a file changed while it was
+ * read. */
+bool orch_store_shards_look(struct orch_store *store);
+/** Adds a warning that new data in that file is left out this time; `problem` NULL means that the
+ * file changed while it was read. */
+void orch_store_shards_warn(struct orch_store *store, const char *path, const GError *problem);
+/** Adds a warning for each of the first problems of a receipt. */
+void orch_store_shards_warn_of(struct orch_store *store, const struct orch_receipt *receipt);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The layout of a store: one file or, on a file system that other hosts can reach, a file for each
  * of them, and the names of these files. */
-#include "store/place/shards_private.h"
+#include "store/handle/filesystem.h"
+#include "store/place/shards.h"
 
 #include "lib/base/text.h"
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Opens a store that has a file for each host, and merges one that was moved to a local disk into
  * one file again. */
-#include "store/place/shards_private.h"
+#include "store/place/shards.h"
 
+#include "store/handle/open.h"
 #include "store/handle/owner.h"
+#include "store/handle/sql.h"
 #include "store/join/join_internal.h"
 
 #include "lib/base/error.h"
@@ -43,7 +45,7 @@ static struct orch_store *open_copy(const char *name, GError **error)
         orch_tree_remove(scratch, NULL);
         return NULL;
     }
-    store->shards = g_new0(struct store_shards, 1);
+    store->shards = orch_store_shards_new();
     store->shards->scratch = g_steal_pointer(&scratch);
     return store;
 }
@@ -59,7 +61,7 @@ static struct orch_store *open_own(const char *name, const char *path, const cha
     /* otherwise a large join would wait for readers before its commit */
     sqlite3_exec(store->db, "PRAGMA cache_spill = OFF", NULL, NULL, NULL);
     orch_store_shards_note_place(folder);
-    store->shards = g_new0(struct store_shards, 1);
+    store->shards = orch_store_shards_new();
     return store;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Opens a store according to its layout: one file, or a file for each host (shards_layout.c). */
-#include "store/place/shards_private.h"
+#include "store/handle/open.h"
+#include "store/place/shards.h"
 
 #include "lib/base/file.h"
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A list of ids is passed to SQLite as one JSON text, so that no query per run is needed. */
 #include "store/read/bulk.h"
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
+#include "store/read/where.h"
+#include "store/write/note_rules.h"
+#include "store/write/run_fields.h"
 
 #include <math.h>
 

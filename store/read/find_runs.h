@@ -3,7 +3,6 @@
 #ifndef ORCH_STORE_FIND_RUNS_H
 #define ORCH_STORE_FIND_RUNS_H
 
-#include "store/read/where.h"
 #include "store/store.h"
 
 /** The active row whose key begins or ends with `text` (4 or more characters), or NULL. The caller

@@ -4,7 +4,10 @@
  * by OFFSET would sort a hundred thousand runs again for each page.
  */
 #include "store/read/listing.h"
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
+#include "store/read/where_sql.h"
+#include "store/write/note_rules.h"
+#include "store/write/run_fields.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/read/names_of.h"
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
 
 #include <string.h>
 

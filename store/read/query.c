@@ -5,8 +5,11 @@
  * The inner query applies the filters and the order to ids alone, where an index covers them;
  * complete rows are read only for the ids that remain after the limit.
  */
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
 #include "store/read/bulk.h"
+#include "store/read/run_columns.h"
+#include "store/read/where_sql.h"
+#include "store/write/counted.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Single runs: as a struct, the one that is reused for a trial, and the one that a user names by a
  * few characters. */
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
+#include "store/read/run_columns.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

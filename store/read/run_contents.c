@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The data of one run: parameters, results, inputs, artifacts, notes and series. */
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
+#include "store/write/note_rules.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/read/run_spans.h"
 
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
+#include "store/write/note_rules.h"
 
 static const char SPANS[] =
     "SELECT r.id, r.started, r.ended FROM run r JOIN machine m ON m.id = r.machine"

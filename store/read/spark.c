@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/read/spark.h"
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
 
 /* The id under which the run has the metric, and its first and last step. Returns 1, 0 when the run
  * has none, -1 with an error. */

@@ -15,6 +15,7 @@
  * refused rather than taken as text. Text, comparisons and nesting are bounded.
  */
 #include "store/read/where.h"
+#include "store/write/note_rules.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
@@ -26,7 +27,7 @@ enum { TEXT_MAX = 4096, DEPTH_MAX = 32 };
 /* Longer operators come first. */
 static const struct {
     const char *sign;
-    enum where_op op;
+    enum store_op op;
     const char *sql;
 } OPS[] = {
     {"==", OP_EQ, "="},  {"!=", OP_NE, "<>"}, {"<>", OP_NE, "<>"},
@@ -176,7 +177,7 @@ static void bind_int(struct orch_where *where, int64_t value)
  */
 
 /* orch_match(left, op, text, number): see match() below. The left side's bindings come first. */
-static void append_match(struct orch_where *where, const char *left_sql, enum where_op op,
+static void append_match(struct orch_where *where, const char *left_sql, enum store_op op,
                          const char *text)
 {
     struct where_binding number = {.type = BIND_NULL};
@@ -215,7 +216,7 @@ static bool compare_id(struct parser *p, const struct orch_where_column *column,
                        const char *text, int at)
 {
     g_autofree char *digits = g_ascii_strdown(text, -1);
-    enum where_op what = OPS[op].op;
+    enum store_op what = OPS[op].op;
     if ((what != OP_EQ && what != OP_NE) || strlen(digits) < 4 ||
         strspn(digits, "0123456789abcdef-") != strlen(digits))
         return fail(p, at, "write commit = 1a2b3c4d",
@@ -238,7 +239,7 @@ static bool compare_time(struct parser *p, const struct orch_where_column *colum
                          const char *text, int at)
 {
     int64_t from, to;
-    enum where_op what = OPS[op].op;
+    enum store_op what = OPS[op].op;
     if (what == OP_CONTAINS || !orch_where_time(text, &from, &to))
         return fail(p, at,
                     "write 2026-11-21, '2026-11-21 14:30' (UTC), today, or 2d for two days "
@@ -261,7 +262,7 @@ static bool compare_time(struct parser *p, const struct orch_where_column *colum
 /* Compares with any of the run's tags; != means that the run has no such tag. */
 static bool compare_tag(struct parser *p, size_t op, const char *text, int at)
 {
-    enum where_op what = OPS[op].op;
+    enum store_op what = OPS[op].op;
     if (what != OP_EQ && what != OP_NE && what != OP_CONTAINS)
         return fail(p, at, "write tag = paper, tag != paper or tag ~ pap",
                     "'tag' is compared with =, != or ~");
@@ -298,7 +299,7 @@ static bool compare_column(struct parser *p, const struct orch_where_column *col
     case KIND_TEXT:
         break;
     }
-    enum where_op what = OPS[op].op;
+    enum store_op what = OPS[op].op;
     if (column->kind == KIND_WHO && (what == OP_EQ || what == OP_NE)) {
         g_string_append_printf(p->where->sql, "orch_is_who(%s, ?) = %d", column->sql,
                                what == OP_EQ);

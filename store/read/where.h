@@ -4,11 +4,10 @@
 #ifndef ORCH_STORE_WHERE_H
 #define ORCH_STORE_WHERE_H
 
-#include "store/handle/internal.h"
+#include "store/handle/compare_values.h"
+#include "store/read/where_sql.h"
 
 enum { WHERE_COMPARISONS_MAX = 100 };
-
-enum where_op { OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE, OP_CONTAINS };
 
 enum where_kind {
     KIND_TEXT,
@@ -57,7 +56,7 @@ struct where_step {
     enum { STEP_COMPARE, STEP_NOT, STEP_AND, STEP_OR } what;
     char *name, *value; /* COMPARE */
     int column;
-    enum where_op op;
+    enum store_op op;
 };
 
 struct orch_where {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The names of the --where language: columns of runs, and the names of parameters, results and
  * metrics in this store. */
+#include "store/handle/sql.h"
 #include "store/read/where.h"
+#include "store/write/note_rules.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Copies what can be read of a damaged store into a new one, file by file. Each file is read in
  * every possible way; the reading with the fewest losses determines what is reported as lost. */
+#include "store/handle/open.h"
+#include "store/handle/sql.h"
 #include "store/repair/repair_private.h"
 
 #include "store/repair/salvage.h"

@@ -3,7 +3,7 @@
 #ifndef ORCH_STORE_REPAIR_PRIVATE_H
 #define ORCH_STORE_REPAIR_PRIVATE_H
 
-#include "store/handle/internal.h"
+#include "store/handle/handle.h"
 #include "store/repair/repair.h"
 
 /** The state of reading one copy of a damaged file. */

@@ -4,7 +4,10 @@
  * contains, and copied by column. Each run must give its recorded digest from its rows in the new
  * store, or it is rolled back.
  */
+#include "store/handle/sql.h"
 #include "store/repair/repair_private.h"
+#include "store/write/digest.h"
+#include "store/write/run_fields.h"
 
 #include "lib/base/error.h"
 

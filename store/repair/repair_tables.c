@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Copies everything but the runs of a damaged file: plausible rows, unchanged. */
+#include "store/handle/sql.h"
 #include "store/repair/repair_private.h"
+#include "store/write/note_rules.h"
 
 #include "store/write/dataset.h"
 #include "store/write/dataset_text.h"

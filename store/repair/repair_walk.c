@@ -3,6 +3,7 @@
  * Walks the tables of a damaged file by their keys. After a page that cannot be read the walk
  * continues with the next id or, for text keys, with the nearest greater prefix that can be found.
  */
+#include "store/handle/sql.h"
 #include "store/repair/repair_private.h"
 
 #include <string.h>

@@ -11,6 +11,8 @@
  * on the same pages, and the digests show whether that was right.
  */
 #include "store/repair/salvage.h"
+#include "store/handle/open.h"
+#include "store/handle/sql.h"
 
 #include "lib/base/error.h"
 #include "lib/base/temporary.h"

@@ -3,7 +3,7 @@
 #ifndef ORCH_STORE_SALVAGE_H
 #define ORCH_STORE_SALVAGE_H
 
-#include "store/handle/internal.h"
+#include "store/handle/handle.h"
 
 /** The ways to make the copy. */
 enum store_salvage_way {

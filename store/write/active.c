@@ -8,9 +8,9 @@
  * here.
  */
 #include "store/write/active.h"
-#include "store/handle/owner.h"
+#include "store/handle/sql.h"
 #include "store/handle/store_dir.h"
-#include "store/place/shards.h"
+#include "store/write/note_rules.h"
 
 #include "lib/base/error.h"
 
@@ -106,7 +106,8 @@ static bool claim(struct orch_store *store, const struct orch_active *a, enum or
 bool orch_store_begin_all(struct orch_store *store, struct orch_beginning *rows, unsigned count,
                           GError **error)
 {
-    orch_store_shards_refresh(store); /* another host may have run a trial */
+    if (store->shards)
+        store->shards->refresh(store); /* another host may have run a trial */
     if (!orch_store_transaction_begin(store, error))
         return false;
     for (unsigned i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/write/counted.h"
 
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
 
 char *orch_store_counted_target(const char *recipe, const char *experiment)
 {

@@ -16,4 +16,9 @@ struct orch_counted {
 bool orch_store_count_runs(struct orch_store *store, const char *recipe,
                            const struct orch_counted *counted, size_t count, GError **error);
 
+/** What the target of a note of kind "counted" begins with; its text is the key of the run. */
+#define STORE_COUNTED "counts:"
+/** The target: "counts:RECIPE/EXPERIMENT". The caller frees. */
+char *orch_store_counted_target(const char *recipe, const char *experiment);
+
 #endif

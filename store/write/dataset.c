@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Data sets in the file: insert, list, read, remove. */
-#include "store/handle/internal.h"
+#include "store/write/dataset.h"
+#include "store/handle/sql.h"
 #include "store/write/dataset_text.h"
 
 #include "lib/base/error.h"

@@ -94,4 +94,7 @@ struct orch_dataset *orch_store_dataset(struct orch_store *store, const char *na
 bool orch_store_remove_dataset(struct orch_store *store, const char *name,
                                struct orch_dataset **out, GError **error);
 
+/** Reads every data set and recomputes its digest; adds findings (char *). */
+void orch_store_check_datasets(struct orch_store *store, GPtrArray *out);
+
 #endif

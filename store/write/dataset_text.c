@@ -2,6 +2,7 @@
 /* Data sets in memory and as text: headings and rows in canonical JSON, and the digest over them.
  * Numbers have the shortest text that parses to the same value, so 0.10 and 0.1 are equal. */
 #include "store/write/dataset_text.h"
+#include "store/write/dataset.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

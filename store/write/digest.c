@@ -9,7 +9,9 @@
  * with others, without being read back. Rejected: JSON or CSV text (seven times slower for many
  * points).
  */
-#include "store/handle/internal.h"
+#include "store/write/digest.h"
+#include "store/handle/sql.h"
+#include "store/write/run_fields.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

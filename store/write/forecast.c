@@ -3,7 +3,8 @@
  * index on experiments, then the parameters of the matching runs. */
 #include "store/write/forecast.h"
 
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
+#include "store/write/note_rules.h"
 
 #include "lib/base/json.h"
 #include "lib/wire/foreign_cpu_fact.h"

@@ -5,7 +5,8 @@
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
+#include "store/write/note_rules.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,8 @@
 /* Tags and names of runs. Both are notes, so a run never changes. Which of them are in effect
  * depends only on the set of notes, not on the order of their arrival (STORE_TAG_HOLDS,
  * STORE_NAME_OF). */
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
+#include "store/write/note_rules.h"
 
 #include "lib/base/error.h"
 

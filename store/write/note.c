@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Additions to a run after it ended (notes, tags, tombstones), the texts of recipes, and purge, the
  * only way to delete points and artifact references here. */
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
+#include "store/write/note_rules.h"
 
 #include "lib/base/error.h"
 

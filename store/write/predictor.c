@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/write/predictor.h"
 
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

@@ -3,7 +3,8 @@
  * Records an ended run: its row, details, points and digest in one transaction, which also removes
  * its active row and claim.
  */
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
+#include "store/write/write.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

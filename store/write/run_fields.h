@@ -98,4 +98,8 @@ static inline bool store_field_is_text(enum store_field_kind kind)
 #define STORE_FIELD_PLACE_s
 #define STORE_FIELD_PLACE_m
 
+/** SQL: the joins that give the tables s and m to `FROM run r`. */
+#define STORE_RUN_JOINS                                                                            \
+    " LEFT JOIN source s ON s.id = r.source LEFT JOIN machine m ON m.id = r.machine"
+
 #endif

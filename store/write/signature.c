@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/write/signature.h"
 
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
+#include "store/write/note_rules.h"
 
 #define TEXT_BYTES_MAX (1 << 20)
 

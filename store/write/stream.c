@@ -6,7 +6,8 @@
  *
  * The table is eponymous, exists only on this connection, and cannot be used in a schema.
  */
-#include "store/handle/internal.h"
+#include "store/handle/sql.h"
+#include "store/write/write.h"
 
 #include "lib/base/error.h"
 

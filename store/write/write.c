@@ -5,8 +5,11 @@
  * The points are hashed while they are inserted. A metric whose steps do not ascend (a later point
  * of a step replaces the earlier one) is read back for the digest instead.
  */
-#include "store/handle/internal.h"
+#include "store/write/write.h"
+#include "store/handle/sql.h"
+#include "store/write/digest.h"
 #include "store/write/imported.h"
+#include "store/write/run_fields.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

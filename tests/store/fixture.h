@@ -3,6 +3,11 @@
 #ifndef ORCH_TESTS_STORE_FIXTURE_H
 #define ORCH_TESTS_STORE_FIXTURE_H
 
+#include "store/handle/open.h"
+#include "store/handle/sql.h"
+#include "store/read/where_sql.h"
+#include "store/write/digest.h"
+#include "store/write/note_rules.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +17,6 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
-#include "store/handle/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files that nobody vouches for: whatever they hold, the store stays sound, no run is in it that is
  * not what but it declares, and what is good is joined. */
-#include "store/join/join_internal.h"
+#include "store/handle/foreign.h"
+#include "store/handle/open.h"
+#include "store/handle/schema.h"
+#include "store/handle/sql.h"
 #include "tests/store/join_fixture.h"
 
 #include <fcntl.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files of strangers that are opened directly, and what reading leaves behind: nothing. */
-#include "store/join/join_internal.h"
+#include "store/handle/handle.h"
+#include "store/handle/open.h"
+#include "store/handle/open_to_read.h"
+#include "store/handle/sql.h"
 #include "tests/store/join_fixture.h"
 
 #include "lib/base/temporary.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files that are no store, not ours, damaged, newer, older, locked, read-only; a full disk. */
+#include "store/handle/filesystem.h"
+#include "store/handle/open.h"
 #include "tests/store/fixture.h"
 
 #include <errno.h>

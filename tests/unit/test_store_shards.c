@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A store of several hosts: one file each. ORCH_SHARDS=1 and ORCH_SHARD_HOST make this machine play
  * all of them. */
-#include "store/join/join_internal.h"
+#include "store/handle/handle.h"
+#include "store/handle/sql.h"
 #include "store/place/shards.h"
 #include "tests/store/fixture.h"
 

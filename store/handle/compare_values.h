@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How values are compared by conditions: numbers as numbers, texts by their bytes. */
+#ifndef ORCH_STORE_COMPARE_VALUES_H
+#define ORCH_STORE_COMPARE_VALUES_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+enum store_op { OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE, OP_CONTAINS };
+
+/** Whether `left op right` holds when `order` is negative, 0 or positive as left is below, equal to
+ * or above right. False for OP_CONTAINS. */
+bool orch_store_op_holds(enum store_op op, int order);
+
+/** Parses a stored number, also one that keeps the spelling that was typed ("1_000", "0123"). */
+bool orch_store_number_of(const char *text, double *out);
+
+/** Adds the functions that the store's SQL uses to a connection: orch_is_who(who, text),
+ * orch_number(x) and orch_match(left, op, text, number). Returns SQLite's code. */
+int orch_store_add_functions(sqlite3 *db);
+
+#endif
