@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""circles.py ROOT LEAST: files of one folder that call each other in a circle.
+"""circles.py ROOT LEAST: files of one folder, or folders, that call each other in a circle.
 
 A file that calls another cannot be understood, tested or moved without it; files in a circle are one file in pieces.
 For each folder: which file defines which function (functions at the beginning of a line, in .c files, not static), and
 which file names it (comments and texts left out). The strongly connected groups of more than one file are the circles.
+The same holds of the folders below core, of those below lib, and so on, for which docs/layers.txt looks at includes alone.
 Those that are meant stand in docs/circles.txt, a line each: the files, a colon, the reason. Any other circle fails, and
 so does a line that names none: it is out of date.
 
+A folder has fewer than 40 .c files, but those of WIDE, whose figures may only fall.
 The names of .c files are unique in the whole program: two files of one name fail, whatever their folders.
 A function that other files can call has a name that begins with orch_; main and the torch adapter's C++ are exempt.
 """
@@ -21,6 +23,8 @@ CLEAN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*
 DEFINITION = re.compile(r"(?:^|\n)([A-Za-z_][^;{}#]*?)\)\s*\n\{", re.S)
 TYPE_OR_MEMBER = re.compile(r"\b(?:struct|enum|union)\s+\w+|(?:\.|->)\s*[A-Za-z_]\w*")
 WORD = re.compile(r"[A-Za-z_]\w*")
+WIDEST = 39
+WIDE = {"core/commands": 40, "core/host": 41, "core/render": 43, "core/report": 44}
 
 
 def defined(text):
@@ -33,25 +37,36 @@ def defined(text):
     return names
 
 
-def calls(folder):
-    """File -> {file of the same folder: names of its functions that it uses}."""
-    texts = {}
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".c"):
-            with open(os.path.join(folder, name), encoding="utf-8") as file:
-                texts[name] = CLEAN.sub(" ", file.read())
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return CLEAN.sub(" ", file.read())
+
+
+def uses(texts, place):
+    """Place -> {other place: names of its functions that it uses}; place() says where a file of `texts` belongs."""
     owner = collections.defaultdict(set)
     for name, text in texts.items():
         for function in defined(text):
-            owner[function].add(name)
-    found = {}
+            owner[function].add(place(name))
+    found = collections.defaultdict(lambda: collections.defaultdict(set))
     for name, text in texts.items():
-        uses = collections.defaultdict(set)
+        mine = found[place(name)]
         for word in set(WORD.findall(TYPE_OR_MEMBER.sub(" ", text))):
-            if name not in owner.get(word, {name}) and len(owner[word]) == 1:
-                uses[next(iter(owner[word]))].add(word)
-        found[name] = uses
+            if place(name) not in owner.get(word, {place(name)}) and len(owner[word]) == 1:
+                mine[next(iter(owner[word]))].add(word)
     return found
+
+
+def calls(folder):
+    """File -> {file of the same folder: names of its functions that it uses}."""
+    return uses({name: read(os.path.join(folder, name)) for name in sorted(os.listdir(folder)) if name.endswith(".c")}, str)
+
+
+def rooms(root, top):
+    """Folder -> {folder below the same top: names of its functions that it uses}."""
+    texts = {os.path.relpath(os.path.join(folder, name), root): read(os.path.join(folder, name))
+             for folder, _, names in sorted(os.walk(os.path.join(root, top))) for name in sorted(names) if name.endswith(".c")}
+    return uses(texts, os.path.dirname)
 
 
 def groups(graph):
@@ -125,24 +140,35 @@ def unprefixed(root):
     return found
 
 
+def report(graph, name_of, allowed, seen):
+    """Prints the circles of a graph that are not allowed and returns their number; `seen` gets all."""
+    wrong = 0
+    for group in groups(graph):
+        paths = tuple(sorted(name_of(one) for one in group))
+        seen.add(paths)
+        if paths in allowed:
+            continue
+        wrong += 1
+        print(f"circle: {' '.join(paths)}")
+        for one in group:
+            for other in group:
+                if graph[one].get(other):
+                    print(f"  {one} uses of {other}: {', '.join(sorted(graph[one][other]))}")
+    return wrong
+
+
 def main(root, least):
     allowed, seen, wrong = listed(os.path.join(root, "docs/circles.txt")), set(), 0
     files = 0
     for top in FOLDERS:
         for folder, _, _ in sorted(os.walk(os.path.join(root, top))):
-            graph = calls(folder)
+            graph, place = calls(folder), os.path.relpath(folder, root)
             files += len(graph)
-            for group in groups(graph):
-                paths = tuple(sorted(os.path.relpath(os.path.join(folder, f), root) for f in group))
-                seen.add(paths)
-                if paths in allowed:
-                    continue
+            wrong += report(graph, lambda name: f"{place}/{name}", allowed, seen)
+            if len(graph) > WIDE.get(place, WIDEST):
                 wrong += 1
-                print(f"circle: {' '.join(paths)}")
-                for one in group:
-                    for other in group:
-                        if graph[one].get(other):
-                            print(f"  {one} uses of {other}: {', '.join(sorted(graph[one][other]))}")
+                print(f"wide: {place} has {len(graph)} .c files, at most {WIDE.get(place, WIDEST)}: give a subject of it its own folder")
+        wrong += report(rooms(root, top), str, allowed, seen)
     if files < least:
         sys.exit(f"only {files} files found in '{root}': is it orch's source?")
     same = repeated(root)
