@@ -139,14 +139,6 @@ bool orch_store_forget(struct orch_store *store, const char *key, GError **error
  */
 bool orch_store_has_twin(struct orch_store *store, const char *key, const char *fingerprint);
 
-/** `boot_id` of a runner that is an element of a Slurm job array: `pid` is the number of the job,
- * `start` the index of the element. Such a trial is neither alive nor dead by itself; whoever
- * collects it asks Slurm (features/slurm/slurm_collect.h). */
-#define ORCH_RUNNER_SLURM "slurm"
-bool orch_runner_is_slurm(const struct orch_process *runner);
-/** True while the runner of an active row lives: its process on this machine, or a Slurm job that
- * was not collected yet. */
-bool orch_active_is_alive(const struct orch_active_row *row);
 /** An active row and its next runner. */
 struct orch_handover {
     const char *key;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
+#include "core/plan/executor.h"
 
 #include "core/results/run_named.h"
 #include "lib/base/error.h"

@@ -64,6 +64,11 @@ bool orch_executor_has_submitted(const struct orch_process *runner)
     return orch_executor_of(runner);
 }
 
+bool orch_active_is_alive(const struct orch_active_row *row)
+{
+    return orch_process_is_alive(&row->runner) || orch_executor_has_submitted(&row->runner);
+}
+
 bool orch_executor_has(const json_t *record)
 {
     const json_t *facts = json_object_get(record, "facts");

@@ -8,9 +8,9 @@
 
 #include "core/recipe/recipe.h"
 #include "lib/base/ident.h"
+#include "store/store.h"
 
 struct orch_cli;
-struct orch_store;
 struct orch_plan;
 struct orch_forecaster;
 struct orch_limits;
@@ -62,6 +62,9 @@ const char **orch_executor_names(void);
 char *orch_executor_held(const struct orch_process *runner);
 /** Whether a trial in progress was submitted to an executor: nothing on this machine runs it. */
 bool orch_executor_has_submitted(const struct orch_process *runner);
+/** True while the runner of an active row lives: its process on this machine, or an executor's job
+ * that was not collected yet. */
+bool orch_active_is_alive(const struct orch_active_row *row);
 /** The executor to which a trial in progress was submitted; NULL: none. */
 const struct orch_executor *orch_executor_of(const struct orch_process *runner);
 /** Whether a trial with this record was submitted to an executor. */

@@ -3,6 +3,7 @@
  * references, because a fingerprint includes the fingerprints of the trials referred to. A
  * reference to the best of several trials is open until all of them are done; the scheduler then
  * settles such an item again. */
+#include "core/plan/executor.h"
 #include "core/plan/plan_private.h"
 
 #include "core/inputs/inputs.h"

@@ -2,6 +2,7 @@
 #include "core/results/doctor.h"
 
 #include "core/feature/feature.h"
+#include "core/plan/executor.h"
 #include "core/results/installations.h"
 #include "core/schedule/slot_leases.h"
 

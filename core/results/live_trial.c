@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/results/live_trial.h"
 
+#include "core/plan/executor.h"
+
 #include "lib/base/json.h"
 #include "lib/wire/journal.h"
 #include "lib/wire/system_metrics.h"

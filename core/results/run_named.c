@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/results/run_named.h"
 
+#include "core/plan/executor.h"
 #include "store/read/find_runs.h"
 
 #include <string.h>
@@ -10,11 +11,24 @@ static bool is_last(const char *text)
     return strcmp(text, "@last") == 0 || strcmp(text, "@") == 0;
 }
 
+/* The most recently started trial whose runner is alive, or NULL. */
+static struct orch_active_row *newest_trial(struct orch_store *store)
+{
+    g_autoptr(GPtrArray) rows = orch_store_actives(store, NULL);
+    const struct orch_active_row *newest = NULL;
+    for (guint i = 0; rows && i < rows->len; i++) {
+        const struct orch_active_row *row = rows->pdata[i];
+        if (orch_active_is_alive(row) && (!newest || row->started_ns >= newest->started_ns))
+            newest = row;
+    }
+    return newest ? orch_store_find_active(store, newest->key) : NULL;
+}
+
 bool orch_named_run_find(struct orch_store *store, const char *text, bool prefers_running,
                          struct orch_named_run *out, GError **error)
 {
     *out = (struct orch_named_run){.trial = prefers_running && is_last(text)
-                                                ? orch_store_newest_active(store)
+                                                ? newest_trial(store)
                                                 : orch_store_find_active(store, text)};
     if (!out->trial)
         out->run = orch_store_run(store, text, error);

@@ -80,12 +80,13 @@ static double threads_ratio(const struct orch_trial_group *group, const struct o
 static void read_runs(struct orch_forecasts *f, struct orch_trial_group *group,
                       const char *experiment, const char *others)
 {
-    struct orch_timing_query query = {.plugin = group->manifest->name,
-                                      .device_key = group->device_key,
-                                      .is_place = f->plan->options.executor != NULL,
-                                      .any_threads = others != NULL,
-                                      .experiment = experiment,
-                                      .limit = RUNS_MAX};
+    struct orch_timing_query query = {
+        .plugin = group->manifest->name,
+        .device_key = group->device_key,
+        .executor = f->plan->options.executor ? f->plan->options.executor->name : NULL,
+        .any_threads = others != NULL,
+        .experiment = experiment,
+        .limit = RUNS_MAX};
     g_autoptr(GPtrArray) timings =
         f->plan->store ? orch_store_timings(f->plan->store, &query, NULL) : NULL;
     bool some_quiet = timings && any_quiet(f, group, timings);

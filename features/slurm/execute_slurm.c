@@ -5,6 +5,7 @@
 #include "core/plan/executor.h"
 #include "core/record/argv_record.h"
 #include "features/slurm/slurm_cancel.h"
+#include "features/slurm/slurm_jobs.h"
 #include "features/slurm/slurm_stop.h"
 #include "features/slurm/slurm_submit.h"
 #include "lib/base/error.h"
@@ -181,7 +182,7 @@ static int submit(struct orch_cli *cli, struct orch_plan *plan,
 
 static char *held(const struct orch_process *runner)
 {
-    return orch_runner_is_slurm(runner)
+    return orch_slurm_is_runner(runner)
                ? g_strdup_printf("submitted to Slurm (job %lld_%lld)", (long long)runner->pid,
                                  (long long)runner->start)
                : NULL;

@@ -2,6 +2,7 @@
 /* Submits one array. Its trials are claimed and their folders made before sbatch is called, because
  * a job may start at once; when sbatch refuses, all of it is taken back. The claims belong to this
  * process until sbatch has named the job, and then to the job. */
+#include "features/slurm/slurm_jobs.h"
 #include "features/slurm/slurm_private.h"
 
 #include "core/record/trialdir.h"
@@ -377,7 +378,7 @@ static bool hand_over(struct slurm_submitter *s, const struct slurm_batch *batch
             continue;
         rows[count] = (struct orch_handover){.key = element->key, .to = {.pid = job}};
         rows[count].to.start = element->index;
-        g_strlcpy(rows[count].to.boot_id, ORCH_RUNNER_SLURM, ORCH_KEY_CHARS);
+        g_strlcpy(rows[count].to.boot_id, ORCH_SLURM_RUNNER, ORCH_KEY_CHARS);
         count++;
     }
     return orch_store_hand_over(s->plan->store, rows, count, error);
@@ -441,9 +442,9 @@ bool orch_slurm_batch_submit(struct slurm_submitter *s, struct slurm_batch *batc
 {
     char submission[ORCH_KEY_CHARS];
     orch_key_make(submission);
-    if (!orch_store_dir_make(s->plan->store, ORCH_STORE_DIR_SLURM, submission, 0700, error))
+    if (!orch_store_dir_make(s->plan->store, ORCH_STORE_DIR_JOBS, submission, 0700, error))
         return false;
-    g_autofree char *folder = orch_store_dir_path(s->plan->store, ORCH_STORE_DIR_SLURM, submission);
+    g_autofree char *folder = orch_store_dir_path(s->plan->store, ORCH_STORE_DIR_JOBS, submission);
     unsigned before = s->out->submitted;
     bool may_exist = false, ok = submit_in(s, batch, submission, folder, &may_exist, error);
     if (s->out->submitted > before || may_exist)
@@ -453,6 +454,6 @@ bool orch_slurm_batch_submit(struct slurm_submitter *s, struct slurm_batch *batc
         if (*key)
             take_back(s, key);
     }
-    orch_store_dir_remove(s->plan->store, ORCH_STORE_DIR_SLURM, submission, NULL);
+    orch_store_dir_remove(s->plan->store, ORCH_STORE_DIR_JOBS, submission, NULL);
     return ok;
 }

@@ -57,7 +57,7 @@ static void look_at_journal(const struct orch_slurm_trial *row, struct orch_slur
  * Caller frees. */
 static char *read_output(struct orch_store *store, const struct orch_slurm_trial *row)
 {
-    g_autofree char *folder = orch_store_dir_path(store, ORCH_STORE_DIR_SLURM, row->submission);
+    g_autofree char *folder = orch_store_dir_path(store, ORCH_STORE_DIR_JOBS, row->submission);
     g_autofree char *name = g_strdup_printf("%" G_GINT64_FORMAT ".out", row->index);
     g_autofree char *path = folder ? g_build_filename(folder, name, NULL) : NULL;
     char *text = NULL;
@@ -310,9 +310,9 @@ static bool ask(struct collector *c, const GPtrArray *rows, GError **error)
                                           : g_strdup(row->submission));
     }
     const struct orch_slurm_trial *first = rows->pdata[0];
-    g_autofree char *any = orch_store_dir_path(c->store, ORCH_STORE_DIR_SLURM, first->submission);
+    g_autofree char *any = orch_store_dir_path(c->store, ORCH_STORE_DIR_JOBS, first->submission);
     g_autofree char *folder = any ? g_path_get_dirname(any) : NULL;
-    if (!folder || !orch_store_dir_make_parent(c->store, ORCH_STORE_DIR_SLURM, error) ||
+    if (!folder || !orch_store_dir_make_parent(c->store, ORCH_STORE_DIR_JOBS, error) ||
         !orch_slurm_status_get(folder, wanted, &c->status, error))
         return false;
     c->out->problem = g_strdup(c->status.problem);
@@ -331,7 +331,7 @@ static void remove_submissions(struct orch_store *store, const GPtrArray *rows)
     for (guint i = 0; i < rows->len; i++) {
         const struct orch_slurm_trial *row = rows->pdata[i];
         if (g_hash_table_add(left, (char *)(uintptr_t)row->submission))
-            orch_store_dir_remove(store, ORCH_STORE_DIR_SLURM, row->submission, NULL);
+            orch_store_dir_remove(store, ORCH_STORE_DIR_JOBS, row->submission, NULL);
     }
 }
 

@@ -22,7 +22,7 @@ static void free_job_row(void *pointer)
 
 static int64_t read_job_file(struct orch_store *store, const char *submission)
 {
-    g_autofree char *folder = orch_store_dir_path(store, ORCH_STORE_DIR_SLURM, submission);
+    g_autofree char *folder = orch_store_dir_path(store, ORCH_STORE_DIR_JOBS, submission);
     g_autofree char *path = folder ? g_build_filename(folder, "job", NULL) : NULL;
     g_autofree char *text = NULL;
     int64_t job = 0;
@@ -31,12 +31,17 @@ static int64_t read_job_file(struct orch_store *store, const char *submission)
     return orch_int_parse(g_strstrip(text), &job) ? job : 0;
 }
 
+bool orch_slurm_is_runner(const struct orch_process *runner)
+{
+    return strcmp(runner->boot_id, ORCH_SLURM_RUNNER) == 0;
+}
+
 /* The row as a trial of a job; NULL when it is none, or a living process is just submitting it. A
  * runner that died before or after sbatch leaves rows that still name it. */
 static struct orch_slurm_trial *make_row(struct orch_store *store,
                                          const struct orch_active_row *row)
 {
-    bool is_job = orch_runner_is_slurm(&row->runner);
+    bool is_job = orch_slurm_is_runner(&row->runner);
     if (!is_job && orch_process_is_alive(&row->runner))
         return NULL;
     json_t *record = row->record ? json_loads(row->record, 0, NULL) : NULL;
@@ -71,7 +76,7 @@ bool orch_slurm_has_jobs(struct orch_store *store)
     g_autoptr(GPtrArray) actives = orch_store_actives(store, NULL);
     for (guint i = 0; actives && i < actives->len; i++) {
         const struct orch_active_row *row = actives->pdata[i];
-        if (orch_runner_is_slurm(&row->runner))
+        if (orch_slurm_is_runner(&row->runner))
             return true;
         if (!orch_process_is_alive(&row->runner) && row->record &&
             strstr(row->record, "\"slurm\":{"))

@@ -8,6 +8,12 @@
 #include "features/slurm/slurm_status.h"
 #include "store/store.h"
 
+/** `boot_id` of a runner that is an element of a job array: `pid` is the number of the job, `start`
+ * the index of the element. Such a trial is neither alive nor dead by itself; whoever collects it
+ * asks Slurm (features/slurm/slurm_collect.h). */
+#define ORCH_SLURM_RUNNER "slurm"
+bool orch_slurm_is_runner(const struct orch_process *runner);
+
 /** A trial of a job, with the record of its active row read. */
 struct orch_slurm_trial {
     const struct orch_active_row *row;

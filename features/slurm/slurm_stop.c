@@ -122,7 +122,7 @@ static GPtrArray *find_trials(struct orch_plan *plan, const struct orch_chooser 
         const struct orch_active_row *row =
             item->state == ORCH_PLAN_HELD ? g_hash_table_lookup(plan->active, item->fingerprint)
                                           : NULL;
-        const char *metric = row && item->cell->point && orch_runner_is_slurm(&row->runner)
+        const char *metric = row && item->cell->point && orch_slurm_is_runner(&row->runner)
                                  ? chooser->watched(chooser->ctx, plan, i)
                                  : NULL;
         if (!metric)

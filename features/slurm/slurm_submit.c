@@ -2,6 +2,7 @@
 #include "core/plan/plan.h"
 #include "core/schedule/schedule.h"
 #include "features/slurm/slurm_command.h"
+#include "features/slurm/slurm_jobs.h"
 #include "features/slurm/slurm_private.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -119,7 +120,7 @@ static void find_places(struct slurm_submitter *s)
         const struct orch_active_row *row =
             item->state == ORCH_PLAN_HELD ? g_hash_table_lookup(s->plan->active, item->fingerprint)
                                           : NULL;
-        if (!row || !orch_runner_is_slurm(&row->runner))
+        if (!row || !orch_slurm_is_runner(&row->runner))
             continue;
         s->places[i] = (struct slurm_place){row->runner.pid, (unsigned)row->runner.start};
         g_free(item->run_key);

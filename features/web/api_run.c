@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Handlers for one run: its description, metrics, logs and files. */
+#include "core/plan/executor.h"
 #include "features/web/internal.h"
 
 #include "lib/base/error.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/web/followed_trial.h"
 
+#include "core/plan/executor.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/time_left.h"
 #include "lib/base/json.h"

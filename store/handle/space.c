@@ -16,7 +16,7 @@
 enum { NAMED_MAX = 3 };
 
 struct part {
-    const char *name;
+    char *name;
     int64_t bytes;
 };
 
@@ -44,23 +44,36 @@ static int64_t file_bytes(const struct orch_store *store)
     return bytes;
 }
 
-/* Returns ": the database 1.2 GiB, objects 300 MiB": the largest parts of the store. */
+static void free_part(gpointer part)
+{
+    g_free(((struct part *)part)->name);
+}
+
+static void add_part(GArray *parts, const char *name, int64_t bytes)
+{
+    struct part part = {g_strdup(name), bytes};
+    g_array_append_val(parts, part);
+}
+
+/* Returns "the database 1.2 GiB, objects 300 MiB": the largest parts of the store. */
 static char *largest(const struct orch_store *store)
 {
-    struct part parts[] = {{"objects", 0}, {"trials", 0}, {"checkpoints", 0}, {"work", 0},
-                           {"kept", 0},    {"left", 0},   {"slurm", 0},       {"the database", 0}};
-    enum { FOLDERS = G_N_ELEMENTS(parts) - 1 };
+    g_autoptr(GArray) parts = g_array_new(FALSE, FALSE, sizeof(struct part));
+    g_array_set_clear_func(parts, free_part);
+    add_part(parts, "the database", file_bytes(store));
     int root = orch_below_root(store->folder);
-    for (size_t i = 0; root >= 0 && i < FOLDERS; i++)
-        parts[i].bytes = orch_below_bytes(root, parts[i].name);
-    parts[FOLDERS].bytes = file_bytes(store);
+    g_autoptr(GPtrArray) names = root < 0 ? g_ptr_array_new() : orch_below_list(root, "");
+    for (guint i = 0; i < names->len; i++)
+        add_part(parts, names->pdata[i], orch_below_bytes(root, names->pdata[i]));
     if (root >= 0)
         close(root);
-    qsort(parts, G_N_ELEMENTS(parts), sizeof *parts, by_size);
+    g_array_sort(parts, by_size);
     GString *text = g_string_new(NULL);
-    for (size_t i = 0; i < NAMED_MAX && parts[i].bytes > 0; i++) {
-        g_autofree char *size = orch_bytes_format(parts[i].bytes);
-        g_string_append_printf(text, "%s%s %s", i ? ", " : "", parts[i].name, size);
+    for (guint i = 0; i < MIN(parts->len, NAMED_MAX); i++) {
+        const struct part *part = &g_array_index(parts, struct part, i);
+        g_autofree char *size = orch_bytes_format(part->bytes);
+        if (part->bytes > 0)
+            g_string_append_printf(text, "%s%s %s", i ? ", " : "", part->name, size);
     }
     return g_string_free(text, FALSE);
 }

@@ -53,7 +53,7 @@ static const struct {
     [ORCH_STORE_DIR_TRY] = {"try", is_digest, false},
     [ORCH_STORE_DIR_KEPT] = {"kept", orch_store_name_is_trial, true},
     [ORCH_STORE_DIR_LEFT] = {"left", orch_store_name_is_trial, true},
-    [ORCH_STORE_DIR_SLURM] = {"slurm", orch_store_name_is_trial, true},
+    [ORCH_STORE_DIR_JOBS] = {"slurm", orch_store_name_is_trial, true},
 };
 
 /* The folder of a kind, relative to the store's. */

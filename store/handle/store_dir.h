@@ -21,11 +21,12 @@
 enum orch_store_dir {
     ORCH_STORE_DIR_TRIAL,      /* trials/RUN_KEY; separate for each host of a shared store */
     ORCH_STORE_DIR_CHECKPOINT, /* checkpoints/FINGERPRINT or checkpoints/RUN_KEY */
-    ORCH_STORE_DIR_WORK,  /* work/TREE: a tree written out of git (work/TREE.tmpPID meanwhile) */
-    ORCH_STORE_DIR_TRY,   /* try/DIGEST: a manifest that earlier versions wrote */
-    ORCH_STORE_DIR_KEPT,  /* kept/RUN_KEY: an ended trial's folder, kept for debugging */
-    ORCH_STORE_DIR_LEFT,  /* left/RUN_KEY: files that a trial wrote in its folder apart */
-    ORCH_STORE_DIR_SLURM, /* slurm/KEY: script, tasks and output of a job array */
+    ORCH_STORE_DIR_WORK, /* work/TREE: a tree written out of git (work/TREE.tmpPID meanwhile) */
+    ORCH_STORE_DIR_TRY,  /* try/DIGEST: a manifest that earlier versions wrote */
+    ORCH_STORE_DIR_KEPT, /* kept/RUN_KEY: an ended trial's folder, kept for debugging */
+    ORCH_STORE_DIR_LEFT, /* left/RUN_KEY: files that a trial wrote in its folder apart */
+    ORCH_STORE_DIR_JOBS, /* slurm/KEY: what was submitted to an executor, and its output (the name
+                            is that of the first executor, in stores that exist) */
 };
 
 /** True when this user may use the contents of the folder: the mark lists them as an owner, for

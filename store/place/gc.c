@@ -217,7 +217,7 @@ static bool checkpoint_is_needed(struct gc *gc, const char *name, bool young, bo
 }
 
 /* A tree written out of git is needed only while it is young, because it can be written again. So
- * is the folder of a Slurm submission that no active row names: either its trials follow within
+ * is the folder of a submission that no active row names: either its trials follow within
  * moments, or the command that collected the last of them was killed before it removed it. */
 static bool work_is_needed(struct gc *gc, const char *name, bool young, bool *out, GError **error)
 {
@@ -280,7 +280,7 @@ bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64
          visit(&gc, ORCH_STORE_DIR_TRIAL, trial_is_needed, error) &&
          visit(&gc, ORCH_STORE_DIR_CHECKPOINT, checkpoint_is_needed, error) &&
          visit(&gc, ORCH_STORE_DIR_WORK, work_is_needed, error) &&
-         visit(&gc, ORCH_STORE_DIR_SLURM, work_is_needed, error) &&
+         visit(&gc, ORCH_STORE_DIR_JOBS, work_is_needed, error) &&
          visit(&gc, ORCH_STORE_DIR_KEPT, kept_is_needed, error) &&
          visit(&gc, ORCH_STORE_DIR_LEFT, kept_is_needed, error));
     g_string_free(gc.in_use, TRUE);

@@ -31,21 +31,6 @@ struct orch_active_row *orch_store_find_active(struct orch_store *store, const c
     return NULL;
 }
 
-struct orch_active_row *orch_store_newest_active(struct orch_store *store)
-{
-    g_autoptr(GPtrArray) rows = orch_store_actives(store, NULL);
-    const struct orch_active_row *newest = NULL;
-    guint at = 0;
-    for (guint i = 0; rows && i < rows->len; i++) {
-        const struct orch_active_row *row = rows->pdata[i];
-        if (orch_active_is_alive(row) && (!newest || row->started_ns >= newest->started_ns)) {
-            newest = row;
-            at = i;
-        }
-    }
-    return newest ? steal_row(rows, at) : NULL;
-}
-
 GPtrArray *orch_store_filter_runs(struct orch_store *store, const char *filter, GError **error)
 {
     struct orch_where *where = orch_where_parse(filter, error);

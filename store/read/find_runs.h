@@ -9,9 +9,6 @@
  * frees. */
 struct orch_active_row *orch_store_find_active(struct orch_store *store, const char *text);
 
-/** The most recently started trial whose runner is alive, or NULL. The caller frees. */
-struct orch_active_row *orch_store_newest_active(struct orch_store *store);
-
 /** Runs that match a filter and ended ok or diverged, newest first. Fails with ORCH_ERROR_NOT_FOUND
  * when there is none. struct orch_run *; the caller unrefs. */
 GPtrArray *orch_store_filter_runs(struct orch_store *store, const char *filter, GError **error);

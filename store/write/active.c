@@ -242,16 +242,6 @@ bool orch_store_has_twin(struct orch_store *store, const char *key, const char *
     return take_key(store, s, &found, NULL, NULL) && found;
 }
 
-bool orch_runner_is_slurm(const struct orch_process *runner)
-{
-    return strcmp(runner->boot_id, ORCH_RUNNER_SLURM) == 0;
-}
-
-bool orch_active_is_alive(const struct orch_active_row *row)
-{
-    return orch_runner_is_slurm(&row->runner) || orch_process_is_alive(&row->runner);
-}
-
 bool orch_store_hand_over(struct orch_store *store, const struct orch_handover *rows,
                           unsigned count, GError **error)
 {

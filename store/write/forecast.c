@@ -40,7 +40,7 @@
 #define ON_PROCESSOR TIMING_FILTER("substr(device_key, 1, length(?2)) = ?2")
 /* the device key of such a run is that of its node, which is not known before it runs */
 #define AT_PLACE                                                                                   \
-    TIMING_FILTER("(SELECT json_extract(" FACTS ", '$.slurm.place') = ?2 FROM run r"               \
+    TIMING_FILTER("(SELECT json_extract(" FACTS ", '$.' || ?5 || '.place') = ?2 FROM run r"        \
                   " WHERE r.id = i.id)")
 
 static const char DEVICE_BY_EXPERIMENT[] = BY_EXPERIMENT ON_DEVICE;
@@ -110,7 +110,8 @@ static bool add_timings(struct orch_store *store, const char *sql_literal, const
     sqlite3_stmt *s = orch_store_statement(store, sql_literal, error);
     if (!s)
         return false;
-    orch_store_bind(s, "ttti", query->plugin, device_key, query->experiment, (int64_t)query->limit);
+    orch_store_bind(s, query->executor ? "tttit" : "ttti", query->plugin, device_key,
+                    query->experiment, (int64_t)query->limit, query->executor);
     guint first = out->len;
     int more;
     while ((more = orch_store_step(store, s, error)) > 0)
@@ -128,10 +129,10 @@ GPtrArray *orch_store_timings(struct orch_store *store, const struct orch_timing
     g_autofree char *processor =
         comma ? g_strndup(query->device_key, (gsize)(comma + 1 - query->device_key)) : NULL;
     const char *by_experiment = comma             ? PROCESSOR_BY_EXPERIMENT
-                                : query->is_place ? PLACE_BY_EXPERIMENT
+                                : query->executor ? PLACE_BY_EXPERIMENT
                                                   : DEVICE_BY_EXPERIMENT;
     const char *by_plugin = comma             ? PROCESSOR_BY_PLUGIN
-                            : query->is_place ? PLACE_BY_PLUGIN
+                            : query->executor ? PLACE_BY_PLUGIN
                                               : DEVICE_BY_PLUGIN;
     const char *device_key = comma ? processor : query->device_key;
     if (add_timings(store, by_experiment, device_key, query, timings, error) &&

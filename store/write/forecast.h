@@ -27,7 +27,8 @@ void orch_timing_free(struct orch_timing *timing);
 /** Selects timings: the newest runs of a plugin on a device (device_key). */
 struct orch_timing_query {
     const char *plugin, *device_key;
-    bool is_place; /* device_key is the place in a Slurm cluster: facts.slurm.place of the runs */
+    const char *executor; /* its name: device_key is a place there, facts.EXECUTOR.place of the
+                             runs; NULL: device_key is a device */
     bool any_threads; /* also runs of the same processor on another number of threads; those of a
                          GPU have none */
     const char *experiment; /* its runs come first; the newest 2,000 runs are searched for other

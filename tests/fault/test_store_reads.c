@@ -359,7 +359,6 @@ static bool read_active(struct orch_store *store, GError **error)
 {
     (void)error;
     orch_active_row_free(orch_store_find_active(store, "no such key"));
-    orch_active_row_free(orch_store_newest_active(store));
     return true;
 }
 
