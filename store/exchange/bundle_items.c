@@ -23,7 +23,7 @@ struct item_visit {
     struct orch_store *store;
     const struct orch_item_choice *choice;
     const struct orch_item_sink *sink;
-    struct orch_travel travel;
+    struct orch_outgoing chosen;
     bool stopped; /* the sink stopped; not an error */
 };
 
@@ -117,7 +117,7 @@ static bool visit_artifacts(struct item_visit *t, GError **error)
 {
     if (!t->choice->artifact_bytes)
         return true;
-    g_autoptr(GPtrArray) all = orch_travel_artifacts(t->store, &t->travel, error);
+    g_autoptr(GPtrArray) all = orch_outgoing_artifacts(t->store, &t->chosen, error);
     bool goes_on = all != NULL;
     for (guint i = 0; goes_on && i < all->len; i++)
         goes_on = visit_artifact(t, all->pdata[i], error);
@@ -132,7 +132,7 @@ static bool visit_pair(struct item_visit *t, const struct orch_pair *pair, GErro
     if (!is_wanted(t, &name, -1, &wanted) || !wanted)
         return !t->stopped;
     if (!pair->run_id) {
-        g_autofree char *text = orch_travel_conflict(t->store, pair, error);
+        g_autofree char *text = orch_outgoing_conflict(t->store, pair, error);
         return text && give(t, &name, text, strlen(text), error);
     }
     GString *text = orch_run_text_encode(t->store, pair->run_id, error);
@@ -144,7 +144,7 @@ static bool visit_pair(struct item_visit *t, const struct orch_pair *pair, GErro
 
 static bool visit_pairs(struct item_visit *t, int64_t *out_last_run, GError **error)
 {
-    g_autoptr(GArray) pairs = orch_travel_pairs(t->store, &t->travel, out_last_run, error);
+    g_autoptr(GArray) pairs = orch_outgoing_pairs(t->store, &t->chosen, out_last_run, error);
     bool goes_on = pairs != NULL;
     for (guint i = 0; goes_on && i < pairs->len; i++)
         goes_on = visit_pair(t, &g_array_index(pairs, struct orch_pair, i), error);
@@ -174,10 +174,10 @@ bool orch_items_visit(struct orch_store *store, const struct orch_item_choice *c
     struct item_visit t = {.store = store,
                            .choice = choice,
                            .sink = sink,
-                           .travel = {choice->where, choice->after_run_id}};
-    bool ok = orch_travel_recipes(store, &t.travel, visit_recipe, &t, error) &&
+                           .chosen = {choice->where, choice->after_run_id}};
+    bool ok = orch_outgoing_recipes(store, &t.chosen, visit_recipe, &t, error) &&
               visit_artifacts(&t, error) && visit_pairs(&t, out_last_run, error) &&
-              orch_travel_notes(store, &t.travel, visit_note, &t, error);
+              orch_outgoing_notes(store, &t.chosen, visit_note, &t, error);
     for (int i = 0; ok && choice->datasets && choice->datasets[i]; i++)
         ok = visit_dataset(&t, choice->datasets[i], error);
     return ok || t.stopped;

@@ -431,8 +431,8 @@ static bool count_behind(struct folder *f, int64_t *out, GError **error)
         orch_bundle_names(path, add_name, f, NULL); /* these items are not lacking */
     }
     if (g_hash_table_size(runs)) {
-        const struct orch_travel all = {0};
-        g_autoptr(GArray) pairs = orch_travel_pairs(f->store, &all, NULL, error);
+        const struct orch_outgoing all = {0};
+        g_autoptr(GArray) pairs = orch_outgoing_pairs(f->store, &all, NULL, error);
         if (!pairs)
             return false;
         forget_known(pairs, runs);

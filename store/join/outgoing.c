@@ -10,16 +10,16 @@
 #define WHOLE " NOT EXISTS (SELECT 1 FROM purged p WHERE p.run = r.id)"
 
 /* Prepares "SELECT `column`" over the selected runs, between the SQL texts `before` and `after`. */
-static sqlite3_stmt *prepare(struct orch_store *store, const struct orch_travel *travel,
+static sqlite3_stmt *prepare(struct orch_store *store, const struct orch_outgoing *chosen,
                              const char *before, const char *column, const char *after,
                              GError **error)
 {
-    const struct orch_where *where = travel->where;
+    const struct orch_where *where = chosen->where;
     if (where && !orch_store_where_check_names(store, where, error))
         return NULL;
     g_autofree char *sql = g_strdup_printf(
         "%s SELECT %s FROM run r%s WHERE r.id > %" G_GINT64_FORMAT " AND" WHOLE "%s%s%s %s", before,
-        column, where ? STORE_RUN_JOINS : "", travel->after_run_id, where ? " AND (" : "",
+        column, where ? STORE_RUN_JOINS : "", chosen->after_run_id, where ? " AND (" : "",
         where ? orch_store_where_sql(where) : "", where ? ")" : "", after);
     sqlite3_stmt *s = NULL;
     if (sqlite3_prepare_v2(store->db, sql, -1, &s, NULL) != SQLITE_OK) {
@@ -50,15 +50,15 @@ static bool read_pairs(struct orch_store *store, sqlite3_stmt *s, GArray *out, G
     return more == 0;
 }
 
-static sqlite3_stmt *prepare_conflicts(struct orch_store *store, const struct orch_travel *travel,
+static sqlite3_stmt *prepare_conflicts(struct orch_store *store, const struct orch_outgoing *chosen,
                                        GError **error)
 {
     static const char all[] = "SELECT 0, key, digest FROM conflict";
-    struct orch_travel chosen = {.where = travel->where};
+    struct orch_outgoing those = {.where = chosen->where};
     sqlite3_stmt *s = NULL;
-    if (travel->where)
-        return prepare(store, &chosen, "SELECT 0, key, digest FROM conflict WHERE key IN (",
-                       "r.key", ")", error);
+    if (chosen->where)
+        return prepare(store, &those, "SELECT 0, key, digest FROM conflict WHERE key IN (", "r.key",
+                       ")", error);
     if (sqlite3_prepare_v2(store->db, all, -1, &s, NULL) == SQLITE_OK)
         return s;
     orch_store_fail(store, error, "read");
@@ -72,15 +72,15 @@ static int compare_pairs(gconstpointer a, gconstpointer b)
     return keys ? keys : strcmp(x->digest, y->digest);
 }
 
-GArray *orch_travel_pairs(struct orch_store *store, const struct orch_travel *travel,
-                          int64_t *out_last_run, GError **error)
+GArray *orch_outgoing_pairs(struct orch_store *store, const struct orch_outgoing *chosen,
+                            int64_t *out_last_run, GError **error)
 {
     int64_t last = 0;
     GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct orch_pair));
     if (orch_store_get_int(store, &last, 0, error, "SELECT coalesce(max(id), 0) FROM run", "") &&
-        read_pairs(store, prepare(store, travel, "", "r.id, r.key, r.digest", "", error), pairs,
+        read_pairs(store, prepare(store, chosen, "", "r.id, r.key, r.digest", "", error), pairs,
                    error) &&
-        read_pairs(store, prepare_conflicts(store, travel, error), pairs, error)) {
+        read_pairs(store, prepare_conflicts(store, chosen, error), pairs, error)) {
         g_array_sort(pairs, compare_pairs);
         if (out_last_run)
             *out_last_run = last;
@@ -90,7 +90,7 @@ GArray *orch_travel_pairs(struct orch_store *store, const struct orch_travel *tr
     return NULL;
 }
 
-char *orch_travel_conflict(struct orch_store *store, const struct orch_pair *pair, GError **error)
+char *orch_outgoing_conflict(struct orch_store *store, const struct orch_pair *pair, GError **error)
 {
     sqlite3_stmt *s = orch_store_statement(
         store, "SELECT record FROM conflict WHERE key = ? AND digest = ?", error);
@@ -108,11 +108,11 @@ char *orch_travel_conflict(struct orch_store *store, const struct orch_pair *pai
 /* ---- related rows -----------------------------------------------------------------------------
  */
 
-GPtrArray *orch_travel_artifacts(struct orch_store *store, const struct orch_travel *travel,
-                                 GError **error)
+GPtrArray *orch_outgoing_artifacts(struct orch_store *store, const struct orch_outgoing *chosen,
+                                   GError **error)
 {
     sqlite3_stmt *s =
-        prepare(store, travel, "SELECT DISTINCT a.sha256 FROM artifact a WHERE a.run IN (", "r.id",
+        prepare(store, chosen, "SELECT DISTINCT a.sha256 FROM artifact a WHERE a.run IN (", "r.id",
                 ") ORDER BY a.sha256", error);
     g_autoptr(GPtrArray) out = g_ptr_array_new_with_free_func(g_free);
     int more = -1;
@@ -122,11 +122,11 @@ GPtrArray *orch_travel_artifacts(struct orch_store *store, const struct orch_tra
     return more == 0 ? g_steal_pointer(&out) : NULL;
 }
 
-bool orch_travel_recipes(struct orch_store *store, const struct orch_travel *travel,
-                         orch_travel_recipe_fn visit, void *ctx, GError **error)
+bool orch_outgoing_recipes(struct orch_store *store, const struct orch_outgoing *chosen,
+                           orch_outgoing_recipe_fn visit, void *ctx, GError **error)
 {
     sqlite3_stmt *s =
-        prepare(store, travel,
+        prepare(store, chosen,
                 "SELECT c.key, c.name, c.canonical, c.verbatim FROM recipe c WHERE c.key IN (",
                 "r.recipe_key", ") ORDER BY c.key", error);
     bool goes_on = true;
@@ -141,14 +141,14 @@ bool orch_travel_recipes(struct orch_store *store, const struct orch_travel *tra
     return goes_on && more == 0;
 }
 
-static sqlite3_stmt *prepare_notes(struct orch_store *store, const struct orch_travel *travel,
+static sqlite3_stmt *prepare_notes(struct orch_store *store, const struct orch_outgoing *chosen,
                                    GError **error)
 {
 #define NOTES "SELECT key, target, kind, text, who, made FROM note WHERE public = 1"
-    struct orch_travel chosen = {.where = travel->where};
+    struct orch_outgoing those = {.where = chosen->where};
     sqlite3_stmt *s = NULL;
-    if (travel->where)
-        return prepare(store, &chosen, NOTES " AND (kind = 'view' OR target IN (", "r.key",
+    if (chosen->where)
+        return prepare(store, &those, NOTES " AND (kind = 'view' OR target IN (", "r.key",
                        ")) ORDER BY key", error);
     if (sqlite3_prepare_v2(store->db, NOTES " ORDER BY key", -1, &s, NULL) == SQLITE_OK)
         return s;
@@ -156,10 +156,10 @@ static sqlite3_stmt *prepare_notes(struct orch_store *store, const struct orch_t
     return NULL;
 }
 
-bool orch_travel_notes(struct orch_store *store, const struct orch_travel *travel,
-                       orch_travel_note_fn visit, void *ctx, GError **error)
+bool orch_outgoing_notes(struct orch_store *store, const struct orch_outgoing *chosen,
+                         orch_outgoing_note_fn visit, void *ctx, GError **error)
 {
-    sqlite3_stmt *s = prepare_notes(store, travel, error);
+    sqlite3_stmt *s = prepare_notes(store, chosen, error);
     bool goes_on = true;
     int more = -1;
     while (s && goes_on && (more = orch_store_step(store, s, error)) > 0) {

@@ -7,7 +7,7 @@
 #include "store/join/join.h"
 
 /** Selects runs, together with everything they own. */
-struct orch_travel {
+struct orch_outgoing {
     const struct orch_where *where; /* NULL: all */
     int64_t after_run_id;           /* only runs with a larger id */
 };
@@ -22,29 +22,31 @@ struct orch_pair {
  * included whatever `after_run_id` is. Runs whose points were purged here are left out, because
  * their text would be incomplete. `out_last_run` (may be NULL) receives the largest id in the
  * store. */
-GArray *orch_travel_pairs(struct orch_store *store, const struct orch_travel *travel,
-                          int64_t *out_last_run, GError **error);
+GArray *orch_outgoing_pairs(struct orch_store *store, const struct orch_outgoing *chosen,
+                            int64_t *out_last_run, GError **error);
 /** The text of a conflict, as it was received. The caller frees. */
-char *orch_travel_conflict(struct orch_store *store, const struct orch_pair *pair, GError **error);
+char *orch_outgoing_conflict(struct orch_store *store, const struct orch_pair *pair,
+                             GError **error);
 
 /** Digests of the artifacts that these runs reference, sorted: char *; the caller unrefs. */
-GPtrArray *orch_travel_artifacts(struct orch_store *store, const struct orch_travel *travel,
-                                 GError **error);
+GPtrArray *orch_outgoing_artifacts(struct orch_store *store, const struct orch_outgoing *chosen,
+                                   GError **error);
 
 /** The texts of a recipe; `name` and `verbatim` may be NULL. */
 struct orch_recipe_row {
     const char *key, *name, *canonical, *verbatim;
 };
 /** Returns false to stop; the row is borrowed for the call. */
-typedef bool (*orch_travel_recipe_fn)(void *ctx, const struct orch_recipe_row *row, GError **error);
+typedef bool (*orch_outgoing_recipe_fn)(void *ctx, const struct orch_recipe_row *row,
+                                        GError **error);
 /** Visits the recipes of these runs, by key. */
-bool orch_travel_recipes(struct orch_store *store, const struct orch_travel *travel,
-                         orch_travel_recipe_fn visit, void *ctx, GError **error);
+bool orch_outgoing_recipes(struct orch_store *store, const struct orch_outgoing *chosen,
+                           orch_outgoing_recipe_fn visit, void *ctx, GError **error);
 
-typedef bool (*orch_travel_note_fn)(void *ctx, const struct orch_note *note, GError **error);
+typedef bool (*orch_outgoing_note_fn)(void *ctx, const struct orch_note *note, GError **error);
 /** Visits the public notes, by key: those of the runs of `where` and the saved views, or all.
  * `after_run_id` is ignored because a new note may refer to an old run. */
-bool orch_travel_notes(struct orch_store *store, const struct orch_travel *travel,
-                       orch_travel_note_fn visit, void *ctx, GError **error);
+bool orch_outgoing_notes(struct orch_store *store, const struct orch_outgoing *chosen,
+                         orch_outgoing_note_fn visit, void *ctx, GError **error);
 
 #endif

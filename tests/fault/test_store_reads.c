@@ -314,41 +314,41 @@ static bool read_run_text(struct orch_store *store, GError **error)
     return text != NULL;
 }
 
-static const struct orch_travel ALL = {.where = NULL};
+static const struct orch_outgoing ALL = {.where = NULL};
 
 static bool read_pairs(struct orch_store *store, GError **error)
 {
     int64_t last;
-    g_autoptr(GArray) pairs = orch_travel_pairs(store, &ALL, &last, error);
+    g_autoptr(GArray) pairs = orch_outgoing_pairs(store, &ALL, &last, error);
     if (!pairs)
         return false;
     for (guint i = 0; i < pairs->len; i++) {
         const struct orch_pair *pair = &g_array_index(pairs, struct orch_pair, i);
-        if (!pair->run_id && !drop_text(orch_travel_conflict(store, pair, error)))
+        if (!pair->run_id && !drop_text(orch_outgoing_conflict(store, pair, error)))
             return false;
     }
     return true;
 }
 
-static bool read_travel(struct orch_store *store, GError **error)
+static bool read_outgoing(struct orch_store *store, GError **error)
 {
-    return drop_array(orch_travel_artifacts(store, &ALL, error)) &&
-           orch_travel_recipes(store, &ALL, ignore_recipe, NULL, error) &&
-           orch_travel_notes(store, &ALL, ignore_note, NULL, error);
+    return drop_array(orch_outgoing_artifacts(store, &ALL, error)) &&
+           orch_outgoing_recipes(store, &ALL, ignore_recipe, NULL, error) &&
+           orch_outgoing_notes(store, &ALL, ignore_note, NULL, error);
 }
 
 static bool read_wheres(struct orch_store *store, GError **error)
 {
     bool ok = false;
     struct orch_where *where = orch_where_parse("lr > 0 or state = ok", error);
-    const struct orch_travel some = {.where = where};
+    const struct orch_outgoing some = {.where = where};
     int64_t last;
-    GArray *pairs = orch_travel_pairs(store, &some, &last, error);
+    GArray *pairs = orch_outgoing_pairs(store, &some, &last, error);
     if (pairs) {
         g_array_unref(pairs);
-        ok = drop_array(orch_travel_artifacts(store, &some, error)) &&
-             orch_travel_recipes(store, &some, ignore_recipe, NULL, error) &&
-             orch_travel_notes(store, &some, ignore_note, NULL, error) &&
+        ok = drop_array(orch_outgoing_artifacts(store, &some, error)) &&
+             orch_outgoing_recipes(store, &some, ignore_recipe, NULL, error) &&
+             orch_outgoing_notes(store, &some, ignore_note, NULL, error) &&
              orch_store_visit_runs(store, where, ignore_bulk_run, NULL, error);
     }
     orch_where_free(where);
@@ -454,9 +454,9 @@ static const struct calls_operation READS[] = {
     {.name = "signatures", .run = read_signatures},
     {.name = "signatures of a run", .run = read_signatures_of},
     {.name = "run text", .run = read_run_text},
-    {.name = "travel pairs", .run = read_pairs},
-    {.name = "travel", .run = read_travel},
-    {.name = "travel of some", .run = read_wheres},
+    {.name = "outgoing pairs", .run = read_pairs},
+    {.name = "outgoing", .run = read_outgoing},
+    {.name = "outgoing of some", .run = read_wheres},
     {.name = "hint", .run = read_hint, .is_advisory = true},
     {.name = "backup", .run = read_backup, .optional = "PRAGMA synchronous = OFF"},
 };
