@@ -349,7 +349,7 @@ static const char *host_file_digest(const struct orch_host *host, const char *pa
     char *digest = g_malloc(ORCH_SHA256_CHARS);
     g_autoptr(GError) error = NULL;
     struct orch_file_digests *digests = orch_file_digests_open();
-    bool ok = orch_file_digests_get(digests, path ? path : "", digest, &error);
+    bool ok = orch_file_digests_get(digests, path ? path : "", NULL, digest, &error);
     orch_file_digests_close(digests);
     if (!ok) {
         host_fail(host, error->message);

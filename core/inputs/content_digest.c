@@ -127,7 +127,7 @@ static char *named_file_digest(const char *path, const struct stat *info,
     if (orch_secret_by_name(path))
         return secret_digest(path);
     if (info->st_size <= NAMED_FILE_BYTES)
-        return orch_file_digests_get(digests, path, digest, NULL) ? g_strdup(digest) : NULL;
+        return orch_file_digests_get(digests, path, info, digest, NULL) ? g_strdup(digest) : NULL;
     digest_of_stat(info, digest);
     *out_extent = ORCH_DIGEST_TIMES;
     return g_strdup(digest);
@@ -143,7 +143,7 @@ static char *named_folder_digest(struct listing *all, const char *folder,
     for (guint i = 0; i < all->paths->len; i++) {
         char digest[ORCH_SHA256_CHARS];
         const char *path = all->paths->pdata[i];
-        bool is_read = is_small && orch_file_digests_get(digests, path, digest, NULL);
+        bool is_read = is_small && orch_file_digests_get(digests, path, NULL, digest, NULL);
         g_string_append_printf(text, "%s %s\n", path + strlen(folder) + 1,
                                is_read ? digest : (const char *)all->lines->pdata[i]);
     }
@@ -194,23 +194,32 @@ GHashTable *orch_own_in_folder(const char *folder, GHashTable *paths)
     return own;
 }
 
-static bool read_file_digest(struct orch_file_digests *digests, const char *path, bool is_content,
-                             char out[65], enum orch_digest_extent *out_extent)
+static bool read_file_digest(struct orch_file_digests *digests, const char *path,
+                             const struct stat *info, bool is_content, char out[65],
+                             enum orch_digest_extent *out_extent)
 {
-    struct stat info;
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
-        return false;
-    if (is_content && info.st_size <= READ_FILE_BYTES)
-        return orch_file_digests_get(digests, path, out, NULL);
-    digest_of_stat(&info, out);
+    if (is_content && info->st_size <= READ_FILE_BYTES)
+        return orch_file_digests_get(digests, path, info, out, NULL);
+    digest_of_stat(info, out);
     *out_extent = ORCH_DIGEST_TIMES;
     return true;
 }
 
-/* The names of the files directly in a folder, sorted, and their size. */
+struct found {
+    struct stat info;
+    char name[];
+};
+
+static int by_name(gconstpointer a, gconstpointer b)
+{
+    const struct found *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+/* The files directly in a folder (struct found *), by their names, and their size. */
 static GPtrArray *files_in(const char *folder, GHashTable *own, int64_t *out_bytes)
 {
-    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
     DIR *dir = opendir(folder);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         struct stat info;
@@ -218,13 +227,17 @@ static GPtrArray *files_in(const char *folder, GHashTable *own, int64_t *out_byt
             (own && g_hash_table_contains(own, entry->d_name)) ||
             fstatat(dirfd(dir), entry->d_name, &info, 0) != 0 || !S_ISREG(info.st_mode))
             continue;
-        g_ptr_array_add(names, g_strdup(entry->d_name));
+        size_t bytes = strlen(entry->d_name) + 1;
+        struct found *file = g_malloc(sizeof *file + bytes);
+        file->info = info;
+        memcpy(file->name, entry->d_name, bytes);
+        g_ptr_array_add(files, file);
         *out_bytes += info.st_size;
     }
     if (dir)
         closedir(dir);
-    g_ptr_array_sort(names, orch_compare_texts);
-    return names;
+    g_ptr_array_sort(files, by_name);
+    return files;
 }
 
 /* The digest of the names of the files in a folder that end with `suffix`. */
@@ -232,11 +245,13 @@ static bool names_digest(const char *pattern, const char *suffix, GHashTable *ow
 {
     int64_t bytes = 0;
     g_autofree char *folder = g_path_get_dirname(pattern);
-    g_autoptr(GPtrArray) names = files_in(folder, own, &bytes);
+    g_autoptr(GPtrArray) files = files_in(folder, own, &bytes);
     g_autoptr(GString) text = g_string_new(NULL);
-    for (guint i = 0; i < names->len; i++)
-        if (g_str_has_suffix(names->pdata[i], suffix))
-            g_string_append_printf(text, "%s\n", (char *)names->pdata[i]);
+    for (guint i = 0; i < files->len; i++) {
+        const struct found *file = files->pdata[i];
+        if (g_str_has_suffix(file->name, suffix))
+            g_string_append_printf(text, "%s\n", file->name);
+    }
     orch_sha256(text->str, text->len, out);
     return text->len > 0;
 }
@@ -245,17 +260,18 @@ static bool read_folder_digest(struct orch_file_digests *digests, const char *fo
                                GHashTable *own, char out[65], enum orch_digest_extent *out_extent)
 {
     int64_t bytes = 0;
-    g_autoptr(GPtrArray) names = files_in(folder, own, &bytes);
-    bool is_content = names->len <= FOLDER_FILES && bytes <= FOLDER_BYTES;
+    g_autoptr(GPtrArray) files = files_in(folder, own, &bytes);
+    bool is_content = files->len <= FOLDER_FILES && bytes <= FOLDER_BYTES;
     g_autoptr(GString) text = g_string_new(NULL);
-    for (guint i = 0; i < names->len; i++) {
+    for (guint i = 0; i < files->len; i++) {
         char digest[ORCH_SHA256_CHARS] = "";
-        g_autofree char *path = g_build_filename(folder, names->pdata[i], NULL);
-        read_file_digest(digests, path, is_content, digest, out_extent);
-        g_string_append_printf(text, "%s %s\n", (char *)names->pdata[i], digest);
+        const struct found *file = files->pdata[i];
+        g_autofree char *path = g_strconcat(folder, file->name, NULL);
+        read_file_digest(digests, path, &file->info, is_content, digest, out_extent);
+        g_string_append_printf(text, "%s %s\n", file->name, digest);
     }
     orch_sha256(text->str, text->len, out);
-    return names->len > 0;
+    return files->len > 0;
 }
 
 bool orch_reads_digest(struct orch_file_digests *digests, const char *absolute, GHashTable *own,
@@ -267,6 +283,9 @@ bool orch_reads_digest(struct orch_file_digests *digests, const char *absolute, 
     *extent = ORCH_DIGEST_WHOLE;
     if (star && star[-1] == '/')
         return names_digest(absolute, star + 1, own, out);
-    return g_str_has_suffix(absolute, "/") ? read_folder_digest(digests, absolute, own, out, extent)
-                                           : read_file_digest(digests, absolute, true, out, extent);
+    if (g_str_has_suffix(absolute, "/"))
+        return read_folder_digest(digests, absolute, own, out, extent);
+    struct stat info;
+    return stat(absolute, &info) == 0 && S_ISREG(info.st_mode) &&
+           read_file_digest(digests, absolute, &info, true, out, extent);
 }

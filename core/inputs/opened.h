@@ -85,11 +85,11 @@ struct orch_ended_trial {
     int64_t started_ns, ended_ns;
 };
 
-/** Adds what it opened. `folder`: the trial's, open; -1: there is none. An input that somebody else
- * wrote, replaced or removed while the trial ran gets no digest, but is named in
+/** Adds what it opened; `opened` NULL: as `folder` has it, the trial's, open (-1: none). An input
+ * that somebody else wrote, replaced or removed while the trial ran gets no digest, but is named in
  * ORCH_FACT_REWRITTEN, and so is one of the record that is not what the trial has read. */
-void orch_reads_keep(const struct orch_ended_trial *trial, int folder,
-                     struct orch_file_digests *digests);
+void orch_reads_keep(const struct orch_ended_trial *trial, const struct orch_opened *opened,
+                     int folder, struct orch_file_digests *digests);
 
 /** Member of a record: the root of the work tree, for a trial that runs in the user's folder. */
 #define ORCH_RECORD_IN_PLACE "in_place"

@@ -17,7 +17,8 @@ struct keeping {
     const struct orch_ended_trial *trial;
     const struct orch_opened *opened;
     struct orch_file_digests *digests;
-    GHashTable *there; /* name of an input that the record has -> its row; both borrowed */
+    GHashTable *there; /* name of an input that the record had -> its row; both borrowed */
+    GHashTable *whole; /* folders of which many files were read, which are done */
     json_t *inputs, *rewritten, *gaps;
     json_t *code; /* digests of Python scripts without comments, by name */
     int64_t left_out;
@@ -34,7 +35,8 @@ static bool is_file(const json_t *row)
     return json_is_null(json_array_get(row, 1)) && !json_is_true(json_array_get(row, 3));
 }
 
-/* The row of the record for a file, or for a folder above it; NULL for none. Borrowed. */
+/* The row that the record had for a file, or for a folder above it: one that is named counts with
+ * all below it. NULL for none. Borrowed. */
 static const json_t *row_of(const struct keeping *k, const char *name)
 {
     const json_t *row = g_hash_table_lookup(k->there, name);
@@ -47,13 +49,6 @@ static const json_t *row_of(const struct keeping *k, const char *name)
         row = row && is_file(row) ? row : NULL;
     }
     return row;
-}
-
-static void add_there(struct keeping *k, const json_t *row)
-{
-    const char *name = row_text(row, 0);
-    if (name)
-        g_hash_table_insert(k->there, (gpointer)(uintptr_t)name, (gpointer)(uintptr_t)row);
 }
 
 /* Adds a name to a list of names, once. */
@@ -75,9 +70,7 @@ static void add_input(struct keeping *k, const char *name, const char *digest,
 {
     char code[ORCH_SHA256_CHARS];
     g_autofree char *absolute = orch_opened_path(k->opened, name);
-    json_t *row = json_pack("[sns]", name, digest);
-    json_array_append_new(k->inputs, row);
-    add_there(k, row);
+    json_array_append_new(k->inputs, json_pack("[sns]", name, digest));
     if (orch_script_file_digest(absolute, code))
         json_object_set_new(k->code, name, json_string(code));
     if (extent != ORCH_DIGEST_WHOLE)
@@ -196,15 +189,16 @@ static void keep_reads(struct keeping *k)
         const struct orch_opened_file *file = files->pdata[i];
         g_autofree char *folder = g_path_get_dirname(file->name);
         const GPtrArray *there = g_hash_table_lookup(folders, folder);
+        if (g_hash_table_contains(k->whole, folder))
+            continue;
         const json_t *row = row_of(k, file->name);
-        bool is_folder = there && there->len > ORCH_READS_OF_FOLDER && strcmp(folder, ".") != 0;
         if (row)
             check_recorded(k, file, row);
-        else if (!is_folder && there)
+        else if (there->len <= ORCH_READS_OF_FOLDER || strcmp(folder, ".") == 0)
             keep_file(k, file);
-        else if (there) {
+        else {
             keep_folder(k, folder, there);
-            g_hash_table_remove(folders, folder); /* its other files are done */
+            g_hash_table_add(k->whole, g_steal_pointer(&folder));
         }
     }
 }
@@ -257,7 +251,7 @@ static void keep_pattern(struct keeping *k, const char *folder, const char *suff
     char digest[ORCH_SHA256_CHARS];
     g_autofree char *name = g_strconcat(folder, "/*", suffix, NULL);
     g_autofree char *absolute = orch_opened_path(k->opened, name);
-    if (row_of(k, name) || !has_room(k))
+    if (row_of(k, name) || g_hash_table_contains(k->whole, folder) || !has_room(k))
         return;
     if (got_files(k, folder, suffix))
         json_array_append_new(k->gaps, json_sprintf("%s got files while it ran", name));
@@ -364,16 +358,21 @@ static void keep(const struct orch_ended_trial *trial, const struct orch_opened 
     g_autoptr(json_t) inputs = there ? json_incref(there) : json_array();
     g_autoptr(json_t) rewritten = json_array(), code = json_object(), gaps = json_array();
     g_autoptr(GHashTable) rows = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) whole = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     struct keeping k = {.trial = trial,
                         .opened = opened,
                         .digests = digests,
                         .there = rows,
+                        .whole = whole,
                         .inputs = inputs,
                         .rewritten = rewritten,
                         .gaps = gaps,
                         .code = code};
-    for (size_t i = 0; i < json_array_size(inputs); i++)
-        add_there(&k, json_array_get(inputs, i));
+    for (size_t i = 0; i < json_array_size(inputs); i++) {
+        json_t *row = json_array_get(inputs, i);
+        if (row_text(row, 0))
+            g_hash_table_insert(rows, (gpointer)(uintptr_t)row_text(row, 0), row);
+    }
     add_gaps(&k);
     keep_reads(&k);
     keep_listed(&k);
@@ -381,14 +380,18 @@ static void keep(const struct orch_ended_trial *trial, const struct orch_opened 
     set_facts(&k);
 }
 
-void orch_reads_keep(const struct orch_ended_trial *trial, int folder,
-                     struct orch_file_digests *digests)
+void orch_reads_keep(const struct orch_ended_trial *trial, const struct orch_opened *opened,
+                     int folder, struct orch_file_digests *digests)
 {
-    struct orch_opened opened;
-    orch_opened_read(folder, &opened);
-    if (opened.why)
-        json_object_set_new(trial->facts, ORCH_FACT_UNWATCHED, json_string(opened.why));
-    if (opened.folder)
-        keep(trial, &opened, digests);
-    orch_opened_clear(&opened);
+    struct orch_opened read;
+    if (!opened) {
+        orch_opened_read(folder, &read);
+        orch_reads_keep(trial, &read, folder, digests);
+        orch_opened_clear(&read);
+        return;
+    }
+    if (opened->why)
+        json_object_set_new(trial->facts, ORCH_FACT_UNWATCHED, json_string(opened->why));
+    if (opened->folder)
+        keep(trial, opened, digests);
 }

@@ -95,7 +95,8 @@ void orch_collect_rest(struct orch_store *store, const struct orch_run *run)
 
 bool orch_collect(struct orch_store *store, const char *key, const char *record_json,
                   int64_t started_ns, const struct orch_outside *outside,
-                  struct orch_file_digests *digests, struct orch_collected *out, GError **error)
+                  const struct orch_opened *opened, struct orch_file_digests *digests,
+                  struct orch_collected *out, GError **error)
 {
     int folder = orch_store_dir_open(store, ORCH_STORE_DIR_TRIAL, key);
     json_t *record = parse_record(record_json);
@@ -103,8 +104,8 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
     bool is_kept = asks_to_keep(record);
     bool ok = orch_further_runs_collect(store, key, record, folder, outside, digests, error);
     if (ok)
-        ok = orch_collect_folder(store, key, record, folder, trial, started_ns, outside, digests,
-                                 out, error);
+        ok = orch_collect_folder(store, key, record, folder, trial, started_ns, outside, opened,
+                                 digests, out, error);
     else
         json_decref(record);
     if (ok)

@@ -5,6 +5,7 @@
 #define ORCH_CORE_RECORD_COLLECT_H
 
 #include "core/inputs/left_files.h"
+#include "core/inputs/opened.h"
 #include "lib/base/file_digests.h"
 #include "lib/wire/verdict.h"
 #include "store/store.h"
@@ -44,12 +45,14 @@ struct orch_outside {
 /** Records the trial `key` from its folder and removes the folder, or moves it to
  * ORCH_STORE_DIR_KEPT when the record asks for it. `record_json`: as made by orch_trialdir_prepare,
  * or NULL when it is lost. A journal without an end event becomes verdict `lost`, or that of
- * `outside`, which may be NULL. `digests`: of the files that it read. What the trial left in
+ * `outside`, which may be NULL. `opened`: what it opened; NULL: is read from the folder. `digests`:
+ * of the files that it read. What the trial left in
  * folders of its own is kept (left_keep.h); when not all of it can be moved, the folder is. On
  * error the folder stays, so that the call can be repeated. */
 bool orch_collect(struct orch_store *store, const char *key, const char *record_json,
                   int64_t started_ns, const struct orch_outside *outside,
-                  struct orch_file_digests *digests, struct orch_collected *out, GError **error);
+                  const struct orch_opened *opened, struct orch_file_digests *digests,
+                  struct orch_collected *out, GError **error);
 
 /** Settles what is left of a trial that is recorded, whose runner died before it did. */
 void orch_collect_rest(struct orch_store *store, const struct orch_run *run);

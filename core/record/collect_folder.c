@@ -299,15 +299,16 @@ static void remove_taken(const struct gathering *all, int folder)
 
 bool orch_collect_folder(struct orch_store *store, const char *key, json_t *record, int folder,
                          const json_t *trial, int64_t started_ns,
-                         const struct orch_outside *outside, struct orch_file_digests *digests,
-                         struct orch_collected *out, GError **error)
+                         const struct orch_outside *outside, const struct orch_opened *opened,
+                         struct orch_file_digests *digests, struct orch_collected *out,
+                         GError **error)
 {
     struct gathering all;
     int64_t points = 0;
     orch_gathering_init(&all, record, started_ns);
     bool ok = folder < 0 || orch_gather_journal(store, &all, folder, error);
     const struct orch_ended_trial ended = {all.record, all.facts, all.started_ns, all.ended_ns};
-    orch_reads_keep(&ended, folder, digests);
+    orch_reads_keep(&ended, opened, folder, digests);
     orch_written_words_note(&all, trial);
     orch_gather_loss(&all, folder);
     judge_outside(&all, outside);

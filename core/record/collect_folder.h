@@ -12,7 +12,8 @@
  * trial.json, or NULL. The rest is as in orch_collect. */
 bool orch_collect_folder(struct orch_store *store, const char *key, json_t *record, int folder,
                          const json_t *trial, int64_t started_ns,
-                         const struct orch_outside *outside, struct orch_file_digests *digests,
-                         struct orch_collected *out, GError **error);
+                         const struct orch_outside *outside, const struct orch_opened *opened,
+                         struct orch_file_digests *digests, struct orch_collected *out,
+                         GError **error);
 
 #endif

@@ -260,8 +260,9 @@ static bool store_run(struct orch_store *store, struct further *run, json_t *rec
     bool ends_with_trial =
         !run->has_done && !orch_verdict_facts(trial_end->verdict)->is_reused; /* else it crashed */
     struct orch_collected collected = {0};
-    bool ok = orch_collect_folder(store, run->key, record, run->folder, NULL, run->started_ns,
-                                  ends_with_trial ? trial_end : NULL, digests, &collected, error);
+    bool ok =
+        orch_collect_folder(store, run->key, record, run->folder, NULL, run->started_ns,
+                            ends_with_trial ? trial_end : NULL, NULL, digests, &collected, error);
     orch_collected_clear(&collected);
     return ok;
 }

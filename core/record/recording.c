@@ -324,7 +324,7 @@ bool orch_recording_finish(struct orch_workspace *workspace, struct orch_recordi
     struct orch_file_digests *digests = orch_file_digests_open();
     wait_for_host(recording);
     bool ok = orch_collect(workspace->store, recording->key, recording->record,
-                           recording->started_ns, NULL, digests, out, error) &&
+                           recording->started_ns, NULL, NULL, digests, out, error) &&
               orch_store_sync(workspace->store, error);
     orch_file_digests_close(digests);
     return ok;

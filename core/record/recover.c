@@ -29,7 +29,7 @@ static bool collect_row(struct orch_store *store, const struct orch_active_row *
     g_autofree char *spoiled = orch_inputs_after_kill(record, row->started_ns, folder);
     g_autofree char *text = record ? orch_json_canonical(record) : g_strdup(row->record);
     const struct orch_outside outside = {ORCH_VERDICT_LOST, spoiled, true, true};
-    bool ok = orch_collect(store, row->key, text, row->started_ns, spoiled ? &outside : NULL,
+    bool ok = orch_collect(store, row->key, text, row->started_ns, spoiled ? &outside : NULL, NULL,
                            digests, &collected, error);
     orch_collected_clear(&collected);
     return ok;

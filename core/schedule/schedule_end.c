@@ -59,9 +59,9 @@ static bool record_host(struct run *run, struct host *host, struct orch_collecte
         .reason = spoiled ? spoiled : host->overdue,
         .overrules = spoiled != NULL,
     };
-    bool ok =
-        orch_collect(run->plan->store, host->running.key, host->record, host->running.started_ns,
-                     outside.reason ? &outside : NULL, run->plan->inputs->digests, out, error);
+    bool ok = orch_collect(run->plan->store, host->running.key, host->record,
+                           host->running.started_ns, outside.reason ? &outside : NULL, &opened,
+                           run->plan->inputs->digests, out, error);
     if (ok)
         orch_schedule_learn(run, host, &opened);
     if (ok && !spoiled)

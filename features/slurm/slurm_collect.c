@@ -218,8 +218,9 @@ static bool collect(struct collector *c, struct orch_slurm_trial *row, GError **
         .verdict = judgement->verdict, .reason = reason, .overrules = judgement->overrules};
     int64_t started_ns = orch_json_int(row->report, "started_ns", row->row->started_ns);
     struct orch_collected collected = {0};
-    bool ok = orch_collect(c->store, row->row->key, text, started_ns,
-                           judgement->has_verdict ? &outside : NULL, c->digests, &collected, error);
+    bool ok =
+        orch_collect(c->store, row->row->key, text, started_ns,
+                     judgement->has_verdict ? &outside : NULL, NULL, c->digests, &collected, error);
     if (ok) {
         row->is_gone = true;
         note_run(c, row, &collected);

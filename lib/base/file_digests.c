@@ -126,13 +126,13 @@ static void keep(struct orch_file_digests *digests, const char *identity, const 
 }
 
 bool orch_file_digests_get(struct orch_file_digests *digests, const char *path,
-                           char out[ORCH_SHA256_CHARS], GError **error)
+                           const struct stat *info, char out[ORCH_SHA256_CHARS], GError **error)
 {
     g_autofree char *absolute = orch_path_absolute(path, NULL);
     struct stat before, after;
-    if (stat(absolute, &before) != 0)
+    if (!info && stat(absolute, &before) != 0)
         return orch_file_sha256(absolute, out, NULL, error); /* sets the error */
-    g_autofree char *identity = identity_of(&before, absolute);
+    g_autofree char *identity = identity_of(info ? info : &before, absolute);
     read_cache(digests);
     if (look_up(digests, identity, out))
         return true;

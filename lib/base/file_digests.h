@@ -6,6 +6,8 @@
 
 #include "lib/base/file.h"
 
+#include <sys/stat.h>
+
 struct orch_file_digests;
 
 /** The cache is read when a digest is first asked for. A cache that cannot be read or written is
@@ -13,8 +15,9 @@ struct orch_file_digests;
 struct orch_file_digests *orch_file_digests_open(void);
 void orch_file_digests_close(struct orch_file_digests *digests);
 
-/** The digest of a file, from the cache if the file is unchanged. Fails with ORCH_ERROR_IO. */
+/** The digest of a file, from the cache if the file is unchanged. `info`: what stat says of it, or
+ * NULL. Fails with ORCH_ERROR_IO. */
 bool orch_file_digests_get(struct orch_file_digests *digests, const char *path,
-                           char out[ORCH_SHA256_CHARS], GError **error);
+                           const struct stat *info, char out[ORCH_SHA256_CHARS], GError **error);
 
 #endif

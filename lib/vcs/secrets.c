@@ -5,15 +5,16 @@
  * file is committed; a missed key costs more, so the patterns err on the side of caution. */
 #include "lib/vcs/secrets.h"
 
-#include <fnmatch.h>
 #include <glib.h>
+#include <stdbool.h>
 #include <string.h>
 
 static const char why_environment[] = "looks like a file of secret settings";
 static const char why_key[] = "looks like a private key";
 static const char why_password[] = "looks like a file of passwords";
 
-/* Patterns for the last path component, in lower case; the first match decides. */
+/* Patterns for the last path component, with at most one star, at an end; the first match decides.
+ */
 static const struct {
     const char *pattern;
     const char *why; /* NULL: harmless */
@@ -54,12 +55,23 @@ static const struct {
     {"kaggle.json", why_password},
 };
 
+/* Of each file that a run has read: fnmatch takes ten times as long. */
+static bool matches(const char *pattern, const char *name, size_t length)
+{
+    size_t n = strlen(pattern);
+    if (*pattern == '*')
+        return length + 1 >= n && g_ascii_strcasecmp(name + length + 1 - n, pattern + 1) == 0;
+    if (pattern[n - 1] == '*')
+        return g_ascii_strncasecmp(name, pattern, n - 1) == 0;
+    return g_ascii_strcasecmp(name, pattern) == 0;
+}
+
 const char *orch_secret_by_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    g_autofree char *name = g_ascii_strdown(slash ? slash + 1 : path, -1);
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = strlen(name);
     for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
-        if (fnmatch(names[i].pattern, name, 0) == 0)
+        if (matches(names[i].pattern, name, length))
             return names[i].why;
     return NULL;
 }
