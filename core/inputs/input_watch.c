@@ -26,6 +26,7 @@ struct input {
     char *path; /* relative to the workspace's root, or absolute */
     bool is_known;
     bool is_accepted;             /* a trial has written it, or may have */
+    GHashTable *suspects;         /* trials that ran when it changed; NULL: none */
     bool is_read;                 /* it is in a list of `reads` */
     bool is_only_read;            /* of the trial that is looked at: nothing names it */
     struct orch_file_id captured; /* not known: the file did not exist */
@@ -42,6 +43,7 @@ struct orch_input_watch {
     GHashTable *by_experiment; /* experiment -> GPtrArray of struct input *, borrowed */
     GHashTable *by_trial;      /* struct orch_trial_inputs -> the same */
     GHashTable *reads;         /* experiment -> the same: what its runs have read */
+    GPtrArray *suspected;      /* struct input *: those with suspects */
     GHashTable *verified; /* "NAME TIME": a file that changed then and had the captured content */
     uint64_t round;
     int64_t captured_ns;
@@ -51,6 +53,7 @@ static void input_free(gpointer pointer)
 {
     struct input *input = pointer;
     g_free(input->path);
+    g_clear_pointer(&input->suspects, g_hash_table_unref);
     g_free(input);
 }
 
@@ -68,6 +71,7 @@ struct orch_input_watch *orch_input_watch_new(struct orch_inputs *all)
     watch->by_experiment = lists_new();
     watch->by_trial = lists_new();
     watch->reads = lists_new();
+    watch->suspected = g_ptr_array_new();
     watch->verified = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     watch->captured_ns = source && source->captured_ns ? source->captured_ns : all->made_ns;
     return watch;
@@ -80,6 +84,7 @@ void orch_input_watch_free(struct orch_input_watch *watch)
     g_hash_table_unref(watch->by_trial);
     g_hash_table_unref(watch->by_experiment);
     g_hash_table_unref(watch->reads);
+    g_ptr_array_unref(watch->suspected);
     g_hash_table_unref(watch->verified);
     g_hash_table_unref(watch->inputs);
     g_free(watch);
@@ -437,7 +442,7 @@ bool orch_input_watch_before(struct orch_input_watch *watch, const struct orch_t
     compare(watch, inputs, changed);
     for (guint i = changed->len; i-- > 0;) {
         struct input *input = changed->pdata[i];
-        if (!input->is_accepted)
+        if (!input->is_accepted && !input->suspects)
             continue;
         input->captured = input->seen;
         g_ptr_array_remove_index(changed, i);
@@ -476,23 +481,39 @@ static void add_name(GPtrArray *names, const char *name)
         g_ptr_array_add(names, g_strdup(name));
 }
 
+/* A trial that runs may have written a file that has changed. */
+static void suspect(struct orch_input_watch *watch, struct input *input,
+                    const struct orch_trial_inputs *trial)
+{
+    if (!input->suspects) {
+        input->suspects = g_hash_table_new(NULL, NULL);
+        g_ptr_array_add(watch->suspected, input);
+    }
+    g_hash_table_add(input->suspects, (gpointer)(uintptr_t)trial);
+}
+
 void orch_input_watch_after(struct orch_input_watch *watch, const struct orch_trial_inputs *trial,
-                            uint64_t stamp, bool accepts, GPtrArray *code, GPtrArray *data)
+                            uint64_t stamp, enum orch_trial_stage stage, GPtrArray *code,
+                            GPtrArray *data)
 {
     g_autoptr(GPtrArray) inputs = inputs_of(watch, trial, NULL);
     g_autoptr(GPtrArray) changed = g_ptr_array_new();
     if (!inputs)
         return;
-    compare(watch, inputs, changed);
     bool is_rewritten = stamp_of(inputs) != stamp;
+    for (guint i = stage == ORCH_TRIAL_NOTED ? inputs->len : 0; i-- > 0;)
+        if (((const struct input *)inputs->pdata[i])->is_only_read)
+            g_ptr_array_remove_index_fast(inputs, i); /* what it has opened says more */
+    compare(watch, inputs, changed);
     for (guint i = 0; is_rewritten && !changed->len && i < inputs->len; i++)
         if (((const struct input *)inputs->pdata[i])->rewrites)
             g_ptr_array_add(changed, inputs->pdata[i]);
     for (guint i = 0; i < changed->len; i++) {
         struct input *input = changed->pdata[i];
-        bool is_data = input->is_accepted || !is_code(watch, input);
+        bool is_data = input->is_accepted || input->suspects || !is_code(watch, input);
         add_name(is_data ? data : code, input->path);
-        input->is_accepted = input->is_accepted || (is_data && accepts);
+        if (is_data && stage == ORCH_TRIAL_RUNS)
+            suspect(watch, input, trial);
     }
     for (guint i = 0; i < inputs->len; i++) {
         const struct input *input = inputs->pdata[i];
@@ -593,13 +614,36 @@ static void doubt(struct orch_input_watch *watch, const struct orch_trial_inputs
     }
 }
 
-void orch_input_watch_judge(struct orch_input_watch *watch, const struct orch_trial_inputs *trial,
-                            const struct orch_opened *opened, int64_t started_ns, GPtrArray *code,
-                            GPtrArray *data, GHashTable *outputs)
+/* A trial has ended that may have written files. Adds to `others` those of which all trials that
+ * ran then have ended, and none has written them. */
+static void clear_of_suspicion(struct orch_input_watch *watch,
+                               const struct orch_trial_inputs *trial,
+                               const struct orch_opened *opened, GPtrArray *others)
 {
-    take_outputs(watch, code, opened->written, outputs);
-    take_outputs(watch, data, opened->written, outputs);
-    if (opened->folder && !opened->gaps->len) {
+    for (guint i = watch->suspected->len; i-- > 0;) {
+        struct input *input = watch->suspected->pdata[i];
+        if (!g_hash_table_remove(input->suspects, trial))
+            continue;
+        input->is_accepted = input->is_accepted || !orch_opened_is_whole(opened) ||
+                             g_hash_table_contains(opened->written, input->path);
+        if (g_hash_table_size(input->suspects) && !input->is_accepted)
+            continue;
+        if (!input->is_accepted)
+            add_name(others, input->path);
+        g_clear_pointer(&input->suspects, g_hash_table_unref);
+        g_ptr_array_remove_index(watch->suspected, i);
+    }
+}
+
+void orch_input_watch_judge(struct orch_input_watch *watch, const struct orch_trial_inputs *trial,
+                            const struct orch_opened *opened, int64_t started_ns,
+                            const struct orch_input_judgement *out)
+{
+    GPtrArray *code = out->code, *data = out->data;
+    take_outputs(watch, code, opened->written, out->outputs);
+    take_outputs(watch, data, opened->written, out->outputs);
+    clear_of_suspicion(watch, trial, opened, out->others);
+    if (orch_opened_is_whole(opened)) {
         add_read_otherwise(watch, opened, started_ns, code);
         doubt(watch, trial, code);
         g_ptr_array_set_size(data, 0);

@@ -29,22 +29,32 @@ bool orch_input_watch_before(struct orch_input_watch *watch, const struct orch_t
 void orch_input_watch_take_new(struct orch_input_watch *watch,
                                const struct orch_trial_inputs *trial);
 
-/** After a trial has ended: appends the inputs that changed while it ran to `code` or `data` (char
- * *, which they own; names that are there are not added again). A file that was written counts as
- * changed whatever its content, because the trial may have read another one. Data also counts when
- * it changed while an earlier trial ran, and with `accepts` it is accepted from now on, because
- * trials may write it. */
+enum orch_trial_stage {
+    ORCH_TRIAL_RUNS,  /* data that changed may be its output: that is known when it has ended */
+    ORCH_TRIAL_NOTED, /* ended, and all that it opened is known: only what is named is looked at */
+    ORCH_TRIAL_IN_PART, /* ended */
+};
+/** Appends the inputs that changed while a trial ran to `code` or `data` (char *, which they own;
+ * names that are there are not added again). A file that was written counts as changed whatever its
+ * content, because the trial may have read another one. Data also counts when it changed while an
+ * earlier trial ran. */
 void orch_input_watch_after(struct orch_input_watch *watch, const struct orch_trial_inputs *trial,
-                            uint64_t stamp, bool accepts, GPtrArray *code, GPtrArray *data);
+                            uint64_t stamp, enum orch_trial_stage stage, GPtrArray *code,
+                            GPtrArray *data);
 
-/** Decides about a trial that has ended in the user's folder, with what orch_input_watch_after has
- * found. What the trial has written itself is moved to `outputs` (a set of names, which owns them).
- * When all that it opened was noted, `code` gets the captured files that it read and that were not,
- * or are not any more, as they were captured, and `data` becomes empty: orch_reads_keep looks at
- * what the trial has read. Else a change of the data is accepted from now on. */
+/** Names (char *, owned by the lists). */
+struct orch_input_judgement {
+    GPtrArray *code, *data; /* what orch_input_watch_after has found */
+    GHashTable *outputs;    /* gets, out of them, what the trial has written itself */
+    GPtrArray *others;      /* gets data that somebody else has changed while trials ran */
+};
+/** Decides about a trial that has ended in the user's folder. When all that it opened was noted,
+ * `code` gets the captured files that it read and that were not, or are not any more, as they were
+ * captured, and `data` becomes empty: orch_reads_keep looks at what the trial has read. Else a
+ * change of the data is accepted from now on. */
 void orch_input_watch_judge(struct orch_input_watch *watch, const struct orch_trial_inputs *trial,
-                            const struct orch_opened *opened, int64_t started_ns, GPtrArray *code,
-                            GPtrArray *data, GHashTable *outputs);
+                            const struct orch_opened *opened, int64_t started_ns,
+                            const struct orch_input_judgement *out);
 /** A trial of the experiment has ended: what it has read is watched from now on, and what it has
  * written is not. */
 void orch_input_watch_learn(struct orch_input_watch *watch, const struct orch_trial_inputs *trial,

@@ -206,6 +206,11 @@ static struct orch_file_id read_id(const json_t *details, const char *key)
     return id;
 }
 
+bool orch_opened_is_whole(const struct orch_opened *opened)
+{
+    return opened->folder && !opened->gaps->len;
+}
+
 char *orch_opened_path(const struct orch_opened *opened, const char *name)
 {
     return orch_path_absolute(name, opened->folder);

@@ -64,6 +64,8 @@ struct orch_opened {
 void orch_opened_read(int folder, struct orch_opened *out);
 void orch_opened_clear(struct orch_opened *opened);
 
+/** True when all that the trial opened was noted. */
+bool orch_opened_is_whole(const struct orch_opened *opened);
 /** The absolute path of a file that the trial opened. The caller frees. */
 char *orch_opened_path(const struct orch_opened *opened, const char *name);
 /** True when a file that the trial read and did not write is still what it read. False when

@@ -50,8 +50,9 @@ static bool record_host(struct run *run, struct host *host, struct orch_collecte
     struct orch_opened opened;
     int folder = orch_store_dir_open(run->plan->store, ORCH_STORE_DIR_TRIAL, host->running.key);
     orch_opened_read(folder, &opened);
-    orch_schedule_look_after(run, host, false);
-    orch_schedule_judge_inputs(run, host, &opened);
+    orch_schedule_look_after(run, host,
+                             orch_opened_is_whole(&opened) ? ORCH_TRIAL_NOTED : ORCH_TRIAL_IN_PART);
+    g_autofree char *others = orch_schedule_judge_inputs(run, host, &opened);
     g_autofree char *spoiled =
         host->spoiled ? g_strdup_printf("inputs changed while it ran: %s", host->spoiled) : NULL;
     const struct orch_outside outside = {
@@ -66,6 +67,7 @@ static bool record_host(struct run *run, struct host *host, struct orch_collecte
         orch_schedule_learn(run, host, &opened);
     if (ok && !spoiled)
         orch_schedule_tell_rewritten(run, host, out->facts);
+    ok = ok && (!others || orch_schedule_take_new(run, host->running.item, others, error));
     orch_opened_clear(&opened);
     if (folder >= 0)
         close(folder);

@@ -47,9 +47,9 @@ static void move_apart(struct run *run, const char *changed)
 static void look_at_others(struct run *run)
 {
     for (guint i = 0; i < run->hosts->len; i++)
-        orch_schedule_look_after(run, run->hosts->pdata[i], true);
+        orch_schedule_look_after(run, run->hosts->pdata[i], ORCH_TRIAL_RUNS);
     for (guint i = 0; i < run->ended->len; i++)
-        orch_schedule_look_after(run, run->ended->pdata[i], true);
+        orch_schedule_look_after(run, run->ended->pdata[i], ORCH_TRIAL_RUNS);
 }
 
 /* Captures the files again for all trials that have not started. Those that run notice beforehand
@@ -79,10 +79,8 @@ static bool renew(struct run *run, const char *changed, GError **error)
     return true;
 }
 
-/* Lets the trials that have not started use files that changed and that nothing has captured: git
- * ignores them, or they lie elsewhere. The captured ones stay as they are. */
-static bool take_new(struct run *run, const struct orch_plan_item *item, const char *changed,
-                     GError **error)
+bool orch_schedule_take_new(struct run *run, const struct orch_plan_item *item, const char *changed,
+                            GError **error)
 {
     orch_schedule_emit(run,
                        "%s changed while the sweep was running, and git does not capture it: the "
@@ -216,7 +214,7 @@ bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot 
         if (run->options->on_change == ORCH_ON_CHANGE_LIVE || !change.is_captured) {
             *out_renewed = true;
             return change.is_captured ? renew(run, changed, error)
-                                      : take_new(run, item, changed, error);
+                                      : orch_schedule_take_new(run, item, changed, error);
         }
         if (!has_tree(run)) {
             refuse(changed, error);
@@ -238,11 +236,11 @@ void orch_schedule_places_clear(struct run *run)
     g_clear_pointer(&run->own_folders, g_hash_table_unref);
 }
 
-void orch_schedule_look_after(struct run *run, struct host *host, bool accepts)
+void orch_schedule_look_after(struct run *run, struct host *host, enum orch_trial_stage stage)
 {
     if (!host->running.slot.is_apart && run->inputs)
-        orch_input_watch_after(run->inputs, &host->running.item->inputs, host->inputs_stamp,
-                               accepts, host->code, host->data);
+        orch_input_watch_after(run->inputs, &host->running.item->inputs, host->inputs_stamp, stage,
+                               host->code, host->data);
 }
 
 void orch_schedule_learn(struct run *run, const struct host *host, const struct orch_opened *opened)

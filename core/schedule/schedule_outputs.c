@@ -110,12 +110,14 @@ static void tell_overwritten(struct run *run, const struct host *host,
                            orch_run_short_key(host->running.key));
 }
 
-/* Edits the record as the judgement wants it. */
-static void judge(struct run *run, struct host *host, const struct orch_opened *opened)
+/* Edits the record as the judgement wants it. `others` gets what somebody else has changed. */
+static void judge(struct run *run, struct host *host, const struct orch_opened *opened,
+                  GPtrArray *others)
 {
     g_autoptr(GHashTable) outputs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     orch_input_watch_judge(run->inputs, &host->running.item->inputs, opened,
-                           host->running.started_ns, host->code, host->data, outputs);
+                           host->running.started_ns,
+                           &(struct orch_input_judgement){host->code, host->data, outputs, others});
     if (host->code->len)
         host->spoiled = orch_input_names(host->code->pdata[0], host->code->len);
     if (!g_hash_table_size(outputs) && !host->data->len)
@@ -223,12 +225,14 @@ static void note_written(struct run *run, struct host *host, const struct orch_o
     orch_written_note_clear(&note);
 }
 
-void orch_schedule_judge_inputs(struct run *run, struct host *host,
-                                const struct orch_opened *opened)
+char *orch_schedule_judge_inputs(struct run *run, struct host *host,
+                                 const struct orch_opened *opened)
 {
+    g_autoptr(GPtrArray) others = g_ptr_array_new_with_free_func(g_free);
     bool is_in_place = !host->running.slot.is_apart && run->inputs;
     if (is_in_place && (opened->folder || host->code->len + host->data->len))
-        judge(run, host, opened);
+        judge(run, host, opened, others);
     tell_overwritten(run, host, opened);
     note_written(run, host, opened);
+    return others->len ? orch_input_names(others->pdata[0], others->len) : NULL;
 }

@@ -243,9 +243,12 @@ double orch_schedule_saved_share(const struct run *run);
  * on error, also when inputs outside of a repository have changed. */
 bool orch_schedule_place(struct run *run, struct job *job, struct orch_run_slot *slot,
                          uint64_t *out_stamp, bool *out_renewed, GError **error);
-/** Looks at the inputs of a trial that runs or has ended: notes in host->code and host->data which
- * have changed. `accepts`: of changed data from now on (input_watch.h). */
-void orch_schedule_look_after(struct run *run, struct host *host, bool accepts);
+/** Lets the trials that have not started use files that changed and that nothing has captured: git
+ * ignores them, or they lie elsewhere. The captured ones stay as they are. False on error. */
+bool orch_schedule_take_new(struct run *run, const struct orch_plan_item *item, const char *changed,
+                            GError **error);
+/** Looks at the inputs of a trial: notes in host->code and host->data which have changed. */
+void orch_schedule_look_after(struct run *run, struct host *host, enum orch_trial_stage stage);
 /** A trial was recorded: what it has read is watched from now on. */
 void orch_schedule_learn(struct run *run, const struct host *host,
                          const struct orch_opened *opened);
@@ -261,9 +264,10 @@ bool orch_schedule_repeat(struct run *run, struct job *job, bool *out_again, GEr
 /** Decides about the inputs of an ended trial that changed while it ran, before it is recorded.
  * Those that it has written itself are its output, and are taken from its inputs; of others that
  * were captured host->spoiled tells; other data marks the run, which is then not reused. Tells the
- * user once about committed files that trials have overwritten. */
-void orch_schedule_judge_inputs(struct run *run, struct host *host,
-                                const struct orch_opened *opened);
+ * user once about committed files that trials have overwritten. Returns the names of data that
+ * somebody else has changed while trials ran, for people; NULL for none. The caller frees. */
+char *orch_schedule_judge_inputs(struct run *run, struct host *host,
+                                 const struct orch_opened *opened);
 /** Before a trial starts: finds the files that earlier commands have left. */
 void orch_schedule_look_at_earlier(struct run *run, const struct orch_plan_item *item);
 /** Tells the user once that an input of an ended trial, by its facts, changed while it ran. */
