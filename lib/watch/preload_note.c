@@ -164,10 +164,20 @@ struct search {
     const struct orch_watch_path *path;
     enum orch_watch_kind kind;
     const struct orch_watch_identity *identity; /* of a new record; NULL: none is made */
-    uint64_t hash;                              /* 0: not known yet */
-    struct orch_watch_record *record;           /* found, or made */
+    struct file *opened;                        /* not NULL: looked at for a new record, by `fd` */
+    int fd;
+    uint64_t hash;                    /* 0: not known yet */
+    struct orch_watch_record *record; /* found, or made */
     bool is_made;
 };
+
+/* Whether a record can be made, looking at the file only now: most are known. */
+static bool has_identity(struct search *s)
+{
+    if (!s->identity && s->opened && look(s->fd, NULL, 0, s->opened) && S_ISREG(s->opened->mode))
+        s->identity = &s->opened->identity;
+    return s->identity != NULL;
+}
 
 /* Looks in one part of the index, whose size is a power of two. True when the search is over. */
 static bool search_in(struct search *s, uint32_t *part, uint32_t slots, unsigned probes)
@@ -177,7 +187,7 @@ static bool search_in(struct search *s, uint32_t *part, uint32_t slots, unsigned
     for (unsigned i = 0; i < probes; i++) {
         uint32_t *slot = &part[(s->hash + i) & (slots - 1)];
         uint32_t there = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-        if (!there && !s->identity)
+        if (!there && !has_identity(s))
             return true;
         if (!there && !s->is_made) {
             s->record = append(s->path, NULL, s->kind, s->identity);
@@ -312,27 +322,21 @@ static enum way way_of(int flags)
     return access == O_RDWR && !(flags & (O_TRUNC | O_EXCL)) ? UPDATES : WRITES;
 }
 
-static bool is_known(struct search *s)
-{
-    search(s);
-    return s->record != NULL;
-}
-
 int orch_watch_opened(int fd, int dirfd, const char *name, int flags)
 {
     struct orch_watch_path path;
     struct file file;
-    struct search reading = {.path = &path, .kind = ORCH_WATCH_READ};
     enum way way = way_of(flags);
     if (fd < 0 || !map || !name || (flags & (O_PATH | O_DIRECTORY)) ||
-        !orch_watch_locate(&path, dirfd, name, fd, ORCH_WATCH_FOLLOWED) ||
-        (way == READS && is_known(&reading)) || !look(fd, NULL, 0, &file) || !S_ISREG(file.mode))
+        !orch_watch_locate(&path, dirfd, name, fd, ORCH_WATCH_FOLLOWED))
         return fd;
-    reading.identity = &file.identity;
-    if (way == READS || (way == UPDATES && file.identity.size > 0))
-        search(&reading);
-    if (way != READS)
-        remember(fd, put(&path, ORCH_WATCH_WRITE, &file.identity));
+    if (way == READS)
+        search(&(struct search){.path = &path, .kind = ORCH_WATCH_READ, .opened = &file, .fd = fd});
+    if (way == READS || !look(fd, NULL, 0, &file) || !S_ISREG(file.mode))
+        return fd;
+    if (way == UPDATES && file.identity.size > 0)
+        add(&path, ORCH_WATCH_READ, &file.identity);
+    remember(fd, put(&path, ORCH_WATCH_WRITE, &file.identity));
     return fd;
 }
 
