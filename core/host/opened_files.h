@@ -14,8 +14,8 @@
  *             ("started 'busybox' unobserved", "3 names are not UTF-8"). Empty: nothing
  *   left_out  number of files for which there was no room, which is one of the gaps
  *   files     list of [kind, name, details], in the order of the first opening
- * kind: "r" opened for reading, "w" written (created, replaced, removed) before it was read, "u"
- * read and then written or removed by the trial; a file has one of these. "s": a tool that builds
+ * kind: "r" opened for reading, or renamed, "w" written (created, replaced, removed) before it was
+ * read, "u" read and then changed or removed by the trial; a file has one of these. "s": a tool that builds
  * programs looked at its times; "d": a folder that was listed.
  * details, each where it is known:
  *   read      identity when it was first opened for reading

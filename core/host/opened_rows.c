@@ -296,13 +296,32 @@ static bool is_gone(const struct reals *reals, const struct row *row)
     return row->is_removed || (row->was_moved && lstat(reals->path->str, &info) != 0);
 }
 
+/* True when a file that the trial read, and then opened for writing or renamed, lies where it was
+ * and holds what it held. `row` gets what it is now. */
+static bool is_back(const struct reals *reals, struct row *row)
+{
+    struct orch_watch_identity now;
+    struct stat info;
+    if (!row->is_written || row->is_own || !row->has_read || stat(reals->path->str, &info) != 0)
+        return false;
+    now = orch_watch_identity_of(&info);
+    if (now.device != row->read.device || now.inode != row->read.inode ||
+        now.size != row->read.size || now.mtime_ns != row->read.mtime_ns)
+        return false;
+    row->own = now;
+    row->has_own = true;
+    row->is_written = row->is_removed = row->was_moved = false;
+    return true;
+}
+
 /* [kind, name, details]. The members of details are sorted, as in canonical JSON. */
-static void append_row(GString *out, struct reals *reals, const struct row *row)
+static void append_row(GString *out, struct reals *reals, struct row *row)
 {
     enter(reals, row);
     const char *comma = "";
     g_autofree char *real = real_path(reals, row);
-    g_string_append_printf(out, "[\"%s\",", row->is_own ? "w" : row->is_written ? "u" : "r");
+    bool is_changed = row->is_written && !is_back(reals, row);
+    g_string_append_printf(out, "[\"%s\",", row->is_own ? "w" : is_changed ? "u" : "r");
     append_text(out, row->name);
     g_string_append(out, ",{");
     if (is_gone(reals, row))
@@ -394,7 +413,7 @@ char *orch_opened_rows(const struct orch_watch_memory *memory, const GPtrArray *
     GString *out = g_string_new("[");
     orch_watch_memory_visit(memory, take, &r);
     for (guint i = 0; i < r.list->len; i++) {
-        const struct row *row = r.list->pdata[i];
+        struct row *row = r.list->pdata[i];
         if (!row->was_read && !row->is_written)
             continue;
         if (out->len > 1)

@@ -43,11 +43,6 @@ struct file {
     mode_t mode;
 };
 
-static int64_t ns_of(struct timespec time)
-{
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 /* Looks at the file at a name; NULL: at the open file `fd`. AT_SYMLINK_NOFOLLOW: at a link itself.
  */
 static bool look(int fd, const char *name, int flags, struct file *out)
@@ -62,11 +57,7 @@ static bool look(int fd, const char *name, int flags, struct file *out)
     if (failed)
         return false;
     out->mode = info.st_mode;
-    out->identity = (struct orch_watch_identity){.device = info.st_dev,
-                                                 .inode = info.st_ino,
-                                                 .size = info.st_size,
-                                                 .mtime_ns = ns_of(info.st_mtim),
-                                                 .ctime_ns = ns_of(info.st_ctim)};
+    out->identity = orch_watch_identity_of(&info);
     return true;
 }
 
@@ -382,6 +373,15 @@ static void note_move(const struct orch_watch_path *from, int to_fd, const char 
         append(from, path.text, ORCH_WATCH_MOVE, identity);
 }
 
+/* What a file holds that the process itself has not written can be read under its new name. */
+static void note_source(int from_fd, const char *from, const struct file *file)
+{
+    struct orch_watch_path path;
+    if (S_ISREG(file->mode) && orch_watch_locate(&path, from_fd, from, -1, ORCH_WATCH_ITSELF) &&
+        !find(&path, ORCH_WATCH_WRITE))
+        add(&path, ORCH_WATCH_READ, &file->identity);
+}
+
 void orch_watch_renamed(int from_fd, const char *from, int to_fd, const char *to)
 {
     struct orch_watch_path path;
@@ -393,9 +393,13 @@ void orch_watch_renamed(int from_fd, const char *from, int to_fd, const char *to
             note_move(&path, to_fd, to, &file.identity);
         return;
     }
-    orch_watch_wrote(to_fd, to);
+    note_source(from_fd, from, &file);
     /* two names of one file stay, and RENAME_EXCHANGE leaves another */
-    if (look(from_fd, from, AT_SYMLINK_NOFOLLOW, &left))
+    bool is_left = look(from_fd, from, AT_SYMLINK_NOFOLLOW, &left);
+    if (is_left)
+        note_source(to_fd, to, &left);
+    orch_watch_wrote(to_fd, to);
+    if (is_left)
         orch_watch_wrote(from_fd, from);
     else
         orch_watch_removed(from_fd, from);

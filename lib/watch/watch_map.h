@@ -15,6 +15,7 @@
 #define ORCH_WATCH_MAP_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 /** The variable of a process's environment with the path of the memory. */
 #define ORCH_WATCH_ENV "ORCH_WATCH_FILE"
@@ -73,6 +74,17 @@ struct orch_watch_map {
     uint32_t index[ORCH_WATCH_SLOTS_1 + ORCH_WATCH_SLOTS_2 + ORCH_WATCH_SLOTS_3];
     char records[ORCH_WATCH_BYTES];
 };
+
+static inline struct orch_watch_identity orch_watch_identity_of(const struct stat *info)
+{
+    const int64_t second = 1000000000;
+    return (struct orch_watch_identity){
+        .device = info->st_dev,
+        .inode = info->st_ino,
+        .size = info->st_size,
+        .mtime_ns = (int64_t)info->st_mtim.tv_sec * second + info->st_mtim.tv_nsec,
+        .ctime_ns = (int64_t)info->st_ctim.tv_sec * second + info->st_ctim.tv_nsec};
+}
 
 static inline uint64_t orch_watch_check(const struct orch_watch_identity *of)
 {

@@ -60,6 +60,8 @@ class Trace:
                     self.state[after + path[len(before):]] = "written"
                 self.state[path] = "removed"
         elif not os.path.islink(after):
+            if before not in self.state:
+                self.maybe_read.add(before)  # what it holds can be read under the new name
             self.note(before, "removed")
             self.note(after, "written")
 
@@ -91,8 +93,9 @@ class Trace:
         elif call in ("unlinkat", "rmdir"):
             self.removed_folders.add(self.real_name(path))
         elif "RENAME_EXCHANGE" in arguments:
-            self.note(self.real_name(path), "written")
-            self.note(self.real_name(self.absolute(process, names[1], at[-1])), "written")
+            for name in (self.real_name(path), self.real_name(self.absolute(process, names[1], at[-1]))):
+                self.maybe_read.add(name)
+                self.note(name, "written")
         elif call in ("rename", "renameat", "renameat2"):
             self.move(self.real_name(path), self.real_name(self.absolute(process, names[1], at[-1])))
         elif call in ("link", "linkat"):
@@ -158,6 +161,13 @@ def differences(trace, noted):
     yield from (f"noted as removed, and was not: {path}" for path in removed - states["removed"])
 
 
+def files_of(root):
+    """What each file below a folder is: opened for writing or renamed, but not changed, it is not written."""
+    paths = (os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names)
+    stats = ((path, os.lstat(path)) for path in paths)
+    return {path: (info.st_ino, info.st_size, info.st_mtime_ns) for path, info in stats}
+
+
 def run(watched, program, scratch):
     """None when both say the same; a text that begins with 'skipped', or the differences."""
     for tool in program.needs:
@@ -175,6 +185,7 @@ def run(watched, program, scratch):
         made = subprocess.run(["sh", "-c", command], cwd=root, env=environment, capture_output=True, text=True, check=False)
         if made.returncode != 0:
             return f"skipped: '{command}': {(made.stderr.strip().splitlines() or ['failed'])[-1]}"
+    before = files_of(root)
     words = [watched, root, out, "strace", "-f", "-qq", "-y", "-xx", "-s", "8192", "-e", "trace=" + CALLS, "-o", log, "--"]
     done = subprocess.run(words + program.command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != program.status:
@@ -185,7 +196,10 @@ def run(watched, program, scratch):
         return f"no gap '{program.gap}': {gaps}"
     if gaps and not program.gap:
         return f"gaps that are none: {gaps}"
-    found = [text for text in differences(trace_of(log, root), noted) if not (gaps and "not noted" in text)]
+    trace, after = trace_of(log, root), files_of(root)
+    for path in [path for path in trace.state if path in before and before[path] == after.get(path)]:
+        del trace.state[path]
+    found = [text for text in differences(trace, noted) if not (gaps and "not noted" in text)]
     return "\n".join(found) or None
 
 

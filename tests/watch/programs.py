@@ -44,6 +44,7 @@ SHELL = [
     shell("sh-glob", "for f in data/*.txt; do read x <$f; done\ncat data/deep/* >all.txt"),
     shell("sh-here-text", "cat <<X >out.txt\ntext\nX\nrm out.txt"),
     shell("sh-move-copy", "cp d1.txt c1.txt\nmv c1.txt c2.txt\nln c2.txt c3.txt\nrm -f c2.txt none.txt\ncp -a data more\nmv more most\nrm -r most"),
+    shell("sh-move-back", "cat d1.txt >/dev/null\nmv d1.txt x\nmv x d1.txt\nmv d2.txt y\ncat y >/dev/null\nmv y d2.txt\nmv data/a.txt z\necho 1 >>z\nmv z data/a.txt"),
     shell("sh-cd", "cd data && cat a.txt >/dev/null\ncd deep && cat ../b.txt c.txt >../../out.txt"),
     shell("sh-link", "ln -s data/deep far\nln -s d2.txt near\ncat far/c.txt far/../a.txt near >/dev/null"),
     shell("sh-cleared-environment", "env -i /bin/cat d1.txt >/dev/null\nenv -i sh -c '/bin/cat d2.txt' >out.txt"),

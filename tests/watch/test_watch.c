@@ -269,7 +269,9 @@ static void change_files(void)
 {
     close(open("a", O_RDONLY)); /* read, and its attributes changed */
     chmod("a", 0400);
-    close(open("b", O_RDWR)); /* read and written */
+    int b = open("b", O_RDWR); /* read and written */
+    assert_int_equal(write(b, "b", 1), 1);
+    close(b);
     close(open("c", O_WRONLY | O_TRUNC));
     close(open("c", O_RDONLY)); /* its own */
     close(open("d", O_RDONLY));
