@@ -16,7 +16,7 @@ enum { ROWS_MAX = 70000, MOVES_MAX = 1000, NAMED_MAX = 12 };
 struct row {
     char *name;
     bool was_read, is_own; /* written, and before it was read */
-    bool is_written, is_removed;
+    bool is_written, is_removed, is_opened /* for writing */;
     bool was_moved;         /* its folder was renamed */
     bool has_read, has_own; /* identities */
     struct orch_watch_identity read, own;
@@ -173,8 +173,10 @@ static void take(void *ctx, const struct orch_watch_entry *entry)
             take_read(r, row, entry->identity);
         return;
     case ORCH_WATCH_WRITE:
-        if ((row = row_of(r, name_of(r, entry->path))))
+        if ((row = row_of(r, name_of(r, entry->path)))) {
             take_write(r, row, entry->identity);
+            row->is_opened = entry->is_opened;
+        }
         return;
     case ORCH_WATCH_TOUCH:
         if ((row = row_of(r, name_of(r, entry->path))))
@@ -306,7 +308,8 @@ static bool is_back(const struct reals *reals, struct row *row)
         return false;
     now = orch_watch_identity_of(&info);
     if (now.device != row->read.device || now.inode != row->read.inode ||
-        now.size != row->read.size || now.mtime_ns != row->read.mtime_ns)
+        now.size != row->read.size || now.mtime_ns != row->read.mtime_ns ||
+        (row->is_opened && now.ctime_ns != row->read.ctime_ns)) /* times can be set back */
         return false;
     row->own = now;
     row->has_own = true;

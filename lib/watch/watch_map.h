@@ -56,7 +56,8 @@ struct orch_watch_record {
     uint32_t mark;
     uint16_t units; /* of 8 bytes, with this head */
     uint8_t kind;   /* enum orch_watch_kind */
-    uint8_t unused;
+    uint8_t
+        is_opened; /* of WRITE: it was opened for writing, not only renamed, linked or removed */
     struct orch_watch_identity identity;
     uint64_t check; /* orch_watch_check of it; other: unknown */
     char path[];    /* absolute, without "." and ".."; ends with a NUL. Of MOVE another follows */

@@ -142,6 +142,7 @@ void orch_watch_memory_visit(const struct orch_watch_memory *memory, orch_watch_
         struct orch_watch_entry entry = {
             .kind = (enum orch_watch_kind)head.kind,
             .path = texts.bytes,
+            .is_opened = head.is_opened,
             .to = head.kind == ORCH_WATCH_MOVE && *to == '/' ? to : NULL,
             .identity = head.check == orch_watch_check(&head.identity) ? &head.identity : NULL};
         visit(ctx, &entry);

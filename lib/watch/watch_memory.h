@@ -42,6 +42,7 @@ struct orch_watch_entry {
     const char *path;                           /* absolute, of any bytes */
     const char *to;                             /* of MOVE: the folder's new path; NULL otherwise */
     const struct orch_watch_identity *identity; /* NULL: unknown */
+    bool is_opened;                             /* of WRITE: for writing */
 };
 typedef void orch_watch_visitor(void *ctx, const struct orch_watch_entry *entry);
 /** Calls `visit` for each record, in the order in which they were made. A program may have written

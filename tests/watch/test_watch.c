@@ -277,15 +277,25 @@ static void change_files(void)
     close(open("d", O_RDONLY));
     rename("d", "e");
     unlink("f");
+    struct stat info;
+    int g = open("g", O_RDWR); /* changed, with its times set back */
+    fstat(g, &info);
+    assert_int_equal(pwrite(g, "g", 1, 0), 1);
+    futimens(g, (struct timespec[]){info.st_atim, info.st_mtim});
+    close(g);
+    close(open("h", O_RDONLY));
+    rename("h", "i");
+    rename("i", "h");
 }
 
 static void makes_one_row_of_each_name(void **state)
 {
-    static const char *const names[] = {"a", "b", "c", "d", "f"};
+    static const char *const names[] = {"a", "b", "c", "d", "f", "g", "h"};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
         make(names[i]);
     run(*state, change_files);
-    assert_rows(*state, "r a +own\nu b +own\nw c +own\nu d -own\nw e +own\nw f -own\n");
+    assert_rows(*state, "r a +own\nu b +own\nw c +own\nu d -own\nw e +own\nw f -own\nu g +own\n"
+                        "r h +own\nw i -own\n");
 }
 
 static void use_odd_names(void)
