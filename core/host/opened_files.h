@@ -15,8 +15,8 @@
  *   left_out  number of files for which there was no room, which is one of the gaps
  *   files     list of [kind, name, details], in the order of the first opening
  * kind: "r" opened for reading, or renamed, "w" written (created, replaced, removed) before it was
- * read, "u" read and then changed or removed by the trial; a file has one of these. "s": a tool that builds
- * programs looked at its times; "d": a folder that was listed.
+ * read, "u" read and then changed or removed by the trial; a file has one of these. "s": a tool
+ * that builds programs looked at its times; "d": a folder that was listed.
  * details, each where it is known:
  *   read      identity when it was first opened for reading
  *   own       identity when the trial last opened it for writing, closed it, renamed it or, of "r",

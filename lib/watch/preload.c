@@ -14,8 +14,8 @@
  *
  * Not seen: system calls that a program makes itself, other than by syscall(2) (Go is told by its
  * note, and the first use of io_uring by its call); folders that nftw and fts list below the first
- * one, or in which glob finds nothing; files opened before by a process that was not watched; what
- * else than the named file dlopen loads in a process that is killed.
+ * one, or in which glob finds nothing; descriptors above 2 that a process which was not watched has
+ * opened; what else than the named file dlopen loads in a process that is killed.
  *
  * Rejected: fanotify, which needs privileges; seccomp notifications and ptrace, which stop the
  * program at each call; a record written by a system call at each opening, which took 19 us. */
@@ -85,6 +85,8 @@ static void begin(struct orch_watch_map *map)
     orch_watch_start_begin(path, variable("LD_PRELOAD"));
     orch_watch_begin(map, (int)orch_watch_raw(SYS_getpid, 0, 0, 0, 0, 0, 0));
     __atomic_fetch_add(&map->attached, 1, __ATOMIC_RELAXED);
+    for (int fd = 0; !IS_LINKED && fd <= STDERR_FILENO; fd++)
+        orch_watch_inherited(fd);
     if (!IS_LINKED)
         note_program();
     orch_watch_libraries();

@@ -446,6 +446,21 @@ void orch_watch_touched(int fd, const char *name)
         note_touch(&path);
 }
 
+/* Whoever opened it may not have been watched: posix_spawn opens what it redirects itself. */
+void orch_watch_inherited(int fd)
+{
+    struct orch_watch_path path;
+    long flags = ORCH_WATCH_CALL(SYS_fcntl, fd, F_GETFL, 0, 0);
+    if (flags >= 0 && orch_watch_path_of(fd, &path) && is_reached(fd, &path))
+        orch_watch_opened(fd, AT_FDCWD, path.text, (int)flags & O_ACCMODE);
+}
+
+void orch_watch_started(int count)
+{
+    if (map)
+        __atomic_fetch_add(&map->started, (uint64_t)(int64_t)count, __ATOMIC_RELAXED);
+}
+
 void orch_watch_program(enum orch_watch_kind kind, const char *name)
 {
     static const struct orch_watch_identity none = {0};

@@ -37,6 +37,10 @@ void orch_watch_renamed(int from_fd, const char *from, int to_fd, const char *to
 void orch_watch_linked(int from_fd, const char *from, int to_fd, const char *to);
 /** The attributes of the file at this name were changed. `name` NULL: of the descriptor `fd`. */
 void orch_watch_touched(int fd, const char *name);
+/** A descriptor that the process had when it began. */
+void orch_watch_inherited(int fd);
+/** A program is started that will attach (1), or it could not be (-1). */
+void orch_watch_started(int count);
 /** START or RING: the program at this path; NULL: that of this process. */
 void orch_watch_program(enum orch_watch_kind kind, const char *path);
 

@@ -2,6 +2,7 @@
 /* The functions that open and close files. */
 #include "lib/watch/preload_next.h"
 #include "lib/watch/preload_note.h"
+#include "lib/watch/preload_path.h"
 #include "lib/watch/preload_raw.h"
 
 #include <errno.h>
@@ -24,11 +25,15 @@ static int noted(int fd, int dirfd, const char *name, int flags)
     return has_name ? orch_watch_opened(fd, dirfd, name, flags) : fd;
 }
 
+/* `name` NULL: freopen opens the same file again. */
 static FILE *noted_stream(FILE *file, const char *name, const char *mode)
 {
-    if (!file || !name || !mode || !fileno || !orch_watch_memory())
+    struct orch_watch_path path;
+    if (!file || !mode || !fileno || !orch_watch_memory())
         return file;
     int saved = errno;
+    if (!name && orch_watch_path_of(fileno(file), &path))
+        name = path.text;
     bool is_both = false;
     for (const char *c = mode; *c && *c != ','; c++)
         is_both = is_both || *c == '+';

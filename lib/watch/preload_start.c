@@ -178,13 +178,22 @@ static int start_unobserved(const struct call *c, const char *path)
     return call_next(c);
 }
 
+static int start_observed(const struct call *c)
+{
+    orch_watch_started(1);
+    int result = call_next(c);
+    if ((c->how != SPAWN_PATH && c->how != SPAWN_NAME) || result)
+        orch_watch_started(-1);
+    return result;
+}
+
 __attribute__((noinline)) static int start_extended(struct call *c, const char *path)
 {
     struct extended extended;
     if (!extend(&extended, c->env))
         return start_unobserved(c, path);
     c->env = extended.entries;
-    return call_next(c);
+    return start_observed(c);
 }
 
 static int start(struct call *c)
@@ -195,7 +204,7 @@ static int start(struct call *c)
     enum environment environment = look_at(c->env);
     if (environment == IS_OTHERS || !is_in_reach() || !orch_watch_program_loads(AT_FDCWD, path))
         return start_unobserved(c, path);
-    return environment == IS_WHOLE ? call_next(c) : start_extended(c, path);
+    return environment == IS_WHOLE ? start_observed(c) : start_extended(c, path);
 }
 
 /* ---- the functions that programs call ---------------------------------------------------------
@@ -319,10 +328,13 @@ EXECL(execle, orch_watch_before_execve(path, words, va_arg(args, char *const *))
 static void note_shell(const char *command)
 {
     static const char shell[] = "/bin/sh";
-    if (command && orch_watch_memory() &&
-        (look_at(own_environment()) != IS_WHOLE || !is_in_reach() ||
-         !orch_watch_program_loads(AT_FDCWD, shell)))
+    if (!command || !orch_watch_memory())
+        return;
+    if (look_at(own_environment()) != IS_WHOLE || !is_in_reach() ||
+        !orch_watch_program_loads(AT_FDCWD, shell))
         orch_watch_program(ORCH_WATCH_START, shell);
+    else
+        orch_watch_started(1);
 }
 
 ORCH_WATCH_BEFORE(int, system, const char *command)

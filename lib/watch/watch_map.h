@@ -54,10 +54,9 @@ struct orch_watch_identity {
 
 struct orch_watch_record {
     uint32_t mark;
-    uint16_t units; /* of 8 bytes, with this head */
-    uint8_t kind;   /* enum orch_watch_kind */
-    uint8_t
-        is_opened; /* of WRITE: it was opened for writing, not only renamed, linked or removed */
+    uint16_t units;    /* of 8 bytes, with this head */
+    uint8_t kind;      /* enum orch_watch_kind */
+    uint8_t is_opened; /* of WRITE: for writing, not only renamed, linked or removed */
     struct orch_watch_identity identity;
     uint64_t check; /* orch_watch_check of it; other: unknown */
     char path[];    /* absolute, without "." and ".."; ends with a NUL. Of MOVE another follows */
@@ -66,6 +65,7 @@ struct orch_watch_record {
 struct orch_watch_map {
     uint64_t magic;
     uint64_t attached;                 /* processes that loaded preload.c */
+    uint64_t started;                  /* programs that attached processes started to load it */
     uint64_t cursor;                   /* first free byte of `records` */
     uint64_t left_out;                 /* files for which there was no room */
     uint64_t unnamed;                  /* files whose path is too long, or could not be told */

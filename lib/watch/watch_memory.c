@@ -99,7 +99,10 @@ bool orch_watch_memory_is_empty(const struct orch_watch_memory *memory)
 struct orch_watch_gaps orch_watch_memory_gaps(const struct orch_watch_memory *memory)
 {
     const struct orch_watch_map *map = memory->map;
-    return (struct orch_watch_gaps){.attached = load(&map->attached),
+    uint64_t attached = load(&map->attached), expected = load(&map->started) + 1;
+    return (struct orch_watch_gaps){.attached = attached,
+                                    .lost =
+                                        attached && attached < expected ? expected - attached : 0,
                                     .left_out = load(&map->left_out),
                                     .unnamed = load(&map->unnamed),
                                     .unwatched = memory->unwatched};

@@ -31,6 +31,7 @@ bool orch_watch_memory_is_empty(const struct orch_watch_memory *memory);
 /** What could not be recorded. */
 struct orch_watch_gaps {
     uint64_t attached;  /* processes that noted files */
+    uint64_t lost;      /* programs that were started, and did not load the library */
     uint64_t left_out;  /* files for which there was no room */
     uint64_t unnamed;   /* files whose path is too long, or could not be told */
     uint64_t unwatched; /* roots for which there was no room */

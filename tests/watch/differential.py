@@ -99,7 +99,7 @@ class Trace:
         elif call in ("rename", "renameat", "renameat2"):
             self.move(self.real_name(path), self.real_name(self.absolute(process, names[1], at[-1])))
         elif call in ("link", "linkat"):
-            if "/proc/self/fd" not in path and self.is_below(path):
+            if names[0] and "/proc/self/fd" not in path and self.is_below(path):
                 self.read.add(self.real_name(path))
             self.note(self.real_name(self.absolute(process, names[1], at[-1])), "written")
         elif call == "truncate":

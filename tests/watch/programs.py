@@ -45,6 +45,9 @@ SHELL = [
     shell("sh-here-text", "cat <<X >out.txt\ntext\nX\nrm out.txt"),
     shell("sh-move-copy", "cp d1.txt c1.txt\nmv c1.txt c2.txt\nln c2.txt c3.txt\nrm -f c2.txt none.txt\ncp -a data more\nmv more most\nrm -r most"),
     shell("sh-move-back", "cat d1.txt >/dev/null\nmv d1.txt x\nmv x d1.txt\nmv d2.txt y\ncat y >/dev/null\nmv y d2.txt\nmv data/a.txt z\necho 1 >>z\nmv z data/a.txt"),
+    shell("sh-newline", "n='a\n\"b'\ncat \"$n\" >\"$n.out\"", files={"a\n\"b": "1\n"}),
+    shell("sh-reflink", "cp --reflink=auto d1.txt c.txt\ncp --reflink=auto --preserve=all data/a.txt d2.txt\nmv -T d1.txt c.txt\nln -f c.txt data/b.txt"),
+    shell("sh-little-memory", "(ulimit -v 9000; /bin/cat d1.txt >/dev/null)", gap="did not load"),
     shell("sh-cd", "cd data && cat a.txt >/dev/null\ncd deep && cat ../b.txt c.txt >../../out.txt"),
     shell("sh-link", "ln -s data/deep far\nln -s d2.txt near\ncat far/c.txt far/../a.txt near >/dev/null"),
     shell("sh-cleared-environment", "env -i /bin/cat d1.txt >/dev/null\nenv -i sh -c '/bin/cat d2.txt' >out.txt"),
@@ -140,6 +143,14 @@ C = [
     c("c-vfork-chdir", 'int s; fopen("d1.txt", "r"); if (!vfork()) { chdir("data"); execl("/bin/cat", "cat", "a.txt", (char *)0); _exit(9); } wait(&s); fopen("d2.txt", "r"); return s;'),
     c("c-truncate-link", 'truncate("d1.txt", 0); link("d2.txt", "hard.txt"); fopen("hard.txt", "r"); symlink("data/a.txt", "soft.txt"); fopen("soft.txt", "r");\n'
       'chmod("data/b.txt", 0600); fopen("data/b.txt", "r"); remove("hard.txt"); return 0;'),
+    c("c-tmpfile-link-empty", 'int a = open("data", O_TMPFILE | O_WRONLY, 0644); write(a, "1", 1); return linkat(a, "", AT_FDCWD, "named.txt", AT_EMPTY_PATH);'),
+    c("c-mmap-write", 'int a = open("d1.txt", O_RDWR); char *x = mmap(0, 2, PROT_READ | PROT_WRITE, MAP_SHARED, a, 0); usleep(20000); x[0]++; _exit(0);'),
+    c("c-memfd", 'char b[65536]; int a = open("/bin/cat", O_RDONLY), m = memfd_create("m", MFD_CLOEXEC), n; while ((n = read(a, b, sizeof b)) > 0) write(m, b, n);\n'
+      'char *v[] = {"cat", "d1.txt", 0}; return fexecve(m, v, environ);'),
+    c("c-freopen-same", 'FILE *f = fopen("d1.txt", "r"); f = freopen(0, "r+", f); fputs("7", f); return fclose(f);'),
+    c("c-spawn-redirected", 'posix_spawn_file_actions_t f; char *v[] = {"cat", 0}; pid_t p; int s; posix_spawn_file_actions_init(&f);\n'
+      'posix_spawn_file_actions_addopen(&f, 0, "d1.txt", O_RDONLY, 0); posix_spawn_file_actions_addopen(&f, 1, "out.txt", O_WRONLY | O_CREAT, 0644);\n'
+      'posix_spawn(&p, "/bin/cat", &f, 0, v, environ); waitpid(p, &s, 0); return s;'),
     c("c-exchange", 'return renameat2(AT_FDCWD, "d1.txt", AT_FDCWD, "d2.txt", RENAME_EXCHANGE);'),
     c("c-move-folder", 'mkdir("t", 0755); close(creat("t/x", 0644)); rename("t", "u"); fopen("u/x", "r"); mkdir("t", 0755); close(creat("t/x", 0644)); rename("t", "v"); return !fopen("v/x", "r");'),
     c("c-syscall", 'struct { unsigned long f, m, r; } how = {0}; syscall(SYS_openat, AT_FDCWD, "d1.txt", 0); syscall(437, AT_FDCWD, "d2.txt", &how, sizeof how);\n'
@@ -174,6 +185,8 @@ PYTHONS = [
            "        open(way, 'w').write('x')"),
     python("py-import", "import sub.module\nsub.module.value()\nimport importlib\nimportlib.import_module('oth' + 'er')",
            files={"sub/__init__.py": "", "sub/module.py": "def value(): return open('d1.txt').read()\n", "other.py": "x = 1\n"}),
+    python("py-zip-import", "import sys, zipfile\nwith zipfile.ZipFile('m.zip', 'w') as z: z.write('d1.py', 'd1.py')\nsys.path[:0] = ['m.zip', 'n.zip']\nimport d1, d2",
+           files={"d1.py": "x = 1\n", "e.py": "y = 1\n"}, before=[f"{PYTHON} -c \"import zipfile; zipfile.ZipFile('n.zip', 'w').write('e.py', 'd2.py')\""]),
     python("py-shutil", "import shutil, os\nshutil.copytree('data', 'copy')\nshutil.move('copy', 'moved')\nshutil.copy2('d1.txt', 'c.txt')\nos.replace('c.txt', 'd2.txt')\n"
            "shutil.rmtree('moved/deep')"),
     python("py-tempfile", "import tempfile, os\nwith tempfile.NamedTemporaryFile(dir='.') as f: f.write(b'1')\nwith tempfile.TemporaryDirectory(dir='.') as d: open(d + '/x', 'w').write('1')\n"
