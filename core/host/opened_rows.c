@@ -203,6 +203,35 @@ static void take(void *ctx, const struct orch_watch_entry *entry)
     }
 }
 
+/* A check of which file it is, whatever it holds. */
+static uint64_t file_check(const struct orch_watch_identity *identity)
+{
+    return orch_watch_check(
+        &(struct orch_watch_identity){.device = identity->device, .inode = identity->inode});
+}
+
+/* What the trial wrote under one name has changed under its other names (hard links), too. */
+static void take_other_names(const struct rows *r)
+{
+    g_autoptr(GHashTable) written =
+        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    for (guint i = 0; i < r->list->len; i++) {
+        const struct row *row = r->list->pdata[i];
+        uint64_t check = file_check(&row->own);
+        if (row->is_opened && row->has_own)
+            g_hash_table_insert(written, g_memdup2(&check, sizeof check), r->list->pdata[i]);
+    }
+    for (guint i = 0; g_hash_table_size(written) && i < r->list->len; i++) {
+        struct row *row = r->list->pdata[i];
+        uint64_t check = file_check(&row->read);
+        const struct row *other = g_hash_table_lookup(written, &check);
+        if (!other || !row->has_read || row->is_written)
+            continue;
+        row->is_written = row->is_opened = row->has_own = true;
+        row->own = other->own;
+    }
+}
+
 /* ---- real paths -------------------------------------------------------------------------------
  */
 
@@ -417,6 +446,7 @@ char *orch_opened_rows(const struct orch_watch_memory *memory, const GPtrArray *
     struct orch_watch_gaps counts = orch_watch_memory_gaps(memory);
     GString *out = g_string_new("[");
     orch_watch_memory_visit(memory, take, &r);
+    take_other_names(&r);
     for (guint i = 0; i < r.list->len; i++) {
         struct row *row = r.list->pdata[i];
         if (!row->was_read && !row->is_written)

@@ -286,16 +286,21 @@ static void change_files(void)
     close(open("h", O_RDONLY));
     rename("h", "i");
     rename("i", "h");
+    close(open("j", O_RDONLY)); /* written by its other name */
+    int k = open("k", O_WRONLY | O_APPEND);
+    assert_int_equal(write(k, "k", 1), 1);
+    close(k);
 }
 
 static void makes_one_row_of_each_name(void **state)
 {
-    static const char *const names[] = {"a", "b", "c", "d", "f", "g", "h"};
+    static const char *const names[] = {"a", "b", "c", "d", "f", "g", "h", "j"};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
         make(names[i]);
+    assert_int_equal(link("j", "k"), 0);
     run(*state, change_files);
     assert_rows(*state, "r a +own\nu b +own\nw c +own\nu d -own\nw e +own\nw f -own\nu g +own\n"
-                        "r h +own\nw i -own\n");
+                        "r h +own\nw i -own\nu j +own\nw k +own\n");
 }
 
 static void use_odd_names(void)
