@@ -96,7 +96,7 @@ static char *head_of(const char *text)
     return g_string_free(out, FALSE);
 }
 
-bool orch_script_code_digest(const char *text, char out[65])
+static bool code_digest(const char *text, char out[65])
 {
     if (strstr(text, "# /// "))
         return false;
@@ -137,5 +137,5 @@ bool orch_script_file_digest(const char *path, char out[65])
     size_t length = 0;
     g_autofree char *text = NULL;
     return is_python(path) && orch_file_read(path, SCRIPT_BYTES_MAX, &text, &length, NULL) &&
-           strlen(text) == length && orch_script_code_digest(text, out);
+           strlen(text) == length && code_digest(text, out);
 }

@@ -78,14 +78,11 @@ void orch_script_data_read(const char *text, GPtrArray *out);
 /* ---- scripts without their comments -----------------------------------------------------------
  */
 
-/** The digest of a Python text without comments, blank lines and blanks within lines: 64 hex
- * digits. Documentation strings are code, since a program can read them. So are comments that a
- * program outside of Python reads: the first two lines ("#!", the encoding). False in doubt, and
- * for a script with metadata ("# /// script"): such texts are compared as they are. */
-bool orch_script_code_digest(const char *text, char out[65]);
-
-/** The same of a file that is a Python script by its suffix or its first line. False for another
- * one, in doubt, and for scripts larger than 1 MiB. */
+/** The digest of a Python script, by its suffix or its first line, without comments, blank lines
+ * and blanks within lines: 64 hex digits. Documentation strings are code, since a program can read
+ * them. So are comments that a program outside of Python reads: the first two lines ("#!", the
+ * encoding). False for another file, in doubt, for a script with metadata ("# /// script"), and for
+ * one larger than 1 MiB: such files are compared as they are. */
 bool orch_script_file_digest(const char *path, char out[65]);
 
 #endif

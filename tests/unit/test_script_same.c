@@ -3,6 +3,7 @@
 #include "core/inputs/scripts.h"
 
 #include <glib.h>
+#include <glib/gstdio.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,10 +11,21 @@
 
 #include <cmocka.h>
 
+static bool digest_of(const char *text, char out[65])
+{
+    g_autofree char *name = NULL;
+    int fd = g_file_open_tmp("orch-XXXXXX.py", &name, NULL);
+    assert_true(fd >= 0 && g_file_set_contents(name, text, -1, NULL));
+    bool ok = orch_script_file_digest(name, out);
+    g_unlink(name);
+    g_close(fd, NULL);
+    return ok;
+}
+
 static bool is_same_code(const char *a, const char *b)
 {
     char x[65], y[65];
-    return orch_script_code_digest(a, x) && orch_script_code_digest(b, y) && strcmp(x, y) == 0;
+    return digest_of(a, x) && digest_of(b, y) && strcmp(x, y) == 0;
 }
 
 static void test_same(void **state)
