@@ -169,6 +169,8 @@ static void take(void *ctx, const struct orch_watch_entry *entry)
     struct row *row = NULL;
     switch (entry->kind) {
     case ORCH_WATCH_READ:
+        if (entry->identity && !entry->identity->inode)
+            return; /* no regular file */
         if ((row = row_of(r, name_of(r, entry->path))))
             take_read(r, row, entry->identity);
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Loaded into the processes of a trial (LD_PRELOAD), and linked into orch-host for the compiled
  * plugins that it loads (ORCH_WATCH_LINKED): stands before the C library's functions that open,
- * change and list files and start programs (preload_open.c, _change.c, _folder.c, _start.c), and
+ * read, change and list files and start programs (preload_open.c, _read.c, _change.c, ...), and
  * notes in shared memory (watch_map.h) which files below the watched folders they concerned. It
  * never changes what these functions do, return or leave in errno, but for the environment of a
  * program that would not load the library (preload_start.c).

@@ -112,6 +112,7 @@ static void look_again(void)
 
 __attribute__((destructor)) static void end(void)
 {
+    orch_watch_end_latest();
     look_again();
 }
 
@@ -119,6 +120,7 @@ __attribute__((destructor)) static void end(void)
     ORCH_WATCH_BEFORE(void, NAME, int status)                                                      \
     {                                                                                              \
         orch_watch_type_##NAME *next = ORCH_WATCH_NEXT(NAME);                                      \
+        orch_watch_end_latest();                                                                   \
         look_again();                                                                              \
         if (next)                                                                                  \
             next(status);                                                                          \

@@ -119,7 +119,8 @@ static struct orch_watch_record *append(const struct orch_watch_path *path, cons
     struct orch_watch_record *record = (void *)(map->records + at);
     record->units = (uint16_t)(bytes / 8);
     record->kind = (uint8_t)kind;
-    set_identity(record, identity);
+    if (identity) /* else the check is that of none */
+        set_identity(record, identity);
     memcpy(record->path, path->text, path->length + 1);
     if (second)
         memcpy(record->path + path->length + 1, second, behind);
@@ -154,21 +155,12 @@ static bool is_of(const struct orch_watch_record *record, const struct orch_watc
 struct search {
     const struct orch_watch_path *path;
     enum orch_watch_kind kind;
-    const struct orch_watch_identity *identity; /* of a new record; NULL: none is made */
-    struct file *opened;                        /* not NULL: looked at for a new record, by `fd` */
-    int fd;
-    uint64_t hash;                    /* 0: not known yet */
-    struct orch_watch_record *record; /* found, or made */
+    bool makes;                                 /* a record, when there is none */
+    const struct orch_watch_identity *identity; /* of it; NULL: not known yet */
+    uint64_t hash;                              /* 0: not known yet */
+    struct orch_watch_record *record;           /* found, or made */
     bool is_made;
 };
-
-/* Whether a record can be made, looking at the file only now: most are known. */
-static bool has_identity(struct search *s)
-{
-    if (!s->identity && s->opened && look(s->fd, NULL, 0, s->opened) && S_ISREG(s->opened->mode))
-        s->identity = &s->opened->identity;
-    return s->identity != NULL;
-}
 
 /* Looks in one part of the index, whose size is a power of two. True when the search is over. */
 static bool search_in(struct search *s, uint32_t *part, uint32_t slots, unsigned probes)
@@ -178,7 +170,7 @@ static bool search_in(struct search *s, uint32_t *part, uint32_t slots, unsigned
     for (unsigned i = 0; i < probes; i++) {
         uint32_t *slot = &part[(s->hash + i) & (slots - 1)];
         uint32_t there = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-        if (!there && !has_identity(s))
+        if (!there && !s->makes)
             return true;
         if (!there && !s->is_made) {
             s->record = append(s->path, NULL, s->kind, s->identity);
@@ -210,7 +202,7 @@ static void search(struct search *s)
         search_in(s, second, ORCH_WATCH_SLOTS_2, PROBES_FIRST) ||
         search_in(s, second + ORCH_WATCH_SLOTS_2, ORCH_WATCH_SLOTS_3, PROBES_LAST))
         return;
-    if (s->identity && !s->is_made)
+    if (s->makes && !s->is_made)
         leave_out();
 }
 
@@ -226,18 +218,85 @@ static struct orch_watch_record *find(const struct orch_watch_path *path, enum o
 static void add(const struct orch_watch_path *path, enum orch_watch_kind kind,
                 const struct orch_watch_identity *identity)
 {
-    search(&(struct search){.path = path, .kind = kind, .identity = identity});
+    search(&(struct search){.path = path, .kind = kind, .makes = true, .identity = identity});
 }
 
 /* The record of a path then has this identity. NULL: there is no room. */
 static struct orch_watch_record *put(const struct orch_watch_path *path, enum orch_watch_kind kind,
                                      const struct orch_watch_identity *identity)
 {
-    struct search s = {.path = path, .kind = kind, .identity = identity};
+    struct search s = {.path = path, .kind = kind, .makes = true, .identity = identity};
     search(&s);
     if (s.record && !s.is_made)
         set_identity(s.record, identity);
     return s.record;
+}
+
+/* ---- the file that was opened last ------------------------------------------------------------
+ */
+
+uint64_t orch_watch_latest;
+
+/* What stands for a path that is no regular file, and for a file that may have been changed between
+ * its opening and the first look at it, which it never is again. */
+static const struct orch_watch_identity NO_FILE = {0};
+static const int64_t CHANGED_NS = -1;
+
+/* Gives a record its first identity. */
+static void identify(struct orch_watch_record *record, const struct file *file)
+{
+    if (!record || record->check == orch_watch_check(&record->identity))
+        return;
+    set_identity(record, S_ISREG(file->mode) ? &file->identity : &NO_FILE);
+}
+
+static bool is_no_file(const struct orch_watch_record *record)
+{
+    return record && !record->identity.inode &&
+           record->check == orch_watch_check(&record->identity);
+}
+
+static void expect_look(int fd, const struct orch_watch_record *record)
+{
+    __atomic_store_n(&orch_watch_latest, (uint64_t)place_of(record) << 32 | ((uint32_t)fd + 1),
+                     __ATOMIC_RELAXED);
+}
+
+/* Its record, and from now on no descriptor is expected to be looked at. */
+static struct orch_watch_record *take_latest(int *out_fd)
+{
+    uint64_t latest = __atomic_exchange_n(&orch_watch_latest, 0, __ATOMIC_RELAXED);
+    *out_fd = (int)(uint32_t)latest - 1;
+    return latest && map ? record_at((uint32_t)(latest >> 32)) : NULL;
+}
+
+void orch_watch_look_at_latest(void)
+{
+    int fd;
+    struct file file;
+    struct orch_watch_record *record = take_latest(&fd);
+    if (record && look(fd, NULL, 0, &file))
+        identify(record, &file);
+}
+
+void orch_watch_seen(const struct stat *info)
+{
+    int fd;
+    identify(take_latest(&fd),
+             &(struct file){.identity = orch_watch_identity_of(info), .mode = info->st_mode});
+}
+
+/* What was done with it is not known: only one that was not changed in the trial is what it was. */
+void orch_watch_end_latest(void)
+{
+    int fd;
+    struct file file;
+    struct orch_watch_record *record = orch_watch_latest ? take_latest(&fd) : NULL;
+    if (!record || !look(fd, NULL, 0, &file))
+        return;
+    if (file.identity.ctime_ns >= map->since_ns)
+        file.identity.ctime_ns = CHANGED_NS;
+    identify(record, &file);
 }
 
 /* ---- descriptors ------------------------------------------------------------------------------
@@ -262,6 +321,8 @@ static uint32_t place_written(int fd)
 
 uint32_t orch_watch_written(int fd)
 {
+    if (orch_watch_is_latest(fd))
+        orch_watch_end_latest();
     uint32_t place = place_written(fd);
     if (place)
         __atomic_store_n(&written[fd].record, 0, __ATOMIC_RELAXED);
@@ -270,6 +331,7 @@ uint32_t orch_watch_written(int fd)
 
 int orch_watch_doubled(int fd, int from)
 {
+    orch_watch_reading(from);
     uint32_t place = fd >= 0 ? place_written(from) : 0;
     if (place && fd != from)
         remember(fd, record_at(place));
@@ -321,10 +383,21 @@ int orch_watch_opened(int fd, int dirfd, const char *name, int flags)
     if (fd < 0 || !map || !name || (flags & (O_PATH | O_DIRECTORY)) ||
         !orch_watch_locate(&path, dirfd, name, fd, ORCH_WATCH_FOLLOWED))
         return fd;
+    if (orch_watch_is_latest(fd)) /* closed unseen: nothing is known of it */
+        orch_watch_latest = 0;
+    orch_watch_end_latest();
+    struct search reading = {.path = &path, .kind = ORCH_WATCH_READ, .makes = true};
     if (way == READS)
-        search(&(struct search){.path = &path, .kind = ORCH_WATCH_READ, .opened = &file, .fd = fd});
-    if (way == READS || !look(fd, NULL, 0, &file) || !S_ISREG(file.mode))
+        search(&reading);
+    if (reading.is_made)
+        expect_look(fd, reading.record);
+    if ((way == READS && !is_no_file(reading.record)) || !look(fd, NULL, 0, &file) ||
+        !S_ISREG(file.mode))
         return fd;
+    if (way == READS) {
+        set_identity(reading.record, &file.identity);
+        return fd;
+    }
     if (way == UPDATES && file.identity.size > 0)
         add(&path, ORCH_WATCH_READ, &file.identity);
     struct orch_watch_record *record = put(&path, ORCH_WATCH_WRITE, &file.identity);

@@ -7,6 +7,7 @@
 #include "lib/watch/watch_map.h"
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 /** From now on records go to `map`; `pid` is this process. */
 void orch_watch_begin(struct orch_watch_map *map, int pid);
@@ -23,6 +24,23 @@ int orch_watch_doubled(int fd, int from);
  * the stream has been closed. */
 uint32_t orch_watch_written(int fd);
 void orch_watch_closed(uint32_t record);
+
+/** The file that was opened for reading last: its descriptor + 1, and more. Most programs ask for
+ * its state before they read it (orch_watch_seen), which saves a look at it; else it is looked at
+ * when it is read (orch_watch_reading), closed, or when the next one is opened. */
+extern uint64_t orch_watch_latest;
+void orch_watch_look_at_latest(void);
+void orch_watch_end_latest(void);
+void orch_watch_seen(const struct stat *info);
+static inline bool orch_watch_is_latest(int fd)
+{
+    return (uint32_t)orch_watch_latest == (uint32_t)fd + 1 && orch_watch_latest;
+}
+static inline void orch_watch_reading(int fd)
+{
+    if (orch_watch_is_latest(fd))
+        orch_watch_look_at_latest();
+}
 
 /** READ: a file that was loaded or started. LOOK and LIST: of those kinds. */
 void orch_watch_used(enum orch_watch_kind kind, int dirfd, const char *name);

@@ -39,6 +39,7 @@ static FILE *noted_stream(FILE *file, const char *name, const char *mode)
         is_both = is_both || *c == '+';
     int flags = is_both ? O_RDWR : *mode == 'r' ? O_RDONLY : O_WRONLY;
     orch_watch_opened(fileno(file), AT_FDCWD, name, flags | (*mode == 'w' ? O_TRUNC : 0));
+    orch_watch_reading(fileno(file)); /* by the C library itself */
     errno = saved;
     return file;
 }

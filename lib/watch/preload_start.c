@@ -201,6 +201,7 @@ static int start(struct call *c)
     char path[ORCH_WATCH_PATH_BYTES];
     if (!orch_watch_memory() || (!c->path && c->how != BY_FD) || !name_program(c, path))
         return call_next(c);
+    orch_watch_end_latest();
     enum environment environment = look_at(c->env);
     if (environment == IS_OTHERS || !is_in_reach() || !orch_watch_program_loads(AT_FDCWD, path))
         return start_unobserved(c, path);

@@ -25,7 +25,7 @@ enum {
     ORCH_WATCH_ROOT_BYTES = 16384,
     ORCH_WATCH_LIBRARY_BYTES = 4096,
     ORCH_WATCH_SLOTS_1 = 1 << 10, /* of the parts of the index */
-    ORCH_WATCH_SLOTS_2 = 1 << 13,
+    ORCH_WATCH_SLOTS_2 = 1 << 14,
     ORCH_WATCH_SLOTS_3 = 1 << 17,
     ORCH_WATCH_PLACE_BITS = 21,   /* of a slot: the place of a record in units of 8 bytes, plus 1 */
     ORCH_WATCH_BYTES = 8 << 20,   /* of all records */
@@ -46,7 +46,7 @@ enum orch_watch_kind {
     ORCH_WATCH_KINDS
 };
 
-/** What identifies a file and its content. Inode 0: the file was removed. */
+/** What identifies a file and its content. Inode 0: the file was removed, or is no regular one. */
 struct orch_watch_identity {
     uint64_t device, inode;
     int64_t size, mtime_ns, ctime_ns;
@@ -65,6 +65,7 @@ struct orch_watch_record {
 struct orch_watch_map {
     uint64_t magic;
     uint64_t attached;                 /* processes that loaded preload.c */
+    int64_t since_ns;                  /* files that were changed later may be the trial's work */
     uint64_t started;                  /* programs that attached processes started to load it */
     uint64_t cursor;                   /* first free byte of `records` */
     uint64_t left_out;                 /* files for which there was no room */

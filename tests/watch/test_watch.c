@@ -303,6 +303,44 @@ static void makes_one_row_of_each_name(void **state)
                         "r h +own\nw i -own\nu j +own\nw k +own\n");
 }
 
+static void read_in_ways(void)
+{
+    char byte;
+    struct stat info;
+    close(open("a", O_RDONLY)); /* it is not known what was done with it */
+    int b = open("b", O_RDONLY);
+    assert_int_equal(read(b, &byte, 1), 1);
+    close(b);
+    int c = open("c", O_RDONLY);
+    assert_int_equal(fstat(c, &info), 0);
+    close(c);
+    fclose(fopen("d", "r"));
+    close(open(".", O_RDONLY));
+}
+
+static void collect_known(void *ctx, const struct orch_watch_entry *entry)
+{
+    struct stat info;
+    if (entry->kind != ORCH_WATCH_READ || stat(entry->path, &info) != 0 || !S_ISREG(info.st_mode))
+        return;
+    struct orch_watch_identity now = orch_watch_identity_of(&info);
+    bool is_known = entry->identity && orch_watch_check(&now) == orch_watch_check(entry->identity);
+    g_string_append_printf(ctx, "%s%s ", strrchr(entry->path, '/') + 1, is_known ? "" : "?");
+}
+
+static void looks_before_a_file_is_read(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const names[] = {"a", "b", "c", "d"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        make(names[i]); /* changed since the trial began */
+    run(f, read_in_ways);
+    g_autoptr(GString) text = g_string_new(NULL);
+    orch_watch_memory_visit(f->memory, collect_known, text);
+    assert_string_equal(text->str, "a? b c d ");
+    assert_rows(f, "r a\nr b\nr c\nr d\n");
+}
+
 static void use_odd_names(void)
 {
     close(open("a\"b\\c\n\x01\x7fé", O_WRONLY | O_CREAT, 0600));
@@ -341,6 +379,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(leaves_out_what_has_no_room, set_up, tear_down),
         cmocka_unit_test_setup_teardown(knows_a_half_written_identity, set_up, tear_down),
         cmocka_unit_test_setup_teardown(counts_roots_without_room, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(looks_before_a_file_is_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(reads_any_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_lock_outlives_a_process, set_up, tear_down),
         cmocka_unit_test_setup_teardown(makes_one_row_of_each_name, set_up, tear_down),
