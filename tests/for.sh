@@ -9,6 +9,7 @@ table() {
 core/cli            terminal core docs
 core/commands       terminal run store
 core/feature        core terminal
+core/host/crash     host plugins
 core/host           host run facts plugins fault
 core/inputs         inputs watch
 core/plan           run inputs recipe

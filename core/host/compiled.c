@@ -2,7 +2,7 @@
 /* Runs a compiled plugin in a fork of the host. */
 #include "core/host/child.h"
 
-#include "core/host/crash_trap.h"
+#include "core/host/crash/crash_trap.h"
 #include "core/host/host_services.h"
 #include "core/host/plugin_load.h"
 #include "lib/base/error.h"

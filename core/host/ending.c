@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/ending.h"
 
-#include "core/host/crash_trace.h"
-#include "core/host/signal_text.h"
+#include "core/host/crash/crash_trace.h"
+#include "core/host/crash/signal_text.h"
 
 #include "lib/base/below.h"
 #include "lib/base/error.h"

@@ -4,7 +4,7 @@
  * for all connections, so that the host's poll loop has one entry for them. */
 #include "core/host/rank_links.h"
 
-#include "core/host/signal_text.h"
+#include "core/host/crash/signal_text.h"
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"

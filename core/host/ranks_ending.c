@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/ranks_ending.h"
 
-#include "core/host/signal_text.h"
+#include "core/host/crash/signal_text.h"
 
 #include <sys/wait.h>
 

@@ -14,8 +14,9 @@ static void check_118_points(const struct trial_case *row)
     assert_int_equal(orch_json_int(find_event(row, "end", 0), "signal", 0), SIGSEGV);
     const char *tail = orch_json_text(find_event(row, "end", 0), "stderr_tail", "");
     assert_true(g_str_has_prefix(tail, "last words\n"));
-#ifndef __SANITIZE_ADDRESS__ /* a sanitizer's build leaves crashes to it (core/host/crash_trap.c)  \
-                              */
+#ifndef __SANITIZE_ADDRESS__                   /* a sanitizer's build leaves crashes to it         \
+                                                * (core/host/crash/crash_trap.c)                   \
+                                                */
     assert_non_null(strstr(tail, "do_crash")); /* a frame of the backtrace */
 #endif
 }

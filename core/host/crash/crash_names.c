@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/host/crash_names.h"
+#include "core/host/crash/crash_names.h"
 
 #include "lib/base/elf.h"
 #include "lib/base/file.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/host/crash_trace.h"
+#include "core/host/crash/crash_trace.h"
 
-#include "core/host/crash_names.h"
-#include "core/host/crash_trap.h"
-#include "core/host/signal_text.h"
+#include "core/host/crash/crash_names.h"
+#include "core/host/crash/crash_trap.h"
+#include "core/host/crash/signal_text.h"
 #include "lib/base/file.h"
 
 #include <inttypes.h>

@@ -11,7 +11,7 @@
  * The unwinder is linked statically. Rejected: backtrace(3), which loads a library and therefore
  * has to be called in each trial before any crash; reading the process from outside with ptrace(2),
  * which some systems do not allow. */
-#include "core/host/crash_trap.h"
+#include "core/host/crash/crash_trap.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

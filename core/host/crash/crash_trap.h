@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* In the process of a compiled plugin: when it crashes, writes down where each of its frames was,
- * for core/host/crash_trace.h. */
+ * for core/host/crash/crash_trace.h. */
 #ifndef ORCH_HOST_CRASH_TRAP_H
 #define ORCH_HOST_CRASH_TRAP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/host/signal_text.h"
+#include "core/host/crash/signal_text.h"
 
 #include <glib.h>
 #include <signal.h>
