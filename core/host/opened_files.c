@@ -205,8 +205,7 @@ void orch_opened_files_write(const struct opened_files *opened, const char *tria
             why = "the program did not load orch-watch.so (is it static?)";
     }
     bool has_files = files && strcmp(files, "[]") != 0;
-    g_autoptr(json_t) rest = json_pack("{s:s s:I s:O}", "folder", opened->folder, "left_out",
-                                       (json_int_t)counts.left_out, "gaps", gaps);
+    g_autoptr(json_t) rest = json_pack("{s:s s:O}", "folder", opened->folder, "gaps", gaps);
     if (rest && why)
         json_object_set_new(rest, "why", json_string(why));
     g_autofree char *members = rest ? orch_json_canonical(rest) : NULL;

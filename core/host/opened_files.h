@@ -12,7 +12,6 @@
  *   why       nothing was noted, and why; absent otherwise
  *   gaps      what may be missing in `files`: at most a few dozen texts for people
  *             ("started 'busybox' unobserved", "3 names are not UTF-8"). Empty: nothing
- *   left_out  number of files for which there was no room, which is one of the gaps
  *   files     list of [kind, name, details], in the order of the first opening
  * kind: "r" opened for reading, or renamed, "w" written (created, replaced, removed) before it was
  * read, "u" read and then changed or removed by the trial; a file has one of these. "s": a tool

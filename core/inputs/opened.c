@@ -330,15 +330,11 @@ static void settle(struct orch_opened *out, struct row *row)
 static void read_gaps(struct orch_opened *out, const json_t *all)
 {
     const json_t *gaps = json_object_get(all, "gaps");
-    gint64 left_out = orch_json_int(all, "left_out", 0);
     for (size_t i = 0; i < json_array_size(gaps); i++) {
         const char *text = json_string_value(json_array_get(gaps, i));
         if (text)
             g_ptr_array_add(out->gaps, g_strdup(text));
     }
-    if (!gaps && left_out > 0) /* of a host of an earlier version */
-        g_ptr_array_add(out->gaps,
-                        g_strdup_printf("%" G_GINT64_FORMAT " files found no room", left_out));
 }
 
 void orch_opened_read(int folder, struct orch_opened *out)

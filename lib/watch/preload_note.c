@@ -7,6 +7,10 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+
+/* May be missing in programs of another C library. */
+#pragma weak clock_gettime
 
 enum { PROBES_FIRST = 4, PROBES_LAST = 16, DESCRIPTORS = 1024 };
 
@@ -236,6 +240,7 @@ static struct orch_watch_record *put(const struct orch_watch_path *path, enum or
  */
 
 uint64_t orch_watch_latest;
+static int64_t latest_opened_ns;
 
 /* What stands for a path that is no regular file, and for a file that may have been changed between
  * its opening and the first look at it, which it never is again. */
@@ -256,8 +261,18 @@ static bool is_no_file(const struct orch_watch_record *record)
            record->check == orch_watch_check(&record->identity);
 }
 
+/* By the clock that stamps files. */
+static int64_t coarse_now_ns(void)
+{
+    struct timespec now = {0};
+    if (clock_gettime)
+        clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static void expect_look(int fd, const struct orch_watch_record *record)
 {
+    latest_opened_ns = coarse_now_ns();
     __atomic_store_n(&orch_watch_latest, (uint64_t)place_of(record) << 32 | ((uint32_t)fd + 1),
                      __ATOMIC_RELAXED);
 }
@@ -286,7 +301,8 @@ void orch_watch_seen(const struct stat *info)
              &(struct file){.identity = orch_watch_identity_of(info), .mode = info->st_mode});
 }
 
-/* What was done with it is not known: only one that was not changed in the trial is what it was. */
+/* It may have been read unseen (mmap): only if it was not changed since it was opened it is what it
+ * was. */
 void orch_watch_end_latest(void)
 {
     int fd;
@@ -294,7 +310,7 @@ void orch_watch_end_latest(void)
     struct orch_watch_record *record = orch_watch_latest ? take_latest(&fd) : NULL;
     if (!record || !look(fd, NULL, 0, &file))
         return;
-    if (file.identity.ctime_ns >= map->since_ns)
+    if (file.identity.ctime_ns >= latest_opened_ns)
         file.identity.ctime_ns = CHANGED_NS;
     identify(record, &file);
 }

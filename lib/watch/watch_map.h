@@ -65,7 +65,6 @@ struct orch_watch_record {
 struct orch_watch_map {
     uint64_t magic;
     uint64_t attached;                 /* processes that loaded preload.c */
-    int64_t since_ns;                  /* files that were changed later may be the trial's work */
     uint64_t started;                  /* programs that attached processes started to load it */
     uint64_t cursor;                   /* first free byte of `records` */
     uint64_t left_out;                 /* files for which there was no room */

@@ -2,8 +2,6 @@
 /* An anonymous file that the trial's processes open through /proc. */
 #include "lib/watch/watch_memory.h"
 
-#include "lib/base/ident.h"
-
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -49,7 +47,6 @@ struct orch_watch_memory *orch_watch_memory_new(const GPtrArray *roots)
     memory->map = map;
     memory->path = g_strdup_printf("/proc/%d/fd/%d", (int)getpid(), fd);
     memory->unwatched = fill_roots(map, roots);
-    memory->map->since_ns = orch_now_ns() - 2 * ORCH_FILE_TIME_LAG_NS;
     memory->map->magic = ORCH_WATCH_MAGIC;
     return memory;
 }
