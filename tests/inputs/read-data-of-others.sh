@@ -1,6 +1,7 @@
+# test: quick
 # A folder of which many files were read counts as a whole, and what was read in a folder below it counts, too. Data that git
 # ignores, and that somebody else changes while two trials run, is noticed as with one.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../cli/lib.sh"
 [ -e "$BUILD/orch-watch.so" ] || skip 'no orch-watch.so'
 mkdir -p data/below
 for i in $(seq 60); do echo 0 >data/f$i.txt; done
