@@ -512,10 +512,14 @@ class Section:
     def speedup(self):
         by, wanted, workers = listed(self.spec.get("by")), self.spec["value"], self.spec.get("workers", "workers")
         groups = collections.defaultdict(list)
-        timers = {key: collections.defaultdict(list) for key in ("compute", "exposed", "steps", "bytes") if key in self.spec}
+        timers = {key: collections.defaultdict(list) for key in ("compute", "exposed", "wait", "steps", "bytes") if key in self.spec}
+        meant, links = listed(self.spec.get("experiments")), listed(self.spec.get("link"))
+        reached = collections.defaultdict(list)  # {workers: the largest bandwidths of all-reduces alone}
         for run in self.of:
+            if run["experiment"] in links:
+                reached[float(axis(run, "workers"))].append(self.runs.value(run, "result largest_bandwidth"))
             value = self.value(run, wanted)
-            if run.get("result.oversubscribed"):
+            if run.get("result.oversubscribed") or run["experiment"] in links and run["experiment"] not in meant:
                 continue
             at = label(run, by), float(axis(run, workers))
             for values, number in [(groups[at], value)] + [(of[at], self.value(run, self.spec[key])) for key, of in timers.items()]:
@@ -533,10 +537,14 @@ class Section:
                 gain = value / one if is_rate else one / value
                 formulas = {"speedup": gain, "share_of_the_ideal_n": gain / n, "t(n)/t(1)": value / one, "t(1)/t(n)": one / value,
                             "increase_(%)": 100 * (value / one - 1), "computing": one / n, "communication": value - one / n}
-                formulas |= {name: timed(key, (of, n)) for name, key in (("computing", "compute"), ("communication", "exposed")) if key in timers}
+                formulas |= {name: timed(key, (of, n)) for name, key in (("computing", "compute"), ("communication", "exposed"), ("waiting", "wait")) if key in timers}
+                formulas["communication"] -= formulas["waiting"] if "exposed" in timers and "wait" in timers else 0
                 if "bytes" in timers and timers["bytes"][of, n] and n > 1:
                     moved = 2 * (n - 1) / n * float(numpy.mean(timers["bytes"][of, n]))
                     formulas["bandwidth_(gb/s)"] = moved / formulas["communication"] / 1e9
+                    if reached:
+                        formulas["share_of_the_link"] = formulas["bandwidth_(gb/s)"] / float(numpy.mean(reached[n] or sum(reached.values(), [])))
+                formulas |= {f"{name}_(s)": formulas[name] for name in ("computing", "communication", "waiting") if name in formulas}
                 for name, computed in formulas.items():
                     if isinstance(row.get(name), (int, float)):
                         self.compare(f"{of} {n}, {name}", row[name], computed)

@@ -32,6 +32,15 @@ static GPtrArray *columns_of(const struct orch_section_context *a)
     return columns;
 }
 
+/* The header of a column of numbers, with the unit of the item's value where the column has it. The
+ * caller frees. */
+static char *header_of(const struct orch_speedup_gathered *g,
+                       const struct orch_speedup_column *column)
+{
+    return column->has_unit && g->unit ? g_strdup_printf(">%s (%s)", column->header, g->unit)
+                                       : g_strdup_printf(">%s", column->header);
+}
+
 static struct orch_table *start_table(const struct orch_speedup_gathered *g,
                                       const GPtrArray *columns, const GPtrArray *by,
                                       const char *name)
@@ -43,9 +52,7 @@ static struct orch_table *start_table(const struct orch_speedup_gathered *g,
     g_ptr_array_add(headers, g->unit ? g_strdup_printf(">%s (%s)", name, g->unit)
                                      : g_strdup_printf(">%s", name));
     for (guint i = 0; i < columns->len; i++)
-        g_ptr_array_add(
-            headers, g_strdup_printf(
-                         ">%s", ((const struct orch_speedup_column *)columns->pdata[i])->header));
+        g_ptr_array_add(headers, header_of(g, columns->pdata[i]));
     g_ptr_array_add(headers, NULL);
     return orch_table_new((const char *const *)headers->pdata);
 }
@@ -98,11 +105,19 @@ static void add_chart(struct orch_section_context *a, const struct orch_speedup_
         column->has_unit && g->unit ? g_strdup_printf("%s (%s)", name, g->unit) : g_strdup(name);
     struct orch_chart *chart = orch_chart_new(ORCH_CHART_LINE, NULL, "workers", label);
     struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
+    double fewest = HUGE_VAL, most = -HUGE_VAL;
     for (guint i = 0; i < g->settings->len; i++) {
         const struct orch_speedup_setting *s =
             &g_array_index(g->settings, struct orch_speedup_setting, i);
         const struct orch_speedup_numbers row = orch_speedup_numbers_of(g, s);
-        add_point(panel, s->label, ORCH_SERIES_MEASURED, s->workers, column->compute(&row));
+        const double y = column->compute(&row);
+        fewest = isfinite(y) ? fmin(fewest, s->workers) : fewest;
+        most = isfinite(y) ? fmax(most, s->workers) : most;
+        add_point(panel, s->label, ORCH_SERIES_MEASURED, s->workers, y);
+    }
+    if (!(fewest < most)) { /* a single place on the axis is no course: the table has it */
+        orch_chart_free(chart);
+        return;
     }
     for (guint i = 0; column->ideal && i < g->settings->len; i++) {
         const double workers = g_array_index(g->settings, struct orch_speedup_setting, i).workers;
@@ -132,8 +147,13 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
                 ? NULL
                 : orch_json_text(a->item->spec, ORCH_SPEEDUP_EXTRA_KEYS[c->timer], NULL);
         any_quotient |= c->is_quotient;
+        const char *wait =
+            c->timer == ORCH_SPEEDUP_EXPOSED
+                ? orch_json_text(a->item->spec, ORCH_SPEEDUP_EXTRA_KEYS[ORCH_SPEEDUP_WAIT], NULL)
+                : NULL;
         if (timer)
-            orch_section_note(a->section, "%s: measured by the trials (%s)", c->header, timer);
+            orch_section_note(a->section, "%s: measured by the trials (%s%s%s)", c->header, timer,
+                              wait ? " - " : "", wait ? wait : "");
         else if (!says_itself(c->header, is_less_better ? c->formula_less : c->formula_more))
             orch_section_note(a->section, "%s = %s", c->header,
                               is_less_better ? c->formula_less : c->formula_more);
@@ -185,10 +205,9 @@ static const struct orch_speedup_setting *widest(const GArray *settings, const c
     return found;
 }
 
-/* Says whether computing or communication keeps n workers from their ideal: computing as long as
- * alone, in proportion to the work of each, and no communication that is not hidden. Returns
- * whether it is computing: workers that share cores slow each other, which is no limit of the
- * algorithm. */
+/* Says what keeps n workers from their ideal: computing as long as alone, in proportion to the work
+ * of each, and no communication that is not hidden. Returns whether it is computing, or waiting for
+ * each other: workers that share cores slow each other, which is no limit of the algorithm. */
 static bool add_limit(struct orch_section_context *a, const struct orch_speedup_gathered *g,
                       const struct orch_speedup_setting *base, const struct orch_speedup_setting *s,
                       bool has_label)
@@ -201,10 +220,15 @@ static bool add_limit(struct orch_section_context *a, const struct orch_speedup_
                  exposed = many.extra[ORCH_SPEEDUP_EXPOSED];
     if (isnan(ideal) || isnan(more))
         return false;
-    g_autofree char *computes = orch_number_format(many.extra[ORCH_SPEEDUP_COMPUTE]);
-    g_autofree char *ideally = orch_number_format(ideal);
-    g_autofree char *waits = orch_number_format(exposed);
-    const bool by_computing = more > exposed;
+    const double waited = many.extra[ORCH_SPEEDUP_WAIT];
+    const double parts[] = {more, isnan(waited) ? 0 : waited,
+                            exposed - (isnan(waited) ? 0 : waited)};
+    static const char *const limits[] = {"slower computing, not communication, limits",
+                                         "waiting for other workers, not communication, limits",
+                                         "communication limits"};
+    size_t most = 0;
+    for (size_t i = 1; i < G_N_ELEMENTS(parts); i++)
+        most = parts[i] >= parts[most] ? i : most;
     if (fmax(more, exposed) <= NEGLIGIBLE * ideal) {
         orch_section_text(a->section,
                           "%s%s%g workers: neither computing nor communication takes more than "
@@ -213,14 +237,20 @@ static bool add_limit(struct orch_section_context *a, const struct orch_speedup_
                           100 * NEGLIGIBLE);
         return false;
     }
+    g_autofree char *computes = orch_number_format(many.extra[ORCH_SPEEDUP_COMPUTE]);
+    g_autofree char *ideally = orch_number_format(ideal);
+    g_autofree char *waits = orch_number_format(parts[1]);
+    g_autofree char *rest = orch_number_format(parts[2]);
+    g_autofree char *waiting =
+        isnan(waited) ? g_strdup("")
+                      : g_strdup_printf("it waits for %s s for other workers, ", waits);
     orch_section_text(
         a->section,
-        "%s%s%g workers: each computes for %s s where %s s are ideal (%.2f times), and "
-        "%s s of communication are not hidden: %s limits the speedup",
+        "%s%s%g workers: each computes for %s s where %s s are ideal (%.2f times), %sand "
+        "%s s of communication are not hidden: %s the speedup",
         has_label ? s->label : "", has_label ? ", " : "", s->workers, computes, ideally,
-        many.extra[ORCH_SPEEDUP_COMPUTE] / ideal, waits,
-        by_computing ? "slower computing, not communication," : "communication");
-    return by_computing;
+        many.extra[ORCH_SPEEDUP_COMPUTE] / ideal, waiting, rest, limits[most]);
+    return most < 2;
 }
 
 static void add_limits(struct orch_section_context *a, const struct orch_speedup_gathered *g,
@@ -336,14 +366,17 @@ static bool fill(struct orch_section_context *a, GError **error)
     g_autoptr(GPtrArray) by = orch_texts_from_json(json_object_get(a->item->spec, "by"));
     g_autoptr(GPtrArray) columns = columns_of(a);
     g_autoptr(GArray) settings = g_array_new(FALSE, FALSE, sizeof(struct orch_speedup_setting));
+    g_autoptr(GArray) links = g_array_new(FALSE, FALSE, sizeof(struct orch_speedup_link));
     struct orch_speedup_gathered g = {
         .settings = settings,
+        .links = links,
         .times_steps = json_object_get(a->item->spec, ORCH_SPEEDUP_EXTRA_KEYS[ORCH_SPEEDUP_STEPS])};
     g_array_set_clear_func(settings, orch_speedup_setting_clear);
     struct orch_trials *trials = orch_section_trials(a, "experiments", error);
     bool ok = trials != NULL;
     for (guint i = 0; ok && i < trials->all->len; i++)
         ok = orch_speedup_add(a, trials, trials->all->pdata[i], by, &g, error);
+    ok = ok && orch_speedup_add_links(a, &g, error);
     if (ok && settings->len && has_runs(trials)) {
         g_autoptr(GPtrArray) wanted =
             orch_item_values_parse(json_object_get(a->item->spec, "value"));
@@ -366,9 +399,9 @@ static bool fill(struct orch_section_context *a, GError **error)
     return ok;
 }
 
-static const char *const COLUMN_WORDS[] = {"speedup",       "efficiency", "ratio",
-                                           "inverse",       "increase",   "computing",
-                                           "communication", "bandwidth",  NULL};
+static const char *const COLUMN_WORDS[] = {
+    "speedup",       "efficiency", "ratio",     "inverse",    "increase", "computing",
+    "communication", "waiting",    "bandwidth", "link_share", NULL};
 static const struct orch_report_words SPEEDUP_COLUMNS = {
     .words = COLUMN_WORDS, .what = "column", .of = " of a speedup"};
 
@@ -379,6 +412,8 @@ static const struct orch_report_key KEYS[] = {
     {.name = "bytes", .shape = ORCH_SHAPE_VALUE},
     {.name = "compute", .shape = ORCH_SHAPE_VALUE},
     {.name = "exposed", .shape = ORCH_SHAPE_VALUE},
+    {.name = "wait", .shape = ORCH_SHAPE_VALUE},
+    {.name = "link", .shape = ORCH_SHAPE_OTHER_EXPERIMENTS},
     {.name = "work", .shape = ORCH_SHAPE_VALUE},
     {.name = "steps", .shape = ORCH_SHAPE_VALUE},
     {.name = "columns", .shape = ORCH_SHAPE_WORDS, .words = &SPEEDUP_COLUMNS},
@@ -387,21 +422,30 @@ static const struct orch_report_key KEYS[] = {
     {.name = "where", .shape = ORCH_SHAPE_WHERE},
     {0}};
 
-/* Checks that the bandwidth has bytes to be computed from. */
-static void check_bytes(struct report_item *item)
+/* The keys without which a column has no number. */
+static const struct {
+    const char *column, *key, *hint;
+} NEEDS[] = {{"bandwidth", "bytes", "write bytes: result epoch_reduced_bytes"},
+             {"link_share", "bytes", "write bytes: result epoch_reduced_bytes"},
+             {"link_share", "link", "name an experiment of allreduce: link: [all_reduces]"},
+             {"waiting", "wait", "write wait: result peer_wait_time"}};
+
+static void check_needs(struct report_item *item)
 {
     g_autoptr(GPtrArray) columns = orch_recipe_get_texts(item->draft, item->spec, "columns");
     for (guint i = 0; columns && i < columns->len; i++) {
         const struct orch_yaml *column = columns->pdata[i];
-        if (strcmp(column->text, "bandwidth") == 0 && !orch_yaml_get(item->spec, "bytes"))
-            orch_recipe_error_at(item->draft, column, "write bytes: result epoch_reduced_bytes",
-                                 "column 'bandwidth' needs 'bytes'");
+        for (guint k = 0; k < G_N_ELEMENTS(NEEDS); k++)
+            if (strcmp(column->text, NEEDS[k].column) == 0 &&
+                !orch_yaml_get(item->spec, NEEDS[k].key))
+                orch_recipe_error_at(item->draft, column, NEEDS[k].hint, "column '%s' needs '%s'",
+                                     column->text, NEEDS[k].key);
     }
 }
 
 const struct orch_report_kind ORCH_REPORT_SPEEDUP = {
     .name = "speedup",
     .keys = KEYS,
-    .check = check_bytes,
+    .check = check_needs,
     .fill = fill,
 };

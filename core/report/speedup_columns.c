@@ -6,7 +6,7 @@
 #include <string.h>
 
 const char *const ORCH_SPEEDUP_EXTRA_KEYS[ORCH_SPEEDUP_EXTRAS] = {"bytes", "compute", "exposed",
-                                                                  "work", "steps"};
+                                                                  "wait",  "work",    "steps"};
 
 static double speedup(const struct orch_speedup_numbers *r)
 {
@@ -46,10 +46,19 @@ static double computing(const struct orch_speedup_numbers *r)
                                                  : timer(r, ORCH_SPEEDUP_COMPUTE);
 }
 
+static double waiting(const struct orch_speedup_numbers *r)
+{
+    return timer(r, ORCH_SPEEDUP_WAIT);
+}
+
+/* Without the time in which a worker waits for slower ones, where that was measured: it would be as
+ * long on an infinitely fast link. */
 static double communication(const struct orch_speedup_numbers *r)
 {
-    return isnan(r->extra[ORCH_SPEEDUP_EXPOSED]) ? r->value - r->alone / r->workers
-                                                 : timer(r, ORCH_SPEEDUP_EXPOSED);
+    if (isnan(r->extra[ORCH_SPEEDUP_EXPOSED]))
+        return r->value - r->alone / r->workers;
+    const double waited = waiting(r);
+    return timer(r, ORCH_SPEEDUP_EXPOSED) - (isnan(waited) ? 0 : waited);
 }
 
 /* Not defined where the difference of two measured times is not positive. */
@@ -59,6 +68,11 @@ static double bandwidth(const struct orch_speedup_numbers *r)
     return r->workers > 1 && seconds > 0
                ? 2 * (r->workers - 1) / r->workers * r->extra[ORCH_SPEEDUP_BYTES] / seconds / 1e9
                : (double)NAN;
+}
+
+static double link_share(const struct orch_speedup_numbers *r)
+{
+    return bandwidth(r) / r->link;
 }
 
 static double ideal_speedup(double workers)
@@ -127,6 +141,14 @@ static const struct orch_speedup_column COLUMNS[] = {
      .formula_more = "v(n) - v(1) / n",
      .compute = communication,
      .timer = ORCH_SPEEDUP_EXPOSED},
+    {.name = "waiting",
+     .header = "waiting",
+     .said = "waiting for other workers",
+     .has_unit = true,
+     .formula_less = "the item's key `wait`",
+     .formula_more = "the item's key `wait`",
+     .compute = waiting,
+     .timer = ORCH_SPEEDUP_WAIT},
     {.name = "bandwidth",
      .header = "bandwidth (GB/s)",
      .said = "bandwidth",
@@ -134,6 +156,12 @@ static const struct orch_speedup_column COLUMNS[] = {
      .formula_less = "2 (n-1)/n x bytes / communication / 10^9",
      .formula_more = "2 (n-1)/n x bytes / communication / 10^9",
      .compute = bandwidth},
+    {.name = "link_share",
+     .header = "share of the link",
+     .said = "share of the measured link",
+     .formula_less = "bandwidth / largest bandwidth of all-reduces alone",
+     .formula_more = "bandwidth / largest bandwidth of all-reduces alone",
+     .compute = link_share},
 };
 
 const struct orch_speedup_column *orch_speedup_column(const char *name)

@@ -10,8 +10,9 @@ enum orch_speedup_extra {
     ORCH_SPEEDUP_BYTES,   /* sent by a worker */
     ORCH_SPEEDUP_COMPUTE, /* seconds of computing, by the trial's timers */
     ORCH_SPEEDUP_EXPOSED, /* seconds of communication that computing does not hide */
+    ORCH_SPEEDUP_WAIT,    /* seconds of it in which other workers were not ready */
     ORCH_SPEEDUP_WORK,    /* images of a worker */
-    ORCH_SPEEDUP_STEPS,   /* by which both times are multiplied */
+    ORCH_SPEEDUP_STEPS,   /* by which the times are multiplied */
     ORCH_SPEEDUP_EXTRAS
 };
 /** The keys of an item that name them. */
@@ -21,6 +22,7 @@ extern const char *const ORCH_SPEEDUP_EXTRA_KEYS[ORCH_SPEEDUP_EXTRAS];
 struct orch_speedup_numbers {
     double workers, value, alone; /* alone: the value of one worker */
     double extra[ORCH_SPEEDUP_EXTRAS];
+    double link; /* GB/s: what all-reduces of as many workers reached */
     bool is_less_better;
     bool times_steps; /* the item names `steps` */
 };

@@ -11,6 +11,9 @@
 #include <math.h>
 #include <string.h>
 
+/* What a trial of the key `link` measured: an all-reduce alone (docs/plugins/allreduce.md). */
+#define LINK_VALUE "result largest_bandwidth"
+
 /* ---- gathering ---------------------------------------------------------------------------------
  */
 
@@ -115,9 +118,54 @@ bool orch_speedup_add(struct orch_section_context *a, const struct orch_trials *
     return true;
 }
 
-/* ---- numbers
- * -------------------------------------------------------------------------------------
+bool orch_speedup_add_links(struct orch_section_context *a, struct orch_speedup_gathered *g,
+                            GError **error)
+{
+    static const char key[] = "link";
+    if (!json_object_get(a->item->spec, key))
+        return true;
+    g_autoptr(json_t) spec = json_copy(a->item->spec), value = json_string(LINK_VALUE);
+    json_object_del(spec, "where");
+    struct orch_report_item item = *a->item;
+    item.spec = spec;
+    struct orch_trials *trials = orch_trials_of_item(a->plan, &item, key, error);
+    g_autoptr(GPtrArray) wanted = orch_item_values_parse(value);
+    bool ok = trials != NULL;
+    for (guint i = 0; ok && i < trials->all->len; i++) {
+        struct orch_report_trial *trial = trials->all->pdata[i];
+        g_autofree char *workers = orch_trial_value(trials, trial, "workers");
+        struct orch_speedup_link link = {.workers = workers ? g_ascii_strtod(workers, NULL) : 0};
+        if (!trial->run)
+            continue;
+        ok = read_value(trials, trial, wanted, NULL, &link.gb_per_s, error);
+        orch_section_trial(a->section, trials, trial);
+        if (ok && isfinite(link.gb_per_s))
+            g_array_append_val(g->links, link);
+    }
+    if (ok)
+        orch_section_add_missing_trials(a, trials);
+    orch_trials_free(trials);
+    return ok;
+}
+
+/* ---- numbers -----------------------------------------------------------------------------------
  */
+
+/* The mean over the trials with as many workers, else over all. NaN without trials. */
+static double link_of(const struct orch_speedup_gathered *g, double workers)
+{
+    double sums[2] = {0};
+    unsigned counts[2] = {0};
+    for (guint i = 0; i < g->links->len; i++) {
+        const struct orch_speedup_link *link =
+            &g_array_index(g->links, struct orch_speedup_link, i);
+        const bool is_other = link->workers != workers;
+        sums[is_other] += link->gb_per_s;
+        counts[is_other]++;
+    }
+    const unsigned k = counts[0] == 0;
+    return counts[k] ? sums[k] / counts[k] : (double)NAN;
+}
 
 /* One worker of the same group; NULL: not measured. */
 const struct orch_speedup_setting *orch_speedup_base(const GArray *settings, const char *label)
@@ -158,6 +206,7 @@ struct orch_speedup_numbers orch_speedup_numbers_of(const struct orch_speedup_ga
         .workers = s->workers,
         .value = mean_of(s),
         .alone = base && !orch_speedup_is_uneven(g, s) ? mean_of(base) : (double)NAN,
+        .link = link_of(g, s->workers),
         .is_less_better = g_strcmp0(g->better, "max") != 0,
         .times_steps = g->times_steps,
     };

@@ -17,11 +17,17 @@ struct orch_speedup_setting {
     bool is_disturbed; /* the values are times or rates, and some run was disturbed */
 };
 
+/** The largest bandwidth of one trial of the item's key `link`. */
+struct orch_speedup_link {
+    double workers, gb_per_s;
+};
+
 struct orch_speedup_gathered {
     GArray *settings; /* struct orch_speedup_setting */
     const char *better, *unit;
     unsigned oversubscribed_count; /* trials that are left out */
     bool times_steps;              /* the item names `steps` */
+    GArray *links;                 /* struct orch_speedup_link */
 };
 
 void orch_speedup_setting_clear(gpointer setting);
@@ -29,6 +35,11 @@ void orch_speedup_setting_clear(gpointer setting);
 bool orch_speedup_add(struct orch_section_context *a, const struct orch_trials *trials,
                       struct orch_report_trial *trial, const GPtrArray *by,
                       struct orch_speedup_gathered *g, GError **error);
+
+/** Adds the trials of the item's key `link`, which `where` does not filter. False with the store's
+ * error. */
+bool orch_speedup_add_links(struct orch_section_context *a, struct orch_speedup_gathered *g,
+                            GError **error);
 
 /** Returns one worker of the same group; NULL: not measured. */
 const struct orch_speedup_setting *orch_speedup_base(const GArray *settings, const char *label);

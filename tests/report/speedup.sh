@@ -5,12 +5,12 @@
 cat >time.plugin <<'Y'
 command: [sh, time.sh, "${kind}", "${workers}"]
 parameters: { kind: { type: string }, workers: { type: int } }
-metrics: { seconds: { unit: s, better: min }, rate: { unit: images/s, better: max }, sent: { unit: bytes } }
+metrics: { seconds: { unit: s, better: min }, rate: { unit: images/s, better: max }, sent: { unit: bytes }, computed: { unit: s }, stayed: { unit: s }, waited: { unit: s }, largest_bandwidth: { unit: GB/s } }
 Y
 # strong: 8, 5 and 4 s; weak: 8, 10 and 12 s; 100, 160 and 200 images a second; 6 GB an epoch
 cat >time.sh <<'S'
 case $1$2 in *1) t=8 r=100 ;; strong2) t=5 r=160 ;; strong4) t=4 r=200 ;; weak2) t=10 r=160 ;; *) t=12 r=200 ;; esac
-printf '{"seconds": %d, "rate": %d, "sent": 6000000000}\n' $t $r
+printf '{"seconds": %d, "rate": %d, "sent": 6000000000, "computed": 3, "stayed": 2, "waited": 1.5, "largest_bandwidth": %d}\n' $t $r $((12 * $2))
 S
 all='speedup, efficiency, ratio, inverse, increase, computing, communication, bandwidth'
 recipe() { # FIRST-WORKERS ITEM...
@@ -23,7 +23,7 @@ rows() {
     python3 - "$SCRATCH/out" "$@" <<'P' || _fail "rows $*"
 import json, sys
 ORDER = ["kind", "workers", "seconds_(s)", "rate_(images/s)", "speedup", "share_of_the_ideal_n", "t(n)/t(1)", "t(1)/t(n)", "increase_(%)",
-         "computing", "communication", "bandwidth_(gb/s)"]
+         "computing_(s)", "communication_(s)", "waiting_(s)", "bandwidth_(gb/s)", "share_of_the_link"]
 section = json.load(open(sys.argv[1]))["sections"][0]
 found = next(block["rows"] for block in section["blocks"] if "rows" in block)
 got = [[row[name] for name in ORDER if name in row] for row in found]
@@ -51,6 +51,21 @@ text = json.dumps(chart)
 for word in "strong", "weak", "ideal", "workers", "speedup":
     assert word in text, (word, text)
 P
+# timers: communication is without the wait for other workers, which has a column of its own; a bandwidth as a share of
+# what all-reduces of as many workers reached, which `where` does not filter; one place on the axis is no chart
+timers='compute: result computed, exposed: result stayed, wait: result waited, bytes: result sent, link: [l]'
+printf 'format: 1\nrecipe: t\nexperiments:\n  t: { plugin: ./time.plugin, with: { kind: strong }, sweep: { workers: [1, 2] } }\n' >t.recipe
+printf '  l: { plugin: ./time.plugin, with: { kind: weak }, sweep: { workers: [1, 2] } }\nreport:\n' >>t.recipe
+printf '  - { title: T, speedup: { value: result seconds, %s, columns: [%s], where: kind = strong, experiments: [t] } }\n' \
+    "$timers" 'bandwidth, computing, communication, waiting, link_share' >>t.recipe
+ok orch run t.recipe -q
+rows '[[1,8,3,.5,1.5,None,None], [2,5,3,.5,1.5,12,.5]]'
+ok orch report t.recipe
+has 'communication: measured by the trials (result stayed - result waited)'
+has '2 workers: bandwidth 12 GB/s, computing 3 s, communication 0.5000 s, waiting for other workers 1.500 s, share of the measured link 0.5000'
+has 'each computes for 3 s where 3 s are ideal (1.00 times), it waits for 1.500 s for other workers, and 0.5000 s of communication are not hidden: waiting for other workers, not communication, limits the speedup'
+ok orch report t.recipe --json
+has_not '"chart"'
 # of a rate more is better; speedup and efficiency are the usual columns
 recipe '1, 2, 4' 'value: result rate, by: kind, where: kind = weak'
 rows '[["weak",1,100,1,1], ["weak",2,160,1.6,.8], ["weak",4,200,2,.5]]'
@@ -69,6 +84,9 @@ says "did you mean 'speedup'?"
 recipe '1, 2' 'value: result seconds, columns: [bandwidth]'
 fails 2 orch check t.recipe
 says "column 'bandwidth' needs 'bytes'"
+recipe '1, 2' 'value: result seconds, columns: [waiting]'
+fails 2 orch check t.recipe
+says "column 'waiting' needs 'wait'"
 recipe '1, 2' 'value: result seconds, workers: nodes'
 fails 2 orch check t.recipe
 says nodes

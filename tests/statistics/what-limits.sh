@@ -58,10 +58,10 @@ python3 - "$SCRATCH/out" <<'P' || _fail 'timers'
 import json, sys
 rows = next(b["rows"] for b in json.load(open(sys.argv[1]))["sections"][0]["blocks"] if "rows" in b)
 row = next(r for r in rows if r["kind"] == "shared" and r["workers"] == 2)
-assert abs(row["computing"] - 2.5) < 1e-9 and abs(row["communication"] - 0.2) < 1e-9, row
+assert abs(row["computing_(s)"] - 2.5) < 1e-9 and abs(row["communication_(s)"] - 0.2) < 1e-9, row
 # where the steps were not measured there is no number
 row = next(r for r in rows if r["kind"] == "strong" and r["workers"] == 2)
-assert row["computing"] is None and row["communication"] is None, row
+assert row["computing_(s)"] is None and row["communication_(s)"] is None, row
 P
 ok orch report t.recipe --only 2
 has 'communication: measured by the trials (result hidden_not)'
