@@ -70,9 +70,9 @@ void orch_answer_of_chart(struct orch_section *section);
 
 /** Puts the answer of a grid before the section's other blocks: of its first values, those of all
  * settings when they are few, else by column or by the first axis the ends along a numeric axis, or
- * the lowest and the highest. `labels` (char *, or NULL) are names of the values. Without numbers
- * nothing is added. */
+ * the lowest and the highest. `labels` (char *, or NULL) are names of the values. `lead`
+ * (NULL: none) comes before them. Without numbers nothing is added. */
 void orch_answer_of_grid(struct orch_section *section, const struct orch_trials *trials,
-                         const struct orch_grid *grid, const GPtrArray *labels);
+                         const struct orch_grid *grid, const GPtrArray *labels, const char *lead);
 
 #endif

@@ -329,7 +329,7 @@ static char *kind_of(const struct said *s)
 }
 
 void orch_answer_of_grid(struct orch_section *section, const struct orch_trials *trials,
-                         const struct orch_grid *grid, const GPtrArray *labels)
+                         const struct orch_grid *grid, const GPtrArray *labels, const char *lead)
 {
     g_autoptr(GString) text = g_string_new(NULL);
     g_autoptr(GPtrArray) axes = axes_of(trials, grid, true);
@@ -357,5 +357,5 @@ void orch_answer_of_grid(struct orch_section *section, const struct orch_trials 
             append_settings(text, &s, cells, axes, "");
     }
     if (text->len)
-        orch_section_answer(section, "%s", text->str);
+        orch_section_answer(section, "%s%s%s", lead ? lead : "", lead ? "; " : "", text->str);
 }

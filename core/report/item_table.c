@@ -50,6 +50,36 @@ static bool has_runs(const struct orch_grid *grid)
     return false;
 }
 
+/* "outputs match at 1e-3 in all 3 settings": whether the first value is at most `at_most`, in the
+ * words of `verdict`. NULL: the item has no verdict, or no number. The caller frees. */
+static char *verdict_of(const struct orch_section_context *a, const struct orch_section_grid *g)
+{
+    const char *words = orch_json_text(a->item->spec, "verdict", NULL);
+    g_autoptr(GPtrArray) limits = orch_texts_from_json(json_object_get(a->item->spec, "at_most"));
+    g_autoptr(GString) above = g_string_new(NULL);
+    unsigned count = 0, below = 0;
+    if (!words || !limits->len)
+        return NULL;
+    const double limit = g_ascii_strtod(limits->pdata[0], NULL);
+    for (guint i = 0; i < g->grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = g->grid->cells->pdata[i];
+        const struct orch_spread spread = orch_grid_spread(g->grid, cell, 0);
+        if (!spread.stat.count)
+            continue;
+        count++;
+        below += spread.stat.max <= limit;
+        g_autofree char *setting = orch_answer_row(g->trials, g->grid, cell);
+        if (spread.stat.max > limit)
+            g_string_append_printf(above, "%s%s", above->len ? "; " : "", setting);
+    }
+    if (below < count)
+        return g_strdup_printf("%s in %u of %u settings, not in %s", words, below, count,
+                               above->str);
+    return count > 1 ? g_strdup_printf("%s in all %u settings", words, count)
+           : count   ? g_strdup(words)
+                     : NULL;
+}
+
 static bool fill(struct orch_section_context *a, GError **error)
 {
     struct orch_section_grid *g = orch_section_grid(a, "rows", "columns", error);
@@ -62,7 +92,8 @@ static bool fill(struct orch_section_context *a, GError **error)
             orch_texts_from_json(json_object_get(a->item->spec, "labels"));
         orch_section_table(a->section, labels && labels->len ? table_of_labels(g->grid, labels)
                                                              : orch_grid_table(g->grid));
-        orch_answer_of_grid(a->section, g->trials, g->grid, labels);
+        g_autofree char *verdict = verdict_of(a, g);
+        orch_answer_of_grid(a->section, g->trials, g->grid, labels, verdict);
         orch_section_note(a->section, "%s", legend);
         if (g->grid->shows_deviation)
             orch_section_note(a->section,
@@ -81,6 +112,8 @@ static const struct orch_report_key KEYS[] = {
     {.name = "value", .shape = ORCH_SHAPE_VALUES, .is_required = true},
     {.name = "deviation", .shape = ORCH_SHAPE_FLAG},
     {.name = "labels", .shape = ORCH_SHAPE_TEXTS},
+    {.name = "at_most", .shape = ORCH_SHAPE_NUMBERS},
+    {.name = "verdict", .shape = ORCH_SHAPE_TEXT},
     {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
     {.name = "where", .shape = ORCH_SHAPE_WHERE},
     {0}};
@@ -116,6 +149,10 @@ static void check(struct report_item *item)
 {
     check_deviation(item);
     check_labels(item);
+    const struct orch_yaml *verdict = orch_yaml_get(item->spec, "verdict");
+    if (verdict && !orch_yaml_get(item->spec, "at_most"))
+        orch_recipe_error_at(item->draft, verdict, "write at_most: NUMBER",
+                             "'verdict' needs 'at_most', the limit of the first value");
 }
 
 const struct orch_report_kind ORCH_REPORT_TABLE = {

@@ -31,6 +31,8 @@ report:
   - { question: "5", title: Few cells, table: { rows: [workers, mode], value: [last rate, last share], where: mode = strong } }
   - { question: "6", title: Many cells, table: { rows: workers, columns: mode, value: last rate } }
   - { question: "7", title: None, table: { rows: workers, value: last rate, where: workers = 8 } }
+  - { question: "9", title: Holds, table: { rows: workers, value: last rate, at_most: 300, verdict: the rate is modest, where: mode = strong } }
+  - { question: "10", title: Fails, table: { rows: workers, value: last rate, at_most: 299, verdict: the rate is modest, where: mode = strong } }
   - { question: "8", title: Heat, plot: { kind: heat, x: workers, y: mode, z: last rate } }
 R
 ok orch report a.recipe --json
@@ -57,6 +59,8 @@ want = {
 }
 for title, text in want.items():
     assert said.get(title) == text, (title, said.get(title))
+assert said["Holds"].startswith("the rate is modest in all 3 settings; rate: 75 images/s"), said["Holds"]
+assert said["Fails"].startswith("the rate is modest in 2 of 3 settings, not in workers 4; rate: 75 images/s"), said["Fails"]
 many = said["Many lines"]
 assert many.startswith("loss at epoch 3: lowest 0.3333 (") and "workers 1" in many and "highest 1.333 (" in many, many
 assert many.endswith(", of 6 settings"), many
