@@ -150,6 +150,21 @@ static const struct orch_metric METRICS[] = {
      .min = "0",
      .unit = "images",
      .help = "images judged"},
+    {.name = "asked_images",
+     .label = "images asked for",
+     .min = "0",
+     .unit = "images",
+     .help = "per_class images of each class; without per_class those that are there"},
+    {.name = "accuracy_low",
+     .label = "lower end of the accuracy over images",
+     .min = "0",
+     .max = "1",
+     .help = "lower end of the accuracy's 95 % interval from the draw of the images (Wilson)"},
+    {.name = "accuracy_high",
+     .label = "upper end of the accuracy over images",
+     .min = "0",
+     .max = "1",
+     .help = "upper end of the accuracy's 95 % interval from the draw of the images (Wilson)"},
     {.name = "judged_classes",
      .label = "judged classes",
      .help = "classes with at least one image"},
@@ -339,6 +354,16 @@ static bool write_classes(const struct judgement *j, GError **error)
     return true;
 }
 
+/* The interval of a share from the draw of n images (Wilson 1927). Its ends lie within 0 and 1. */
+static void report_interval(const struct orch_host *host, double share, double n)
+{
+    static const double z = 1.959963984540054;
+    const double scale = 1 + z * z / n, middle = (share + z * z / (2 * n)) / scale;
+    const double half = z / scale * sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+    host->result(host, "accuracy_low", fmax(0, middle - half));
+    host->result(host, "accuracy_high", fmin(1, middle + half));
+}
+
 static void report(const struct judgement *j)
 {
     const struct orch_host *host = j->host;
@@ -355,6 +380,14 @@ static void report(const struct judgement *j)
     host->result(host, "loss", j->loss / (double)images);
     host->result(host, "judged_images", (double)images);
     host->result(host, "judged_classes", classes);
+    report_interval(host, accuracy, (double)images);
+    const int64_t asked = j->p->per_class * j->trained->classes;
+    host->result(host, "asked_images", asked ? (double)asked : (double)images);
+    if (asked > images)
+        orch_training_note(host,
+                           "%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " images: the folder has "
+                           "fewer than %" G_GINT64_FORMAT " of some of the %d classes",
+                           images, asked, j->p->per_class, j->trained->classes);
 }
 
 /* ---- hooks ------------------------------------------------------------------------------------

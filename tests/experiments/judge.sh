@@ -48,6 +48,10 @@ for repeat in (1, 2):
     base, same, wild = (runs[name, repeat] for name in ("base", "same", "wild"))
     assert same["accuracy"] == base["full_accuracy"], (same, base)
     assert abs(same["loss"] - base["full_loss"]) < 1e-4 and same["judged_images"] == base["val_images_total"], (same, base)
+    p, n, z = wild["accuracy"], 6, 1.959963984540054
+    middle, half = (p + z * z / 12) / (1 + z * z / 6), z / (1 + z * z / 6) * math.sqrt(p * (1 - p) / 6 + z * z / 144)
+    assert abs(wild["accuracy_low"] - max(0, middle - half)) < 1e-12 and abs(wild["accuracy_high"] - min(1, middle + half)) < 1e-12, wild
+    assert wild["asked_images"] == 6 and runs["few", 1]["asked_images"] == 10 and runs["few", 1]["judged_images"] == 2, runs["few", 1]
     assert (wild["judged_images"], wild["judged_classes"]) == (6, 2) and abs(wild["accuracy"] * 6 - round(wild["accuracy"] * 6)) < 1e-9, wild
     assert abs(wild["accuracy"] + wild["error"] - 1) < 1e-12 and math.isfinite(wild["loss"]), wild
 assert runs["inverted", 1] != runs["same", 1] and runs["inverted", 1]["loss"] != runs["same", 1]["loss"]
