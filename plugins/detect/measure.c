@@ -124,9 +124,8 @@ static void report_class(const struct orch_host *host, int label,
 bool orch_detect_report(struct orch_detect *detect, const struct orch_measured *m, GError **error)
 {
     const struct orch_host *host = detect->session->host;
-    g_autoptr(GString) csv =
-        g_string_new("class,training objects,test objects,AP (VOC 2007),AP (area),detections,hits\n"
-                     "background,,,,,,\n");
+    g_autoptr(GString) csv = g_string_new(
+        "class,training objects,test objects,AP (VOC 2007),AP (area),detections,hits\n");
     for (int label = 1; label < detect->detector->classes; label++) {
         const struct orch_class_score score = orch_box_score_class(m->score, label);
         report_class(host, label, &score);
