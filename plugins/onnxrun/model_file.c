@@ -114,6 +114,7 @@ static void set_facts(struct onnxrun_file *file, const Onnx__ModelProto *model)
         if (g_strcmp0(entry->key, "classes") == 0 && entry->value && !file->classes)
             file->classes = g_strsplit(entry->value, "\n", -1);
     }
+    file->node_count = (int64_t)model->graph->n_node;
     for (size_t i = 0; i < model->graph->n_initializer; i++)
         file->has_external_data =
             file->has_external_data || model->graph->initializer[i]->data_location == 1;
@@ -172,7 +173,9 @@ struct onnxrun_file *orch_onnxrun_file_read(const char *path, GError **error)
     if (!model)
         return NULL;
     struct onnxrun_file *file = g_new0(struct onnxrun_file, 1);
+    struct stat status;
     file->path = g_strdup(path);
+    file->bytes = stat(path, &status) == 0 ? status.st_size : 0;
     if (!read_model(file, model, error))
         g_clear_pointer(&file, orch_onnxrun_file_free);
     onnx__model_proto__free_unpacked(model, NULL);

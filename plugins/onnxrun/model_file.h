@@ -23,6 +23,7 @@ struct onnxrun_file {
     char *outputs[ONNXRUN_OUTPUTS_MAX]; /* names */
     char **classes;                     /* names from the file's metadata "classes", or NULL */
     bool has_external_data;
+    int64_t node_count, bytes; /* bytes: without the files of external data */
 };
 
 /** Fails for a file that is too long for ONNX; true for one that is not there. */

@@ -77,12 +77,46 @@ static void draw_image(cairo_t *cairo, const struct onnxrun_trial *t, const floa
     cairo_surface_destroy(surface);
 }
 
-/* A text on a ground of its own, moved into the image where it would leave it. */
-static void draw_label(cairo_t *cairo, const char *text, double x, double y, uint32_t color)
+/* The place of a label on an image. */
+struct place {
+    double x, y, width;
+};
+
+static bool is_taken(const GArray *places, struct place wanted)
+{
+    for (guint i = 0; i < places->len; i++) {
+        const struct place *p = &g_array_index(places, struct place, i);
+        if (wanted.x < p->x + p->width && p->x < wanted.x + wanted.width &&
+            fabs(wanted.y - p->y) < LINE)
+            return true;
+    }
+    return false;
+}
+
+/* Moves a label down, and from the bottom to the top, until it covers no other one. Where the image
+ * is full of them it stays. */
+static struct place free_place(const GArray *places, struct place wanted)
+{
+    struct place at = wanted;
+    for (int i = 0; i < SIDE / LINE; i++) {
+        if (!is_taken(places, at))
+            return at;
+        at.y = at.y + LINE > SIDE - LINE ? 0 : at.y + LINE;
+    }
+    return wanted;
+}
+
+/* A text on a ground of its own, moved into the image where it would leave it, and away from the
+ * labels at `places` (struct place). */
+static void draw_label(cairo_t *cairo, const char *text, double x, double y, uint32_t color,
+                       GArray *places)
 {
     const double width = text_width(text) + 6;
-    x = CLAMP(x, 0, MAX(0, SIDE - width));
-    y = CLAMP(y, 0, SIDE - LINE);
+    const struct place at = free_place(
+        places, (struct place){CLAMP(x, 0, MAX(0, SIDE - width)), CLAMP(y, 0, SIDE - LINE), width});
+    g_array_append_val(places, at);
+    x = at.x;
+    y = at.y;
     set_color(cairo, color, 0.85);
     cairo_rectangle(cairo, x, y, width, LINE);
     cairo_fill(cairo);
@@ -120,7 +154,7 @@ static void draw_object(cairo_t *cairo, struct orch_box box)
 }
 
 static void draw_objects(cairo_t *cairo, const struct onnxrun_trial *t,
-                         const struct orch_sample_objects *objects, int64_t number)
+                         const struct orch_sample_objects *objects, int64_t number, GArray *places)
 {
     const int64_t begin = objects->first[number], end = objects->first[number + 1];
     for (int64_t i = begin; i < end; i++)
@@ -128,7 +162,7 @@ static void draw_objects(cairo_t *cairo, const struct onnxrun_trial *t,
     for (int64_t i = begin; i < end; i++) {
         g_autofree char *name = name_of(t, objects->labels[i]);
         draw_label(cairo, name, (double)objects->boxes[i].x1 * SIDE,
-                   (double)objects->boxes[i].y2 * SIDE, 0x000000);
+                   (double)objects->boxes[i].y2 * SIDE, 0x000000, places);
     }
 }
 
@@ -168,14 +202,16 @@ static void draw_detections(cairo_t *cairo, const GPtrArray *detections)
     }
 }
 
-static void draw_scores(cairo_t *cairo, const struct onnxrun_trial *t, const GPtrArray *detections)
+/* The best takes its place first. */
+static void draw_scores(cairo_t *cairo, const struct onnxrun_trial *t, const GPtrArray *detections,
+                        GArray *places)
 {
-    for (guint i = detections->len; i-- > 0;) {
+    for (guint i = 0; i < detections->len; i++) {
         const struct orch_detection *detection = detections->pdata[i];
         g_autofree char *name = name_of(t, detection->label);
         g_autofree char *text = g_strdup_printf("%s %.2f", name, (double)detection->score);
         draw_label(cairo, text, (double)detection->box.x1 * SIDE,
-                   (double)detection->box.y1 * SIDE - LINE, color_of(detection->label));
+                   (double)detection->box.y1 * SIDE - LINE, color_of(detection->label), places);
     }
 }
 
@@ -184,35 +220,62 @@ static void draw_input(cairo_t *cairo, const struct onnxrun_trial *t,
 {
     draw_image(cairo, t, group->inputs.data + number * onnxrun_each(&group->inputs));
     g_autoptr(GPtrArray) detections = choose_detections(t, group, number);
+    g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(struct place));
     draw_detections(cairo, detections);
+    draw_scores(cairo, t, detections, places);
     if (group->objects)
-        draw_objects(cairo, t, group->objects, number);
-    draw_scores(cairo, t, detections);
+        draw_objects(cairo, t, group->objects, number, places);
 }
 
 /* ---- which images ------------------------------------------------------------------------- */
 
-static bool has_label(const struct onnxrun_group *group, int64_t number, int32_t label)
+/* The number of objects of an image, or INT64_MAX where one of them has another label: the image
+ * of a class has no other. */
+static int64_t objects_of(const struct onnxrun_group *group, int64_t number, int32_t label)
 {
-    for (int64_t i = group->objects->first[number]; i < group->objects->first[number + 1]; i++)
-        if (group->objects->labels[i] == label)
-            return true;
-    return false;
+    const int64_t begin = group->objects->first[number], end = group->objects->first[number + 1];
+    for (int64_t i = begin; i < end; i++)
+        if (group->objects->labels[i] != label)
+            return INT64_MAX;
+    return end > begin ? end - begin : INT64_MAX;
 }
 
-/* The numbers of the images, in the order in which they are chosen (int64_t). */
+/* The first image with fewest objects of which all have that label; -1: none. */
+static int64_t clearest(const struct onnxrun_group *group, const bool *is_chosen, int32_t label)
+{
+    int64_t best = -1, fewest = INT64_MAX;
+    for (int64_t i = 0; i < group->inputs.shape[0]; i++) {
+        const int64_t count = is_chosen[i] ? INT64_MAX : objects_of(group, i, label);
+        best = count < fewest ? i : best;
+        fewest = MIN(fewest, count);
+    }
+    return best;
+}
+
+static int64_t first_with(const struct onnxrun_group *group, const bool *is_chosen, int32_t label)
+{
+    for (int64_t i = 0; i < group->inputs.shape[0]; i++)
+        for (int64_t k = group->objects->first[i]; k < group->objects->first[i + 1]; k++)
+            if (!is_chosen[i] && group->objects->labels[k] == label)
+                return i;
+    return -1;
+}
+
+/* The numbers of the images, in the order in which they are chosen (int64_t): one of each class,
+ * with no other class where there is such an image, then the next ones. */
 static GArray *choose(const struct onnxrun_group *group, int64_t wanted)
 {
     const int64_t total = group->inputs.shape[0];
     g_autofree bool *is_chosen = g_new0(bool, total);
     GArray *chosen = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    for (int32_t label = 1; group->objects && label < group->classes; label++)
-        for (int64_t i = 0; i < total && (int64_t)chosen->len < wanted; i++)
-            if (!is_chosen[i] && has_label(group, i, label)) {
-                g_array_append_val(chosen, i);
-                is_chosen[i] = true;
-                break;
-            }
+    for (int32_t label = 1; group->objects && label < group->classes; label++) {
+        int64_t i = clearest(group, is_chosen, label);
+        i = i < 0 ? first_with(group, is_chosen, label) : i;
+        if (i < 0 || (int64_t)chosen->len >= wanted)
+            continue;
+        g_array_append_val(chosen, i);
+        is_chosen[i] = true;
+    }
     for (int64_t i = 0; i < total && (int64_t)chosen->len < wanted; i++)
         if (!is_chosen[i])
             g_array_append_val(chosen, i);

@@ -154,6 +154,15 @@ static const struct orch_metric METRICS[] = {
      .help = "time in which the engine opened the file"},
     {.name = "used_threads", .label = "used threads", .help = "processor threads of the engine"},
     {.name = "opset", .label = "ONNX opset", .help = "opset of the file"},
+    {.name = "nodes",
+     .label = "nodes",
+     .min = "0",
+     .help = "nodes of the file, each of which uses only values that are made before it"},
+    {.name = "file_bytes",
+     .label = "size of the file",
+     .min = "0",
+     .unit = "bytes",
+     .help = "bytes of the file, without those of external data"},
     {.name = "not_finite",
      .label = "values that are not finite",
      .help = "values of the outputs that are NaN or infinite"},
@@ -285,6 +294,8 @@ static bool open_file(struct onnxrun_trial *t, GError **error)
         t->host->artifact(t->host, "onnx", t->file->path);
     t->host->result(t->host, "open_time", (double)(g_get_monotonic_time() - begin_us) * 1e-6);
     t->host->result(t->host, "opset", (double)t->file->opset);
+    t->host->result(t->host, "nodes", (double)t->file->node_count);
+    t->host->result(t->host, "file_bytes", (double)t->file->bytes);
     t->batch.data = g_try_new0(float, t->batch.count);
     if (!t->batch.data)
         orch_error_set(error, ORCH_ERROR_TRIAL, "lower batch",
