@@ -23,9 +23,10 @@ struct tally {
     struct orch_section_context *a;
     const struct orch_section_grid *g;
     struct orch_item_value *reached;
-    unsigned untimed; /* reached the target, but their time is unknown */
-    bool is_censored; /* some run never reached the target */
-    bool is_left_out; /* the time of some run is left out because the run was disturbed */
+    unsigned untimed;      /* reached the target, but their time is unknown */
+    bool is_censored;      /* some run never reached the target */
+    bool is_left_out;      /* the time of some run is left out because the run was disturbed */
+    GPtrArray *targetless; /* char *: settings whose runs do not say whether they reached it */
 };
 
 /* One value of a row. */
@@ -33,6 +34,7 @@ struct row {
     GArray *times;                /* double, of the runs whose value counts */
     size_t censored;              /* such runs that never reached the target */
     size_t runs, reached;         /* the outcome of all runs */
+    size_t said;                  /* runs that say their outcome */
     struct orch_censored counted; /* of `times` and `censored` */
 };
 
@@ -54,6 +56,7 @@ static bool add_run(struct tally *t, struct orch_report_trial *trial, guint valu
         return false;
     row->runs++;
     row->reached += has_reached(time, reached);
+    row->said += has_reached(time, reached) || !isnan(reached);
     if (is_left_out)
         t->is_left_out = true;
     else if (time > 0 && isfinite(time))
@@ -195,6 +198,33 @@ static void line_clear(gpointer line)
     g_array_unref(((struct line *)line)->row.times);
 }
 
+/* An item that names the outcome is about runs that have one: an environment without a target has
+ * not failed to reach it. Without `reached`, a run without a time never reached the target. */
+static bool is_targetless(const struct tally *t, const struct row *row)
+{
+    return json_object_get(t->a->item->spec, "reached") && row->runs && !row->said;
+}
+
+static void add_targetless(struct tally *t, const struct orch_grid_cell *cell)
+{
+    char *setting = orch_answer_row(t->g->trials, t->g->grid, cell);
+    if (g_ptr_array_find_with_equal_func(t->targetless, setting, g_str_equal, NULL))
+        g_free(setting);
+    else
+        g_ptr_array_add(t->targetless, setting);
+}
+
+static void note_targetless(const struct tally *t)
+{
+    g_autofree char *name = orch_answer_words(t->g->trials->labels, t->reached->name, NULL);
+    g_autoptr(GString) settings = g_string_new(NULL);
+    for (guint i = 0; i < t->targetless->len; i++)
+        g_string_append_printf(settings, "%s%s", i ? "; " : "", (char *)t->targetless->pdata[i]);
+    if (settings->len)
+        orch_section_note(t->a->section, "without a target (no result '%s'): %s", name,
+                          settings->str);
+}
+
 /* Summarises every value of each cell that has runs: without any, its trials are reported as
  * missing. */
 static bool gather(struct tally *t, GArray *lines, GError **error)
@@ -204,6 +234,11 @@ static bool gather(struct tally *t, GArray *lines, GError **error)
         for (guint value = 0; cell->seeds->len && value < t->g->wanted->len; value++) {
             struct line line = {.cell = cell, .value = value};
             bool ok = summarise(t, cell, value, &line.row, error);
+            if (ok && is_targetless(t, &line.row)) {
+                add_targetless(t, cell);
+                line_clear(&line);
+                continue;
+            }
             g_array_append_val(lines, line);
             if (!ok)
                 return false;
@@ -311,10 +346,14 @@ static bool add_table(struct tally *t, GError **error)
         const struct line *line = &g_array_index(lines, struct line, i);
         add_row(table, t, line->cell, line->value, &line->row);
     }
-    orch_section_table(t->a->section, table);
+    if (lines->len)
+        orch_section_table(t->a->section, table);
+    else
+        orch_table_free(table);
     add_answer(t, lines);
     for (guint value = 0; value < t->g->wanted->len; value++)
         add_variation(t, lines, value);
+    note_targetless(t);
     return true;
 }
 
@@ -349,7 +388,8 @@ static bool fill(struct orch_section_context *a, GError **error)
     json_t *named = json_object_get(a->item->spec, "reached");
     g_autoptr(json_t) reached = named ? json_incref(named) : json_string(REACHED);
     g_autoptr(GPtrArray) values = orch_item_values_parse(reached);
-    struct tally t = {.a = a, .g = g, .reached = values->pdata[0]};
+    g_autoptr(GPtrArray) targetless = g_ptr_array_new_with_free_func(g_free);
+    struct tally t = {.a = a, .g = g, .reached = values->pdata[0], .targetless = targetless};
     bool ok = !a->section->done || add_table(&t, error);
     if (ok && a->section->done)
         add_notes(&t);

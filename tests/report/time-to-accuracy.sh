@@ -7,7 +7,8 @@ times = {"all": [30, 10, 20, 50, 40], "most": [30, 10, 20, None, None], "half": 
          "never": [None] * 5, "one": [30], "lost": [30, 10, 20, "lost", 40], "same": [7] * 5}[sys.argv[1]]
 repeat = int(os.environ["ORCH_REPEAT"])
 time = times[repeat - 1] if repeat <= len(times) else None
-print("reached", int(time is not None))
+if len(sys.argv) < 3:
+    print("reached", int(time is not None))
 if time not in (None, "lost"):
     print("tta", time)
     print("epochs", time // 10)
@@ -75,6 +76,25 @@ ok orch report t.recipe --disturbed --only 3
 has '5 of 5'
 has 'all '
 has_not 'counts as longer'
+# runs that do not say whether they reached a target have not failed to: their setting is named apart
+sed 's/"${kind}"\]/"${kind}", silent]/' times.plugin >silent.plugin
+cat >s.recipe <<'R'
+format: 1
+recipe: s
+experiments:
+  timed: { plugin: ./times.plugin, sweep: { kind: [all] }, repeat: 5 }
+  silent: { plugin: ./silent.plugin, sweep: { kind: [never] }, repeat: 2 }
+report:
+  - { question: "1", title: By kind, time_to_accuracy: { value: result tta, reached: result reached, by: kind } }
+  - { question: "2", title: None, time_to_accuracy: { value: result tta, reached: result reached, by: kind, experiments: silent } }
+R
+ok orch run s.recipe -q
+ok orch report s.recipe --disturbed --only 1
+has "without a target (no result 'reached'): "
+has_not '0 of 2'
+has '5 of 5'
+ok orch report s.recipe --disturbed --only 2
+has_not 'half of the runs or fewer'
 # wrong items are found when the recipe is read
 for wrong in 's/value: result tta, r/r/' 's/reached: result reached/reached: [result reached]/' 's/result tta/result ttb/' 's/by: kind }/by: king }/'; do
     sed "$wrong" t.recipe >bad.recipe
