@@ -34,6 +34,7 @@ void orch_learning_curve_init(struct orch_learning_curve *c, const struct orch_h
                                       .solved_ms = -1,
                                       .start_us = g_get_monotonic_time(),
                                       .next_ms = time_after(0),
+                                      .steps = steps,
                                       .step_every = MAX(steps / ORCH_CURVE_POINTS, 1),
                                       .points = g_array_new(FALSE, FALSE, sizeof(struct point))};
 }
@@ -121,15 +122,20 @@ void orch_learning_curve_point(struct orch_learning_curve *c, int64_t step, doub
 {
     if (step < c->next_point && !now)
         return;
-    c->next_point = step + c->step_every;
-    if (c->episodes > 0) {
-        report(c, MEAN_RETURN, step, orch_learning_curve_mean(c));
+    const int64_t at = !now              ? step / c->step_every * c->step_every
+                       : step > c->steps ? c->steps
+                                         : step;
+    if (c->episodes > 0)
         report_times(c, now);
-    }
-    report(c, EPSILON, step, epsilon);
+    if (at + c->step_every <= c->next_point)
+        return; /* the end lies on the last point */
+    c->next_point = at + c->step_every;
+    if (c->episodes > 0)
+        report(c, MEAN_RETURN, at, orch_learning_curve_mean(c));
+    report(c, EPSILON, at, epsilon);
     if (c->updates > 0) {
-        report(c, LOSS, step, c->loss / (double)c->updates);
-        report(c, MEAN_VALUE, step, c->value / (double)c->updates);
+        report(c, LOSS, at, c->loss / (double)c->updates);
+        report(c, MEAN_VALUE, at, c->value / (double)c->updates);
     }
     c->loss = c->value = 0;
     c->updates = 0;

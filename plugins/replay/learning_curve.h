@@ -22,10 +22,10 @@ struct orch_learning_curve {
     int64_t episodes;
     double solved_return, best;     /* best mean over the window; -inf before there is one */
     int64_t solved_step, solved_ms; /* -1: not solved */
-    int64_t start_us, step_every, next_point;
-    int64_t next_ms;    /* of timed_return */
-    int64_t elapsed_us; /* of all attempts, while the clock stands */
-    GArray *points;     /* all that was reported, for a later attempt to report again */
+    int64_t start_us, steps, step_every, next_point; /* steps: of the whole training */
+    int64_t next_ms;                                 /* of timed_return */
+    int64_t elapsed_us;                              /* of all attempts, while the clock stands */
+    GArray *points; /* all that was reported, for a later attempt to report again */
     /* since the last point */
     double loss, value;
     int64_t updates;
@@ -41,7 +41,8 @@ void orch_learning_curve_step(struct orch_learning_curve *c, int64_t step, const
 void orch_learning_curve_lane(struct orch_learning_curve *c, int64_t step, int64_t env,
                               float reward, uint8_t end);
 void orch_learning_curve_update(struct orch_learning_curve *c, double loss, double mean_value);
-/** Reports the series when it is time, or `now`. */
+/** Reports the series when it is time, or `now`: at multiples of one step, so that runs can be
+ * averaged whose steps come in other portions. */
 void orch_learning_curve_point(struct orch_learning_curve *c, int64_t step, double epsilon,
                                bool now);
 /** Mean return of the last 100 episodes; NaN before the first ends. */
