@@ -241,6 +241,35 @@ static void keep_tasks_apart(struct orch_plot_values *v)
             g_ptr_array_insert(to, (int)(from + v->task_names++), g_strdup(names->pdata[i]));
 }
 
+static bool has_no_effect(const struct orch_report_trial *trial, const char *name)
+{
+    const GPtrArray *names = trial->item ? trial->item->no_effect : NULL;
+    return names &&
+           g_ptr_array_find_with_equal_func((GPtrArray *)(uintptr_t)names, name, g_str_equal, NULL);
+}
+
+/* Returns whether a parameter has no effect in any trial that shares this one's other names: then
+ * it is no part of the series' name. (How one worker exchanges gradients has no effect either, but
+ * its line goes on to two workers.) */
+static bool is_idle(const struct orch_plot_values *v, const struct orch_report_trial *trial,
+                    const GPtrArray *names, const char *name)
+{
+    if (!has_no_effect(trial, name))
+        return false;
+    g_autoptr(GPtrArray) rest = g_ptr_array_new();
+    for (guint i = 0; i < names->len; i++)
+        if (strcmp(names->pdata[i], name) != 0)
+            g_ptr_array_add(rest, names->pdata[i]);
+    g_autofree char *own = orch_trial_label(v->trials, trial, rest);
+    for (guint i = 0; i < v->trials->all->len; i++) {
+        const struct orch_report_trial *other = v->trials->all->pdata[i];
+        g_autofree char *label = orch_trial_label(v->trials, other, rest);
+        if (g_strcmp0(own, label) == 0 && !has_no_effect(other, name))
+            return false;
+    }
+    return true;
+}
+
 /* Appends the values of some names: "a lr=0.1". An experiment is written without the name of its
  * axis. */
 static void append_values(const struct orch_plot_values *v, const struct orch_report_trial *trial,
@@ -248,6 +277,8 @@ static void append_values(const struct orch_plot_values *v, const struct orch_re
 {
     for (guint i = 0; i < names->len; i++) {
         const char *name = names->pdata[i];
+        if (is_idle(v, trial, names, name))
+            continue;
         g_autofree char *value = orch_trial_value(v->trials, trial, name);
         bool is_plain = strcmp(name, "experiment") == 0;
         g_string_append_printf(text, "%s%s%s%s", text->len ? " " : "", is_plain ? "" : name,

@@ -46,7 +46,7 @@ void orch_scale_free(struct orch_scale *scale)
 
 /* Keys under which items list experiments. */
 static const char *const EXPERIMENT_KEYS[] = {"experiments", "held_out", "speed", "simulated",
-                                              "predicted",   "measured", "link",  NULL};
+                                              "predicted",   "measured", NULL};
 
 static bool has_experiment(const struct orch_expansion *expansion, const char *name)
 {

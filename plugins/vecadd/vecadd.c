@@ -3,6 +3,8 @@
  */
 #include "plugins/vecadd/vecadd.h"
 
+#include "plugins/common/no_effect.h"
+
 #include <glib.h>
 #include <string.h>
 
@@ -149,9 +151,12 @@ static int index_of(const char *const *names, const char *name)
 
 static int check(const void *params, const struct orch_host *host)
 {
+    static const char *const of_gpu[] = {"memory", NULL};
     const struct vecadd_params *p = params;
-    if (index_of(VECADD_SCENARIOS, p->scenario) <= VECADD_CPU_ALL &&
-        strcmp(p->memory, "pageable") != 0)
+    const bool is_cpu = index_of(VECADD_SCENARIOS, p->scenario) <= VECADD_CPU_ALL;
+    if (is_cpu)
+        orch_no_effect(host, of_gpu);
+    if (is_cpu && strcmp(p->memory, "pageable") != 0)
         return orch_vecadd_fail(
             host,
             "memory: '%s' has no effect on scenario '%s'; leave it out, or choose a gpu scenario",
