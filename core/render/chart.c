@@ -51,6 +51,7 @@ void orch_chart_free(struct orch_chart *chart)
     g_free(chart->title);
     g_free(chart->x_label);
     g_free(chart->y_label);
+    g_free(chart->y_short);
     g_free(chart->z_label);
     g_free(chart->note);
     g_clear_pointer(&chart->x_names, g_ptr_array_unref);
@@ -258,6 +259,11 @@ json_t *orch_chart_json(const struct orch_chart *chart)
                      chart->y_label, "z", chart->z_label, "log_x", chart->log_x, "log_y",
                      chart->log_y, "x_names", names_json(chart->x_names), "y_names",
                      names_json(chart->y_names), "note", chart->note, "series", series);
+}
+
+const char *orch_chart_y_drawn(const struct orch_chart *chart)
+{
+    return chart->y_short ? chart->y_short : chart->y_label ? chart->y_label : "";
 }
 
 char *orch_chart_axes(const struct orch_chart *chart)

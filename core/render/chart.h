@@ -58,11 +58,15 @@ struct orch_chart {
     enum orch_chart_kind kind;
     char *title, *x_label, *y_label; /* with units: "epoch time (s)" */
     char *z_label;                   /* of a heat map, or NULL */
+    char *y_short; /* what is drawn beside the y axis instead of a long y_label; or NULL */
     bool log_x, log_y;
     GPtrArray *x_names, *y_names; /* char *: names of positions 0, 1, ...; NULL: a numeric axis */
     GPtrArray *panels;            /* struct orch_chart_panel * */
     char *note; /* shown below the chart: "bands: 95 % interval over 3 repeats"; or NULL */
 };
+
+/** What is drawn beside the y axis; "": nothing. Borrowed. */
+const char *orch_chart_y_drawn(const struct orch_chart *chart);
 
 struct orch_chart *orch_chart_new(enum orch_chart_kind kind, const char *title, const char *x_label,
                                   const char *y_label);

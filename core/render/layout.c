@@ -217,7 +217,7 @@ static void lay_panels(struct orch_layout *l, const struct orch_frame *frame)
     if (chart->kind == ORCH_CHART_HEAT)
         l->panel_height = fmin(fmax(frame->y.ticks->len * 34.0, 150), panels == 1 ? 600 : 400);
     double panels_height = l->rows * (l->panel_height + l->title) + (l->rows - 1) * l->gap_y;
-    l->y_label = label_lines(chart->y_label, panels_height);
+    l->y_label = label_lines(orch_chart_y_drawn(chart), panels_height);
     unsigned lines = count_of(l->y_label);
     l->left = 10 + (lines ? lines * ORCH_LAYOUT_LINE + 2 : 0) + widest(&frame->y) + 10;
     orch_line_labels_place(frame, l->panel_height, &l->ends, &l->ends_width);

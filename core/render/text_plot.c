@@ -232,7 +232,7 @@ void orch_text_plot(struct orch_text_sheet *sheet, const struct orch_chart_panel
 {
     const struct orch_chart *chart = sheet->frame.chart;
     if (chart->y_label) {
-        g_autofree char *label = orch_text_short(chart->y_label, to - from);
+        g_autofree char *label = orch_text_short(orch_chart_y_drawn(chart), to - from);
         orch_canvas_text(&sheet->canvas, from, row++, label, ORCH_NO_COLOR);
     }
     /* rows below: the axis, its labels and its name */

@@ -245,6 +245,11 @@ static void append_change(GString *out, const struct orch_answer_line *line,
         append_place(out, first, x, y);
         return;
     }
+    if (orch_answer_is_noisy(line->series)) {
+        g_string_append(out, "shows no rise or fall beyond its scatter: ");
+        orch_answer_noise_append(out, line->series, y->unit);
+        return;
+    }
     const struct turn high = turn_of(line->series, true), low = turn_of(line->series, false);
     if (high.at || low.at)
         append_turn(out, line, high.at ? &high : &low, x, y);

@@ -32,6 +32,12 @@ orch_answer_point(const struct orch_chart_series *series, guint i)
 void orch_answer_scatter_append(GString *out, const struct orch_chart *chart, const GArray *lines,
                                 const struct orch_answer_quantity *x,
                                 const struct orch_answer_quantity *y);
+/** Returns whether a line of single values scatters more than it moves from its first to its last
+ * quarter, so that its ends are no rise and no fall. False for few points, and for means. */
+bool orch_answer_is_noisy(const struct orch_chart_series *series);
+/** Of such a line: "median 52.1 %, middle half 48 to 96 % of 118 values". */
+void orch_answer_noise_append(GString *out, const struct orch_chart_series *series,
+                              const char *unit);
 /** A histogram: median, middle half and range of each series. */
 void orch_answer_histogram_append(GString *out, const struct orch_chart *chart, const GArray *lines,
                                   const struct orch_answer_quantity *value);

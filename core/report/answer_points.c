@@ -161,6 +161,46 @@ static void append_middle(GString *out, const struct orch_quartiles *q, const ch
         g_string_append_printf(out, ", middle half %s%s%s", middle, blank, of);
 }
 
+/* Fewer points are no sample of what a line does. */
+enum { NOISY_LEAST = 12 };
+
+static double quarter_of(const struct orch_chart_series *series, bool is_last)
+{
+    const guint count = series->points->len / 4;
+    double sum = 0;
+    for (guint i = 0; i < count; i++)
+        sum += orch_answer_point(series, is_last ? series->points->len - count + i : i)->y;
+    return sum / count;
+}
+
+/* The standard deviation of a line about its course, from the differences of neighbours (von
+ * Neumann 1941): a smooth course adds little to it. */
+static double scatter_of(const struct orch_chart_series *series)
+{
+    double sum = 0;
+    for (guint i = 1; i < series->points->len; i++)
+        sum += pow(orch_answer_point(series, i)->y - orch_answer_point(series, i - 1)->y, 2);
+    return sqrt(sum / (2.0 * (series->points->len - 1)));
+}
+
+bool orch_answer_is_noisy(const struct orch_chart_series *series)
+{
+    if (series->points->len < NOISY_LEAST)
+        return false;
+    for (guint i = 0; i < series->points->len; i++)
+        if (orch_answer_point(series, i)->n > 1 || !isfinite(orch_answer_point(series, i)->y))
+            return false;
+    return fabs(quarter_of(series, true) - quarter_of(series, false)) < scatter_of(series);
+}
+
+void orch_answer_noise_append(GString *out, const struct orch_chart_series *series,
+                              const char *unit)
+{
+    const struct orch_quartiles q = quartiles_at(series, NULL);
+    append_middle(out, &q, unit);
+    g_string_append_printf(out, " of %zu values", q.count);
+}
+
 /* "30 runs: median 3.21 s, middle half 3.05 to 3.42 s, all within 2.5 to 7.1 s, 2 of them outliers"
  */
 static void append_distribution(GString *out, const struct orch_quartiles *q, const char *what,

@@ -4,6 +4,8 @@
 #include "core/report/mixed.h"
 #include "core/report/section_words.h"
 #include "core/stats/numbers.h"
+#include "core/stats/seeds.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -173,11 +175,73 @@ static unsigned count_pruned(const struct orch_trials *trials)
     return count;
 }
 
+/* Values of a parameter that are named; of more, the others are counted. */
+enum { NAMED_VALUES_MOST = 8 };
+
+static void append_coordinate(GString *out, const char *name, const GPtrArray *values)
+{
+    g_string_append_printf(out, "; %s", name);
+    for (guint i = 0; i < MIN(values->len, NAMED_VALUES_MOST); i++)
+        g_string_append_printf(out, "%s%s", i ? ", " : " ", (char *)values->pdata[i]);
+    if (values->len > NAMED_VALUES_MOST)
+        g_string_append_printf(out, " and %u more", values->len - NAMED_VALUES_MOST);
+}
+
+/* What the trials that cannot run here would add: "gpu_add; scenario gpu_1x1, gpu_grid; millions 1,
+ * 5". The caller frees. */
+static char *would_add(const struct orch_trials *trials)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new(), experiments = g_ptr_array_new();
+    g_autoptr(GHashTable) values = g_hash_table_new_full(NULL, NULL, NULL, /* interned names */
+                                                         (GDestroyNotify)g_ptr_array_unref);
+    for (guint i = 0; i < trials->all->len; i++) {
+        const struct orch_report_trial *trial = trials->all->pdata[i];
+        if (trial->run || !trial->item || trial->item->state != ORCH_PLAN_SKIPPED)
+            continue;
+        const char *experiment = g_intern_string(trial->item->cell->experiment->name), *name;
+        if (!g_ptr_array_find(experiments, experiment, NULL))
+            g_ptr_array_add(experiments, (gpointer)(uintptr_t)experiment);
+        g_autoptr(json_t) coords = orch_trial_coords(trial);
+        json_t *value;
+        json_object_foreach(coords, name, value)
+        {
+            const char *key = g_intern_string(name);
+            g_autofree char *text = orch_trial_value(trials, trial, key);
+            GPtrArray *of = orch_is_seed_name(key) ? NULL : g_hash_table_lookup(values, key);
+            if (!text || orch_is_seed_name(key))
+                continue;
+            if (!of) {
+                g_hash_table_insert(values, (gpointer)(uintptr_t)key,
+                                    of = g_ptr_array_new_with_free_func(g_free));
+                g_ptr_array_add(names, (gpointer)(uintptr_t)key);
+            }
+            if (!g_ptr_array_find_with_equal_func(of, text, g_str_equal, NULL))
+                g_ptr_array_add(of, g_steal_pointer(&text));
+        }
+    }
+    GString *out = g_string_new(NULL);
+    for (guint i = 0; i < experiments->len; i++)
+        g_string_append_printf(out, "%s%s", i ? ", " : "", (char *)experiments->pdata[i]);
+    for (guint i = 0; i < names->len; i++)
+        append_coordinate(out, names->pdata[i], g_hash_table_lookup(values, names->pdata[i]));
+    return g_string_free(out, FALSE);
+}
+
+static void add_skipped(struct orch_section_context *a, const struct orch_trials *trials)
+{
+    unsigned count;
+    const char *why = orch_trials_skip_reason(trials, &count);
+    g_autofree char *adds = count ? would_add(trials) : NULL;
+    if (count)
+        orch_section_missing(a->section, NULL,
+                             "%u of %u trials cannot run here: %s; they would add %s", count,
+                             trials->all->len, why ? why : "skipped", adds);
+}
+
 void orch_section_add_missing_trials(struct orch_section_context *a,
                                      const struct orch_trials *trials)
 {
-    unsigned missing = 0, skipped;
-    const char *why = orch_trials_skip_reason(trials, &skipped);
+    unsigned missing = 0;
     if (!trials->all->len)
         add_left_out(a);
     for (enum lack lack = NOT_RUN; lack < LACKS; lack++)
@@ -189,9 +253,7 @@ void orch_section_add_missing_trials(struct orch_section_context *a,
                           "result",
                           pruned, trials->all->len, pruned == 1 ? "was" : "were",
                           pruned == 1 ? "its" : "their", pruned == 1 ? "has" : "have");
-    if (skipped)
-        orch_section_missing(a->section, NULL, "%u of %u trials cannot run here: %s", skipped,
-                             trials->all->len, why ? why : "skipped");
+    add_skipped(a, trials);
     if (!a->section->done && !missing)
         a->section->state = ORCH_SECTION_SKIPPED;
 }

@@ -70,6 +70,30 @@ static char *x_label(const struct orch_plot_drawing *d)
     return with_unit(name, d->v.x_unit);
 }
 
+enum { Y_BYTES_MOST = 48 };
+
+/* The y label of a chart of several values that are too many for it: the words with which all of
+ * them end, "loss", else "value", with their unit. The legend names them. NULL: it fits. The caller
+ * frees. */
+static char *short_y_label(const struct orch_plot_drawing *d, const char *label)
+{
+    const GPtrArray *y = d->v.plot->y;
+    const char *unit = strstr(label, " (");
+    if (y->len < 2 || strlen(label) <= Y_BYTES_MOST)
+        return NULL;
+    g_autofree char *common = NULL;
+    for (guint i = 0; i < y->len; i++) {
+        const struct orch_item_value *wanted = y->pdata[i];
+        g_autofree char *words =
+            orch_answer_words(d->v.trials->labels, wanted->name, d->v.units[i]);
+        const char *last = strrchr(words, ' ');
+        if (common && strcmp(common, last ? last + 1 : words) != 0)
+            return g_strconcat("value", unit, NULL);
+        common = common ? common : g_strdup(last ? last + 1 : words);
+    }
+    return g_strconcat(common, unit, NULL);
+}
+
 /* Describes the intervals and points in a note below the chart. */
 static char *note_of(const struct orch_plot_drawing *d)
 {
@@ -120,7 +144,8 @@ static void name_missing(const struct orch_plot_drawing *d, struct orch_section 
         const struct orch_report_trial *trial = orch_plot_value_at(d->v.empty, i)->trial;
         bool is_stale = trial->item && trial->item->state == ORCH_PLAN_STALE;
         int which = trial->run ? WITHOUT_VALUE : is_stale ? STALE : NOT_RUN;
-        if (trial == last)
+        const bool is_skipped = trial->item && trial->item->state == ORCH_PLAN_SKIPPED;
+        if (trial == last || is_skipped) /* those that cannot run here are counted apart */
             continue;
         last = trial;
         g_autofree char *name = orch_trial_name(trial);
@@ -167,6 +192,7 @@ static struct orch_chart *begin_chart(const struct orch_plot_drawing *d)
         return chart;
     }
     struct orch_chart *chart = orch_chart_new(kind, plot->title, x, y);
+    chart->y_short = short_y_label(d, y);
     chart->log_x = plot->log_x;
     chart->log_y = plot->log_y;
     return chart;
