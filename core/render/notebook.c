@@ -75,7 +75,9 @@ static void add_programs(json_t *cells, const char *id, const struct orch_outlin
             continue;
         g_autofree char *quoted = g_shell_quote(program->path);
         g_autofree char *command = g_strconcat("cat ", quoted, NULL);
-        g_autofree char *source = shell_line(command);
+        g_autofree char *line = shell_line(command);
+        g_autofree char *source =
+            g_strconcat("# The program of this part, as it was run.\n", line, NULL);
         g_autofree char *cell_id = g_strdup_printf("%s-program-%u", id, ++n);
         g_autofree char *text = g_strndup(program->text, PROGRAM_CHARS_MAX);
         json_t *outputs = json_array();
@@ -92,15 +94,28 @@ static void append_literal(GString *out, const char *text)
     g_string_append(out, literal ? literal : "\"\"");
 }
 
+/* The comment above a cell's statement, on one line. */
+static void append_comment(GString *out, const struct orch_section *section)
+{
+    g_autofree char *title = g_strdup(section->title ? section->title : section->kind);
+    const char *question = section->question;
+    g_strdelimit(title, "\r\n", ' ');
+    g_string_append_printf(out, "# Computes %s%s from the stored runs: %s\n",
+                           question ? "question " : "this part", question ? question : "", title);
+}
+
 /* The statement of orch's Python module that shows what a command 'orch report RECIPE OPTION...
- * --only QUESTION' prints. The caller frees. */
-static char *python_call(const char *command)
+ * --only QUESTION' prints, with a comment; of a section without a question by its title. The caller
+ * frees. */
+static char *python_call(const char *command, const struct orch_section *section)
 {
     g_auto(GStrv) words = NULL;
     if (!g_shell_parse_argv(command, NULL, &words, NULL) || g_strv_length(words) < 3)
         return shell_line(command);
-    GString *out = g_string_new("orch.report(");
+    GString *out = g_string_new(NULL);
     const char *only = NULL;
+    append_comment(out, section);
+    g_string_append(out, "orch.report(");
     for (guint i = 2; words[i]; i++) {
         const bool is_only = strcmp(words[i], "--only") == 0 && words[i + 1];
         only = is_only ? words[++i] : only;
@@ -114,6 +129,11 @@ static char *python_call(const char *command)
         append_literal(out, only);
     }
     g_string_append_c(out, ')');
+    if (!only && !section->question && section->title) {
+        g_string_append_c(out, '[');
+        append_literal(out, section->title);
+        g_string_append_c(out, ']');
+    }
     return g_string_free(out, FALSE);
 }
 
@@ -134,7 +154,7 @@ static void add_commands(json_t *cells, const char *id, const struct orch_outlin
             if (g_strcmp0(other->command ? other->command : "", command) == 0)
                 orch_notebook_add_section(outputs, other);
         }
-        g_autofree char *source = *command ? python_call(command) : g_strdup("");
+        g_autofree char *source = *command ? python_call(command, section) : g_strdup("");
         g_autofree char *cell_id = g_hash_table_size(done) == 1
                                        ? g_strconcat(id, "-run", NULL)
                                        : g_strdup_printf("%s-run-%u", id, g_hash_table_size(done));
@@ -378,17 +398,52 @@ static struct orch_notebook *write_notebook(const struct orch_document *document
     return NULL;
 }
 
-/* Adds the parts without a question to the last problem. Without a problem they get their own
- * notebook. */
-static void join_unasked(GPtrArray *problems)
+/* The problem of a section without a question: that of the question before it, else the first. */
+static struct orch_outline_problem *problem_near(const struct orch_document *document,
+                                                 const GPtrArray *problems,
+                                                 const struct orch_section *section)
+{
+    const char *question = NULL;
+    for (guint i = 0; i < document->sections->len; i++) {
+        const struct orch_section *other = document->sections->pdata[i];
+        if (other == section)
+            break;
+        question = other->question && *other->question ? other->question : question;
+    }
+    const size_t length = question ? strcspn(question, ".") : 0;
+    for (guint i = 0; question && i < problems->len; i++) {
+        struct orch_outline_problem *problem = problems->pdata[i];
+        if (problem->number && strlen(problem->number) == length &&
+            strncmp(problem->number, question, length) == 0)
+            return problem;
+    }
+    return problems->pdata[0];
+}
+
+static void add_section(struct orch_outline_problem *problem, struct orch_section *section)
+{
+    struct orch_outline_part *part = g_new0(struct orch_outline_part, 1);
+    part->sections = g_ptr_array_new();
+    g_ptr_array_add(part->sections, section);
+    g_ptr_array_add(problem->parts, part);
+}
+
+/* Puts the parts without a question into the notebook of the problem beside which the recipe has
+ * them, and the notes of Method into each. Without a problem they get their own notebook. */
+static void join_unasked(const struct orch_document *document, GPtrArray *problems)
 {
     const struct orch_outline_problem *last =
         problems->len ? problems->pdata[problems->len - 1] : NULL;
     if (problems->len < 2 || last->number)
         return;
-    struct orch_outline_problem *target = problems->pdata[problems->len - 2];
-    while (last->parts->len)
-        g_ptr_array_add(target->parts, g_ptr_array_steal_index(last->parts, 0));
+    for (guint i = 0; i < last->parts->len; i++) {
+        const struct orch_outline_part *part = last->parts->pdata[i];
+        struct orch_section *section = part->sections->pdata[0];
+        if (strcmp(section->kind, "method") != 0)
+            add_section(problem_near(document, problems, section), section);
+        for (guint k = 0; strcmp(section->kind, "method") == 0 && k + 1 < problems->len; k++)
+            add_section(problems->pdata[k], section);
+    }
     g_ptr_array_remove_index(problems, problems->len - 1);
 }
 
@@ -396,7 +451,7 @@ GPtrArray *orch_notebooks_write(const struct orch_document *document, const GPtr
                                 const char *folder, GError **error)
 {
     g_autoptr(GPtrArray) problems = orch_outline_new(document);
-    join_unasked(problems);
+    join_unasked(document, problems);
     if (!orch_dir_make(folder, error))
         return NULL;
     g_autoptr(GPtrArray) notebooks = g_ptr_array_new_with_free_func(free_notebook);

@@ -1769,10 +1769,10 @@ class Report(list):
     """The sections of a report; a notebook shows answers, tables and charts."""
 
     def __getitem__(self, key):
-        """By number, or the sections of a question: report["1.1c"]."""
+        """By number, or the sections of a question, or with that title: report["1.1c"]."""
         if not isinstance(key, str):
             return super().__getitem__(key)
-        return Report(s for s in self if s["question"] == key)
+        return Report(s for s in self if key in (s["question"], s["title"]))
 
     def _repr_html_(self):
         return "\n".join(section._repr_html_() for section in self)

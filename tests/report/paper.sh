@@ -64,8 +64,8 @@ print("\n".join("%s|%s|%s" % (c["cell_type"], c["id"], "".join(c["source"]).repl
 P
 _run python3 look.py 1
 has 'markdown|orch-1-1a|## 1.1a Which &lt;i&gt;rate&lt;/i&gt;? (4 points)'
-has 'code|orch-1-1a-run|orch.report("recipes/hw9.recipe", only="1.1a")'
-has "code|orch-1-2-program-1|!cat 'recipes/mine.py'"
+has 'code|orch-1-1a-run|# Computes question 1.1a from the stored runs: Which <i>rate</i>?/orch.report("recipes/hw9.recipe", only="1.1a")'
+has "code|orch-1-2-program-1|# The program of this part, as it was run./!cat 'recipes/mine.py'"
 has 'markdown|orch-1-1b-answer|'
 python3 -c '
 import json

@@ -36,9 +36,10 @@ os.chdir(sys.argv[2])
 scope, shown = {}, {}
 for cell in cells:
     source = "".join(cell["source"])
-    if cell["cell_type"] != "code" or source.startswith("!"):
+    if cell["cell_type"] != "code" or "\n!" in source:
         continue
-    if source.startswith("orch.report("):
+    assert source.startswith(("import ", "# ")), source  # each cell has a comment
+    if "\norch.report(" in source:
         shown[cell["id"]] = eval(source, scope)
     else:
         exec(source, scope)
@@ -58,4 +59,10 @@ has 'Which <i>rate</i>?'
 has 'loss '
 grep -q 'orch.report(\\"recipes/hw9.recipe\\", only=\\"1.1a\\")' handin/hw9_p1.ipynb || _fail 'no call of the module'
 grep -q 'pasted\|!orch report' handin/hw9_p1.ipynb && _fail 'the program is called'
+# a section without a question is in the notebook of the problem beside it, and its cell computes only that section
+sed 's/^  - { question: 1.2, points: 5/  - { title: Besides, table: { rows: lr, value: result final_accuracy, experiments: [base] } }\n&/' recipes/hw9.recipe >recipes/beside.recipe
+ok orch report recipes/beside.recipe --ipynb --out beside
+ls beside
+grep -q 'orch.report(\\"recipes/beside.recipe\\")\[\\"Besides\\"\]' beside/hw9_p1.ipynb || _fail 'the cell of a section without a question'
+grep -q Besides beside/hw9_p2.ipynb && _fail 'a section of problem 1 in the notebook of problem 2'
 exit 0
