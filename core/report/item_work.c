@@ -37,6 +37,7 @@ struct work {
     GPtrArray *axes;
     GPtrArray *values; /* struct value *: the results of formulas, for the answer */
     bool is_mean;      /* some number is a mean over several runs */
+    bool is_one_run;   /* numbers are those of `trial` alone */
 };
 
 /* The results of a formula by setting. */
@@ -64,7 +65,7 @@ static struct value *value_find(const struct work *w, const char *name)
 }
 
 static void add_value(struct work *w, const char *name, const char *unit, const char *label,
-                      double number)
+                      const struct orch_spread *spread)
 {
     struct value *value = value_find(w, name);
     if (!value) {
@@ -74,7 +75,13 @@ static void add_value(struct work *w, const char *name, const char *unit, const 
     }
     g_free(value->last);
     value->last = g_strdup(label);
-    orch_answer_entries_add(value->entries, label, number, (double)NAN, (double)NAN);
+    orch_answer_entries_add_spread(value->entries, label, spread);
+}
+
+/* A number without a spread. */
+static struct orch_spread plain(double number)
+{
+    return (struct orch_spread){.stat = {.count = 1}, .centre = number, .low = NAN, .high = NAN};
 }
 
 static void add_answer(const struct work *w)
@@ -118,7 +125,8 @@ static double mean_of(struct work *w, const struct orch_item_value *wanted)
         struct orch_report_trial *trial = w->trials->all->pdata[i];
         double value = NAN;
         g_autofree char *other = trial->run ? label_of(w, trial) : NULL;
-        if (!other || (trial != w->trial && (!w->axes->len || strcmp(other, label) != 0)) ||
+        if (!other || (w->is_one_run && trial != w->trial) ||
+            (trial != w->trial && (!w->axes->len || strcmp(other, label) != 0)) ||
             !orch_trial_number(w->trials, trial, wanted, &value, NULL, NULL, NULL) || isnan(value))
             continue;
         sum += value;
@@ -151,8 +159,43 @@ static const char *unit_of(struct work *w, const char *name)
     return unit;
 }
 
+static void add_plain(struct work *w, const char *name, const char *label, double number)
+{
+    const struct orch_spread spread = plain(number);
+    add_value(w, name, unit_of(w, name), label, &spread);
+}
+
 /* ---- formulas ----------------------------------------------------------------------------------
  */
+
+/* The formula's value from the means, with the spread of its values of the setting's single runs.
+ */
+static struct orch_spread spread_of(struct work *w, const struct orch_formula *f, double value,
+                                    const char *unit)
+{
+    struct orch_report_trial *const own = w->trial;
+    g_autofree char *label = label_of(w, own);
+    g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(double));
+    const bool is_mean = w->is_mean;
+    w->is_one_run = true;
+    for (guint i = 0; w->axes->len && i < w->trials->all->len; i++) {
+        w->trial = w->trials->all->pdata[i];
+        g_autofree char *other = w->trial->run ? label_of(w, w->trial) : NULL;
+        const double one =
+            other && strcmp(other, label) == 0 ? orch_formula_value(f, number_of, w) : (double)NAN;
+        if (!isnan(one))
+            g_array_append_val(values, one);
+    }
+    w->is_one_run = false;
+    w->is_mean = is_mean;
+    w->trial = own;
+    struct orch_spread spread =
+        orch_spread_of((double *)(void *)values->data, values->len, orch_formula_left(f), unit);
+    if (spread.form != ORCH_SPREAD_RUNS && spread.form != ORCH_SPREAD_INTERVAL)
+        return plain(value);
+    spread.centre = value;
+    return spread;
+}
 
 /* Adds "net vgg16: images_per_s = 64 * 1.502 = 96.1 images/s". False when a name in the formula
  * has no number in this run. */
@@ -168,11 +211,18 @@ static bool add_formula(struct work *w, const struct orch_formula *f, bool must_
     g_autofree char *result = orch_number_format(value), *was = orch_number_format(recorded);
     bool differs = !isnan(recorded) && strcmp(result, was) != 0;
     g_autofree char *words = words_of(w, w->trial);
-    add_value(w, left, unit, words, value);
+    const struct orch_spread spread = spread_of(w, f, value, unit);
+    add_value(w, left, unit, words, &spread);
     g_autofree char *grouped = orch_digits_grouped(numbers), *shown = orch_digits_grouped(result);
-    orch_section_text(w->a->section, "%s: %s = %s = %s = %s%s%s%s%s%s", label, left,
+    g_autofree char *ends =
+        isfinite(spread.low) ? orch_interval_format(spread.low, spread.high) : NULL;
+    g_autofree char *runs = !ends ? g_strdup("")
+                            : spread.form == ORCH_SPREAD_RUNS
+                                ? g_strdup_printf(" (single runs: %s)", ends)
+                                : g_strdup_printf(" (95 %% interval over runs: %s)", ends);
+    orch_section_text(w->a->section, "%s: %s = %s = %s = %s%s%s%s%s%s%s", label, left,
                       orch_formula_right(f), grouped, shown, unit ? " " : "", unit ? unit : "",
-                      differs ? " (recorded: " : "", differs ? was : "", differs ? ")" : "");
+                      runs, differs ? " (recorded: " : "", differs ? was : "", differs ? ")" : "");
     return true;
 }
 
@@ -300,7 +350,7 @@ static void keep_totals(struct work *w, const struct orch_csv *csv, const GArray
         g_autofree char *working = working_of(csv, rows - 1, column);
         double sum;
         if (names_it(w->a, name) && end_of(working, &sum))
-            add_value(w, name, unit_of(w, name), label, sum);
+            add_plain(w, name, label, sum);
     }
 }
 
@@ -376,7 +426,7 @@ static void keep_results(struct work *w)
         const char *name = ((const struct orch_item_value *)wanted->pdata[i])->name;
         const struct value *value = value_find(w, name);
         if (orch_manifest_metric(manifest, name) && !(value && strcmp(value->last, label) == 0))
-            add_value(w, name, unit_of(w, name), label, number_of(w, name));
+            add_plain(w, name, label, number_of(w, name));
     }
 }
 
