@@ -249,6 +249,28 @@ static bool gather(struct tally *t, GArray *lines, GError **error)
 
 enum { LISTED_MOST = 6 };
 
+/* "; 1 of 16 runs did not reach it (copies 4)": a median hides it. Settings without a median are
+ * said apart. */
+static void append_misses(GString *out, const struct tally *t, const GArray *lines)
+{
+    size_t missed = 0, runs = 0;
+    g_autoptr(GString) settings = g_string_new(NULL);
+    for (guint i = 0; i < lines->len; i++) {
+        const struct line *line = &g_array_index(lines, struct line, i);
+        const size_t misses = line->row.runs - line->row.reached;
+        if (line->value || isnan(line->row.counted.median))
+            continue;
+        runs += line->row.runs;
+        missed += misses;
+        g_autofree char *setting = orch_answer_row(t->g->trials, t->g->grid, line->cell);
+        if (misses && *setting)
+            g_string_append_printf(settings, "%s%s", settings->len ? "; " : "", setting);
+    }
+    if (missed)
+        g_string_append_printf(out, "; %zu of %zu runs did not reach it%s%s%s", missed, runs,
+                               settings->len ? " (" : "", settings->str, settings->len ? ")" : "");
+}
+
 /* "time to accuracy: 12.1 s (workers 1: 5 of 6 runs reached it, coefficient of variation 4.2 % [2.6
  * % to 10 %])" of each value: its median by row. */
 static void add_answer(const struct tally *t, const GArray *lines)
@@ -285,6 +307,8 @@ static void add_answer(const struct tally *t, const GArray *lines)
         }
         orch_answer_entries_append_of(text, entries, name, t->g->grid->units[value], "setting",
                                       LISTED_MOST);
+        if (!value)
+            append_misses(text, t, lines);
         if (unreached && !value)
             g_string_append_printf(text,
                                    "%s%s: half of the runs or fewer reached it in %u "
