@@ -119,7 +119,7 @@ class Runs:
             units |= {m["name"]: m.get("unit") for m in (shown.get("metrics") or []) + (shown.get("system") or [])}
             self.units[run["plugin"]] = units
         unit = self.units[run["plugin"]].get(name) or ""
-        return unit in ("s", "ms", "us", "ns", "min", "h") or unit.endswith("/s")
+        return unit in ("s", "ms", "us", "ns", "min", "h") or unit.endswith("/s") or name.startswith("system/") and unit == "%"
 
     def table(self, key, name):
         """The rows of a CSV artifact, without blanks at their ends."""

@@ -91,7 +91,7 @@ static bool is_disturbed(const struct orch_grid *grid, const struct orch_grid_ce
                          const struct orch_trials *trials, struct orch_report_trial *trial)
 {
     const GArray *numbers = cell->numbers[0];
-    return trials->section && orch_unit_is_timing(grid->units[0], NULL) &&
+    return trials->section && orch_value_depends_on_load(grid->wanted->pdata[0], grid->units[0]) &&
            !isnan(g_array_index(numbers, double, numbers->len - 1)) &&
            orch_trial_is_disturbed(trials, trial);
 }
@@ -264,7 +264,7 @@ char *orch_grid_lost_text(const struct orch_grid *grid, const struct orch_grid_c
         if (orch_trial_number(grid->trials, trial, wanted, &value, NULL, NULL, NULL) &&
             !isnan(value))
             continue;
-        if (trial->run && orch_unit_is_timing(grid->units[0], NULL) &&
+        if (trial->run && orch_value_depends_on_load(grid->wanted->pdata[0], grid->units[0]) &&
             orch_trial_is_left_out(grid->trials, trial))
             continue; /* the section says so */
         lost++;
@@ -351,7 +351,8 @@ int orch_grid_compare(const struct orch_grid *grid, const struct orch_grid_cell 
 char *orch_grid_shared_base(const struct orch_grid *grid, struct orch_store *store)
 {
     char *text = NULL;
-    bool is_timing = grid->wanted->len && orch_unit_is_timing(grid->units[0], NULL);
+    bool is_timing =
+        grid->wanted->len && orch_value_depends_on_load(grid->wanted->pdata[0], grid->units[0]);
     for (guint i = 0; i < grid->cells->len && !text && !is_timing; i++) {
         const struct orch_grid_cell *cell = grid->cells->pdata[i];
         g_autoptr(GPtrArray) runs = g_ptr_array_new();

@@ -390,6 +390,12 @@ bool orch_trial_is_left_out(const struct orch_trials *trials, struct orch_report
     return is_out;
 }
 
+bool orch_value_depends_on_load(const struct orch_item_value *value, const char *unit)
+{
+    return orch_unit_is_timing(unit, NULL) ||
+           (g_str_has_prefix(value->name, "system/") && g_strcmp0(unit, "%") == 0);
+}
+
 bool orch_trial_number(const struct orch_trials *trials, struct orch_report_trial *trial,
                        const struct orch_item_value *wanted, double *out, const char **out_better,
                        const char **out_unit, GError **error)
@@ -403,7 +409,8 @@ bool orch_trial_number(const struct orch_trials *trials, struct orch_report_tria
     *out = orch_run_numbers_get(trial->numbers, wanted->name, wanted->aggregate, out_better, &unit);
     if (out_unit && unit)
         *out_unit = unit;
-    if (!isnan(*out) && orch_unit_is_timing(unit, NULL) && orch_trial_is_left_out(trials, trial))
+    if (!isnan(*out) && orch_value_depends_on_load(wanted, unit) &&
+        orch_trial_is_left_out(trials, trial))
         *out = NAN;
     return true;
 }

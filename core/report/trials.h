@@ -90,6 +90,10 @@ bool orch_trial_number(const struct orch_trials *trials, struct orch_report_tria
                        const struct orch_item_value *wanted, double *out, const char **out_better,
                        const char **out_unit, GError **error);
 
+/** Returns whether other programs on the machine change the value: a time, a rate, or a share of
+ * the machine ("system/cpu_trial" in %). `unit` may be NULL. */
+bool orch_value_depends_on_load(const struct orch_item_value *value, const char *unit);
+
 /** Parses the values that an item requests from a string or a list of strings. Returns struct
  * orch_item_value *; the caller unrefs. */
 GPtrArray *orch_item_values_parse(const json_t *value);
