@@ -102,9 +102,9 @@ static char *note_of(const struct orch_plot_drawing *d)
         g_autofree char *n = d->n_low == d->n_high
                                  ? g_strdup_printf("%u", d->n_low)
                                  : g_strdup_printf("%u to %u", d->n_low, d->n_high);
-        g_string_append_printf(note, "mean%s over n = %s runs%s",
-                               d->has_intervals ? " and its 95 % interval" : "", n,
-                               d->has_runs ? ", which are drawn as well" : "");
+        g_string_append_printf(
+            note, "mean%s over n = %s runs%s%s", d->has_intervals ? " and its 95 % interval" : "",
+            n, d->v.by->len ? " of each line" : "", d->has_runs ? ", which are drawn as well" : "");
     }
     if (d->has_runs_beyond)
         g_string_append_printf(note,

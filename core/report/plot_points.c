@@ -261,10 +261,36 @@ static void add_runs(struct orch_plot_drawing *d, struct orch_chart_panel *panel
             thin(d, run);
 }
 
+/* More lines of single runs than this hide the means. */
+enum { RUN_LINES_MOST = 12 };
+
+/* The single runs of lines that have too few for an interval. */
+static bool are_many_lines(const struct orch_plot_drawing *d)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL),
+                          counts = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < d->v.values->len; i++) {
+        const struct orch_plot_value *value = orch_plot_value_at(d->v.values, i);
+        gpointer series = (gpointer)(uintptr_t)value->series; /* interned */
+        if (value->role == ORCH_SERIES_MEASURED &&
+            g_hash_table_add(seen, (gpointer)(uintptr_t)value->trial))
+            g_hash_table_insert(
+                counts, series,
+                GUINT_TO_POINTER(GPOINTER_TO_UINT(g_hash_table_lookup(counts, series)) + 1));
+    }
+    guint lines = 0;
+    GHashTableIter iter;
+    gpointer count;
+    g_hash_table_iter_init(&iter, counts);
+    while (g_hash_table_iter_next(&iter, NULL, &count))
+        lines += GPOINTER_TO_UINT(count) < ORCH_INTERVAL_RUNS ? GPOINTER_TO_UINT(count) : 0;
+    return d->v.over == ORCH_PLOT_OVER_STEPS && lines > RUN_LINES_MOST;
+}
+
 static bool add_few_runs(struct orch_plot_drawing *d, struct orch_chart_panel *panel,
                          const struct orch_chart_series *series, const GPtrArray *values)
 {
-    if (!are_few(series))
+    if (!are_few(series) || are_many_lines(d))
         return false;
     add_runs(d, panel, series, values);
     return d->has_runs = true;
