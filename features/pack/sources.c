@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/temporary.h"
+#include "lib/base/text.h"
 #include "lib/vcs/listed.h"
 #include "lib/vcs/secrets.h"
 
@@ -52,11 +53,27 @@ struct tree {
     const char *id;
     bool is_present; /* it is the tree of the work tree */
     GPtrArray *files;
-    char *written; /* folder it was written out to; NULL until that was needed */
+    char *written;         /* folder it was written out to; NULL until that was needed */
+    unsigned beyond_count; /* files beyond the limit of all sources */
 };
 
-static void tree_clear(struct tree *tree)
+static void leave_out(struct orch_pack_sources *out, const char *tree, const char *path,
+                      const char *why)
 {
+    g_ptr_array_add(out->left_out,
+                    g_strdup_printf("source/%s%s%s: %s", tree, *path ? "/" : "", path, why));
+}
+
+/* Frees what the tree holds, and names the files beyond the limit in one line. */
+static void tree_end(struct tree *tree, struct orch_pack_sources *out)
+{
+    if (tree->beyond_count) {
+        g_autofree char *limit = orch_bytes_format(out->limit);
+        g_autofree char *why =
+            g_strdup_printf("%u files that the recipe does not name, beyond %s (--sources BYTES)",
+                            tree->beyond_count, limit);
+        leave_out(out, tree->id, "", why);
+    }
     g_clear_pointer(&tree->files, g_ptr_array_unref);
     if (tree->written)
         orch_tree_remove(tree->written, NULL);
@@ -104,13 +121,6 @@ static char *read_file(struct tree *tree, const struct orch_tree_file *file, siz
     return bytes;
 }
 
-static void leave_out(struct orch_pack_sources *out, const char *tree, const char *path,
-                      const char *why)
-{
-    g_ptr_array_add(out->left_out,
-                    g_strdup_printf("source/%s%s%s: %s", tree, *path ? "/" : "", path, why));
-}
-
 /* True when a bundle accepts the name. The rest of the path is made here. */
 static bool name_is_plain(const char *path)
 {
@@ -134,10 +144,11 @@ static void take_file(struct tree *tree, const struct orch_tree_file *file, bool
     char *bytes = why ? NULL : read_file(tree, file, most, &length, &why);
     if (bytes && !why)
         why = orch_secret_by_content(bytes, MIN(length, ORCH_SECRET_HEAD_BYTES));
-    if (!why && !is_needed && out->bytes + (int64_t)length > out->limit)
-        why = "beyond the limit of all sources";
-    if (why) {
-        leave_out(out, tree->id, file->path, why);
+    bool is_beyond = !why && !is_needed && out->bytes + (int64_t)length > out->limit;
+    tree->beyond_count += is_beyond;
+    if (why || is_beyond) {
+        if (why)
+            leave_out(out, tree->id, file->path, why);
         g_free(bytes);
         return;
     }
@@ -227,7 +238,7 @@ static bool gather_present(struct orch_plan *plan, const char *id, const GPtrArr
                 take_file(&tree, file, needs, out);
         }
     }
-    tree_clear(&tree);
+    tree_end(&tree, out);
     return ok;
 }
 
@@ -242,7 +253,7 @@ static bool gather_former(struct orch_plan *plan, const char *id, GHashTable *se
         if (g_hash_table_add(seen, g_strdup(file->oid)))
             take_file(&tree, file, false, out);
     }
-    tree_clear(&tree);
+    tree_end(&tree, out);
     return ok;
 }
 

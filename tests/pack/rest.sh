@@ -50,6 +50,14 @@ says 'link.py: a symbolic link'
 says 'sub: a submodule'
 tar xzf r.orch --to-stdout --wildcards 'source/*/changes.txt' >texts
 same "$(sort texts | tr '\n' ' ')" 'new text old text ' 'the file in both trees:'
+# what has no room is one line, not one a file
+mkdir many
+for i in {1..30}; do head -c 900 /dev/zero | tr '\0' "$i" >"many/$i.txt"; done
+git add many
+ok orch pack r.recipe few.orch --sources 4K
+says ' files that the recipe does not name, beyond 4.0 KiB (--sources BYTES)'
+[ "$(grep -c 'left out: ' <<<"$err")" -lt 8 ] || _fail 'a line for each file'
+git rm -qrf many
 ok orch pack r.recipe bare.orch --artifacts none
 export ORCH_USER=ta
 mkdir "$SCRATCH/ta"

@@ -165,7 +165,7 @@ has_not 'page:' # of a part
 [ ! -e .orch/reports ] || _fail 'a part of the report became the page'
 ok orch run r.recipe -q
 has 'page: .orch/reports/'
-has 'hand in: orch submit r.recipe'
+has 'hand in: orch submit --netid ID r.recipe'
 # wrong items are found when the recipe is read, each at its place
 bad() {
     sed "s|coverage: }|$1 }|" r.recipe >bad.recipe
