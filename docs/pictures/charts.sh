@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Makes the pictures of docs/charts.md from runs of its own, in a scratch folder:
-#   docs/pictures/charts.sh [BUILD-FOLDER]
-# The losses come out the same on every machine; times and forecasts do not.
+#   docs/pictures/charts.sh [BUILD-FOLDER [OUT-FOLDER]]
+# The losses come out the same on every machine; times and forecasts do not. Test docs.pictures compares the texts.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:-$here/../../build}" && pwd)
+out=$(cd "${2:-$here}" && pwd)
 PATH=$build:$PATH
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -15,6 +16,6 @@ git init -q -b main . && git add -A
 git -c user.name=orch -c user.email=orch@example.org commit -qm runs
 orch run charts.recipe --no-progress
 orch plot --x epoch --y loss --by lr -w 'experiment = rates' --log-y \
-    --title 'Training loss of the plugin pyexample' -o "$here/curves.svg"
+    --title 'Training loss of the plugin pyexample' -o "$out/curves.svg"
 orch plot --x batch --y wall_s --log-x --predicted -w 'experiment = batches' \
-    --title 'Time of 30 epochs by batch size, measured and predicted' -o "$here/times.png"
+    --title 'Time of 30 epochs by batch size, measured and predicted' -o "$out/times.svg"

@@ -19,6 +19,10 @@ add_test(NAME docs.commands COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/commands.p
 add_test(NAME docs.faults COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/faults.py ${CMAKE_SOURCE_DIR})
 # A reader's first questions are answered within two links of README.
 add_test(NAME docs.paths COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/paths.py ${CMAKE_SOURCE_DIR})
+# The pictures say what the program shows today.
+add_test(NAME docs.pictures COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/pictures.py charts ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+add_test(NAME docs.page_pictures COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/pictures.py page ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+set_tests_properties(docs.pictures docs.page_pictures PROPERTIES LABELS slow TIMEOUT 600 SKIP_RETURN_CODE 77)
 # The manual stays short and readable.
 foreach(what weight language)
   add_test(NAME docs.${what} COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/words.py ${what} ${CMAKE_SOURCE_DIR})
