@@ -1075,7 +1075,7 @@ class Section:
     def curse(self, name, ranked, sign):
         """The sentence on a search's best point: `ranked` has the values of its points, the best first."""
         text = next((b["text"] for b in self.section["blocks"] if f" of {name}: " in (b.get("text") or "") and " best of " in " " + b["text"]), "")
-        found = re.search(r"too good by up to (\S+) on average .* scatters by (\S+)\), which leaves (\S+); its lead over the second, (\S+), .*?(?:in (\d+) %|\(p (<?)(\S+)\))", text)
+        found = re.search(r"partly luck, up to (\S+) on average, which leaves (\S+); runs of the better \S+ scatter by (\S+); its lead over the second, (\S+), .*?(?:in (\d+) %|\(p (<?)(\S+)\))", text)
         if not found:
             return
         n, better = len(ranked), ranked[:(len(ranked) + 1) // 2]
@@ -1087,9 +1087,9 @@ class Section:
         rng = numpy.random.default_rng(1)
         tops = numpy.sort(rng.normal(size=(200000, n)), axis=1)[:, -2:]
         p = float(numpy.mean(tops[:, 1] - tops[:, 0] >= lead / error * numpy.sqrt(rng.chisquare(degrees, 200000) / degrees)))
-        self.printed(f"{name}, scatter", found.group(2), sd)
+        self.printed(f"{name}, scatter", found.group(3), sd)
         self.printed(f"{name}, excess", found.group(1), excess)
-        self.printed(f"{name}, what is left", found.group(3), float(numpy.mean(ranked[0]) - sign * excess))
+        self.printed(f"{name}, what is left", found.group(2), float(numpy.mean(ranked[0]) - sign * excess))
         self.printed(f"{name}, lead", found.group(4), lead)
         shown = float(found.group(5)) / 100 if found.group(5) else float(found.group(7))
         self.compare(f"{name}, luck", True, bool(p < shown if found.group(6) else abs(p - shown) < 0.01))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
+#include "core/report/answer.h"
 #include "core/results/selection.h"
 #include "core/stats/best_of.h"
 #include "core/stats/disturbed.h"
@@ -128,22 +129,32 @@ static char *count_text(const struct orch_group *group)
                         : g_strdup_printf("%u", seeds);
 }
 
+/* Prints by how much the winner is ahead of the second, and whether that is more than noise. */
 static void print_margin(const struct orch_group *second, const struct orch_difference *d)
 {
     g_autofree char *other = orch_text_plain(g_strdup(second->label));
-    g_autofree char *margin = orch_within_format(d->mean.mid, d->mean.low, d->mean.high);
-    g_autofree char *interval = orch_interval_format(d->mean.low, d->mean.high);
+    g_autoptr(GString) margin = g_string_new(NULL);
+    orch_answer_number_append(margin, d->mean.mid, d->mean.low, d->mean.high, NULL);
+    const char *verdict = d->is_uneven  ? "; " ORCH_UNEVEN_WORDS
+                          : isnan(d->p) ? "; with fewer than 2 repeats each it cannot be told "
+                                          "from noise"
+                          : d->is_more_than_noise ? ": more than noise"
+                                                  : ": not more than noise";
+    orch_cli_print("ahead of %s by %s%s", other, margin->str, verdict);
+}
+
+/* Prints the test behind that on a line of its own. */
+static void print_test(const struct orch_ranking *ranking)
+{
+    const struct orch_difference *d = &ranking->margins[1];
     g_autofree char *p = orch_p_format(d->p), *corrected = orch_p_format(d->p_corrected);
-    if (d->is_uneven)
-        orch_cli_print("margin over %s: %s; " ORCH_UNEVEN_WORDS, other, margin);
-    else if (isnan(d->p))
-        orch_cli_print(
-            "margin over %s: %s; with fewer than 2 repeats each it cannot be told from noise",
-            other, margin);
+    if (isnan(d->p))
+        orch_cli_print("test: %s", ranking->method);
+    else if (strcmp(p, corrected) == 0)
+        orch_cli_print("test: p %s; %s", p, ranking->method);
     else
-        orch_cli_print("margin over %s: %s, %s %s (p %s, corrected %s): %s", other, margin,
-                       orch_difference_interval(d), interval, p, corrected,
-                       d->is_more_than_noise ? "more than noise" : "not more than noise");
+        orch_cli_print("test: p %s, which is %s before the correction; %s", corrected, p,
+                       ranking->method);
 }
 
 /* The winner was chosen by its own value. Prints how far that can be trusted where its lead may be
@@ -187,22 +198,27 @@ static void print_lost(const struct request *r, const struct orch_group *first)
     orch_lost_clear(&lost);
 }
 
-/* Prints which setting is best, by how much, which others may be as good, and how that was tested.
- */
+/* Prints which setting is best, and by how much. */
 static void print_winner(const struct request *r, const struct orch_ranking *ranking)
 {
     const struct orch_group *first = ranking->groups->pdata[0];
     g_autofree char *value = orch_spread_format(&first->spread), *count = count_text(first);
     g_autofree char *name = orch_text_plain(g_strdup(*first->label ? first->label : "all runs"));
-    orch_cli_print("\nbest: %s, %s %s (n = %s)", name, r->ranked_by.metric, value, count);
-    print_lost(r, first);
-    if (ranking->compared || ranking->is_uneven) {
+    orch_cli_print("best: %s, %s %s, n = %s", name, r->ranked_by.metric, value, count);
+    if (ranking->compared || ranking->is_uneven)
         print_margin(ranking->groups->pdata[1], &ranking->margins[1]);
-        if (ranking->compared > 1 && ranking->method)
-            printf("%zu of %zu other settings are worse by more than noise\n", ranking->worse,
-                   ranking->compared);
+    if (ranking->compared > 1 && ranking->method)
+        printf("%zu of %zu other settings are worse by more than noise\n", ranking->worse,
+               ranking->compared);
+    print_lost(r, first);
+}
+
+/* Prints what is known of the result's basis, below the table. */
+static void print_basis(const struct request *r, const struct orch_ranking *ranking)
+{
+    if (ranking->compared || ranking->is_uneven) {
         if (ranking->method)
-            orch_cli_print("p: %s", ranking->method);
+            print_test(ranking);
         print_luck(r, ranking);
     }
     if (ranking->shared)
@@ -221,8 +237,10 @@ static void print_text(const struct request *r, const GPtrArray *rankings)
             g_autofree char *task = orch_text_plain(g_strdup(ranking->task));
             orch_cli_print("%s%s", i ? "\n" : "", task);
         }
-        orch_cli_table_print(r->cli, make_table(r, ranking), "settings");
         print_winner(r, ranking);
+        orch_cli_print("%s", "");
+        orch_cli_table_print(r->cli, make_table(r, ranking), "settings");
+        print_basis(r, ranking);
     }
     g_autofree char *way = orch_direction_said(r->ranked_by.metric, r->direction, true);
     if (way)
@@ -514,7 +532,7 @@ const struct orch_command ORCH_COMMAND_BEST = {
         "The winner was selected from the same runs, so p values are corrected for all pairs "
         "of settings: by Tukey's test with the scatter of all settings where that is alike, "
         "else pair by pair with Bonferroni's correction. Intervals are corrected alike; the "
-        "last line names the method. p is the "
+        "line 'test' names the method. p is the "
         "probability of such a difference if the setting were as "
         "good as the winner. The winner's own value is too good on average, as it was chosen "
         "by it; "

@@ -107,8 +107,8 @@ char *orch_best_of_text(const struct orch_best_of *of)
     const double excess =
         orch_best_of_excess(of->count) * of->noise.sd / sqrt((double)of->best_runs);
     if (!(of->noise.degrees > 0))
-        return g_strdup_printf("as the best of %zu %s it is too good on average (winner's curse), "
-                               "by how much is not known without repeats",
+        return g_strdup_printf("as the best of %zu %s it is partly luck; by how much is not known "
+                               "without repeats",
                                of->count, of->noun);
     if (!(of->noise.sd > 0))
         return g_strdup("repeats give equal values, so there is no luck in it");
@@ -118,9 +118,9 @@ char *orch_best_of_text(const struct orch_best_of *of)
     g_autofree char *sd = orch_number_format(of->noise.sd);
     GString *text = g_string_new(NULL);
     g_string_append_printf(text,
-                           "as the best of %zu %s it is too good by up to %s on average (winner's "
-                           "curse; a run of the better %s scatters by %s), which leaves %s",
-                           of->count, of->noun, excess_text, of->noun, sd, left);
+                           "as the best of %zu %s it is partly luck, up to %s on average, which "
+                           "leaves %s; runs of the better %s scatter by %s",
+                           of->count, of->noun, excess_text, left, of->noun, sd);
     append_lead(text, of);
     return g_string_free(text, FALSE);
 }

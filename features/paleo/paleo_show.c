@@ -121,11 +121,12 @@ static void print_steps(struct orch_cli *cli, const char *format,
     struct orch_table *table = orch_table_new(HEADERS);
     for (guint i = 0; i < steps->rows->len; i++)
         add_row(table, &g_array_index(steps->rows, struct orch_paleo_row, i));
-    if (!format && q->assumptions->len)
-        orch_cli_time_assumptions_print(q);
     orch_cli_table_print_as(cli, table, "steps", format);
-    if (!format)
-        print_line(q, steps);
+    if (format)
+        return;
+    print_line(q, steps);
+    if (q->assumptions->len)
+        orch_cli_time_assumptions_print(q);
 }
 
 /* ---- layers cut among the workers --------------------------------------------------------------

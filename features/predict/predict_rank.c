@@ -186,11 +186,10 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
     struct orch_table *table = new_table(q);
     for (guint i = 0; i < list->len; i++)
         add_ranked(table, q, list->pdata[i]);
-    if (!o->format)
-        orch_cli_time_assumptions_print(q);
     if (!list->len && !o->format) {
         json_decref(orch_cli_table_to_json(table));
         print_choice(q, ranking);
+        orch_cli_time_assumptions_print(q);
         return;
     }
     orch_cli_table_print_as(cli, table, "predictions", o->format);
@@ -201,6 +200,7 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
         "measurements of other GPUs; prior, from the specification; measured and fitted, from the "
         "store's runs and data sets.\n");
     print_choice(q, ranking);
+    orch_cli_time_assumptions_print(q);
     if (o->pareto)
         orch_cli_print("chart: %s", o->pareto);
 }

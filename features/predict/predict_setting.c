@@ -399,11 +399,11 @@ static bool print(const struct asking *a, GError **error)
         return ok;
     }
     warn(a);
-    if (!a->format)
-        print_assumptions(a);
     orch_cli_table_print_as(a->cli, table, "predictions", a->format);
-    if (!a->format)
+    if (!a->format) {
         print_all(a, forecasts);
+        print_assumptions(a);
+    }
     return true;
 }
 

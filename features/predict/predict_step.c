@@ -170,20 +170,20 @@ static void print_kernels(const struct orch_prior *p)
 static void print_error(const struct orch_prior *p, bool is_sequence)
 {
     static const char *const whose[] = {[ORCH_ASKED_KNOWN] = "",
-                                        [ORCH_ASKED_NETWORK] = ": this family was not measured",
-                                        [ORCH_ASKED_CHIP] = ": this chip was not measured",
-                                        [ORCH_ASKED_ARCH] = ": this architecture was not measured"};
+                                        [ORCH_ASKED_NETWORK] = "; this family was not measured",
+                                        [ORCH_ASKED_CHIP] = "; this chip was not measured",
+                                        [ORCH_ASKED_ARCH] = "; this architecture was not measured"};
     const struct orch_transfer_error *e = &p->error;
     if (is_sequence)
         orch_cli_print("  interval  a factor of %.2f to each side: none of its networks was a "
                        "transformer, so it is the widest of what was not measured",
                        exp(p->error_90));
     else
-        orch_cli_print("  interval  a factor of %.2f to each side: pooled errors of %s that were "
-                       "left out of the fit (%.0f %% inside, in %d groups)%s%s",
-                       exp(p->error_90), orch_transfer_error_left_out(e->asked), 100 * e->covered,
-                       e->groups, whose[e->asked],
-                       e->family > 0 ? "; nor any network of this family" : "");
+        orch_cli_print(
+            "  interval  a factor of %.2f to each side, in which %.0f %% of measurements "
+            "lay when %s were left out of the fit, in %d groups%s%s",
+            exp(p->error_90), 100 * e->covered, orch_transfer_error_left_out(e->asked), e->groups,
+            whose[e->asked], e->family > 0 ? ", nor any network of this family" : "");
 }
 
 static void print_transferred(const struct orch_prior *p, bool is_sequence)
@@ -223,16 +223,16 @@ static void print_narrower(const struct orch_candidate *c, const struct orch_ste
 {
     struct orch_short_run run;
     if (!orch_step_answer_short_run(c, a, &run)) {
-        printf("  narrower  your own runs %snarrow the interval: orch run\n",
+        printf("  narrower  'orch run' %snarrows the interval\n",
                a->step.fits ? "" : "of a batch that fits ");
         return;
     }
     g_autofree char *time = orch_duration_format(run.seconds);
     g_autofree char *usd = isnan(run.usd) ? NULL : orch_money_format(run.usd);
-    orch_cli_print("  narrower  one run of it, %d steps in about %s%s%s, narrows the interval to a "
-                   "factor of %.2f from %.2f: orch run",
-                   run.steps, time, usd ? " for about " : "", usd ? usd : "", run.factor_then,
-                   run.factor_now);
+    orch_cli_print(
+        "  narrower  'orch run' of %d steps on this GPU, about %s%s%s, narrows the factor "
+        "from %.2f to %.2f",
+        run.steps, time, usd ? " for " : "", usd ? usd : "", run.factor_now, run.factor_then);
 }
 
 static void print_tier(const struct orch_time_question *q, const struct orch_candidate *c,
@@ -334,8 +334,6 @@ static void print_answers(struct asking *s)
         orch_cli_print_json(orch_step_answers_json(q, s->last.tier, json_incref(s->list)));
         return;
     }
-    if (!s->o->format)
-        orch_cli_time_assumptions_print(q);
     orch_cli_table_print_as(s->cli, s->table, "predictions", s->o->format);
     if (s->o->format)
         return;
@@ -343,6 +341,7 @@ static void print_answers(struct asking *s)
     print_memory(q, &s->c, &s->last);
     print_cheaper(&s->c, &s->last);
     print_limits(q, &s->last);
+    orch_cli_time_assumptions_print(q);
     print_tier(q, &s->c, &s->last);
     size_t count = json_array_size(s->list);
     if (s->o->explain)

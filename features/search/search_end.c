@@ -35,7 +35,7 @@ static char *share_text(const struct orch_plan *plan, const struct orch_search_p
     return done < all ? g_strdup_printf(" by %u of its %u trials", done, all) : g_strdup("");
 }
 
-/* "best val_accuracy of 17 points: max last 0.93, tune lr=0.01 (orch show 5f3a91c2)". A search
+/* "best of 17 settings: tune lr=0.01, last val_accuracy 0.93 (orch show 5f3a91c2)". A search
  * whose trials all lack the metric has no answer: one that has few trials, or finds them all in the
  * store, was never asked for a point from which that would have been seen. */
 static bool print_best(struct ending *end, const struct orch_plan *plan,
@@ -45,13 +45,12 @@ static bool print_best(struct ending *end, const struct orch_plan *plan,
     bool ok = orch_tried_read(end->tried, plan, of, &points, error);
     const struct orch_plan_item *best = ok && points.best ? first_done(plan, points.best) : NULL;
     if (best) {
-        char value[ORCH_REAL_CHARS];
+        g_autofree char *value = orch_number_format(points.best_value);
         g_autofree char *label = orch_cell_label(best->cell);
         g_autofree char *share = share_text(plan, points.best);
-        orch_cli_info(end->cli, "best %s of %u point%s: %s %s%s, %s (orch show %s)",
-                      of->search->metric, points.points, orch_plural(points.points),
-                      of->search->summary, orch_tried_value_format(points.best_value, value), share,
-                      label, best->run_key + strlen(best->run_key) - 8);
+        orch_cli_info(end->cli, "best of %u setting%s: %s, %s %s %s%s (orch show %s)",
+                      points.points, orch_plural(points.points), label, of->search->summary,
+                      of->search->metric, value, share, best->run_key + strlen(best->run_key) - 8);
         g_autofree char *way =
             orch_direction_said(of->search->metric, of->search->direction, false);
         if (way)

@@ -25,7 +25,7 @@ static char *fresh_text(const struct orch_searched *searched)
 static struct orch_best_of best_of(const struct orch_searched *searched)
 {
     const struct orch_searched_point *best = searched->best, *second = searched->second;
-    return (struct orch_best_of){.noun = "points",
+    return (struct orch_best_of){.noun = "settings",
                                  .count = searched->counts[ORCH_SEARCHED_ENDED],
                                  .best = best->value,
                                  .second = second->value,
@@ -66,7 +66,7 @@ char *orch_winner_spoilt_text(const struct orch_searched *searched)
     g_autofree char *setting = orch_search_values(searched->search, point->at);
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "%s%s would be best by its other trials (%s), but has no value: ",
-                           searched->best ? "" : "no point has a value; ", setting,
+                           searched->best ? "" : "no setting has a value; ", setting,
                            orch_tried_value_format(orch_searched_mean(point->values), value));
     if (point->failed)
         g_string_append_printf(text, "%u of its %u trials failed", point->failed, all);

@@ -2,8 +2,8 @@
 # test: quick
 . "$(dirname "$0")/../cli/lib.sh"
 ok orch predict --gpu V100 --net resnet50 --price 36
-has 'one run of it, 20 steps in about 2 min'
-has 'narrows the interval to a factor of 1.26 from 1.89'
+has "'orch run' of 20 steps on this GPU, about 2 min"
+has 'narrows the factor from 1.89 to 1.26'
 ok orch predict --gpu V100 --net resnet50 --price 36 --json
 python3 - "$out" <<'P' || _fail 'the run is priced wrongly'
 import json, sys
@@ -16,4 +16,4 @@ P
 ok orch predict --gpu V100 --net resnet50 --workers 4 --json
 same "$(json predictions.0.narrower)" null 'several workers'
 ok orch predict --gpu V100 --net resnet50 --workers 4
-has_not 'one run of it'
+has_not 'of 20 steps'

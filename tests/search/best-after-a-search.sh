@@ -9,7 +9,8 @@ for epoch, add in enumerate([3, 0, 2], 1):
     print(f"epoch {epoch}/3 loss {x + add} height {x}", flush=True)
 P
 ok orch try -x 'x=choice(1, 2)' --search 'min best loss' --trials 2 --repeat 2 -j 1 -- python3 train.py {x}
-says 'best loss of 2 points: best 1,'
+says 'best of 2 settings: '
+says 'best loss 1'
 ok orch best loss --json
 same "$(json better) $(json direction_by)" 'min null'
 same "$(json rankings.0.settings.0.by.x)" 1
@@ -38,7 +39,8 @@ has_not 'by its name'
 ok orch best imgs_per_s -e n --json
 same "$(json better) $(json direction_by)" 'max name'
 ok orch try --name s -x 'x=choice(1, 2)' --search val_err --trials 2 -- sh -c 'echo "val_err $1"' sh {x}
-says 'best val_err of 2 points: last 1,'
+says 'best of 2 settings: '
+says 'last val_err 1'
 says 'val_err: lower is better (by its name)'
 ok orch try --name b -x 'x=choice(1, 2)' --search 'best val_err' --trials 2 -- sh -c 'echo "val_err $1"' sh {x}
 fails 2 orch try --name u -x 'x=choice(1, 2)' --search height --trials 2 -- sh -c 'echo "height $1"' sh {x}

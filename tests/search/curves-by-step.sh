@@ -52,7 +52,8 @@ echo epochs >mode
 recipe 'asha(min=1, factor=2)'
 ok orch run t.recipe -j 1
 says '2 ok'
-says 'best loss of 2 points: last 0.9111,'
+says 'best of 2 settings: '
+says 'last loss 0.9111'
 ok orch ls --state pruned --json
 same "$(json runs.#)" 0 'a trial whose values are the lower ones at each step'
 rm -rf .orch

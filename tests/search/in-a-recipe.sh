@@ -47,7 +47,7 @@ ok orch plan s.recipe
 says '24 trials: 24 waiting'
 ok orch run s.recipe
 # each of two searches has 6 points, each with 2 repeats
-same "$(grep -c 'best val_loss of 6 points' <<<"$err")" 2
+same "$(grep -c 'best of 6 settings' <<<"$err")" 2
 ok orch ls --json
 same "$(json runs.#)" 24
 same "$(orch ls --json --where 'depth = 1' | python3 -c 'import json, sys

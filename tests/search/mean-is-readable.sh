@@ -7,4 +7,5 @@ n=$(ls "$HOME" | grep -c '^trial-')
 [ $((n % 2)) = 0 ] && echo 'loss 1.00' || echo 'loss 1.03'
 P
 ok orch try -x 'lr=uniform(0, 1)' --search 'min loss' --trials 2 --until 1.2 --repeat 2 -j 1 -- sh t.sh {lr}
-says 'best loss of 1 point: last 1.015,'
+says 'best of 1 setting: '
+says 'last loss 1.015'

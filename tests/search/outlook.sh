@@ -16,7 +16,7 @@ has '6 trials, each with values chosen when it starts' # one line
 search 6 --dry-run --format tsv
 same "$(grep -c waiting <<<"$out")" 6 'a table for programs has a row for each trial'
 search 6
-says 'as the best of 6 points it is too good on average'
+says 'as the best of 6 settings it is partly luck'
 again=$(sed -n 's/.*fresh repeats estimate it anew: //p' <<<"$err")
 [ -n "$again" ] || _fail 'no command for fresh repeats'
 # part of them have run: the plan is about the rest, with times
@@ -30,16 +30,16 @@ says '5 fresh repeats, by which it was not chosen, give'
 says_not 'hint: fresh repeats'
 # repeats tell the noise, and what the best of equal points shows
 search 6 --repeat 3 --db "$SCRATCH/three.db"
-says 'is within what the best of 6 equal points shows in'
+says 'is within what the best of 6 equal settings shows in'
 ok orch best score --max --db "$SCRATCH/three.db"
-has 'as the best of 6 settings it is too good by up to'
+has 'as the best of 6 settings it is partly luck, up to'
 says 'hint: runs of the best setting with other seeds'
 # a winner by far is none by luck
 ok orch try -x 'x=int(1,4)' --search 'max score' --trials 4 --repeat 3 --db "$SCRATCH/far.db" -- python3 train.py {x} far
 ok orch try -x 'x=choice(1,2,100)' --search 'max score' --trials 3 --repeat 3 --db "$SCRATCH/hundred.db" -- python3 train.py {x} far
-says_not 'too good'
+says_not 'partly luck'
 ok orch best score --max --db "$SCRATCH/hundred.db"
-has_not 'too good'
+has_not 'partly luck'
 
 # a parameter with a condition multiplies only the points that have it; a whole number has its values where they are fewer
 ok orch try -x 'opt=choice(a,b)' -x 'm=uniform(0,1) if opt = a else 0' -x 'n=int(1,3)' -x 'x=loguniform(0.1,1)' --search 'max score' --trials 6 \
@@ -49,7 +49,7 @@ says 'at most 12 trials; a grid with 5 values of each number: 180 trials'
 # outside of a repository fresh repeats are those that read the same files
 rm -rf .git
 search 5 --db "$SCRATCH/bare.db"
-says 'as the best of 5 points it is too good on average'
+says 'as the best of 5 settings it is partly luck'
 eval "ok orch try --db '$SCRATCH/bare.db' $(sed -n 's/.*fresh repeats estimate it anew: orch try//p' <<<"$err")"
 search 5 --db "$SCRATCH/bare.db"
 says '5 fresh repeats, by which it was not chosen, give'

@@ -24,7 +24,7 @@ recipe one s 'uniform(0.1, 1)' 'trials: 8, sampler: sobol'
 git add -A
 git commit -qm x
 ok orch run one.recipe
-best=$(sed -n 's/^best v of 8 points: last .*, s \(x=[^ ]*\) .*/\1/p' <<<"$err")
+best=$(sed -n 's/^best of 8 settings: s \(x=[^ ,]*\),* .*/\1/p' <<<"$err")
 [ -n "$best" ] || _fail 'no best point'
 # under another name, with more trials, before anything of it has run
 recipe two other 'uniform(0.1, 1)' 'trials: 12, sampler: sobol'
@@ -35,8 +35,7 @@ has 'missing: 4 of 12 trials are not run'
 has "points of other: $best,"
 ok orch run two.recipe
 says '4 ok, 8 done before'
-says "best v of 12 points: last "
-says ", other $best (orch show"
+says "best of 12 settings: other $best, last v"
 ok orch report two.recipe
 has_not missing
 has "points of other: $best,"

@@ -65,7 +65,8 @@ for jobs in 1 2; do
     same "$(json pruned_before)" 0
     says 'goes on from the start, as it left no checkpoint: 6 after 1 value; 1 of 4 trials are better, the best 2 go on'
     says '3 ok, 2 pruned, 1 promoted'
-    says 'best loss of 5 points: last 1,'
+    says 'best of 5 settings: '
+    says 'last loss 1'
     says '2 trials were pruned, and 1 that was stopped went on to the end'
     # it comes before the fifth point; at once with it, either may write first
     [ $jobs = 2 ] || same "$(cat "$HOME/log")" '1 2 3 4 2 5 '
@@ -121,7 +122,8 @@ rm "$HOME/kill"
 ok orch run t.recipe -j 1
 says 'goes on from the start'
 says '2 ok, 1 done before, 2 pruned before, 1 promoted'
-says 'best loss of 5 points: last 1,'
+says 'best of 5 settings: '
+says 'last loss 1'
 same "$(cat "$HOME/log")" '1 2 3 4 2 2 5 '
 
 # what the search may spend is spent

@@ -22,7 +22,8 @@ P
 ok orch try -x 'lr=uniform(0, 1)' --search 'min loss' --trials 2 --repeat 2 --until 5 --stop 'asha(min=2, factor=2)' -j 1 \
     -- python3 train.py {lr}
 says '3 ok, 1 pruned'
-says 'best loss of 2 points: last 10,'
+says 'best of 2 settings: '
+says 'last loss 10'
 says_not 'not needed'
 ok orch ls --json
 same "$(json runs.#)" 4

@@ -32,7 +32,8 @@ wait $runner 2>/dev/null || true
 ok "${search[@]}"
 says '1 done before, 2 pruned before'
 says '2 pruned, 1 done'
-says 'best loss of 5 points: last 1.2'
+says 'best of 5 settings: '
+says 'last loss 1.2'
 # three trials had ended; the fourth was lost and its point is open again, so two are left
 [ -e "$HOME/trial-6" ] && [ ! -e "$HOME/trial-7" ] || _fail "trials: $(ls "$HOME")"
 ok orch ls --state pruned --json

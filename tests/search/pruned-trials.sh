@@ -27,7 +27,8 @@ more=()
 search ok
 says '2 ok, 3 pruned'
 says '  2.5 after 2 values; 1 of 2 trials are better, the best 1 go on'
-says 'best loss of 5 points: last 0.45'
+says 'best of 5 settings: '
+says 'last loss 0.45'
 says '3 trials were pruned'
 ok orch ls --json
 same "$(json runs.#)" 5

@@ -44,7 +44,7 @@ git commit -qm numbers
 x='x=choice(0.2,0.5,0.95)'
 for how in fail crash timeout nan missing; do
     _run orch try -x "$x" --search 'max v' --repeat 3 --trials 3 --name "$how" --timeout 1 --keep-going -- python3 r.py '{x}' '{repeat}' "$how"
-    says "best v of 3 points: last 0.502, $how x=0.5 #1"
+    says "best of 3 settings: $how x=0.5 #1, last v 0.502"
     says "$how: x=0.95 would be best by its other trials (0.952), but has no value: 1 of its 3 trials"
 done
 # repeats are added where a point may be the best: not to that one
@@ -55,7 +55,7 @@ same "$(orch ls -e auto -w 'x = 0.95 and repeat > 3' --json | python3 -c 'import
 # 'until' is not reached by a point without a value; nor by the same command again, nor in the report
 fails 1 orch run r.recipe --keep-going
 says_not 'not needed'
-says 'best v of 3 points: last 0.502, tune x=0.5 #1'
+says 'best of 3 settings: tune x=0.5 #1, last v 0.502'
 ok orch report r.recipe
 has 'best of 3 points of tune: x=0.5'
 has 'tune: x=0.95 would be best by its other trials (0.952), but has no value: 1 of its 3 trials failed'
@@ -78,7 +78,7 @@ says "not in the table: 1 of these settings' 9 runs failed ("
 # the trial that failed runs again, and the point is the best
 touch "$HOME/mended"
 ok orch run r.recipe
-says 'best v of 3 points: last 0.952, tune x=0.95 #1'
+says 'best of 3 settings: tune x=0.95 #1, last v 0.952'
 says_not 'would be best'
 ok orch report r.recipe
 has 'best of 3 points of tune: x=0.95'

@@ -79,7 +79,7 @@ R
 recipe s 'min best loss'
 ok orch run s.recipe tune -j 1
 says '2 ok, 1 pruned'
-says 'best loss of 3 points: best 0.1, tune width=3'
+says 'best of 3 settings: tune width=3, best loss 0.1'
 ok orch plan s.recipe tune
 has 'pruned: 2.5 after 2 values; 1 of 2 trials are better, the best 1 go on'
 says '2 done, 1 pruned'

@@ -54,6 +54,7 @@ git add nan.py
 git commit -qm nan
 ok orch try -x 'lr=uniform(0, 1)' --search 'min loss' --trials 10 --db nan.db -- python3 nan.py {lr}
 says '10 ok'
-says 'best loss of 10 points: last 0.0'
+says 'best of 10 settings: '
+says 'last loss 0.0'
 fails 2 orch try -x 'lr=uniform(0, 1)' --search 'min accuracy' --trials 10 --db other.db -- python3 nan.py {lr}
 says "no run of the search has a metric or result 'accuracy'"

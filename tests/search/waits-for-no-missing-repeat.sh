@@ -55,7 +55,7 @@ recipe 0
 git add .
 git commit -qm model
 ok timeout 60 orch run s.recipe tune --part 2/2
-says 'best val_loss of 5 points'
+says 'best of 5 settings'
 ok orch ls --json --where 'experiment = tune and repeat = 2'
 same "$(json runs.#)" 5
 # two parts of points without repeats are other points, on two machines, too
@@ -70,6 +70,6 @@ recipe '${base.offset}'
 git commit -qam 'from base'
 fails 1 timeout 60 orch run s.recipe
 says 'it needs ${base.offset}'
-says 'best val_loss of 5 points'
+says 'best of 5 settings'
 ok orch ls --json --where 'experiment = tune and repeat = 2'
 same "$(json runs.#)" 10

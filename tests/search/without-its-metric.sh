@@ -5,19 +5,19 @@
 search=(-x 'at=uniform(0, 1)' --trials 4 -j 1)
 script=(-- python3 -c 'print("loss", {at})')
 ok orch try "${search[@]}" --search 'min loss' "${script[@]}"
-says 'best loss of 4 points'
+says 'best of 4 settings'
 # the same trials under a name that is mistyped
 fails 2 orch try "${search[@]}" --search 'min los' "${script[@]}"
 says "no run of the search has a metric or result 'los'"
 says "'loss'"
 ok orch try "${search[@]}" --search 'min loss' "${script[@]}"
-says 'best loss of 4 points'
+says 'best of 4 settings'
 # two trials that run now
 fails 2 orch try -x 'n=int(1, 50)' --trials 2 -j 1 --search 'min los' -- python3 -c 'print("loss", {n} + 100)'
 says "no run of the search has a metric or result 'los'"
 # one of two has it
 ok orch try -x 'n=int(1, 2)' --trials 2 -j 1 --search 'min odd' -- python3 -c 'print("odd" if {n} % 2 else "even", {n})'
-says 'best odd of'
+says 'last odd 1'
 # a smoke run records nothing and is no search
 cat >silent.plugin <<'P'
 plugin: silent

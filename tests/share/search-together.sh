@@ -68,7 +68,7 @@ same "$(points_in ada)" "$(points_in bob)" 'the points'
 for who in ada bob; do
     [ "$(number_in ada "who = $who")" -ge 3 ] || _fail "$who tried few of $number points"
 done
-says 'best loss of 12 points'
+says 'best of 12 settings'
 
 # a point that another one has begun is not chosen and takes the place of one here, though it is of no seed of this search
 (cd bob && recipe 1 5 6)
@@ -81,7 +81,7 @@ done
 cd ada
 ORCH_USER=ada ok orch run tune.recipe --share --wait
 wait
-says 'best loss of 2 points'
+says 'best of 2 settings'
 cd ..
 same "$(number_in ada 'seconds = 6 and who = ada') $(number_in ada 'seconds = 6 and who = bob')" '1 1' 'runs of ada and bob'
 ok orch -C ada db check

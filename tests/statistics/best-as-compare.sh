@@ -79,7 +79,7 @@ for s in r["settings"][1:]:
     assert m["p"] <= m["p_corrected"], m
 ' || _fail 'margins of --min'
 ok orch best val_loss --experiment other
-has 'margin over lr=0.02: 0.0'
+has 'ahead of lr=0.02 by 0.0'
 
 # the report says the family, n and the test
 ok orch report r.recipe

@@ -32,10 +32,9 @@ git add -A
 git commit -qm first
 ok orch run r.recipe -q
 ok orch best accuracy
-has "p: Tukey's range test for all 36 pairs of 9 settings"
+has "; Tukey's range test for all 36 pairs of 9 settings"
 has "Bartlett's test: p 0."
 has 'arcsin(sqrt(share))'
-has 'simultaneous 95 % interval'
 ok orch best accuracy --json
 same "$(json rankings.0.settings.0.by.lr)" 0.1
 test "$(json rankings.0.worse)" -ge 5 || _fail "only $(json rankings.0.worse) differences found"
