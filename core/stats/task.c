@@ -127,15 +127,20 @@ GPtrArray *orch_tasks_names(const struct orch_tasks *tasks)
 char *orch_tasks_label(const struct orch_tasks *tasks, guint index, json_t *of)
 {
     GString *text = g_string_new(NULL);
+    const char *lacks = NULL;
     for (size_t j = 0; j < NAMES; j++) {
         const char *value = at(tasks, index, j);
         if (!tasks->distinguishes[j])
             continue;
-        g_string_append_printf(text, "%s%s %s", text->len ? ", " : "", TASK[j].name,
-                               value ? value : "-");
+        if (value)
+            g_string_append_printf(text, "%s%s %s", text->len ? ", " : "", TASK[j].name, value);
+        else
+            lacks = lacks ? lacks : TASK[j].name;
         if (of)
             json_object_set_new(of, TASK[j].name, orch_json_text_or_null(value));
     }
+    if (!text->len && lacks)
+        g_string_printf(text, "no %s", lacks);
     bool any = text->len;
     char *label = g_string_free(text, !any);
     return any ? label : NULL;

@@ -9,6 +9,7 @@
 #include "lib/base/text.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { DIRECTIONS_SAID = 3 };
 
@@ -79,10 +80,21 @@ static bool has_tasks(const struct orch_comparison *c)
     return false;
 }
 
+static char *verdict_text(const struct orch_comparison *c, const struct orch_compare_row *row)
+{
+    if (row->is_refused)
+        return g_strdup("other machine");
+    char *untested = untested_text(row->match);
+    return untested
+               ? untested
+               : orch_contrast_text(&row->contrast, orch_better_word(row->match->direction.better),
+                                    row->match->unit, c->least);
+}
+
 static void print_table(struct orch_cli *cli, const struct orch_comparison *c)
 {
-    static const char *const headers[] = {"task",  "metric", ">A",   ">B",      ">n", ">B / A",
-                                          ">95 %", ">p",     "test", "verdict", NULL};
+    static const char *const headers[] = {"task",   "metric", "verdict", ">A",   ">B", ">n",
+                                          ">B / A", ">95 %",  ">p",      "test", NULL};
     bool by_task = has_tasks(c);
     struct orch_table *table = orch_table_new(by_task ? headers : headers + 1);
     for (guint i = 0; i < c->rows->len; i++) {
@@ -90,29 +102,24 @@ static void print_table(struct orch_cli *cli, const struct orch_comparison *c)
         const struct orch_match *m = row->match;
         g_autofree char *name =
             m->unit ? g_strdup_printf("%s (%s)", row->name, m->unit) : g_strdup(row->name);
+        g_autofree char *verdict = verdict_text(c, row);
         g_autofree char *count = count_text(row);
         if (by_task)
             orch_table_add(table, row->task ? row->task : "-", NULL);
         orch_table_add(table, name, NULL);
+        orch_table_add(table, verdict, NULL);
         add_spread(table, row, m->a, m->lost_a);
         add_spread(table, row, m->b, m->lost_b);
         orch_table_add(table, count, NULL);
         if (row->is_refused) {
             for (int j = 0; j < 4; j++)
                 orch_table_add(table, "-", NULL);
-            orch_table_add(table, "other machine", NULL);
             continue;
         }
         g_autofree char *p = orch_p_format(row->contrast.adjusted);
-        g_autofree char *untested = untested_text(m);
-        g_autofree char *words =
-            untested ? g_steal_pointer(&untested)
-                     : orch_contrast_text(&row->contrast, orch_better_word(m->direction.better),
-                                          m->unit, c->least);
         add_change(table, &row->contrast);
         orch_table_add(table, p, NULL);
         orch_table_add(table, orch_contrast_test_name(row->contrast.test), NULL);
-        orch_table_add(table, words, NULL);
     }
     orch_cli_table_print(cli, table, "metrics");
     fflush(stdout);
@@ -151,10 +158,7 @@ static json_t *row_json(const struct orch_comparison *c, const struct orch_compa
         return json;
     }
     double shift = k->is_ratio ? 1 : 0;
-    g_autofree char *untested = untested_text(m);
-    g_autofree char *words =
-        untested ? g_steal_pointer(&untested)
-                 : orch_contrast_text(k, orch_better_word(m->direction.better), m->unit, c->least);
+    g_autofree char *words = verdict_text(c, row);
     json_t *rest = json_pack(
         "{s:o s:o s:o s:o s:o s:s s:o s:I s:s s:s}", k->is_ratio ? "ratio" : "difference",
         orch_json_finite(k->change.mid + shift), "low", orch_json_finite(k->change.low + shift),
@@ -313,11 +317,13 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
                            "B");
     if (averaged)
         orch_cli_info(cli, "n: seeds; runs of one seed were averaged first");
-    for (int i = 0; i < 2; i++) {
-        g_autofree char *shared = shared_base(cli, &c->sides[i]);
-        if (shared)
-            orch_cli_info(cli, "%c: %s", 'A' + i, shared);
-    }
+    g_autofree char *base_a = shared_base(cli, &c->sides[0]),
+                    *base_b = shared_base(cli, &c->sides[1]);
+    const bool same_base = base_a && base_b && strcmp(base_a, base_b) == 0;
+    if (base_a)
+        orch_cli_info(cli, "%s: %s", same_base ? "A and B, each" : "A", base_a);
+    if (base_b && !same_base)
+        orch_cli_info(cli, "B: %s", base_b);
     if (alone)
         orch_cli_info(cli, "%u run%s without a partner left out", alone, orch_plural(alone));
     g_autofree char *disturbed =

@@ -63,7 +63,7 @@ same "$(sed -n '$=' <<<"$out")" 3
 ok orch compare lr=0.1 lr=0.2 -m acc --json
 same "$(json metrics.#) $(json metrics.0.a.n) $(json metrics.1.a.n)" '3 1 1'
 ok orch compare lr=0.1 lr=0.2 -m acc
-has 'experiment second, dataset -'
+has 'experiment second '
 says 'compared one by one'
 ok orch compare lr=0.1 lr=0.2 -m acc --across --json
 same "$(json metrics.#) $(json metrics.0.a.n)" '1 3'
@@ -78,4 +78,4 @@ says 'no task in common'
 says '--across'
 ok orch compare 'experiment=second or dataset=cifar' '@{4}' -m acc --across
 ok orch compare lr=0.2 lr=0.1 --fail-on 'acc < -1%'
-says 'fails nothing (experiment second, dataset -'
+says 'fails nothing (experiment second'
