@@ -130,17 +130,24 @@ static char *count_text(const struct orch_group *group)
 }
 
 /* Prints by how much the winner is ahead of the second, and whether that is more than noise. */
-static void print_margin(const struct orch_group *second, const struct orch_difference *d)
+static void print_margin(const struct request *r, const struct orch_ranking *ranking)
 {
+    const struct orch_group *second = ranking->groups->pdata[1];
+    const struct orch_difference *d = &ranking->margins[1];
     g_autofree char *other = orch_text_plain(g_strdup(second->label));
     g_autoptr(GString) margin = g_string_new(NULL);
     orch_answer_number_append(margin, d->mean.mid, d->mean.low, d->mean.high, NULL);
-    const char *verdict = d->is_uneven  ? "; " ORCH_UNEVEN_WORDS
-                          : isnan(d->p) ? "; with fewer than 2 repeats each it cannot be told "
-                                          "from noise"
+    const bool is_infinite = isinf(d->mean.mid) != 0;
+    const char *verdict = is_infinite             ? "; an infinite value cannot be tested"
+                          : d->is_uneven          ? "; " ORCH_UNEVEN_WORDS
+                          : isnan(d->p)           ? "; with fewer than 2 repeats each it cannot be "
+                                                    "told from noise"
                           : d->is_more_than_noise ? ": more than noise"
                                                   : ": not more than noise";
     orch_cli_print("ahead of %s by %s%s", other, margin->str, verdict);
+    if (is_infinite)
+        orch_cli_info(r->cli, "hint: -w '%s %s' leaves it out", r->ranked_by.metric,
+                      r->ranked_by.larger_wins ? "< inf" : "> -inf");
 }
 
 /* Prints the test behind that on a line of its own. */
@@ -206,7 +213,7 @@ static void print_winner(const struct request *r, const struct orch_ranking *ran
     g_autofree char *name = orch_text_plain(g_strdup(*first->label ? first->label : "all runs"));
     orch_cli_print("best: %s, %s %s, n = %s", name, r->ranked_by.metric, value, count);
     if (ranking->compared || ranking->is_uneven)
-        print_margin(ranking->groups->pdata[1], &ranking->margins[1]);
+        print_margin(r, ranking);
     if (ranking->compared > 1 && ranking->method)
         printf("%zu of %zu other settings are worse by more than noise\n", ranking->worse,
                ranking->compared);

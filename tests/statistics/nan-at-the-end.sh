@@ -28,3 +28,15 @@ says "'loss' is NaN in the 1 run that has it"
 says_not "did you mean 'loss'"
 ok orch best loss --min --value first --where 'lr = 1'
 says_not 'not a number'
+# an infinite value is named, and how to leave it out; it is no lack of repeats
+cat >inf.py <<'P'
+import sys
+lr, n = sys.argv[1:]
+print("score", "inf" if (lr, n) == ("1", "3") else float(lr) + 0.01 * int(n))
+P
+ok orch try -q -x lr=1,2 -x n=1,2,3 -- python3 inf.py '{lr}' '{n}'
+ok orch best score --max --by lr
+has 'ahead of lr=2 by inf; an infinite value cannot be tested'
+says "hint: -w 'score < inf' leaves it out"
+ok orch best score --max --by lr -w 'score < inf'
+has 'best: lr=2, score '
