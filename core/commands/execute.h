@@ -26,11 +26,11 @@ struct orch_execute_options {
 #define ORCH_CONTINUE_PRUNED_HELP "let trials go on that a search stopped"
 #define ORCH_FROZEN_HELP "run programs from a copy of the files"
 #define ORCH_ON_CHANGE_ABOUT                                                                       \
-    "A program runs in your folder, as by hand, and its files stay where it writes them. When "    \
-    "its "                                                                                         \
-    "inputs change while a sweep runs, the running trial is run again, and it and the remaining "  \
-    "ones run from the files captured at the start, each in a folder apart, whose new files "      \
-    "'orch show RUN' lists; --live goes on with the changed files instead, --frozen starts apart."
+    "A program runs in your folder, as by hand, and its files stay where it writes them. You may " \
+    "edit your code while a sweep runs: orch notices, and runs the rest from a copy of the files " \
+    "as they were at the start. 'orch show RUN' lists what a program wrote there. --live uses "    \
+    "the "                                                                                         \
+    "edited files, --frozen uses copies from the beginning."
 #define ORCH_KEEP_GOING_ABOUT                                                                      \
     "When the first three trials of an experiment fail in the same way within 30 s each, as with " \
     "a missing module, the rest of it does not run: on a terminal you are asked, elsewhere it "    \
@@ -39,11 +39,10 @@ struct orch_execute_options {
 #define ORCH_DEADLINE_HELP "limit of the end, by forecasts: 18:00, 2h, or a date and time"
 #define ORCH_PRICE_HELP "price of a device hour (default: this machine's GPU's)"
 #define ORCH_LIMITS_ABOUT                                                                          \
-    "With --budget or --deadline a trial starts only if the amount spent, the expected "           \
-    "rest of the running trials and its own forecast together stay within the limit. When "        \
-    "the limit is reached, running trials are cancelled and the exit status is 6; the same "       \
-    "command resumes from there. The amount spent is wall hours x devices (GPUs, or the "          \
-    "machine as one), x price where the budget is one of money, of this invocation alone."
+    "With --budget or --deadline a trial starts only if its forecast fits within what is left. "   \
+    "When the limit is reached, running trials are cancelled and the exit status is 6; the same "  \
+    "command resumes from there. A budget counts the trials of this command alone, in wall hours " \
+    "x devices (GPUs, or the machine as one), and x price if it is in money."
 
 /** Runs the recipe with progress on stderr, and prints the answers of its report to stdout. Returns
  * the exit status, or -1 with an error. */

@@ -28,7 +28,7 @@ static void refuse(const char *changed, GError **error)
 {
     orch_error_set(error, ORCH_ERROR_TRIAL,
                    "run the same command again: finished trials are kept, the rest run with the "
-                   "new files. In a git repository the files are captured, and the rest runs on",
+                   "new files. In a git repository orch would have continued by itself",
                    "'%s' changed while its sweep was running", changed);
 }
 

@@ -268,8 +268,9 @@ const struct orch_command ORCH_COMMAND_GPU_SHOW = {
     .max_args = 1,
     .about =
         "Accepts any usual name: V100, 'Tesla V100-SXM2-16GB', v100-32gb; 'here' is this machine "
-        "once 'orch doctor --bench' has measured it. A card with two GPUs (K80, M60) is listed as "
-        "one GPU, which is what programs see and clouds rent out, and as NAME-board.",
+        "once 'orch doctor --bench' has measured it. A card with two GPUs (K80, M60) has two "
+        "entries: K80 is one of its GPUs, as programs see it and clouds rent it, and K80-board "
+        "both.",
     .examples = "orch gpu show K80   # one GPU of it, the board, and PALEO's device",
     .run = run_show,
 };

@@ -95,8 +95,8 @@ const struct orch_command ORCH_COMMAND_SERVE = {
         "--bind or --token it is refused. --read-only switches all changes off, as does a store "
         "of somebody else. --group pulls from the group's remote, as 'orch pull' does, before it "
         "serves; the page then says who has what, what is not pulled yet, and changes only your "
-        "own runs. A store that is not yours, and --read-only, pull nothing and do not contact "
-        "the remote. The page shows the reports of each RECIPE (default: *.recipe here and "
+        "own runs. With --read-only, or for another user's store, nothing is pulled. The page "
+        "shows the reports of each RECIPE (default: *.recipe here and "
         "in recipes/). 'orch help page' describes the page and its JSON interface.",
     .examples =
         "  orch serve                            # then open the address that it prints\n"

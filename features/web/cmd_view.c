@@ -102,8 +102,8 @@ const struct orch_command ORCH_COMMAND_VIEW = {
         "filter, columns, runs and ranges. Saved under a name it is in the page's list of "
         "views, and pinned at the top of every page. Views stay in this store, and with "
         "--public travel with your runs. A name means your own view, or else the only one of that "
-        "name; --of WHO names that of a colleague. To pin or remove a colleague's view changes "
-        "this store alone; to share it makes one of your own. --instead-of refuses to replace a "
+        "name; --of WHO names that of a colleague. Pinning or removing a colleague's view changes "
+        "only this store; sharing it makes a copy of your own. --instead-of refuses to replace a "
         "view that somebody, or another window, has saved in the meantime.",
     .examples = "  orch view                              # list the saved views\n"
                 "  orch view best '#/runs?where=val_acc%3E0.9' --pin\n"
