@@ -75,7 +75,10 @@ static const struct orch_help_topic TOPICS[] = {
     {"store", "store.md", NULL, "the file with the results"},
     {"data", "data.md", NULL, "training sets and weights"},
     {"environments", "plugins/replay.md", "Environments", "environments of the plugin replay"},
-    {"install", "install.md", NULL, "ways to install; where orch writes files"},
+    {"install", "install.md", NULL, "ways to install"},
+    {"files", "install.md", "Where orch writes", "where orch writes, and what may be deleted"},
+    {"environment", "environment.md", "Environment variables", "variables that orch reads"},
+    {"exit-status", "environment.md", "Exit status", "what a command's exit status means"},
     {"glossary", "glossary.md", NULL, "the words of orch"},
     {0}};
 

@@ -7,7 +7,9 @@ and a piece of the answer. A link is WORDS@TARGET: README, or the page before, h
 to TARGET, which is a page or page#heading as seen from SOURCE. There are at most two. The answer stands on the last
 page, below its heading, within 400 words.
 
-Also: a page above 1,500 words has a contents list, a link to each heading of the second level, before the first of them."""
+Also: a page above 1,500 words has a contents list, a link to each heading of the second level, before the first of them.
+And reports.md has a heading for each kind of report item."""
+import glob
 import os
 import re
 import sys
@@ -94,6 +96,15 @@ class Manual:
         return f"{page}: its contents list lacks {', '.join(lacking)}" if lacking else None
 
 
+def kinds_without_heading(manual, source):
+    """The kinds of report items that reports.md does not explain."""
+    named = re.compile(r"struct orch_report_kind ORCH_REPORT_\w+ = \{\s*\.name = \"(\w+)\"")
+    kinds = [kind for path in glob.glob(source + "/**/item_*.c", recursive=True) for kind in named.findall(open(path).read())]
+    known = {word for s in sections(manual.text("docs/reports.md")) for word in re.findall(r"\w+", s[1])}
+    return ["docs/reports.md has no heading for '%s'" % kind for kind in kinds if kind not in known] if len(kinds) > 20 else [
+        "only %d kinds of report items were found" % len(kinds)]
+
+
 def main():
     source = sys.argv[1]
     manual = Manual(source)
@@ -103,7 +114,7 @@ def main():
         why = manual.problem([link for link in path.split(" > ") if link], heading, answer)
         faults += [f"{question}\n    {why}"] if why else []
     pages = ["CONTRIBUTING.md"] + ["docs/" + name for name in sorted(os.listdir(source + "/docs")) if name.endswith(".md")]
-    faults += [why for why in map(manual.contents_problem, pages) if why]
+    faults += [why for why in map(manual.contents_problem, pages) if why] + kinds_without_heading(manual, source)
     print(*faults, sep="\n")
     print(f"{len(rows)} questions")
     return bool(faults) or len(rows) < 15

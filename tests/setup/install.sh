@@ -22,6 +22,12 @@ done
 # the built program is out of reach now: all comes from the prefix
 PATH=$prefix/bin:${PATH#*:}
 same "$(command -v orch)" "$prefix/bin/orch"
+# the manual comes along
+ok orch help topics
+for topic in $(awk '{ print $1 }' <<<"$out"); do
+    ok orch help "$topic"
+    has '# '
+done
 export PKG_CONFIG_PATH=$prefix/share/pkgconfig
 same "$(pkg-config --modversion orch)" "$(orch --version | awk '{ print $2 }')"
 plugindir=$(realpath "$(pkg-config --variable=plugindir orch)")

@@ -41,6 +41,9 @@ for topic in $topics; do
     ok orch help "$topic"
     has '# '
 done
+for topic in recipes filters search forecasts sharing checkpoints exit-status environment files; do
+    grep -qx "$topic" <<<"$topics" || _fail "no topic '$topic'"
+done
 
 # the help of each parameter, metric and artifact of a plugin can be understood alone: it says what the thing is, and
 # refers to no other line
