@@ -215,6 +215,15 @@ struct orch_speedup_numbers orch_speedup_numbers_of(const struct orch_speedup_ga
     return row;
 }
 
+/* Whether the column is computed from alone / value, and not from value / alone. */
+static bool falls_with_value(const struct orch_speedup_column *column,
+                             struct orch_speedup_numbers row)
+{
+    const double number = column->compute(&row);
+    row.value *= 2;
+    return column->compute(&row) < number;
+}
+
 struct orch_spread orch_speedup_spread(const struct orch_speedup_gathered *g,
                                        const struct orch_speedup_setting *s,
                                        const struct orch_speedup_column *column)
@@ -229,16 +238,18 @@ struct orch_spread orch_speedup_spread(const struct orch_speedup_gathered *g,
         .high = none};
     if (!column->is_quotient || !base || base == s || isnan(number))
         return spread;
-    const struct orch_quotient q =
-        orch_quotient_of_samples(values_of(base), base->values->len, values_of(s), s->values->len);
-    row.value = q.value.low * row.alone;
+    /* A quotient of a noisy numerator is bounded where its inverse is not. */
+    const bool is_inverse = falls_with_value(column, row);
+    const struct orch_speedup_setting *under = is_inverse ? s : base, *over = is_inverse ? base : s;
+    const struct orch_quotient q = orch_quotient_of_samples(values_of(under), under->values->len,
+                                                            values_of(over), over->values->len);
+    row.value = is_inverse ? row.alone / q.value.low : q.value.low * row.alone;
     const double one = column->compute(&row);
-    row.value = q.value.high * row.alone;
+    row.value = is_inverse ? row.alone / q.value.high : q.value.high * row.alone;
     const double other = column->compute(&row);
     spread.stat.count = q.count;
     if (q.count < 2)
         return spread;
-    /* a quotient whose lower end is below 0 has no bounded inverse */
     const bool is_bounded = isfinite(one) && isfinite(other) && fmin(one, other) <= number &&
                             number <= fmax(one, other);
     spread.form = ORCH_SPREAD_INTERVAL;
