@@ -113,12 +113,13 @@ class Runs:
         """Whether a value is a time or a rate; the units are those that one run of the plugin recorded."""
         if name == "wall_s":
             return True
-        if run["plugin"] not in self.units:
+        units, asked = self.units.setdefault(run["plugin"], ({}, collections.defaultdict(set)))
+        if name not in units and len(asked[name]) < 8 and run["key"] not in asked[name]:  # a run has the units of what it recorded
             shown = run_json(self.orch, "show", run["key"], "--json")
-            units = dict(shown.get("units") or {})
+            units |= shown.get("units") or {}
             units |= {m["name"]: m.get("unit") for m in (shown.get("metrics") or []) + (shown.get("system") or [])}
-            self.units[run["plugin"]] = units
-        unit = self.units[run["plugin"]].get(name) or ""
+            asked[name].add(run["key"])
+        unit = units.get(name) or ""
         return unit in ("s", "ms", "us", "ns", "min", "h") or unit.endswith("/s") or name.startswith("system/") and unit == "%"
 
     def table(self, key, name):
@@ -278,11 +279,15 @@ class Section:
                 continue
             view = {**run, **{f"param.{k}": v for k, v in trial["params"].items() if isinstance(run.get(f"param.{k}"), (str, bool))}}
             view |= {"experiment": trial["experiment"], "swept": {k: trial["params"].get(k, v) for k, v in run["swept"].items()}}
+            own = self.report.recipe["experiments"].get(trial["experiment"]) or {}
+            swept = [*(own.get("sweep") or {}), *(own.get("zip") or {}), *([] if own.get("search") is None else own["search"])]
+            view["of"] = trial["experiment"], json.dumps({k: trial["params"].get(k) for k in swept if k != "seed"}, sort_keys=True)
             views.setdefault((label(view, axes), trial["experiment"] if "experiment" in named else ""), view)
         return list(views.values()) or [run]
 
     def setting(self, run):
-        return run["experiment"], json.dumps(run["swept"], sort_keys=True)
+        """What its repeats share. A run that serves several experiments may have been swept by another one."""
+        return run.get("of") or (run["experiment"], json.dumps(run["swept"], sort_keys=True))
 
     def value(self, run, wanted):
         """A run's value as the section counts it: NaN for a time that a disturbed run is left out of."""
@@ -342,7 +347,7 @@ class Section:
 
     def sentence(self):
         """Each number of a sentence about a table or lines is one of those computed here, or a quotient of two. Those in brackets are of settings."""
-        text = re.sub(r"\([^()]*\)", "", self.answer())
+        text = re.sub(r"\([^()]*\)", "", self.answer()).removeprefix(self.spec.get("verdict", ""))
         if self.spec.get("ideal"):
             lines = [s["points"] for b in self.blocks("chart") for s in b["chart"]["series"] if s["role"] == "measured" and s["points"]]
             self.known += [y * k for p in lines for y in (p[0]["y"],) for k in (p[-1]["x"] / p[0]["x"], p[0]["x"] / p[-1]["x"])]
@@ -399,7 +404,9 @@ class Section:
         if by is not None:
             texts = lambda run: {" ".join(f"{a}={axis(run, a)}" for a in listed(by)), ", ".join(f"{a}={axis(run, a)}" for a in listed(by)),
                                  label(run, listed(by)), " ".join(axis(run, a) or "" if a == "experiment" else f"{a}={axis(run, a)}" for a in listed(by)), ", ".join(axis(run, a) or "" for a in listed(by))}
-            return [run for run in self.of if name in texts(run)]
+            named = [run for run in self.of if name in texts(run)]
+            if named or "=" not in name:
+                return named
         pairs = re.findall(r"([\w-]+)=([^ ,]+)", name)
         experiments = {run["experiment"] for run in self.of}
         words = [w for w in re.split(r"[ ,]+", name) if "=" not in w and w]
