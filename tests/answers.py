@@ -405,8 +405,8 @@ class Section:
             texts = lambda run: {" ".join(f"{a}={axis(run, a)}" for a in listed(by)), ", ".join(f"{a}={axis(run, a)}" for a in listed(by)),
                                  label(run, listed(by)), " ".join(axis(run, a) or "" if a == "experiment" else f"{a}={axis(run, a)}" for a in listed(by)), ", ".join(axis(run, a) or "" for a in listed(by))}
             named = [run for run in self.of if name in texts(run)]
-            if named or "=" not in name:
-                return named
+            if named or "=" not in name and name not in {run["experiment"] for run in self.of}:
+                return named  # else a parameter without effect is not in the name
         pairs = re.findall(r"([\w-]+)=([^ ,]+)", name)
         experiments = {run["experiment"] for run in self.of}
         words = [w for w in re.split(r"[ ,]+", name) if "=" not in w and w]
@@ -1193,6 +1193,8 @@ class Report:
                 continue
             before = self.numbers
             of = Section(self, section, item[kind], runs)
+            if kind == "plot" and not of.blocks("chart"):
+                continue  # the chart of another section, which says so, or nothing to draw
             is_done = kind in KINDS and KINDS[kind](of)
             if is_done and kind in ("table", "speedup") or is_done and kind == "plot" and of.at:
                 of.sentence()

@@ -253,6 +253,18 @@ static bool add_limit(struct orch_section_context *a, const struct orch_speedup_
     return most < 2;
 }
 
+/* Returns whether some column is about the time of n workers, which the sentence on limits
+ * explains; a bandwidth is not. */
+static bool are_about_time(const GPtrArray *columns)
+{
+    for (guint i = 0; i < columns->len; i++) {
+        const struct orch_speedup_column *column = columns->pdata[i];
+        if (column->is_quotient || column->timer == ORCH_SPEEDUP_COMPUTE)
+            return true;
+    }
+    return false;
+}
+
 static void add_limits(struct orch_section_context *a, const struct orch_speedup_gathered *g,
                        bool has_labels)
 {
@@ -383,7 +395,8 @@ static bool fill(struct orch_section_context *a, GError **error)
         const char *name = ((const struct orch_item_value *)wanted->pdata[0])->name;
         add_chart(a, &g, columns->pdata[0]);
         orch_section_table(a->section, make_table(&g, columns, by, name));
-        add_limits(a, &g, by->len > 0);
+        if (are_about_time(columns))
+            add_limits(a, &g, by->len > 0);
         add_notes(a, &g, columns, name);
         add_answer(a, &g, columns);
     }
