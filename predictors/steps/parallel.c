@@ -3,7 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
-#include "lib/net/tensor_split.h"
+#include "predictors/steps/tensor_split.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /* Steps of devices that share a network: what each has, what is waited for, and what must hold. */
 #include "lib/base/error.h"
 #include "lib/net/frozen.h"
-#include "lib/net/tensor_split.h"
 #include "predictors/steps/parallel.h"
+#include "predictors/steps/tensor_split.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/net/tensor_split.h"
+#include "predictors/steps/tensor_split.h"
 
 #include "lib/base/error.h"
 #include "lib/net/cost.h"
