@@ -253,11 +253,6 @@ void orch_speed_free(struct orch_speed *speed)
 
 /* --- evaluation --- */
 
-enum orch_speed_mode orch_speed_mode(const struct orch_speed *speed)
-{
-    return speed->options.mode;
-}
-
 const double *orch_speed_theta(const struct orch_speed *speed)
 {
     return speed->theta;

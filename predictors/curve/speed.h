@@ -53,7 +53,6 @@ struct orch_speed *orch_speed_fit(const struct orch_speed_point *points, size_t 
                                   const struct orch_speed_options *options, GError **error);
 void orch_speed_free(struct orch_speed *speed);
 
-enum orch_speed_mode orch_speed_mode(const struct orch_speed *speed);
 /** The coefficients t, orch_speed_terms numbers. Borrowed. */
 const double *orch_speed_theta(const struct orch_speed *speed);
 

@@ -167,10 +167,9 @@ static struct orch_regressor *regressor_new(const char *name)
     return r;
 }
 
-void orch_regressor_free(struct orch_regressor *r)
+static void free_regressor(gpointer regressor)
 {
-    if (!r)
-        return;
+    struct orch_regressor *r = regressor;
     g_free(r->name);
     g_free(r->why);
     g_array_unref(r->settings);
@@ -253,11 +252,6 @@ static struct orch_regressor *try_form(struct comparison *r, enum orch_aigauge_r
     else
         out->why = g_strdup(unable->message);
     return out;
-}
-
-static void free_regressor(gpointer regressor)
-{
-    orch_regressor_free(regressor);
 }
 
 GPtrArray *orch_regressors_compare(const struct orch_rows *rows,

@@ -25,7 +25,6 @@ struct orch_regressor {
     char *why;                  /* why it could not be fitted, or NULL */
     struct orch_aigauge *form;  /* the linear form fitted to all rows; NULL for other regressors */
 };
-void orch_regressor_free(struct orch_regressor *regressor);
 
 /** Compares models (predictors/models/model.h) and "aigauge", which gives two results, one per
  * reading, and needs `jobs` (one per row; NULL: it cannot be fitted). All share the same folds.
