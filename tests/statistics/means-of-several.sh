@@ -28,6 +28,7 @@ has_not 'means are also over'
 ok orch best acc --max --by epochs
 has 'note: means are also over lr'
 ok orch plot --x lr --y acc --by experiment
+out=$(tr '\n' ' ' <<<"$out") # a note is wrapped
 has 'means are also over epochs'
 ok orch plot --x lr --y acc
 has_not 'means are also over'

@@ -84,7 +84,9 @@ static void test_cells(void **state)
     g_autofree char *heading = source_of(notebook, "orch-1-1c");
     assert_string_equal(heading, "## 1.1c Which learning rate wins? (6 points)");
     g_autofree char *command = source_of(notebook, "orch-1-1c-run");
-    assert_string_equal(command, "orch.report(\"recipes/hw4.recipe\", only=\"1.1c\")");
+    assert_string_equal(command,
+                        "# Computes question 1.1c from the stored runs: Which learning rate wins?\n"
+                        "orch.report(\"recipes/hw4.recipe\", only=\"1.1c\")");
     g_autofree char *others = source_of(notebook, "orch-others");
     assert_non_null(strstr(others, "- bob &lt;b@x&gt;: finetune &lt;script&gt;"));
     /* text, table, text, chart: of the second section, by the same command */
@@ -122,7 +124,8 @@ static void test_shell(void **state)
     unsigned kept;
     json_t *notebook = make(d, 0, NULL, &kept);
     g_autofree char *source = source_of(notebook, "orch-1-run");
-    assert_string_equal(source, "orch.report(\"$a {b}.recipe\")");
+    assert_string_equal(source, "# Computes question 1 from the stored runs: text\n"
+                                "orch.report(\"$a {b}.recipe\")");
     json_decref(notebook);
     orch_document_free(d);
 }
