@@ -59,7 +59,7 @@ endfunction()
 function(orch_feature)
   get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   orch_library(orch_feature_${folder} ${ARGN} orch_cli ${ORCH_CORE} orch_predictors orch_exchange orch_store orch_vcs
-    orch_net orch_weights orch_devices orch_hw orch_data orch_zip orch_yaml orch_wire orch_base)
+    orch_net orch_weights orch_devices orch_hw orch_data orch_zip orch_yaml orch_loggers orch_wire orch_base)
   target_compile_definitions(orch_feature_${folder} PRIVATE ORCH_VERSION="${PROJECT_VERSION}")
   set_property(GLOBAL APPEND PROPERTY ORCH_FEATURES orch_feature_${folder})
 endfunction()

@@ -5,27 +5,11 @@
 #include "lib/base/file.h"
 #include "lib/base/text.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum { WARNINGS_MAX = 100, ENTRIES_MAX = 100000 };
-
-bool orch_import_number(const char *text, double *out)
-{
-    static const struct {
-        const char *word;
-        double value;
-    } words[] = {{"nan", (double)NAN}, {"inf", (double)INFINITY}, {"infinity", (double)INFINITY}};
-    const char *unsigned_text = text + (*text == '-' || *text == '+');
-    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
-        if (g_ascii_strcasecmp(unsigned_text, words[i].word) == 0) {
-            *out = *text == '-' ? -words[i].value : words[i].value;
-            return true;
-        }
-    return orch_real_parse(text, out);
-}
 
 void orch_import_warn(GPtrArray *warnings, const char *format, ...)
 {

@@ -64,7 +64,7 @@ static void add_line(struct orch_imported_run *run, const char *name, char *line
     int64_t step = 0;
     double ms, value;
     if (g_strv_length(words) < 2 || !orch_real_parse(words[0], &ms) ||
-        !orch_import_number(words[1], &value) || (words[2] && !orch_int_parse(words[2], &step)))
+        !orch_log_number(words[1], &value) || (words[2] && !orch_int_parse(words[2], &step)))
         return;
     int64_t time_ns = orch_imported_ns(run, ORCH_BOUNDED_TIME_NS, ms, 1e6);
     orch_imported_point(run, name, step, time_ns, value);

@@ -48,7 +48,7 @@ static bool is_wandb_run(const char *folder, const GPtrArray *entries)
 static bool has_events(const GPtrArray *entries)
 {
     for (guint i = 0; i < entries->len; i++)
-        if (orch_import_is_event_file(entries->pdata[i]))
+        if (ORCH_LOGGER_TENSORBOARD.knows(entries->pdata[i], NULL, 0))
             return true;
     return false;
 }
@@ -102,7 +102,7 @@ static bool read_file(const char *path, const char *const *params, GPtrArray *ru
                       GPtrArray *warnings, GError **error)
 {
     g_autofree char *base = g_path_get_basename(path);
-    if (orch_import_is_event_file(base)) {
+    if (ORCH_LOGGER_TENSORBOARD.knows(base, NULL, 0)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "name the folder: all event files of a folder are one run",
                        "'%s' is an event file, not a folder", path);

@@ -5,6 +5,7 @@
 #ifndef ORCH_FEATURES_IMPORTS_IMPORT_RUNS_H
 #define ORCH_FEATURES_IMPORTS_IMPORT_RUNS_H
 
+#include "lib/loggers/loggers.h"
 #include "store/write/imported.h"
 
 /** Adds the runs found at `path` to `runs` (struct orch_imported_run *) and unreadable items to
@@ -40,11 +41,6 @@ int64_t orch_import_utc_ns(struct orch_imported_run *run, const char *text);
 /** Reads all event files of one folder as one run, called `name`. */
 void orch_import_tensorboard(const char *folder, const char *name, GPtrArray *runs,
                              GPtrArray *warnings);
-bool orch_import_is_event_file(const char *name);
-
-/** Parses a number as trackers write it, also "nan", "inf", "-Infinity" and the like in any case.
- */
-bool orch_import_number(const char *text, double *out);
 /** Adds a sentence to `warnings`, up to 100 in total. */
 void orch_import_warn(GPtrArray *warnings, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /** Entries of a folder, sorted by the bytes of their names, at most 100,000: char *; the caller

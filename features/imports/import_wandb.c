@@ -12,7 +12,7 @@
  * to the client.
  */
 #include "features/imports/import_runs.h"
-#include "features/imports/protobuf.h"
+#include "lib/loggers/protobuf.h"
 
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -46,7 +46,7 @@ static bool number_of(const json_t *value, double *out)
         return true;
     }
     if (json_is_string(value)) /* JSON has no other form for these */
-        return orch_import_number(json_string_value(value), out) && !isfinite(*out);
+        return orch_log_number(json_string_value(value), out) && !isfinite(*out);
     return orch_json_get_real(value, out);
 }
 

@@ -59,7 +59,7 @@ static void read_row(const struct orch_csv *csv, size_t row, const char *const *
         if (!*text || orch_import_wandb_is_own(column) || g_strv_contains(known, column))
             continue;
         bool is_param = params && g_strv_contains(params, column);
-        if (!is_param && orch_import_number(text, &number))
+        if (!is_param && orch_log_number(text, &number))
             orch_imported_result(run, column, number);
         else
             orch_imported_param(run, column, text);

@@ -5,7 +5,7 @@
  * feeds. A crash, a leak, a hang, or a run that no store takes is a fault. Built with
  * -fsanitize=fuzzer it fuzzes; with replay.c it runs the committed corpus as a test. */
 #include "features/imports/import_runs.h"
-#include "features/imports/protobuf.h"
+#include "lib/loggers/protobuf.h"
 #include "tests/imports/imported_runs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);

@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Decodes the parts of Protocol Buffers and the checksums used in files of TensorBoard and W&B. */
-#ifndef ORCH_FEATURES_IMPORTS_PROTOBUF_H
-#define ORCH_FEATURES_IMPORTS_PROTOBUF_H
+#ifndef ORCH_LOGGERS_PROTOBUF_H
+#define ORCH_LOGGERS_PROTOBUF_H
 
 #include <stdbool.h>
 #include <stddef.h>

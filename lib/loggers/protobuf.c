@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "features/imports/protobuf.h"
+/* SPDX-License-Identifier: MIT */
+#include "lib/loggers/protobuf.h"
 
 #include <glib.h>
 #include <string.h>

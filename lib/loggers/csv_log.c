@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables that grow by a row: a header with the names of series, then a row for each step
+ * (Lightning, Keras, Ultralytics, stable-baselines). Fields are separated by commas, semicolons or
+ * tabs. Lines that begin with '#' stand before the header only.
+ *
+ * The step of a row is in the column that orch_log_step_rank likes best; without one it is the
+ * number of the row, from 0. Every other column with numbers is a series. An empty field is none.
+ */
+#include "lib/loggers/loggers.h"
+
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LINE_BYTES_MAX = 1 << 20, COLUMNS_MAX = 4096 };
+
+static const char SEPARATORS[] = ",;\t";
+
+struct reader {
+    const struct orch_log_sink *sink;
+    GString *line; /* the one that is not complete yet */
+    char separator;
+    GPtrArray *names; /* of the columns; NULL: the header was not read yet */
+    int step_column;  /* -1: none */
+    int64_t row, last_step;
+};
+
+/* ---- fields -----------------------------------------------------------------------------------
+ */
+
+/* The separator that is most frequent in a line; a comma where there is none. */
+static char separator_of(const char *line, size_t length)
+{
+    size_t counts[sizeof SEPARATORS] = {0}, best = 0;
+    for (size_t i = 0; i < length; i++) {
+        const char *at = line[i] ? strchr(SEPARATORS, line[i]) : NULL;
+        if (at)
+            counts[at - SEPARATORS]++;
+    }
+    for (size_t i = 1; SEPARATORS[i]; i++)
+        best = counts[i] > counts[best] ? i : best;
+    return SEPARATORS[best];
+}
+
+/* The fields of a line without the space around them and without quotes. The caller unrefs. */
+static GPtrArray *fields_of(const char *line, size_t length, char separator)
+{
+    GPtrArray *fields = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GString) field = g_string_new(NULL);
+    bool is_quoted = false;
+    for (size_t i = 0; i <= length && fields->len < COLUMNS_MAX; i++) {
+        bool is_end = i == length || (line[i] == separator && !is_quoted);
+        if (is_end) {
+            g_ptr_array_add(fields, g_strstrip(g_strdup(field->str)));
+            g_string_truncate(field, 0);
+        } else if (line[i] != '"') {
+            g_string_append_c(field, line[i]);
+        } else if (is_quoted && i + 1 < length && line[i + 1] == '"') {
+            g_string_append_c(field, '"');
+            i++;
+        } else {
+            is_quoted = !is_quoted;
+        }
+    }
+    return fields;
+}
+
+/* The column of the step; -1: none. */
+static int find_step(const GPtrArray *names)
+{
+    int column = -1, best = -1;
+    for (guint i = 0; i < names->len; i++) {
+        int rank = orch_log_step_rank(names->pdata[i]);
+        if (rank >= 0 && (best < 0 || rank < best)) {
+            best = rank;
+            column = (int)i;
+        }
+    }
+    return column;
+}
+
+/* True for names of columns: at least two, of which no one is a number, and only the first, that of
+ * an index, may be empty. */
+static bool is_header(const GPtrArray *names)
+{
+    double number;
+    for (guint i = 0; i < names->len; i++) {
+        const char *name = names->pdata[i];
+        if ((!*name && i > 0) || orch_log_number(name, &number) || !g_utf8_validate(name, -1, NULL))
+            return false;
+    }
+    return names->len >= 2;
+}
+
+/* ---- recognising ------------------------------------------------------------------------------
+ */
+
+/* Names of files that are logs whatever their columns are called. */
+static bool is_known_name(const char *base)
+{
+    static const char *const names[] = {"metrics.csv", "results.csv", "progress.csv", "history.csv",
+                                        "training.log"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        if (strcmp(base, names[i]) == 0)
+            return true;
+    return g_str_has_suffix(base, "monitor.csv");
+}
+
+static bool knows(const char *path, const char *head, size_t length)
+{
+    static const char *const ends[] = {".csv", ".tsv", ".log"};
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    bool has_end = false;
+    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++)
+        has_end = has_end || g_str_has_suffix(base, ends[i]);
+    if (!has_end)
+        return false;
+    const char *newline = memchr(head, '\n', length);
+    while (newline && *head == '#') {
+        length -= (size_t)(newline + 1 - head);
+        head = newline + 1;
+        newline = memchr(head, '\n', length);
+    }
+    size_t line = newline ? (size_t)(newline - head) : 0;
+    if (!line || memchr(head, 0, line))
+        return false;
+    g_autoptr(GPtrArray) names = fields_of(head, line, separator_of(head, line));
+    return is_header(names) && (is_known_name(base) || find_step(names) >= 0);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------
+ */
+
+static void *open_reader(const struct orch_log_sink *sink)
+{
+    struct reader *reader = g_new0(struct reader, 1);
+    reader->sink = sink;
+    reader->line = g_string_new(NULL);
+    reader->step_column = -1;
+    return reader;
+}
+
+static void close_reader(void *pointer)
+{
+    struct reader *reader = pointer;
+    g_string_free(reader->line, TRUE);
+    g_clear_pointer(&reader->names, g_ptr_array_unref);
+    g_free(reader);
+}
+
+/* The step of a row: in its column, else that of the row before it, else its number. */
+static int64_t step_of(struct reader *reader, const GPtrArray *fields)
+{
+    double step;
+    if (reader->step_column < 0)
+        return reader->row;
+    if (reader->step_column < (int)fields->len &&
+        orch_log_number(fields->pdata[reader->step_column], &step) && fabs(step) < 1e15)
+        reader->last_step = (int64_t)floor(step);
+    return reader->last_step;
+}
+
+static void take_row(struct reader *reader, const GPtrArray *fields)
+{
+    int64_t step = step_of(reader, fields);
+    double value;
+    for (guint i = 0; i < MIN(fields->len, reader->names->len); i++) {
+        const char *name = reader->names->pdata[i];
+        if ((int)i != reader->step_column && *name && orch_log_number(fields->pdata[i], &value))
+            reader->sink->point(reader->sink->ctx, name, step, NAN, value);
+    }
+    reader->row++;
+}
+
+/* Takes the complete line. Returns NULL, or why nothing more is read. */
+static const char *take_line(struct reader *reader)
+{
+    const GString *line = reader->line;
+    size_t length = line->len;
+    if (length && line->str[length - 1] == '\r')
+        length--;
+    if (!length || (!reader->names && line->str[0] == '#'))
+        return NULL;
+    if (!reader->names)
+        reader->separator = separator_of(line->str, length);
+    GPtrArray *fields = fields_of(line->str, length, reader->separator);
+    if (!reader->names) {
+        reader->names = fields;
+        reader->step_column = find_step(fields);
+        return is_header(fields) ? NULL : "its first line holds no names of columns";
+    }
+    take_row(reader, fields);
+    g_ptr_array_unref(fields);
+    return NULL;
+}
+
+/* A line end inside quotes belongs to a field. */
+static bool is_open(const GString *line)
+{
+    bool is_quoted = false;
+    for (size_t i = 0; i < line->len; i++)
+        is_quoted = is_quoted != (line->str[i] == '"');
+    return is_quoted;
+}
+
+static const char *feed(void *pointer, const uint8_t *bytes, size_t length)
+{
+    struct reader *reader = pointer;
+    const char *why = NULL;
+    for (const uint8_t *end = bytes + length; bytes < end && !why;) {
+        const uint8_t *newline = memchr(bytes, '\n', (size_t)(end - bytes));
+        size_t part = (size_t)((newline ? newline : end) - bytes);
+        if (reader->line->len + part > LINE_BYTES_MAX)
+            return "a line is longer than 1 MiB";
+        g_string_append_len(reader->line, (const char *)bytes, (gssize)part);
+        bytes += part + (newline != NULL);
+        if (newline && is_open(reader->line)) {
+            g_string_append_c(reader->line, '\n');
+        } else if (newline) {
+            why = take_line(reader);
+            g_string_truncate(reader->line, 0);
+        }
+    }
+    return why;
+}
+
+static const char *finish(void *pointer)
+{
+    struct reader *reader = pointer;
+    bool is_cut = is_open(reader->line);
+    const char *why = is_cut ? "a quoted field at its end is cut off" : take_line(reader);
+    g_string_truncate(reader->line, 0);
+    return why;
+}
+
+const struct orch_logger ORCH_LOGGER_CSV = {
+    .name = "csv",
+    .files = "metrics.csv, results.csv, progress.csv, monitor.csv, history.csv, training.log, and "
+             "*.csv, *.tsv, *.log with a column 'step', 'epoch', 'iteration', ...",
+    .makers = "CSVLogger of Lightning and Keras, Ultralytics, stable-baselines, DVCLive",
+    .knows = knows,
+    .open = open_reader,
+    .feed = feed,
+    .finish = finish,
+    .close = close_reader,
+    .is_rewritten = true,
+};

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* Two forms of JSON. Lines: an object in each line, with a member for each series and one for the
+ * step (mmengine, detectron2, stable-baselines, own loops). Documents, which are written anew as a
+ * whole: trainer_state.json of Hugging Face, whose `log_history` is a list of such objects, and
+ * objects of results without steps (all_results.json, metrics.json).
+ *
+ * Members of inner objects have the names of both, "train.loss". Texts, lists and booleans are no
+ * series. */
+#include "lib/loggers/loggers.h"
+
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    LINE_BYTES_MAX = 1 << 20,
+    DOCUMENT_BYTES_MAX = 64 << 20,
+    DEPTH_MAX = 4,
+    NAME_BYTES_MAX = 1000
+};
+
+struct reader {
+    const struct orch_log_sink *sink;
+    GString *text; /* the line that is not complete yet, or the document */
+    int64_t row, last_step;
+    bool has_step; /* a line had one */
+};
+
+/* ---- objects ----------------------------------------------------------------------------------
+ */
+
+/* A number, also written as a text ("NaN"), which JSON has no number for. */
+static bool number_of(const json_t *value, double *out)
+{
+    if (json_is_string(value))
+        return orch_log_number(json_string_value(value), out) && !isfinite(*out);
+    if (!json_is_number(value))
+        return false;
+    *out = json_number_value(value);
+    return true;
+}
+
+/* The name of the member that is the step; NULL: none. */
+static const char *step_name(json_t *object)
+{
+    const char *name, *found = NULL;
+    int best = -1;
+    json_t *value;
+    json_object_foreach(object, name, value)
+    {
+        int rank = json_is_number(value) ? orch_log_step_rank(name) : -1;
+        if (rank >= 0 && (best < 0 || rank < best)) {
+            best = rank;
+            found = name;
+        }
+    }
+    return found;
+}
+
+/* Passes the numbers of an object. `step` NULL: they have none. */
+static void take_object(const struct orch_log_sink *sink, const char *prefix, json_t *object,
+                        const int64_t *step, const char *except, int depth)
+{
+    const char *key;
+    json_t *value;
+    double number;
+    json_object_foreach(object, key, value)
+    {
+        g_autofree char *name = g_strconcat(prefix, *prefix ? "." : "", key, NULL);
+        if (strlen(name) > NAME_BYTES_MAX || (except && strcmp(key, except) == 0))
+            continue;
+        if (json_is_object(value) && depth < DEPTH_MAX)
+            take_object(sink, name, value, step, NULL, depth + 1);
+        else if (number_of(value, &number) && step)
+            sink->point(sink->ctx, name, *step, NAN, number);
+        else if (number_of(value, &number) && sink->result)
+            sink->result(sink->ctx, name, number);
+    }
+}
+
+/* Takes the object of a line. One without a step belongs to the step before it. */
+static void take_row(struct reader *reader, json_t *object)
+{
+    const char *name = step_name(object);
+    double step = name ? json_number_value(json_object_get(object, name)) : (double)NAN;
+    if (isfinite(step) && fabs(step) < 1e15) {
+        reader->has_step = true;
+        reader->last_step = (int64_t)floor(step);
+    } else if (!reader->has_step) {
+        reader->last_step = reader->row;
+    }
+    take_object(reader->sink, "", object, &reader->last_step, name, 0);
+    reader->row++;
+}
+
+/* JSON as Python writes it, in which NaN and Infinity stand bare. NULL: it is none. */
+static json_t *parse(const char *text, size_t length, size_t most)
+{
+    json_t *json = orch_json_parse(text, length, most, NULL);
+    if (json || (!g_strstr_len(text, (gssize)length, "NaN") &&
+                 !g_strstr_len(text, (gssize)length, "Infinity")))
+        return json;
+    g_autoptr(GRegex) bare = g_regex_new("([:\\[,]\\s*)(NaN|-?Infinity)(?=\\s*[,}\\]])",
+                                         G_REGEX_RAW, (GRegexMatchFlags)0, NULL);
+    g_autofree char *quoted =
+        g_regex_replace(bare, text, (gssize)length, 0, "\\1\"\\2\"", (GRegexMatchFlags)0, NULL);
+    return quoted ? orch_json_parse(quoted, strlen(quoted), most, NULL) : NULL;
+}
+
+/* ---- recognising ------------------------------------------------------------------------------
+ */
+
+static bool has_suffix_of(const char *path, const char *const *suffixes)
+{
+    for (; *suffixes; suffixes++)
+        if (g_str_has_suffix(path, *suffixes))
+            return true;
+    return false;
+}
+
+/* A log has a step in one of its first lines; the first line, which may describe the run, need not
+ * have one. */
+static bool knows_lines(const char *path, const char *head, size_t length)
+{
+    static const char *const ends[] = {".jsonl", ".ndjson", ".json", ".log", ".txt", NULL};
+    bool is_known = false;
+    if (!has_suffix_of(path, ends) || !length || *head != '{')
+        return false;
+    for (const char *end = head + length, *newline; head < end && !is_known; head = newline + 1) {
+        newline = memchr(head, '\n', (size_t)(end - head));
+        if (!newline)
+            return false;
+        g_autoptr(json_t) object = parse(head, (size_t)(newline - head), LINE_BYTES_MAX);
+        if (!json_is_object(object))
+            return false;
+        is_known = step_name(object) && json_object_size(object) > 1;
+    }
+    return is_known;
+}
+
+static bool knows_document(const char *path, const char *head, size_t length)
+{
+    static const char *const names[] = {
+        "/trainer_state.json", "/all_results.json", "/train_results.json", "/eval_results.json",
+        "/metrics.json",       "/results.json",     "/summary.json",       NULL};
+    return length && (g_ascii_isspace(*head) || *head == '{') && has_suffix_of(path, names);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------
+ */
+
+static void *open_reader(const struct orch_log_sink *sink)
+{
+    struct reader *reader = g_new0(struct reader, 1);
+    reader->sink = sink;
+    reader->text = g_string_new(NULL);
+    return reader;
+}
+
+static void close_reader(void *pointer)
+{
+    struct reader *reader = pointer;
+    g_string_free(reader->text, TRUE);
+    g_free(reader);
+}
+
+/* Takes the complete line; one that is no object is passed over. */
+static void take_line(struct reader *reader)
+{
+    g_autoptr(json_t) object = parse(reader->text->str, reader->text->len, LINE_BYTES_MAX);
+    if (json_is_object(object))
+        take_row(reader, object);
+    g_string_truncate(reader->text, 0);
+}
+
+static const char *feed_lines(void *pointer, const uint8_t *bytes, size_t length)
+{
+    struct reader *reader = pointer;
+    for (const uint8_t *end = bytes + length; bytes < end;) {
+        const uint8_t *newline = memchr(bytes, '\n', (size_t)(end - bytes));
+        size_t part = (size_t)((newline ? newline : end) - bytes);
+        if (reader->text->len + part > LINE_BYTES_MAX)
+            return "a line is longer than 1 MiB";
+        g_string_append_len(reader->text, (const char *)bytes, (gssize)part);
+        bytes += part + (newline != NULL);
+        if (newline)
+            take_line(reader);
+    }
+    return NULL;
+}
+
+static const char *finish_lines(void *pointer)
+{
+    struct reader *reader = pointer;
+    bool has_text = reader->text->len > 0;
+    int64_t row = reader->row;
+    take_line(reader);
+    return has_text && reader->row == row ? "its last line is cut off" : NULL;
+}
+
+static const char *feed_document(void *pointer, const uint8_t *bytes, size_t length)
+{
+    struct reader *reader = pointer;
+    if (reader->text->len + length > DOCUMENT_BYTES_MAX)
+        return "it is larger than 64 MiB";
+    g_string_append_len(reader->text, (const char *)bytes, (gssize)length);
+    return NULL;
+}
+
+static const char *finish_document(void *pointer)
+{
+    struct reader *reader = pointer;
+    g_autoptr(json_t) whole = parse(reader->text->str, reader->text->len, DOCUMENT_BYTES_MAX);
+    const json_t *history = json_object_get(whole, "log_history");
+    g_string_truncate(reader->text, 0);
+    if (!json_is_object(whole))
+        return "it is no JSON object, or cut off";
+    for (size_t i = 0; i < json_array_size(history); i++)
+        if (json_is_object(json_array_get(history, i)))
+            take_row(reader, json_array_get(history, i));
+    if (!history)
+        take_object(reader->sink, "", whole, NULL, NULL, 0);
+    return NULL;
+}
+
+const struct orch_logger ORCH_LOGGER_JSON_LINES = {
+    .name = "json lines",
+    .files =
+        "*.jsonl, *.ndjson, *.json, *.log, *.txt of objects with a member 'step', 'epoch', ...",
+    .makers = "mmengine, detectron2, stable-baselines, own loops",
+    .knows = knows_lines,
+    .open = open_reader,
+    .feed = feed_lines,
+    .finish = finish_lines,
+    .close = close_reader,
+    .is_rewritten = true,
+};
+
+const struct orch_logger ORCH_LOGGER_JSON = {
+    .name = "json",
+    .files = "trainer_state.json, all_results.json, train_results.json, eval_results.json, "
+             "metrics.json, results.json, summary.json",
+    .makers = "Hugging Face, DVC",
+    .knows = knows_document,
+    .open = open_reader,
+    .feed = feed_document,
+    .finish = finish_document,
+    .close = close_reader,
+    .is_rewritten = true,
+    .is_document = true,
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/loggers/loggers.h"
+
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The first row that knows a file reads it. */
+static const struct orch_logger *const LOGGERS[] = {&ORCH_LOGGER_TENSORBOARD, &ORCH_LOGGER_CSV,
+                                                    &ORCH_LOGGER_JSON_LINES, &ORCH_LOGGER_JSON};
+
+const struct orch_logger *orch_logger_at(size_t index)
+{
+    return index < G_N_ELEMENTS(LOGGERS) ? LOGGERS[index] : NULL;
+}
+
+const struct orch_logger *orch_logger_of(const char *path, const char *head, size_t length)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(LOGGERS); i++)
+        if (LOGGERS[i]->knows(path, head, length))
+            return LOGGERS[i];
+    return NULL;
+}
+
+/* Names of steps, the better ones first: what a script counts in its smallest unit. */
+static const char *const STEPS[] = {"trainer/global_step",
+                                    "step",
+                                    "_step",
+                                    "global_step",
+                                    "total_timesteps",
+                                    "time/total_timesteps",
+                                    "timesteps",
+                                    "iter",
+                                    "iteration",
+                                    "iterations",
+                                    "num_iterations",
+                                    "it",
+                                    "batch",
+                                    "training_iteration",
+                                    "time/iterations",
+                                    "update",
+                                    "round",
+                                    "epoch"};
+
+int orch_log_step_rank(const char *name)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(STEPS); i++)
+        if (g_ascii_strcasecmp(name, STEPS[i]) == 0)
+            return (int)i;
+    return -1;
+}
+
+bool orch_log_number(const char *text, double *out)
+{
+    static const struct {
+        const char *word;
+        double value;
+    } words[] = {{"nan", (double)NAN}, {"inf", (double)INFINITY}, {"infinity", (double)INFINITY}};
+    const char *unsigned_text = text + (*text == '-' || *text == '+');
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        if (g_ascii_strcasecmp(unsigned_text, words[i].word) == 0) {
+            *out = *text == '-' ? -words[i].value : words[i].value;
+            return true;
+        }
+    return orch_real_parse(text, out);
+}

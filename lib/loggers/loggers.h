@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Readers of the files in which the loggers of other tools keep metrics. A reader is given the
+ * bytes of a file as they are appended, in parts of any size, and calls a sink with what they hold.
+ * 'orch import --runs' gives it a whole file; orch-host, while a trial writes it
+ * (core/host/logged_files.h).
+ *
+ * One table lists them (loggers.c). Files are untrusted: every buffer has an upper bound, and a
+ * reader that meets damage says why and reads no more of that file. */
+#ifndef ORCH_LOGGERS_H
+#define ORCH_LOGGERS_H
+
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Bytes from the beginning of a file that orch_logger_of looks at. */
+#define ORCH_LOGGER_HEAD_BYTES 4096
+
+/** Receives what a file holds, in its order. A hook that is NULL is not called. */
+struct orch_log_sink {
+    void *ctx;
+    /** A value of a series. `time_s` in seconds since 1970, which may be out of range; NAN: the
+     * file does not say. */
+    void (*point)(void *ctx, const char *name, int64_t step, double time_s, double value);
+    /** A value without a step, as of the end of a run. */
+    void (*result)(void *ctx, const char *name, double value);
+    /** A run was resumed: the points of this file's folder from `step` on do not count. */
+    void (*purge)(void *ctx, int64_t step);
+    /** A value of the script's settings, a number, boolean or text. Borrowed. */
+    void (*setting)(void *ctx, const char *name, json_t *value);
+    /** How the run ended: "success", "failure" or "running". */
+    void (*ended)(void *ctx, const char *status);
+};
+
+/** A row of the table. */
+struct orch_logger {
+    const char *name;   /* "tensorboard" */
+    const char *files;  /* what is recognised, for people */
+    const char *makers; /* what writes such files, for people */
+    /** Whether a file is one of this format. `head`: its first `length` bytes, at most
+     * ORCH_LOGGER_HEAD_BYTES; it may be called again when there are more. */
+    bool (*knows)(const char *path, const char *head, size_t length);
+    /** A reader. `sink` outlives it. */
+    void *(*open)(const struct orch_log_sink *sink);
+    /** The next bytes. Returns NULL, or why nothing more is read. Must not be called again then. */
+    const char *(*feed)(void *reader, const uint8_t *bytes, size_t length);
+    /** The file has no more bytes. Returns NULL, or why its end was not read. */
+    const char *(*finish)(void *reader);
+    void (*close)(void *reader);
+    bool is_rewritten; /* its writers may write it anew from the beginning, with the same rows */
+    bool is_document;  /* the whole of it is read whenever it has changed */
+    bool has_folders;  /* one run is a tree of folders, whose names are part of those of metrics */
+};
+
+/** The rows of the table, in the order of their precedence; NULL behind the last. */
+const struct orch_logger *orch_logger_at(size_t index);
+
+/** The row whose format a file has; NULL: none, or not yet. */
+const struct orch_logger *orch_logger_of(const char *path, const char *head, size_t length);
+
+extern const struct orch_logger ORCH_LOGGER_TENSORBOARD, ORCH_LOGGER_CSV, ORCH_LOGGER_JSON_LINES,
+    ORCH_LOGGER_JSON;
+
+/** Whether a column or key of this name holds the step of a row: "step", "iteration", "epoch" and
+ * the like. The lower of two ranks is the better choice; -1: it does not. */
+int orch_log_step_rank(const char *name);
+/** Parses a number as loggers write it, also "nan", "inf", "-Infinity" in any case. */
+bool orch_log_number(const char *text, double *out);
+
+#endif
