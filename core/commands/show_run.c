@@ -185,6 +185,27 @@ static void print_output(const struct orch_whole_run *s)
                            unheard, orch_plural(unheard));
 }
 
+/* Prints the files whose values were taken, and those whose were not. */
+static void print_logged(const struct orch_whole_run *s)
+{
+    const json_t *files = json_object_get(s->facts, ORCH_FACT_LOGGED_FILES);
+    const json_t *others = json_object_get(s->facts, ORCH_FACT_UNLOGGED_FILES);
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        const json_t *row = json_array_get(files, i);
+        const char *path = json_string_value(json_array_get(row, 0));
+        const char *format = json_string_value(json_array_get(row, 1));
+        json_int_t points = json_integer_value(json_array_get(row, 2));
+        orch_cli_show_line(i ? "" : "logged", "%s (%s), %" JSON_INTEGER_FORMAT " value%s",
+                           path ? path : "?", format ? format : "?", points, orch_plural(points));
+    }
+    for (size_t i = 0; i < json_array_size(others); i++) {
+        const json_t *row = json_array_get(others, i);
+        const char *path = json_string_value(json_array_get(row, 0));
+        const char *why = json_string_value(json_array_get(row, 1));
+        orch_cli_show_line(i ? "" : "not logged", "%s: %s", path ? path : "?", why ? why : "?");
+    }
+}
+
 /* Prints the runs that belong together, as the program of one trial began them. */
 static void print_further(const struct orch_whole_run *s)
 {
@@ -399,10 +420,13 @@ bool orch_cli_show_run(struct orch_cli *cli, struct orch_store *store,
     print_source(whole);
     print_machine(whole);
     print_output(whole);
+    print_logged(whole);
     print_further(whole);
     orch_cli_show_values("parameters", whole->params, false);
     orch_cli_show_values("also given to orch.start()",
                          json_object_get(whole->facts, ORCH_FACT_STARTED_WITH), false);
+    orch_cli_show_values("logged settings",
+                         json_object_get(whole->facts, ORCH_FACT_LOGGED_SETTINGS), false);
     orch_cli_show_values("results", whole->results, true);
     print_metrics(cli, whole);
     print_system(cli, whole);

@@ -367,6 +367,7 @@ static json_t *end_facts(const struct ending *ending)
         json_object_set_new(facts, "apart", json_string(orch_apart_kind(ending->setup->apart)));
     put_losses(facts, ending->losses);
     put_units(facts, intake);
+    orch_logged_files_facts(ending->logged, facts);
     put_count(facts, "points", intake->point_count);
     put_count(facts, "max_pss_bytes", ending->memory_bytes);
     put_count(facts, "stdout_dropped_bytes", orch_capture_finish(ending->output));

@@ -4,6 +4,7 @@
 #define ORCH_HOST_ENDING_H
 
 #include "core/host/intake.h"
+#include "core/host/logged_files.h"
 #include "core/host/old_files.h"
 #include "core/host/output_capture.h"
 #include "core/host/stopping.h"
@@ -18,7 +19,8 @@ struct ending {
     int wait_status;              /* of the trial's main process */
     int64_t started_ns, ended_ns; /* UTC */
     double wall_ms;
-    int64_t memory_bytes; /* maximum PSS; 0: not measured */
+    int64_t memory_bytes;              /* maximum PSS; 0: not measured */
+    const struct logged_files *logged; /* NULL: no files were read */
     const struct text_losses *losses;
     double foreign_cpu;    /* from orch_foreign_cpu_share */
     double sampling_cpu_s; /* CPU time of orch_utilisation; 0: nothing was sampled */

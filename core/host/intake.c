@@ -36,6 +36,8 @@ void orch_intake_init(struct intake *intake, struct orch_manifest *manifest,
     intake->declared_count = manifest->metrics->len;
     intake->reported = g_hash_table_new(NULL, NULL);
     intake->printed = g_hash_table_new(NULL, NULL);
+    intake->logged = g_hash_table_new(NULL, NULL);
+    intake->spellings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     intake->metrics = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < manifest->metrics->len; i++) {
         struct orch_metric_spec *spec = manifest->metrics->pdata[i];
@@ -54,6 +56,8 @@ void orch_intake_clear(struct intake *intake)
     g_hash_table_unref(intake->metrics);
     g_hash_table_unref(intake->reported);
     g_hash_table_unref(intake->printed);
+    g_hash_table_unref(intake->logged);
+    g_hash_table_unref(intake->spellings);
     g_array_unref(intake->points);
     g_array_unref(intake->artifacts);
     g_free(intake->buffer);
@@ -166,16 +170,24 @@ static void settle_points(struct intake *intake)
     orch_journal_out_touch(intake->out);
 }
 
-/* Notes that the program sends points of a metric. Of one that was found in its output before, the
- * journal says where the printed points end. */
-static void note_reported(struct intake *intake, const struct orch_metric_spec *spec)
+/* Writes a mark: points of a metric from `step` on that stand before it do not count. */
+static void mark_points(struct intake *intake, const struct orch_metric_spec *spec, int64_t step)
 {
-    if (!g_hash_table_add(intake->reported, (gpointer)(uintptr_t)spec) ||
-        !g_hash_table_contains(intake->printed, spec))
-        return;
     settle_points(intake);
     g_autoptr(json_t) mark = json_pack("{s:s s:s}", "event", "reported", "name", spec->name);
+    if (step != INT64_MIN)
+        json_object_set_new(mark, "from", json_integer(step));
     orch_journal_out_add(intake->out, mark);
+}
+
+/* Notes that the program sends points of a metric. Of one that was found in its output or in a file
+ * before, the journal says where those points end. */
+static void note_reported(struct intake *intake, const struct orch_metric_spec *spec)
+{
+    bool was_logged = g_hash_table_remove(intake->logged, spec);
+    bool is_new = g_hash_table_add(intake->reported, (gpointer)(uintptr_t)spec);
+    if (was_logged || (is_new && g_hash_table_contains(intake->printed, spec)))
+        mark_points(intake, spec, INT64_MIN);
 }
 
 static bool point_is_valid(struct intake *intake, const struct orch_point *point)
@@ -256,7 +268,8 @@ static void add_result(struct intake *intake, const char *name, double value)
 
 bool orch_intake_is_reported(const struct intake *intake, const struct orch_metric_spec *spec)
 {
-    return g_hash_table_contains(intake->reported, spec);
+    return g_hash_table_contains(intake->reported, spec) ||
+           g_hash_table_contains(intake->spellings, spec->name);
 }
 
 char *orch_intake_skipped_text(const struct intake *intake)
@@ -277,6 +290,52 @@ void orch_intake_value(struct intake *intake, const struct orch_metric_spec *spe
     if (spec->step_unit)
         add_point(intake, (struct orch_point){spec->name, step, NAN, value});
     else
+        add_result(intake, spec->name, value);
+}
+
+/* "train/Loss" is printed as train_loss: the same series, which counts once. */
+static void note_spelling(struct intake *intake, const char *name)
+{
+    char *spelling = g_ascii_strdown(name, -1);
+    g_strdelimit(spelling, "/.-:", '_');
+    const struct orch_metric_spec *printed = g_hash_table_lookup(intake->metrics, spelling);
+    if (printed && g_hash_table_contains(intake->printed, printed) &&
+        !g_hash_table_contains(intake->reported, printed))
+        mark_points(intake, printed, INT64_MIN);
+    g_hash_table_add(intake->spellings, spelling);
+}
+
+bool orch_intake_begin_logged(struct intake *intake, const struct orch_metric_spec *spec)
+{
+    if (g_hash_table_contains(intake->reported, spec))
+        return false;
+    note_reported(intake, spec);
+    g_hash_table_add(intake->logged, (gpointer)(uintptr_t)spec);
+    note_spelling(intake, spec->name);
+    return true;
+}
+
+bool orch_intake_logged(struct intake *intake, const struct orch_metric_spec *spec, int64_t step,
+                        double t_ms, double value)
+{
+    if (!g_hash_table_contains(intake->logged, spec))
+        return false;
+    if (orch_bound_holds(ORCH_BOUNDED_STEP, (double)step) && journal_has_room(intake))
+        add_point(intake, (struct orch_point){spec->name, step, t_ms, value});
+    return true;
+}
+
+void orch_intake_purge_logged(struct intake *intake, const struct orch_metric_spec *spec,
+                              int64_t step)
+{
+    if (g_hash_table_contains(intake->logged, spec))
+        mark_points(intake, spec, step);
+}
+
+void orch_intake_result_logged(struct intake *intake, const struct orch_metric_spec *spec,
+                               double value)
+{
+    if (journal_has_room(intake))
         add_result(intake, spec->name, value);
 }
 

@@ -18,15 +18,17 @@ struct intake_artifact {
 struct intake {
     struct orch_manifest *manifest; /* undeclared metrics are added to it */
     struct journal_out *out;
-    int64_t start_ns;     /* monotonic; zero of t_ms */
-    int64_t text_budget;  /* remaining bytes for notes, logs and phases */
-    GHashTable *metrics;  /* name -> struct orch_metric_spec * */
-    guint declared_count; /* number of metrics declared in the manifest */
-    GHashTable *reported; /* metrics of which the program sent points: struct orch_metric_spec * */
-    GHashTable *printed;  /* those of which points were found in its output */
-    GArray *points;       /* struct orch_point: single points not yet in the journal */
-    GArray *artifacts;    /* struct intake_artifact, one per name */
-    char *buffer;         /* incomplete lines */
+    int64_t start_ns;      /* monotonic; zero of t_ms */
+    int64_t text_budget;   /* remaining bytes for notes, logs and phases */
+    GHashTable *metrics;   /* name -> struct orch_metric_spec * */
+    guint declared_count;  /* number of metrics declared in the manifest */
+    GHashTable *reported;  /* metrics of which the program sent points: struct orch_metric_spec * */
+    GHashTable *printed;   /* those of which points were found in its output */
+    GHashTable *logged;    /* those of which points were found in files that it writes */
+    GHashTable *spellings; /* of the names of those as they are when they are printed */
+    GArray *points;        /* struct orch_point: single points not yet in the journal */
+    GArray *artifacts;     /* struct intake_artifact, one per name */
+    char *buffer;          /* incomplete lines */
     size_t begin, end;
     char *progress;      /* newest progress line, not yet in the journal */
     int64_t progress_ns; /* when the last progress was written */
@@ -63,8 +65,8 @@ struct orch_metric_spec *orch_intake_adopt(struct intake *intake, const char *na
 /** True when orch_intake_adopt accepts no further name, as there are 1,000. */
 bool orch_intake_is_full(const struct intake *intake);
 
-/** True for a metric that the program sent itself: what it prints under that name does not count.
- */
+/** True for a metric that the program sent itself, or logs to a file: what it prints under that
+ * name does not count. */
 bool orch_intake_is_reported(const struct intake *intake, const struct orch_metric_spec *spec);
 /** Says how many lines and points were skipped, and why the first one was; NULL for none. Caller
  * frees. */
@@ -73,6 +75,20 @@ char *orch_intake_skipped_text(const struct intake *intake);
 /** Records a point or result found in a wrapped program's output. */
 void orch_intake_value(struct intake *intake, const struct orch_metric_spec *spec, int64_t step,
                        double value);
+
+/** From now on the points of a metric come from a file that a logger writes, and those that were
+ * printed do not count. False when the program sends them itself. */
+bool orch_intake_begin_logged(struct intake *intake, const struct orch_metric_spec *spec);
+/** Records a point of such a metric. `t_ms` since the trial's start; NAN: now. False when the
+ * program has sent points of it since. */
+bool orch_intake_logged(struct intake *intake, const struct orch_metric_spec *spec, int64_t step,
+                        double t_ms, double value);
+/** The points of such a metric from `step` on do not count. */
+void orch_intake_purge_logged(struct intake *intake, const struct orch_metric_spec *spec,
+                              int64_t step);
+/** Records a value without a step that a logger wrote. */
+void orch_intake_result_logged(struct intake *intake, const struct orch_metric_spec *spec,
+                               double value);
 
 /** Notes the progress of a wrapped program, found in its output. */
 void orch_intake_progress(struct intake *intake, double done, double total);

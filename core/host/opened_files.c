@@ -183,6 +183,11 @@ void orch_opened_files_attach(const struct opened_files *opened)
     orch_watch_attach(opened && opened->memory ? orch_watch_memory_map(opened->memory) : NULL);
 }
 
+const struct orch_watch_memory *orch_opened_files_memory(const struct opened_files *opened)
+{
+    return opened ? opened->memory : NULL;
+}
+
 /* ---- the end ----------------------------------------------------------------------------------
  */
 

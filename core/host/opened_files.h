@@ -47,6 +47,9 @@ void orch_opened_files_announce(const struct opened_files *opened);
  * above. */
 void orch_opened_files_attach(const struct opened_files *opened);
 
+/** The memory in which they note it; NULL: nothing is noted. Borrowed. `opened` may be NULL. */
+const struct orch_watch_memory *orch_opened_files_memory(const struct opened_files *opened);
+
 /** After the trial's processes have ended. Failures are ignored. `opened` may be NULL. */
 void orch_opened_files_write(const struct opened_files *opened, const char *trial_dir);
 

@@ -9,6 +9,7 @@
 #include "core/host/follow.h"
 #include "core/host/foreign_cpu.h"
 #include "core/host/gpu_watch.h"
+#include "core/host/logged_files.h"
 #include "core/host/old_files.h"
 #include "core/host/procs.h"
 #include "core/host/read_trial.h"
@@ -70,6 +71,7 @@ static void start_watching(struct supervisor *s)
     orch_capture_init(&s->output, s->setup.trial_dir, "stdout", trial->limit_log_bytes);
     orch_capture_init(&s->errors, s->setup.trial_dir, "stderr", trial->limit_log_bytes);
     s->text_metrics = orch_text_metrics_new(trial->manifest, &s->intake);
+    s->logged = orch_logged_files_new(&s->setup, &s->intake, s->started_utc_ns);
     orch_stopping_init(&s->stopping, trial, &s->child);
     s->limit_ns =
         trial->limit_s > 0 ? s->start_ns + (int64_t)(MIN(trial->limit_s, 1e9) * 1e9) : INT64_MAX;
@@ -83,6 +85,7 @@ static void start_watching(struct supervisor *s)
 static void stop_watching(struct supervisor *s)
 {
     orch_child_close(&s->child);
+    orch_logged_files_free(s->logged);
     orch_intake_clear(&s->intake);
     orch_capture_clear(&s->output);
     orch_capture_clear(&s->errors);
@@ -153,6 +156,8 @@ static void do_what_is_due(struct supervisor *s)
         look_at_memory(s);
     if (now >= s->ask_ns)
         look_for_request(s);
+    if (now >= orch_logged_files_due(s->logged))
+        orch_logged_files_read(s->logged);
     if (now >= ranks_due(s))
         look_at_ranks(s);
     if (now >= s->stopping.next_ns)
@@ -165,6 +170,7 @@ static int wait_ms(const struct supervisor *s)
 {
     int64_t due =
         MIN(MIN(s->ask_ns, MIN(s->limit_ns, s->look_ns)), MIN(s->stopping.next_ns, ranks_due(s)));
+    due = MIN(due, orch_logged_files_due(s->logged));
     return orch_journal_out_wait_ms(&s->out, MIN(due, orch_intake_due(&s->intake)));
 }
 

@@ -6,6 +6,7 @@
 #include "core/host/ending.h"
 #include "core/host/foreign_cpu.h"
 #include "core/host/gpu_watch.h"
+#include "core/host/logged_files.h"
 #include "core/host/procs.h"
 #include "core/host/ranks_ending.h"
 #include "core/host/text_metrics.h"
@@ -129,9 +130,10 @@ void orch_supervisor_finish(struct supervisor *s)
     }
     double foreign_cpu =
         orch_foreign_cpu_share(&s->foreign, (double)(ended_mono_ns - s->start_ns) / 1e9);
+    orch_text_metrics_finish(s->text_metrics);
+    orch_logged_files_finish(s->logged); /* in the folder apart */
     orch_apart_leave(s->setup.apart);
     orch_opened_files_write(s->setup.opened, s->setup.trial_dir);
-    orch_text_metrics_finish(s->text_metrics);
     bool was_broken = s->intake.problem != NULL;
     orch_intake_finish(&s->intake);
     if (!was_broken && WIFSIGNALED(s->wait_status))
@@ -148,6 +150,7 @@ void orch_supervisor_finish(struct supervisor *s)
         .ended_ns = ended_ns,
         .wall_ms = (double)(ended_mono_ns - s->start_ns) / 1e6,
         .memory_bytes = s->memory_bytes,
+        .logged = s->logged,
         .losses = orch_text_metrics_losses(s->text_metrics),
         .foreign_cpu = foreign_cpu,
         .sampling_cpu_s = sampling_cpu_s,

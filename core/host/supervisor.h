@@ -24,6 +24,7 @@ struct supervisor {
     struct join_pipe join;
     struct capture output, errors;
     struct text_metrics *text_metrics;
+    struct logged_files *logged; /* NULL: no files are read */
     struct stopping stopping;
     struct rank_links *links;        /* of an MPI trial, else NULL */
     struct utilisation *utilisation; /* NULL: not sampled */

@@ -187,8 +187,14 @@ static size_t line_part(const char *bytes, size_t length)
 
 static bool reads(const struct text_metrics *metrics, enum text_stream stream)
 {
-    return metrics->on == ORCH_METRICS_ON_BOTH ||
-           (metrics->on == ORCH_METRICS_ON_STDERR) == (stream == TEXT_STDERR);
+    static const bool READS[][TEXT_STREAMS] = {
+        [ORCH_METRICS_ON_STDOUT] = {[TEXT_STDOUT] = true},
+        [ORCH_METRICS_ON_STDERR] = {[TEXT_STDERR] = true},
+        [ORCH_METRICS_ON_BOTH] = {true, true},
+        [ORCH_METRICS_ON_LINES] = {[TEXT_STDOUT] = true},
+        [ORCH_METRICS_ON_NONE] = {false},
+    };
+    return READS[metrics->on][stream];
 }
 
 /* Takes output of a stream that is not read: counts lines with digits, and follows progress bars,

@@ -55,9 +55,14 @@ static void read_timing(struct orch_manifest_reader *reader, const struct orch_y
 
 static void read_metrics_from(struct orch_manifest_reader *reader, const struct orch_yaml *node)
 {
-    static const char *const words[] = {"protocol", "lines", "regex", NULL};
-    reader->manifest->metrics_from = (enum orch_metrics_from)orch_manifest_read_word(
-        reader, node, "metrics_from", words, ORCH_METRICS_LINES);
+    enum { FILES = ORCH_METRICS_REGEX + 1 };
+    static const char *const words[] = {"protocol", "lines", "regex", "files", NULL};
+    unsigned from =
+        (unsigned)orch_manifest_read_word(reader, node, "metrics_from", words, ORCH_METRICS_LINES);
+    reader->manifest->metrics_from =
+        from == FILES ? ORCH_METRICS_LINES : (enum orch_metrics_from)from;
+    if (from == FILES)
+        reader->manifest->metrics_on = ORCH_METRICS_ON_FILES;
 }
 
 static void read_metrics_on(struct orch_manifest_reader *reader, const struct orch_yaml *node)

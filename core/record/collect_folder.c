@@ -28,8 +28,29 @@ struct points {
     size_t next;
     int64_t count;
     char *fault;       /* describes the first invalid point, which no host would write; or NULL */
-    GHashTable *ahead; /* metrics whose mark has not come yet: printed points, which do not count */
+    GHashTable *ahead; /* of metrics the steps of the marks that have not come yet: points from
+                          there on do not count */
 };
+
+/* The first of a metric's marks is behind now. */
+static void pass_mark(GHashTable *ahead, const char *name)
+{
+    GArray *marks = g_hash_table_lookup(ahead, name);
+    if (marks && marks->len > 1)
+        g_array_remove_index(marks, 0);
+    else
+        g_hash_table_remove(ahead, name);
+}
+
+/* Whether a mark that is still ahead says that a point does not count. */
+static bool is_replaced(GHashTable *ahead, const struct orch_point *point)
+{
+    const GArray *marks = g_hash_table_lookup(ahead, point->name);
+    for (guint i = 0; marks && i < marks->len; i++)
+        if (point->step >= g_array_index(marks, int64_t, i))
+            return true;
+    return false;
+}
 
 /* Reads on to the next point, whichever it is. */
 static bool read_point(struct points *points, struct orch_point *out, GError **error)
@@ -42,7 +63,7 @@ static bool read_point(struct points *points, struct orch_point *out, GError **e
         if (!points->has_event)
             return false;
         if (points->event.kind == ORCH_EVENT_REPORTED)
-            g_hash_table_remove(points->ahead, points->event.name);
+            pass_mark(points->ahead, points->event.name);
         if (points->event.kind != ORCH_EVENT_METRICS)
             points->next = points->event.point_count;
     }
@@ -56,7 +77,7 @@ static bool next_point(void *ctx, struct orch_point *out, GError **error)
     do
         if (!points->journal || !read_point(points, out, error))
             return false;
-    while (g_hash_table_contains(points->ahead, out->name));
+    while (is_replaced(points->ahead, out));
     points->fault = orch_bound_point_fault(out);
     if (points->fault)
         orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "%s", points->fault);

@@ -184,6 +184,18 @@ static void take_start(struct gathering *all, const json_t *event)
         json_object_set(all->facts, ORCH_FACT_STARTED_WITH, (json_t *)(uintptr_t)params);
 }
 
+/* Keeps the step from which the points before a mark do not count. */
+static void add_mark(struct gathering *all, const struct orch_event *event)
+{
+    int64_t from = orch_json_int(event->json, "from", INT64_MIN);
+    GArray *marks = g_hash_table_lookup(all->reported, event->name);
+    if (!marks) {
+        marks = g_array_new(FALSE, FALSE, sizeof(int64_t));
+        g_hash_table_insert(all->reported, g_strdup(event->name), marks);
+    }
+    g_array_append_val(marks, from);
+}
+
 static bool take_event(struct orch_store *store, struct gathering *all, int folder,
                        const struct orch_event *event, GError **error)
 {
@@ -204,7 +216,7 @@ static bool take_event(struct orch_store *store, struct gathering *all, int fold
         take_start(all, event->json);
         return true;
     case ORCH_EVENT_REPORTED:
-        g_hash_table_add(all->reported, g_strdup(event->name));
+        add_mark(all, event);
         return true;
     case ORCH_EVENT_END:
         take_end(all, event);
@@ -329,7 +341,8 @@ void orch_gathering_init(struct gathering *all, json_t *record, int64_t started_
     all->notes = json_object_get(all->facts, "notes")
                      ? json_copy(json_object_get(all->facts, "notes"))
                      : json_array();
-    all->reported = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    all->reported =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
     all->verdict = ORCH_VERDICT_LOST;
     all->state = g_strdup(orch_verdict_name(ORCH_VERDICT_LOST));
     all->exit_code = -1;

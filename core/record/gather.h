@@ -17,7 +17,8 @@ struct gathering {
     GPtrArray *taken;  /* char *: files of the folder that are artifacts in the store now */
     GString *log;      /* log events, as text */
     json_t *notes;
-    GHashTable *reported; /* names of metrics whose points count from a mark in the journal on */
+    GHashTable *reported; /* of metrics the steps of their marks in the journal (GArray of int64_t):
+                             points before a mark do not count from its step on */
     char *reason, *stderr_tail;
     char *lost_artifact; /* the first artifact that differs from what the host saw, with the reason;
                             or NULL */

@@ -40,7 +40,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "stop a run after this time, and skip its commit: 90, 30s, 5min"),
     ORCH_OPTION(struct bisect_options, resources, LIST, "resources", .value = "KEY=N,...",
                 .help = "what a run holds: gpus=1 or gpus=0.5, cores=4 ('orch help slots')"),
-    ORCH_OPTION(struct bisect_options, metrics_on, TEXT, "metrics-from", .value = "STREAM",
+    ORCH_OPTION(struct bisect_options, metrics_on, TEXT, "metrics-from", .value = "WHERE",
                 .help = "read metrics from stdout (default), stderr or both"),
     {0}};
 

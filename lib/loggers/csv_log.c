@@ -109,13 +109,7 @@ static bool is_known_name(const char *base)
 
 static bool knows(const char *path, const char *head, size_t length)
 {
-    static const char *const ends[] = {".csv", ".tsv", ".log"};
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    bool has_end = false;
-    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++)
-        has_end = has_end || g_str_has_suffix(base, ends[i]);
-    if (!has_end)
-        return false;
     const char *newline = memchr(head, '\n', length);
     while (newline && *head == '#') {
         length -= (size_t)(newline + 1 - head);
@@ -239,6 +233,7 @@ const struct orch_logger ORCH_LOGGER_CSV = {
     .files = "metrics.csv, results.csv, progress.csv, monitor.csv, history.csv, training.log, and "
              "*.csv, *.tsv, *.log with a column 'step', 'epoch', 'iteration', ...",
     .makers = "CSVLogger of Lightning and Keras, Ultralytics, stable-baselines, DVCLive",
+    .ends = (const char *const[]){".csv", ".tsv", ".log", NULL},
     .knows = knows,
     .open = open_reader,
     .feed = feed,

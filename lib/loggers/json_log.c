@@ -112,21 +112,13 @@ static json_t *parse(const char *text, size_t length, size_t most)
 /* ---- recognising ------------------------------------------------------------------------------
  */
 
-static bool has_suffix_of(const char *path, const char *const *suffixes)
-{
-    for (; *suffixes; suffixes++)
-        if (g_str_has_suffix(path, *suffixes))
-            return true;
-    return false;
-}
-
 /* A log has a step in one of its first lines; the first line, which may describe the run, need not
  * have one. */
 static bool knows_lines(const char *path, const char *head, size_t length)
 {
-    static const char *const ends[] = {".jsonl", ".ndjson", ".json", ".log", ".txt", NULL};
     bool is_known = false;
-    if (!has_suffix_of(path, ends) || !length || *head != '{')
+    (void)path;
+    if (!length || *head != '{')
         return false;
     for (const char *end = head + length, *newline; head < end && !is_known; head = newline + 1) {
         newline = memchr(head, '\n', (size_t)(end - head));
@@ -142,10 +134,8 @@ static bool knows_lines(const char *path, const char *head, size_t length)
 
 static bool knows_document(const char *path, const char *head, size_t length)
 {
-    static const char *const names[] = {
-        "/trainer_state.json", "/all_results.json", "/train_results.json", "/eval_results.json",
-        "/metrics.json",       "/results.json",     "/summary.json",       NULL};
-    return length && (g_ascii_isspace(*head) || *head == '{') && has_suffix_of(path, names);
+    (void)path;
+    return length && (g_ascii_isspace(*head) || *head == '{');
 }
 
 /* ---- reading ----------------------------------------------------------------------------------
@@ -230,6 +220,7 @@ const struct orch_logger ORCH_LOGGER_JSON_LINES = {
     .files =
         "*.jsonl, *.ndjson, *.json, *.log, *.txt of objects with a member 'step', 'epoch', ...",
     .makers = "mmengine, detectron2, stable-baselines, own loops",
+    .ends = (const char *const[]){".jsonl", ".ndjson", ".json", ".log", ".txt", NULL},
     .knows = knows_lines,
     .open = open_reader,
     .feed = feed_lines,
@@ -243,6 +234,9 @@ const struct orch_logger ORCH_LOGGER_JSON = {
     .files = "trainer_state.json, all_results.json, train_results.json, eval_results.json, "
              "metrics.json, results.json, summary.json",
     .makers = "Hugging Face, DVC",
+    .ends = (const char *const[]){"/trainer_state.json", "/all_results.json", "/train_results.json",
+                                  "/eval_results.json", "/metrics.json", "/results.json",
+                                  "/summary.json", NULL},
     .knows = knows_document,
     .open = open_reader,
     .feed = feed_document,

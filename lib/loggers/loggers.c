@@ -15,10 +15,26 @@ const struct orch_logger *orch_logger_at(size_t index)
     return index < G_N_ELEMENTS(LOGGERS) ? LOGGERS[index] : NULL;
 }
 
+static bool has_end(const struct orch_logger *logger, const char *path)
+{
+    bool has = !logger->ends;
+    for (const char *const *end = logger->ends; end && *end; end++)
+        has = has || g_str_has_suffix(path, *end);
+    return has;
+}
+
+bool orch_logger_may_know(const char *path)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(LOGGERS); i++)
+        if (has_end(LOGGERS[i], path) && (LOGGERS[i]->ends || LOGGERS[i]->knows(path, "", 0)))
+            return true;
+    return false;
+}
+
 const struct orch_logger *orch_logger_of(const char *path, const char *head, size_t length)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(LOGGERS); i++)
-        if (LOGGERS[i]->knows(path, head, length))
+        if (has_end(LOGGERS[i], path) && LOGGERS[i]->knows(path, head, length))
             return LOGGERS[i];
     return NULL;
 }

@@ -36,11 +36,13 @@ struct orch_log_sink {
 
 /** A row of the table. */
 struct orch_logger {
-    const char *name;   /* "tensorboard" */
-    const char *files;  /* what is recognised, for people */
-    const char *makers; /* what writes such files, for people */
-    /** Whether a file is one of this format. `head`: its first `length` bytes, at most
-     * ORCH_LOGGER_HEAD_BYTES; it may be called again when there are more. */
+    const char *name;        /* "tensorboard" */
+    const char *files;       /* what is recognised, for people */
+    const char *makers;      /* what writes such files, for people */
+    const char *const *ends; /* of the names of its files; NULL-terminated; NULL: any */
+    /** Whether a file, whose name has one of those ends, is one of this format. `head`: its first
+     * `length` bytes, at most ORCH_LOGGER_HEAD_BYTES; it may be called again when there are more.
+     */
     bool (*knows)(const char *path, const char *head, size_t length);
     /** A reader. `sink` outlives it. */
     void *(*open)(const struct orch_log_sink *sink);
@@ -57,6 +59,8 @@ struct orch_logger {
 /** The rows of the table, in the order of their precedence; NULL behind the last. */
 const struct orch_logger *orch_logger_at(size_t index);
 
+/** False for a path that no row knows, whatever the file holds. */
+bool orch_logger_may_know(const char *path);
 /** The row whose format a file has; NULL: none, or not yet. */
 const struct orch_logger *orch_logger_of(const char *path, const char *head, size_t length);
 

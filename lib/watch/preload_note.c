@@ -416,6 +416,8 @@ int orch_watch_opened(int fd, int dirfd, const char *name, int flags)
     }
     if (way == UPDATES && file.identity.size > 0)
         add(&path, ORCH_WATCH_READ, &file.identity);
+    if (file.identity.size > 0 && !find(&path, ORCH_WATCH_WRITE))
+        add(&path, ORCH_WATCH_EXTEND, &file.identity);
     struct orch_watch_record *record = put(&path, ORCH_WATCH_WRITE, &file.identity);
     if (record)
         __atomic_store_n(&record->is_opened, 1, __ATOMIC_RELAXED);

@@ -34,15 +34,16 @@ enum {
 };
 
 enum orch_watch_kind {
-    ORCH_WATCH_NONE,  /* void: another process recorded the same at the same time */
-    ORCH_WATCH_READ,  /* opened for reading; the identity is that of the first time */
-    ORCH_WATCH_WRITE, /* opened for writing, created, replaced, removed; the last identity */
-    ORCH_WATCH_TOUCH, /* its attributes were changed; the last identity */
-    ORCH_WATCH_LOOK,  /* not opened: a tool that builds programs looked at its times */
-    ORCH_WATCH_LIST,  /* a folder whose files were listed */
-    ORCH_WATCH_MOVE,  /* a folder was renamed: two paths */
-    ORCH_WATCH_START, /* a program was started that does not note what it opens */
-    ORCH_WATCH_RING,  /* a program that opens files by io_uring */
+    ORCH_WATCH_NONE,   /* void: another process recorded the same at the same time */
+    ORCH_WATCH_READ,   /* opened for reading; the identity is that of the first time */
+    ORCH_WATCH_WRITE,  /* opened for writing, created, replaced, removed; the last identity */
+    ORCH_WATCH_TOUCH,  /* its attributes were changed; the last identity */
+    ORCH_WATCH_LOOK,   /* not opened: a tool that builds programs looked at its times */
+    ORCH_WATCH_LIST,   /* a folder whose files were listed */
+    ORCH_WATCH_MOVE,   /* a folder was renamed: two paths */
+    ORCH_WATCH_START,  /* a program was started that does not note what it opens */
+    ORCH_WATCH_RING,   /* a program that opens files by io_uring */
+    ORCH_WATCH_EXTEND, /* opened for writing, but not emptied, before the trial wrote it */
     ORCH_WATCH_KINDS
 };
 

@@ -32,7 +32,8 @@
  *     {"event":"progress","t_ms":...,...}   time of arrival since the trial's start
  *     {"event":"start","t_ns":...,"host":{boot_id,pid,start},"child":{...}}
  *     {"event":"reported","name":"loss"}    from here on the program reports the metric itself;
- *                                           points of it before were printed and do not count
+ *                                           points of it before were printed and do not count;
+ *                                           with "from":3 those from that step on
  *     {"event":"artifact","name":"weights","path":"/abs","sha256":"...","bytes":123}
  *     {"event":"end","verdict":"ok","reason":null,"exit_code":0,"signal":null,"started_ns":...,
  *      "ended_ns":...,"wall_ms":...,"stderr_tail":"...","facts":{"max_rss_bytes":...,...}}

@@ -9,10 +9,19 @@
 #include <stdarg.h>
 #include <string.h>
 
-const char *const ORCH_METRICS_ON_NAMES[] = {"stdout", "stderr", "both", NULL};
+const char *const ORCH_METRICS_ON_NAMES[] = {"stdout", "stderr", "both", "lines",
+                                             "files",  "none",   NULL};
 
 const char *const ORCH_TRIAL_VALUES[] = {"seed",      "seed64",       "repeat", "checkpoint_dir",
                                          "trial_dir", "manifest_dir", NULL};
+
+bool orch_manifest_reads_files(const struct orch_manifest *manifest)
+{
+    if (manifest->kind != ORCH_PLUGIN_WRAPPED || manifest->metrics_from == ORCH_METRICS_PROTOCOL)
+        return false;
+    return manifest->metrics_on == ORCH_METRICS_ON_FILES ||
+           (manifest->any_metric && manifest->metrics_on <= ORCH_METRICS_ON_BOTH);
+}
 
 /* ---- life -------------------------------------------------------------------------------------
  */

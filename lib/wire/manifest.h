@@ -45,9 +45,17 @@ enum orch_metrics_from {
     ORCH_METRICS_REGEX,    /* a regular expression per metric, on stdout */
 };
 
-/** The streams from which LINES and REGEX read. */
-enum orch_metrics_on { ORCH_METRICS_ON_STDOUT, ORCH_METRICS_ON_STDERR, ORCH_METRICS_ON_BOTH };
-/** "stdout", "stderr", "both"; NULL-terminated, in the order of the enum. */
+/** What LINES and REGEX read. The first three also read the files that a program's loggers write
+ * (lib/loggers) when its metrics are `any`. */
+enum orch_metrics_on {
+    ORCH_METRICS_ON_STDOUT,
+    ORCH_METRICS_ON_STDERR,
+    ORCH_METRICS_ON_BOTH,
+    ORCH_METRICS_ON_LINES, /* standard output, and no files */
+    ORCH_METRICS_ON_FILES, /* files alone */
+    ORCH_METRICS_ON_NONE,
+};
+/** "stdout", "stderr", ...; NULL-terminated, in the order of the enum. */
 extern const char *const ORCH_METRICS_ON_NAMES[];
 
 struct orch_manifest {
@@ -83,6 +91,9 @@ struct orch_param_spec *orch_manifest_add_param(struct orch_manifest *manifest, 
 struct orch_metric_spec *orch_manifest_add_metric(struct orch_manifest *manifest, const char *name);
 struct orch_artifact_spec *orch_manifest_add_artifact(struct orch_manifest *manifest,
                                                       const char *name);
+
+/** Whether the files that the program's loggers write become metrics. */
+bool orch_manifest_reads_files(const struct orch_manifest *manifest);
 
 /** Names besides parameters that a command may contain: seed, seed64, repeat, checkpoint_dir, ...
  * NULL-terminated. */

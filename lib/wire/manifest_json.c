@@ -298,7 +298,8 @@ static bool decode_wrapped(struct orch_manifest *manifest, const json_t *json, G
     manifest->metrics_from = (enum orch_metrics_from)index;
     const char *on = orch_json_text(json, "metrics_on", ORCH_METRICS_ON_NAMES[0]);
     if ((index = index_of(ORCH_METRICS_ON_NAMES, on)) < 0)
-        return broken(error, "'metrics_on' is '%s': expected stdout, stderr or both", on);
+        return broken(
+            error, "'metrics_on' is '%s': expected stdout, stderr, both, lines, files or none", on);
     manifest->metrics_on = (enum orch_metrics_on)index;
     manifest->any_metric = json_is_true(json_object_get(json, "any_metric"));
     json_t *cost = json_object_get(json, "cost");

@@ -71,6 +71,11 @@ struct orch_verdict_facts {
 /** Fact of a trial: the parameters that its program gave to start() and that are none of the
  * trial's. */
 #define ORCH_FACT_STARTED_WITH "started_with"
+/** Facts of what a trial's program logged to files: its settings (an object), the files whose
+ * values were taken ([path, format, points]) and those whose were not ([path, why]). */
+#define ORCH_FACT_LOGGED_SETTINGS "logged_settings"
+#define ORCH_FACT_LOGGED_FILES "logged_files"
+#define ORCH_FACT_UNLOGGED_FILES "unlogged_files"
 
 const struct orch_verdict_facts *orch_verdict_facts(enum orch_verdict verdict);
 const char *orch_verdict_name(enum orch_verdict verdict);

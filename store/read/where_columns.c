@@ -63,6 +63,13 @@ static const struct orch_where_column COLUMNS[] = {
     " metric_name n WHERE n.name = ? AND EXISTS (SELECT 1 FROM metric y WHERE y.run = r.id"        \
     " AND y.name_id = n.id) LIMIT 1) ORDER BY x.step DESC LIMIT 1)"
 
+/* What a trial's program logged of its settings, one of the facts of a run. */
+#define LOGGED                                                                                     \
+    "json_each(CASE WHEN json_valid(r.facts) THEN r.facts ELSE '{}' END, '$.logged_settings') j"
+#define SQL_LOGGED                                                                                 \
+    "(SELECT CASE j.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE j.value END"       \
+    " FROM " LOGGED " WHERE j.key = ?)"
+
 const char WHERE_SQL_ANY[] = "coalesce(" SQL_PARAM ", " SQL_RESULT ", " SQL_METRIC ")";
 
 static const struct orch_where_scope SCOPES[] = {
@@ -76,7 +83,13 @@ static const struct orch_where_scope SCOPES[] = {
      " SELECT n FROM t WHERE n IS NOT NULL LIMIT 10000"},
     {"metric", SQL_METRIC, "SELECT EXISTS (SELECT 1 FROM metric_name WHERE name = ?)",
      "SELECT DISTINCT name FROM metric_name LIMIT 10000"},
+    {"logged", SQL_LOGGED,
+     "SELECT EXISTS (SELECT 1 FROM run r CROSS JOIN " LOGGED " WHERE j.key = ?)",
+     "SELECT DISTINCT j.key FROM run r CROSS JOIN " LOGGED " LIMIT 10000"},
 };
+
+/* The scopes in which a name without one is looked up. */
+enum { BARE_SCOPES = 3 };
 
 const struct orch_where_column *orch_where_column(const char *name)
 {
@@ -166,8 +179,8 @@ static GPtrArray *known_names(struct orch_store *store, const struct orch_where_
     for (size_t i = 0; !scope && i < G_N_ELEMENTS(COLUMNS); i++)
         g_ptr_array_add(names, g_strdup(COLUMNS[i].name));
     for (size_t i = 0; i < G_N_ELEMENTS(SCOPES); i++) {
-        sqlite3_stmt *s =
-            scope && scope != &SCOPES[i] ? NULL : orch_store_statement(store, SCOPES[i].all, NULL);
+        bool is_asked = scope ? scope == &SCOPES[i] : i < BARE_SCOPES;
+        sqlite3_stmt *s = is_asked ? orch_store_statement(store, SCOPES[i].all, NULL) : NULL;
         while (s && orch_store_step(store, s, NULL) > 0)
             g_ptr_array_add(names, g_strdup(orch_store_text(s, 0)));
     }
@@ -180,7 +193,7 @@ static bool name_exists(struct orch_store *store, const struct where_name *name,
 {
     int64_t found = 0;
     for (size_t i = 0; !found && i < G_N_ELEMENTS(SCOPES); i++)
-        if ((!name->scope || name->scope == &SCOPES[i]) &&
+        if ((name->scope ? name->scope == &SCOPES[i] : i < BARE_SCOPES) &&
             !orch_store_get_int(store, &found, 0, error, SCOPES[i].exists, "t", name->text))
             return false;
     *out = found;
@@ -191,7 +204,7 @@ char *orch_store_metric_hint(struct orch_store *store, const char *name)
 {
     enum { SHOWN = 12 };
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    for (size_t i = 1; i < G_N_ELEMENTS(SCOPES); i++) { /* results and metrics */
+    for (size_t i = 1; i < BARE_SCOPES; i++) { /* results and metrics */
         sqlite3_stmt *s = orch_store_statement(store, SCOPES[i].all, NULL);
         while (s && orch_store_step(store, s, NULL) > 0)
             g_ptr_array_add(names, orch_text_line(orch_store_column_text(s, 0)));
@@ -226,6 +239,7 @@ static void unknown_name_error(struct orch_store *store, const struct orch_where
                    name->scope == &SCOPES[0]   ? "parameter"
                    : name->scope == &SCOPES[1] ? "result"
                    : name->scope == &SCOPES[2] ? "metric"
+                   : name->scope               ? "logged setting"
                                                : "column, parameter, result or metric",
                    name->text);
 }

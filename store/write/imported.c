@@ -2,6 +2,7 @@
 #include "store/write/imported.h"
 
 #include "lib/base/json.h"
+#include "lib/base/label_from.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -55,21 +56,6 @@ void orch_imported_set_text(char **text, const char *bytes)
 
 /* ---- adding content ---------------------------------------------------------------------------
  */
-
-char *orch_imported_label_of(const char *name)
-{
-    g_autofree char *cut = g_strndup(name, ORCH_IMPORTED_LABEL_MAX);
-    g_autofree char *valid = g_utf8_make_valid(cut, -1);
-    GString *out = g_string_new(NULL);
-    for (const char *p = valid; *p; p = g_utf8_next_char(p)) {
-        char one[8] = "";
-        g_unichar_to_utf8(g_utf8_get_char(p), one);
-        g_string_append(out, orch_label_is_valid(one) ? one : "_");
-    }
-    if (!out->len)
-        g_string_append_c(out, '_');
-    return g_string_free(out, FALSE);
-}
 
 /* The tool's name as UTF-8, bounded: the form in which names are kept until orch_imported_settle.
  * The caller frees. */
@@ -170,7 +156,7 @@ void orch_imported_result(struct orch_imported_run *run, const char *name, doubl
 
 void orch_imported_label(struct orch_imported_run *run, const char *name, const char *text)
 {
-    g_autofree char *label = orch_imported_label_of(name);
+    g_autofree char *label = orch_label_from(name);
     g_autofree char *valid = g_utf8_make_valid(text, -1);
     if (has_room(run, run->labels, text))
         json_object_set_new(run->labels, label, json_string(valid));
@@ -241,7 +227,7 @@ static GPtrArray *labels_of(struct orch_imported_run *run, const char *what, con
     /* the last number behind a label: all below it are taken */
     g_autoptr(GHashTable) numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < names->len; i++) {
-        g_ptr_array_add(labels, orch_imported_label_of(names->pdata[i]));
+        g_ptr_array_add(labels, orch_label_from(names->pdata[i]));
         if (strcmp(labels->pdata[i], names->pdata[i]) == 0)
             g_hash_table_add(taken, labels->pdata[i]);
     }

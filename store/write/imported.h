@@ -72,10 +72,6 @@ void orch_imported_point(struct orch_imported_run *run, const char *name, int64_
  * ORCH_IMPORTED_PURGES_MAX times, because each looks at all points; then the run is cut. */
 void orch_imported_purge(struct orch_imported_run *run, int64_t step);
 
-/** Turns a name into a valid label: characters that a condition cannot contain become '_'. The
- * caller frees. */
-char *orch_imported_label_of(const char *name);
-
 /** Turns the tool's names into labels, in which some characters become '_'. Two names that become
  * one label are kept apart by a number, which is noted. To be called once the run is complete;
  * further calls change nothing. */

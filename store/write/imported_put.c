@@ -4,6 +4,7 @@
 #include "store/write/imported.h"
 
 #include "lib/base/json.h"
+#include "lib/base/label_from.h"
 #include "lib/base/text.h"
 #include "store/handle/sql.h"
 #include "store/write/note_rules.h"
@@ -224,11 +225,11 @@ static bool put_labels(struct orch_store *store, const struct orch_imported_run 
                        const char *key, GError **error)
 {
     for (guint i = 0; i < MIN(run->tags->len, 100u); i++) {
-        g_autofree char *tag = orch_imported_label_of(run->tags->pdata[i]);
+        g_autofree char *tag = orch_label_from(run->tags->pdata[i]);
         if (!orch_store_note(store, key, "tag", false, tag, error))
             return false;
     }
-    g_autofree char *name = run->name && *run->name ? orch_imported_label_of(run->name) : NULL;
+    g_autofree char *name = run->name && *run->name ? orch_label_from(run->name) : NULL;
     return !name || orch_store_set_name(store, key, name, false, error);
 }
 
