@@ -61,6 +61,7 @@ static const struct orch_help_topic TOPICS[] = {
     {"inputs", "inputs.md", NULL, "which files count, so that a result is stale when they change"},
     {"filters", "where.md", NULL, "which runs a command takes: --where 'lr > 0.01 and state = ok'"},
     {"printed-values", "printed-values.md", NULL, "which printed lines become metrics"},
+    {"logged-files", "loggers.md", NULL, "which files of a program's loggers become metrics"},
     {"python", "python.md", NULL, "recording from Python"},
     {"plugins", "plugins.md", NULL, "how a program becomes a plugin"},
     {"protocol", "protocol.md", NULL, "what a plugin and orch say to each other"},
