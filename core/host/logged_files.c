@@ -492,7 +492,8 @@ void orch_logged_files_facts(const struct logged_files *all, json_t *facts)
     json_t *taken = json_array();
     for (guint i = 0; i < MIN(all->sources->len, (guint)FACTS_MAX); i++) {
         const struct source *source = all->sources->pdata[i];
-        if (g_utf8_validate(source->path, -1, NULL))
+        bool is_left_out = !source->points && orch_logged_file_why(source->file);
+        if (!is_left_out && g_utf8_validate(source->path, -1, NULL))
             json_array_append_new(taken,
                                   json_pack("[ssI]", shown(all, source->path), source->logger->name,
                                             (json_int_t)source->points));

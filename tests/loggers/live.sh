@@ -69,3 +69,24 @@ for from in lines files none; do
 done
 fails 2 orch try --metrics-from letters -- python3 again.py w
 says "metrics do not come from 'letters'"
+
+# of a file that two trials write, neither takes values
+cat >both.py <<'P'
+import os, sys, time
+with open("out/both.csv", "a" if sys.argv[1] == "x" else "w") as f:
+    f.write("step,both\n1,2\n")
+while len(sys.argv) > 2 and not os.path.exists(sys.argv[2]):
+    time.sleep(0.05)
+P
+rm "$go"
+orch try --no-progress --no-pin --name first -- python3 both.py w "$go" >"$SCRATCH/try" 2>&1 &
+pid=$!
+until_true grep -rqs '"both",1' .orch/results.db.d/trials
+ok orch try --no-progress --no-pin --oversubscribe --name second -- python3 both.py w
+: >"$go"
+wait $pid || _fail "$(cat "$SCRATCH/try")"
+for name in first second; do
+    ok orch show "$(orch ls --where "experiment = $name" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["key"])')"
+    has 'out/both.csv: another trial writes it, too'
+    has_not '(csv)'
+done
