@@ -3,8 +3,8 @@
  * files cut off at each byte, with each byte changed, and in the wrong order. A reader keeps what
  * stands before the damage, says where it stopped, and makes nothing up. */
 #include "features/imports/import_runs.h"
-#include "lib/loggers/protobuf.h"
 #include "lib/base/file.h"
+#include "lib/loggers/protobuf.h"
 #include "store/write/imported.h"
 #include "tests/store/fixture.h"
 
