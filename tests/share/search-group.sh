@@ -82,7 +82,7 @@ done
 
 cd dan
 ORCH_USER=dan ok orch run tune.recipe --share --remote ../hub --wait
-says "$number points"
+says "best of $number settings"
 cd ..
 same "$(points_of dan)" "$(points_of ada)" 'the points of one who comes later'
 recipe $((number + 3)) >dan/tune.recipe
