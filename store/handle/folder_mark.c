@@ -5,6 +5,7 @@
 #include "store/handle/owner.h"
 
 #include "store/handle/meta.h"
+#include "store/handle/sql.h"
 
 #include "lib/base/below.h"
 #include "lib/base/error.h"
@@ -160,8 +161,20 @@ bool orch_store_read_id(struct orch_store *store, GError **error)
 bool orch_store_give_id(struct orch_store *store, GError **error)
 {
     char id[ORCH_KEY_CHARS];
+    if (*store->id)
+        return true;
     orch_key_make(id);
-    return *store->id || orch_store_set_id(store, id, error);
+    if (!orch_store_is_writable(store, error) || !orch_store_transaction_begin(store, error))
+        return false;
+    /* of several processes that make one store the first gives the id */
+    if (!orch_store_run_statement(store, error,
+                                  "INSERT OR IGNORE INTO meta(key, value) VALUES(?, ?)", "tt",
+                                  ID_NAME, id)) {
+        orch_store_transaction_rollback(store);
+        return false;
+    }
+    return orch_store_transaction_commit(store, error) && orch_store_read_id(store, error) &&
+           (*store->id || orch_store_set_id(store, id, error));
 }
 
 /* ---- making the folder ------------------------------------------------------------------------

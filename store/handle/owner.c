@@ -122,6 +122,10 @@ static bool fit(struct orch_store *store, json_t *mark, bool writes, bool is_sha
     bool is_empty = false;
     if (strcmp(id, store->id) == 0)
         return true;
+    if (!orch_store_read_id(store, error)) /* another process gave it since it was read */
+        return false;
+    if (strcmp(id, store->id) == 0)
+        return true;
     if (!is_shard && !is_new(store, &is_empty, error))
         return false;
     if (writes && (is_shard || is_empty))

@@ -35,3 +35,13 @@ rm -rf "$db"*
 touch -d '1 hour ago' "$db"
 fails 3 orch ls
 says 'the file is empty'
+# six at once make one store: all find it theirs, and each run is in it
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+    rm -rf "$db"*
+    for k in 1 2 3 4 5 6; do
+        (echo '{"event":"done","status":"ok"}' | orch record -e "r$k" 2>"err.$k") &
+    done
+    wait
+    ok orch ls --json
+    same "$(json runs.#)" 6 "runs of six ($(cat err.?))"
+done
