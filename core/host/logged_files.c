@@ -387,11 +387,6 @@ static void find_files(struct logged_files *all)
 /* ---- the trial --------------------------------------------------------------------------------
  */
 
-static void free_series(gpointer series)
-{
-    g_free(series);
-}
-
 struct logged_files *orch_logged_files_new(const struct child_setup *setup, struct intake *intake,
                                            int64_t started_ns)
 {
@@ -407,7 +402,7 @@ struct logged_files *orch_logged_files_new(const struct child_setup *setup, stru
     all->candidates = g_ptr_array_new_with_free_func(free_candidate);
     all->known = g_hash_table_new(g_str_hash, g_str_equal);
     all->sources = g_ptr_array_new_with_free_func(free_source);
-    all->series = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_series);
+    all->series = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     all->results = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     all->settings = json_object();
     all->unlogged = json_array();

@@ -18,7 +18,8 @@ static const struct orch_help_topic TOPICS[] = {
     {"verification", "verify.md", NULL, "how others check a pack or a hand-in"},
     {0}};
 
-static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {[ORCH_ADVICE_HAND_IN] = "orch submit --netid ID"};
+static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {[ORCH_ADVICE_HAND_IN] =
+                                                           "orch submit --netid ID"};
 
 const struct orch_feature ORCH_FEATURE_PACK = {
     .commands = COMMANDS,

@@ -6,9 +6,9 @@
 #define ORCH_PREDICTORS_SCENARIO_H
 
 #include "predictors/learn/learn.h"
-#include "predictors/matched/matched_rows.h"
 #include "predictors/learn/nearness.h"
 #include "predictors/learn/whitebox.h"
+#include "predictors/matched/matched_rows.h"
 
 #define ORCH_FOLDS 5
 #define ORCH_LEVEL 0.90
