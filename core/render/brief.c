@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/render/brief.h"
 
-#include "lib/base/text.h"
+#include "core/render/outline.h"
 
 #include <string.h>
 
 #define PROBLEMS_MAX 5
-
-/* The length of the problem's name in a question: 1 in "1.1c". */
-static size_t problem_length(const struct orch_section *section)
-{
-    return section->question ? strcspn(section->question, ".") : 0;
-}
-
-static bool is_same_problem(const struct orch_section *a, const struct orch_section *b)
-{
-    const size_t length = problem_length(a);
-    return length && length == problem_length(b) && strncmp(a->question, b->question, length) == 0;
-}
 
 /* The first sentence of a text, without its full stop. The caller frees. */
 static char *first_sentence(const char *text)
@@ -33,41 +21,19 @@ static char *first_sentence(const char *text)
     return sentence;
 }
 
-/* The first block of a kind in the problem that begins with a section; NULL: none. */
-static const struct orch_block *first_of(const struct orch_document *document, guint begin,
-                                         enum orch_block_kind kind,
-                                         const struct orch_section **out_section)
+/* The first block of a kind in a part; NULL: none. */
+static const struct orch_block *first_of(const struct orch_outline_part *part,
+                                         enum orch_block_kind kind)
 {
-    for (guint i = begin; i < document->sections->len; i++) {
-        const struct orch_section *section = document->sections->pdata[i];
-        if (i != begin && !is_same_problem(document->sections->pdata[begin], section))
-            continue;
+    for (guint i = 0; i < part->sections->len; i++) {
+        const struct orch_section *section = part->sections->pdata[i];
         for (guint j = 0; j < section->blocks->len; j++) {
             const struct orch_block *block = section->blocks->pdata[j];
-            if (block->kind == kind && block->text) {
-                *out_section = section;
+            if (block->kind == kind && block->text)
                 return block;
-            }
         }
     }
     return NULL;
-}
-
-/* Where some sections answer questions, the others (the method) are no problems. */
-static bool has_questions(const struct orch_document *document)
-{
-    for (guint i = 0; i < document->sections->len; i++)
-        if (((struct orch_section *)document->sections->pdata[i])->question)
-            return true;
-    return false;
-}
-
-static bool begins_problem(const struct orch_document *document, guint index)
-{
-    for (guint i = 0; i < index; i++)
-        if (is_same_problem(document->sections->pdata[index], document->sections->pdata[i]))
-            return false;
-    return true;
 }
 
 /* Appends a line, cut between words. */
@@ -84,44 +50,97 @@ static void add_line(GString *out, int columns, const char *line)
     g_string_append(out, *end ? " ...\n" : "\n");
 }
 
-static void add_problems(GString *out, const struct orch_document *document, int columns)
+static const char *name_of(const struct orch_outline_part *part)
 {
-    unsigned found = 0;
-    const bool questions = has_questions(document);
-    for (guint i = 0; i < document->sections->len; i++) {
-        const struct orch_section *section = document->sections->pdata[i];
-        const struct orch_block *block = NULL;
-        if (!begins_problem(document, i) || (questions && !section->question))
-            continue;
-        block = first_of(document, i, ORCH_BLOCK_ANSWER, &section);
+    return part->question ? part->question : orch_outline_title(part);
+}
+
+/* Appends the first answer of these parts, else their first text. False when there is none. */
+static bool add_sentence(GString *out, struct orch_outline_part *const *parts, guint count,
+                         int columns)
+{
+    static const enum orch_block_kind kinds[] = {ORCH_BLOCK_ANSWER, ORCH_BLOCK_TEXT};
+    for (guint i = 0; i < G_N_ELEMENTS(kinds) * count; i++) {
+        const struct orch_outline_part *part = parts[i % count];
+        const struct orch_block *block = first_of(part, kinds[i / count]);
         if (!block)
-            block = first_of(document, i, ORCH_BLOCK_TEXT, &section);
-        if (!block || ++found > PROBLEMS_MAX)
             continue;
         g_autofree char *sentence = first_sentence(block->text);
-        const char *name = section->question ? section->question : section->title;
+        const char *name = name_of(part);
         g_autofree char *line =
             g_strdup_printf("%s%s%s", name ? name : "", name ? "  " : "", sentence);
         add_line(out, columns, line);
+        return true;
+    }
+    return false;
+}
+
+/* Appends a sentence of each problem; of each part where no question is asked. */
+static void add_problems(GString *out, const GPtrArray *problems, int columns)
+{
+    unsigned found = 0;
+    g_autoptr(GString) more = g_string_new(NULL); /* is counted only */
+    for (guint i = 0; i < problems->len; i++) {
+        const struct orch_outline_problem *problem = problems->pdata[i];
+        const guint count = problem->number ? problem->parts->len : 1;
+        if (!problem->number && problems->len > 1) /* the method is no problem */
+            continue;
+        for (guint j = 0; j < problem->parts->len; j += count)
+            found += add_sentence(found < PROBLEMS_MAX ? out : more,
+                                  (void *)(problem->parts->pdata + j), count, columns);
     }
     if (found > PROBLEMS_MAX)
         g_string_append_printf(out, "and %u more\n", found - PROBLEMS_MAX);
 }
 
-struct count {
-    double points[ORCH_SECTION_STUDENT + 1], all;
+/* What is answered and left of a report: in points, or in parts where none have points. */
+struct tally {
+    bool has_points;
+    double counts[ORCH_SECTION_STUDENT + 1], all;
+    GString *left;    /* "3.1b, 4.3" */
+    const char *hint; /* the command for the first of them, if there is one */
 };
 
-static struct count count(const struct orch_document *document, bool has_points)
+static void tally_part(struct tally *tally, const struct orch_outline_part *part)
 {
-    struct count c = {{0}, 0};
-    for (guint i = 0; i < document->sections->len; i++) {
-        const struct orch_section *section = document->sections->pdata[i];
-        const double points = has_points ? section->points : 1;
-        c.points[section->state] += points;
-        c.all += points;
+    const enum orch_section_state state = orch_outline_state(part);
+    const double points = tally->has_points ? part->points : 1;
+    const char *name = name_of(part);
+    tally->counts[state] += points;
+    tally->all += points;
+    if (state < ORCH_SECTION_PARTIAL || state == ORCH_SECTION_STUDENT || !name)
+        return;
+    g_string_append_printf(tally->left, "%s%s", tally->left->len ? ", " : "", name);
+    for (guint i = 0; i < part->sections->len; i++) {
+        const struct orch_section *section = part->sections->pdata[i];
+        for (guint j = 0; j < section->blocks->len && !tally->hint; j++)
+            tally->hint = ((struct orch_block *)section->blocks->pdata[j])->hint;
     }
-    return c;
+}
+
+static void add_tally(GString *out, const GPtrArray *problems, bool has_points)
+{
+    g_autoptr(GString) left = g_string_new(NULL), line = g_string_new(NULL);
+    struct tally tally = {.has_points = has_points, .left = left};
+    for (guint i = 0; i < problems->len; i++) {
+        const struct orch_outline_problem *problem = problems->pdata[i];
+        for (guint j = 0; j < problem->parts->len; j++)
+            tally_part(&tally, problem->parts->pdata[j]);
+    }
+    const double *counts = tally.counts;
+    g_string_printf(line, "%g of %g %s answered",
+                    counts[ORCH_SECTION_COMPLETE] + counts[ORCH_SECTION_SMALL] +
+                        counts[ORCH_SECTION_SIMULATED],
+                    tally.all, has_points ? "points" : "questions");
+    if (counts[ORCH_SECTION_SMALL] > 0)
+        g_string_append_printf(line, " (%g at small scale)", counts[ORCH_SECTION_SMALL]);
+    if (counts[ORCH_SECTION_STUDENT] > 0)
+        g_string_append_printf(line, ", %g yours to write", counts[ORCH_SECTION_STUDENT]);
+    if (left->len)
+        g_string_append_printf(line, "; left: %s", left->str);
+    if (tally.hint)
+        g_string_append_printf(line, " (%s)", tally.hint);
+    add_line(out, 0, line->str);
 }
 
 bool orch_document_has_points(const struct orch_document *document)
@@ -132,43 +151,11 @@ bool orch_document_has_points(const struct orch_document *document)
     return sum > 0;
 }
 
-/* Appends "; left: 3.1b, 4.3 (COMMAND)": the command is that of the first. */
-static void add_left(GString *line, const struct orch_document *document)
-{
-    const char *hint = NULL;
-    unsigned named = 0;
-    for (guint i = 0; i < document->sections->len; i++) {
-        const struct orch_section *section = document->sections->pdata[i];
-        const bool is_left = section->state == ORCH_SECTION_MISSING ||
-                             section->state == ORCH_SECTION_PARTIAL ||
-                             section->state == ORCH_SECTION_SKIPPED;
-        const char *name = section->question ? section->question : section->title;
-        if (!is_left || !name)
-            continue;
-        g_string_append_printf(line, "%s%s", named++ ? ", " : "; left: ", name);
-        for (guint j = 0; j < section->blocks->len && !hint; j++)
-            hint = ((struct orch_block *)section->blocks->pdata[j])->hint;
-    }
-    if (hint)
-        g_string_append_printf(line, " (%s)", hint);
-}
-
 char *orch_document_brief(const struct orch_document *document, int columns)
 {
     GString *out = g_string_new(NULL);
-    add_problems(out, document, columns);
-    const bool points = orch_document_has_points(document);
-    const struct count c = count(document, points);
-    g_autoptr(GString) line = g_string_new(NULL);
-    g_string_printf(line, "%g of %g %s answered",
-                    c.points[ORCH_SECTION_COMPLETE] + c.points[ORCH_SECTION_SMALL] +
-                        c.points[ORCH_SECTION_SIMULATED],
-                    c.all, points ? "points" : "questions");
-    if (c.points[ORCH_SECTION_SMALL] > 0)
-        g_string_append_printf(line, " (%g at small scale)", c.points[ORCH_SECTION_SMALL]);
-    if (c.points[ORCH_SECTION_STUDENT] > 0)
-        g_string_append_printf(line, ", %g yours to write", c.points[ORCH_SECTION_STUDENT]);
-    add_left(line, document);
-    add_line(out, 0, line->str);
+    g_autoptr(GPtrArray) problems = orch_outline_new(document);
+    add_problems(out, problems, columns);
+    add_tally(out, problems, orch_document_has_points(document));
     return g_string_free(out, FALSE);
 }

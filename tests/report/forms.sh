@@ -166,6 +166,11 @@ has_not 'page:' # of a part
 ok orch run r.recipe -q
 has 'page: .orch/reports/'
 has 'hand in: orch submit --netid ID r.recipe'
+# a question is answered when each of its items is
+has '6 of 9 points answered, 3 yours to write'
+sed 's|, feature], where: "lr < 0.05"|, feature, huge]|; s|with: . batch: 4096|with: { mode: nosuch|' r.recipe >half.recipe
+fails 1 orch run half.recipe -p large -q
+has '2 of 14 points answered, 3 yours to write; left: 1.1a, 1.3, 2.1'
 # wrong items are found when the recipe is read, each at its place
 bad() {
     sed "s|coverage: }|$1 }|" r.recipe >bad.recipe
