@@ -1075,7 +1075,7 @@ class Section:
                 self.compare(f"{row['search']}, best", row["best"], float(numpy.mean(ranked[0])))
                 time = sum(run["wall_s"] for runs in points.values() for run in runs)
                 self.compare(f"{row['search']}, device time", row["device_time"], time)
-                self.compare(f"{row['search']}, time of the grid", row["grid's_device_time"], row["grid_points"] * time / len(ranked))
+                self.compare(f"{row['search']}, time of the grid", row["grid's_device_time"], row["settings_of_grid"] * time / len(ranked))
                 self.curse(row["search"], ranked, sign)
         return True
 

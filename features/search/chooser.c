@@ -306,10 +306,11 @@ static bool take_next(struct chooser *chooser, struct orch_plan *plan, const str
     if (points->points)
         *out_why = orch_error_what(problem);
     else
-        orch_error_set(error, ORCH_ERROR_RECIPE, orch_error_hint(problem),
-                       "search of '%s': the plugin rejected the first %d points, the last because: "
-                       "%s",
-                       cell->experiment->name, REJECTED_MAX, problem->message);
+        orch_error_set(
+            error, ORCH_ERROR_RECIPE, orch_error_hint(problem),
+            "search of '%s': the plugin rejected the first %d settings, the last because: "
+            "%s",
+            cell->experiment->name, REJECTED_MAX, problem->message);
     g_error_free(problem);
     return false;
 }

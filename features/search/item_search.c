@@ -27,7 +27,7 @@ static char *value_text(const struct orch_searched *searched)
                            searched->unit ? searched->unit : "");
 }
 
-/* "best of 12 points of tune: lr=0.01, max last val_acc 0.93" */
+/* "best of 12 settings of tune: lr=0.01, max last val_acc 0.93" */
 static char *winner_text(const struct orch_searched *searched)
 {
     g_autofree char *value = value_text(searched);
@@ -36,7 +36,7 @@ static char *winner_text(const struct orch_searched *searched)
     g_autofree char *share = !searched->experiment->repeats && done < all
                                  ? g_strdup_printf(" by %u of its %u trials", done, all)
                                  : g_strdup("");
-    return g_strdup_printf("best of %u point%s of %s: %s, with %s %s %s%s", searched->points->len,
+    return g_strdup_printf("best of %u setting%s of %s: %s, with %s %s %s%s", searched->points->len,
                            orch_plural(searched->points->len), searched->name, setting,
                            searched->search->summary, searched->search->metric, value, share);
 }
@@ -64,13 +64,13 @@ static void add_duration(struct orch_table *table, double seconds)
 static void add_table(struct orch_section *section, const GPtrArray *searches)
 {
     static const char *const headers[] = {"search",
-                                          ">points planned",
+                                          ">settings planned",
                                           ">ended",
                                           ">pruned",
                                           ">failed",
                                           ">best",
                                           ">device time",
-                                          ">grid points",
+                                          ">settings of grid",
                                           ">grid's device time",
                                           NULL};
     struct orch_table *table = orch_table_new(headers);
@@ -90,7 +90,7 @@ static void add_table(struct orch_section *section, const GPtrArray *searches)
     orch_section_note(
         section,
         "grid: a sweep with %d values of each number and all choices, at the mean "
-        "device time of the points that ended; device time: duration times GPUs, or of "
+        "device time of the settings that ended; device time: duration times GPUs, or of "
         "the machine",
         ORCH_SEARCH_GRID_VALUES);
 }
@@ -172,7 +172,7 @@ static void add_winners(struct orch_section_context *a, const GPtrArray *searche
             orch_section_answer(a->section, "%s", text);
         has_answer = true;
         if (again)
-            orch_section_note(a->section, "fresh repeats estimate the best point of %s anew: %s",
+            orch_section_note(a->section, "fresh repeats estimate the best setting of %s anew: %s",
                               searched->name, again);
     }
 }

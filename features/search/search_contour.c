@@ -110,7 +110,7 @@ const char *orch_search_add_contour(struct orch_section *section,
     g_autofree struct orch_surface *surface = is_few ? NULL : surface_of(&fitted);
     fitted_clear(&fitted);
     if (!surface)
-        return is_few ? "Lines of equal values need 10 points that have both parameters"
+        return is_few ? "Lines of equal values need 10 settings that have both parameters"
                       : "No surface fits the values, so there are no lines of equal ones";
     g_autofree char *title =
         g_strdup_printf("%s: %s by %s and %s", searched->name, searched->search->metric,
@@ -126,9 +126,9 @@ const char *orch_search_add_contour(struct orch_section *section,
     for (guint i = 0; i < heights->len; i++)
         add_lines(panel, surface, g_array_index(heights, double, i), params);
     add_points(panel, searched, params, of);
-    chart->note = g_strdup("lines: equal values by a Gaussian process of the points that ended, "
-                           "drawn where points are near and it is sure; other parameters vary "
-                           "among the points");
+    chart->note = g_strdup("lines: equal values by a Gaussian process of the settings that ended, "
+                           "drawn where some are near and it is sure; other parameters vary "
+                           "among them");
     orch_section_chart(section, chart);
     return NULL;
 }

@@ -175,7 +175,7 @@ void orch_search_add_importance(struct orch_section *section, const struct orch_
     if (out->explained <= 0) {
         orch_section_note(section,
                           "importance of the parameters: none can be named, because a forest "
-                          "forecasts the points that it has not seen no better than their mean");
+                          "forecasts the settings that it has not seen no better than their mean");
         return;
     }
     add_table(section, space, out);
@@ -185,12 +185,12 @@ void orch_search_add_importance(struct orch_section *section, const struct orch_
                           "chance");
     orch_section_note(
         section,
-        "importance: share of the variance of the ranks of %zu points that a random "
+        "importance: share of the variance of the ranks of %zu settings that a random "
         "forest can no longer explain when the parameter is shuffled; with all of "
-        "them it explains %.0f %% in points that its trees have not seen. A parameter "
+        "them it explains %.0f %% in settings that its trees have not seen. A parameter "
         "under whose condition others exist is shuffled with them. The sampler looks "
         "most where values are good, so this is the importance there; over the whole range: "
-        "total effect on what a Gaussian process expects at points spread evenly over the values "
+        "total effect on what a Gaussian process expects at settings spread evenly over the values "
         "tried.",
         count, 100 * out->explained);
 }

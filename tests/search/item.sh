@@ -59,10 +59,10 @@ section, = [s for s in json.load(open(sys.argv[1]))["sections"] if s["kind"] == 
 blocks = section["blocks"]
 assert blocks[0]["kind"] == "answer", blocks[0]
 answer = blocks[0]["text"]
-assert "best of 8 points of tune: x=1, with last loss 1" in answer, answer
+assert "best of 8 settings of tune: x=1, with last loss 1" in answer, answer
 row, = [b for b in blocks if b["kind"] == "table"][0]["rows"]
-assert (row["points_planned"], row["ended"], row["pruned"], row["failed"]) == (8, 8, 0, 0), row
-assert row["grid_points"] == 5, row
+assert (row["settings_planned"], row["ended"], row["pruned"], row["failed"]) == (8, 8, 0, 0), row
+assert row["settings_of_grid"] == 5, row
 assert abs(row["grid's_device_time"] - row["device_time"] / 8 * 5) < 1e-6 * row["device_time"], row
 steps = [b["chart"] for b in blocks if b["kind"] == "chart"]
 best = [s for p in steps[0]["panels"] for s in p["series"]] if "panels" in steps[0] else steps[0]["series"]
@@ -86,7 +86,7 @@ has 'failed, without value'
 sed -i 's/> 6/> 100/' model.py
 ok orch run fails.recipe -q
 ok orch report fails.recipe
-has 'best of 8 points'
+has 'best of 8 settings'
 has_not 'failed, without value'
 git checkout -q model.py
 
@@ -115,14 +115,14 @@ has 'tune: loss by x'
 has 'by how much is not known without repeats'
 
 # fresh repeats estimate the winner anew; it is not chosen by them
-again=$(sed -n "s/.*fresh repeats estimate the best point of tune anew: add the experiment '\(again: .*\)' to the recipe/\1/p" <<<"$out")
+again=$(sed -n "s/.*fresh repeats estimate the best setting of tune anew: add the experiment '\(again: .*\)' to the recipe/\1/p" <<<"$out")
 [ -n "$again" ] || _fail 'no experiment is proposed'
 recipe clear line 30 1 "  $again" '[tune, again]'
 sed -i 's/x: int(1, 8)/x: int(1, 1000, log)/' clear.recipe
 ok orch run clear.recipe -q
 ok orch report clear.recipe
 has '5 fresh repeats, by which it was not chosen, give'
-has_not 'estimate the best point of tune anew'
+has_not 'estimate the best setting of tune anew'
 
 # two numbers that matter: lines of equal values lie where the values are; with choices there is a grid that says why
 cat >hill.recipe <<'R'
