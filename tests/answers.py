@@ -637,7 +637,7 @@ class Section:
         axes, best_of, wanted = listed(self.spec["by"]), listed(self.spec.get("best_of")), self.spec["value"]
         texts = [b["text"] for b in self.blocks("text")]
         method = " ".join(b["text"] for b in self.blocks("note"))
-        allowed = re.search(r"Bonferroni, (\d+) pairs|correction for (\d+) contrasts|for all (\d+) pairs", method)
+        allowed = re.search(r"Bonferroni, (\d+) pairs|correction for (\d+) comparisons|for all (\d+) pairs", method)
         count = int(next(g for g in allowed.groups() if g)) if allowed else 1
         head = re.compile(r"(?P<of>.*?)(?: \(best (?P<axis>[^:]*): (?P<column>.*?)\))?: (?:(?:FASTER|SLOWER|SAME|UNSURE), )?(?P<own>[-+\d.e]+|inf|nan) ?(?P<rest>.*)", re.S)
         sides = {}

@@ -90,7 +90,7 @@ static bool compile(const char *python, const char *folder, struct orch_adapter_
         const char *way = orch_program_way(ORCH_PART_TORCH);
         bool is_this = g_str_has_prefix(way, "orch plugin build");
         orch_error_set(error, ORCH_ERROR_PLUGIN, is_this ? orch_program_way(ORCH_PART_OWN) : way,
-                       "this orch has no sources to build the LibTorch adapter from");
+                       "this installation lacks the sources that 'orch plugin build' compiles");
         return false;
     }
     const char *const argv[] = {"sh", script, python, folder, NULL};

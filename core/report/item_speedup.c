@@ -176,7 +176,7 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
         orch_section_note(a->section, "[95 %% interval] of the quotient of both means (Fieller); "
                                       "it needs two repeats of each");
     if (!has_all)
-        orch_section_note(a->section, "a dash: one worker was not measured with these settings");
+        orch_section_note(a->section, "a dash: no run has one worker with these settings");
     if (g->oversubscribed_count)
         orch_section_note(a->section,
                           "%u oversubscribed trials are left out: their workers have more threads "

@@ -91,24 +91,25 @@ static void note_contrasts(struct orch_section *section, const struct orch_grid 
 {
     g_autofree char *axes = orch_names_joined(grid->columns);
     if (grid->columns->len)
-        orch_section_note(section,
-                          "p: two-sided; p and intervals allow for %zu contrast%s with %s and for "
-                          "the choice of %s from the same runs, in %s too (Bonferroni, %zu pairs)",
-                          tests, orch_plural(tests), base->row, axes, base->row, pairs);
+        orch_section_note(
+            section,
+            "p is two-sided; p and intervals allow for %zu comparison%s with %s and for "
+            "the choice of %s from the same runs, in %s too (Bonferroni, %zu pairs)",
+            tests, orch_plural(tests), base->row, axes, base->row, pairs);
     else if (pairs == 1)
         orch_section_note(section,
-                          "p: two-sided; one contrast with %s, so there is nothing to "
+                          "p is two-sided; one comparison with %s, so there is nothing to "
                           "correct for",
                           base->row);
     else if (pairs == tests)
         orch_section_note(section,
-                          "p: two-sided; p and intervals by Bonferroni's correction for %zu "
-                          "contrasts with %s",
+                          "p is two-sided; p and intervals have Bonferroni's correction for %zu "
+                          "comparisons with %s",
                           pairs, base->row);
     else
         orch_section_note(section,
-                          "p: two-sided; p and intervals by Bonferroni's correction for %zu "
-                          "contrasts of this question",
+                          "p is two-sided; p and intervals have Bonferroni's correction for %zu "
+                          "comparisons in this question",
                           pairs);
 }
 

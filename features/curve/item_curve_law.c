@@ -220,10 +220,10 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
             "no second time",
             law->copies, orch_plural(law->copies), law->copies == 1 ? "s" : "", law->copies_why,
             law->copies == 1 ? "s" : "");
-    orch_section_note(section,
-                      "in brackets the standard error (each network counts once); R2 is of the "
-                      "logarithm where the scale is ln; left-out error: each network is predicted "
-                      "by a line whose features were chosen without it");
+    orch_section_note(
+        section, "brackets: the standard error, where each network counts once. Where the scale is "
+                 "ln, R2 is that of logarithms. The left-out error is that of networks which "
+                 "were used neither to choose features nor to fit");
     add_few_networks(section, law);
     add_conditions(section, law);
     if (law->passed)

@@ -394,8 +394,9 @@ static void add_epochs(struct orch_section *section, const struct answer *a)
                           a->asked, a->accuracy, a->net->name);
     orch_section_note(
         section,
-        "%s to accuracy %g: crossed at loss %.4g (isotonic fit of accuracy on loss, %zu points "
-        "of %d independent curves of %d networks); the predicted curve is there after %.0f steps = "
+        "%s reaches accuracy %g at loss %.4g (isotonic fit of accuracy on loss, %zu points "
+        "of %d independent curves of %d networks); the predicted curve reaches it after %.0f steps "
+        "= "
         "%.2f epochs of %.0f "
         "images",
         a->net->name, a->accuracy, a->loss, a->bridge->count, orch_curve_set_independent(a->set),

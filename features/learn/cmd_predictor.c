@@ -405,7 +405,7 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_EVAL = {
     .option_bytes = sizeof(struct eval_options),
     .about =
         "Hyperparameters are chosen by 5-fold cross-validation on the mean relative error, and\n"
-        "printed; boards of one chip are held out together. What of the test rows was not "
+        "printed; GPUs with the same chip share a fold. What of the test rows was not "
         "measured\n"
         "(chip, network, number of GPUs) is found from the rows and scored apart. A column 'gpu' "
         "adds the GPU's peaks, bandwidth and so on; columns that describe\n"

@@ -73,7 +73,8 @@ static bool read_axes(struct onnx_graph *g, const Onnx__ValueInfoProto *info, st
     out->rank = w->w > 0 && w->c > 0 ? 4 : 0;
     if (out->rank)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "give the input size: channels x height x width",
+    orch_error_set(error, ORCH_ERROR_RECIPE,
+                   "give the input size: --input CxHxW, or 'input: CxHxW' in a recipe",
                    "'%s': input '%s' has no shape", g->file, name);
     return false;
 }
@@ -128,8 +129,8 @@ static bool check_axes(const struct onnx_graph *g, const struct axes *a, int cha
             orch_error_set(
                 error, ORCH_ERROR_RECIPE,
                 a->rank > 3
-                    ? "give the input size: channels x height x width"
-                    : "give the input size; for a sequence: channels (1 for tokens) x length x 1",
+                    ? "give the input size: --input CxHxW, or 'input: CxHxW' in a recipe"
+                    : "give the input size; of a sequence: --input CxLENGTHx1 (1 for tokens)",
                 "'%s': input '%s' has no fixed %s", g->file, name, axis_word(a, channel, i));
             return false;
         }

@@ -315,8 +315,9 @@ static void add_notes(const struct passes_item *p)
     if (json_object_get(p->a->item->spec, "experiments"))
         orch_section_note(
             p->a->section,
-            "rows of a run: computed with the peak and the bandwidth that the run measured, PPP 1. "
-            "Measured forward and backward are sums over the layers, the step is timed as a whole");
+            "rows of a run use the peak FLOP/s and the bandwidth that it measured, unscaled (PPP "
+            "1). "
+            "Measured forward and backward are sums over layers; the step is timed as a whole");
 }
 
 static bool fill(struct orch_section_context *a, GError **error)

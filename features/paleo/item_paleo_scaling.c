@@ -320,8 +320,8 @@ static void add_method(const struct scaling_item *s)
         o->batch, o->network.name, o->network.gbit_s, o->ppp_comp, o->ppp_comm);
     if (s->is_calibrated)
         orch_section_note(s->a->section,
-                          "PPP of computing is calibrated: it gives the measured throughput of one "
-                          "worker, so only more workers are judged");
+                          "the share of the peak (PPP) is fitted to the measured throughput of one "
+                          "worker, so only more workers test the model");
     orch_section_note(s->a->section, "time of an epoch: %g images / throughput", s->images);
     note_own_device(s);
     if (isfinite(s->price))

@@ -24,7 +24,8 @@ bool orch_web_api_reruns(struct web_call *call, GError **error)
     const struct orch_web_options *o = &call->web->options;
     g_auto(GStrv) runs = orch_web_query_list(call, "runs", "");
     if (!o->reruns) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "this server makes no commands");
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
+                       "this server names no commands that run trials again");
         return false;
     }
     json_t *reruns = are_sound(runs, error) ? o->reruns(o->ctx, runs, error) : NULL;

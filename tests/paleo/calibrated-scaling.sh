@@ -42,7 +42,7 @@ ppp = float(re.search(r"PPP ([\d.]+) \(computing\)", text)[1])
 assert 0 < ppp < 1, ppp
 P
 ok orch report t.recipe
-has 'only more workers are judged'
+has 'only more workers test the model'
 # a faster device than PALEO's
 recipe 'workers: [1, 2], gpu: "paleo:CPU_I7", calibrate: true, experiments: [real]'
 ok orch report t.recipe
