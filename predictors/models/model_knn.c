@@ -4,22 +4,19 @@
 #include "predictors/models/model.h"
 #include "predictors/numbers/dense.h"
 #include "predictors/numbers/near_tiles.h"
-#include "predictors/numbers/near_tree.h"
 
 #include <math.h>
 #include <string.h>
 
 #define NEIGHBOURS_MAX 64
-#define MANY 4       /* predictions per call for which arranging the rows pays off */
-#define TILED 250000 /* numbers up to which comparing with every row is faster than a tree */
+#define MANY 4 /* predictions per call for which arranging the rows pays off */
 
 struct knn {
     size_t rows;
     int cols, neighbours;
     double *values; /* row-major */
     double *y;
-    struct orch_near_tiles *tiles; /* of few rows, or else */
-    struct orch_near_tree *tree;   /* built at the first use */
+    struct orch_near_tiles *tiles; /* built at the first use */
     gsize made;                    /* for g_once_init_enter; 0: not built */
 };
 
@@ -29,7 +26,6 @@ static void knn_release(void *fitted)
     g_free(k->values);
     g_free(k->y);
     orch_near_tiles_free(k->tiles);
-    orch_near_tree_free(k->tree);
     g_free(k);
 }
 
@@ -56,10 +52,7 @@ static void arrange(struct knn *k)
 {
     if (!g_once_init_enter(&k->made))
         return;
-    if (k->rows * (size_t)k->cols <= TILED)
-        k->tiles = orch_near_tiles_new(k->values, k->rows, k->cols);
-    else
-        k->tree = orch_near_tree_new(k->values, k->rows, k->cols);
+    k->tiles = orch_near_tiles_new(k->values, k->rows, k->cols);
     g_once_init_leave(&k->made, 1);
 }
 
@@ -79,7 +72,7 @@ static void answer(const struct knn *k, bool arranged, const double *points, siz
                    double *out)
 {
     struct orch_neighbour near[ORCH_ABREAST * NEIGHBOURS_MAX];
-    if (arranged && k->tiles) {
+    if (arranged) {
         int found = orch_near_tiles_find(k->tiles, points, count, k->neighbours, near);
         for (size_t p = 0; p < count; p++)
             out[p] = mean_of(k, near + p * (size_t)found, found);
@@ -87,9 +80,7 @@ static void answer(const struct knn *k, bool arranged, const double *points, siz
     }
     for (size_t p = 0; p < count; p++) {
         const double *point = points + p * (size_t)k->cols;
-        int found =
-            arranged ? orch_near_tree_find(k->tree, point, k->neighbours, near)
-                     : orch_neighbour_find(k->values, k->rows, k->cols, point, k->neighbours, near);
+        int found = orch_neighbour_find(k->values, k->rows, k->cols, point, k->neighbours, near);
         out[p] = mean_of(k, near, found);
     }
 }

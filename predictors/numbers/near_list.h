@@ -11,11 +11,10 @@ struct orch_neighbour {
 };
 
 /** The nearest rows so far, nearest first; of equally near rows, the earlier one is first. Begin
- * with {room for `wanted` rows, 0, wanted, INFINITY}. */
+ * with {room for `wanted` rows, 0, wanted}. */
 struct orch_near_list {
     struct orch_neighbour *near;
     int count, wanted;
-    double limit; /* rows with a larger squared distance are not needed */
 };
 
 static inline int orch_neighbour_before(struct orch_neighbour a, struct orch_neighbour b)
@@ -33,8 +32,6 @@ static inline void orch_near_list_add(struct orch_near_list *list, struct orch_n
         list->near[at] = list->near[at - 1];
     list->near[at] = next;
     list->count += list->count < list->wanted;
-    if (list->count == list->wanted)
-        list->limit = list->near[list->count - 1].square;
 }
 
 #endif

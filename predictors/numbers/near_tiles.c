@@ -79,7 +79,7 @@ static void add_row(const double *values, size_t cols, const double *point, uint
 int orch_neighbour_find(const double *values, size_t rows, int cols, const double *point,
                         int wanted, struct orch_neighbour *out)
 {
-    struct orch_near_list list = {out, 0, wanted, (double)INFINITY};
+    struct orch_near_list list = {out, 0, wanted};
     for (uint32_t i = 0; i < rows; i++)
         add_row(values, (size_t)cols, point, i, &list);
     return list.count;
@@ -133,7 +133,7 @@ int orch_near_tiles_find(const struct orch_near_tiles *t, const double *points, 
     }
     for (size_t p = 0; wanted && p < count; p++) {
         const double *point = points + p * t->cols;
-        struct orch_near_list list = {out + p * (size_t)wanted, 0, wanted, (double)INFINITY};
+        struct orch_near_list list = {out + p * (size_t)wanted, 0, wanted};
         if (farthest < LARGEST)
             find_one(t, point, lengths[p], rough + p * padded, &list);
         else

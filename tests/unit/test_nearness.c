@@ -3,7 +3,6 @@
 #include "lib/base/random.h"
 #include "predictors/learn/nearness.h"
 #include "predictors/numbers/near_tiles.h"
-#include "predictors/numbers/near_tree.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -138,7 +137,7 @@ static void assert_found(const struct orch_neighbour *found, const struct orch_n
     }
 }
 
-/* The tree and the tiles find what comparing with each row finds, the same distances and the
+/* The tiles find what comparing with each row finds, the same distances and the
  * earlier of equally near ones: for the rows themselves, for points between them, and for points
  * beside all, also so far that their squares are too large for single precision. */
 static void test_nearest(void **state)
@@ -148,7 +147,6 @@ static void test_nearest(void **state)
     for (int k = 0; k < 3; k++) {
         uint64_t random = 5;
         fill_rows(rows, k ? pow(10, -4 * k) : 0);
-        struct orch_near_tree *tree = orch_near_tree_new(rows, ROWS, COLS);
         struct orch_near_tiles *tiles = orch_near_tiles_new(rows, ROWS, COLS);
         for (size_t i = 0; i < 60; i++) {
             double points[2 * COLS], *point = points + COLS;
@@ -160,8 +158,6 @@ static void test_nearest(void **state)
                 point[c] += i % 3 == 1 ? off : c == 4 ? (i % 2 ? 1000 : 1e30) : 1e-7 * off;
             }
             find_slowly(rows, point, all);
-            assert_int_equal(orch_near_tree_find(tree, point, WANTED, found), WANTED);
-            assert_found(found, all);
             assert_int_equal(orch_neighbour_find(rows, ROWS, COLS, point, WANTED, found), WANTED);
             assert_found(found, all);
             assert_int_equal(orch_near_tiles_find(tiles, points, 2, WANTED, found), WANTED);
@@ -169,7 +165,6 @@ static void test_nearest(void **state)
             find_slowly(rows, points, all);
             assert_found(found, all);
         }
-        orch_near_tree_free(tree);
         orch_near_tiles_free(tiles);
     }
 }
