@@ -349,7 +349,7 @@ struct orch_tree *orch_tree_grow(const struct orch_tree_bins *bins, const float 
                                  const struct orch_tree_options *options, uint32_t *out_leaf)
 {
     struct grower w = {.bins = bins, .o = options, .index = index, .cols = bins->cols};
-    w.groups = ((int)bins->lanes->len + ORCH_BIN_GROUP - 1) / ORCH_BIN_GROUP;
+    w.groups = (bins->cols + ORCH_BIN_GROUP - 1) / ORCH_BIN_GROUP;
     w.tree = g_new0(struct orch_tree, 1);
     w.tree->nodes = g_array_new(FALSE, FALSE, sizeof(struct orch_tree_node));
     w.unused_histograms = g_ptr_array_new_with_free_func(g_free);

@@ -10,15 +10,13 @@
 #ifndef ORCH_PREDICTORS_TREE_H
 #define ORCH_PREDICTORS_TREE_H
 
-#include "predictors/models/tree_lanes.h"
-
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define ORCH_BINS_MAX 255              /* for values; bin 0 is for missing ones */
-#define ORCH_BIN_GROUP 8               /* lanes whose codes stand side by side */
+#define ORCH_BIN_GROUP 8               /* columns whose bins stand side by side */
 #define ORCH_TREE_WEIGHT_MAX (1 << 24) /* maximum sum of weights, to avoid overflow */
 
 /** Numeric columns divided into at most ORCH_BINS_MAX bins by quantiles. */
@@ -26,9 +24,8 @@ struct orch_tree_bins {
     size_t rows;
     int cols;
     uint8_t *bins;    /* column-major */
-    GPtrArray *lanes; /* struct orch_tree_lane *: columns that share a histogram */
-    uint64_t *groups; /* codes by groups of ORCH_BIN_GROUP lanes, a word a row and group; the code
-                         of a group's k-th lane is byte k, from the lowest */
+    uint64_t *groups; /* bins by groups of ORCH_BIN_GROUP columns, a word a row and group; the bin
+                         of a group's k-th column is byte k, from the lowest */
     int *counts;      /* number of bins of each column, including the one for missing values */
     double **cuts;    /* bin b+1 holds values in (cuts[c][b-1], cuts[c][b]] */
 };

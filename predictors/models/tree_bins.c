@@ -49,18 +49,17 @@ static uint8_t bin_of(const double *cuts, int count, double value)
     return (uint8_t)(low + 1);
 }
 
-static void group_lanes(struct orch_tree_bins *b)
+static void group_columns(struct orch_tree_bins *b)
 {
-    b->lanes = orch_tree_lanes_find(b->bins, b->rows, b->cols, b->counts);
-    int lanes = (int)b->lanes->len, groups = (lanes + ORCH_BIN_GROUP - 1) / ORCH_BIN_GROUP;
+    int groups = (b->cols + ORCH_BIN_GROUP - 1) / ORCH_BIN_GROUP;
     b->groups = g_new0(uint64_t, MAX(b->rows * (size_t)groups, 1));
 #pragma omp parallel for schedule(dynamic, 1)
     for (int g = 0; g < groups; g++) {
         uint64_t *words = b->groups + (size_t)g * b->rows;
-        for (int k = 0; k < MIN(ORCH_BIN_GROUP, lanes - g * ORCH_BIN_GROUP); k++) {
-            const struct orch_tree_lane *lane = b->lanes->pdata[g * ORCH_BIN_GROUP + k];
+        for (int k = 0; k < MIN(ORCH_BIN_GROUP, b->cols - g * ORCH_BIN_GROUP); k++) {
+            const uint8_t *bins = b->bins + (size_t)(g * ORCH_BIN_GROUP + k) * b->rows;
             for (size_t i = 0; i < b->rows; i++)
-                words[i] |= (uint64_t)lane->code[i] << (8 * k);
+                words[i] |= (uint64_t)bins[i] << (8 * k);
         }
     }
 }
@@ -89,7 +88,7 @@ struct orch_tree_bins *orch_tree_bins_new(const double *values, size_t rows, int
         for (size_t i = 0; i < rows; i++)
             b->bins[(size_t)c * rows + i] = bin_of(b->cuts[c], cuts, column[i]);
     }
-    group_lanes(b);
+    group_columns(b);
     return b;
 }
 
@@ -100,7 +99,6 @@ void orch_tree_bins_free(struct orch_tree_bins *bins)
     for (int c = 0; c < bins->cols; c++)
         g_free(bins->cuts[c]);
     g_free(bins->cuts);
-    g_ptr_array_unref(bins->lanes);
     g_free(bins->counts);
     g_free(bins->bins);
     g_free(bins->groups);

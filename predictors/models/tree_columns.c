@@ -134,39 +134,35 @@ static void fill(const struct grower *w, const struct task *t, int c, packed *ou
         out[bins[w->index[i]]] += w->sorted[i];
 }
 
-static const struct orch_tree_lane *lane_at(const struct grower *w, int group, int k)
+static int columns_of(const struct grower *w, int group)
 {
-    return w->bins->lanes->pdata[group * ORCH_BIN_GROUP + k];
+    return MIN(ORCH_BIN_GROUP, w->bins->cols - group * ORCH_BIN_GROUP);
 }
 
-static int lanes_of(const struct grower *w, int group)
-{
-    return MIN(ORCH_BIN_GROUP, (int)w->bins->lanes->len - group * ORCH_BIN_GROUP);
-}
-
-/* Adds the rows to `lanes` histograms, which is a constant in each call below. */
+/* Adds the rows to `columns` histograms, which is a constant in each call below. */
 static inline __attribute__((always_inline)) void add_rows(const struct grower *w,
                                                            const struct task *t,
-                                                           const uint64_t *words, int lanes,
+                                                           const uint64_t *words, int columns,
                                                            packed *out)
 {
     for (size_t i = t->begin; i < t->end; i++) {
         uint64_t word = words[w->index[i]];
         packed p = w->sorted[i];
 #pragma GCC unroll 8
-        for (int k = 0; k < lanes; k++)
+        for (int k = 0; k < columns; k++)
             out[(size_t)k * BINS + (uint8_t)(word >> (8 * k))] += p;
     }
 }
 
-/* The histograms of a group's lanes, BINS apart. */
+/* The histograms of a group's columns, BINS apart. */
 static void fill_group(const struct grower *w, const struct task *t, int group, packed *out)
 {
     const uint64_t *words = w->bins->groups + (size_t)group * w->bins->rows;
-    int lanes = lanes_of(w, group);
-    for (int k = 0; k < lanes; k++)
-        memset(out + (size_t)k * BINS, 0, sizeof *out * (size_t)lane_at(w, group, k)->codes);
-    switch (lanes) {
+    int columns = columns_of(w, group);
+    for (int k = 0; k < columns; k++)
+        memset(out + (size_t)k * BINS, 0,
+               sizeof *out * (size_t)w->bins->counts[group * ORCH_BIN_GROUP + k]);
+    switch (columns) {
     case 1:
         add_rows(w, t, words, 1, out);
         break;
@@ -193,31 +189,11 @@ static void fill_group(const struct grower *w, const struct task *t, int group, 
     }
 }
 
-/* The histogram of one column of a lane; `scratch` is for that of a bundle's. */
-static const packed *histogram_of(const struct grower *w, const struct orch_tree_lane *lane,
-                                  const struct orch_tree_member *member, const packed *own,
-                                  packed *scratch)
+/* Searches a column if the task may split it. */
+static void search_allowed(const struct grower *w, struct task *t, int c, const packed *own)
 {
-    if (!member->bin_of)
-        return own;
-    memset(scratch, 0, sizeof *scratch * (size_t)w->bins->counts[member->column]);
-    for (int code = 0; code < lane->codes; code++)
-        scratch[member->bin_of[code]] += own[code];
-    return scratch;
-}
-
-/* Searches the columns of a lane that the task may split. */
-static void search_lane(const struct grower *w, struct task *t, const struct orch_tree_lane *lane,
-                        const packed *own)
-{
-    packed scratch[BINS];
-    for (guint m = 0; m < lane->members->len; m++) {
-        const struct orch_tree_member *member =
-            &g_array_index(lane->members, struct orch_tree_member, m);
-        int c = member->column;
-        if (t->found[c].bin)
-            search(w, t, c, histogram_of(w, lane, member, own, scratch), &t->found[c]);
-    }
+    if (t->found[c].bin)
+        search(w, t, c, own, &t->found[c]);
 }
 
 /* For few rows. `clear` must be all 0 and is all 0 again on return. */
@@ -266,14 +242,14 @@ void orch_tree_search_group(const struct grower *w, struct task *t, struct task 
     if (small)
         other = small->histograms ? small->histograms + first : local;
     fill_group(w, small ? small : t, group, small ? other : own);
-    for (int k = 0; k < lanes_of(w, group); k++, own += BINS) {
-        const struct orch_tree_lane *lane = lane_at(w, group, k);
+    for (int k = 0; k < columns_of(w, group); k++, own += BINS) {
+        int c = group * ORCH_BIN_GROUP + k;
         if (small) {
-            for (int b = 0; b < lane->codes; b++)
+            for (int b = 0; b < w->bins->counts[c]; b++)
                 own[b] -= other[b];
-            search_lane(w, small, lane, other);
+            search_allowed(w, small, c, other);
             other += BINS;
         }
-        search_lane(w, t, lane, own);
+        search_allowed(w, t, c, own);
     }
 }

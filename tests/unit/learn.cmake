@@ -14,6 +14,5 @@ foreach(name mixture trained) # what of them takes seconds
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")
 endforeach()
 orch_test(nearness "quick" orch_predictors)
-orch_test(tree_lanes "quick" orch_predictors)
 orch_test(trees "quick" orch_predictors)
 orch_test(matrix_coder "quick" orch_predictors)
