@@ -11,9 +11,14 @@ LISTS = {
     "lib/wire/aggregate.c": ["last", "mean", "first", "count"],
     "lib/wire/direction.c": ["none", "min", "max"],
 }
+STATEMENTS = {"store/write/run_lists.c": r"INTO (?:param|input|result|artifact)\("}
 failed = False
 for path in sys.argv[1:]:
     lines = [set(re.findall(r"\"([a-z]+)\"", line)) for line in open(path, encoding="utf-8")]
+    for home, statement in STATEMENTS.items():
+        if path != home and re.search(statement, open(path, encoding="utf-8").read()):
+            print(f"{path}: a second statement like {statement}: ask {home}")
+            failed = True
     for home, words in LISTS.items():
         for i in range(len(lines)):
             if path != home and set(words) <= set().union(*lines[i : i + 6]):

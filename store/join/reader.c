@@ -15,6 +15,7 @@
 #include "store/join/join_internal.h"
 #include "store/join/scan.h"
 #include "store/write/run_fields.h"
+#include "store/write/run_lists.h"
 
 #include "lib/base/error.h"
 #include "lib/wire/bounds.h"
@@ -30,28 +31,25 @@ struct cursor {
     enum { CURSOR_NOWHERE, CURSOR_AT_ROW, CURSOR_AT_END } state;
 };
 
-enum { RUN, PARAM, INPUT, RESULT, ARTIFACT, CURSORS };
+/* The cursors: of each kind of rows, and of the runs. */
+enum { RUN = STORE_ROWS, CURSORS };
 
-static const char *const SQL[CURSORS] = {
-    [RUN] = "SELECT r.id" STORE_RUN_FIELDS(STORE_FIELD_SELECT) ", r.digest, r.digest_v"
-                                                               " FROM run r" STORE_RUN_JOINS
-                                                               " WHERE r.id >= ?1 ORDER BY r.id",
-    [PARAM] = "SELECT run, name, type, value FROM param WHERE run >= ?1 ORDER BY run, name",
-    [INPUT] = "SELECT run, name, from_key, sha256 FROM input WHERE run >= ?1 ORDER BY run, name",
-    [RESULT] = "SELECT run, name, unit, better, value FROM result WHERE run >= ?1"
-               " ORDER BY run, name",
-    [ARTIFACT] = "SELECT run, name, sha256, bytes FROM artifact WHERE run >= ?1 ORDER BY run, name",
-};
+static const char RUNS_FROM[] =
+    "SELECT r.id" STORE_RUN_FIELDS(STORE_FIELD_SELECT) ", r.digest, r.digest_v"
+                                                       " FROM run r" STORE_RUN_JOINS
+                                                       " WHERE r.id >= ?1 ORDER BY r.id";
 
 struct store_reader {
     struct orch_store *from;
     struct cursor cursors[CURSORS];
     struct store_scan *scan; /* the scan of the points */
     int64_t bytes, most_bytes;
-    GStringChunk *texts; /* texts of the current run */
-    GHashTable *names;   /* name_id -> struct orch_metric_row *, for the life of the reader */
-    GStringChunk *kept;  /* texts of `names` */
-    GArray *params, *inputs, *results, *artifacts, *metrics;
+    GStringChunk *texts;      /* texts of the current run */
+    GHashTable *names;        /* name_id -> struct orch_metric_row *, for the life of the reader */
+    GStringChunk *kept;       /* texts of `names` */
+    GArray *rows[STORE_ROWS]; /* structs of store_row_kinds */
+    GArray *results;          /* struct orch_named_real: those of rows, without units */
+    GArray *metrics;
     struct orch_record record;
     int64_t run_id, name_id; /* the run and metric whose points are being streamed */
     const char *metric;
@@ -66,14 +64,13 @@ struct store_reader *orch_store_reader_new(struct orch_store *from)
     reader->scan = orch_store_scan_new(from);
     reader->most_bytes = INT64_MAX;
     for (int i = 0; i < CURSORS; i++)
-        reader->cursors[i].sql = SQL[i];
+        reader->cursors[i].sql = i == RUN ? RUNS_FROM : store_row_kinds[i].from_run;
+    for (int i = 0; i < STORE_ROWS; i++)
+        reader->rows[i] = g_array_new(FALSE, FALSE, (guint)store_row_kinds[i].row_bytes);
     reader->texts = g_string_chunk_new(32 << 10);
     reader->kept = g_string_chunk_new(4 << 10);
     reader->names = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
-    reader->params = g_array_new(FALSE, FALSE, sizeof(struct orch_named_text));
-    reader->inputs = g_array_new(FALSE, FALSE, sizeof(struct orch_input_row));
     reader->results = g_array_new(FALSE, FALSE, sizeof(struct orch_named_real));
-    reader->artifacts = g_array_new(FALSE, FALSE, sizeof(struct orch_artifact_row));
     reader->metrics = g_array_new(FALSE, FALSE, sizeof(struct orch_metric_row));
     return reader;
 }
@@ -102,10 +99,9 @@ void orch_store_reader_free(struct store_reader *reader)
     g_string_chunk_free(reader->texts);
     g_string_chunk_free(reader->kept);
     g_hash_table_destroy(reader->names);
-    g_array_unref(reader->params);
-    g_array_unref(reader->inputs);
+    for (int i = 0; i < STORE_ROWS; i++)
+        g_array_unref(reader->rows[i]);
     g_array_unref(reader->results);
-    g_array_unref(reader->artifacts);
     g_array_unref(reader->metrics);
     g_clear_error(&reader->failure);
     g_free(reader);
@@ -325,59 +321,43 @@ static bool declare(struct store_reader *reader, const char *name, const char *u
     return true;
 }
 
-static bool add_param(struct store_reader *reader, sqlite3_stmt *s)
+static bool take_value(struct store_reader *reader, sqlite3_stmt *s, int column,
+                       const struct store_member *member, void *at)
 {
-    struct orch_named_text row;
-    if (!orch_store_reader_text(reader, s, 1, false, &row.name) ||
-        !orch_store_reader_text(reader, s, 2, false, &row.type) ||
-        !orch_store_reader_text(reader, s, 3, false, &row.value))
-        return false;
-    g_array_append_val(reader->params, row);
-    return true;
+    switch (member->kind) {
+    case STORE_VALUE_INT64:
+        return take_bounded(reader, s, column, member->name, at);
+    case STORE_VALUE_REAL:
+        return take_real(reader, s, column, at);
+    default:
+        return orch_store_reader_text(reader, s, column, member->kind == STORE_VALUE_TEXT, at);
+    }
 }
 
-static bool add_input(struct store_reader *reader, sqlite3_stmt *s)
+static bool add_row(struct store_reader *reader, int which, sqlite3_stmt *s)
 {
-    struct orch_input_row row;
-    if (!orch_store_reader_text(reader, s, 1, false, &row.name) ||
-        !orch_store_reader_text(reader, s, 2, true, &row.from_key) ||
-        !orch_store_reader_text(reader, s, 3, true, &row.sha256))
-        return false;
-    g_array_append_val(reader->inputs, row);
-    return true;
+    const struct store_row_kind *kind = &store_row_kinds[which];
+    GArray *rows = reader->rows[which];
+    g_array_set_size(rows, rows->len + 1);
+    char *row = rows->data + (rows->len - 1) * kind->row_bytes;
+    for (int i = 0; kind->members[i].kind; i++)
+        if (!take_value(reader, s, 1 + i, &kind->members[i], row + kind->members[i].offset))
+            return false;
+    if (which != STORE_RESULTS)
+        return true;
+    const struct store_result *result = (const void *)row;
+    const struct orch_named_real plain = {result->name, result->value};
+    g_array_append_val(reader->results, plain);
+    return declare(reader, result->name, result->unit, result->better);
 }
 
-static bool add_result(struct store_reader *reader, sqlite3_stmt *s)
-{
-    struct orch_named_real row;
-    const char *unit, *better;
-    if (!orch_store_reader_text(reader, s, 1, false, &row.name) ||
-        !orch_store_reader_text(reader, s, 2, false, &unit) ||
-        !orch_store_reader_text(reader, s, 3, false, &better) ||
-        !take_real(reader, s, 4, &row.value) || !declare(reader, row.name, unit, better))
-        return false;
-    g_array_append_val(reader->results, row);
-    return true;
-}
-
-static bool add_artifact(struct store_reader *reader, sqlite3_stmt *s)
-{
-    struct orch_artifact_row row;
-    if (!orch_store_reader_text(reader, s, 1, false, &row.name) ||
-        !orch_store_reader_text(reader, s, 2, false, &row.sha256) ||
-        !take_bounded(reader, s, 3, "bytes", &row.bytes))
-        return false;
-    g_array_append_val(reader->artifacts, row);
-    return true;
-}
-
-static bool read_rows(struct store_reader *reader, int which, int64_t run_id,
-                      bool (*add)(struct store_reader *, sqlite3_stmt *))
+static bool read_rows(struct store_reader *reader, int which, int64_t run_id)
 {
     struct cursor *cursor = &reader->cursors[which];
+    g_array_set_size(reader->rows[which], 0);
     int more = cursor_find(reader, cursor, run_id);
     while (more > 0) {
-        if (!add(reader, cursor->s))
+        if (!add_row(reader, which, cursor->s))
             return false;
         more = cursor_next(reader, cursor);
         if (more > 0 && cursor->run != run_id)
@@ -388,24 +368,20 @@ static bool read_rows(struct store_reader *reader, int which, int64_t run_id,
 
 static bool read_details(struct store_reader *reader, int64_t run_id)
 {
-    GArray *const arrays[] = {reader->params, reader->inputs, reader->results, reader->artifacts,
-                              reader->metrics};
-    for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
-        g_array_set_size(arrays[i], 0);
     struct orch_record *r = &reader->record;
-    if (!read_rows(reader, PARAM, run_id, add_param) ||
-        !read_rows(reader, INPUT, run_id, add_input) ||
-        !read_rows(reader, RESULT, run_id, add_result) ||
-        !read_rows(reader, ARTIFACT, run_id, add_artifact))
-        return false;
-    r->params = (const struct orch_named_text *)(void *)reader->params->data;
-    r->param_count = reader->params->len;
-    r->inputs = (const struct orch_input_row *)(void *)reader->inputs->data;
-    r->input_count = reader->inputs->len;
-    r->results = (const struct orch_named_real *)(void *)reader->results->data;
+    g_array_set_size(reader->results, 0);
+    g_array_set_size(reader->metrics, 0);
+    for (int k = 0; k < STORE_ROWS; k++)
+        if (!read_rows(reader, k, run_id))
+            return false;
+    r->params = (const void *)reader->rows[STORE_PARAMS]->data;
+    r->param_count = reader->rows[STORE_PARAMS]->len;
+    r->inputs = (const void *)reader->rows[STORE_INPUTS]->data;
+    r->input_count = reader->rows[STORE_INPUTS]->len;
+    r->results = (const void *)reader->results->data;
     r->result_count = reader->results->len;
-    r->artifacts = (const struct orch_artifact_row *)(void *)reader->artifacts->data;
-    r->artifact_count = reader->artifacts->len;
+    r->artifacts = (const void *)reader->rows[STORE_ARTIFACTS]->data;
+    r->artifact_count = reader->rows[STORE_ARTIFACTS]->len;
     return true;
 }
 

@@ -29,60 +29,44 @@ struct run_text_rows {
 #define OF(type, member) offsetof(struct type, member)
 
 /* The text type of each kind of field. */
-#define TEXT_OF_NAME RUN_TEXT_NAME
-#define TEXT_OF_TEXT RUN_TEXT_TEXT
-#define TEXT_OF_LONG RUN_TEXT_TEXT
-#define TEXT_OF_JSON RUN_TEXT_TEXT
-#define TEXT_OF_BOOL RUN_TEXT_BOOL
-#define TEXT_OF_SEED RUN_TEXT_SEED
-#define TEXT_OF_INT RUN_TEXT_INT
-#define TEXT_OF_EXIT RUN_TEXT_EXIT
-#define TEXT_OF_SIGNAL RUN_TEXT_INT
-#define TEXT_OF_TIME RUN_TEXT_INT64
-#define TEXT_OF_MS RUN_TEXT_REAL
+#define TEXT_OF_NAME STORE_VALUE_NAME
+#define TEXT_OF_TEXT STORE_VALUE_TEXT
+#define TEXT_OF_LONG STORE_VALUE_TEXT
+#define TEXT_OF_JSON STORE_VALUE_TEXT
+#define TEXT_OF_BOOL STORE_VALUE_BOOL
+#define TEXT_OF_SEED STORE_VALUE_SEED
+#define TEXT_OF_INT STORE_VALUE_INT
+#define TEXT_OF_EXIT STORE_VALUE_EXIT
+#define TEXT_OF_SIGNAL STORE_VALUE_INT
+#define TEXT_OF_TIME STORE_VALUE_INT64
+#define TEXT_OF_MS STORE_VALUE_REAL
 #define FIELD(kind, member, table, column, shown, what)                                            \
     {#member, TEXT_OF_##kind, OF(orch_record, member)},
 
-const struct run_text_field run_text_record[] = {STORE_RUN_FIELDS(FIELD){0}};
+const struct store_member run_text_record[] = {STORE_RUN_FIELDS(FIELD){0}};
 
-static const struct run_text_field PARAM[] = {{"name", RUN_TEXT_NAME, OF(orch_named_text, name)},
-                                              {"type", RUN_TEXT_NAME, OF(orch_named_text, type)},
-                                              {"value", RUN_TEXT_NAME, OF(orch_named_text, value)},
-                                              {0}};
-static const struct run_text_field INPUT[] = {
-    {"name", RUN_TEXT_NAME, OF(orch_input_row, name)},
-    {"from_key", RUN_TEXT_TEXT, OF(orch_input_row, from_key)},
-    {"sha256", RUN_TEXT_TEXT, OF(orch_input_row, sha256)},
+static const struct store_member FORECAST[] = {
+    {"fingerprint", STORE_VALUE_NAME, OF(orch_run_forecast, fingerprint)},
+    {"machine", STORE_VALUE_NAME, OF(orch_run_forecast, machine)},
+    {"model", STORE_VALUE_NAME, OF(orch_run_forecast, model)},
+    {"made_ns", STORE_VALUE_INT64, OF(orch_run_forecast, made_ns)},
+    {"p5", STORE_VALUE_REAL, OF(orch_run_forecast, time_s.low)},
+    {"p50", STORE_VALUE_REAL, OF(orch_run_forecast, time_s.mid)},
+    {"p95", STORE_VALUE_REAL, OF(orch_run_forecast, time_s.high)},
+    {"tier", STORE_VALUE_TEXT, OF(orch_run_forecast, tier)},
     {0}};
-static const struct run_text_field RESULT[] = {
-    {"name", RUN_TEXT_NAME, OF(run_text_result, name)},
-    {"unit", RUN_TEXT_NAME, OF(run_text_result, unit)},
-    {"better", RUN_TEXT_NAME, OF(run_text_result, better)},
-    {"value", RUN_TEXT_REAL, OF(run_text_result, value)},
-    {0}};
-static const struct run_text_field ARTIFACT[] = {
-    {"name", RUN_TEXT_NAME, OF(orch_artifact_row, name)},
-    {"sha256", RUN_TEXT_NAME, OF(orch_artifact_row, sha256)},
-    {"bytes", RUN_TEXT_INT64, OF(orch_artifact_row, bytes)},
-    {0}};
-static const struct run_text_field FORECAST[] = {
-    {"fingerprint", RUN_TEXT_NAME, OF(orch_run_forecast, fingerprint)},
-    {"machine", RUN_TEXT_NAME, OF(orch_run_forecast, machine)},
-    {"model", RUN_TEXT_NAME, OF(orch_run_forecast, model)},
-    {"made_ns", RUN_TEXT_INT64, OF(orch_run_forecast, made_ns)},
-    {"p5", RUN_TEXT_REAL, OF(orch_run_forecast, time_s.low)},
-    {"p50", RUN_TEXT_REAL, OF(orch_run_forecast, time_s.mid)},
-    {"p95", RUN_TEXT_REAL, OF(orch_run_forecast, time_s.high)},
-    {"tier", RUN_TEXT_TEXT, OF(orch_run_forecast, tier)},
-    {0}};
-
-const struct run_text_list run_text_lists[RUN_TEXT_LISTS] = {
-    [RUN_TEXT_PARAMS] = {"params", sizeof(struct orch_named_text), PARAM},
-    [RUN_TEXT_INPUTS] = {"inputs", sizeof(struct orch_input_row), INPUT},
-    [RUN_TEXT_RESULTS] = {"results", sizeof(struct run_text_result), RESULT},
-    [RUN_TEXT_ARTIFACTS] = {"artifacts", sizeof(struct orch_artifact_row), ARTIFACT},
-    [RUN_TEXT_FORECASTS] = {"forecasts", sizeof(struct orch_run_forecast), FORECAST},
+static const struct store_row_kind FORECASTS = {
+    .plural = "forecasts",
+    .of_run = "SELECT fingerprint, machine, model, made, p5, p50, p95, tier FROM forecast"
+              " WHERE run = ? ORDER BY made, fingerprint, machine, model",
+    .row_bytes = sizeof(struct orch_run_forecast),
+    .members = FORECAST,
 };
+
+const struct store_row_kind *orch_run_text_list(int list)
+{
+    return list == RUN_TEXT_FORECASTS ? &FORECASTS : &store_row_kinds[list];
+}
 
 /* ---- the first line ---------------------------------------------------------------------------
  */
@@ -99,32 +83,32 @@ static json_t *text_json(const char *text)
     return json_string(valid);
 }
 
-static json_t *field_json(enum run_text_type type, const void *at)
+static json_t *field_json(enum store_value type, const void *at)
 {
     switch (type) {
-    case RUN_TEXT_INT64:
+    case STORE_VALUE_INT64:
         return json_integer(*(const int64_t *)at);
-    case RUN_TEXT_INT:
+    case STORE_VALUE_INT:
         return json_integer(*(const int *)at);
-    case RUN_TEXT_EXIT:
+    case STORE_VALUE_EXIT:
         return *(const int *)at == -1 ? json_null() : json_integer(*(const int *)at);
-    case RUN_TEXT_BOOL:
+    case STORE_VALUE_BOOL:
         return json_boolean(*(const bool *)at);
-    case RUN_TEXT_SEED:
+    case STORE_VALUE_SEED:
         return orch_json_u64(*(const uint64_t *)at);
-    case RUN_TEXT_REAL:
+    case STORE_VALUE_REAL:
         return orch_json_real_or_null(*(const double *)at);
     default:
         return text_json(*(const char *const *)at);
     }
 }
 
-static json_t *fields_json(const struct run_text_field *fields, const void *base)
+static json_t *fields_json(const struct store_member *fields, const void *base)
 {
     json_t *object = json_object();
     for (; fields->name; fields++)
         json_object_set_new(object, fields->name,
-                            field_json(fields->type, (const char *)base + fields->offset));
+                            field_json(fields->kind, (const char *)base + fields->offset));
     return object;
 }
 
@@ -142,11 +126,11 @@ static bool add_head(GString *out, const struct orch_record *record, const char 
     json_object_set_new(head, "digest", json_string(digest));
     for (int i = 0; i < RUN_TEXT_LISTS; i++) {
         json_t *rows = json_array();
+        const struct store_row_kind *shape = orch_run_text_list(i);
         for (size_t row = 0; row < lists[i].count; row++)
-            json_array_append_new(
-                rows, fields_json(run_text_lists[i].fields,
-                                  (const char *)lists[i].rows + row * run_text_lists[i].row_bytes));
-        json_object_set_new(head, run_text_lists[i].name, rows);
+            json_array_append_new(rows, fields_json(shape->members, (const char *)lists[i].rows +
+                                                                        row * shape->row_bytes));
+        json_object_set_new(head, shape->plural, rows);
         if (lists[i].count > RUN_TEXT_ROWS_MAX)
             return too_large(record->key, "it has more than 20,000 rows of one kind", error);
     }
@@ -204,30 +188,30 @@ static bool add_metric(GString *out, const char *key, const struct orch_metric_r
 /* ---- a stored run -----------------------------------------------------------------------------
  */
 
-static bool read_rows(struct orch_store *store, int64_t run_id, const char *key, const char *sql,
-                      int list, GStringChunk *kept, GArray **out, GError **error)
+static bool read_rows(struct orch_store *store, const struct orch_run *run, int list,
+                      GStringChunk *kept, GArray **out, GError **error)
 {
-    sqlite3_stmt *s = orch_store_statement(store, sql, error);
+    const struct store_row_kind *shape = orch_run_text_list(list);
+    sqlite3_stmt *s = orch_store_statement(store, shape->of_run, error);
     if (!s)
         return false;
-    const struct run_text_list *shape = &run_text_lists[list];
     GArray *rows = *out = g_array_new(FALSE, TRUE, (guint)shape->row_bytes);
-    if (key)
-        orch_store_bind(s, "t", key);
+    if (list == RUN_TEXT_FORECASTS)
+        orch_store_bind(s, "t", run->key);
     else
-        orch_store_bind(s, "i", run_id);
+        orch_store_bind(s, "i", run->id);
     int more;
     while ((more = orch_store_step(store, s, error)) > 0) {
         g_array_set_size(rows, rows->len + 1);
         char *row = rows->data + (rows->len - 1) * shape->row_bytes;
-        for (int i = 0; shape->fields[i].name; i++) {
-            void *at = row + shape->fields[i].offset;
+        for (int i = 0; shape->members[i].name; i++) {
+            void *at = row + shape->members[i].offset;
             const char *text;
-            switch (shape->fields[i].type) {
-            case RUN_TEXT_INT64:
+            switch (shape->members[i].kind) {
+            case STORE_VALUE_INT64:
                 *(int64_t *)at = sqlite3_column_int64(s, i);
                 break;
-            case RUN_TEXT_REAL:
+            case STORE_VALUE_REAL:
                 *(double *)at = orch_store_column_real(s, i);
                 break;
             default:
@@ -306,21 +290,9 @@ static void fill_record(const struct orch_run *run, struct orch_record *out)
     *out = (struct orch_record){STORE_RUN_FIELDS(COPY)};
 }
 
-/* The columns of each list match run_text_lists. */
 static bool add_stored(struct orch_store *store, const struct orch_run *run, GString *out,
                        GError **error)
 {
-    static const char *const queries[RUN_TEXT_LISTS] = {
-        [RUN_TEXT_PARAMS] = "SELECT name, type, value FROM param WHERE run = ? ORDER BY name",
-        [RUN_TEXT_INPUTS] = "SELECT name, from_key, sha256 FROM input WHERE run = ? ORDER BY name",
-        [RUN_TEXT_RESULTS] =
-            "SELECT name, unit, better, value FROM result WHERE run = ? ORDER BY name",
-        [RUN_TEXT_ARTIFACTS] =
-            "SELECT name, sha256, bytes FROM artifact WHERE run = ? ORDER BY name",
-        [RUN_TEXT_FORECASTS] =
-            "SELECT fingerprint, machine, model, made, p5, p50, p95, tier FROM forecast"
-            " WHERE run = ? ORDER BY made, fingerprint, machine, model",
-    };
     struct orch_record record;
     struct run_text_rows lists[RUN_TEXT_LISTS] = {0};
     GArray *arrays[RUN_TEXT_LISTS] = {0};
@@ -328,8 +300,7 @@ static bool add_stored(struct orch_store *store, const struct orch_run *run, GSt
     fill_record(run, &record);
     bool ok = true;
     for (int i = 0; ok && i < RUN_TEXT_LISTS; i++) {
-        ok = read_rows(store, run->id, i == RUN_TEXT_FORECASTS ? run->key : NULL, queries[i], i,
-                       kept, &arrays[i], error);
+        ok = read_rows(store, run, i, kept, &arrays[i], error);
         if (ok)
             lists[i] = (struct run_text_rows){arrays[i]->data, arrays[i]->len};
     }
@@ -391,40 +362,13 @@ static GArray *sorted_rows(const void *rows, size_t count, size_t row_bytes)
     return out;
 }
 
-static struct orch_metric_row declared(const struct orch_record *record, const char *name)
-{
-    struct orch_metric_row row = {name, "", "none"};
-    for (size_t i = 0; i < record->metric_count; i++) {
-        if (strcmp(record->metrics[i].name, name) != 0)
-            continue;
-        row.unit = record->metrics[i].unit ? record->metrics[i].unit : row.unit;
-        row.better = record->metrics[i].better ? record->metrics[i].better : row.better;
-        break;
-    }
-    return row;
-}
-
-static GArray *sorted_results(const struct orch_record *record)
-{
-    g_autoptr(GArray) plain =
-        sorted_rows(record->results, record->result_count, sizeof *record->results);
-    GArray *out = g_array_new(FALSE, FALSE, sizeof(struct run_text_result));
-    for (guint i = 0; i < plain->len; i++) {
-        const struct orch_named_real *result = &g_array_index(plain, struct orch_named_real, i);
-        struct orch_metric_row row = declared(record, result->name);
-        struct run_text_result full = {result->name, result->value, row.unit, row.better};
-        g_array_append_val(out, full);
-    }
-    return out;
-}
-
 /* Normalises a record as the rows of a store do. */
 static struct orch_record plain_record(const struct orch_record *record)
 {
     struct orch_record out = *record;
-    for (const struct run_text_field *field = run_text_record; field->name; field++) {
+    for (const struct store_member *field = run_text_record; field->name; field++) {
         const char **at = (const char **)((char *)&out + field->offset);
-        if (field->type == RUN_TEXT_TEXT)
+        if (field->kind == STORE_VALUE_TEXT)
             *at = or_null(*at);
     }
     if (!out.source_tree && !out.source_commit && !out.source_branch && !out.source_remote)
@@ -479,7 +423,7 @@ static bool add_points(const struct orch_record *record, const GArray *points, G
         }
         if (same)
             continue;
-        struct orch_metric_row row = declared(record, point->name);
+        struct orch_metric_row row = orch_store_declared(record, point->name);
         if (!add_metric(out, record->key, &row, count, lines, error))
             return false;
         g_string_truncate(lines, 0);
@@ -492,18 +436,20 @@ GString *orch_run_text_of_record(const struct orch_record *record, const char *d
                                  GError **error)
 {
     struct orch_record plain = plain_record(record);
-    GArray *arrays[RUN_TEXT_LISTS] = {
-        sorted_rows(record->params, record->param_count, sizeof *record->params),
-        sorted_rows(record->inputs, record->input_count, sizeof *record->inputs),
-        sorted_results(record),
-        sorted_rows(record->artifacts, record->artifact_count, sizeof *record->artifacts),
-        g_array_new(FALSE, FALSE, sizeof(struct orch_run_forecast)),
-    };
+    GArray *arrays[RUN_TEXT_LISTS];
+    for (int i = 0; i < STORE_ROWS; i++) {
+        size_t count;
+        void *own;
+        const void *rows = orch_store_rows_of_record(record, (enum store_rows)i, &count, &own);
+        arrays[i] = sorted_rows(rows, count, store_row_kinds[i].row_bytes);
+        g_free(own);
+    }
+    arrays[RUN_TEXT_FORECASTS] = g_array_new(FALSE, FALSE, sizeof(struct orch_run_forecast));
     struct run_text_rows lists[RUN_TEXT_LISTS];
     for (int i = 0; i < RUN_TEXT_LISTS; i++)
         lists[i] = (struct run_text_rows){arrays[i]->data, arrays[i]->len};
-    struct orch_input_row *inputs = lists[RUN_TEXT_INPUTS].rows;
-    for (size_t i = 0; i < lists[RUN_TEXT_INPUTS].count; i++) {
+    struct orch_input_row *inputs = lists[STORE_INPUTS].rows;
+    for (size_t i = 0; i < lists[STORE_INPUTS].count; i++) {
         inputs[i].from_key = or_null(inputs[i].from_key);
         inputs[i].sha256 = or_null(inputs[i].sha256);
     }

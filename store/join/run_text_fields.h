@@ -4,6 +4,7 @@
 #define ORCH_STORE_RUN_TEXT_FIELDS_H
 
 #include "store/join/run_text.h"
+#include "store/write/run_lists.h"
 
 #define RUN_TEXT_FORMAT "orch run 1"
 
@@ -15,41 +16,11 @@ enum {
     RUN_TEXT_ROWS_MAX = 20000,     /* rows of each list in the first line */
 };
 
-enum run_text_type {
-    RUN_TEXT_END,
-    RUN_TEXT_NAME,  /* const char *, never NULL */
-    RUN_TEXT_TEXT,  /* const char *, NULL: null */
-    RUN_TEXT_INT64, /* int64_t */
-    RUN_TEXT_INT,   /* int */
-    RUN_TEXT_EXIT,  /* int, -1: null */
-    RUN_TEXT_BOOL,  /* bool */
-    RUN_TEXT_SEED,  /* uint64_t, as a string */
-    RUN_TEXT_REAL,  /* double, NaN: null, infinite: a string */
-};
-struct run_text_field {
-    const char *name; /* the key in JSON */
-    enum run_text_type type;
-    size_t offset;
-};
+/** The lists in the first line, besides the fields of the record itself: those of store_row_kinds,
+ * then the forecasts. */
+enum { RUN_TEXT_FORECASTS = STORE_ROWS, RUN_TEXT_LISTS };
+const struct store_row_kind *orch_run_text_list(int list);
 
-/** A result with the unit and direction that its metric declared. */
-struct run_text_result {
-    const char *name;
-    double value;
-    const char *unit, *better;
-};
-
-/** The lists in the first line, besides the fields of the record itself; indices into
- * run_text_lists. */
-enum { RUN_TEXT_PARAMS, RUN_TEXT_INPUTS, RUN_TEXT_RESULTS, RUN_TEXT_ARTIFACTS, RUN_TEXT_FORECASTS };
-#define RUN_TEXT_LISTS 5
-struct run_text_list {
-    const char *name;
-    size_t row_bytes;
-    const struct run_text_field *fields;
-};
-
-extern const struct run_text_field run_text_record[];
-extern const struct run_text_list run_text_lists[RUN_TEXT_LISTS];
+extern const struct store_member run_text_record[];
 
 #endif

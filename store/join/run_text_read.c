@@ -59,32 +59,32 @@ static bool get_real(const json_t *value, double *out)
     return json_is_null(value) || (orch_json_get_real(value, out) && !isnan(*out));
 }
 
-static bool read_field(enum run_text_type type, const json_t *value, void *at)
+static bool read_field(enum store_value type, const json_t *value, void *at)
 {
     int64_t number;
     guint64 seed;
     bool ok = true;
     switch (type) {
-    case RUN_TEXT_INT64:
+    case STORE_VALUE_INT64:
         return get_int(value, INT64_MIN, INT64_MAX, at);
-    case RUN_TEXT_INT:
+    case STORE_VALUE_INT:
         ok = get_int(value, INT_MIN, INT_MAX, &number);
         *(int *)at = (int)number;
         return ok;
-    case RUN_TEXT_EXIT:
+    case STORE_VALUE_EXIT:
         ok = get_int(value, INT_MIN, INT_MAX, &number);
         *(int *)at = json_is_null(value) ? -1 : (int)number;
         return ok || json_is_null(value);
-    case RUN_TEXT_BOOL:
+    case STORE_VALUE_BOOL:
         *(bool *)at = json_is_true(value);
         return json_is_boolean(value);
-    case RUN_TEXT_SEED:
+    case STORE_VALUE_SEED:
         ok = json_is_string(value) && orch_json_get_u64(value, &seed);
         *(uint64_t *)at = ok ? seed : 0;
         return ok;
-    case RUN_TEXT_REAL:
+    case STORE_VALUE_REAL:
         return get_real(value, at);
-    case RUN_TEXT_TEXT:
+    case STORE_VALUE_TEXT:
         *(const char **)at = json_string_value(value);
         return json_is_string(value) || json_is_null(value);
     default:
@@ -94,7 +94,7 @@ static bool read_field(enum run_text_type type, const json_t *value, void *at)
 }
 
 /* Reads exactly these members. The object must have `others` more, which the caller reads. */
-static bool read_fields(const struct reader *reader, const struct run_text_field *fields,
+static bool read_fields(const struct reader *reader, const struct store_member *fields,
                         const json_t *object, size_t others, const char *where, void *base,
                         GError **error)
 {
@@ -105,7 +105,7 @@ static bool read_fields(const struct reader *reader, const struct run_text_field
         const json_t *value = json_object_get(object, fields[count].name);
         if (!value)
             return fail(reader, error, "%s has no '%s'", where, fields[count].name);
-        if (!read_field(fields[count].type, value, (char *)base + fields[count].offset))
+        if (!read_field(fields[count].kind, value, (char *)base + fields[count].offset))
             return fail(reader, error, "%s: '%s' is of the wrong type or out of range", where,
                         fields[count].name);
     }
@@ -115,15 +115,15 @@ static bool read_fields(const struct reader *reader, const struct run_text_field
 
 static bool read_list(struct reader *reader, int list, size_t *out_count, GError **error)
 {
-    const struct run_text_list *shape = &run_text_lists[list];
-    const json_t *rows = json_object_get(reader->head, shape->name);
+    const struct store_row_kind *shape = orch_run_text_list(list);
+    const json_t *rows = json_object_get(reader->head, shape->plural);
     size_t count = json_array_size(rows);
     if (!json_is_array(rows) || count > RUN_TEXT_ROWS_MAX)
-        return fail(reader, error, "'%s' is not a list, or is longer than %d", shape->name,
+        return fail(reader, error, "'%s' is not a list, or is longer than %d", shape->plural,
                     RUN_TEXT_ROWS_MAX);
     char *base = reader->rows[list] = g_malloc0_n(count + 1, shape->row_bytes);
     for (size_t i = 0; i < count; i++)
-        if (!read_fields(reader, shape->fields, json_array_get(rows, i), 0, shape->name,
+        if (!read_fields(reader, shape->members, json_array_get(rows, i), 0, shape->plural,
                          base + i * shape->row_bytes, error))
             return false;
     *out_count = count;
@@ -131,7 +131,8 @@ static bool read_list(struct reader *reader, int list, size_t *out_count, GError
     for (size_t i = 1; list != RUN_TEXT_FORECASTS && i < count; i++)
         if (strcmp(*(const char **)(base + (i - 1) * shape->row_bytes),
                    *(const char **)(base + i * shape->row_bytes)) >= 0)
-            return fail(reader, error, "the names of '%s' are not in ascending order", shape->name);
+            return fail(reader, error, "the names of '%s' are not in ascending order",
+                        shape->plural);
     return true;
 }
 
@@ -142,18 +143,18 @@ static bool read_lists(struct reader *reader, struct orch_run_text *out, GError 
     for (int i = 0; i < RUN_TEXT_LISTS; i++)
         if (!read_list(reader, i, &counts[i], error))
             return false;
-    record->params = reader->rows[RUN_TEXT_PARAMS];
-    record->param_count = counts[RUN_TEXT_PARAMS];
-    record->inputs = reader->rows[RUN_TEXT_INPUTS];
-    record->input_count = counts[RUN_TEXT_INPUTS];
-    record->artifacts = reader->rows[RUN_TEXT_ARTIFACTS];
-    record->artifact_count = counts[RUN_TEXT_ARTIFACTS];
+    record->params = reader->rows[STORE_PARAMS];
+    record->param_count = counts[STORE_PARAMS];
+    record->inputs = reader->rows[STORE_INPUTS];
+    record->input_count = counts[STORE_INPUTS];
+    record->artifacts = reader->rows[STORE_ARTIFACTS];
+    record->artifact_count = counts[STORE_ARTIFACTS];
     out->forecasts = reader->rows[RUN_TEXT_FORECASTS];
     out->forecast_count = counts[RUN_TEXT_FORECASTS];
     for (size_t i = 0; i < out->forecast_count; i++)
         out->forecasts[i].run = record->key;
-    const struct run_text_result *results = reader->rows[RUN_TEXT_RESULTS];
-    size_t count = counts[RUN_TEXT_RESULTS];
+    const struct store_result *results = reader->rows[STORE_RESULTS];
+    size_t count = counts[STORE_RESULTS];
     reader->results = g_new0(struct orch_named_real, count + 1);
     for (size_t i = 0; i < count; i++) {
         reader->results[i] = (struct orch_named_real){results[i].name, results[i].value};

@@ -2,6 +2,7 @@
 /* The data of one run: parameters, results, inputs, artifacts, notes and series. */
 #include "store/handle/sql.h"
 #include "store/write/note_rules.h"
+#include "store/write/run_lists.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -48,49 +49,79 @@ json_t *orch_store_results(struct orch_store *store, int64_t run_id, GError **er
 /* ---- lists ------------------------------------------------------------------------------------
  */
 
-/* Makes an item from the current row. */
-typedef void *(*read_row)(struct orch_store *store, sqlite3_stmt *row);
+#define MEMBER(type, member, kind)                                                                 \
+    {                                                                                              \
+#member, STORE_VALUE_##kind, offsetof(struct type, member)                                 \
+    }
 
-static GPtrArray *read_rows(struct orch_store *store, sqlite3_stmt *s, read_row read,
-                            GDestroyNotify free_item, GError **error)
+/* The columns in their order; a text is owned and NULL where the column is. */
+static const struct store_member INPUT[] = {MEMBER(orch_stored_input, name, NAME),
+                                            MEMBER(orch_stored_input, from_key, TEXT),
+                                            MEMBER(orch_stored_input, sha256, TEXT),
+                                            {0}};
+static const struct store_member ARTIFACT[] = {MEMBER(orch_stored_artifact, name, NAME),
+                                               MEMBER(orch_stored_artifact, sha256, NAME),
+                                               MEMBER(orch_stored_artifact, bytes, INT64),
+                                               {0}};
+static const struct store_member NOTE[] = {MEMBER(orch_stored_note, kind, NAME),
+                                           MEMBER(orch_stored_note, text, TEXT),
+                                           MEMBER(orch_stored_note, is_public, BOOL),
+                                           {0}};
+static const struct store_member RESULT[] = {MEMBER(orch_stored_result, name, NAME),
+                                             MEMBER(orch_stored_result, unit, NAME),
+                                             MEMBER(orch_stored_result, better, NAME),
+                                             MEMBER(orch_stored_result, value, REAL),
+                                             {0}};
+
+/* A struct of `bytes` bytes, with its texts behind it in the same allocation. */
+static void *read_row(sqlite3_stmt *s, const struct store_member *members, size_t bytes)
 {
-    GPtrArray *rows = g_ptr_array_new_with_free_func(free_item);
+    size_t room = bytes;
+    for (int i = 0; members[i].kind <= STORE_VALUE_TEXT && members[i].kind; i++)
+        room += strlen(orch_store_text(s, i)) + 1;
+    char *row = g_malloc0(room), *text = row + bytes;
+    for (int i = 0; members[i].kind; i++) {
+        void *at = row + members[i].offset;
+        if (members[i].kind == STORE_VALUE_INT64)
+            *(int64_t *)at = sqlite3_column_int64(s, i);
+        else if (members[i].kind == STORE_VALUE_BOOL)
+            *(bool *)at = sqlite3_column_int(s, i);
+        else if (members[i].kind == STORE_VALUE_REAL)
+            *(double *)at = orch_store_column_real(s, i);
+        else if (members[i].kind == STORE_VALUE_NAME || sqlite3_column_type(s, i) != SQLITE_NULL) {
+            *(char **)at = text;
+            text = g_stpcpy(text, orch_store_text(s, i)) + 1;
+        }
+    }
+    return row;
+}
+
+static GPtrArray *read_rows(struct orch_store *store, sqlite3_stmt *s,
+                            const struct store_member *members, size_t bytes, GError **error)
+{
+    GPtrArray *rows = g_ptr_array_new_with_free_func(g_free);
     int more;
     while ((more = orch_store_step(store, s, error)) > 0)
-        g_ptr_array_add(rows, read(store, s));
+        g_ptr_array_add(rows, read_row(s, members, bytes));
     if (more == 0)
         return rows;
     g_ptr_array_unref(rows);
     return NULL;
 }
 
-static void free_input(gpointer data)
+static GPtrArray *rows_of_run(struct orch_store *store, int64_t run_id, enum store_rows kind,
+                              const struct store_member *members, size_t bytes, GError **error)
 {
-    struct orch_stored_input *input = data;
-    g_free(input->name);
-    g_free(input->from_key);
-    g_free(input->sha256);
-    g_free(input);
-}
-
-static void *read_input(struct orch_store *store, sqlite3_stmt *s)
-{
-    (void)store;
-    struct orch_stored_input *input = g_new0(struct orch_stored_input, 1);
-    input->name = g_strdup(orch_store_text(s, 0));
-    input->from_key = orch_store_column_text(s, 1);
-    input->sha256 = orch_store_column_text(s, 2);
-    return input;
+    sqlite3_stmt *s = orch_store_statement(store, store_row_kinds[kind].of_run, error);
+    if (!s)
+        return NULL;
+    orch_store_bind(s, "i", run_id);
+    return read_rows(store, s, members, bytes, error);
 }
 
 GPtrArray *orch_store_inputs(struct orch_store *store, int64_t run_id, GError **error)
 {
-    sqlite3_stmt *s = orch_store_statement(
-        store, "SELECT name, from_key, sha256 FROM input WHERE run = ? ORDER BY name", error);
-    if (!s)
-        return NULL;
-    orch_store_bind(s, "i", run_id);
-    return read_rows(store, s, read_input, free_input, error);
+    return rows_of_run(store, run_id, STORE_INPUTS, INPUT, sizeof(struct orch_stored_input), error);
 }
 
 static const char INPUTS_OF_EXPERIMENT[] =
@@ -108,54 +139,19 @@ GPtrArray *orch_store_inputs_of_experiment(struct orch_store *store, const char 
     if (!s)
         return NULL;
     orch_store_bind(s, "ttt", recipe, experiment, machine_key);
-    return read_rows(store, s, read_input, free_input, error);
-}
-
-static void free_artifact(gpointer data)
-{
-    struct orch_stored_artifact *artifact = data;
-    g_free(artifact->name);
-    g_free(artifact->sha256);
-    g_free(artifact);
-}
-
-static void *read_artifact(struct orch_store *store, sqlite3_stmt *s)
-{
-    struct orch_stored_artifact *artifact = g_new0(struct orch_stored_artifact, 1);
-    artifact->name = g_strdup(orch_store_text(s, 0));
-    artifact->sha256 = g_strdup(orch_store_text(s, 1));
-    artifact->bytes = sqlite3_column_int64(s, 2);
-    artifact->here_bytes = orch_store_object_bytes(store, artifact->sha256);
-    artifact->here = artifact->here_bytes == artifact->bytes;
-    return artifact;
+    return read_rows(store, s, INPUT, sizeof(struct orch_stored_input), error);
 }
 
 GPtrArray *orch_store_artifacts(struct orch_store *store, int64_t run_id, GError **error)
 {
-    sqlite3_stmt *s = orch_store_statement(
-        store, "SELECT name, sha256, bytes FROM artifact WHERE run = ? ORDER BY name", error);
-    if (!s)
-        return NULL;
-    orch_store_bind(s, "i", run_id);
-    return read_rows(store, s, read_artifact, free_artifact, error);
-}
-
-static void free_note(gpointer data)
-{
-    struct orch_stored_note *note = data;
-    g_free(note->kind);
-    g_free(note->text);
-    g_free(note);
-}
-
-static void *read_note(struct orch_store *store, sqlite3_stmt *s)
-{
-    (void)store;
-    struct orch_stored_note *note = g_new0(struct orch_stored_note, 1);
-    note->kind = g_strdup(orch_store_text(s, 0));
-    note->text = orch_store_column_text(s, 1);
-    note->is_public = sqlite3_column_int(s, 2);
-    return note;
+    GPtrArray *rows = rows_of_run(store, run_id, STORE_ARTIFACTS, ARTIFACT,
+                                  sizeof(struct orch_stored_artifact), error);
+    for (guint i = 0; rows && i < rows->len; i++) {
+        struct orch_stored_artifact *artifact = rows->pdata[i];
+        artifact->here_bytes = orch_store_object_bytes(store, artifact->sha256);
+        artifact->here = artifact->here_bytes == artifact->bytes;
+    }
+    return rows;
 }
 
 GPtrArray *orch_store_notes(struct orch_store *store, const char *run_key, GError **error)
@@ -168,37 +164,13 @@ GPtrArray *orch_store_notes(struct orch_store *store, const char *run_key, GErro
     if (!s)
         return NULL;
     orch_store_bind(s, "t", run_key);
-    return read_rows(store, s, read_note, free_note, error);
-}
-
-static void free_result(gpointer data)
-{
-    struct orch_stored_result *result = data;
-    g_free(result->name);
-    g_free(result->unit);
-    g_free(result->better);
-    g_free(result);
-}
-
-static void *read_result(struct orch_store *store, sqlite3_stmt *s)
-{
-    (void)store;
-    struct orch_stored_result *result = g_new0(struct orch_stored_result, 1);
-    result->name = g_strdup(orch_store_text(s, 0));
-    result->unit = g_strdup(orch_store_text(s, 1));
-    result->better = g_strdup(orch_store_text(s, 2));
-    result->value = orch_store_column_real(s, 3);
-    return result;
+    return read_rows(store, s, NOTE, sizeof(struct orch_stored_note), error);
 }
 
 GPtrArray *orch_store_result_rows(struct orch_store *store, int64_t run_id, GError **error)
 {
-    sqlite3_stmt *s = orch_store_statement(
-        store, "SELECT name, unit, better, value FROM result WHERE run = ? ORDER BY name", error);
-    if (!s)
-        return NULL;
-    orch_store_bind(s, "i", run_id);
-    return read_rows(store, s, read_result, free_result, error);
+    return rows_of_run(store, run_id, STORE_RESULTS, RESULT, sizeof(struct orch_stored_result),
+                       error);
 }
 
 /* ---- series -----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include "store/repair/repair_private.h"
 #include "store/write/digest.h"
 #include "store/write/run_fields.h"
+#include "store/write/run_lists.h"
 
 #include "lib/base/error.h"
 
@@ -184,24 +185,11 @@ static enum store_copy_result copy_head(struct store_reading *r, sqlite3_stmt *r
     return outcome;
 }
 
-static const struct {
-    const char *select, *insert;
-} DETAILS[] = {
-    {"SELECT name, type, value FROM param WHERE run = ? ORDER BY name",
-     "INSERT INTO param(run, name, type, value) VALUES(?, ?, ?, ?)"},
-    {"SELECT name, from_key, sha256 FROM input WHERE run = ? ORDER BY name",
-     "INSERT INTO input(run, name, from_key, sha256) VALUES(?, ?, ?, ?)"},
-    {"SELECT name, value, unit, better FROM result WHERE run = ? ORDER BY name",
-     "INSERT INTO result(run, name, value, unit, better) VALUES(?, ?, ?, ?, ?)"},
-    {"SELECT name, sha256, bytes FROM artifact WHERE run = ? ORDER BY name",
-     "INSERT INTO artifact(run, name, sha256, bytes) VALUES(?, ?, ?, ?)"},
-};
-
-static enum store_copy_result copy_details(struct store_reading *r, size_t which, int64_t number,
-                                           int64_t id, GError **error)
+static enum store_copy_result copy_rows(struct store_reading *r, int which, int64_t number,
+                                        int64_t id, GError **error)
 {
-    sqlite3_stmt *rows = orch_store_statement(r->from, DETAILS[which].select, NULL);
-    sqlite3_stmt *insert = orch_store_statement(r->into, DETAILS[which].insert, error);
+    sqlite3_stmt *rows = orch_store_statement(r->from, store_row_kinds[which].of_run, NULL);
+    sqlite3_stmt *insert = orch_store_statement(r->into, store_row_kinds[which].put, error);
     if (!insert)
         return COPY_FAILED;
     if (!rows)
@@ -308,8 +296,8 @@ static enum store_copy_result copy_whole(struct store_reading *r, sqlite3_stmt *
 {
     int64_t id;
     enum store_copy_result outcome = copy_head(r, row, &id, error);
-    for (size_t i = 0; outcome == COPY_OK && i < G_N_ELEMENTS(DETAILS); i++)
-        outcome = copy_details(r, i, number, id, error);
+    for (int k = 0; outcome == COPY_OK && k < STORE_ROWS; k++)
+        outcome = copy_rows(r, k, number, id, error);
     if (outcome == COPY_OK)
         outcome = copy_points(r, number, id, error);
     return outcome == COPY_OK ? close_run(r, number, id, digest, out_purged, error) : outcome;

@@ -12,6 +12,7 @@
 #include "store/write/digest.h"
 #include "store/handle/sql.h"
 #include "store/write/run_fields.h"
+#include "store/write/run_lists.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -179,32 +180,25 @@ static bool add_head(struct orch_store *store, int64_t run_id, const char *key, 
     return true;
 }
 
-struct section {
-    const char *rows; /* SQL; ordered by name */
-    const char *types;
-};
-
-static const struct section SECTIONS[] = {
-    {"SELECT name, type, value FROM param WHERE run = ? ORDER BY name", "ttt"},
-    {"SELECT name, from_key, sha256 FROM input WHERE run = ? ORDER BY name", "ttt"},
-    {"SELECT name, unit, better, value FROM result WHERE run = ? ORDER BY name", "tttr"},
-    {"SELECT name, sha256, bytes FROM artifact WHERE run = ? ORDER BY name", "tti"},
-};
-
 /* Adds the number of rows, then the rows. */
-static bool add_section(struct orch_store *store, int64_t run_id, const struct section *section,
-                        GByteArray *out, GError **error)
+static bool add_rows(struct orch_store *store, int64_t run_id, const struct store_row_kind *kind,
+                     GByteArray *out, GError **error)
 {
-    sqlite3_stmt *rows = orch_store_statement(store, section->rows, error);
+    sqlite3_stmt *rows = orch_store_statement(store, kind->of_run, error);
     if (!rows)
         return false;
+    char types[8] = {0};
+    for (int i = 0; kind->members[i].kind; i++)
+        types[i] = kind->members[i].kind == STORE_VALUE_REAL    ? 'r'
+                   : kind->members[i].kind == STORE_VALUE_INT64 ? 'i'
+                                                                : 't';
     guint at = out->len;
     int64_t count = 0;
     add_int(out, 0);
     orch_store_bind(rows, "i", run_id);
     int more;
     for (; (more = orch_store_step(store, rows, error)) > 0; count++)
-        add_row(out, rows, 0, section->types);
+        add_row(out, rows, 0, types);
     encode_int(out->data + at, count);
     return more == 0;
 }
@@ -316,8 +310,8 @@ bool orch_store_digest_run(struct orch_store *store, int64_t run_id, const char 
 {
     GByteArray *bytes = g_byte_array_sized_new(4096);
     bool ok = add_head(store, run_id, key, bytes, error);
-    for (size_t i = 0; ok && i < G_N_ELEMENTS(SECTIONS); i++)
-        ok = add_section(store, run_id, &SECTIONS[i], bytes, error);
+    for (int k = 0; ok && k < STORE_ROWS; k++)
+        ok = add_rows(store, run_id, &store_row_kinds[k], bytes, error);
     ok = ok && (metrics ? add_metrics(store, run_id, metrics, bytes, error)
                         : add_stored_metrics(store, run_id, bytes, error));
     if (ok)

@@ -10,6 +10,7 @@
 #include "store/write/digest.h"
 #include "store/write/imported.h"
 #include "store/write/run_fields.h"
+#include "store/write/run_lists.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -52,25 +53,6 @@ static void free_slot(gpointer data)
 static const char *or_null(const char *text)
 {
     return text && *text ? text : NULL;
-}
-
-static const struct orch_metric_row *declared(const struct orch_record *record, const char *name)
-{
-    static const struct orch_metric_row none = {.unit = "", .better = "none"};
-    for (size_t i = 0; i < record->metric_count; i++)
-        if (strcmp(record->metrics[i].name, name) == 0)
-            return &record->metrics[i];
-    return &none;
-}
-
-static const char *unit_of(const struct orch_metric_row *row)
-{
-    return row->unit ? row->unit : "";
-}
-
-static const char *better_of(const struct orch_metric_row *row)
-{
-    return row->better ? row->better : "none";
 }
 
 /* ---- rows that runs share ---------------------------------------------------------------------
@@ -124,17 +106,16 @@ static bool put_machine(struct writing *w, int64_t *out_id, GError **error)
 
 static bool put_metric_name(struct writing *w, const char *name, int64_t *out_id, GError **error)
 {
-    const struct orch_metric_row *row = declared(w->record, name);
-    const char *unit = unit_of(row), *better = better_of(row);
+    struct orch_metric_row row = orch_store_declared(w->record, name);
     *out_id = 0;
     if (!orch_store_get_int(w->store, out_id, 0, error,
                             "SELECT id FROM metric_name WHERE name = ? AND unit = ? AND better = ?",
-                            "ttt", name, unit, better) ||
+                            "ttt", name, row.unit, row.better) ||
         *out_id)
         return *out_id != 0;
     if (!orch_store_run_statement(w->store, error,
                                   "INSERT INTO metric_name(name, unit, better) VALUES(?, ?, ?)",
-                                  "ttt", name, unit, better))
+                                  "ttt", name, row.unit, row.better))
         return false;
     *out_id = sqlite3_last_insert_rowid(w->store->db);
     if (!w->out->first_new_name)
@@ -218,47 +199,39 @@ static bool put_run(struct writing *w, const char *key, const char *claimed, GEr
     return true;
 }
 
-static bool put_params_and_inputs(struct writing *w, GError **error)
+static bool put_row(struct writing *w, const struct store_row_kind *kind, const char *row,
+                    GError **error)
 {
-    const struct orch_record *r = w->record;
-    bool ok = true;
-    for (size_t i = 0; ok && i < r->param_count; i++)
-        ok = orch_store_run_statement(
-            w->store, error,
-            "INSERT INTO param(run, name, type, value) VALUES(?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET type = excluded.type, value = excluded.value",
-            "ittt", w->run_id, r->params[i].name, r->params[i].type, r->params[i].value);
-    for (size_t i = 0; ok && i < r->input_count; i++)
-        ok = orch_store_run_statement(
-            w->store, error,
-            "INSERT INTO input(run, name, from_key, sha256) VALUES(?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET from_key = excluded.from_key,"
-            " sha256 = excluded.sha256",
-            "ittt", w->run_id, r->inputs[i].name, or_null(r->inputs[i].from_key),
-            or_null(r->inputs[i].sha256));
-    return ok;
+    sqlite3_stmt *s = orch_store_statement(w->store, kind->put, error);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, w->run_id);
+    for (int i = 0; kind->members[i].kind; i++) {
+        const void *at = row + kind->members[i].offset;
+        if (kind->members[i].kind == STORE_VALUE_NAME)
+            orch_store_bind_text(s, i + 2, *(const char *const *)at);
+        else if (kind->members[i].kind == STORE_VALUE_TEXT)
+            orch_store_bind_text(s, i + 2, or_null(*(const char *const *)at));
+        else if (kind->members[i].kind == STORE_VALUE_INT64)
+            sqlite3_bind_int64(s, i + 2, *(const int64_t *)at);
+        else
+            sqlite3_bind_double(s, i + 2, *(const double *)at); /* NaN becomes NULL */
+    }
+    return orch_store_step(w->store, s, error) >= 0;
 }
 
-static bool put_results_and_artifacts(struct writing *w, GError **error)
+static bool put_rows(struct writing *w, GError **error)
 {
-    const struct orch_record *r = w->record;
     bool ok = true;
-    for (size_t i = 0; ok && i < r->result_count; i++) {
-        const struct orch_metric_row *row = declared(r, r->results[i].name);
-        ok = orch_store_run_statement(
-            w->store, error,
-            "INSERT INTO result(run, name, value, unit, better) VALUES(?, ?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET value = excluded.value",
-            "itrtt", w->run_id, r->results[i].name, r->results[i].value, unit_of(row),
-            better_of(row));
+    for (int k = 0; ok && k < STORE_ROWS; k++) {
+        const struct store_row_kind *kind = &store_row_kinds[k];
+        size_t count;
+        void *own;
+        const char *rows = orch_store_rows_of_record(w->record, (enum store_rows)k, &count, &own);
+        for (size_t i = 0; ok && i < count; i++)
+            ok = put_row(w, kind, rows + i * kind->row_bytes, error);
+        g_free(own);
     }
-    for (size_t i = 0; ok && i < r->artifact_count; i++)
-        ok = orch_store_run_statement(
-            w->store, error,
-            "INSERT INTO artifact(run, name, sha256, bytes) VALUES(?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET sha256 = excluded.sha256,"
-            " bytes = excluded.bytes",
-            "itti", w->run_id, r->artifacts[i].name, r->artifacts[i].sha256, r->artifacts[i].bytes);
     return ok;
 }
 
@@ -362,8 +335,8 @@ static GArray *streamed(const struct writing *w)
     GArray *metrics = g_array_new(FALSE, FALSE, sizeof(struct store_metric));
     for (guint i = 0; i < w->slots->len; i++) {
         const struct slot *slot = w->slots->pdata[i];
-        const struct orch_metric_row *row = declared(w->record, slot->name);
-        const struct store_metric metric = {slot->name_id, slot->name, unit_of(row), better_of(row),
+        struct orch_metric_row row = orch_store_declared(w->record, slot->name);
+        const struct store_metric metric = {slot->name_id, slot->name, row.unit, row.better,
                                             slot->points};
         g_array_append_val(metrics, metric);
         if (g_utf8_validate(metric.name, -1, NULL) && g_utf8_validate(metric.unit, -1, NULL) &&
@@ -378,8 +351,7 @@ static GArray *streamed(const struct writing *w)
 static bool write_all(struct writing *w, const char *key, const char *claimed, GError **error)
 {
     w->is_elsewhere = *claimed != '\0';
-    if (!put_run(w, key, claimed, error) || !put_params_and_inputs(w, error) ||
-        !put_results_and_artifacts(w, error) || !put_points(w, error))
+    if (!put_run(w, key, claimed, error) || !put_rows(w, error) || !put_points(w, error))
         return false;
     GArray *metrics = streamed(w);
     bool ok =
@@ -417,14 +389,11 @@ bool orch_store_seal_run(struct orch_store *store, const struct store_written *w
 bool orch_store_unwrite_run(struct orch_store *store, const struct store_written *written,
                             GError **error)
 {
-    static const char *const rows[] = {
-        "DELETE FROM metric WHERE run = ?", "DELETE FROM artifact WHERE run = ?",
-        "DELETE FROM result WHERE run = ?", "DELETE FROM input WHERE run = ?",
-        "DELETE FROM param WHERE run = ?",  "DELETE FROM run WHERE id = ?",
-    };
-    bool ok = true;
-    for (size_t i = 0; ok && i < G_N_ELEMENTS(rows); i++)
-        ok = orch_store_run_statement(store, error, rows[i], "i", written->run_id);
+    int64_t id = written->run_id;
+    bool ok = orch_store_run_statement(store, error, "DELETE FROM metric WHERE run = ?", "i", id);
+    for (int k = 0; ok && k < STORE_ROWS; k++)
+        ok = orch_store_run_statement(store, error, store_row_kinds[k].remove, "i", id);
+    ok = ok && orch_store_run_statement(store, error, "DELETE FROM run WHERE id = ?", "i", id);
     if (ok && written->new_source)
         ok = orch_store_run_statement(store, error, "DELETE FROM source WHERE id = ?", "i",
                                       written->new_source);
