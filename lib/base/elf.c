@@ -79,32 +79,6 @@ char *orch_elf_build_id(const void *file, size_t length)
     return NULL;
 }
 
-/* ---- functions --------------------------------------------------------------------------------
- */
-
-/* The address of a byte of the file; 0 when no segment holds it. */
-static uint64_t address_of(const uint8_t *bytes, size_t length, const ElfW(Ehdr) * head,
-                           uint64_t offset)
-{
-    for (unsigned i = 0; i < head->e_phnum; i++) {
-        ElfW(Phdr) segment;
-        if (!take(bytes, length, head->e_phoff + (uint64_t)i * sizeof segment, &segment,
-                  sizeof segment))
-            return 0;
-        if (segment.p_type == PT_LOAD && offset >= segment.p_offset &&
-            offset - segment.p_offset < segment.p_filesz)
-            return segment.p_vaddr + (offset - segment.p_offset);
-    }
-    return 0;
-}
-
-static bool take_section(const uint8_t *bytes, size_t length, const ElfW(Ehdr) * head,
-                         unsigned index, ElfW(Shdr) * out)
-{
-    return index < head->e_shnum && head->e_shentsize == sizeof *out &&
-           take(bytes, length, head->e_shoff + (uint64_t)index * sizeof *out, out, sizeof *out);
-}
-
 /* Copies the name that begins at an offset of the file; NULL if it is empty or does not end inside.
  */
 static char *name_at(const uint8_t *bytes, size_t length, uint64_t begin)
@@ -112,50 +86,6 @@ static char *name_at(const uint8_t *bytes, size_t length, uint64_t begin)
     if (begin >= length || !memchr(bytes + begin, '\0', length - begin) || !bytes[begin])
         return NULL;
     return g_strdup((const char *)bytes + begin);
-}
-
-static char *find_in_symbols(const uint8_t *bytes, size_t length, const ElfW(Ehdr) * head,
-                             const ElfW(Shdr) * symbols, uint64_t address, uint64_t *out_inside)
-{
-    ElfW(Shdr) names;
-    ElfW(Sym) symbol;
-    if (!take_section(bytes, length, head, symbols->sh_link, &names))
-        return NULL;
-    for (uint64_t at = 0; at < symbols->sh_size; at += sizeof symbol) {
-        if (!take(bytes, length, symbols->sh_offset + at, &symbol, sizeof symbol))
-            return NULL;
-        if ((symbol.st_info & 0xf) != STT_FUNC || address < symbol.st_value ||
-            address - symbol.st_value >= symbol.st_size)
-            continue;
-        *out_inside = address - symbol.st_value;
-        return name_at(bytes, length, names.sh_offset + symbol.st_name);
-    }
-    return NULL;
-}
-
-char *orch_elf_function(const void *file, size_t length, uint64_t offset, uint64_t *out_address,
-                        uint64_t *out_inside)
-{
-    static const unsigned kinds[] = {SHT_SYMTAB, SHT_DYNSYM}; /* strip leaves the second alone */
-    const uint8_t *bytes = file;
-    ElfW(Ehdr) head;
-    *out_address = *out_inside = 0;
-    if (!take_head(bytes, length, &head))
-        return NULL;
-    *out_address = address_of(bytes, length, &head, offset);
-    for (unsigned i = 0; *out_address && i < G_N_ELEMENTS(kinds); i++)
-        for (unsigned section = 0; section < head.e_shnum; section++) {
-            ElfW(Shdr) symbols;
-            if (!take_section(bytes, length, &head, section, &symbols))
-                break;
-            char *name =
-                symbols.sh_type == kinds[i]
-                    ? find_in_symbols(bytes, length, &head, &symbols, *out_address, out_inside)
-                    : NULL;
-            if (name)
-                return name;
-        }
-    return NULL;
 }
 
 /* ---- dynamic section --------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The GNU build id of a shared object: the linker's digest of its code and data. Identical for
- * builds of the same source with the same compiler, and preserved by strip. And the names of its
- * functions, as far as strip has left them, and of the libraries that it needs. */
+ * builds of the same source with the same compiler, and preserved by strip. And the names of the
+ * libraries that it needs. */
 #ifndef ORCH_BASE_ELF_H
 #define ORCH_BASE_ELF_H
 
@@ -12,13 +12,6 @@
 /** Returns the hex digits of the build id in an ELF file's bytes, or NULL if it has none or is not
  * an ELF file of this machine's class. Caller frees. */
 char *orch_elf_build_id(const void *bytes, size_t length);
-
-/** Finds the function whose code holds the byte at `offset` of an ELF file. `*out_address` becomes
- * the address of that byte as the file's own tables count it (0: it is in no segment), also when no
- * function is found; `*out_inside` its distance from the function's begin. Returns the function's
- * name, which the caller frees, or NULL. */
-char *orch_elf_function(const void *bytes, size_t length, uint64_t offset, uint64_t *out_address,
-                        uint64_t *out_inside);
 
 /** Returns the texts that an ELF file's dynamic section has under a tag, in its order and at most
  * 1000, followed by NULL: with DT_NEEDED the libraries that it needs ("libm.so.6"), with DT_RUNPATH

@@ -57,7 +57,7 @@ trace fine
 has_not backtrace
 ok orch show @last
 
-# without debug information, and without addr2line: functions and offsets in the file
+# without debug information: functions and offsets in the file; without addr2line: the offsets
 build bare
 recipe bare '"null"'
 fails 1 orch run bare.recipe
@@ -65,8 +65,7 @@ says 'SIGSEGV) in poke in bare.so+0x'
 mkdir "$SCRATCH/few"
 for word in sh env; do ln -s "$(command -v $word)" "$SCRATCH/few/"; done
 fails 1 env "PATH=$BUILD:$SCRATCH/few" orch run lined.recipe --force -x c.how=null
-says 'SIGSEGV) in poke+0x'
-says ' in lined.so+0x'
+says 'SIGSEGV) in lined.so+0x'
 says_not 'crasher.c:'
 build stripped
 strip stripped.so && trust stripped.so && recipe stripped thread

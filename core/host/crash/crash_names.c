@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/crash/crash_names.h"
 
-#include "lib/base/elf.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/subprocess.h"
@@ -26,7 +25,7 @@ struct place {
     struct crash_frame *frame;
     const struct module *module;
     uint64_t in_file; /* address as the file counts it; 0: not known */
-    char *symbol;     /* "step+0x12"; NULL: none */
+    char *symbol;     /* "step"; NULL: none */
 };
 
 void orch_crash_frame_clear(void *frame)
@@ -80,22 +79,17 @@ static const struct module *module_of(const GArray *modules, uint64_t address)
     return NULL;
 }
 
-/* Looks the frame's function up in the symbols of its file. */
-static void place_in_file(struct place *place)
+/* The frame's address as its file counts it: from where the file's beginning is mapped. */
+static uint64_t in_file(const GArray *modules, const struct crash_frame *frame,
+                        const struct module *module)
 {
-    const struct module *module = place->module;
-    uint64_t in_function;
-    g_autofree char *name = NULL;
-    GMappedFile *file = module->file ? g_mapped_file_new(module->file, FALSE, NULL) : NULL;
-    uint64_t offset = place->frame->address - module->begin + module->offset;
-    if (!file)
-        return;
-    name = orch_elf_function(g_mapped_file_get_contents(file), g_mapped_file_get_length(file),
-                             offset - place->frame->is_return, &place->in_file, &in_function);
-    if (name)
-        place->symbol =
-            g_strdup_printf("%s+0x%" PRIx64, name, in_function + place->frame->is_return);
-    g_mapped_file_unref(file);
+    for (guint i = 0; module->file && i < modules->len; i++) {
+        const struct module *first = &g_array_index(modules, struct module, i);
+        if (!first->offset && first->begin <= frame->address &&
+            strcmp(first->path, module->path) == 0)
+            return frame->address - frame->is_return - first->begin;
+    }
+    return 0;
 }
 
 /* ---- addr2line --------------------------------------------------------------------------------
@@ -120,8 +114,8 @@ static char *answer_of(char **words, int64_t until_ns)
     return answer;
 }
 
-/* Adds what a line says, "step at /src/crash.c:12 (discriminator 3)", to the names of a place.
- * Where it gives no line number, its function, which has C++'s form, replaces the symbol. */
+/* Adds what a line says, "step at /src/crash.c:12 (discriminator 3)", to the names of a place. Of
+ * one without a line number, the function is kept. */
 static void take_name(struct place *place, const char *line, GPtrArray *names)
 {
     static const char inlined[] = " (inlined by) ";
@@ -199,7 +193,7 @@ static void ask_all(GArray *places)
 /* ---- the frames -------------------------------------------------------------------------------
  */
 
-/* Names a frame without line numbers: "step+0x12 in libcrash.so+0x1139". */
+/* Names a frame without line numbers: "step in libcrash.so+0x1139". */
 static void name_plainly(struct place *place, const char *plugin)
 {
     char *name;
@@ -229,7 +223,7 @@ void orch_crash_names_find(const char *plugin, const char *sha256, const GPtrArr
         place->module = module_of(modules, place->frame->address);
         place->frame->is_plugin = place->module && place->module->is_plugin;
         if (place->module)
-            place_in_file(place);
+            place->in_file = in_file(modules, place->frame, place->module);
     }
     ask_all(places);
     for (guint i = 0; i < places->len; i++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads what core/host/crash/crash_trap.h wrote of a crash and makes names of its addresses:
- * functions, files and lines by addr2line(1) where it is installed and there is debug information,
- * else functions by the symbols of the files. */
+ * functions, files and lines by addr2line(1) where it is installed, else places in the files. */
 #ifndef ORCH_HOST_CRASH_TRACE_H
 #define ORCH_HOST_CRASH_TRACE_H
 
