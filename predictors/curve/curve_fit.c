@@ -202,7 +202,7 @@ static bool project(struct orch_curve_points *f, double exponent, double shift, 
         f->rows[2 * i + 1] = pow((f->k[i] + shift) / (f->k[0] + shift), -exponent);
     }
     double x[2];
-    if (!orch_nnls_solve(f->rows, f->loss, f->weight, f->count, 2, x, NULL, NULL))
+    if (!orch_nnls_solve(f->rows, f->loss, f->weight, f->count, 2, x, NULL))
         return false;
     if (f->form == ORCH_CURVE_POWER) {
         memcpy(out_b, (double[]){x[0], x[1], exponent, shift}, 4 * sizeof *out_b);
@@ -239,7 +239,7 @@ static double reciprocal_at(struct orch_curve_points *f, bool is_balanced, doubl
         f->right[i] = 1 / above;
         f->balance[i] = f->weight[i] * (is_balanced ? pow(above, 4) : 1);
     }
-    if (!orch_nnls_solve(f->rows, f->right, f->balance, f->count, 2, x, NULL, NULL) ||
+    if (!orch_nnls_solve(f->rows, f->right, f->balance, f->count, 2, x, NULL) ||
         x[0] + x[1] <= 0)
         return HUGE_VAL;
     memcpy(out_b, (double[]){x[0], x[1], limit, 0}, 4 * sizeof *out_b);

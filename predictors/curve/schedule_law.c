@@ -161,7 +161,7 @@ static double squares_at(struct fitting *f, const double *logs)
             row[1] = pow(f->sum[at] + s.shift, -s.alpha);
             row[2] = change_term(&f->knots[r], &s, f->sum_unit, f->runs[r].k[i], f->sum[at]);
         }
-    if (!orch_nnls_solve(f->rows, f->loss, f->weight, f->points, LINEAR, f->linear, NULL, NULL))
+    if (!orch_nnls_solve(f->rows, f->loss, f->weight, f->points, LINEAR, f->linear, NULL))
         return 1e30;
     for (size_t p = 0; p < f->points; p++) {
         double value = 0;

@@ -213,8 +213,7 @@ static bool fit_theta(struct orch_speed *speed, GError **error)
         right[i] = steps_of(o, p->workers) / p->steps_per_s;
         weights[i] = o->is_relative ? 1 / (right[i] * right[i]) : 1;
     }
-    struct orch_nnls found;
-    return orch_nnls_solve(rows, right, weights, n, terms, speed->theta, &found, error);
+    return orch_nnls_solve(rows, right, weights, n, terms, speed->theta, error);
 }
 
 struct orch_speed *orch_speed_fit(const struct orch_speed_point *points, size_t count,

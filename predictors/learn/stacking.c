@@ -240,7 +240,7 @@ static bool solve(const double *errors, const double *weights, size_t rows, size
         w[rows + 1 + j] = scale / (double)rows * pull;
     }
     g_autoptr(GError) error = NULL;
-    return orch_nnls_solve(a, b, w, all, (int)selected, x, NULL, &error);
+    return orch_nnls_solve(a, b, w, all, (int)selected, x, &error);
 }
 
 static void drop_small(double *weights, size_t count)

@@ -118,7 +118,7 @@ static bool fit_terms(struct orch_whitebox *w, const struct orch_rows *rows, con
     }
     for (int round = 0; round < ROUNDS; round++) {
         g_autoptr(GError) error = NULL;
-        if (!orch_nnls_solve(a, b, weights, count, w->count, w->coefficients, NULL, &error))
+        if (!orch_nnls_solve(a, b, weights, count, w->count, w->coefficients, &error))
             return round > 0;
         for (size_t k = 0; k < count; k++) {
             double fitted = 0;

@@ -64,7 +64,7 @@ static double normalise(double *v, size_t n)
 }
 
 /* Subtracts from v its projection on `count` orthonormal vectors. Two passes are needed if v is
- * nearly in their span. Adds the coefficients to out[i * stride] unless it is NULL. */
+ * nearly in their span. Adds the coefficients to out[i * stride]. */
 static void orthogonalise(double *v, const double *q, int count, size_t n, double *out, int stride)
 {
     for (int pass = 0; pass < 2; pass++)
@@ -73,8 +73,7 @@ static void orthogonalise(double *v, const double *q, int count, size_t n, doubl
             double amount = dot(along, v, n);
             for (size_t k = 0; k < n; k++)
                 v[k] -= amount * along[k];
-            if (out)
-                out[(size_t)i * (size_t)stride] += amount;
+            out[(size_t)i * (size_t)stride] += amount;
         }
 }
 
@@ -118,37 +117,6 @@ static void work_load(struct work *w, const double *a, const double *b, const do
         w->length[j] = normalise(w->a + (size_t)j * w->rows, w->rows);
         w->is_out[j] = w->length[j] > 0;
     }
-}
-
-/* Number of independent columns, by column pivoting. */
-static int rank_of(struct work *w)
-{
-    size_t n = w->rows;
-    memcpy(w->q, w->a, n * (size_t)w->cols * sizeof *w->q);
-    int rank = 0;
-    for (; rank < w->cols; rank++) {
-        int best = rank;
-        double most = 0;
-        for (int j = rank; j < w->cols; j++) {
-            double left = sqrt(dot(w->q + (size_t)j * n, w->q + (size_t)j * n, n));
-            if (left > most) {
-                most = left;
-                best = j;
-            }
-        }
-        if (most <= DEPENDENT)
-            break;
-        double *pivot = w->q + (size_t)rank * n, *chosen = w->q + (size_t)best * n;
-        for (size_t i = 0; i < n && best != rank; i++) {
-            double swap = pivot[i];
-            pivot[i] = chosen[i];
-            chosen[i] = swap;
-        }
-        normalise(pivot, n);
-        for (int j = rank + 1; j < w->cols; j++)
-            orthogonalise(w->q + (size_t)j * n, w->q, rank + 1, n, NULL, 0);
-    }
-    return rank;
 }
 
 /* Enters a column. Returns false, with nothing changed, if it is in the span of the entered ones or
@@ -233,14 +201,14 @@ static int steepest(const struct work *w)
     return best;
 }
 
-/* Returns the number of columns tried, -1 if it does not converge. */
-static int descend(struct work *w)
+/* Returns false if it does not converge. */
+static bool descend(struct work *w)
 {
     int most = 30 * (w->cols + 10);
     for (int round = 0; round < most; round++) {
         int column = steepest(w);
         if (column < 0)
-            return round;
+            return true;
         w->is_rejected[column] = true;
         if (!enter(w, column, false))
             continue;
@@ -256,7 +224,7 @@ static int descend(struct work *w)
         for (int k = 0; k < w->count; k++)
             w->x[w->entered[k]] = w->step[k];
     }
-    return -1;
+    return false;
 }
 
 static bool all_finite(const double *v, size_t count)
@@ -288,7 +256,7 @@ static const char *complaint(const double *a, const double *b, const double *wei
 }
 
 bool orch_nnls_solve(const double *a, const double *b, const double *weights, size_t rows, int cols,
-                     double *out_x, struct orch_nnls *out, GError **error)
+                     double *out_x, GError **error)
 {
     const char *what = complaint(a, b, weights, rows, cols);
     if (what) {
@@ -298,19 +266,12 @@ bool orch_nnls_solve(const double *a, const double *b, const double *weights, si
     struct work w;
     work_init(&w, rows, cols);
     work_load(&w, a, b, weights);
-    struct orch_nnls result = {.rank = rank_of(&w), .rounds = descend(&w)};
-    bool is_good = result.rounds >= 0;
-    if (is_good) {
-        for (int j = 0; j < cols; j++)
-            out_x[j] = w.x[j] > 0 ? w.x[j] * w.b_length / w.length[j] : 0;
-        result.positive = w.count;
-        result.residual_norm = w.b_length * sqrt(dot(w.rest, w.rest, rows));
-        if (out)
-            *out = result;
-    } else {
+    bool is_good = descend(&w);
+    for (int j = 0; is_good && j < cols; j++)
+        out_x[j] = w.x[j] > 0 ? w.x[j] * w.b_length / w.length[j] : 0;
+    if (!is_good)
         orch_error_set(error, ORCH_ERROR_CHECK, NULL,
                        "non-negative least squares did not converge over %d columns", cols);
-    }
     work_release(&w);
     return is_good;
 }

@@ -74,7 +74,7 @@ static void compare_nnls(void)
     json_error_t problem;
     json_t *root = json_load_file(path, 0, &problem);
     json_t *cases = json_object_get(root, "cases");
-    double worst_x = 0, worst_norm = 0, worst_kkt = 0;
+    double worst_x = 0, worst_kkt = 0;
     for (size_t c = 0; c < json_array_size(cases); c++) {
         json_t *one = json_array_get(cases, c), *row = json_object_get(one, "A");
         size_t rows = json_array_size(row);
@@ -87,24 +87,21 @@ static void compare_nnls(void)
                 a[i * (size_t)cols + (size_t)j] =
                     json_number_value(json_array_get(json_array_get(row, i), (size_t)j));
         }
-        struct orch_nnls found;
         GError *error = NULL;
-        if (!orch_nnls_solve(a, b, NULL, rows, cols, x, &found, &error))
+        if (!orch_nnls_solve(a, b, NULL, rows, cols, x, &error))
             stop(error);
-        double miss = 0, norm = json_number_value(json_object_get(one, "resid_norm"));
+        double miss = 0;
         for (int j = 0; j < cols; j++)
             miss = fmax(miss, fabs(x[j] - json_number_value(json_array_get(
                                               json_object_get(one, "x_nnls"), (size_t)j))));
         within("x", (int)c, miss, 1e-8);
-        within("residual norm", (int)c, fabs(found.residual_norm - norm), 1e-10);
         double kkt = kkt_miss(a, b, rows, cols, x);
         within("KKT", (int)c, kkt, 1e-12);
         worst_x = fmax(worst_x, miss);
-        worst_norm = fmax(worst_norm, fabs(found.residual_norm - norm));
         worst_kkt = fmax(worst_kkt, kkt);
     }
-    printf("nnls: %zu cases, x within %.3g, residual norm within %.3g, KKT within %.3g\n",
-           json_array_size(cases), worst_x, worst_norm, worst_kkt);
+    printf("nnls: %zu cases, x within %.3g, KKT within %.3g\n", json_array_size(cases), worst_x,
+           worst_kkt);
     if (json_array_size(cases) == 0)
         misses++;
     json_decref(root);

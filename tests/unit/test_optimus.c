@@ -41,16 +41,12 @@ static void test_nnls_by_hand(void **state)
 {
     (void)state;
     double a[] = {1, 1, 1, 0, 0, 1}, b[] = {1, 2, -1}, x[2];
-    struct orch_nnls found;
-    assert_true(orch_nnls_solve(a, b, NULL, 3, 2, x, &found, NULL));
+    assert_true(orch_nnls_solve(a, b, NULL, 3, 2, x, NULL));
     near(x[0], 1.5, 1e-15);
     near(x[1], 0, 0);
-    near(found.residual_norm, sqrt(0.25 + 0.25 + 1), 1e-15);
-    assert_int_equal(found.positive, 1);
-    assert_int_equal(found.rank, 2);
     double weights[] = {3, 1, 0}; /* (3 * 1 + 2) / 4; the last row says nothing */
     double column[] = {1, 1, 0};
-    assert_true(orch_nnls_solve(column, b, weights, 3, 1, x, NULL, NULL));
+    assert_true(orch_nnls_solve(column, b, weights, 3, 1, x, NULL));
     near(x[0], 1.25, 1e-15);
 }
 
@@ -59,7 +55,7 @@ static void test_nnls_conditions(void **state)
 {
     (void)state;
     double a[] = {3, -1, 2, 0.5, 4, -1, -2, 1, 5, 1, 1, 1}, b[] = {1, -3, 2, 0.1}, x[3];
-    assert_true(orch_nnls_solve(a, b, NULL, 4, 3, x, NULL, NULL));
+    assert_true(orch_nnls_solve(a, b, NULL, 4, 3, x, NULL));
     for (int j = 0; j < 3; j++) {
         double slope = 0;
         for (int i = 0; i < 4; i++)
@@ -85,11 +81,9 @@ static void test_nnls_of_a_reference_case(void **state)
                                -0.5299378868883166, -0.3497423928063051},
                         want[] = {0.0, 0.0, 0.2853658433571229, 0.0};
     double x[4];
-    struct orch_nnls found;
-    assert_true(orch_nnls_solve(a, b, NULL, 5, 4, x, &found, NULL));
+    assert_true(orch_nnls_solve(a, b, NULL, 5, 4, x, NULL));
     for (int j = 0; j < 4; j++)
         near(x[j], want[j], 1e-8);
-    near(found.residual_norm, 0.6189301795678763, 1e-10);
 }
 
 static void test_nnls_units_and_dependent_columns(void **state)
@@ -102,23 +96,18 @@ static void test_nnls_units_and_dependent_columns(void **state)
         memcpy(a + 4 * i, row, sizeof row);
         b[i] = 2 + 3 * i;
     }
-    struct orch_nnls found;
-    assert_true(orch_nnls_solve(a, b, NULL, 6, 4, x, &found, NULL));
-    assert_int_equal(found.rank, 2);
+    assert_true(orch_nnls_solve(a, b, NULL, 6, 4, x, NULL));
     near(x[0], 2, 1e-13);
     near(1e12 * x[1] + 2e12 * x[2], 3, 1e-13);
     near(x[3], 0, 0);
-    near(found.residual_norm, 0, 1e-13);
     /* more columns than rows */
     double wide[] = {1, 2, 3}, one = 6;
-    assert_true(orch_nnls_solve(wide, &one, NULL, 1, 3, x, &found, NULL));
+    assert_true(orch_nnls_solve(wide, &one, NULL, 1, 3, x, NULL));
     near(x[0] + 2 * x[1] + 3 * x[2], 6, 1e-14);
-    assert_int_equal(found.rank, 1);
     /* all of it downhill: 0 */
     double minus = -1;
-    assert_true(orch_nnls_solve(wide, &minus, NULL, 1, 3, x, &found, NULL));
+    assert_true(orch_nnls_solve(wide, &minus, NULL, 1, 3, x, NULL));
     near(x[0] + x[1] + x[2], 0, 0);
-    near(found.residual_norm, 1, 1e-15);
 }
 
 static void test_nnls_refuses(void **state)
@@ -140,7 +129,7 @@ static void test_nnls_refuses(void **state)
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         GError *error = NULL;
         bool ok = orch_nnls_solve(cases[i].a, cases[i].b, cases[i].weights, cases[i].rows,
-                                  cases[i].cols, x, NULL, &error);
+                                  cases[i].cols, x, &error);
         refused(ok, &error, ORCH_ERROR_USAGE, cases[i].word);
     }
     assert_true(x[0] == 7 && x[1] == 7); /* untouched */
