@@ -11,7 +11,10 @@ LISTS = {
     "lib/wire/aggregate.c": ["last", "mean", "first", "count"],
     "lib/wire/direction.c": ["none", "min", "max"],
 }
-STATEMENTS = {"store/write/run_lists.c": r"INTO (?:param|input|result|artifact)\("}
+STATEMENTS = {
+    "store/write/run_lists.c": r"INTO (?:param|input|result|artifact)\(",
+    "store/read/run.c": r"strlen\([\w>.-]*key\) - 8|short_key\(const char \*key\)\n\{",
+}
 failed = False
 for path in sys.argv[1:]:
     lines = [set(re.findall(r"\"([a-z]+)\"", line)) for line in open(path, encoding="utf-8")]

@@ -180,9 +180,6 @@ void orch_cli_warn_all(struct orch_cli *cli, const GPtrArray *texts);
 /** Prints a message line to stderr, unless --quiet. */
 void orch_cli_info(struct orch_cli *cli, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-/** Returns the last 8 characters of a run key, the short form for people. Borrowed from `key`. */
-const char *orch_cli_short_key(const char *key);
-
 /* ---- output (out.c) ---------------------------------------------------------------------------
  */
 

@@ -196,8 +196,3 @@ struct orch_expansion *orch_cli_recipe(struct orch_cli *cli, const char *path,
     orch_diags_free(diags);
     return expansion;
 }
-
-const char *orch_cli_short_key(const char *key)
-{
-    return orch_run_short_key(key);
-}

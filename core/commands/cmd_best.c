@@ -81,7 +81,7 @@ static char *runs_text(const GPtrArray *runs)
     GString *text = g_string_new(NULL);
     for (guint i = 0; i < runs->len && i < 3; i++) {
         const struct orch_run *run = runs->pdata[i];
-        g_string_append_printf(text, "%s%s", i ? " " : "", orch_cli_short_key(run->key));
+        g_string_append_printf(text, "%s%s", i ? " " : "", orch_run_short_key(run->key));
     }
     if (runs->len > 3)
         g_string_append_printf(text, " +%u", runs->len - 3);

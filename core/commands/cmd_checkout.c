@@ -111,7 +111,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                   copy.is_whole ? "the source of run %s is in '%s'"
                                 : "the inputs of run %s are in '%s': they are all of its source "
                                   "that was shared",
-                  orch_cli_short_key(copy.run_key), copy.folder);
+                  orch_run_short_key(copy.run_key), copy.folder);
     source_copy_clear(&copy);
     return ORCH_EXIT_OK;
 }

@@ -47,7 +47,7 @@ static void print_runs(struct orch_cli *cli, GHashTable *printed)
         puts("@last");
     for (guint i = 0; list && i < list->runs->len; i++) {
         const struct orch_listed_run *row = list->runs->pdata[i];
-        print_name(printed, orch_cli_short_key(row->key));
+        print_name(printed, orch_run_short_key(row->key));
         print_name(printed, row->name);
     }
     orch_run_list_free(list);

@@ -99,7 +99,7 @@ static void print_output(struct orch_cli *cli, const struct orch_run *run,
         close(fd);
     } else {
         orch_cli_warn(cli, "the %s of run %s is not on this machine", output->name,
-                      orch_cli_short_key(run->key));
+                      orch_run_short_key(run->key));
     }
 }
 
@@ -118,7 +118,7 @@ static int print_ended(struct orch_cli *cli, struct orch_store *store, const str
         any = true;
     }
     if (!any)
-        orch_cli_info(cli, "run %s printed nothing", orch_cli_short_key(run->key));
+        orch_cli_info(cli, "run %s printed nothing", orch_run_short_key(run->key));
     if (run->reason)
         orch_cli_info(cli, "%s: %s", run->state, run->reason);
     return ORCH_EXIT_OK;

@@ -8,29 +8,30 @@
 #include <string.h>
 
 struct ls_options {
-    const char *where, *recipe, *experiment, *state;
-    const char **metrics, **tags;
+    struct orch_selection runs;
+    const char **metrics;
     const char *limit;
-    bool all, reverse;
 };
 
 static const struct orch_option OPTIONS[] = {
-    ORCH_OPTION(struct ls_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
+    ORCH_OPTION(struct ls_options, runs.where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match: 'lr>=0.01 and state=ok' ('orch help filters')"),
-    ORCH_OPTION(struct ls_options, recipe, TEXT, "recipe", .value = "NAME",
+    ORCH_OPTION(struct ls_options, runs.recipe, TEXT, "recipe", .value = "NAME",
                 .help = "only runs that this recipe made or counts"),
-    ORCH_OPTION(struct ls_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
-                .help = "only runs that this experiment made or counts"),
-    ORCH_OPTION(struct ls_options, tags, LIST, "tag", .value = "TAG",
+    ORCH_OPTION(struct ls_options, runs.experiment, TEXT, "experiment", .letter = 'e',
+                .value = "NAME", .help = "only runs that this experiment made or counts"),
+    ORCH_OPTION(struct ls_options, runs.tags, LIST, "tag", .value = "TAG",
                 .help = "only runs with this tag (repeatable: with all of them)"),
-    ORCH_OPTION(struct ls_options, state, TEXT, "state", .value = "STATE",
+    ORCH_OPTION(struct ls_options, runs.state, TEXT, "state", .value = "STATE",
                 .help = "only runs in this state: ok, failed, crashed, ..."),
     ORCH_OPTION(struct ls_options, metrics, LIST, "metric", .letter = 'm', .value = "NAME",
                 .help = "add a column with the last value of a metric, or a result"),
     ORCH_OPTION(struct ls_options, limit, TEXT, "limit", .letter = 'n', .value = "N",
                 .help = "show at most N runs (default 30; 0: all)"),
-    ORCH_OPTION(struct ls_options, all, FLAG, "all", .letter = 'a', .help = "include removed runs"),
-    ORCH_OPTION(struct ls_options, reverse, FLAG, "reverse", .letter = 'r', .help = "oldest first"),
+    ORCH_OPTION(struct ls_options, runs.with_hidden, FLAG, "all", .letter = 'a',
+                .help = "include removed runs"),
+    ORCH_OPTION(struct ls_options, runs.oldest_first, FLAG, "reverse", .letter = 'r',
+                .help = "oldest first"),
     {0}};
 
 static void add_labels(struct orch_table *table, const struct orch_listed_run *row)
@@ -94,7 +95,7 @@ static void add_row(struct orch_table *table, const struct orch_listed_run *row,
     g_autofree char *iso = orch_time_format(row->started_ns, true);
     g_autofree char *commit = commit_text(row);
     const char *experiment = row->experiment || !row->is_running ? row->experiment : "?";
-    orch_table_add(table, orch_cli_short_key(row->key), json_string(row->key));
+    orch_table_add(table, orch_run_short_key(row->key), json_string(row->key));
     orch_table_add(table, row->is_hidden ? "removed" : row->state, json_string(row->state));
     orch_table_add(table, experiment, NULL);
     orch_table_add(table, row->setting, row->coords ? json_incref(row->coords) : json_object());
@@ -145,16 +146,11 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                        "option '--limit': '%s' is not a number", o->limit);
         return -1;
     }
-    const struct orch_selection selection = {.where = o->where,
-                                             .recipe = o->recipe,
-                                             .experiment = o->experiment,
-                                             .with_counted = true,
-                                             .state = o->state,
-                                             .tags = (const char *const *)o->tags,
-                                             .with_hidden = o->all,
-                                             .oldest_first = o->reverse,
-                                             .limit = limit};
-    bool is_filtered = o->where || o->tags || o->state || o->recipe || o->experiment;
+    struct orch_selection selection = o->runs;
+    selection.with_counted = true;
+    selection.limit = limit;
+    bool is_filtered = selection.where || selection.tags || selection.state || selection.recipe ||
+                       selection.experiment;
     struct orch_run_list *list =
         orch_run_list_make(store, &selection, (const char *const *)o->metrics, !is_filtered, error);
     if (!list)

@@ -68,7 +68,7 @@ static int run_note(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     if (!writes || cli->json)
         return print_notes(cli, store, key ? key : cli->args[0], error) ? ORCH_EXIT_OK : -1;
-    orch_cli_info(cli, "noted at run %s%s", orch_cli_short_key(key),
+    orch_cli_info(cli, "noted at run %s%s", orch_run_short_key(key),
                   o->is_public ? ", for everybody" : "");
     return ORCH_EXIT_OK;
 }
@@ -146,13 +146,13 @@ static int run_name(struct orch_cli *cli, const void *options, GError **error)
     if (!writes || cli->json)
         return ORCH_EXIT_OK;
     if (o->remove) {
-        orch_cli_info(cli, "run %s has no name any more", orch_cli_short_key(key));
+        orch_cli_info(cli, "run %s has no name any more", orch_run_short_key(key));
         return ORCH_EXIT_OK;
     }
-    orch_cli_info(cli, "run %s is '%s' now", orch_cli_short_key(key), cli->args[1]);
+    orch_cli_info(cli, "run %s is '%s' now", orch_run_short_key(key), cli->args[1]);
     if (taken)
         orch_cli_warn(cli, "'%s' still means run %s, which began later", cli->args[1],
-                      orch_cli_short_key(taken));
+                      orch_run_short_key(taken));
     return ORCH_EXIT_OK;
 }
 

@@ -131,7 +131,7 @@ static void print_begin(struct orch_cli *cli, const struct orch_recording *recor
                          recording->checkpoint_dir, "join", recording->join_path, "store",
                          cli->workspace->db_path));
     else
-        orch_cli_info(cli, "recording run %s", orch_cli_short_key(recording->key));
+        orch_cli_info(cli, "recording run %s", orch_run_short_key(recording->key));
 }
 
 static void print_end(struct orch_cli *cli, const struct orch_recording *recording,
@@ -149,7 +149,7 @@ static void print_end(struct orch_cli *cli, const struct orch_recording *recordi
                                       (json_int_t)end->point_count));
     else
         orch_cli_info(cli, "run %s %s%s%s after %s, %" G_GINT64_FORMAT " points",
-                      orch_cli_short_key(recording->key), state, end->reason ? ": " : "",
+                      orch_run_short_key(recording->key), state, end->reason ? ": " : "",
                       end->reason ? end->reason : "", duration, end->point_count);
 }
 

@@ -162,7 +162,7 @@ static void report(struct orch_cli *cli, const GPtrArray *runs, const char *what
         json_array_append_new(keys, json_string(run->key));
         g_autofree char *more = tells_whose ? whose(run) : g_strdup("");
         if (!cli->json)
-            orch_cli_info(cli, "%s run %s (%s, %s)%s", what, orch_cli_short_key(run->key),
+            orch_cli_info(cli, "%s run %s (%s, %s)%s", what, orch_run_short_key(run->key),
                           run->experiment, run->state, more);
     }
     if (cli->json)

@@ -14,13 +14,8 @@
 
 struct try_options {
     struct orch_execute_options execute; /* must be the first member */
-    const char *name;
-    const char **artifacts, **inputs, **resources;
-    const char *repeat;
-    const char *timeout, *metrics_on;
-    const char *search, *sampler, *seed, *until, *stop, *write;
-    int trials;
-    bool from_env;
+    struct orch_ad_hoc wish;
+    const char *timeout, *write;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -29,33 +24,33 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, execute.variant.sweeps, LIST, "sweep", .letter = 'x',
                 .value = "PARAM=A,B,...",
                 .help = "values of {PARAM}, range(A,B[,STEP]), or with --search a range"),
-    ORCH_OPTION(struct try_options, search, TEXT, "search", .value = "METRIC",
+    ORCH_OPTION(struct try_options, wish.search, TEXT, "search", .value = "METRIC",
                 .help = "search for the best: 'max val_accuracy', 'min last loss'"),
-    ORCH_OPTION(struct try_options, trials, COUNT, "trials", .value = "N",
+    ORCH_OPTION(struct try_options, wish.trials, COUNT, "trials", .value = "N",
                 .help = "points of a search (default: 30)"),
-    ORCH_OPTION(struct try_options, until, TEXT, "until", .value = "VALUE",
+    ORCH_OPTION(struct try_options, wish.until, TEXT, "until", .value = "VALUE",
                 .help = "end a search when the metric is at least as good: 0.9, 90%"),
-    ORCH_OPTION(struct try_options, sampler, TEXT, "sampler", .value = "NAME",
+    ORCH_OPTION(struct try_options, wish.sampler, TEXT, "sampler", .value = "NAME",
                 .help = "how a search chooses: auto, gp, tpe, sobol or random"),
-    ORCH_OPTION(struct try_options, seed, TEXT, "seed", .value = "N",
+    ORCH_OPTION(struct try_options, wish.seed, TEXT, "seed", .value = "N",
                 .help = "seed of a search's sampler (default: 0); a trial's own is {seed}"),
-    ORCH_OPTION(struct try_options, stop, TEXT, "stop", .value = "RULE",
+    ORCH_OPTION(struct try_options, wish.stop, TEXT, "stop", .value = "RULE",
                 .help = "stop bad trials early: 'median', 'asha', 'forecast(p=0.05)'"),
-    ORCH_OPTION(struct try_options, repeat, TEXT, "repeat", .value = "N",
+    ORCH_OPTION(struct try_options, wish.repeat, TEXT, "repeat", .value = "N",
                 .help = "runs of each setting, or until known: 'auto(ci=2%,metric=loss)'",
                 .is_of_trial = true),
-    ORCH_OPTION(struct try_options, name, TEXT, "name", .value = "NAME",
+    ORCH_OPTION(struct try_options, wish.name, TEXT, "name", .value = "NAME",
                 .help = "name of the experiment (default: the program's)", .is_of_trial = true),
-    ORCH_OPTION(struct try_options, artifacts, LIST, "artifact", .value = "NAME=FILE",
+    ORCH_OPTION(struct try_options, wish.artifacts, LIST, "artifact", .value = "NAME=FILE",
                 .help = "keep a file that the command makes", .is_of_trial = true),
-    ORCH_OPTION(struct try_options, inputs, LIST, "inputs", .value = "FILE",
+    ORCH_OPTION(struct try_options, wish.inputs, LIST, "inputs", .value = "FILE",
                 .help = "files that results depend on: data, 'models/*.py'", .is_of_trial = true),
-    ORCH_OPTION(struct try_options, resources, LIST, "resources", .value = "KEY=N,...",
+    ORCH_OPTION(struct try_options, wish.resources, LIST, "resources", .value = "KEY=N,...",
                 .help = "what a trial holds: gpus=1 or gpus=0.5, cores=4", .is_of_trial = true),
-    ORCH_OPTION(struct try_options, metrics_on, TEXT, "metrics-from", .value = "WHERE",
+    ORCH_OPTION(struct try_options, wish.metrics_on, TEXT, "metrics-from", .value = "WHERE",
                 .help = "read stdout (default), stderr or both; lines: no files; files; none",
                 .is_of_trial = true),
-    ORCH_OPTION(struct try_options, from_env, FLAG, "env",
+    ORCH_OPTION(struct try_options, wish.from_env, FLAG, "env",
                 .help = "settings reach the program by $ORCH_PARAM_name and $ORCH_PARAMS",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, timeout, TEXT, "timeout", .value = "DURATION",
@@ -95,29 +90,6 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, execute.keep_trials, FLAG, "keep-trials",
                 .help = "keep each trial's folder for debugging, until 'orch gc'"),
     {0}};
-
-static struct orch_ad_hoc wish_of(const struct orch_cli *cli, const struct try_options *o,
-                                  double timeout_s)
-{
-    return (struct orch_ad_hoc){.command = (const char *const *)cli->rest,
-                                .name = o->name,
-                                .settings = o->execute.variant.settings,
-                                .sweeps = o->execute.variant.sweeps,
-                                .artifacts = (const char *const *)o->artifacts,
-                                .inputs = (const char *const *)o->inputs,
-                                .resources = (const char *const *)o->resources,
-                                .repeat = o->repeat,
-                                .timeout_s = timeout_s,
-                                .metrics_on = o->metrics_on,
-                                .search = o->search,
-                                .sampler = o->sampler,
-                                .seed = o->seed,
-                                .until = o->until,
-                                .stop = o->stop,
-                                .trials = o->trials,
-                                .jobs = o->execute.jobs,
-                                .from_env = o->from_env};
-}
 
 static struct orch_expansion *expand(struct orch_cli *cli, const struct orch_ad_hoc *wish,
                                      GError **error)
@@ -165,7 +137,7 @@ static bool repeat_is_valid(const char *text, GError **error)
 /* Whoever wants trials with a seed may look for it here. */
 static bool seed_is_of_search(const struct try_options *o, GError **error)
 {
-    if (!o->seed || o->search)
+    if (!o->wish.seed || o->wish.search)
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
                    "{seed} in the command is a trial's own seed; -s seed=N gives all the same",
@@ -176,18 +148,21 @@ static bool seed_is_of_search(const struct try_options *o, GError **error)
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct try_options *o = options;
-    double timeout_s = 0;
+    struct orch_ad_hoc wish = o->wish;
     if (!cli->rest || !cli->rest[0] || !*cli->rest[0]) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "for example orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}",
                        "no command: write it after '--'");
         return -1;
     }
-    if (!repeat_is_valid(o->repeat, error) || !seed_is_of_search(o, error) ||
-        (o->timeout && !orch_option_duration("timeout", o->timeout, &timeout_s, error)) ||
+    if (!repeat_is_valid(o->wish.repeat, error) || !seed_is_of_search(o, error) ||
+        (o->timeout && !orch_option_duration("timeout", o->timeout, &wish.timeout_s, error)) ||
         !orch_cli_store(cli, ORCH_STORE_CREATE, error))
         return -1;
-    const struct orch_ad_hoc wish = wish_of(cli, o, timeout_s);
+    wish.command = (const char *const *)cli->rest;
+    wish.settings = o->execute.variant.settings;
+    wish.sweeps = o->execute.variant.sweeps;
+    wish.jobs = o->execute.jobs;
     struct orch_expansion *expansion = expand(cli, &wish, error);
     if (!expansion)
         return -1;

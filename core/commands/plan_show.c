@@ -54,7 +54,7 @@ static void add_plan_row(struct orch_table *table, const struct orch_plan_item *
         alike > 1 ? g_strdup_printf("%u trials, each with values chosen when it starts", alike)
                   : g_strdup(item->reason);
     orch_table_add(table, reason, NULL);
-    orch_table_add(table, item->run_key ? orch_cli_short_key(item->run_key) : "-",
+    orch_table_add(table, item->run_key ? orch_run_short_key(item->run_key) : "-",
                    orch_json_text_or_null(item->run_key));
     orch_table_add(table, REUSE_WORDS[experiment->reuse], NULL);
     orch_cli_forecast_add_cell(table, ask(forecaster, item, &forecast),

@@ -208,7 +208,7 @@ static void on_ended(void *ctx, const struct orch_running *trial,
     g_autofree char *wall = orch_duration_format(collected->wall_ms / 1e3);
     GString *line = g_string_new(NULL);
     g_string_append_printf(line, "[%u/%u] %s  %s%s%s  %s  %s", orch_progress_ended_count(totals),
-                           totals->planned, orch_cli_short_key(trial->key), color ? color : "",
+                           totals->planned, orch_run_short_key(trial->key), color ? color : "",
                            facts->name, color ? "\033[0m" : "", label, wall);
     append_results(progress, line, trial, collected);
     if (reason && collected->verdict != ORCH_VERDICT_OK)

@@ -255,7 +255,7 @@ static bool has_no_gpu(const struct run_fault *fault)
 static void print_hint(const struct run_fault *fault, bool is_first)
 {
     const char *key = json_string_value(json_object_get(fault->json, "run"));
-    fprintf(stderr, "    hint: orch log %s\n", orch_cli_short_key(key));
+    fprintf(stderr, "    hint: orch log %s\n", orch_run_short_key(key));
     if (is_first)
         fputs("    hint: 'orch try --resources gpus=1', or 'resources: { gpus: 1 }' in a recipe, "
               "leaves trials out where there is no GPU\n",
@@ -266,7 +266,7 @@ static void print_left(struct orch_cli *cli, const struct run_notices *notices)
 {
     if (!notices->left_trials)
         return;
-    const char *run = orch_cli_short_key(notices->left_run);
+    const char *run = orch_run_short_key(notices->left_run);
     g_autofree char *bytes = orch_bytes_format(notices->left_bytes);
     g_autofree char *file = orch_text_line(orch_cli_shell_word(notices->left_first));
     g_autofree char *name = g_path_get_basename(notices->left_first);
@@ -286,21 +286,21 @@ static void print_events(struct orch_cli *cli, const struct run_notices *notices
                       "hand: 'orch show %s' lists them, 'orch ls --recipe record' all",
                       notices->further_runs, orch_plural(notices->further_runs),
                       notices->further_trials, orch_plural(notices->further_trials),
-                      orch_cli_short_key(notices->further_trial));
+                      orch_run_short_key(notices->further_trial));
     if (notices->bad_events)
         orch_cli_warn(cli,
                       "%" G_GINT64_FORMAT
                       " event%s that programs sent %s left out: 'orch log %s' names the first",
                       notices->bad_events, orch_plural(notices->bad_events),
                       notices->bad_events == 1 ? "was" : "were",
-                      orch_cli_short_key(notices->bad_run));
+                      orch_run_short_key(notices->bad_run));
 }
 
 static void print_unmade(struct orch_cli *cli, const struct run_notices *notices)
 {
     if (!notices->unmade_count)
         return;
-    const char *run = orch_cli_short_key(notices->unmade_run);
+    const char *run = orch_run_short_key(notices->unmade_run);
     orch_cli_warn(cli,
                   "%u trial%s ended well without the artifact '%s': no file '%s' was written "
                   "(%s)\n  hint: 'orch show %s' lists the files that the run wrote; a path begins "
@@ -328,8 +328,8 @@ static void print_output(struct orch_cli *cli, const struct run_notices *notices
                       "%u trial%s ended well and recorded no metric (%s)\n  hint: 'orch log %s' "
                       "shows what was printed; 'orch help printed-values' says what is read%s",
                       notices->silent_count, orch_plural(notices->silent_count),
-                      orch_cli_short_key(notices->silent_run),
-                      orch_cli_short_key(notices->silent_run), more);
+                      orch_run_short_key(notices->silent_run),
+                      orch_run_short_key(notices->silent_run), more);
     }
     if (notices->unread_lines)
         orch_cli_info(

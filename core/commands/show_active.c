@@ -51,7 +51,7 @@ static void print_going(const struct orch_active_row *row, const struct orch_liv
                         const struct orch_time_left_on_gpu *there)
 {
     g_autofree char *ago = orch_ago_format(row->started_ns);
-    orch_cli_print("run %s: %s, %s", orch_cli_short_key(row->key),
+    orch_cli_print("run %s: %s, %s", orch_run_short_key(row->key),
                    orch_json_text(g->record, "experiment", "?"),
                    g->is_alive ? "running" : "interrupted (the next 'orch run' closes it)");
     orch_cli_show_line("key", "%s", row->key);

@@ -46,7 +46,7 @@ static void print_head(const struct orch_whole_run *s)
     g_autofree char *head =
         orch_text_line(g_strdup_printf("%s of recipe %s", run->experiment ? run->experiment : "-",
                                        run->recipe ? run->recipe : "-"));
-    orch_cli_print("run %s: %s", orch_cli_short_key(run->key), head);
+    orch_cli_print("run %s: %s", orch_run_short_key(run->key), head);
     orch_cli_show_line("key", "%s", run->key);
     if (s->name)
         orch_cli_show_line("name", "%s", s->name);
@@ -78,7 +78,7 @@ static void print_hidden(const struct orch_whole_run *s)
                        hidden->is_public ? "" : ", here alone", why ? ": " : "", why ? why : "");
     if (s->is_hidden_by_user)
         orch_cli_show_line("", "'orch rm --undo %s' brings it back",
-                           orch_cli_short_key(s->run->key));
+                           orch_run_short_key(s->run->key));
     else
         orch_cli_show_line("", "%s alone can bring it back", name);
 }
@@ -94,7 +94,7 @@ static void print_source(const struct orch_whole_run *s)
             run->source_branch ? " on " : "", run->source_branch ? run->source_branch : "",
             run->source_dirty ? ", with uncommitted changes" : "");
         orch_cli_show_line("tree", "%s ('orch checkout %s' gives it back)", run->source_tree,
-                           orch_cli_short_key(run->key));
+                           orch_run_short_key(run->key));
     }
     orch_cli_show_line("fingerprint", "%s", run->fingerprint);
     orch_cli_show_line("digest", "%s", run->digest ? run->digest : "-");
@@ -213,10 +213,10 @@ static void print_further(const struct orch_whole_run *s)
     const json_t *keys = json_object_get(s->facts, ORCH_FACT_FURTHER_RUNS);
     if (trial)
         orch_cli_show_line("began in", "trial %s, which has a run of its own",
-                           orch_cli_short_key(trial));
+                           orch_run_short_key(trial));
     for (size_t i = 0; i < json_array_size(keys); i++) {
         const char *key = json_string_value(json_array_get(keys, i));
-        orch_cli_show_line(i ? "" : "further runs", "%s", key ? orch_cli_short_key(key) : "?");
+        orch_cli_show_line(i ? "" : "further runs", "%s", key ? orch_run_short_key(key) : "?");
     }
 }
 
@@ -296,7 +296,7 @@ static void print_opened(const json_t *facts)
     json_object_foreach(json_object_get(facts, ORCH_FACT_CARRIED), name,
                         key) if (json_is_string(key))
         orch_cli_show_line("went on from", "%s, which run %s had written", name,
-                           orch_cli_short_key(json_string_value(key)));
+                           orch_run_short_key(json_string_value(key)));
 }
 
 static void print_files(const struct orch_whole_run *s)
@@ -313,7 +313,7 @@ static void print_files(const struct orch_whole_run *s)
     for (guint i = 0; i < MIN(s->inputs->len, (guint)INPUTS_SHOWN); i++) {
         const struct orch_stored_input *input = s->inputs->pdata[i];
         orch_cli_show_line(input->name, "%s%s%s%.12s", input->from_key ? "run " : "",
-                           input->from_key ? orch_cli_short_key(input->from_key) : "",
+                           input->from_key ? orch_run_short_key(input->from_key) : "",
                            input->from_key ? ", " : "",
                            input->sha256 && *input->sha256 ? input->sha256 : "-");
     }
@@ -405,7 +405,7 @@ static void print_notes(const struct orch_whole_run *s)
     if (!*tail)
         return;
     orch_cli_print("\nthe end of its stderr ('orch log %s' shows all)",
-                   orch_cli_short_key(s->run->key));
+                   orch_run_short_key(s->run->key));
     print_text(tail, "\n  ");
 }
 

@@ -42,7 +42,7 @@ static void make_again(struct orch_plan_item *item, const char *artifact)
 {
     orch_plan_set_state(item, ORCH_PLAN_MISSING,
                         g_strdup_printf("'%s' of run %s is not on this machine", artifact,
-                                        item->run_key + strlen(item->run_key) - 8));
+                                        orch_run_short_key(item->run_key)));
     item->forced = true;
     memcpy(item->fingerprint, item->own_fingerprint, sizeof item->fingerprint);
 }

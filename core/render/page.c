@@ -9,6 +9,7 @@
 #include "core/stats/numbers.h"
 #include "lib/base/ident.h"
 #include "lib/base/text.h"
+#include "store/store.h"
 
 #include <string.h>
 
@@ -101,12 +102,6 @@ static char *short_commit(const char *commit)
     return g_strndup(commit ? commit : "", is_long ? 12 : 64);
 }
 
-static const char *short_key(const char *key)
-{
-    const size_t length = strlen(key);
-    return length > 8 ? key + length - 8 : key;
-}
-
 static const char *anchor_of(const struct page *page, const struct orch_outline_part *part)
 {
     return g_hash_table_lookup(page->anchors, part);
@@ -119,7 +114,7 @@ static void append_run(GString *out, const struct orch_section_run *run)
 {
     g_autofree char *commit = short_commit(run->commit);
     orch_html_printf(out, "<tr><th scope=\"row\" class=\"key\" title=\"%s\">%s</th>", run->key,
-                     short_key(run->key));
+                     orch_run_short_key(run->key));
     g_autofree char *who = orch_who_name(run->who);
     const char *cells[] = {run->experiment, orch_section_run_setting(run), who, run->device_key,
                            commit};
@@ -182,7 +177,7 @@ static void append_part_runs(struct page *page, const struct orch_outline_part *
                      orch_plural(runs->len));
     for (guint i = 0; i < MIN(runs->len, RUNS_MAX); i++) {
         const struct orch_section_run *run = runs->pdata[i];
-        orch_html_printf(page->out, " <span class=\"key\">%s</span>", short_key(run->key));
+        orch_html_printf(page->out, " <span class=\"key\">%s</span>", orch_run_short_key(run->key));
     }
     g_string_append(page->out, runs->len > RUNS_MAX ? " ...</p>\n" : "</p>\n");
 }

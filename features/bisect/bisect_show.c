@@ -110,10 +110,10 @@ void orch_bisect_show_run(void *ctx, const struct orch_bisect *bisect, size_t in
     g_autofree char *number = has_value ? orch_number_format(value->value) : NULL;
     if (has_value)
         orch_cli_info(live->cli, "[%u] %s  %.8s  %s %s  %s%s", bisect->made,
-                      orch_cli_short_key(run->key), row->is->commit, bisect->metric.name, number,
+                      orch_run_short_key(run->key), row->is->commit, bisect->metric.name, number,
                       wall, value->is_disturbed ? "  disturbed by other programs" : "");
     else
-        orch_cli_info(live->cli, "[%u] %s  %.8s  %s%s", bisect->made, orch_cli_short_key(run->key),
+        orch_cli_info(live->cli, "[%u] %s  %.8s  %s%s", bisect->made, orch_run_short_key(run->key),
                       row->is->commit, row->skipped ? "skipped: " : run->state,
                       row->skipped ? row->skipped : "");
 }
@@ -242,7 +242,7 @@ static void print_runs(struct orch_cli *cli, const struct orch_bisect *bisect)
         g_autoptr(GString) runs = g_string_new(row->skipped && !count ? row->skipped : NULL);
         for (size_t k = 0; k < count && k < 3; k++)
             g_string_append_printf(runs, "%s%s", k ? " " : "",
-                                   orch_cli_short_key(bisect->data.from[first + k]->key));
+                                   orch_run_short_key(bisect->data.from[first + k]->key));
         if (count > 3)
             g_string_append_printf(runs, " +%zu", count - 3);
         struct orch_stat stat = orch_stat_of(bisect->data.values + first, count);

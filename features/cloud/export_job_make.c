@@ -62,7 +62,7 @@ static void set_limit(struct orch_job *job, const struct orch_cli_job *trial, do
     double p95_s = time_of_run(trial->plan, trial->item);
     g_autofree char *basis =
         isfinite(p95_s)
-            ? g_strdup_printf("run %s took it", orch_cli_short_key(trial->item->run_key))
+            ? g_strdup_printf("run %s took it", orch_run_short_key(trial->item->run_key))
             : NULL;
     if (!basis && forecaster.forecast(forecaster.ctx, trial->item, &forecast)) {
         p95_s = forecast.time_s.high;

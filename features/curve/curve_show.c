@@ -176,7 +176,7 @@ static void add_stage(struct orch_table *table, const struct orch_curve_answer *
     const struct orch_run_curve *c = curve_of(answer, i);
     const struct orch_curve_result *r = result_of(answer, i);
     const struct orch_curve *curve = &r->stages->curves[s];
-    orch_table_add(table, orch_cli_short_key(c->key), json_string(c->key));
+    orch_table_add(table, orch_run_short_key(c->key), json_string(c->key));
     orch_table_add(table, c->net ? c->net : "-", orch_json_text_or_null(c->net));
     orch_table_add(table, orch_place_short(c->where, answer->places), json_string(c->where));
     g_autofree char *metric =
@@ -230,7 +230,7 @@ static struct orch_table *fit_table(const struct orch_curve_answer *answer, bool
 /* Returns a run's short key, or the name of a network that was not run. */
 static const char *label_of(const char *key)
 {
-    return g_uuid_string_is_valid(key) ? orch_cli_short_key(key) : key;
+    return g_uuid_string_is_valid(key) ? orch_run_short_key(key) : key;
 }
 
 /* "1200 to 1900", "from 1200" (perhaps never), or "-". The caller frees. */
@@ -337,7 +337,7 @@ static void print_notes(const struct orch_curve_answer *answer, const struct orc
             for (size_t s = 0; s < stages->count; s++)
                 replaced += stages->curves[s].replaced;
             orch_cli_print("%s: %zu outlier%s replaced",
-                           orch_cli_short_key(curve_of(answer, i)->key), replaced,
+                           orch_run_short_key(curve_of(answer, i)->key), replaced,
                            orch_plural(replaced));
         }
 }

@@ -26,7 +26,7 @@ static struct orch_table *runs_table(const struct orch_schedule_fit *fit, bool i
         double largest = 0;
         for (size_t r = 0; r < c->rates; r++)
             largest = fmax(largest, c->rate[r]);
-        orch_table_add(table, orch_cli_short_key(c->key), json_string(c->key));
+        orch_table_add(table, orch_run_short_key(c->key), json_string(c->key));
         orch_table_add(table, c->metric, NULL);
         orch_table_add_int(table, (int64_t)c->count);
         orch_table_add_real(table, largest);

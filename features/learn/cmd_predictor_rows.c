@@ -55,7 +55,7 @@ static struct orch_table *make_table(const struct orch_csv *csv, const GPtrArray
     struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
     for (size_t i = 0; i < orch_csv_rows(csv); i++) {
         if (keys)
-            orch_table_add(table, orch_cli_short_key(keys->pdata[i]), json_string(keys->pdata[i]));
+            orch_table_add(table, orch_run_short_key(keys->pdata[i]), json_string(keys->pdata[i]));
         for (int c = 0; c < columns; c++) {
             const char *text = orch_csv_text(csv, i, c);
             double value;

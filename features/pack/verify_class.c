@@ -178,9 +178,9 @@ static void print_common(const GPtrArray *found)
             continue;
         }
         orch_cli_print_line("%s: %s: %s %s%s%s%s%s: %s", c->kind, c->file, c->experiment,
-                            orch_cli_short_key(c->run), c->other ? " and " : "",
+                            orch_run_short_key(c->run), c->other ? " and " : "",
                             c->other ? c->other : "", c->other ? " " : "",
-                            c->other ? orch_cli_short_key(c->other_run) : "", c->what);
+                            c->other ? orch_run_short_key(c->other_run) : "", c->what);
     }
     if (found->len > SHOWN_MAX)
         orch_cli_print_line("and %u more (--json has all)", found->len - SHOWN_MAX);

@@ -67,7 +67,7 @@ static void print_features(const json_t *features)
 static const char *source_of(const json_t *record)
 {
     const char *source = orch_json_text(record, "source", "-");
-    return g_uuid_string_is_valid(source) ? orch_cli_short_key(source) : source;
+    return g_uuid_string_is_valid(source) ? orch_run_short_key(source) : source;
 }
 
 static void print_nearest(const json_t *nearest)

@@ -297,7 +297,7 @@ static void print_known(const struct asking *a, const struct orch_trained_cell *
             g_string_append_printf(text, " %s=%s", param->name,
                                    orch_setting_known_value(a->trained, known, param->name));
     }
-    orch_cli_print_line("  nearest   %s %s: %s (%d run%s)", orch_cli_short_key(known->newest),
+    orch_cli_print_line("  nearest   %s %s: %s (%d run%s)", orch_run_short_key(known->newest),
                         text->str, time, known->count, orch_plural(known->count));
 }
 

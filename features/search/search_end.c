@@ -50,7 +50,7 @@ static bool print_best(struct ending *end, const struct orch_plan *plan,
         g_autofree char *share = share_text(plan, points.best);
         orch_cli_info(end->cli, "best of %u setting%s: %s, %s %s %s%s (orch show %s)",
                       points.points, orch_plural(points.points), label, of->search->summary,
-                      of->search->metric, value, share, best->run_key + strlen(best->run_key) - 8);
+                      of->search->metric, value, share, orch_run_short_key(best->run_key));
         g_autofree char *way =
             orch_direction_said(of->search->metric, of->search->direction, false);
         if (way)

@@ -117,7 +117,7 @@ static char *run_text(struct orch_store *store, const char *path)
         orch_run_setting_text(json_object_get(facts, "coords"), run, run->repeat);
     g_autofree char *who = orch_who_name(run->who);
     g_autofree char *when = orch_ago_format(run->started_ns);
-    char *text = g_strdup_printf("%s %s %s %s%s%s, %s, %s", orch_cli_short_key(run->key),
+    char *text = g_strdup_printf("%s %s %s %s%s%s, %s, %s", orch_run_short_key(run->key),
                                  run->state, run->recipe ? run->recipe : "-", run->experiment,
                                  *setting ? " " : "", setting, who, when);
     orch_run_free(run);

@@ -125,7 +125,7 @@ const struct orch_command_part ORCH_PART_SHOW_SIGNATURES = {.command = "show", .
 
 static void note_faults(const struct orch_signature_check *judged, GPtrArray *findings)
 {
-    const char *note = orch_cli_short_key(judged->note);
+    const char *note = orch_run_short_key(judged->note);
     if (judged->what == ORCH_SIGNATURE_BAD) {
         g_ptr_array_add(
             findings,
@@ -136,7 +136,7 @@ static void note_faults(const struct orch_signature_check *judged, GPtrArray *fi
     }
     for (guint i = 0; i < judged->runs->len; i++) {
         const struct orch_signed_run *run = judged->runs->pdata[i];
-        const char *key = orch_cli_short_key(run->key);
+        const char *key = orch_run_short_key(run->key);
         if (run->state == ORCH_SIGNED_OTHER)
             g_ptr_array_add(findings,
                             g_strdup_printf("run %s has another digest here than signature %s says",
@@ -180,7 +180,7 @@ static struct orch_table *make_table(const GPtrArray *all)
         int64_t here = 0;
         for (guint j = 0; j < judged->runs->len; j++)
             here += ((struct orch_signed_run *)judged->runs->pdata[j])->state == ORCH_SIGNED_HERE;
-        orch_table_add(table, orch_cli_short_key(judged->note), json_string(judged->note));
+        orch_table_add(table, orch_run_short_key(judged->note), json_string(judged->note));
         orch_table_add(table, STATES[judged->what], NULL);
         orch_table_add(table, judged->signer ? judged->signer : "-",
                        orch_json_text_or_null(judged->signer));

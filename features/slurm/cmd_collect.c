@@ -24,7 +24,7 @@ static struct orch_table *make_table(const struct orch_slurm_collected *collecte
         const struct orch_slurm_run *run = collected->runs->pdata[i];
         g_autofree char *job =
             g_strdup_printf("%" G_GINT64_FORMAT "_%" G_GINT64_FORMAT, run->job, run->index);
-        orch_table_add(table, orch_cli_short_key(run->key), json_string(run->key));
+        orch_table_add(table, orch_run_short_key(run->key), json_string(run->key));
         orch_table_add(table, orch_verdict_name(run->verdict), NULL);
         orch_table_add(table, run->experiment, NULL);
         orch_table_add(table, job, NULL);
