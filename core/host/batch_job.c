@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/batch_job.h"
 
-#include "core/host/read_trial.h"
 #include "core/host/supervise.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -242,7 +241,7 @@ static bool prepare(const char *trial_dir, unsigned restarts, GError **error)
     g_autoptr(json_t) inputs = json_array();
     if (!job_refs_resolve(trial_dir, inputs, error))
         return false;
-    struct orch_trial_spec *trial = orch_read_trial(trial_dir, error);
+    struct orch_trial_spec *trial = orch_trial_read(trial_dir, error);
     if (!trial)
         return false;
     bool ok = write_report(trial_dir, trial, restarts, inputs, error);

@@ -14,7 +14,6 @@
 #include "core/host/join_pipe.h"
 #include "core/host/output_capture.h"
 #include "core/host/procs.h"
-#include "core/host/start_event.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
@@ -383,7 +382,7 @@ static void start(struct follower *f)
     f->intake.ctx = f;
     orch_capture_init(&f->output, f->trial_dir, "stdout", f->trial->limit_log_bytes);
     orch_capture_init(&f->errors, f->trial_dir, "stderr", f->trial->limit_log_bytes);
-    orch_start_event_write(&f->out, f->trial->key, f->started_utc_ns, (pid_t)f->trial->follow.pid);
+    orch_journal_out_start(&f->out, f->trial->key, f->started_utc_ns, (pid_t)f->trial->follow.pid);
 }
 
 static void close_all(struct follower *f)

@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct journal_out {
     int fd;
@@ -25,6 +26,10 @@ void orch_journal_out_close(struct journal_out *out);
 void orch_journal_out_touch(struct journal_out *out);
 /** Appends one object as a line. */
 void orch_journal_out_add(struct journal_out *out, const json_t *object);
+/** Appends and writes the first event, that of the start. `child`: the trial's main process; 0:
+ * unknown. */
+void orch_journal_out_start(struct journal_out *out, const char *key, int64_t started_utc_ns,
+                            pid_t child);
 /** Writes pending lines. Returns false after a failed write (see `failure`). */
 bool orch_journal_out_flush(struct journal_out *out);
 /** When to call orch_journal_out_flush at the latest (monotonic ns); INT64_MAX if nothing is

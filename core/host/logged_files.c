@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/logged_files.h"
 
+#include "core/host/logged_source.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
-#include "lib/base/label_from.h"
-#include "lib/base/text.h"
-#include "lib/loggers/logged_file.h"
 #include "lib/watch/watch_memory.h"
 #include "lib/wire/verdict.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,42 +16,9 @@ enum {
     CANDIDATES_MAX = 1000,
     FILES_MAX = 200,
     FACTS_MAX = 50,
-    SETTINGS_MAX = 1000,
-    SETTING_BYTES_MAX = 4096,
-    NAMES_MAX = 4096,          /* of the series of a file */
-    VALUES_KEPT_MAX = 2000000, /* of a file that may be written anew */
-    READ_BYTES = 4 << 20,      /* of a file at once, while the trial runs */
+    READ_BYTES = 4 << 20, /* of a file at once, while the trial runs */
 };
 static const int64_t SECOND_NS = INT64_C(1000000000), FINISH_NS = INT64_C(60000000000);
-
-/* A metric whose points come from files. */
-struct series {
-    const struct orch_metric_spec *spec;
-    const void *owner; /* its file, or the format of a tree of folders */
-    const struct orch_logger *logger;
-};
-
-struct value {
-    int64_t step;
-    double value;
-};
-
-/* A series as it stands in one file. */
-struct column {
-    struct series *series; /* NULL: its values are not taken */
-    GArray *passed;        /* struct value: those that were taken; NULL: they are not kept */
-    guint again;           /* of those, how many were met in a file that was written anew */
-};
-
-struct source {
-    struct logged_files *all;
-    const struct orch_logger *logger;
-    struct logged_file *file;
-    char *path;          /* as others see it */
-    GHashTable *columns; /* name -> struct column * */
-    int64_t points;
-    guint kept;
-};
 
 struct candidate {
     char *path;
@@ -62,219 +26,6 @@ struct candidate {
     bool is_over;       /* nothing more is to be found out about it */
     bool is_extended;   /* it was there before the trial, which appends to it */
 };
-
-struct logged_files {
-    const struct child_setup *setup;
-    struct intake *intake;
-    const struct orch_watch_memory *memory;
-    int64_t started_ns, due_ns;
-    uint64_t cursor; /* of the memory, when it was looked at */
-    bool was_changed;
-    GPtrArray *candidates; /* struct candidate * */
-    GHashTable *known;     /* path -> struct candidate *; borrowed from the list */
-    GPtrArray *sources;    /* struct source * */
-    GHashTable *series;    /* label -> struct series * */
-    GHashTable *results;   /* struct orch_metric_spec * -> double * */
-    json_t *settings, *unlogged;
-    bool is_ending;
-};
-
-/* ---- names ------------------------------------------------------------------------------------
- */
-
-/* The folder of a file, or its path without the end of its name, as a list of words. */
-static char **words_of(const char *path, bool is_folder)
-{
-    g_autofree char *folder = g_path_get_dirname(path);
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    size_t stem = dot && slash && dot > slash ? (size_t)(dot - path) : strlen(path);
-    g_autofree char *whole = is_folder ? g_strdup(folder) : g_strndup(path, stem);
-    return g_strsplit(whole, "/", -1);
-}
-
-/* What distinguishes a place from the first one of its kind: its words without the common ones at
- * the beginning and the end, and without times. The caller frees. */
-static char *prefix_of(const char *first, const char *path, bool is_folder)
-{
-    g_auto(GStrv) a = words_of(first, is_folder);
-    g_auto(GStrv) b = words_of(path, is_folder);
-    size_t begin = 0, end = g_strv_length(b), other = g_strv_length(a);
-    GString *out = g_string_new(NULL);
-    while (begin < end && begin < other && strcmp(a[begin], b[begin]) == 0)
-        begin++;
-    while (end > begin && other > begin && strcmp(a[other - 1], b[end - 1]) == 0) {
-        end--;
-        other--;
-    }
-    for (; begin < end; begin++)
-        if (strspn(b[begin], "0123456789.") != strlen(b[begin]))
-            g_string_append_printf(out, "%s/", b[begin]);
-    return g_string_free(out, FALSE);
-}
-
-static const struct source *first_of(const struct source *source)
-{
-    for (guint i = 0; i < source->all->sources->len; i++) {
-        const struct source *other = source->all->sources->pdata[i];
-        if (other->logger == source->logger)
-            return other;
-    }
-    return source;
-}
-
-/* The series of that label, which is made for this source when there is none. NULL when the trial
- * can have no such metric, or reports it itself. */
-static struct series *series_of(struct source *source, const char *name)
-{
-    struct logged_files *all = source->all;
-    g_autofree char *label = orch_label_from(name);
-    struct series *series = g_hash_table_lookup(all->series, label);
-    struct orch_metric_spec *spec = series ? NULL : orch_intake_adopt(all->intake, label);
-    if (series || !spec || !orch_intake_begin_logged(all->intake, spec))
-        return series;
-    series = g_new0(struct series, 1);
-    series->spec = spec;
-    series->logger = source->logger;
-    series->owner = source->logger->has_folders ? (const void *)source->logger : source;
-    g_hash_table_insert(all->series, g_strdup(label), series);
-    return series;
-}
-
-static struct series *choose_series(struct source *source, const char *name)
-{
-    bool has_folders = source->logger->has_folders;
-    g_autofree char *prefix = prefix_of(first_of(source)->path, source->path, has_folders);
-    g_autofree char *longer = g_strconcat(prefix, name, NULL);
-    struct series *series = series_of(source, has_folders ? longer : name);
-    const void *owner = has_folders ? (const void *)source->logger : source;
-    if (series && series->owner != owner && series->logger == source->logger && *prefix)
-        series = series_of(source, longer);
-    return series && series->owner == owner ? series : NULL;
-}
-
-static void free_column(gpointer data)
-{
-    struct column *column = data;
-    g_clear_pointer(&column->passed, g_array_unref);
-    g_free(column);
-}
-
-static struct column *column_of(struct source *source, const char *name)
-{
-    struct column *column = g_hash_table_lookup(source->columns, name);
-    if (column || g_hash_table_size(source->columns) >= NAMES_MAX)
-        return column;
-    column = g_new0(struct column, 1);
-    column->series = choose_series(source, name);
-    if (source->logger->is_rewritten)
-        column->passed = g_array_new(FALSE, FALSE, sizeof(struct value));
-    g_hash_table_insert(source->columns, g_strdup(name), column);
-    return column;
-}
-
-/* ---- what the readers find --------------------------------------------------------------------
- */
-
-static bool is_same(const struct value *a, const struct value *b)
-{
-    return a->step == b->step && memcmp(&a->value, &b->value, sizeof a->value) == 0;
-}
-
-/* True for a value that was taken before the file was written anew. Another one in its place ends
- * the comparison: the file then holds new values. */
-static bool was_passed(struct column *column, const struct value *value)
-{
-    const GArray *passed = column->passed;
-    if (!passed || column->again >= passed->len)
-        return false;
-    if (is_same(&g_array_index(passed, struct value, column->again), value)) {
-        column->again++;
-        return true;
-    }
-    g_array_set_size(column->passed, column->again);
-    return false;
-}
-
-static void take_point(void *ctx, const char *name, int64_t step, double time_s, double value)
-{
-    struct source *source = ctx;
-    struct column *column = column_of(source, name);
-    const struct value found = {step, value};
-    if (!column || !column->series || was_passed(column, &found))
-        return;
-    double t_ms = time_s * 1e3 - (double)(source->all->started_ns / 1000) / 1e3;
-    if (!orch_intake_logged(source->all->intake, column->series->spec, step, t_ms, value)) {
-        column->series = NULL;
-        return;
-    }
-    source->points++;
-    if (!column->passed)
-        return;
-    g_array_append_val(column->passed, found);
-    column->again = column->passed->len;
-    if (++source->kept > VALUES_KEPT_MAX)
-        g_clear_pointer(&column->passed, g_array_unref);
-}
-
-static void take_result(void *ctx, const char *name, double value)
-{
-    struct source *source = ctx;
-    struct logged_files *all = source->all;
-    g_autofree char *label = orch_label_from(name);
-    const struct orch_metric_spec *spec = orch_intake_adopt(all->intake, label);
-    if (spec && !g_hash_table_contains(all->series, label) &&
-        !orch_intake_is_reported(all->intake, spec))
-        g_hash_table_insert(all->results, (gpointer)(uintptr_t)spec,
-                            g_memdup2(&value, sizeof value));
-}
-
-static void take_purge(void *ctx, int64_t step)
-{
-    struct source *source = ctx;
-    GHashTableIter iter;
-    gpointer column;
-    g_hash_table_iter_init(&iter, source->columns);
-    while (g_hash_table_iter_next(&iter, NULL, &column))
-        if (((struct column *)column)->series)
-            orch_intake_purge_logged(source->all->intake, ((struct column *)column)->series->spec,
-                                     step);
-}
-
-/* A resumed run writes to another file of the folder: what the others hold is purged, too. */
-static void take_folder_purge(void *ctx, int64_t step)
-{
-    struct source *source = ctx;
-    g_autofree char *folder = g_path_get_dirname(source->path);
-    for (guint i = 0; i < source->all->sources->len; i++) {
-        struct source *other = source->all->sources->pdata[i];
-        g_autofree char *its = g_path_get_dirname(other->path);
-        if (other->logger == source->logger && strcmp(folder, its) == 0)
-            take_purge(other, step);
-    }
-}
-
-static void take_setting(void *ctx, const char *name, json_t *value)
-{
-    struct source *source = ctx;
-    json_t *settings = source->all->settings;
-    bool fits = json_object_size(settings) < SETTINGS_MAX || json_object_get(settings, name);
-    const char *text = json_string_value(value);
-    if (fits && *name && g_utf8_validate(name, -1, NULL) &&
-        (!text || strlen(text) <= SETTING_BYTES_MAX))
-        json_object_set(settings, name, value);
-}
-
-static void read_again(void *ctx)
-{
-    struct source *source = ctx;
-    GHashTableIter iter;
-    gpointer column;
-    if (source->kept > VALUES_KEPT_MAX)
-        orch_logged_file_stop(source->file, "it was written anew after 2,000,000 values");
-    g_hash_table_iter_init(&iter, source->columns);
-    while (g_hash_table_iter_next(&iter, NULL, &column))
-        ((struct column *)column)->again = 0;
-}
 
 /* ---- files ------------------------------------------------------------------------------------
  */
@@ -316,16 +67,12 @@ static void begin_source(struct logged_files *all, const char *path,
         return;
     }
     struct source *source = g_new0(struct source, 1);
-    const struct orch_log_sink sink = {.ctx = source,
-                                       .point = take_point,
-                                       .result = take_result,
-                                       .purge = take_folder_purge,
-                                       .setting = take_setting};
+    const struct orch_log_sink sink = orch_logged_sink(source);
     source->all = all;
     source->logger = logger;
     source->path = g_strdup(path);
-    source->columns = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_column);
-    source->file = orch_logged_file_new(path, logger, &sink, read_again);
+    source->columns = orch_logged_columns();
+    source->file = orch_logged_file_new(path, logger, &sink, orch_logged_again);
     g_ptr_array_add(all->sources, source);
 }
 
@@ -436,7 +183,7 @@ static bool read_parts(struct logged_files *all)
         struct source *source = all->sources->pdata[i];
         has_more = orch_logged_file_read(source->file, READ_BYTES) || has_more;
         if (orch_logged_file_is_shared(source->file) && source->points) {
-            take_purge(source, INT64_MIN);
+            orch_logged_purge(source, INT64_MIN);
             source->points = 0;
         }
     }

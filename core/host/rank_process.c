@@ -8,7 +8,6 @@
 #include "core/host/rank_process.h"
 
 #include "core/host/child.h"
-#include "core/host/read_trial.h"
 #include "lib/base/ident.h"
 
 #include <errno.h>
@@ -141,7 +140,7 @@ int orch_rank_main(int argc, char **argv)
     if (!orch_rank_read(environment, &guard.setup.rank))
         return fail("no rank in the environment",
                     "OMPI_COMM_WORLD_RANK, PMI_RANK or SLURM_PROCID is expected from the launcher");
-    struct orch_trial_spec *trial = orch_read_trial(folder, &error);
+    struct orch_trial_spec *trial = orch_trial_read(folder, &error);
     if (!trial)
         return fail("cannot read the trial", error->message);
     g_autofree char *work = g_build_filename(folder, ORCH_TRIAL_WORK, NULL);

@@ -12,8 +12,6 @@
 #include "core/host/logged_files.h"
 #include "core/host/old_files.h"
 #include "core/host/procs.h"
-#include "core/host/read_trial.h"
-#include "core/host/start_event.h"
 #include "core/host/supervisor.h"
 #include "core/host/text_metrics.h"
 #include "core/host/utilisation.h"
@@ -260,7 +258,7 @@ static bool run_trial(struct supervisor *s, GError **error)
     if (!orch_child_start(&s->setup, &s->child, error))
         return false;
     s->child.links = s->links;
-    orch_start_event_write(&s->out, s->trial->key, s->started_utc_ns, s->child.pid);
+    orch_journal_out_start(&s->out, s->trial->key, s->started_utc_ns, s->child.pid);
     start_watching(s);
     s->utilisation = orch_utilisation_start(s->trial, s->start_ns);
     s->gpu_watch = orch_gpu_watch_start(s->trial);
@@ -281,7 +279,7 @@ static bool write_failed_start(struct supervisor *s, const char *reason, GError 
         json_pack("{s:s s:s s:s s:n s:n s:I s:I s:f s:s s:{}}", "event", "end", "verdict", "failed",
                   "reason", reason, "exit_code", "signal", "started_ns", (json_int_t)now,
                   "ended_ns", (json_int_t)now, "wall_ms", 0.0, "stderr_tail", "", "facts");
-    orch_start_event_write(&s->out, s->trial->key, now, 0);
+    orch_journal_out_start(&s->out, s->trial->key, now, 0);
     orch_journal_out_add(&s->out, end);
     return flush_end(s, error);
 }
@@ -318,7 +316,7 @@ bool orch_host_supervise(const char *trial_dir, int argc, char **argv, GError **
 {
     g_autofree char *absolute = orch_path_absolute(trial_dir, NULL);
     struct supervisor s = {.signal_fd = -1, .runner_fd = STDIN_FILENO, .join = {.fd = -1}};
-    s.trial = orch_read_trial(absolute, error);
+    s.trial = orch_trial_read(absolute, error);
     if (!s.trial)
         return false;
     s.setup =

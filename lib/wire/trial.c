@@ -2,12 +2,13 @@
 #include "lib/wire/trial.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/base/json.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { LIST_MAX = 65536 };
+enum { LIST_MAX = 65536, TRIAL_BYTES_MAX = 16 << 20 };
 
 struct orch_trial_spec *orch_trial_new(void)
 {
@@ -227,4 +228,23 @@ struct orch_trial_spec *orch_trial_decode(const json_t *json, GError **error)
         return trial;
     orch_trial_free(trial);
     return NULL;
+}
+
+struct orch_trial_spec *orch_trial_read(const char *trial_dir, GError **error)
+{
+    g_autofree char *path = g_build_filename(trial_dir, "trial.json", NULL);
+    g_autofree char *text = NULL;
+    size_t length = 0;
+    if (!orch_file_read(path, TRIAL_BYTES_MAX, &text, &length, error))
+        return NULL;
+    g_autoptr(json_t) json = orch_json_parse(text, length, TRIAL_BYTES_MAX, error);
+    if (!json)
+        g_prefix_error(error, "cannot read '%s': ", path);
+    struct orch_trial_spec *trial = json ? orch_trial_decode(json, error) : NULL;
+    if (trial && trial->cwd) {
+        char *cwd = orch_path_absolute(trial->cwd, trial_dir);
+        g_free(trial->cwd);
+        trial->cwd = cwd;
+    }
+    return trial;
 }

@@ -78,5 +78,8 @@ void orch_trial_free(struct orch_trial_spec *trial);
 json_t *orch_trial_encode(const struct orch_trial_spec *trial);
 /** Fails with NULL and ORCH_ERROR_PROTOCOL. */
 struct orch_trial_spec *orch_trial_decode(const json_t *json, GError **error);
+/** Reads TRIALDIR/trial.json; a relative `cwd` is resolved against the trial's folder. NULL on
+ * error. */
+struct orch_trial_spec *orch_trial_read(const char *trial_dir, GError **error);
 
 #endif
