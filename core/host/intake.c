@@ -293,11 +293,21 @@ void orch_intake_value(struct intake *intake, const struct orch_metric_spec *spe
         add_result(intake, spec->name, value);
 }
 
-/* "train/Loss" is printed as train_loss: the same series, which counts once. */
+/* "train/Loss" is printed as train_loss: the same series, which counts once. The caller frees. */
+static char *spelling_of(const char *name)
+{
+    return g_strdelimit(g_ascii_strdown(name, -1), "/.-:", '_');
+}
+
+bool orch_intake_has_spelling(const struct intake *intake, const char *name)
+{
+    g_autofree char *spelling = spelling_of(name);
+    return g_hash_table_contains(intake->spellings, spelling);
+}
+
 static void note_spelling(struct intake *intake, const char *name)
 {
-    char *spelling = g_ascii_strdown(name, -1);
-    g_strdelimit(spelling, "/.-:", '_');
+    char *spelling = spelling_of(name);
     const struct orch_metric_spec *printed = g_hash_table_lookup(intake->metrics, spelling);
     if (printed && g_hash_table_contains(intake->printed, printed) &&
         !g_hash_table_contains(intake->reported, printed))

@@ -86,6 +86,8 @@ bool orch_intake_logged(struct intake *intake, const struct orch_metric_spec *sp
 /** The points of such a metric from `step` on do not count. */
 void orch_intake_purge_logged(struct intake *intake, const struct orch_metric_spec *spec,
                               int64_t step);
+/** True when a series that a logger wrote has this name, or is printed as it is. */
+bool orch_intake_has_spelling(const struct intake *intake, const char *name);
 /** Records a value without a step that a logger wrote. */
 void orch_intake_result_logged(struct intake *intake, const struct orch_metric_spec *spec,
                                double value);

@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 enum {
-    CANDIDATES_MAX = 1000,
-    FILES_MAX = 200,
+    CANDIDATES_MAX = 4000,
+    FILES_MAX = 2000,
+    CLAIMED_MAX = 200, /* of those, the ones that keep a descriptor */
     FACTS_MAX = 50,
     READ_BYTES = 4 << 20, /* of a file at once, while the trial runs */
 };
@@ -24,20 +25,12 @@ struct candidate {
     char *path;
     off_t looked_bytes; /* its size when it was looked at last; -1: not yet */
     bool is_over;       /* nothing more is to be found out about it */
+    bool is_named;      /* the user says that it is a log */
     bool is_extended;   /* it was there before the trial, which appends to it */
 };
 
 /* ---- files ------------------------------------------------------------------------------------
  */
-
-static void free_source(gpointer data)
-{
-    struct source *source = data;
-    orch_logged_file_free(source->file);
-    g_hash_table_unref(source->columns);
-    g_free(source->path);
-    g_free(source);
-}
 
 static void free_candidate(gpointer data)
 {
@@ -62,27 +55,32 @@ static void leave_out(struct logged_files *all, const char *path, const char *wh
 static void begin_source(struct logged_files *all, const char *path,
                          const struct orch_logger *logger)
 {
-    if (all->sources->len >= FILES_MAX) {
+    if (all->sources->len >= FILES_MAX || (!logger->is_apart && all->claimed >= CLAIMED_MAX)) {
         leave_out(all, path, "a trial's values are taken from 200 files at most");
         return;
     }
-    struct source *source = g_new0(struct source, 1);
+    all->claimed += !logger->is_apart;
+    struct source *source = orch_logged_source_new(all, path, logger, NULL, NULL);
     const struct orch_log_sink sink = orch_logged_sink(source);
-    source->all = all;
-    source->logger = logger;
-    source->path = g_strdup(path);
-    source->columns = orch_logged_columns();
-    source->file = orch_logged_file_new(path, logger, &sink, orch_logged_again);
-    g_ptr_array_add(all->sources, source);
+    source->file = orch_logged_file_new(path, logger, all->started_ns, &sink, orch_logged_again);
+}
+
+/* The size of a file, with that of a database's log of writes; -1: there is no such file. */
+static off_t size_of(const char *path)
+{
+    struct stat info, log;
+    g_autofree char *log_path = g_strconcat(path, "-wal", NULL);
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return -1;
+    return info.st_size + (stat(log_path, &log) == 0 ? log.st_size : 0);
 }
 
 /* Looks at the beginning of a file that the trial writes. */
 static void look_at(struct logged_files *all, struct candidate *candidate)
 {
     char head[ORCH_LOGGER_HEAD_BYTES];
-    struct stat info;
-    if (candidate->is_over || stat(candidate->path, &info) != 0 || !S_ISREG(info.st_mode) ||
-        info.st_size == candidate->looked_bytes || !info.st_size)
+    off_t size = candidate->is_over ? -1 : size_of(candidate->path);
+    if (size <= 0 || size == candidate->looked_bytes)
         return;
     int fd = open(candidate->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     ssize_t length = fd >= 0 ? pread(fd, head, sizeof head, 0) : -1;
@@ -90,31 +88,40 @@ static void look_at(struct logged_files *all, struct candidate *candidate)
         close(fd);
     if (length < 0)
         return;
-    const struct orch_logger *logger = orch_logger_of(candidate->path, head, (size_t)length);
-    candidate->looked_bytes = info.st_size;
-    candidate->is_over = logger || length == sizeof head;
-    if (logger && candidate->is_extended)
+    const struct orch_logger *logger =
+        orch_logger_of(candidate->path, candidate->is_named, head, (size_t)length);
+    candidate->looked_bytes = size;
+    candidate->is_over = logger || !orch_logger_is_unsure(head, (size_t)length);
+    if (logger && candidate->is_extended && !logger->read)
         leave_out(all, candidate->path, "it was there before the trial, which appends to it");
     else if (logger)
         begin_source(all, candidate->path, logger);
+}
+
+static void add_candidate(struct logged_files *all, const char *inside, bool is_extended)
+{
+    g_autofree char *path = orch_apart_outside(all->setup->apart, inside);
+    if (g_hash_table_contains(all->known, path) || all->candidates->len >= CANDIDATES_MAX)
+        return;
+    struct candidate *candidate = g_new0(struct candidate, 1);
+    candidate->path = g_strdup(path);
+    candidate->looked_bytes = -1;
+    candidate->is_extended = is_extended;
+    g_ptr_array_add(all->candidates, candidate);
+    g_hash_table_insert(all->known, candidate->path, candidate);
 }
 
 static void note_written(void *ctx, const struct orch_watch_entry *entry)
 {
     struct logged_files *all = ctx;
     bool is_extended = entry->kind == ORCH_WATCH_EXTEND;
-    if ((entry->kind != ORCH_WATCH_WRITE && !is_extended) || !orch_logger_may_know(entry->path))
+    if (entry->kind != ORCH_WATCH_WRITE && !is_extended)
         return;
-    g_autofree char *path = orch_apart_outside(all->setup->apart, entry->path);
-    struct candidate *candidate = g_hash_table_lookup(all->known, path);
-    if (candidate || all->candidates->len >= CANDIDATES_MAX)
-        return;
-    candidate = g_new0(struct candidate, 1);
-    candidate->path = g_strdup(path);
-    candidate->looked_bytes = -1;
-    candidate->is_extended = is_extended;
-    g_ptr_array_add(all->candidates, candidate);
-    g_hash_table_insert(all->known, candidate->path, candidate);
+    if (orch_logger_may_know(entry->path))
+        add_candidate(all, entry->path, is_extended);
+    g_autofree char *beside = orch_logger_beside(entry->path);
+    if (beside && !is_extended)
+        add_candidate(all, beside, false);
 }
 
 /* Once more after the last change, because a record is taken before it is written. */
@@ -148,9 +155,11 @@ struct logged_files *orch_logged_files_new(const struct child_setup *setup, stru
     all->due_ns = orch_mono_ns() + SECOND_NS;
     all->candidates = g_ptr_array_new_with_free_func(free_candidate);
     all->known = g_hash_table_new(g_str_hash, g_str_equal);
-    all->sources = g_ptr_array_new_with_free_func(free_source);
+    all->sources = g_ptr_array_new_with_free_func(orch_logged_source_free);
+    all->places = g_ptr_array_new_with_free_func(orch_logged_place_free);
     all->series = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    all->results = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    all->results = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    all->set_by = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     all->settings = json_object();
     all->unlogged = json_array();
     return all;
@@ -163,8 +172,10 @@ void orch_logged_files_free(struct logged_files *all)
     g_hash_table_unref(all->known);
     g_ptr_array_unref(all->candidates);
     g_ptr_array_unref(all->sources);
+    g_ptr_array_unref(all->places);
     g_hash_table_unref(all->series);
     g_hash_table_unref(all->results);
+    g_hash_table_unref(all->set_by);
     json_decref(all->settings);
     json_decref(all->unlogged);
     g_free(all);
@@ -175,17 +186,24 @@ int64_t orch_logged_files_due(const struct logged_files *all)
     return all ? all->due_ns : INT64_MAX;
 }
 
+/* Takes back what a file gave that another trial writes, too. */
+static void take_back(struct source *source)
+{
+    if (!source->points || !orch_logged_file_is_shared(source->whole->file))
+        return;
+    orch_logged_purge(source, INT64_MIN);
+    source->place->points -= source->points;
+    source->points = 0;
+}
+
 /* Reads a part of each file. True when one has more. */
 static bool read_parts(struct logged_files *all)
 {
     bool has_more = false;
-    for (guint i = 0; i < all->sources->len; i++) {
+    for (guint i = 0; i < all->sources->len; i++) { /* which grows by the runs of databases */
         struct source *source = all->sources->pdata[i];
-        has_more = orch_logged_file_read(source->file, READ_BYTES) || has_more;
-        if (orch_logged_file_is_shared(source->file) && source->points) {
-            orch_logged_purge(source, INT64_MIN);
-            source->points = 0;
-        }
+        has_more = (source->file && orch_logged_file_read(source->file, READ_BYTES)) || has_more;
+        take_back(source);
     }
     return has_more;
 }
@@ -197,13 +215,16 @@ void orch_logged_files_read(struct logged_files *all)
     all->due_ns = orch_mono_ns() + (has_more ? 0 : SECOND_NS);
 }
 
-static void write_results(struct logged_files *all)
+static void finish_source(struct source *source, bool has_more)
 {
-    GHashTableIter iter;
-    gpointer spec, value;
-    g_hash_table_iter_init(&iter, all->results);
-    while (g_hash_table_iter_next(&iter, &spec, &value))
-        orch_intake_result_logged(all->intake, spec, *(double *)value);
+    if (!source->file)
+        return;
+    if (has_more)
+        orch_logged_file_stop(source->file, "reading took longer than 60 s");
+    orch_logged_file_finish(source->file);
+    const char *why = orch_logged_file_why(source->file);
+    if (why)
+        leave_out(source->all, source->path, why);
 }
 
 void orch_logged_files_finish(struct logged_files *all)
@@ -216,15 +237,30 @@ void orch_logged_files_finish(struct logged_files *all)
     bool has_more = true;
     while (has_more && orch_mono_ns() < until)
         has_more = read_parts(all);
-    for (guint i = 0; i < all->sources->len; i++) {
-        struct source *source = all->sources->pdata[i];
-        if (has_more)
-            orch_logged_file_stop(source->file, "reading took longer than 60 s");
-        orch_logged_file_finish(source->file);
-        if (orch_logged_file_why(source->file))
-            leave_out(all, source->path, orch_logged_file_why(source->file));
+    for (guint i = 0; i < all->sources->len; i++)
+        finish_source(all->sources->pdata[i], has_more);
+    orch_logged_results(all);
+}
+
+/* Adds a place, or its points to another run of the same file. */
+static void add_place(const struct logged_files *all, const struct logged_place *place,
+                      json_t *taken)
+{
+    const char *path = shown(all, place->path);
+    if (!place->points || !g_utf8_validate(path, -1, NULL))
+        return;
+    for (size_t i = 0; i < json_array_size(taken); i++) {
+        json_t *row = json_array_get(taken, i);
+        json_int_t points = json_integer_value(json_array_get(row, 2));
+        if (strcmp(json_string_value(json_array_get(row, 0)), path) == 0 &&
+            strcmp(json_string_value(json_array_get(row, 1)), place->logger->name) == 0) {
+            json_array_set_new(row, 2, json_integer(points + place->points));
+            return;
+        }
     }
-    write_results(all);
+    if (json_array_size(taken) < FACTS_MAX)
+        json_array_append_new(
+            taken, json_pack("[ssI]", path, place->logger->name, (json_int_t)place->points));
 }
 
 void orch_logged_files_facts(const struct logged_files *all, json_t *facts)
@@ -232,14 +268,8 @@ void orch_logged_files_facts(const struct logged_files *all, json_t *facts)
     if (!all)
         return;
     json_t *taken = json_array();
-    for (guint i = 0; i < MIN(all->sources->len, (guint)FACTS_MAX); i++) {
-        const struct source *source = all->sources->pdata[i];
-        bool is_left_out = !source->points && orch_logged_file_why(source->file);
-        if (!is_left_out && g_utf8_validate(source->path, -1, NULL))
-            json_array_append_new(taken,
-                                  json_pack("[ssI]", shown(all, source->path), source->logger->name,
-                                            (json_int_t)source->points));
-    }
+    for (guint i = 0; i < all->places->len; i++)
+        add_place(all, all->places->pdata[i], taken);
     if (json_array_size(taken))
         json_object_set(facts, ORCH_FACT_LOGGED_FILES, taken);
     json_decref(taken);

@@ -35,14 +35,32 @@ static char *prefix_of(const char *first, const char *path, bool is_folder)
     return g_string_free(out, FALSE);
 }
 
-static const struct source *first_of(const struct source *source)
+/* The first place of a format; rows of one format have one name. */
+static const struct logged_place *first_of(const struct logged_files *all,
+                                           const struct orch_logger *logger)
 {
-    for (guint i = 0; i < source->all->sources->len; i++) {
-        const struct source *other = source->all->sources->pdata[i];
-        if (other->logger == source->logger)
-            return other;
+    for (guint i = 0; i < all->places->len; i++) {
+        const struct logged_place *place = all->places->pdata[i];
+        if (strcmp(place->logger->name, logger->name) == 0)
+            return place;
     }
-    return source;
+    return NULL;
+}
+
+char *orch_logged_prefix(const struct source *source)
+{
+    const struct logged_place *place = source->place, *first = first_of(source->all, place->logger);
+    bool has_folders = place->logger->has_folders;
+    if (first == place)
+        return g_strdup("");
+    if (!has_folders && (place->name || place->id))
+        return g_strconcat(place->name ? place->name : place->id, "/", NULL);
+    return prefix_of(first->path, place->path, has_folders);
+}
+
+static const void *owner_of(const struct source *source)
+{
+    return source->logger->has_folders ? (const void *)source->logger : source->place;
 }
 
 /* The series of that label, which is made for this source when there is none. NULL when the trial
@@ -58,19 +76,19 @@ static struct series *series_of(struct source *source, const char *name)
     series = g_new0(struct series, 1);
     series->spec = spec;
     series->logger = source->logger;
-    series->owner = source->logger->has_folders ? (const void *)source->logger : source;
+    series->owner = owner_of(source);
     g_hash_table_insert(all->series, g_strdup(label), series);
     return series;
 }
 
 struct series *orch_logged_series(struct source *source, const char *name)
 {
-    bool has_folders = source->logger->has_folders;
-    g_autofree char *prefix = prefix_of(first_of(source)->path, source->path, has_folders);
+    g_autofree char *prefix = orch_logged_prefix(source);
     g_autofree char *longer = g_strconcat(prefix, name, NULL);
-    struct series *series = series_of(source, has_folders ? longer : name);
-    const void *owner = has_folders ? (const void *)source->logger : source;
-    if (series && series->owner != owner && series->logger == source->logger && *prefix)
+    struct series *series = series_of(source, source->logger->has_folders ? longer : name);
+    const void *owner = owner_of(source);
+    bool is_taken = series && series->owner != owner && *prefix;
+    if (is_taken && strcmp(series->logger->name, source->logger->name) == 0)
         series = series_of(source, longer);
     return series && series->owner == owner ? series : NULL;
 }

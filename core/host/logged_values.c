@@ -34,9 +34,64 @@ static struct column *column_of(struct source *source, const char *name)
     return column;
 }
 
-GHashTable *orch_logged_columns(void)
+/* ---- sources ----------------------------------------------------------------------------------
+ */
+
+void orch_logged_place_free(void *pointer)
 {
-    return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_column);
+    struct logged_place *place = pointer;
+    g_free(place->path);
+    g_free(place->id);
+    g_free(place->name);
+    g_free(place);
+}
+
+/* The place of that path and id, which is made when there is none. Takes `path` over. */
+static struct logged_place *place_of(struct logged_files *all, char *path,
+                                     const struct orch_logger *logger,
+                                     const struct orch_log_run *run)
+{
+    for (guint i = 0; i < all->places->len; i++) {
+        struct logged_place *place = all->places->pdata[i];
+        if (strcmp(place->path, path) == 0 && strcmp(place->logger->name, logger->name) == 0 &&
+            g_strcmp0(place->id, run ? run->id : NULL) == 0) {
+            g_free(path);
+            return place;
+        }
+    }
+    struct logged_place *place = g_new0(struct logged_place, 1);
+    place->path = path;
+    place->id = run ? g_strdup(run->id) : NULL;
+    place->name = run && *run->name ? g_strdup(run->name) : NULL;
+    place->logger = logger;
+    g_ptr_array_add(all->places, place);
+    return place;
+}
+
+struct source *orch_logged_source_new(struct logged_files *all, const char *path,
+                                      const struct orch_logger *logger, const struct source *whole,
+                                      const struct orch_log_run *run)
+{
+    struct source *source = g_new0(struct source, 1);
+    source->all = all;
+    source->logger = logger;
+    source->whole = whole ? whole : source;
+    source->path = g_strdup(path);
+    source->columns = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_column);
+    if (!logger->read || run) /* a database by itself is no run */
+        source->place =
+            place_of(all, logger->place ? logger->place(path) : g_strdup(path), logger, run);
+    g_ptr_array_add(all->sources, source);
+    return source;
+}
+
+void orch_logged_source_free(void *pointer)
+{
+    struct source *source = pointer;
+    orch_logged_file_free(source->file);
+    g_hash_table_unref(source->columns);
+    g_free(source->path);
+    g_free(source);
 }
 
 /* ---- what the readers find --------------------------------------------------------------------
@@ -75,6 +130,7 @@ static void take_point(void *ctx, const char *name, int64_t step, double time_s,
         return;
     }
     source->points++;
+    source->place->points++;
     if (!column->passed)
         return;
     g_array_append_val(column->passed, found);
@@ -83,16 +139,42 @@ static void take_point(void *ctx, const char *name, int64_t step, double time_s,
         g_clear_pointer(&column->passed, g_array_unref);
 }
 
+/* A value without a step, as it was read last. */
+struct logged_result {
+    struct logged_place *place;
+    double value;
+};
+
 static void take_result(void *ctx, const char *name, double value)
 {
     struct source *source = ctx;
     struct logged_files *all = source->all;
-    g_autofree char *label = orch_label_from(name);
-    const struct orch_metric_spec *spec = orch_intake_adopt(all->intake, label);
-    if (spec && !g_hash_table_contains(all->series, label) &&
-        !orch_intake_is_reported(all->intake, spec))
-        g_hash_table_insert(all->results, (gpointer)(uintptr_t)spec,
-                            g_memdup2(&value, sizeof value));
+    g_autofree char *prefix = orch_logged_prefix(source), *longer = g_strconcat(prefix, name, NULL);
+    g_autofree char *label = orch_label_from(name), *other = orch_label_from(longer);
+    const struct logged_result *taken = g_hash_table_lookup(all->results, label);
+    char **key = taken && taken->place != source->place ? &other : &label;
+    const struct logged_result result = {source->place, value};
+    if (g_hash_table_size(all->results) < NAMES_MAX)
+        g_hash_table_insert(all->results, g_steal_pointer(key), g_memdup2(&result, sizeof result));
+}
+
+/* The last value of a series is no result of its own; some formats write "train/acc" as
+ * "train.acc" there. */
+void orch_logged_results(struct logged_files *all)
+{
+    GHashTableIter iter;
+    gpointer label, result;
+    g_hash_table_iter_init(&iter, all->results);
+    while (g_hash_table_iter_next(&iter, &label, &result)) {
+        if (orch_intake_has_spelling(all->intake, label))
+            continue;
+        const struct logged_result *found = result;
+        const struct orch_metric_spec *spec = orch_intake_adopt(all->intake, label);
+        if (!spec || orch_intake_is_reported(all->intake, spec))
+            continue;
+        orch_intake_result_logged(all->intake, spec, found->value);
+        found->place->points++;
+    }
 }
 
 void orch_logged_purge(struct source *source, int64_t step)
@@ -122,12 +204,33 @@ static void take_folder_purge(void *ctx, int64_t step)
 static void take_setting(void *ctx, const char *name, json_t *value)
 {
     struct source *source = ctx;
-    json_t *settings = source->all->settings;
-    bool fits = json_object_size(settings) < SETTINGS_MAX || json_object_get(settings, name);
+    struct logged_files *all = source->all;
     const char *text = json_string_value(value);
-    if (fits && *name && g_utf8_validate(name, -1, NULL) &&
-        (!text || strlen(text) <= SETTING_BYTES_MAX))
-        json_object_set(settings, name, value);
+    if (!*name || !g_utf8_validate(name, -1, NULL) || (text && strlen(text) > SETTING_BYTES_MAX))
+        return;
+    const struct logged_place *by = g_hash_table_lookup(all->set_by, name);
+    bool is_others = by && by != source->place && !source->logger->has_folders &&
+                     strcmp(by->logger->name, source->logger->name) == 0;
+    g_autofree char *prefix = is_others ? orch_logged_prefix(source) : g_strdup("");
+    g_autofree char *key = g_strconcat(prefix, name, NULL);
+    if (json_object_size(all->settings) >= SETTINGS_MAX && !json_object_get(all->settings, key))
+        return;
+    json_object_set(all->settings, key, value);
+    g_hash_table_insert(all->set_by, g_steal_pointer(&key), source->place);
+}
+
+static void take_about(void *ctx, const char *what, const char *text)
+{
+    struct logged_place *place = ((struct source *)ctx)->place;
+    if (strcmp(what, "name") == 0 && !place->name && *text)
+        place->name = g_strdup(text);
+}
+
+/* A run of a database becomes a source of its own. */
+static void *take_run(void *ctx, const struct orch_log_run *run)
+{
+    struct source *source = ctx;
+    return orch_logged_source_new(source->all, source->path, source->logger, source, run);
 }
 
 void orch_logged_again(void *ctx)
@@ -148,5 +251,7 @@ struct orch_log_sink orch_logged_sink(struct source *source)
                                   .point = take_point,
                                   .result = take_result,
                                   .purge = take_folder_purge,
-                                  .setting = take_setting};
+                                  .setting = take_setting,
+                                  .about = take_about,
+                                  .run = take_run};
 }

@@ -58,28 +58,13 @@ static void set_status(struct orch_imported_run *run, const struct orch_yaml *me
         }
 }
 
-static void add_line(struct orch_imported_run *run, const char *name, char *line)
-{
-    g_auto(GStrv) words = g_strsplit(g_strstrip(line), " ", 4);
-    int64_t step = 0;
-    double ms, value;
-    if (g_strv_length(words) < 2 || !orch_real_parse(words[0], &ms) ||
-        !orch_log_number(words[1], &value) || (words[2] && !orch_int_parse(words[2], &step)))
-        return;
-    int64_t time_ns = orch_imported_ns(run, ORCH_BOUNDED_TIME_NS, ms, 1e6);
-    orch_imported_point(run, name, step, time_ns, value);
-}
-
-/* Reads line by line, because a list of lines would take many times the size of a file of empty
- * lines. */
 static void add_points(struct orch_imported_run *run, const char *name, const char *text)
 {
-    for (const char *at = text; *at;) {
-        size_t length = strcspn(at, "\n");
-        g_autofree char *line = g_strndup(at, length);
-        add_line(run, name, line);
-        at += length + (at[length] != 0);
-    }
+    const struct orch_log_sink sink = orch_import_sink(run);
+    void *reader = ORCH_LOGGER_MLRUNS.open(&sink, name);
+    if (!ORCH_LOGGER_MLRUNS.feed(reader, (const uint8_t *)text, strlen(text)))
+        ORCH_LOGGER_MLRUNS.feed(reader, (const uint8_t *)"\n", 1); /* a last line without an end */
+    ORCH_LOGGER_MLRUNS.close(reader);
 }
 
 static void add_param(struct orch_imported_run *run, const char *name, const char *text)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/imports/import_runs.h"
-#include "features/imports/tracker_db.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -111,7 +110,7 @@ static bool read_file(const char *path, const char *const *params, GPtrArray *ru
     if (!is_sqlite(path))
         return orch_import_wandb_csv(path, params, runs, error);
     return orch_optuna_db_is(path) ? orch_optuna_db_read(path, runs, warnings, error)
-                                   : orch_mlflow_db_read(path, runs, warnings, error);
+                                   : orch_import_database(path, runs, warnings, error);
 }
 
 bool orch_import_runs_read(const char *path, const char *const *params, GPtrArray *runs,
@@ -136,7 +135,8 @@ bool orch_import_runs_read(const char *path, const char *const *params, GPtrArra
     orch_error_set(
         error, ORCH_ERROR_USAGE,
         "orch reads MLflow's 'mlruns' and 'mlflow.db', W&B's run folders and CSV "
-        "exports, TensorBoard's event files, and the SQLite file of Optuna's studies; a CSV "
+        "exports, TensorBoard's event files, trackio's projects, and the SQLite file of Optuna's "
+        "studies; a CSV "
         "table of another tracker is imported as measurements: orch import FILE.csv "
         "--target COLUMN",
         "'%s' holds no runs that orch can read", path);

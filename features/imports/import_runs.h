@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Finds the runs that other trackers left in files: MLflow (folder mlruns, mlflow.db), W&B (the CSV
- * of a runs table, folders of runs), TensorBoard (event files) and Optuna (SQLite file). The files
- * are untrusted: sizes are bounded, nothing is executed, and symbolic links are skipped. */
+ * of a runs table, folders of runs), TensorBoard (event files), trackio and Optuna (SQLite files).
+ * The files are untrusted: sizes are bounded, nothing is executed, and symbolic links are skipped.
+ */
 #ifndef ORCH_FEATURES_IMPORTS_IMPORT_RUNS_H
 #define ORCH_FEATURES_IMPORTS_IMPORT_RUNS_H
 
@@ -28,14 +29,23 @@ bool orch_import_run_put(struct orch_store *store, struct orch_imported_run *run
 /* ---- the readers ------------------------------------------------------------------------------
  * Each takes a path that import_runs.c has recognised. */
 
+/** The sink by which a reader of lib/loggers fills a run. */
+struct orch_log_sink orch_import_sink(struct orch_imported_run *run);
+/** Reads a file into a run, without following a symbolic link. */
+void orch_import_file(struct orch_imported_run *run, const struct orch_logger *logger,
+                      const char *path, GPtrArray *warnings);
+/** Reads the runs of a database of MLflow or trackio. */
+bool orch_import_database(const char *path, GPtrArray *runs, GPtrArray *warnings, GError **error);
+/** Whether a file is the SQLite storage of Optuna's studies. */
+bool orch_optuna_db_is(const char *path);
+/** Reads the trials of Optuna's studies that have ended. */
+bool orch_optuna_db_read(const char *path, GPtrArray *runs, GPtrArray *warnings, GError **error);
 void orch_import_mlruns(const char *folder, GPtrArray *runs, GPtrArray *warnings);
 /** Reads the folder of an experiment of MLflow, or of one of its runs. False when it is neither. */
 bool orch_import_mlflow_part(const char *folder, GPtrArray *runs, GPtrArray *warnings);
 void orch_import_wandb_folder(const char *folder, GPtrArray *runs, GPtrArray *warnings);
 bool orch_import_wandb_csv(const char *path, const char *const *params, GPtrArray *runs,
                            GError **error);
-/** True for a name that W&B's client keeps for itself. */
-bool orch_import_wandb_is_own(const char *name);
 /** Parses ISO 8601, as UTC unless it has a time zone; 0 when the text is no such time. */
 int64_t orch_import_utc_ns(struct orch_imported_run *run, const char *text);
 /** Reads all event files of one folder as one run, called `name`. */

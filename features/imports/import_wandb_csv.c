@@ -2,6 +2,7 @@
 /* The CSV export of a table of runs of Weights & Biases. */
 
 #include "features/imports/import_runs.h"
+#include "lib/loggers/wandb.h"
 #include "lib/base/csv.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
@@ -56,7 +57,7 @@ static void read_row(const struct orch_csv *csv, size_t row, const char *const *
             g_ptr_array_add(run->tags, g_strdup(tags[i]));
     for (int i = 0; i < orch_csv_columns(csv); i++) {
         const char *column = orch_csv_name(csv, i), *text = orch_csv_text(csv, row, i);
-        if (!*text || orch_import_wandb_is_own(column) || g_strv_contains(known, column))
+        if (!*text || orch_log_wandb_is_own(column) || g_strv_contains(known, column))
             continue;
         bool is_param = params && g_strv_contains(params, column);
         if (!is_param && orch_log_number(text, &number))

@@ -5,8 +5,9 @@
  *
  * A trial of Optuna has only a number within its study, and studies of different files may have
  * equal names, so the start of the trial is part of the id. */
+#include "features/imports/import_runs.h"
 #include "features/imports/optuna_distribution.h"
-#include "features/imports/tracker_db.h"
+#include "lib/loggers/tracker_db.h"
 
 #include "store/write/imported.h"
 
@@ -321,7 +322,7 @@ bool orch_optuna_db_is(const char *path)
 static bool read_all(struct orch_tracker_db *db, struct reading *reading, GError **error)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(QUERIES); i++)
-        if (!orch_tracker_db_each(db, QUERIES[i].sql, QUERIES[i].add, reading, error))
+        if (!orch_tracker_db_each(db, QUERIES[i].sql, NULL, 0, QUERIES[i].add, reading, error))
             return false;
     return true;
 }

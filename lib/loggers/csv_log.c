@@ -19,6 +19,7 @@ static const char SEPARATORS[] = ",;\t";
 
 struct reader {
     const struct orch_log_sink *sink;
+    char *prefix;  /* of the names; NULL: none */
     GString *line; /* the one that is not complete yet */
     char separator;
     GPtrArray *names; /* of the columns; NULL: the header was not read yet */
@@ -126,8 +127,9 @@ static bool knows(const char *path, const char *head, size_t length)
 /* ---- reading ----------------------------------------------------------------------------------
  */
 
-static void *open_reader(const struct orch_log_sink *sink)
+static void *open_reader(const struct orch_log_sink *sink, const char *path)
 {
+    (void)path;
     struct reader *reader = g_new0(struct reader, 1);
     reader->sink = sink;
     reader->line = g_string_new(NULL);
@@ -140,6 +142,7 @@ static void close_reader(void *pointer)
     struct reader *reader = pointer;
     g_string_free(reader->line, TRUE);
     g_clear_pointer(&reader->names, g_ptr_array_unref);
+    g_free(reader->prefix);
     g_free(reader);
 }
 
@@ -155,6 +158,12 @@ static int64_t step_of(struct reader *reader, const GPtrArray *fields)
     return reader->last_step;
 }
 
+static void take_point(struct reader *reader, const char *name, int64_t step, double value)
+{
+    g_autofree char *longer = reader->prefix ? g_strconcat(reader->prefix, name, NULL) : NULL;
+    reader->sink->point(reader->sink->ctx, longer ? longer : name, step, NAN, value);
+}
+
 static void take_row(struct reader *reader, const GPtrArray *fields)
 {
     int64_t step = step_of(reader, fields);
@@ -162,7 +171,7 @@ static void take_row(struct reader *reader, const GPtrArray *fields)
     for (guint i = 0; i < MIN(fields->len, reader->names->len); i++) {
         const char *name = reader->names->pdata[i];
         if ((int)i != reader->step_column && *name && orch_log_number(fields->pdata[i], &value))
-            reader->sink->point(reader->sink->ctx, name, step, NAN, value);
+            take_point(reader, name, step, value);
     }
     reader->row++;
 }
@@ -228,11 +237,54 @@ static const char *finish(void *pointer)
     return why;
 }
 
+/* ---- DVCLive ----------------------------------------------------------------------------------
+ * FOLDER/plots/metrics/NAME.tsv: a table for each metric, whose column has the last word of a name
+ * with '/', which is a path of folders.
+ */
+
+static const char DVCLIVE_TABLES[] = "/plots/metrics/";
+
+static bool knows_dvclive(const char *path, const char *head, size_t length)
+{
+    return strstr(path, DVCLIVE_TABLES) && (!length || knows("/metrics.csv", head, length));
+}
+
+static char *dvclive_place(const char *path)
+{
+    const char *at = strstr(path, DVCLIVE_TABLES);
+    return at ? g_strndup(path, (gsize)(at - path)) : g_strdup(path);
+}
+
+static void *open_dvclive(const struct orch_log_sink *sink, const char *path)
+{
+    struct reader *reader = open_reader(sink, path);
+    const char *at = strstr(path, DVCLIVE_TABLES), *slash = strrchr(path, '/');
+    const char *name = at ? at + strlen(DVCLIVE_TABLES) : slash;
+    if (slash && slash > name)
+        reader->prefix = g_strndup(name, (gsize)(slash + 1 - name));
+    return reader;
+}
+
+const struct orch_logger ORCH_LOGGER_DVCLIVE = {
+    .name = "dvclive",
+    .files = "DVCLIVE/plots/metrics/NAME.tsv",
+    .makers = "DVCLive",
+    .ends = (const char *const[]){".tsv", NULL},
+    .knows = knows_dvclive,
+    .place = dvclive_place,
+    .open = open_dvclive,
+    .feed = feed,
+    .finish = finish,
+    .close = close_reader,
+    .is_rewritten = true,
+};
+
 const struct orch_logger ORCH_LOGGER_CSV = {
     .name = "csv",
     .files = "metrics.csv, results.csv, progress.csv, monitor.csv, history.csv, training.log, and "
              "*.csv, *.tsv, *.log with a column 'step', 'epoch', 'iteration', ...",
-    .makers = "CSVLogger of Lightning and Keras, Ultralytics, stable-baselines, DVCLive",
+    .makers = "CSVLogger of Lightning and Keras, Ultralytics, stable-baselines",
+    .stand_in = "/metrics.csv",
     .ends = (const char *const[]){".csv", ".tsv", ".log", NULL},
     .knows = knows,
     .open = open_reader,

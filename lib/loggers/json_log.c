@@ -4,22 +4,15 @@
  * whole: trainer_state.json of Hugging Face, whose `log_history` is a list of such objects, and
  * objects of results without steps (all_results.json, metrics.json).
  *
- * Members of inner objects have the names of both, "train.loss". Texts, lists and booleans are no
- * series. */
-#include "lib/loggers/loggers.h"
+ * Texts, lists and booleans are no series. */
+#include "lib/loggers/log_values.h"
 
 #include "lib/base/json.h"
-#include "lib/base/text.h"
 
 #include <math.h>
 #include <string.h>
 
-enum {
-    LINE_BYTES_MAX = 1 << 20,
-    DOCUMENT_BYTES_MAX = 64 << 20,
-    DEPTH_MAX = 4,
-    NAME_BYTES_MAX = 1000
-};
+enum { LINE_BYTES_MAX = 1 << 20, DOCUMENT_BYTES_MAX = 64 << 20 };
 
 struct reader {
     const struct orch_log_sink *sink;
@@ -30,17 +23,6 @@ struct reader {
 
 /* ---- objects ----------------------------------------------------------------------------------
  */
-
-/* A number, also written as a text ("NaN"), which JSON has no number for. */
-static bool number_of(const json_t *value, double *out)
-{
-    if (json_is_string(value))
-        return orch_log_number(json_string_value(value), out) && !isfinite(*out);
-    if (!json_is_number(value))
-        return false;
-    *out = json_number_value(value);
-    return true;
-}
 
 /* The name of the member that is the step; NULL: none. */
 static const char *step_name(json_t *object)
@@ -59,27 +41,6 @@ static const char *step_name(json_t *object)
     return found;
 }
 
-/* Passes the numbers of an object. `step` NULL: they have none. */
-static void take_object(const struct orch_log_sink *sink, const char *prefix, json_t *object,
-                        const int64_t *step, const char *except, int depth)
-{
-    const char *key;
-    json_t *value;
-    double number;
-    json_object_foreach(object, key, value)
-    {
-        g_autofree char *name = g_strconcat(prefix, *prefix ? "." : "", key, NULL);
-        if (strlen(name) > NAME_BYTES_MAX || (except && strcmp(key, except) == 0))
-            continue;
-        if (json_is_object(value) && depth < DEPTH_MAX)
-            take_object(sink, name, value, step, NULL, depth + 1);
-        else if (number_of(value, &number) && step)
-            sink->point(sink->ctx, name, *step, NAN, number);
-        else if (number_of(value, &number) && sink->result)
-            sink->result(sink->ctx, name, number);
-    }
-}
-
 /* Takes the object of a line. One without a step belongs to the step before it. */
 static void take_row(struct reader *reader, json_t *object)
 {
@@ -91,43 +52,29 @@ static void take_row(struct reader *reader, json_t *object)
     } else if (!reader->has_step) {
         reader->last_step = reader->row;
     }
-    take_object(reader->sink, "", object, &reader->last_step, name, 0);
+    const struct orch_log_row row = {reader->sink, &reader->last_step, (double)NAN, false};
+    orch_log_take_numbers(&row, object, name);
     reader->row++;
-}
-
-/* JSON as Python writes it, in which NaN and Infinity stand bare. NULL: it is none. */
-static json_t *parse(const char *text, size_t length, size_t most)
-{
-    json_t *json = orch_json_parse(text, length, most, NULL);
-    if (json || (!g_strstr_len(text, (gssize)length, "NaN") &&
-                 !g_strstr_len(text, (gssize)length, "Infinity")))
-        return json;
-    g_autoptr(GRegex) bare = g_regex_new("([:\\[,]\\s*)(NaN|-?Infinity)(?=\\s*[,}\\]])",
-                                         G_REGEX_RAW, (GRegexMatchFlags)0, NULL);
-    g_autofree char *quoted =
-        g_regex_replace(bare, text, (gssize)length, 0, "\\1\"\\2\"", (GRegexMatchFlags)0, NULL);
-    return quoted ? orch_json_parse(quoted, strlen(quoted), most, NULL) : NULL;
 }
 
 /* ---- recognising ------------------------------------------------------------------------------
  */
 
 /* A log has a step in one of its first lines; the first line, which may describe the run, need not
- * have one. */
+ * have one. A file of this name needs none. */
 static bool knows_lines(const char *path, const char *head, size_t length)
 {
-    bool is_known = false;
-    (void)path;
+    bool is_known = false, is_named = g_str_has_suffix(path, "/metrics.jsonl");
     if (!length || *head != '{')
         return false;
     for (const char *end = head + length, *newline; head < end && !is_known; head = newline + 1) {
         newline = memchr(head, '\n', (size_t)(end - head));
         if (!newline)
             return false;
-        g_autoptr(json_t) object = parse(head, (size_t)(newline - head), LINE_BYTES_MAX);
+        g_autoptr(json_t) object = orch_log_json(head, (size_t)(newline - head), LINE_BYTES_MAX);
         if (!json_is_object(object))
             return false;
-        is_known = step_name(object) && json_object_size(object) > 1;
+        is_known = is_named || (step_name(object) && json_object_size(object) > 1);
     }
     return is_known;
 }
@@ -141,8 +88,9 @@ static bool knows_document(const char *path, const char *head, size_t length)
 /* ---- reading ----------------------------------------------------------------------------------
  */
 
-static void *open_reader(const struct orch_log_sink *sink)
+static void *open_reader(const struct orch_log_sink *sink, const char *path)
 {
+    (void)path;
     struct reader *reader = g_new0(struct reader, 1);
     reader->sink = sink;
     reader->text = g_string_new(NULL);
@@ -159,7 +107,7 @@ static void close_reader(void *pointer)
 /* Takes the complete line; one that is no object is passed over. */
 static void take_line(struct reader *reader)
 {
-    g_autoptr(json_t) object = parse(reader->text->str, reader->text->len, LINE_BYTES_MAX);
+    g_autoptr(json_t) object = orch_log_json(reader->text->str, reader->text->len, LINE_BYTES_MAX);
     if (json_is_object(object))
         take_row(reader, object);
     g_string_truncate(reader->text, 0);
@@ -202,7 +150,8 @@ static const char *feed_document(void *pointer, const uint8_t *bytes, size_t len
 static const char *finish_document(void *pointer)
 {
     struct reader *reader = pointer;
-    g_autoptr(json_t) whole = parse(reader->text->str, reader->text->len, DOCUMENT_BYTES_MAX);
+    g_autoptr(json_t) whole =
+        orch_log_json(reader->text->str, reader->text->len, DOCUMENT_BYTES_MAX);
     const json_t *history = json_object_get(whole, "log_history");
     g_string_truncate(reader->text, 0);
     if (!json_is_object(whole))
@@ -210,16 +159,18 @@ static const char *finish_document(void *pointer)
     for (size_t i = 0; i < json_array_size(history); i++)
         if (json_is_object(json_array_get(history, i)))
             take_row(reader, json_array_get(history, i));
+    const struct orch_log_row results = {reader->sink, NULL, (double)NAN, false};
     if (!history)
-        take_object(reader->sink, "", whole, NULL, NULL, 0);
+        orch_log_take_numbers(&results, whole, "step");
     return NULL;
 }
 
 const struct orch_logger ORCH_LOGGER_JSON_LINES = {
     .name = "json lines",
     .files =
-        "*.jsonl, *.ndjson, *.json, *.log, *.txt of objects with a member 'step', 'epoch', ...",
+        "metrics.jsonl; *.jsonl, *.ndjson, *.json, *.log, *.txt with a member 'step', 'epoch', ...",
     .makers = "mmengine, detectron2, stable-baselines, own loops",
+    .stand_in = "/metrics.jsonl",
     .ends = (const char *const[]){".jsonl", ".ndjson", ".json", ".log", ".txt", NULL},
     .knows = knows_lines,
     .open = open_reader,
@@ -234,6 +185,7 @@ const struct orch_logger ORCH_LOGGER_JSON = {
     .files = "trainer_state.json, all_results.json, train_results.json, eval_results.json, "
              "metrics.json, results.json, summary.json",
     .makers = "Hugging Face, DVC",
+    .stand_in = "/metrics.json",
     .ends = (const char *const[]){"/trainer_state.json", "/all_results.json", "/train_results.json",
                                   "/eval_results.json", "/metrics.json", "/results.json",
                                   "/summary.json", NULL},

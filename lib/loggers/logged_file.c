@@ -24,24 +24,29 @@ struct logged_file {
     struct orch_log_sink sink;
     logged_file_again *again;
     void *reader;
+    int64_t since_ns;
     struct stat info; /* when it was read last; st_ino 0: not yet */
+    struct stat log;  /* of a database: its log of writes */
     int64_t offset;   /* bytes that were read */
     struct seen first, last;
     int claim;
     bool is_shared;
     const char *why, *cut; /* cut: a document was not whole when it was read last */
+    char *problem;         /* a database could not be read the last time */
 };
 
 struct logged_file *orch_logged_file_new(const char *path, const struct orch_logger *logger,
-                                         const struct orch_log_sink *sink, logged_file_again *again)
+                                         int64_t since_ns, const struct orch_log_sink *sink,
+                                         logged_file_again *again)
 {
     struct logged_file *file = g_new0(struct logged_file, 1);
     file->path = g_strdup(path);
     file->logger = logger;
     file->sink = *sink;
     file->again = again;
+    file->since_ns = since_ns;
     file->claim = -2;
-    file->reader = logger->open(&file->sink);
+    file->reader = logger->open(&file->sink, path);
     return file;
 }
 
@@ -52,6 +57,7 @@ void orch_logged_file_free(struct logged_file *file)
     file->logger->close(file->reader);
     if (file->claim >= 0)
         close(file->claim);
+    g_free(file->problem);
     g_free(file->path);
     g_free(file);
 }
@@ -77,6 +83,8 @@ bool orch_logged_file_is_shared(const struct logged_file *file)
 
 static void claim(struct logged_file *file, const struct stat *info)
 {
+    if (file->logger->is_apart)
+        return;
     if (file->info.st_ino != info->st_ino || file->info.st_dev != info->st_dev) {
         if (file->claim >= 0)
             close(file->claim);
@@ -105,7 +113,7 @@ static bool goes_on(const struct logged_file *file, int fd, const struct stat *i
 static void begin_again(struct logged_file *file)
 {
     file->logger->close(file->reader);
-    file->reader = file->logger->open(&file->sink);
+    file->reader = file->logger->open(&file->sink, file->path);
     file->offset = 0;
     file->first.length = file->last.length = 0;
     file->again(file->sink.ctx);
@@ -128,15 +136,18 @@ static void note_seen(struct logged_file *file, const uint8_t *bytes, size_t len
     file->last.length = kept + length;
 }
 
+static bool is_same_state(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
 /* Opens the file when it has changed; -1: there is nothing new. */
 static int open_changed(struct logged_file *file, struct stat *info)
 {
     if (file->why || stat(file->path, info) != 0)
         return -1;
-    bool is_same = info->st_ino == file->info.st_ino && info->st_dev == file->info.st_dev &&
-                   info->st_mtim.tv_sec == file->info.st_mtim.tv_sec &&
-                   info->st_mtim.tv_nsec == file->info.st_mtim.tv_nsec;
-    if (is_same && info->st_size == file->offset) {
+    if (is_same_state(info, &file->info) && info->st_size == file->offset) {
         if (orch_file_claim_is_disputed(file->claim))
             claim(file, info);
         return -1;
@@ -170,9 +181,36 @@ static bool read_on(struct logged_file *file, int fd, size_t most)
     return !file->why;
 }
 
+/* Reads a database when it, or its log of writes, has changed. What fails is tried again. */
+static bool read_database(struct logged_file *file)
+{
+    g_autofree char *log_path = g_strconcat(file->path, "-wal", NULL);
+    g_autoptr(GError) error = NULL;
+    struct stat info, log;
+    bool has_more = false;
+    if (file->why || stat(file->path, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    if (stat(log_path, &log) != 0)
+        log = (struct stat){0};
+    claim(file, &info);
+    if (file->why || (is_same_state(&info, &file->info) && is_same_state(&log, &file->log)))
+        return false;
+    bool ok = file->logger->read(file->reader, file->since_ns, &has_more, &error);
+    g_free(file->problem);
+    file->problem = error ? g_strdup(error->message) : NULL;
+    file->offset = info.st_size;
+    file->info = info;
+    file->log = log;
+    if (!ok || has_more)
+        file->info.st_mtim.tv_sec = -1;
+    return has_more;
+}
+
 bool orch_logged_file_read(struct logged_file *file, size_t most)
 {
     struct stat info;
+    if (file->logger->read)
+        return read_database(file);
     int fd = open_changed(file, &info);
     if (fd < 0)
         return false;
@@ -193,6 +231,8 @@ bool orch_logged_file_read(struct logged_file *file, size_t most)
 
 void orch_logged_file_finish(struct logged_file *file)
 {
+    if (!file->why && file->problem)
+        file->why = file->problem;
     if (!file->why && file->offset)
         file->why = file->logger->is_document ? file->cut : file->logger->finish(file->reader);
 }

@@ -11,10 +11,11 @@ struct logged_file;
 
 typedef void logged_file_again(void *ctx);
 
-/** Begins to follow a file from its first byte. `again` is called before the file is read from its
- * beginning once more; `sink` and `again` get `sink->ctx`. */
+/** Begins to follow a file from its first byte. Of a database the runs that began at
+ * `since_ns` (UTC) or later are read. `again` is called before the file is read from its beginning
+ * once more; `sink` and `again` get `sink->ctx`. */
 struct logged_file *orch_logged_file_new(const char *path, const struct orch_logger *logger,
-                                         const struct orch_log_sink *sink,
+                                         int64_t since_ns, const struct orch_log_sink *sink,
                                          logged_file_again *again);
 void orch_logged_file_free(struct logged_file *file);
 

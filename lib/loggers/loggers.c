@@ -7,8 +7,11 @@
 #include <string.h>
 
 /* The first row that knows a file reads it. */
-static const struct orch_logger *const LOGGERS[] = {&ORCH_LOGGER_TENSORBOARD, &ORCH_LOGGER_CSV,
-                                                    &ORCH_LOGGER_JSON_LINES, &ORCH_LOGGER_JSON};
+static const struct orch_logger *const LOGGERS[] = {
+    &ORCH_LOGGER_TENSORBOARD,  &ORCH_LOGGER_WANDB,     &ORCH_LOGGER_MLRUNS,
+    &ORCH_LOGGER_MLRUNS_PARAM, &ORCH_LOGGER_MLFLOW_DB, &ORCH_LOGGER_TRACKIO,
+    &ORCH_LOGGER_DVCLIVE,      &ORCH_LOGGER_CSV,       &ORCH_LOGGER_JSON_LINES,
+    &ORCH_LOGGER_JSON,         &ORCH_LOGGER_YAML,      &ORCH_LOGGER_YAML_SETTINGS};
 
 const struct orch_logger *orch_logger_at(size_t index)
 {
@@ -31,12 +34,30 @@ bool orch_logger_may_know(const char *path)
     return false;
 }
 
-const struct orch_logger *orch_logger_of(const char *path, const char *head, size_t length)
+char *orch_logger_beside(const char *path)
+{
+    char *beside = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(LOGGERS) && !beside; i++)
+        beside = LOGGERS[i]->beside ? LOGGERS[i]->beside(path) : NULL;
+    return beside;
+}
+
+const struct orch_logger *orch_logger_of(const char *path, bool is_named, const char *head,
+                                         size_t length)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(LOGGERS); i++)
         if (has_end(LOGGERS[i], path) && LOGGERS[i]->knows(path, head, length))
             return LOGGERS[i];
+    for (size_t i = 0; is_named && i < G_N_ELEMENTS(LOGGERS); i++)
+        if (LOGGERS[i]->stand_in && LOGGERS[i]->knows(LOGGERS[i]->stand_in, head, length))
+            return LOGGERS[i];
     return NULL;
+}
+
+bool orch_logger_is_unsure(const char *head, size_t length)
+{
+    static const char database[] = "SQLite format 3";
+    return length < ORCH_LOGGER_HEAD_BYTES || memcmp(head, database, strlen(database)) == 0;
 }
 
 /* Names of steps, the better ones first: what a script counts in its smallest unit. */

@@ -18,6 +18,12 @@
 /** Bytes from the beginning of a file that orch_logger_of looks at. */
 #define ORCH_LOGGER_HEAD_BYTES 4096
 
+/** A run of a file that may hold several. Borrowed; a text that the file does not have is "". */
+struct orch_log_run {
+    const char *id, *name, *experiment, *user, *status; /* status: the tool's own word */
+    double started_ms, ended_ms;                        /* since 1970, UTC; 0: unknown */
+};
+
 /** Receives what a file holds, in its order. A hook that is NULL is not called. */
 struct orch_log_sink {
     void *ctx;
@@ -32,28 +38,49 @@ struct orch_log_sink {
     void (*setting)(void *ctx, const char *name, json_t *value);
     /** How the run ended: "success", "failure" or "running". */
     void (*ended)(void *ctx, const char *status);
+    /** What the file calls its run: `what` is "name", "experiment" or "tag". */
+    void (*about)(void *ctx, const char *what, const char *text);
+    /** A label that the run has in its tool. */
+    void (*label)(void *ctx, const char *name, const char *text);
+    /** When the run began, in seconds since 1970. */
+    void (*started)(void *ctx, double time_s);
+    /** Begins a run of a file that may hold several. Returns the ctx for what the file says of it;
+     * NULL: nothing of it is wanted. Every such sink needs this hook. */
+    void *(*run)(void *ctx, const struct orch_log_run *run);
 };
 
 /** A row of the table. */
 struct orch_logger {
-    const char *name;        /* "tensorboard" */
+    const char *name;        /* "tensorboard"; several rows may read one format */
     const char *files;       /* what is recognised, for people */
     const char *makers;      /* what writes such files, for people */
     const char *const *ends; /* of the names of its files; NULL-terminated; NULL: any */
+    const char *stand_in;    /* a file that the user names is recognised as if it had this path;
+                                NULL: never */
     /** Whether a file, whose name has one of those ends, is one of this format. `head`: its first
      * `length` bytes, at most ORCH_LOGGER_HEAD_BYTES; it may be called again when there are more.
      */
     bool (*knows)(const char *path, const char *head, size_t length);
+    /** The path that stands for all files of one run; the caller frees. NULL: each file is one. */
+    char *(*place)(const char *path);
+    /** The file of this format that a process which orch cannot observe writes beside a file that
+     * it has seen; the caller frees. NULL: there is none. */
+    char *(*beside)(const char *path);
     /** A reader. `sink` outlives it. */
-    void *(*open)(const struct orch_log_sink *sink);
+    void *(*open)(const struct orch_log_sink *sink, const char *path);
     /** The next bytes. Returns NULL, or why nothing more is read. Must not be called again then. */
     const char *(*feed)(void *reader, const uint8_t *bytes, size_t length);
     /** The file has no more bytes. Returns NULL, or why its end was not read. */
     const char *(*finish)(void *reader);
+    /** In place of feed and finish, of a database: passes on rows that are new, of runs that began
+     * at `since_ns` (UTC) or later. False when it cannot be read, or not now; the rows may be read
+     * later. `*out_has_more`: there are more. */
+    bool (*read)(void *reader, int64_t since_ns, bool *out_has_more, GError **error);
     void (*close)(void *reader);
     bool is_rewritten; /* its writers may write it anew from the beginning, with the same rows */
     bool is_document;  /* the whole of it is read whenever it has changed */
     bool has_folders;  /* one run is a tree of folders, whose names are part of those of metrics */
+    bool is_apart;     /* every run has a folder of its own, which no other one writes */
 };
 
 /** The rows of the table, in the order of their precedence; NULL behind the last. */
@@ -61,11 +88,21 @@ const struct orch_logger *orch_logger_at(size_t index);
 
 /** False for a path that no row knows, whatever the file holds. */
 bool orch_logger_may_know(const char *path);
-/** The row whose format a file has; NULL: none, or not yet. */
-const struct orch_logger *orch_logger_of(const char *path, const char *head, size_t length);
+/** The file that a process which cannot be observed writes beside one that was seen, by any row.
+ * The caller frees; NULL: none. */
+char *orch_logger_beside(const char *path);
+/** The row whose format a file has; NULL: none, or not yet. `is_named`: the user says that it is a
+ * log, whatever its name. */
+const struct orch_logger *orch_logger_of(const char *path, bool is_named, const char *head,
+                                         size_t length);
+/** True when a file with this beginning may get another format's content than it has now: tables of
+ * a database are made one by one. */
+bool orch_logger_is_unsure(const char *head, size_t length);
 
-extern const struct orch_logger ORCH_LOGGER_TENSORBOARD, ORCH_LOGGER_CSV, ORCH_LOGGER_JSON_LINES,
-    ORCH_LOGGER_JSON;
+extern const struct orch_logger ORCH_LOGGER_TENSORBOARD, ORCH_LOGGER_WANDB, ORCH_LOGGER_MLRUNS,
+    ORCH_LOGGER_MLRUNS_PARAM, ORCH_LOGGER_MLFLOW_DB, ORCH_LOGGER_TRACKIO, ORCH_LOGGER_DVCLIVE,
+    ORCH_LOGGER_CSV, ORCH_LOGGER_JSON_LINES, ORCH_LOGGER_JSON, ORCH_LOGGER_YAML,
+    ORCH_LOGGER_YAML_SETTINGS;
 
 /** Whether a column or key of this name holds the step of a row: "step", "iteration", "epoch" and
  * the like. The lower of two ranks is the better choice; -1: it does not. */

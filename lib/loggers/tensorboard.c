@@ -115,8 +115,11 @@ static struct orch_protobuf bytes_of(struct orch_protobuf message, uint32_t numb
 /* The value of a hyperparameter: its field number says its type. NULL: none. */
 static json_t *hparam_value(const struct orch_protobuf_field *field)
 {
-    if (field->number == 2 && field->type == 1)
-        return json_real(orch_protobuf_double(field->value));
+    if (field->number == 2 && field->type == 1) {
+        double number = orch_protobuf_double(field->value);
+        bool is_whole = fabs(number) < 1e15 && number == floor(number); /* integers are doubles */
+        return is_whole ? json_integer((json_int_t)number) : json_real(number);
+    }
     if (field->number == 4 && field->type == 0)
         return json_boolean(field->value != 0);
     if (field->number != 3 || field->type != 2)
@@ -271,8 +274,9 @@ static bool knows(const char *path, const char *head, size_t length)
     return strstr(name ? name : path, ".tfevents.") != NULL;
 }
 
-static void *open_reader(const struct orch_log_sink *sink)
+static void *open_reader(const struct orch_log_sink *sink, const char *path)
 {
+    (void)path;
     struct reader *reader = g_new0(struct reader, 1);
     reader->sink = sink;
     reader->part = g_byte_array_new();

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     g_autofree char *path = scratch_write("mlflow.db", bytes, length);
     GPtrArray *runs = runs_new(), *warnings = warnings_new();
     GError *error = NULL;
-    if (orch_mlflow_db_read(path, runs, warnings, &error) != (error == NULL))
+    if (orch_import_database(path, runs, warnings, &error) != (error == NULL))
         fuzz_die("a result beside an error, or neither");
     if (error && !g_utf8_validate(error->message, -1, NULL))
         fuzz_die("a message that is not UTF-8");

@@ -4,7 +4,7 @@
 #ifndef ORCH_TESTS_IMPORTS_IMPORTED_RUNS_H
 #define ORCH_TESTS_IMPORTS_IMPORTED_RUNS_H
 
-#include "features/imports/tracker_db.h"
+#include "features/imports/import_runs.h"
 #include "store/write/imported.h"
 #include "tests/fuzz/scratch.h"
 

@@ -41,7 +41,7 @@ static inline char *record(const struct orch_logger *logger, const void *bytes, 
                                        .result = record_result,
                                        .purge = record_purge,
                                        .setting = record_setting};
-    void *reader = logger->open(&sink);
+    void *reader = logger->open(&sink, "/r/metrics");
     const char *why = NULL;
     for (size_t at = 0; at < length && !why; at += part)
         why = logger->feed(reader, (const uint8_t *)bytes + at, MIN(part, length - at));

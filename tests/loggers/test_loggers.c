@@ -78,7 +78,7 @@ static void recognises_files(void **state)
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         const struct orch_logger *logger =
-            orch_logger_of(cases[i].path, cases[i].head, strlen(cases[i].head));
+            orch_logger_of(cases[i].path, false, cases[i].head, strlen(cases[i].head));
         assert_string_equal(logger ? logger->name : "none", cases[i].name ? cases[i].name : "none");
         assert_true(!logger || orch_logger_may_know(cases[i].path));
     }
@@ -94,7 +94,7 @@ static void agrees(const char *file, const char *name)
     size_t length = 0;
     assert_true(orch_file_read(path, 1 << 20, &bytes, &length, NULL));
     assert_true(orch_file_read(points, 1 << 20, &expected, NULL, NULL));
-    const struct orch_logger *logger = orch_logger_of(path, bytes, MIN(length, 4096));
+    const struct orch_logger *logger = orch_logger_of(path, false, bytes, MIN(length, 4096));
     assert_non_null(logger);
     for (size_t part = 7; part < 1000000; part *= 1000) {
         const char *why;

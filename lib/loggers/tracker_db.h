@@ -1,9 +1,10 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: MIT */
 /* Reads the SQLite database of another tracker as untrusted input: on a read-only connection of its
  * own, with views and triggers off and trusted_schema off. The tables that are read must be
- * ordinary ones, and texts, rows, bytes and SQLite's steps are bounded by the size of the file. */
-#ifndef ORCH_FEATURES_IMPORTS_TRACKER_DB_H
-#define ORCH_FEATURES_IMPORTS_TRACKER_DB_H
+ * ordinary ones, and texts, rows, bytes and SQLite's steps are bounded by the size of the file.
+ * Another process may write the database: nothing is changed, made or kept beside it. */
+#ifndef ORCH_LOGGERS_TRACKER_DB_H
+#define ORCH_LOGGERS_TRACKER_DB_H
 
 #include <glib.h>
 #include <sqlite3.h>
@@ -24,6 +25,8 @@ struct orch_tracker_db {
 /** Opens a database. The caller closes it, after an error, too. */
 bool orch_tracker_db_open(struct orch_tracker_db *db, const char *path, const char *tool,
                           const char *hint, GError **error);
+/** How long a query waits for a lock of another process; 5,000 ms at first. */
+void orch_tracker_db_set_patience(struct orch_tracker_db *db, int wait_ms);
 void orch_tracker_db_close(struct orch_tracker_db *db);
 
 /** Whether all tables of a NULL-terminated list exist, and are no virtual ones. */
@@ -31,22 +34,14 @@ bool orch_tracker_db_has(struct orch_tracker_db *db, const char *const *tables);
 /** As orch_tracker_db_has, with an error for false. */
 bool orch_tracker_db_check(struct orch_tracker_db *db, const char *const *tables, GError **error);
 
-/** Calls `add` for each row of a query. */
-bool orch_tracker_db_each(struct orch_tracker_db *db, const char *sql,
-                          void (*add)(void *ctx, sqlite3_stmt *row), void *ctx, GError **error);
+typedef void orch_tracker_db_row(void *ctx, sqlite3_stmt *row);
+/** Calls `add` for each row of a query, whose parameters ?1, ?2, ... are `values` as far as it has
+ * any. */
+bool orch_tracker_db_each(struct orch_tracker_db *db, const char *sql, const int64_t *values,
+                          int count, orch_tracker_db_row *add, void *ctx, GError **error);
+/** As orch_tracker_db_each, for all rows of several calls at one state of the database. */
+bool orch_tracker_db_begin(struct orch_tracker_db *db, GError **error);
 /** A column as text; "" for NULL. Borrowed until the next row. */
 const char *orch_tracker_db_text(sqlite3_stmt *row, int column);
-
-/* ---- the readers ------------------------------------------------------------------------------
- */
-
-/** Reads the runs of an MLflow database as an untrusted file: read-only, without views, within
- * limits. Appends to `runs` (struct orch_imported_run *) and `warnings` (char *). */
-bool orch_mlflow_db_read(const char *path, GPtrArray *runs, GPtrArray *warnings, GError **error);
-
-/** Whether a file is the SQLite storage of Optuna's studies. */
-bool orch_optuna_db_is(const char *path);
-/** As orch_mlflow_db_read, for the trials of Optuna's studies that have ended. */
-bool orch_optuna_db_read(const char *path, GPtrArray *runs, GPtrArray *warnings, GError **error);
 
 #endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* MLflow's file store: EXPERIMENT/RUN/meta.yaml, and beside it metrics/NAME with lines
+ * "milliseconds value step", and params/NAME with a text. A name with '/' is a path of folders. */
+#include "lib/loggers/log_values.h"
+
+#include "lib/base/json.h"
+
+#include "lib/base/file.h"
+#include "lib/base/text.h"
+#include "lib/loggers/yaml_lines.h"
+
+#include <string.h>
+
+enum { LINE_BYTES_MAX = 4096, PARAM_BYTES_MAX = 1 << 16, META_BYTES_MAX = 1 << 16 };
+
+struct reader {
+    const struct orch_log_sink *sink;
+    char *name;    /* of the metric or parameter */
+    GString *text; /* the line that is not complete yet, or the parameter */
+};
+
+/* ---- paths ------------------------------------------------------------------------------------
+ */
+
+/* The first folder of that name ("/metrics/") in whose parent a run is described. NULL: none. */
+static const char *part_of(const char *path, const char *folder)
+{
+    for (const char *at = strstr(path, folder); at; at = strstr(at + 1, folder)) {
+        g_autofree char *run = g_strndup(path, (gsize)(at - path));
+        g_autofree char *meta = g_build_filename(run, "meta.yaml", NULL);
+        if (*run && at[strlen(folder)] && g_file_test(meta, G_FILE_TEST_IS_REGULAR))
+            return at;
+    }
+    return NULL;
+}
+
+static bool knows_metric(const char *path, const char *head, size_t length)
+{
+    (void)head;
+    (void)length;
+    return part_of(path, "/metrics/") != NULL;
+}
+
+static bool knows_param(const char *path, const char *head, size_t length)
+{
+    (void)head;
+    (void)length;
+    return part_of(path, "/params/") != NULL;
+}
+
+static char *place(const char *path)
+{
+    const char *at = part_of(path, "/metrics/");
+    at = at ? at : part_of(path, "/params/");
+    return at ? g_strndup(path, (gsize)(at - path)) : g_strdup(path);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------
+ */
+
+static void take_about(void *ctx, const char *name, const char *text, bool is_quoted)
+{
+    const struct orch_log_sink *sink = ctx;
+    (void)is_quoted;
+    if (strcmp(name, "run_name") == 0)
+        sink->about(sink->ctx, "name", text);
+}
+
+static void say_name(const struct orch_log_sink *sink, const char *path)
+{
+    g_autofree char *run = place(path), *meta = g_build_filename(run, "meta.yaml", NULL);
+    g_autofree char *text = NULL;
+    if (sink->about && orch_file_read(meta, META_BYTES_MAX, &text, NULL, NULL))
+        orch_yaml_lines(text, take_about, (void *)(uintptr_t)sink);
+}
+
+static void *open_part(const struct orch_log_sink *sink, const char *path, const char *folder)
+{
+    struct reader *reader = g_new0(struct reader, 1);
+    const char *at = part_of(path, folder);
+    reader->sink = sink;
+    reader->name = at ? g_strdup(at + strlen(folder)) : g_path_get_basename(path);
+    reader->text = g_string_new(NULL);
+    if (at)
+        say_name(sink, path);
+    return reader;
+}
+
+static void *open_metric(const struct orch_log_sink *sink, const char *path)
+{
+    return open_part(sink, path, "/metrics/");
+}
+
+static void *open_param(const struct orch_log_sink *sink, const char *path)
+{
+    return open_part(sink, path, "/params/");
+}
+
+static void close_reader(void *pointer)
+{
+    struct reader *reader = pointer;
+    g_string_free(reader->text, TRUE);
+    g_free(reader->name);
+    g_free(reader);
+}
+
+/* Takes the complete line; one that is no point is passed over. */
+static void take_line(struct reader *reader)
+{
+    g_auto(GStrv) words = g_strsplit(g_strstrip(reader->text->str), " ", 4);
+    int64_t step = 0;
+    double ms, value;
+    if (g_strv_length(words) >= 2 && orch_real_parse(words[0], &ms) &&
+        orch_log_number(words[1], &value) && (!words[2] || orch_int_parse(words[2], &step)))
+        reader->sink->point(reader->sink->ctx, reader->name, step, ms / 1e3, value);
+    g_string_truncate(reader->text, 0);
+}
+
+static const char *feed_lines(void *pointer, const uint8_t *bytes, size_t length)
+{
+    struct reader *reader = pointer;
+    for (const uint8_t *end = bytes + length; bytes < end;) {
+        const uint8_t *newline = memchr(bytes, '\n', (size_t)(end - bytes));
+        size_t part = (size_t)((newline ? newline : end) - bytes);
+        if (reader->text->len + part > LINE_BYTES_MAX)
+            return "a line is longer than 4 KiB";
+        g_string_append_len(reader->text, (const char *)bytes, (gssize)part);
+        bytes += part + (newline != NULL);
+        if (newline)
+            take_line(reader);
+    }
+    return NULL;
+}
+
+/* MLflow ends every line: one that is not is cut off, and may lack digits. */
+static const char *finish_lines(void *pointer)
+{
+    const struct reader *reader = pointer;
+    return reader->text->len ? "its last line is cut off" : NULL;
+}
+
+static const char *feed_text(void *pointer, const uint8_t *bytes, size_t length)
+{
+    struct reader *reader = pointer;
+    if (reader->text->len + length > PARAM_BYTES_MAX)
+        return "it is larger than 64 KiB";
+    g_string_append_len(reader->text, (const char *)bytes, (gssize)length);
+    return NULL;
+}
+
+static const char *finish_text(void *pointer)
+{
+    struct reader *reader = pointer;
+    g_autoptr(json_t) value = orch_log_text_value(reader->text->str);
+    orch_log_take_setting(reader->sink, reader->name, value);
+    g_string_truncate(reader->text, 0);
+    return NULL;
+}
+
+const struct orch_logger ORCH_LOGGER_MLRUNS = {
+    .name = "mlflow",
+    .files = "mlruns/EXPERIMENT/RUN/metrics/NAME",
+    .makers = "MLflow's file store",
+    .knows = knows_metric,
+    .place = place,
+    .open = open_metric,
+    .feed = feed_lines,
+    .finish = finish_lines,
+    .close = close_reader,
+    .is_apart = true,
+};
+
+const struct orch_logger ORCH_LOGGER_MLRUNS_PARAM = {
+    .name = "mlflow",
+    .files = "mlruns/EXPERIMENT/RUN/params/NAME",
+    .makers = "MLflow's file store",
+    .knows = knows_param,
+    .place = place,
+    .open = open_param,
+    .feed = feed_text,
+    .finish = finish_text,
+    .close = close_reader,
+    .is_rewritten = true,
+    .is_document = true,
+    .is_apart = true,
+};
