@@ -90,8 +90,9 @@ static void look_at(struct logged_files *all, struct candidate *candidate)
         return;
     const struct orch_logger *logger =
         orch_logger_of(candidate->path, candidate->is_named, head, (size_t)length);
-    candidate->looked_bytes = size;
-    candidate->is_over = logger || !orch_logger_is_unsure(head, (size_t)length);
+    bool is_unsure = orch_logger_is_unsure(head, (size_t)length);
+    candidate->looked_bytes = is_unsure && length == sizeof head ? -1 : size; /* -1: a database */
+    candidate->is_over = logger || !is_unsure;
     if (logger && candidate->is_extended && !logger->read)
         leave_out(all, candidate->path, "it was there before the trial, which appends to it");
     else if (logger)

@@ -35,13 +35,14 @@ static char *prefix_of(const char *first, const char *path, bool is_folder)
     return g_string_free(out, FALSE);
 }
 
-/* The first place of a format; rows of one format have one name. */
-static const struct logged_place *first_of(const struct logged_files *all,
-                                           const struct orch_logger *logger)
+/* The first place of a format, of which `other_than` is not one; rows of one format have one name.
+ */
+static const struct logged_place *first_of(const struct source *source,
+                                           const struct logged_place *other_than)
 {
-    for (guint i = 0; i < all->places->len; i++) {
-        const struct logged_place *place = all->places->pdata[i];
-        if (strcmp(place->logger->name, logger->name) == 0)
+    for (guint i = 0; i < source->all->places->len; i++) {
+        const struct logged_place *place = source->all->places->pdata[i];
+        if (place != other_than && strcmp(place->logger->name, source->logger->name) == 0)
             return place;
     }
     return NULL;
@@ -49,13 +50,12 @@ static const struct logged_place *first_of(const struct logged_files *all,
 
 char *orch_logged_prefix(const struct source *source)
 {
-    const struct logged_place *place = source->place, *first = first_of(source->all, place->logger);
-    bool has_folders = place->logger->has_folders;
-    if (first == place)
-        return g_strdup("");
+    const struct logged_place *place = source->place;
+    bool has_folders = source->logger->has_folders;
+    const struct logged_place *first = first_of(source, has_folders ? NULL : place);
     if (!has_folders && (place->name || place->id))
         return g_strconcat(place->name ? place->name : place->id, "/", NULL);
-    return prefix_of(first->path, place->path, has_folders);
+    return first ? prefix_of(first->path, place->path, has_folders) : g_strdup("");
 }
 
 static const void *owner_of(const struct source *source)

@@ -76,8 +76,8 @@ struct source *orch_logged_source_new(struct logged_files *all, const char *path
 void orch_logged_source_free(void *source);
 void orch_logged_place_free(void *place);
 
-/** What precedes a name of a place that is not the first of its format, with a slash at its end; ""
- * for the first. The caller frees. */
+/** What precedes a name that another place of the format has, too, with a slash at its end; of a
+ * tree of folders, every name of another folder than the first. The caller frees. */
 char *orch_logged_prefix(const struct source *source);
 /** The series for the values that a file has under a name. NULL: they are not taken. */
 struct series *orch_logged_series(struct source *source, const char *name);

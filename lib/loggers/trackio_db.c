@@ -87,18 +87,16 @@ static const struct run_db_query OLD_QUERIES[] = {
      5, take_metrics},
 };
 
-static const char *const TABLES[] = {"metrics", "configs", NULL};
-
 const struct run_db_format ORCH_TRACKIO_DB = {
     .tool = "trackio",
-    .tables = TABLES,
+    .tables = (const char *const[]){"metrics", "configs", NULL},
     .queries = QUERIES,
     .count = G_N_ELEMENTS(QUERIES),
 };
 
 const struct run_db_format ORCH_TRACKIO_OLD_DB = {
     .tool = "trackio",
-    .tables = TABLES,
+    .tables = (const char *const[]){"metrics", NULL},
     .queries = OLD_QUERIES,
     .count = G_N_ELEMENTS(OLD_QUERIES),
 };

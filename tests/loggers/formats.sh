@@ -15,14 +15,45 @@ want = sorted({(n, int(s), repr(float(v))) for n, s, v in (line.rstrip("\n").spl
 assert found == want, f"{sys.argv[1]}: missing {sorted(set(want) - set(found))[:5]}, more {sorted(set(found) - set(want))[:5]}"
 P
 printf '/out/\n' >.gitignore
-for format in torch resumed lightning keras sb3; do
-    case $format in
-    torch | resumed) names="$format.tfevents.*" ;;
-    lightning) names=lightning/metrics.csv ;;
-    keras) names=keras.csv ;;
-    sb3) names=sb3/progress.csv ;;
-    esac
+while read -r format names; do
     rm -rf out
-    ok orch try --no-progress --name $format -- sh -c "mkdir out && cp $files/$names out/"
+    # shellcheck disable=SC2086
+    ok orch try --no-progress --name "${format//./-}" -- python3 "$SOURCE/tests/loggers/place.py" $(cd "$files" && printf "$files/%s " $names) out
     ok python3 points.py "$files/$format.points"
+done <<'T'
+torch torch.tfevents.*
+resumed resumed.tfevents.*
+lightning lightning/metrics.csv
+hparams hparams.tfevents.*
+keras keras.csv
+sb3 sb3/progress.csv
+wandb-0.16 wandb-0.16.wandb
+wandb-0.31 wandb-0.31.wandb
+mlruns-2.9 mlruns-2.9
+mlruns-3.17 mlruns-3.17
+mlflow-2.9 mlflow-2.9.sql
+mlflow-3.17 mlflow-3.17.sql
+trackio-0.2 trackio-0.2.sql
+trackio-0.43 trackio-0.43.sql
+dvclive dvclive
+T
+
+# what the script says of its settings selects runs, and a further run of one logger keeps its own
+selects() {
+    ok orch ls --where "$2" --json
+    same "$(grep -c '"key"' <<<"$out")" "$1" "$2"
+}
+for format in hparams wandb-0-31 mlruns-3-17 mlflow-3-17 trackio-0-43 dvclive; do
+    selects 1 "experiment = $format and logged.lr = 0.1"
 done
+selects 4 'logged.child/lr = 0.2'
+selects 3 'logged.opt.name = sgd and result.best = 0.9'
+
+# the same files as runs of others
+python3 "$SOURCE/tests/loggers/place.py" "$files/trackio-0.43.sql" "$files/mlflow-3.17.sql" dbs
+for db in trackio-0.43 mlflow-3.17; do
+    ok orch import --runs "dbs/$db.db"
+done
+says '2 runs added'
+same "$(ls dbs)" 'mlflow-3.17.db
+trackio-0.43.db' 'what reading left'

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes tests/loggers/files/FORMAT-*: small files by the real loggers, and FORMAT.points, what the logger's own reader says
-of them. Run in a folder of its own, by a Python that has the packages: make_files.py DIR."""
+of them. A database is kept as SQL. Run in a folder of its own, by a Python that has the packages: make_files.py DIR [LOGGER...].
+Files with a version in their names were made by that version."""
 import csv
 import json
 import math
@@ -56,6 +57,14 @@ def torch_tensorboard():
     writer.add_text("about", "words", 0)
     writer.close()
     keep_events("torch")
+
+
+def hparams_tensorboard():
+    from torch.utils.tensorboard import SummaryWriter
+
+    with SummaryWriter(f"{out}/hparams") as writer:
+        writer.add_hparams({"lr": 0.1, "layers": 3, "name": "sgd", "fast": True}, {"acc": 0.5}, run_name=".")
+    keep_events("hparams")
 
 
 def resumed_tensorboard():
@@ -124,9 +133,170 @@ def stable_baselines():
     write_points("sb3", csv_points(f"{out}/sb3/progress.csv", "time/total_timesteps"))
 
 
+def version(module):
+    return ".".join(module.__version__.split(".")[:2])
+
+
+def leaves(name, value):
+    """The numbers of a value of JSON, by name; booleans count, and texts only for what JSON has no number for."""
+    if isinstance(value, dict):
+        if "_type" not in value:
+            for key, inner in value.items():
+                yield from leaves(f"{name}.{key}" if name else key, inner)
+    elif isinstance(value, (int, float)) or value in ("NaN", "Infinity", "-Infinity"):
+        yield name, float(value)
+
+
+def wandb_points(path):
+    """By W&B's own reader of its files."""
+    from wandb.proto import wandb_internal_pb2
+    from wandb.sdk.internal.datastore import DataStore
+
+    store = DataStore()
+    store.open_for_scan(path)
+    while (data := store.scan_data()) is not None:
+        record = wandb_internal_pb2.Record()
+        record.ParseFromString(data)
+        row = {}
+        for item in record.history.item:
+            at = row
+            *outer, last = list(item.nested_key) or [item.key]
+            for key in outer:
+                at = at.setdefault(key, {})
+            at[last] = json.loads(item.value_json)
+        step = row.get("_step", record.history.step.num)
+        for name, value in leaves("", {k: v for k, v in row.items() if not k.startswith("_")}):
+            yield name, step, value
+
+
+def wandb():
+    import numpy
+    import wandb as client
+
+    for key, value in {"WANDB_MODE": "offline", "WANDB_SILENT": "true", "WANDB_DISABLE_CODE": "true",
+                       "WANDB_DISABLE_GIT": "true", "WANDB__DISABLE_STATS": "true", "WANDB_CONSOLE": "off"}.items():
+        os.environ[key] = value
+    run = client.init(project="p", name="r", dir=out, config={"lr": 0.1, "opt": {"name": "sgd", "betas": [1, 2]}})
+    for i in range(8):
+        run.log({"loss": 1 / (i + 1), "train/acc": i / 8, "nested": {"a": i}, "odd": math.nan, "far": -math.inf})
+    run.log({"picture": client.Image(numpy.zeros((2, 2, 3), dtype="uint8")), "h": client.Histogram([1, 2])}, step=20)
+    run.summary["best"] = 0.9
+    folder = os.path.dirname(run.dir)
+    run.finish()
+    os.rename(f"{folder}/run-{run.id}.wandb", f"{out}/wandb-{version(client)}.wandb")
+
+
+def wandb_readings():
+    """What W&B's reader says of all files; the last version that has one in Python is 0.2x."""
+    for file in os.listdir(out):
+        if file.endswith(".wandb"):
+            write_points(file[:-len(".wandb")], list(wandb_points(f"{out}/{file}")))
+
+
+def log_mlflow(uri):
+    import mlflow
+
+    os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"
+    mlflow.set_tracking_uri(uri)
+    mlflow.set_experiment("e")
+    with mlflow.start_run(run_name="r") as run:
+        mlflow.log_params({"lr": 0.1, "opt/name": "sgd"})
+        for i in range(8):
+            mlflow.log_metric("loss", 1 / (i + 1), step=i)
+            mlflow.log_metric("train/acc", i / 8, step=i)
+        mlflow.log_metric("odd", math.nan)
+        mlflow.log_metric("far", math.inf)
+        with mlflow.start_run(run_name="child", nested=True) as child:
+            mlflow.log_metric("loss", 3, step=1)
+            mlflow.log_param("lr", 0.2)
+    client = mlflow.MlflowClient()
+    for prefix, id in ("", run.info.run_id), ("child/", child.info.run_id):
+        for name in client.get_run(id).data.metrics:
+            for point in client.get_metric_history(id, name):
+                is_far = abs(point.value) == sys.float_info.max  # as databases keep infinity
+                yield prefix + name, point.step, math.copysign(math.inf, point.value) if is_far else point.value
+
+
+def keep_sql(path, name, tables):
+    """Of a database the named tables."""
+    import sqlite3
+
+    db = sqlite3.connect(path)
+    has = {name for name, in db.execute("SELECT name FROM sqlite_master")}
+    tables = [table for table in tables if table in has]
+    with open(f"{out}/{name}.sql", "w") as f:
+        for table in tables:
+            f.write(db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0] + ";\n")
+        for line in db.iterdump():
+            if any(line.startswith(f'INSERT INTO "{table}"') for table in tables):
+                f.write(line + "\n")
+
+
+def mlflow_folder():
+    import mlflow
+
+    name = f"mlruns-{version(mlflow)}"
+    points = list(log_mlflow(f"file:{out}/{name}"))
+    write_points(name, points)
+    for folder, _, files in os.walk(f"{out}/{name}"):
+        for file in files:
+            if "/tags" in folder or not os.listdir(folder):
+                os.remove(f"{folder}/{file}")
+
+
+def mlflow_database():
+    import mlflow
+
+    name = f"mlflow-{version(mlflow)}"
+    write_points(name, log_mlflow(f"sqlite:///{out}/mlflow.db"))
+    keep_sql(f"{out}/mlflow.db", name, ["experiments", "runs", "params", "tags", "metrics", "latest_metrics"])
+    os.remove(f"{out}/mlflow.db")
+
+
+def trackio():
+    os.environ["TRACKIO_DIR"] = os.environ["HF_HOME"] = out
+    import trackio as client
+    from trackio.sqlite_storage import SQLiteStorage
+
+    rows = [{"loss": 1 / (i + 1), "train/acc": i / 8, "nested": {"a": i}, "odd": math.nan} for i in range(8)]
+    name = f"trackio-{version(client)}"
+    if name < "trackio-0.3":  # its client sends to a server, whose storage this is
+        SQLiteStorage.bulk_log("p", "r", rows)
+    else:
+        client.init(project="p", name="r", config={"lr": 0.1, "opt": {"name": "sgd"}})
+        for row in rows:
+            client.log(row)
+        client.finish()
+    rows = SQLiteStorage.get_logs("p", "r")
+    write_points(name, [(n, row["step"], v) for row in rows for n, v in leaves("", {
+        k: v for k, v in row.items() if k not in ("step", "timestamp")})])
+    keep_sql(str(SQLiteStorage.get_project_db_path("p")), name, ["metrics", "configs"])
+    os.remove(str(SQLiteStorage.get_project_db_path("p")))
+
+
+def dvclive():
+    from dvclive import Live
+
+    with Live(f"{out}/dvclive", save_dvc_exp=False, report=None, dvcyaml=None) as live:
+        live.log_params({"lr": 0.1, "opt": {"name": "sgd"}})
+        for i in range(8):
+            live.log_metric("loss", 1 / (i + 1))
+            live.log_metric("train/acc", i / 8)
+            live.next_step()
+        live.summary["best"] = 0.9
+    tables = f"{out}/dvclive/plots/metrics"
+    points = [(name, step, value) for name in ("loss", "train/acc")
+              for _, step, value in csv_points(f"{tables}/{name}.tsv", "step", "\t")]
+    write_points("dvclive", points)
+
+
 def main():
     random.seed(1)
-    for make in (torch_tensorboard, resumed_tensorboard, lightning, keras, stable_baselines):
+    makers = (torch_tensorboard, hparams_tensorboard, resumed_tensorboard, lightning, keras, stable_baselines, wandb,
+              wandb_readings, mlflow_folder, mlflow_database, trackio, dvclive)
+    for make in makers:
+        if len(sys.argv) > 2 and make.__name__ not in sys.argv[2:]:
+            continue
         try:
             make()
         except ImportError as error:
