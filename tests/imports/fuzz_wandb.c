@@ -5,38 +5,10 @@
  * feeds. A crash, a leak, a hang, or a run that no store takes is a fault. Built with
  * -fsanitize=fuzzer it fuzzes; with replay.c it runs the committed corpus as a test. */
 #include "features/imports/import_runs.h"
-#include "lib/loggers/protobuf.h"
 #include "tests/imports/imported_runs.h"
+#include "tests/loggers/wandb_frames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
-
-/* The records as LevelDB's log, none across the end of a block. */
-static GByteArray *wrap(const uint8_t *bytes, size_t length)
-{
-    enum { BLOCK = 32768, HEAD = 7 };
-    uint32_t table[256];
-    GByteArray *out = g_byte_array_new();
-    orch_protobuf_crc_table(table, PROTOBUF_CRC32);
-    g_byte_array_append(out, (const uint8_t *)":W&B\0\0\0", HEAD);
-    while (length >= 3) {
-        uint8_t type = (uint8_t)(1 + bytes[0] % 4);
-        size_t left = BLOCK - out->len % BLOCK, part = orch_protobuf_little(bytes + 1, 2);
-        if (left < HEAD) {
-            append_little(out, 0, (int)left);
-            continue;
-        }
-        part = MIN(MIN(part, length - 3), left - HEAD);
-        uint32_t crc =
-            orch_protobuf_crc(table, orch_protobuf_crc(table, 0, &type, 1), bytes + 3, part);
-        append_little(out, crc, 4);
-        append_little(out, part, 2);
-        append_little(out, type, 1);
-        g_byte_array_append(out, bytes + 3, (guint)part);
-        bytes += 3 + part;
-        length -= 3 + part;
-    }
-    return out;
-}
 
 static void read_folder(const char *folder)
 {
@@ -85,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     } else if (kind == 'r') {
         read_log(bytes + 1, length - 1);
     } else if (kind == 'l') {
-        GByteArray *wrapped = wrap(bytes + 1, length - 1);
+        GByteArray *wrapped = wandb_frames(bytes + 1, length - 1);
         read_log(wrapped->data, wrapped->len);
         g_byte_array_unref(wrapped);
     } else {

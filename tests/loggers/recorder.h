@@ -31,6 +31,13 @@ static inline void record_setting(void *ctx, const char *name, json_t *value)
     g_string_append_printf(ctx, "%s: %s\n", name, text ? text : "");
 }
 
+/* A run of a database is written to the same text. */
+static inline void *record_run(void *ctx, const struct orch_log_run *run)
+{
+    g_string_append_printf(ctx, "run %s %s\n", run->id, run->name);
+    return ctx;
+}
+
 /** What a reader finds in bytes that it gets in parts of `part` bytes. The caller frees. */
 static inline char *record(const struct orch_logger *logger, const void *bytes, size_t length,
                            size_t part, const char **out_why)
@@ -41,7 +48,7 @@ static inline char *record(const struct orch_logger *logger, const void *bytes, 
                                        .result = record_result,
                                        .purge = record_purge,
                                        .setting = record_setting};
-    void *reader = logger->open(&sink, "/r/metrics");
+    void *reader = logger->open(&sink, "/r/plots/metrics/a/b.tsv");
     const char *why = NULL;
     for (size_t at = 0; at < length && !why; at += part)
         why = logger->feed(reader, (const uint8_t *)bytes + at, MIN(part, length - at));
@@ -51,5 +58,15 @@ static inline char *record(const struct orch_logger *logger, const void *bytes, 
         *out_why = why;
     return g_string_free(out, FALSE);
 }
+
+/** Dies when a reader finds something else in parts than in the whole. */
+#define RECORD_BOTH(logger, bytes, length)                                                         \
+    do {                                                                                           \
+        const char *why_whole, *why_parts;                                                         \
+        g_autofree char *whole = record(logger, bytes, length, MAX(length, 1), &why_whole);        \
+        g_autofree char *parts = record(logger, bytes, length, 1, &why_parts);                     \
+        if (strcmp(whole, parts) != 0 || why_whole != why_parts)                                   \
+            fuzz_die("parts differ from the whole");                                               \
+    } while (0)
 
 #endif
