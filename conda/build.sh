@@ -7,4 +7,4 @@ export ORCH_PREFIX=$PREFIX
 ./build.sh build
 ./build.sh install --prefix "$PREFIX"
 mkdir -p "$SP_DIR"
-cp share/python/orch.py "$SP_DIR/"
+cp -r share/python/orch "$SP_DIR/"

@@ -94,7 +94,7 @@ def lay_out(stage, tree, data):
         copy(os.path.join(stage, part), os.path.join(data, part))
     for name in ("__init__.py", "__main__.py"):
         copy(os.path.join(HERE, FOLDER, name), os.path.join(package, name))
-    copy(os.path.join(ROOT, "share", "python", "orch.py"), os.path.join(tree, "orch.py"))
+    copy(os.path.join(ROOT, "share", "python", "orch"), os.path.join(tree, "orch"))
     glib = os.path.join(package, "share", "orch", "adapter", "glib")
     for folder in re.findall(r"-I(\S+)", run("pkg-config", "--cflags-only-I", "glib-2.0")):
         for header in ("glib.h", "glibconfig.h"):
@@ -221,7 +221,7 @@ def licences(libraries):
 
 
 def version():
-    with open(os.path.join(ROOT, "share", "python", "orch.py"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "share", "python", "orch", "__init__.py"), encoding="utf-8") as file:
         return re.search(r'^__version__ = "([^"]+)"', file.read(), re.M)[1]
 
 

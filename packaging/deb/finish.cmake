@@ -37,7 +37,7 @@ function(orch_finish_program folder)
   file(MAKE_DIRECTORY ${share}/zsh/vendor-completions ${folder}/usr/lib/python3/dist-packages)
   file(RENAME ${share}/zsh/site-functions/_orch ${share}/zsh/vendor-completions/_orch)
   file(REMOVE ${share}/zsh/site-functions)
-  file(CREATE_LINK ../../../share/orch/python/orch.py ${folder}/usr/lib/python3/dist-packages/orch.py SYMBOLIC)
+  file(CREATE_LINK ../../../share/orch/python/orch ${folder}/usr/lib/python3/dist-packages/orch SYMBOLIC)
 endfunction()
 
 foreach(component ${CPACK_COMPONENTS_ALL})

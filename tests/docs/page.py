@@ -138,7 +138,7 @@ experiments:
 R
 """,
     "docs/python.md": """
-cp "$(dirname "$(command -v orch)")/share/python/orch.py" .""",
+cp -r "$(dirname "$(command -v orch)")/share/python/orch" .""",
     # a cluster that has run a job as soon as sbatch answers
     "docs/slurm.md": r"""
 mkdir ../bin

@@ -3,7 +3,7 @@
 # test: quick
 . "$(dirname "$0")/../cli/lib.sh"
 mkdir helper
-cp "$SOURCE/share/python/orch.py" helper/
+cp -r "$SOURCE/share/python/orch" helper/
 # The second trial is worse than the first: it waits after its second epoch until it is told.
 cat >train.py <<'P'
 import os, pathlib, sys, time

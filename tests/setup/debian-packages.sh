@@ -17,7 +17,7 @@ has 'Recommends: git, ca-certificates, python3'
 has 'Maintainer: Ada Lovelace <ada@lists.debian.org>'
 has 'run experiments from recipes and record every result'
 ok dpkg-deb -x "$package" root
-for file in bin/orch libexec/orch/orch-host libexec/orch/orch-web lib/orch/plugins/sleep.so lib/python3/dist-packages/orch.py share/man/man1/orch.1.gz \
+for file in bin/orch libexec/orch/orch-host libexec/orch/orch-web lib/orch/plugins/sleep.so lib/python3/dist-packages/orch/__init__.py share/man/man1/orch.1.gz \
     share/man/man1/orch-run.1.gz share/bash-completion/completions/orch share/zsh/vendor-completions/_orch share/fish/vendor_completions.d/orch.fish \
     share/doc/orch/copyright share/doc/orch/changelog.gz share/doc/orch/changelog.Debian.gz share/orch/templates/c/NAME.c; do
     [ -s "root/usr/$file" ] || _fail "the package lacks $file"
@@ -41,7 +41,7 @@ sleeps naps '0.01'
 ok orch run naps.recipe
 says '1 ok'
 ok python3 -c 'import sys; sys.path.insert(0, "root/usr/lib/python3/dist-packages"); import orch; print(orch.__file__)'
-has dist-packages/orch.py
+has dist-packages/orch/__init__.py
 command -v lintian >/dev/null || skip 'there is no lintian: the rest was tested'
 mkdir "$SCRATCH/tmp"
 _run env TMPDIR="$SCRATCH/tmp" lintian --allow-root --fail-on error deb/*.deb

@@ -8,7 +8,7 @@ ok cmake --install "$BUILD" --prefix /opt/orch
 unset DESTDIR
 [ -z "$(find "$root" -mindepth 1 -maxdepth 1 ! -name opt)" ] || _fail 'something lies outside of the prefix'
 for file in bin/orch libexec/orch/orch-host include/orch/plugin.h share/pkgconfig/orch.pc \
-    lib/orch/plugins/sleep.so share/orch/python/orch.py share/man/man1/orch.1 share/man/man1/orch-db-check.1 \
+    lib/orch/plugins/sleep.so share/orch/python/orch/__init__.py share/man/man1/orch.1 share/man/man1/orch-db-check.1 \
     share/bash-completion/completions/orch share/zsh/site-functions/_orch share/fish/vendor_completions.d/orch.fish \
     share/doc/orch/README.md share/doc/orch/LICENSE share/doc/orch/docs/plugins.md; do
     [ -s "$root/opt/orch/$file" ] || _fail "$file was not installed"

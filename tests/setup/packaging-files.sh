@@ -2,8 +2,8 @@
 # the modulefile finds its prefix from its own place.
 # test: quick
 . "$(dirname "$0")/../cli/lib.sh"
-version=$(sed -n 's/^__version__ = "\([0-9.]*\)".*/\1/p' "$SOURCE/share/python/orch.py")
-same "$(sed -n 's/^  version: //p' "$SOURCE/conda/recipe.yaml" | head -n 1)" "$version" 'versions in conda/recipe.yaml and share/python/orch.py'
+version=$(sed -n 's/^__version__ = "\([0-9.]*\)".*/\1/p' "$SOURCE/share/python/orch/__init__.py")
+same "$(sed -n 's/^  version: //p' "$SOURCE/conda/recipe.yaml" | head -n 1)" "$version" 'versions in conda/recipe.yaml and share/python/orch/__init__.py'
 # what conda's environment has, besides tools and what only 'report --pdf' and the tests use
 libraries=$(sed -n 's/^  - \([a-z0-9.-]*\).*/\1/p' "$SOURCE/environment.yml" |
     grep -vxE '(c|cxx)-compiler|cmake|ninja|pkg-config|git|python|sqlite|weasyprint|cmocka')

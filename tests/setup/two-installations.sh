@@ -19,14 +19,12 @@ printf '#!/bin/sh\nexit 3\n' >other/orch
 PATH=$PATH:$PWD/other fails 7 "$BUILD/orch" doctor
 has "'$PWD/other/orch' is no orch"
 # the module
-cp "$SOURCE/share/python/orch.py" "$PYTHONPATH"
+cp -r "$SOURCE/share/python/orch" "$PYTHONPATH"
 ok orch doctor
-has "$PYTHONPATH/orch.py"
-sed -i 's/^__version__ = .*/__version__ = "0.0.1"/' "$PYTHONPATH/orch.py"
+has "$PYTHONPATH/orch/__init__.py"
+sed -i 's/^__version__ = .*/__version__ = "0.0.1"/' "$PYTHONPATH/orch/__init__.py"
 fails 7 orch doctor
-has "'$PYTHONPATH/orch.py' is of version 0.0.1"
-rm "$PYTHONPATH/orch.py"
-mkdir "$PYTHONPATH/orch"
+has "'$PYTHONPATH/orch/__init__.py' is of version 0.0.1"
 echo '__version__ = "0.0.2"' >"$PYTHONPATH/orch/__init__.py"
 fails 7 orch doctor
 has "python3 imports '$PYTHONPATH/orch/__init__.py', which is another project's module"

@@ -406,7 +406,7 @@ static void test_python_path(void **state)
     (void)state;
     g_autofree char *path = orch_plugins_python_path();
     assert_non_null(path);
-    g_autofree char *helper = g_build_filename(path, "orch.py", NULL);
+    g_autofree char *helper = g_build_filename(path, "orch", "__init__.py", NULL);
     assert_true(g_file_test(helper, G_FILE_TEST_IS_REGULAR));
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Records a Python program as a run of orch. One file, no dependencies, Python 3.8 or later.
+"""Records a Python program as a run of orch. No dependencies, Python 3.8 or later.
 
 By hand, in a script or a notebook ('orch help python'):
 
@@ -901,7 +901,7 @@ def _copied(path, folder, number):
 
 def _program():
     """The program: $ORCH_PROGRAM, the one that pip installed with this module, else that of the PATH."""
-    own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "orch_run", "bin", "orch")
+    own = os.path.join(os.path.dirname(os.path.abspath(__path__[0])), "orch_run", "bin", "orch")
     return os.environ.get("ORCH_PROGRAM") or (own if os.access(own, os.X_OK) else shutil.which("orch"))
 
 
