@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { START_TAGS_MAX = 100 };
+enum { START_TAGS_MAX = 100, SETTINGS_MAX = 1000 };
 
 static const char *keep(struct gathering *all, const char *text)
 {
@@ -111,7 +111,7 @@ static void take_end(struct gathering *all, const struct orch_event *event)
     g_free(all->stderr_tail);
     all->stderr_tail = g_strdup(orch_json_text(event->json, "stderr_tail", NULL));
     if (json_is_object(facts))
-        json_object_update(all->facts, facts);
+        json_object_update_recursive(all->facts, facts);
     if (all->stderr_tail && *all->stderr_tail && !orch_verdict_facts(all->verdict)->is_reused)
         json_object_set_new(all->facts, "stderr_tail", json_string(all->stderr_tail));
 }
@@ -166,7 +166,24 @@ static void judge_artifacts(struct gathering *all)
     orch_gathering_drop(all, all->lost_artifact);
 }
 
-/* Notes what a trial's program gave to start(). */
+/* Settings that a program names after start(), beside those of the files that it logs to. */
+static void add_settings(struct gathering *all, const json_t *settings)
+{
+    const char *name;
+    json_t *value, *kept = json_object_get(all->facts, ORCH_FACT_LOGGED_SETTINGS);
+    if (!json_is_object(settings))
+        return;
+    if (!kept) {
+        kept = json_object();
+        json_object_set_new(all->facts, ORCH_FACT_LOGGED_SETTINGS, kept);
+    }
+    json_object_foreach ((json_t *)(uintptr_t)settings, name, value)
+        if (json_object_size(kept) < SETTINGS_MAX && orch_label_is_valid(name) &&
+            !json_is_object(value) && !json_is_array(value))
+            json_object_set(kept, name, value);
+}
+
+/* Notes what a trial's program gave to start(), and said later of its settings. */
 static void take_start(struct gathering *all, const json_t *event)
 {
     const json_t *params = json_object_get(event, "params"), *tags = json_object_get(event, "tags");
@@ -182,6 +199,7 @@ static void take_start(struct gathering *all, const json_t *event)
     json_decref(valid);
     if (json_object_size(params))
         json_object_set(all->facts, ORCH_FACT_STARTED_WITH, (json_t *)(uintptr_t)params);
+    add_settings(all, json_object_get(event, "settings"));
 }
 
 /* Keeps the step from which the points before a mark do not count. */

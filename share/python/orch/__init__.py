@@ -68,6 +68,7 @@ _NESTED_MAX = 16  # mappings within mappings
 _LABEL_BYTES = 200  # of a name, and the numbers below: what orch-host takes
 _NAMES_MAX = 1000  # metrics and results of a run
 _STEP_MAX = 9 * 10**15
+_SETTING_CHARS = 300  # of log_settings()
 _RUNS_MAX = 10000  # of a trial
 _PRINTED_MAX = 16 << 20  # bytes of output that a further run of a trial keeps
 _PRINTED_WAITING = 1 << 20  # bytes waiting for the recorder from which on output waits here
@@ -81,8 +82,24 @@ _open = {}  # the runs that have not ended, in the order of their beginning: id 
 _stop = threading.Event()  # the trial of this process is to end
 
 
+def __getattr__(name):
+    if name == "SummaryWriter":
+        from orch.tensorboard import SummaryWriter  # pylint: disable=import-outside-toplevel
+
+        return SummaryWriter
+    if name == "callbacks":
+        import importlib
+
+        return importlib.import_module("orch.callbacks")
+    raise AttributeError("module 'orch' has no attribute '%s'" % name)
+
+
 class Error(RuntimeError):
-    """start() could not begin a run; the text says what to do."""
+    """What could not be done; the text says what to do, and is shown without a traceback."""
+
+    def __init__(self, text):
+        super().__init__(text)
+        _install_hooks()
 
 
 def start(*configs, experiment=None, tags=(), name=None, **params):
@@ -336,6 +353,16 @@ class Trial:
     def note(self, text):
         """A sentence that a reader of the run's record should see."""
         self._tell("note", text, {"text": str(text)})
+
+    def log_settings(self, *what, **values):
+        """Settings that the script knows later than start(): shown, and selected by
+        `--where 'logged.lr > 0.1'`, but they do not identify the run."""
+        known = {}
+        for more in what + (values,):
+            known.update(_recordable(_settings_of(more)))
+        for name, value in known.items():
+            value = value if isinstance(value, (bool, int, float)) else str(value)[:_SETTING_CHARS]
+            self._tell("run", "%s=%s" % (name, value), {"settings": {name: value}})
 
     def phase(self, name):
         """Names what happens now ("loading data"); shown live, not recorded."""
