@@ -166,6 +166,8 @@ ARGS = {
     "figure": [(("fit", Figure()), {}), (("none",), {})],
     "table": [(("scores", [{"a": 1, "b": 2}, {"a": 3}]), {}), (("rows", [[1, 2]], ["x", "y"]), {}),
               (("columns", {"x": [1, 2], "y": [3, 4]}), {}), (("a b", []), {}), (("bad", 5), {})],
+    "log_settings": [((), {"lr": 0.1}), (({"a": {"b": 1}, "a b": True},), {}), ((), {"t": "x" * 5000, "n": None}), ((5,), {}),
+                     ((), {"v%d" % i: v for i, v in enumerate(VALUES)})],
     "note": each(["a sentence", "", "\u00e9", "\udc80", "\x00", 5, "n" * 70000]),
     "phase": each(["loading", "", 5]),
     "progress": [((1, 10), {}), ((0.5,), {}), ((float("nan"), 3), {}), (("x",), {}), ((3, None), {})],
