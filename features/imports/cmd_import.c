@@ -109,7 +109,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct import_options, dry_run, FLAG, "dry-run",
                 .help = "check the file; store nothing"),
     ORCH_OPTION(struct import_options, runs, FLAG, "runs",
-                .help = "import runs of MLflow, W&B, TensorBoard or Optuna"),
+                .help = "import runs of another tracker or benchmark program"),
     ORCH_OPTION(struct import_options, params, LIST, "param", .value = "COLUMN",
                 .help = "with --runs and a CSV: a column that is a parameter, not a result"),
     ORCH_OPTION(struct import_options, features, FLAG, "features",
@@ -341,6 +341,7 @@ const struct orch_command ORCH_COMMAND_IMPORT = {
         "leaves them out unless --imported is given. The same run again adds nothing.",
     .examples = "orch import --runs mlruns\n"
                 "orch import --runs study.db     # of Optuna\n"
+                "orch import --runs bench.json   # of hyperfine, pyperf, pytest-benchmark, ...\n"
                 "orch import tf_benchmarks.csv --target step_ms --map batch_per_gpu=batch --drop "
                 "img_per_s\n"
                 "orch import justus_conv.csv --target layer_ms --map ms=layer_ms --drop "

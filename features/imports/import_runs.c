@@ -71,6 +71,8 @@ static void search(const char *folder, const char *name, int depth, GPtrArray *r
         orch_import_wandb_folder(folder, runs, warnings);
         return;
     }
+    if (orch_import_sacred_folder(folder, runs, warnings))
+        return;
     if (has_events(entries))
         orch_import_tensorboard(folder, name, runs, warnings);
     for (guint i = 0; i < entries->len; i++) {
@@ -80,6 +82,8 @@ static void search(const char *folder, const char *name, int depth, GPtrArray *r
             strcmp(name, ".") == 0 ? g_strdup(entry) : g_build_filename(name, entry, NULL);
         if (*entry != '.' && orch_import_is_folder(path))
             search(path, below, depth + 1, runs, warnings);
+        else if (*entry != '.' && orch_import_json_may_know(path))
+            orch_import_json(path, runs, warnings);
     }
 }
 
@@ -97,6 +101,15 @@ static bool is_sqlite(const char *path)
     return is;
 }
 
+static bool fail_unknown(const char *path, GError **error)
+{
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "'orch help importing' lists what orch reads; a CSV table of another tracker is "
+                   "imported as measurements: orch import FILE.csv --target COLUMN",
+                   "'%s' holds no runs that orch can read", path);
+    return false;
+}
+
 static bool read_file(const char *path, const char *const *params, GPtrArray *runs,
                       GPtrArray *warnings, GError **error)
 {
@@ -107,6 +120,8 @@ static bool read_file(const char *path, const char *const *params, GPtrArray *ru
                        "'%s' is an event file, not a folder", path);
         return false;
     }
+    if (orch_import_json_may_know(path) || g_str_has_suffix(base, ".jsonl"))
+        return orch_import_json(path, runs, warnings) || fail_unknown(path, error);
     if (!is_sqlite(path))
         return orch_import_wandb_csv(path, params, runs, error);
     return orch_optuna_db_is(path) ? orch_optuna_db_read(path, runs, warnings, error)
@@ -132,15 +147,7 @@ bool orch_import_runs_read(const char *path, const char *const *params, GPtrArra
     search(absolute, ".", 0, runs, warnings);
     if (runs->len || warnings->len)
         return true;
-    orch_error_set(
-        error, ORCH_ERROR_USAGE,
-        "orch reads MLflow's 'mlruns' and 'mlflow.db', W&B's run folders and CSV "
-        "exports, TensorBoard's event files, trackio's projects, and the SQLite file of Optuna's "
-        "studies; a CSV "
-        "table of another tracker is imported as measurements: orch import FILE.csv "
-        "--target COLUMN",
-        "'%s' holds no runs that orch can read", path);
-    return false;
+    return fail_unknown(path, error);
 }
 
 bool orch_import_run_put(struct orch_store *store, struct orch_imported_run *run,

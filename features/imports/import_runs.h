@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Finds the runs that other trackers left in files: MLflow (folder mlruns, mlflow.db), W&B (the CSV
- * of a runs table, folders of runs), TensorBoard (event files), trackio and Optuna (SQLite files).
- * The files are untrusted: sizes are bounded, nothing is executed, and symbolic links are skipped.
- */
+ * of a runs table, folders of runs), TensorBoard (event files), trackio and Optuna (SQLite
+ * files), Sacred (folders, TinyDB), and the JSON of benchmark programs. The files are untrusted:
+ * sizes are bounded, nothing is executed, and symbolic links are skipped. */
 #ifndef ORCH_FEATURES_IMPORTS_IMPORT_RUNS_H
 #define ORCH_FEATURES_IMPORTS_IMPORT_RUNS_H
 
@@ -51,6 +51,13 @@ int64_t orch_import_utc_ns(struct orch_imported_run *run, const char *text);
 /** Reads all event files of one folder as one run, called `name`. */
 void orch_import_tensorboard(const char *folder, const char *name, GPtrArray *runs,
                              GPtrArray *warnings);
+/** Reads a JSON file: results of a benchmark program, Sacred's TinyDB, lines of orch.export_runs.
+ * False when it is none of these. */
+bool orch_import_json(const char *path, GPtrArray *runs, GPtrArray *warnings);
+/** True for a file that is worth reading as JSON, by its name and first bytes. */
+bool orch_import_json_may_know(const char *path);
+/** Reads a run of Sacred's FileStorageObserver. False when the folder is none. */
+bool orch_import_sacred_folder(const char *folder, GPtrArray *runs, GPtrArray *warnings);
 /** Adds a sentence to `warnings`, up to 100 in total. */
 void orch_import_warn(GPtrArray *warnings, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /** Entries of a folder, sorted by the bytes of their names, at most 100,000: char *; the caller
