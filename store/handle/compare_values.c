@@ -7,27 +7,6 @@
 
 #include <string.h>
 
-bool orch_store_op_holds(enum store_op op, int order)
-{
-    switch (op) {
-    case OP_EQ:
-        return order == 0;
-    case OP_NE:
-        return order != 0;
-    case OP_LT:
-        return order < 0;
-    case OP_LE:
-        return order <= 0;
-    case OP_GT:
-        return order > 0;
-    case OP_GE:
-        return order >= 0;
-    case OP_CONTAINS:
-        break;
-    }
-    return false;
-}
-
 bool orch_store_number_of(const char *text, double *out)
 {
     int64_t whole;
@@ -59,7 +38,7 @@ static void match(sqlite3_context *context, int count, sqlite3_value **args)
     int type = sqlite3_value_type(args[0]);
     if (type == SQLITE_NULL)
         return;
-    enum store_op op = (enum store_op)sqlite3_value_int(args[1]);
+    enum orch_op op = (enum orch_op)sqlite3_value_int(args[1]);
     const char *left = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(args[0]) : NULL;
     if (op == OP_CONTAINS) {
         const char *text = (const char *)sqlite3_value_text(args[0]);
@@ -73,13 +52,12 @@ static void match(sqlite3_context *context, int count, sqlite3_value **args)
     if (!left)
         value = sqlite3_value_double(args[0]);
     if (left_is_number && right_is_number)
-        sqlite3_result_int(context, orch_store_op_holds(op, (value > right) - (value < right)));
+        sqlite3_result_int(context, orch_op_holds(op, (value > right) - (value < right)));
     else if (left_is_number && !left)
         sqlite3_result_int(context, op == OP_NE);
     else
         sqlite3_result_int(
-            context,
-            orch_store_op_holds(op, strcmp(left, (const char *)sqlite3_value_text(args[2]))));
+            context, orch_op_holds(op, strcmp(left, (const char *)sqlite3_value_text(args[2]))));
 }
 
 /* orch_is_who(who, text); NULL when the author is unknown. */

@@ -3,14 +3,10 @@
 #ifndef ORCH_STORE_COMPARE_VALUES_H
 #define ORCH_STORE_COMPARE_VALUES_H
 
+#include "lib/base/condition.h"
+
 #include <sqlite3.h>
 #include <stdbool.h>
-
-enum store_op { OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE, OP_CONTAINS };
-
-/** Whether `left op right` holds when `order` is negative, 0 or positive as left is below, equal to
- * or above right. False for OP_CONTAINS. */
-bool orch_store_op_holds(enum store_op op, int order);
 
 /** Parses a stored number, also one that keeps the spelling that was typed ("1_000", "0123"). */
 bool orch_store_number_of(const char *text, double *out);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by the files of the --where language: where.c parses it, where_columns.c has the names,
+/* Shared by the files of the --where language: where.c makes SQL of it, where_columns.c has the names,
  * where_use.c applies the result. */
 #ifndef ORCH_STORE_WHERE_H
 #define ORCH_STORE_WHERE_H
 
 #include "store/handle/compare_values.h"
 #include "store/read/where_sql.h"
-
-enum { WHERE_COMPARISONS_MAX = 100 };
 
 enum where_kind {
     KIND_TEXT,
@@ -53,10 +51,10 @@ struct where_name {
 
 /** An instruction of the parsed filter, in postfix order. */
 struct where_step {
-    enum { STEP_COMPARE, STEP_NOT, STEP_AND, STEP_OR } what;
+    enum where_step_kind { STEP_COMPARE, STEP_NOT, STEP_AND, STEP_OR } what;
     char *name, *value; /* COMPARE */
     int column;
-    enum store_op op;
+    enum orch_op op;
 };
 
 struct orch_where {
