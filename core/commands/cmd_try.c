@@ -32,6 +32,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = "end a search when the metric is at least as good: 0.9, 90%"),
     ORCH_OPTION(struct try_options, wish.sampler, TEXT, "sampler", .value = "NAME",
                 .help = "how a search chooses: auto, gp, tpe, sobol or random"),
+    ORCH_OPTION(struct try_options, wish.first, LIST, "try", .value = "PARAM=VALUE,...",
+                .help = "a setting that a search begins with (repeatable)"),
     ORCH_OPTION(struct try_options, wish.seed, TEXT, "seed", .value = "N",
                 .help = "seed of a search's sampler (default: 0); a trial's own is {seed}"),
     ORCH_OPTION(struct try_options, wish.stop, TEXT, "stop", .value = "RULE",
@@ -175,7 +177,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 static const struct orch_option_group GROUPS[] = {
     {"settings", "set sweep repeat -env"},
-    {"search", "search trials -until -sampler -seed stop -continue-pruned"},
+    {"search", "search trials -until -sampler -seed -try stop -continue-pruned"},
     {"what is recorded", "name artifact inputs metrics-from"},
     {"where, and how many at once", "jobs resources -oversubscribe -no-pin"},
     {"the files of the program", "live frozen -no-watch -keep-trials"},

@@ -16,6 +16,7 @@ struct orch_ad_hoc {
     const char **sweeps;   /* "NAME=A,B" */
     const char *const *artifacts; /* "NAME=FILE": files that the command makes */
     const char *const *inputs;    /* files that results depend on */
+    const char *const *first;     /* "lr=0.1,opt=sgd": settings that a search begins with */
     const char *const *resources; /* "gpus=1", "gpus=1,cores=4": as in a recipe's `resources` */
     const char *search, *sampler, *seed, *until,
         *stop;          /* of a recipe's `objective`; NULL: none, or the default */

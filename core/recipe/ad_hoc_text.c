@@ -250,8 +250,30 @@ static bool append_resources(GString *out, const char *const *lists, GError **er
     return true;
 }
 
+/* Adds `try: [{ lr: "0.1" }]` to the objective. */
+static bool append_first(GString *out, const char *const *settings, GError **error)
+{
+    for (int i = 0; settings && settings[i]; i++) {
+        g_auto(GStrv) pairs = g_strsplit(settings[i], ",", -1);
+        g_string_append(out, i ? ", {" : "      try: [{");
+        for (int k = 0; pairs[k]; k++) {
+            char *value = strchr(pairs[k], '=');
+            if (!value || value == pairs[k]) {
+                orch_error_set(error, ORCH_ERROR_USAGE, "for example --try lr=0.1,opt=sgd",
+                               "option '--try': '%s' is not NAME=VALUE", pairs[k]);
+                return false;
+            }
+            *value++ = '\0';
+            g_string_append_printf(out, "%s %s: ", k ? "," : "", pairs[k]);
+            append_quoted(out, value);
+        }
+        g_string_append(out, settings[i + 1] ? " }" : " }]\n");
+    }
+    return true;
+}
+
 /* Adds `objective:`. Its values are checked as those of a recipe are. */
-static void append_objective(GString *out, const struct orch_ad_hoc *wish)
+static bool append_objective(GString *out, const struct orch_ad_hoc *wish, GError **error)
 {
     const struct {
         const char *key, *value;
@@ -261,8 +283,8 @@ static void append_objective(GString *out, const struct orch_ad_hoc *wish)
                 {"until", wish->until},
                 {"stop", wish->stop}};
     if (!wish->search && !wish->sampler && !wish->seed && !wish->until && !wish->stop &&
-        !wish->trials)
-        return;
+        !wish->trials && !wish->first)
+        return true;
     g_string_append(out, "    objective:\n");
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
         if (rows[i].value) {
@@ -272,10 +294,11 @@ static void append_objective(GString *out, const struct orch_ad_hoc *wish)
         }
     if (wish->trials)
         g_string_append_printf(out, "      trials: %d\n", wish->trials);
+    return append_first(out, wish->first, error);
 }
 
 /* Adds `repeat:`, `timeout:` and `inputs:` where they are given. */
-static void append_rest(GString *out, const struct orch_ad_hoc *wish)
+static bool append_rest(GString *out, const struct orch_ad_hoc *wish, GError **error)
 {
     if (wish->repeat) {
         g_string_append(out, "    repeat: ");
@@ -285,12 +308,14 @@ static void append_rest(GString *out, const struct orch_ad_hoc *wish)
             g_string_append(out, wish->repeat);
         g_string_append_c(out, '\n');
     }
-    append_objective(out, wish);
+    if (!append_objective(out, wish, error))
+        return false;
     append_list(out, "    inputs: [", wish->inputs);
     if (wish->timeout_s > 0) {
         char number[ORCH_REAL_CHARS];
         g_string_append_printf(out, "    timeout: %s\n", orch_real_format(wish->timeout_s, number));
     }
+    return true;
 }
 
 GString *orch_ad_hoc_text(const struct orch_ad_hoc *wish, const char *recipe, const char *name,
@@ -304,8 +329,7 @@ GString *orch_ad_hoc_text(const struct orch_ad_hoc *wish, const char *recipe, co
     append_map(out, "types", settings, is_of_type, !has_values, append_type);
     for (int block = 0; has_values && block < BLOCKS; block++)
         append_map(out, BLOCK_NAMES[block], settings, is_in_block, block, append_values);
-    append_rest(out, wish);
-    if (!append_outputs(wish, settings, out, error) ||
+    if (!append_rest(out, wish, error) || !append_outputs(wish, settings, out, error) ||
         !append_resources(out, wish->resources, error))
         return NULL;
     return g_string_new(out->str);

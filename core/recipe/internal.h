@@ -132,6 +132,7 @@ struct recipe_experiment {
     GPtrArray *dimensions; /* struct recipe_dimension *, the slowest first */
     GArray *searched;      /* struct recipe_searched, in the order of their conditions */
     const struct orch_yaml *objective; /* the key; NULL: none */
+    const struct orch_yaml *first;     /* the objective's `try`; NULL: none */
     GPtrArray *assumed; /* struct orch_metric_spec *: names in the report that its own program will
                            print; or NULL */
     guint first_cell, cell_count;

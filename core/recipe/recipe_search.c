@@ -16,7 +16,7 @@
 #include <string.h>
 
 static const char *const OBJECTIVE_KEYS[] = {"metric", "trials", "sampler",  "seed", "until",
-                                             "stop",   "budget", "deadline", NULL};
+                                             "stop",   "budget", "deadline", "try",  NULL};
 
 void orch_search_free(struct orch_search *search)
 {
@@ -27,6 +27,7 @@ void orch_search_free(struct orch_search *search)
     g_free(search->summary);
     g_free(search->sampler);
     g_free(search->stop);
+    g_clear_pointer(&search->first, g_ptr_array_unref);
     g_free(search);
 }
 
@@ -158,6 +159,7 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
     struct orch_search *search = g_new0(struct orch_search, 1);
     experiment->made->search = search;
     experiment->objective = orch_yaml_get_key(map, "objective");
+    experiment->first = orch_yaml_get(objective, "try");
     search->trials = ORCH_SEARCH_TRIALS;
     orch_recipe_check_keys(draft, objective, "'objective'", OBJECTIVE_KEYS);
     g_autofree char *metric = NULL, *stop = NULL;
@@ -293,6 +295,45 @@ static void add_param(struct recipe_draft *draft, struct orch_space *space,
                       "search '%s': %s", searched->spec->name, what);
 }
 
+/* Sets the coordinate of a parameter that a setting names. */
+static void read_coordinate(struct recipe_draft *draft, const struct orch_space *space,
+                            const struct orch_yaml *key, const struct orch_yaml *value, double *at)
+{
+    static const char *const where = "the objective's 'try'";
+    const int i = orch_space_find(space, key->text);
+    if (i < 0)
+        orch_recipe_error_at(draft, key, NULL, "%s: '%s' is not searched", where, key->text);
+    else if (value->kind != ORCH_YAML_SCALAR ||
+             !orch_space_unit(orch_space_param(space, (unsigned)i), value->text, &at[i]))
+        orch_recipe_error_at(draft, value, "name a value of its range", "%s: '%s' cannot be '%s'",
+                             where, key->text, value->kind == ORCH_YAML_SCALAR ? value->text : "");
+}
+
+/* Reads the settings that a search begins with. A parameter that one does not name is in the middle
+ * of its range. */
+static void read_first(struct recipe_draft *draft, const struct orch_yaml *list,
+                       struct orch_search *search)
+{
+    search->first = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; list->kind == ORCH_YAML_LIST && i < list->items->len; i++) {
+        const struct orch_yaml *setting = list->items->pdata[i];
+        double *at = g_new(double, ORCH_SPACE_PARAMS_MAX);
+        g_ptr_array_add(search->first, at);
+        for (unsigned k = 0; k < ORCH_SPACE_PARAMS_MAX; k++)
+            at[k] = ORCH_SEARCH_MIDDLE;
+        for (guint k = 0; setting->kind == ORCH_YAML_MAP && k < setting->keys->len; k++)
+            read_coordinate(draft, search->space, setting->keys->pdata[k], setting->items->pdata[k],
+                            at);
+        orch_space_snap(search->space, at);
+        if (setting->kind != ORCH_YAML_MAP)
+            orch_recipe_error_at(draft, setting, "for example try: [{ lr: 0.1 }]",
+                                 "'try' is a list of settings");
+    }
+    if (list->kind != ORCH_YAML_LIST)
+        orch_recipe_error_at(draft, list, "for example try: [{ lr: 0.1 }]",
+                             "'try' is a list of settings");
+}
+
 void orch_recipe_make_search(struct recipe_draft *draft, struct recipe_experiment *experiment)
 {
     struct orch_search *search = experiment->made->search;
@@ -323,6 +364,8 @@ void orch_recipe_make_search(struct recipe_draft *draft, struct recipe_experimen
     for (guint i = 0; i < experiment->searched->len; i++)
         add_param(draft, search->space,
                   &g_array_index(experiment->searched, struct recipe_searched, i));
+    if (experiment->first && search->space->params->len == experiment->searched->len)
+        read_first(draft, experiment->first, search);
 }
 
 /* ---- points -------------------------------------------------------------------------------------

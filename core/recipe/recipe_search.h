@@ -34,6 +34,7 @@ struct orch_search {
     double budget_usd, budget_s; /* its own trials may cost so much; 0: no such limit */
     double deadline_s;           /* no point is begun later, since the run began; 0: none */
     struct orch_stop_rule *stop; /* stops trials early; NULL: none does */
+    GPtrArray *first; /* double *: points that it begins with, in this order; NULL: none */
 };
 void orch_search_free(struct orch_search *search);
 

@@ -235,6 +235,7 @@ static bool next_point(const struct chooser *chooser, const struct orch_expansio
                        const struct orch_search_point *point, const GArray *sampled, double *out)
 {
     const struct orch_sampler *sampler = orch_sampler_find(point->search->sampler);
+    const GPtrArray *first = point->search->first;
     const uint64_t seed = seed_of(expansion, point);
     struct orch_sampling sampling = {
         .space = point->search->space,
@@ -242,6 +243,11 @@ static bool next_point(const struct chooser *chooser, const struct orch_expansio
         .count = sampled->len,
         .cost_power = orch_search_has_limit(point->search) || chooser->is_limited,
     };
+    for (guint i = 0; first && i < first->len; i++) {
+        memcpy(out, first->pdata[i], sampling.space->params->len * sizeof *out);
+        if (!was_tried(&sampling, out))
+            return true;
+    }
     for (unsigned i = 0; i < TRIES; i++) {
         sampling.seed = i ? orch_random_stream(seed, i) : seed;
         sampler->next(&sampling, out);

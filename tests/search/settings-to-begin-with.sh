@@ -1,0 +1,28 @@
+# A search begins with the settings that the user names, in their order, and goes on from them; what they cannot be is said.
+# test: quick
+. "$(dirname "$0")/../cli/lib.sh"
+cat >f.py <<'P'
+import sys
+lr, opt = float(sys.argv[1]), sys.argv[2]
+print("loss", abs(lr - 0.25) + (opt == "sgd"))
+P
+search() { orch try -x 'lr=uniform(0, 1)' -x 'opt=choice(sgd, adam)' --search 'min loss' --trials 5 "$@" -- python3 f.py '{lr}' '{opt}'; }
+settings() {
+    ok orch ls --json -n 0 "$@"
+    python3 -c 'import json, sys
+print([(r["setting"]["lr"], r["setting"]["opt"]) for r in sorted(json.load(sys.stdin)["runs"], key=lambda r: r["started"])][:2])' <<<"$out"
+}
+ok search --try lr=0.25,opt=adam --try opt=sgd
+says 'best of 5 settings: f lr=0.25 opt=adam'
+same "$(settings)" "[(0.25, 'adam'), (0.5, 'sgd')]" 'the first two'
+# the same again tries nothing twice; another one to begin with is one of the next
+ok search --try lr=0.25,opt=adam
+says 'nothing to run'
+# in the recipe that is written, too
+ok search --try lr=0.75,opt=adam --write s.recipe -n
+grep -q 'try: \[{ lr: "0.75", opt: "adam" }\]' s.recipe || _fail 'the recipe'
+ok orch check s.recipe
+for wrong in "lr=2|'lr' cannot be '2'" "width=1|'width' is not searched" "lr|'lr' is not NAME=VALUE" "opt=rms|'opt' cannot be 'rms'"; do
+    fails 2 search --try "${wrong%%|*}"
+    says "${wrong##*|}"
+done
