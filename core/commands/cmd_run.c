@@ -67,26 +67,6 @@ static int wait_for(pid_t pid)
     return ended == 0 ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static int run_command(const char *command, char **env, const char *text)
-{
-    int fds[2];
-    if (pipe2(fds, O_CLOEXEC) != 0)
-        return errno;
-    const char *const argv[] = {"/bin/sh", "-c", command, NULL};
-    const struct orch_spawn program = {
-        .argv = argv,
-        .fds = {fds[0], 2, -1}, /* stdout is reserved for orch's own output */
-        .environment = env,
-    };
-    pid_t pid;
-    /* the summary fits into the pipe, which is filled before the command starts reading */
-    bool written = write(fds[1], text, strlen(text)) == (ssize_t)strlen(text);
-    close(fds[1]);
-    int code = written ? orch_spawn(&program, &pid) : EIO;
-    close(fds[0]);
-    return code ? 127 : wait_for(pid);
-}
-
 /* Runs `command` in a shell with a summary of the run as JSON on its standard input, for at most a
  * minute and in its own process group. NULL means $ORCH_NOTIFY; without either nothing is run. The
  * command comes only from the user, never from a recipe. Its failure is reported but has no other
@@ -94,8 +74,8 @@ static int run_command(const char *command, char **env, const char *text)
 static void notify_end(struct orch_cli *cli, const char *command, const char *recipe, int status,
                        const GError *problem, int64_t started_ns)
 {
-    const char *chosen = command ? command : g_getenv("ORCH_NOTIFY");
-    if (!chosen || !*chosen)
+    const char *chosen = orch_execute_notify_command(command);
+    if (!chosen)
         return;
     g_autofree char *error =
         problem ? g_utf8_make_valid(problem->message, (gssize)strnlen(problem->message, 2000))
@@ -112,7 +92,8 @@ static void notify_end(struct orch_cli *cli, const char *command, const char *re
     g_auto(GStrv) env = g_environ_setenv(g_strdupv(environ), "ORCH_RECIPE", recipe, TRUE);
     env = g_environ_setenv(env, "ORCH_STATE", state_of(status), TRUE);
     env = g_environ_setenv(env, "ORCH_STATUS", number, TRUE);
-    int code = run_command(chosen, env, text);
+    pid_t pid;
+    int code = orch_execute_start_command(chosen, env, text, &pid) ? 127 : wait_for(pid);
     if (code < 0)
         orch_cli_warn(cli, "the command of --notify was ended after %d s", LIMIT_S);
     else if (code)
@@ -166,8 +147,14 @@ static const struct orch_option OPTIONS[] = {
                 .help = ORCH_DEADLINE_HELP),
     ORCH_OPTION(struct orch_execute_options, price, TEXT, "price", .value = "USD",
                 .help = ORCH_PRICE_HELP),
-    ORCH_OPTION(struct orch_execute_options, notify, TEXT, "notify", .value = "COMMAND",
-                .help = "run COMMAND at the end, with JSON on stdin (default: $ORCH_NOTIFY)"),
+    ORCH_OPTION(struct orch_execute_options, alerts, LIST, "alert", .value = "CONDITION",
+                .help = ORCH_ALERT_HELP),
+    ORCH_OPTION(struct orch_execute_options, alert_stops, LIST, "alert-stop", .value = "CONDITION",
+                .help = ORCH_ALERT_STOP_HELP),
+    ORCH_OPTION(
+        struct orch_execute_options, notify, TEXT, "notify", .value = "COMMAND",
+        .help =
+            "run COMMAND at the end and for alerts, with JSON on stdin (default: $ORCH_NOTIFY)"),
     ORCH_OPTION(struct orch_execute_options, no_progress, FLAG, "no-progress",
                 .help = "print a line for each trial instead of live progress"),
     ORCH_OPTION(struct orch_execute_options, keep_trials, FLAG, "keep-trials",
@@ -179,7 +166,19 @@ static struct orch_expansion *expand(struct orch_cli *cli, const struct orch_exe
 {
     struct orch_variant variant = o->variant;
     variant.leaves_out_unnamed = true;
-    return orch_cli_recipe(cli, cli->args[0], &variant, error);
+    GError *problem = NULL;
+    g_autoptr(json_t) alerts = orch_execute_alerts(o, &problem);
+    if (problem) {
+        g_propagate_error(error, problem);
+        return NULL;
+    }
+    struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &variant, error);
+    if (!expansion || !alerts)
+        return expansion;
+    json_array_extend(alerts, expansion->alerts);
+    json_decref(expansion->alerts);
+    expansion->alerts = json_incref(alerts);
+    return expansion;
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
@@ -217,7 +216,7 @@ static const struct orch_option_group GROUPS[] = {
     {"what runs", "set sweep profile -part smoke force -disturbed -continue-pruned"},
     {"where, and how many at once", "executor jobs -gpus -oversubscribe -no-pin"},
     {"the files of a program", "live frozen -no-watch -require-clean -keep-trials"},
-    {"limits", "budget deadline -price -fail-fast -keep-going -require"},
+    {"limits", "budget deadline alert -alert-stop -price -fail-fast -keep-going -require"},
     {"questions and output", "dry-run yes -trust -notify -no-progress"},
     {0}};
 

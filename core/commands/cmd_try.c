@@ -7,6 +7,7 @@
 #include "core/recipe/ad_hoc.h"
 #include "core/recipe/option_value.h"
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 /* Repeats of a setting at most. */
@@ -85,6 +86,10 @@ static const struct orch_option OPTIONS[] = {
                 .help = ORCH_BUDGET_HELP),
     ORCH_OPTION(struct try_options, execute.deadline, TEXT, "deadline", .value = "WHEN",
                 .help = ORCH_DEADLINE_HELP),
+    ORCH_OPTION(struct try_options, execute.alerts, LIST, "alert", .value = "CONDITION",
+                .help = ORCH_ALERT_HELP),
+    ORCH_OPTION(struct try_options, execute.alert_stops, LIST, "alert-stop", .value = "CONDITION",
+                .help = ORCH_ALERT_STOP_HELP),
     ORCH_OPTION(struct try_options, execute.price, TEXT, "price", .value = "USD",
                 .help = ORCH_PRICE_HELP),
     ORCH_OPTION(struct try_options, execute.no_progress, FLAG, "no-progress",
@@ -165,6 +170,13 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     wish.settings = o->execute.variant.settings;
     wish.sweeps = o->execute.variant.sweeps;
     wish.jobs = o->execute.jobs;
+    GError *problem = NULL;
+    g_autoptr(json_t) alerts = orch_execute_alerts(&o->execute, &problem);
+    if (problem) {
+        g_propagate_error(error, problem);
+        return -1;
+    }
+    wish.alerts = alerts;
     struct orch_expansion *expansion = expand(cli, &wish, error);
     if (!expansion)
         return -1;
@@ -181,7 +193,7 @@ static const struct orch_option_group GROUPS[] = {
     {"what is recorded", "name artifact inputs metrics-from"},
     {"where, and how many at once", "jobs resources -oversubscribe -no-pin"},
     {"the files of the program", "live frozen -no-watch -keep-trials"},
-    {"limits", "timeout budget deadline -price -keep-going"},
+    {"limits", "timeout budget deadline -alert -alert-stop -price -keep-going"},
     {"questions and output", "dry-run -yes force write -no-progress"},
     {0}};
 

@@ -15,9 +15,14 @@
 #include "core/schedule/schedule.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/spawn.h"
 #include "lib/base/text.h"
+#include "lib/wire/alert.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct orch_plan *make_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                                    const struct orch_execute_options *options, unsigned gpu_count,
@@ -34,6 +39,51 @@ static struct orch_plan *make_plan(struct orch_cli *cli, const struct orch_expan
         .reads_only = orch_cli_has_part_that_reads(cli),
     };
     return orch_cli_plan(cli, expansion, plan_options, gpu_count, error);
+}
+
+int orch_execute_start_command(const char *command, char **env, const char *text, pid_t *out_pid)
+{
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) != 0)
+        return errno;
+    const char *const argv[] = {"/bin/sh", "-c", command, NULL};
+    const struct orch_spawn program = {
+        .argv = argv,
+        .fds = {fds[0], 2, -1}, /* stdout is reserved for orch's own output */
+        .environment = env,
+    };
+    /* the text fits into the pipe, which is filled before the command starts reading */
+    bool written = write(fds[1], text, strlen(text)) == (ssize_t)strlen(text);
+    close(fds[1]);
+    int code = written ? orch_spawn(&program, out_pid) : EIO;
+    close(fds[0]);
+    return code;
+}
+
+const char *orch_execute_notify_command(const char *option)
+{
+    const char *chosen = option ? option : g_getenv("ORCH_NOTIFY");
+    return chosen && *chosen ? chosen : NULL;
+}
+
+json_t *orch_execute_alerts(const struct orch_execute_options *options, GError **error)
+{
+    const char **const lists[] = {options->alerts, options->alert_stops};
+    json_t *alerts = NULL;
+    for (int stops = 0; stops < 2; stops++) {
+        for (int i = 0; lists[stops] && lists[stops][i]; i++) {
+            struct orch_alert *alert = orch_alert_parse(lists[stops][i], error);
+            if (!alert) {
+                json_decref(alerts);
+                return NULL;
+            }
+            orch_alert_free(alert);
+            alerts = alerts ? alerts : json_array();
+            json_array_append_new(alerts,
+                                  json_pack("{s:s s:b}", "when", lists[stops][i], "stop", stops));
+        }
+    }
+    return alerts;
 }
 
 /* ---- plan -------------------------------------------------------------------------------------
@@ -238,6 +288,28 @@ static struct orch_run_options run_options_of(const struct orch_cli *cli,
     };
 }
 
+struct alert_ctx {
+    const char *command; /* NULL: none */
+    const char *recipe;
+};
+
+/* Runs the notify command for an alert, and does not wait for it: the trials go on meanwhile. */
+static void notify_alert(void *ctx, const struct orch_running *trial, const char *text)
+{
+    const struct alert_ctx *alert = ctx;
+    if (!alert->command)
+        return;
+    g_autoptr(json_t) about = json_pack("{s:s s:s s:s s:s s:s}", "recipe", alert->recipe,
+                                        "experiment", trial->item->cell->experiment->name, "run",
+                                        trial->key, "state", "alert", "alert", text);
+    g_autofree char *canonical = orch_json_canonical(about);
+    g_autofree char *line = g_strconcat(canonical ? canonical : "{}", "\n", NULL);
+    g_auto(GStrv) env = g_environ_setenv(g_strdupv(environ), "ORCH_RECIPE", alert->recipe, TRUE);
+    env = g_environ_setenv(env, "ORCH_STATE", "alert", TRUE);
+    pid_t pid;
+    (void)orch_execute_start_command(alert->command, env, line, &pid);
+}
+
 /* Runs the trials under a progress display. `*out_details` gets what --json prints besides the
  * totals; the caller releases it, on error, too. */
 static bool run_trials(struct orch_cli *cli, struct orch_plan *plan, const struct task *task,
@@ -258,6 +330,10 @@ static bool run_trials(struct orch_cli *cli, struct orch_plan *plan, const struc
     struct orch_chooser chooser;
     if (orch_run_parts_choose(task->parts, plan, &listener, &chooser))
         run_options.chooser = &chooser;
+    struct alert_ctx alert = {orch_execute_notify_command(task->options->notify),
+                              plan->expansion->name};
+    run_options.alert = notify_alert;
+    run_options.alert_ctx = &alert;
     bool ok = orch_run_plan(plan, &run_options, &listener, out, error);
     *out_seconds = (double)(orch_mono_ns() - begin) / 1e9;
     if (ok && !left && !out->promoted && !out->held_back) {

@@ -12,12 +12,25 @@ struct orch_execute_options {
     int jobs;
     const char *gpus, *require, *executor;
     const char *price, *budget, *deadline, *notify;
+    const char **alerts, **alert_stops; /* conditions (lib/wire/alert.h) */
     bool no_pin, oversubscribe;
     bool no_watch;     /* plan option */
     bool live, frozen; /* what happens when inputs change (enum orch_on_change) */
     bool force, disturbed, fail_fast, require_clean, dry_run, yes, no_progress, all, exit_code,
         trust, keep_trials, keep_going, continue_pruned;
 };
+
+/** The alerts of the options, as in struct orch_expansion; NULL, without an error, for none. New
+ * reference. */
+json_t *orch_execute_alerts(const struct orch_execute_options *options, GError **error);
+/** The command of --notify, else of $ORCH_NOTIFY; NULL: none. Borrowed. */
+const char *orch_execute_notify_command(const char *option);
+/** Starts a command of the user in a shell and a process group of its own, with a text on its
+ * standard input. Returns 0 or an errno. */
+int orch_execute_start_command(const char *command, char **env, const char *text, pid_t *out_pid);
+
+#define ORCH_ALERT_HELP "notify and tag the run: 'loss > 3 * first'"
+#define ORCH_ALERT_STOP_HELP "the same, and end the trial as diverged"
 
 /** Help of the options live and frozen of `run` and `try`. */
 #define ORCH_LIVE_HELP "when inputs change, use the new files"

@@ -23,9 +23,10 @@ static json_t *remaining_json(const struct orch_live_trial *g)
 static json_t *going_json(const struct orch_active_row *row, const struct orch_live_trial *g,
                           const struct orch_time_left_on_gpu *there)
 {
-    json_t *json = json_pack("{s:s s:s s:O s:I s:O}", "key", row->key, "state",
-                             g->is_alive ? "running" : "interrupted", "last", g->last, "points",
-                             (json_int_t)g->points, "record", g->record ? g->record : json_null());
+    json_t *json =
+        json_pack("{s:s s:s s:O s:O s:I s:O}", "key", row->key, "state",
+                  g->is_alive ? "running" : "interrupted", "last", g->last, "notes", g->notes,
+                  "points", (json_int_t)g->points, "record", g->record ? g->record : json_null());
     if (g->total > 0)
         json_object_set_new(json, "progress",
                             json_pack("{s:o s:o}", "done", orch_json_finite(g->done), "total",
@@ -73,6 +74,8 @@ static void print_going(const struct orch_active_row *row, const struct orch_liv
         orch_cli_show_line("on that GPU", "%s on %s, %s: %s", text, there->gpu, there->tier,
                            there->why);
     }
+    for (size_t i = 0; i < json_array_size(g->notes); i++)
+        orch_cli_show_line("note", "%s", json_string_value(json_array_get(g->notes, i)));
     orch_cli_show_line("folder", "%s", row->trial_dir);
     orch_cli_show_line("points", "%" G_GINT64_FORMAT, g->points);
     orch_cli_show_values("last values", g->last, true);

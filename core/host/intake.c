@@ -222,11 +222,18 @@ static bool points_are_valid(struct intake *intake, const struct orch_event *eve
     return journal_has_room(intake);
 }
 
+static void tell_value(struct intake *intake, const char *metric, int64_t step, double value)
+{
+    if (intake->on_value)
+        intake->on_value(intake->value_ctx, metric, step, value);
+}
+
 static void add_point(struct intake *intake, struct orch_point point)
 {
     if (!orch_bound_holds(ORCH_BOUNDED_T_MS, point.t_ms))
         point.t_ms = now_ms(intake);
     g_array_append_val(intake->points, point);
+    tell_value(intake, point.name, point.step, point.value);
     intake->point_count++;
     if (intake->points->len >= POINTS_MAX)
         settle_points(intake);
@@ -246,6 +253,9 @@ static void take_metrics(struct intake *intake, const struct orch_event *event, 
         g_string_append_c(intake->out->pending, '\n');
         intake->point_count += (int64_t)event->point_count;
         orch_journal_out_touch(intake->out);
+        for (size_t i = 0; i < event->point_count; i++)
+            tell_value(intake, event->points[i].name, event->points[i].step,
+                       event->points[i].value);
         return;
     }
     for (size_t i = 0; i < event->point_count; i++) {
@@ -264,6 +274,7 @@ static void add_result(struct intake *intake, const char *name, double value)
     g_autoptr(json_t) object =
         json_pack("{s:s s:s s:o}", "event", "result", "name", name, "value", orch_json_real(value));
     orch_journal_out_add(intake->out, object);
+    tell_value(intake, name, 0, value);
 }
 
 bool orch_intake_is_reported(const struct intake *intake, const struct orch_metric_spec *spec)

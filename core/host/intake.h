@@ -46,6 +46,9 @@ struct intake {
     void (*on_artifact)(void *ctx, const char *name, const char *path);
     void (*on_output)(void *ctx, const char *stream, const char *text);
     void *ctx;
+    /** Called with each point and result that is recorded; NULL: with none. */
+    void (*on_value)(void *ctx, const char *metric, int64_t step, double value);
+    void *value_ctx;
 };
 
 void orch_intake_init(struct intake *intake, struct orch_manifest *manifest,

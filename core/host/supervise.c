@@ -70,6 +70,9 @@ static void start_watching(struct supervisor *s)
     orch_capture_init(&s->errors, s->setup.trial_dir, "stderr", trial->limit_log_bytes);
     s->text_metrics = orch_text_metrics_new(trial->manifest, &s->intake);
     s->logged = orch_logged_files_new(&s->setup, &s->intake, s->started_utc_ns);
+    s->alerts = orch_alerts_new(trial->alerts);
+    s->intake.on_value = orch_alerts_is_empty(s->alerts) ? NULL : orch_alerts_take;
+    s->intake.value_ctx = s->alerts;
     orch_stopping_init(&s->stopping, trial, &s->child);
     s->limit_ns =
         trial->limit_s > 0 ? s->start_ns + (int64_t)(MIN(trial->limit_s, 1e9) * 1e9) : INT64_MAX;
@@ -85,6 +88,7 @@ static void stop_watching(struct supervisor *s)
     orch_child_close(&s->child);
     orch_logged_files_free(s->logged);
     orch_intake_clear(&s->intake);
+    orch_alerts_free(s->alerts);
     orch_capture_clear(&s->output);
     orch_capture_clear(&s->errors);
     orch_text_metrics_free(s->text_metrics);
@@ -141,9 +145,17 @@ static int64_t ranks_due(const struct supervisor *s)
     return s->links && s->stopping.stage == STOP_NOT ? orch_rank_links_due(s->links) : INT64_MAX;
 }
 
+static void look_at_alerts(struct supervisor *s)
+{
+    g_autofree char *why = orch_supervisor_take_alerts(s);
+    if (why)
+        orch_stopping_begin(&s->stopping, ORCH_VERDICT_DIVERGED, STOP_REQUESTED, "alert: %s", why);
+}
+
 static void do_what_is_due(struct supervisor *s)
 {
     int64_t now = orch_mono_ns();
+    look_at_alerts(s);
     if (now >= s->limit_ns) {
         g_autofree char *limit = orch_duration_format(s->trial->limit_s);
         s->limit_ns = INT64_MAX;

@@ -132,6 +132,7 @@ void orch_supervisor_finish(struct supervisor *s)
         orch_foreign_cpu_share(&s->foreign, (double)(ended_mono_ns - s->start_ns) / 1e9);
     orch_text_metrics_finish(s->text_metrics);
     orch_logged_files_finish(s->logged); /* in the folder apart */
+    g_free(orch_supervisor_take_alerts(s));
     orch_apart_leave(s->setup.apart);
     orch_opened_files_write(s->setup.opened, s->setup.trial_dir);
     bool was_broken = s->intake.problem != NULL;

@@ -4,8 +4,10 @@
 
 #include "core/host/text_metrics.h"
 #include "lib/base/json.h"
+#include "lib/base/write_all.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -41,6 +43,36 @@ static void judge_events(struct supervisor *s, bool had_done)
     if (s->intake.problem && !s->child_ended)
         orch_stopping_begin(&s->stopping, ORCH_VERDICT_PROTOCOL, STOP_TERMINATED, "%s",
                             s->intake.problem);
+}
+
+static void mark_alert(struct supervisor *s, const char *fired)
+{
+    g_autofree char *text = g_strconcat("alert: ", fired, NULL);
+    g_autoptr(json_t) note = json_pack("{s:s s:s}", "event", "note", "text", text);
+    g_autoptr(json_t) tag = json_pack("{s:s s:[s]}", "event", "run", "tags", "alert");
+    orch_intake_settle(&s->intake);
+    orch_journal_out_add(&s->out, note);
+    orch_journal_out_add(&s->out, tag);
+    g_autofree char *path = g_build_filename(s->setup.trial_dir, ORCH_TRIAL_ALERTS, NULL);
+    g_autofree char *line = g_strconcat(fired, "\n", NULL);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return; /* the run is marked all the same */
+    orch_write_all(fd, line, strlen(line));
+    close(fd);
+}
+
+char *orch_supervisor_take_alerts(struct supervisor *s)
+{
+    char *why = NULL;
+    bool stops;
+    for (char *fired; (fired = orch_alerts_next(s->alerts, &stops));) {
+        mark_alert(s, fired);
+        if (stops && !why)
+            why = g_steal_pointer(&fired);
+        g_free(fired);
+    }
+    return why;
 }
 
 void orch_supervisor_read_events(struct supervisor *s)

@@ -11,6 +11,7 @@
 #include "core/host/journal_out.h"
 #include "core/host/output_capture.h"
 #include "core/host/stopping.h"
+#include "lib/wire/alert.h"
 
 /** Bytes read at once from a pipe. */
 enum { ORCH_HOST_READ_BYTES = 65536 };
@@ -25,6 +26,7 @@ struct supervisor {
     struct capture output, errors;
     struct text_metrics *text_metrics;
     struct logged_files *logged; /* NULL: no files are read */
+    struct orch_alerts *alerts;
     struct stopping stopping;
     struct rank_links *links;        /* of an MPI trial, else NULL */
     struct utilisation *utilisation; /* NULL: not sampled */
@@ -48,6 +50,10 @@ struct supervisor {
 /** Reads once from a captured stream. Returns the number of bytes; 0 at its end or if there are
  * none. */
 size_t orch_supervisor_read_output(struct supervisor *s, int *fd, struct capture *capture);
+/** Marks the run for the alerts that have fired since, by a note and the tag 'alert', and tells the
+ * runner by a line in TRIALDIR/alerts. Returns what happened when one of them ends the trial, else
+ * NULL. The caller frees. */
+char *orch_supervisor_take_alerts(struct supervisor *s);
 /** Reads the trial's events. */
 void orch_supervisor_read_events(struct supervisor *s);
 /** Reads events of its other processes. False when there were none. */

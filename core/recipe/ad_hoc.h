@@ -26,7 +26,8 @@ struct orch_ad_hoc {
     double timeout_s;   /* 0: none */
     const char
         *metrics_on; /* the stream that metrics are read from: stdout, stderr, both; NULL: stdout */
-    bool from_env;   /* the program reads settings from the environment */
+    const json_t *alerts; /* as in struct orch_expansion; NULL: none */
+    bool from_env;        /* the program reads settings from the environment */
 };
 /** Whether a text for `repeat` is meant as auto(...), and not as a number. */
 bool orch_ad_hoc_repeat_is_rule(const char *text);

@@ -325,6 +325,11 @@ GString *orch_ad_hoc_text(const struct orch_ad_hoc *wish, const char *recipe, co
     g_string_append_printf(out, "format: 1\nrecipe: %s\n", recipe);
     if (has_values && wish->jobs)
         g_string_append_printf(out, "jobs: %d\n", wish->jobs);
+    if (json_array_size(wish->alerts)) {
+        char *alerts = json_dumps(wish->alerts, 0); /* JSON is YAML */
+        g_string_append_printf(out, "alert: %s\n", alerts);
+        free(alerts);
+    }
     g_string_append_printf(out, "experiments:\n  %s:\n    program: %s\n", name, command);
     append_map(out, "types", settings, is_of_type, !has_values, append_type);
     for (int block = 0; has_values && block < BLOCKS; block++)

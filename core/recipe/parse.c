@@ -3,11 +3,13 @@
  * names of plugins and experiments. Parameter values are checked in values.c. */
 #include "core/recipe/parse_parts.h"
 
+#include "lib/wire/alert.h"
+
 #include <string.h>
 
 static const char *const TOP_KEYS[] = {
-    "format", "recipe", "about", "profile",       "profiles", "problems", "experiments",
-    "with",   "seed",   "share", "require_clean", "report",   "jobs",     NULL};
+    "format", "recipe", "about",         "profile", "profiles", "problems", "experiments", "with",
+    "seed",   "share",  "require_clean", "report",  "jobs",     "alert",    NULL};
 
 static void read_problem(struct recipe_draft *draft, const struct orch_yaml *key,
                          const struct orch_yaml *value)
@@ -81,6 +83,40 @@ static void read_seed(struct recipe_draft *draft)
                              "'seed': '%s' is not an integer from 0 to 2^64 - 1", text);
 }
 
+/* Reads an alert: a condition, or a map with `when` and `stop`. */
+static void read_alert(struct recipe_draft *draft, const struct orch_yaml *node)
+{
+    static const char *const keys[] = {"when", "stop", NULL};
+    g_autofree char *when = node->kind == ORCH_YAML_SCALAR ? g_strdup(node->text) : NULL;
+    bool stop = false;
+    if (node->kind == ORCH_YAML_MAP) {
+        orch_recipe_check_keys(draft, node, "an alert", keys);
+        orch_recipe_get_text(draft, node, "when", &when);
+        orch_recipe_get_bool(draft, node, "stop", &stop);
+    }
+    g_autoptr(GError) problem = NULL;
+    struct orch_alert *alert = when ? orch_alert_parse(when, &problem) : NULL;
+    if (!alert)
+        orch_recipe_error_at(draft, node, "for example { when: loss is nan, stop: true }", "%s",
+                             problem ? problem->message : "an alert has no condition 'when'");
+    else
+        json_array_append_new(draft->out->alerts,
+                              json_pack("{s:s s:b}", "when", when, "stop", (int)stop));
+    orch_alert_free(alert);
+}
+
+static void read_alerts(struct recipe_draft *draft)
+{
+    const struct orch_yaml *node = orch_yaml_get(draft->root, "alert");
+    if (!node)
+        return;
+    draft->out->alerts = json_array();
+    if (node->kind != ORCH_YAML_LIST)
+        read_alert(draft, node);
+    for (guint i = 0; node->kind == ORCH_YAML_LIST && i < node->items->len; i++)
+        read_alert(draft, node->items->pdata[i]);
+}
+
 void orch_recipe_parse(struct recipe_draft *draft)
 {
     const struct orch_yaml *root = draft->root;
@@ -95,6 +131,7 @@ void orch_recipe_parse(struct recipe_draft *draft)
     read_name(draft);
     read_seed(draft);
     orch_recipe_get_bool(draft, root, "require_clean", &draft->out->require_clean);
+    read_alerts(draft);
     orch_recipe_read_jobs(draft, root, &draft->out->jobs);
     orch_recipe_read_feature_keys(draft, root, false);
     orch_recipe_read_share(draft, root, &draft->share_source);

@@ -72,6 +72,7 @@ void orch_expansion_free(struct orch_expansion *expansion)
     g_free(expansion->path);
     g_free(expansion->name);
     g_free(expansion->about);
+    json_decref(expansion->alerts);
     g_free(expansion->profile);
     g_free(expansion->folder);
     g_free(expansion->key);

@@ -143,6 +143,7 @@ struct orch_expansion {
     unsigned part, part_count; /* only this part of the trials is included (--part 2/5); 0: all */
     bool smoke;
     bool require_clean;
+    json_t *alerts;     /* [{"when", "stop"}, ...] of its trials (lib/wire/alert.h); NULL: none */
     unsigned jobs;      /* trials at once where the command line does not say; 0: not set */
     bool is_ad_hoc;     /* made for a command line (`orch try`) and set by the caller: there is no
                            recipe file, so a trial is never an edited version of another */

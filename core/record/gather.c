@@ -177,10 +177,10 @@ static void add_settings(struct gathering *all, const json_t *settings)
         kept = json_object();
         json_object_set_new(all->facts, ORCH_FACT_LOGGED_SETTINGS, kept);
     }
-    json_object_foreach ((json_t *)(uintptr_t)settings, name, value)
-        if (json_object_size(kept) < SETTINGS_MAX && orch_label_is_valid(name) &&
-            !json_is_object(value) && !json_is_array(value))
-            json_object_set(kept, name, value);
+    json_object_foreach((json_t *)(uintptr_t)settings, name,
+                        value) if (json_object_size(kept) < SETTINGS_MAX &&
+                                   orch_label_is_valid(name) && !json_is_object(value) &&
+                                   !json_is_array(value)) json_object_set(kept, name, value);
 }
 
 /* Notes what a trial's program gave to start(), and said later of its settings. */
@@ -191,7 +191,8 @@ static void take_start(struct gathering *all, const json_t *event)
     if (orch_label_is_valid(name))
         json_object_set_new(all->record, "name", json_string(name));
     json_t *valid = json_array();
-    for (size_t i = 0; i < MIN(json_array_size(tags), (size_t)START_TAGS_MAX); i++)
+    json_array_extend(valid, json_object_get(all->record, "tags")); /* of an earlier event */
+    for (size_t i = 0; json_array_size(valid) < START_TAGS_MAX && i < json_array_size(tags); i++)
         if (orch_label_is_valid(json_string_value(json_array_get(tags, i))))
             json_array_append(valid, json_array_get(tags, i));
     if (json_array_size(valid))

@@ -146,6 +146,7 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         .cwd = cwd,
         .apart = apart,
         .watch = watch,
+        .alerts = plan->expansion->alerts,
         .checkpoint_dir = checkpoint,
         .env = env,
         .cpus = (int *)(uintptr_t)slot->cpus,

@@ -8,6 +8,8 @@
 #include "lib/wire/system_metrics.h"
 #include "store/write/forecast.h"
 
+enum { NOTES_MAX = 20 };
+
 static void read_forecast(struct orch_store *store, const char *key, struct orch_live_trial *out)
 {
     struct orch_forecast_row row;
@@ -40,6 +42,8 @@ static void take_event(const struct orch_event *event, GArray *progress,
                             orch_json_real(event->points[i].value));
         out->points++;
     }
+    if (event->kind == ORCH_EVENT_NOTE && json_array_size(out->notes) < NOTES_MAX)
+        json_array_append_new(out->notes, json_string(event->text));
     if (event->kind == ORCH_EVENT_PROGRESS) {
         orch_running_add(progress, event, &out->total);
         out->done = event->value;
@@ -55,7 +59,8 @@ void orch_live_trial_read(struct orch_store *store, const struct orch_active_row
     struct orch_journal *journal = orch_journal_open(path, NULL);
     struct orch_event event;
     *out = (struct orch_live_trial){.record = json_loads(row->record ? row->record : "{}", 0, NULL),
-                                    .last = json_object()};
+                                    .last = json_object(),
+                                    .notes = json_array()};
     while (journal && orch_journal_next(journal, &event, NULL)) {
         take_event(&event, progress, out);
         orch_event_clear(&event);
@@ -70,6 +75,7 @@ void orch_live_trial_clear(struct orch_live_trial *trial)
 {
     json_decref(trial->record);
     json_decref(trial->last);
+    json_decref(trial->notes);
     *trial = (struct orch_live_trial){0};
 }
 

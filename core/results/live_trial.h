@@ -10,6 +10,7 @@
 struct orch_live_trial {
     json_t *record; /* its description, as written when it started; may be NULL */
     json_t *last;   /* object: the last value of each metric */
+    json_t *notes;  /* texts for readers, such as its alerts */
     int64_t points;
     double done, total; /* progress; total 0: not reported */
     bool is_alive;      /* its runner is */

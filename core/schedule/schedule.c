@@ -155,6 +155,7 @@ static bool loop(struct run *run, GError **error)
             wait_for_something(run, held && !stopping);
         orch_schedule_reap(run);
         orch_schedule_watch_time(run);
+        orch_schedule_watch_alerts(run);
         orch_schedule_watch_requests(run);
         orch_schedule_watch_values(run);
         orch_schedule_enforce_limits(run);

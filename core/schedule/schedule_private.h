@@ -49,6 +49,7 @@ struct host {
     int stdin_fd;                /* when it is closed, the host knows that the runner is gone */
     bool cancelled, is_pruned;   /* it was asked to end its trial so: a trial that is being pruned
                                     may still be cancelled */
+    size_t alerts_read;          /* bytes of TRIALDIR/alerts that were told */
     struct orch_journal *values; /* read for its search (schedule_values.c); NULL: not yet */
     uint64_t inputs_stamp;       /* of its inputs when it started in the user's folder */
     GPtrArray *code, *data;      /* char *: its inputs that changed while it ran there */
@@ -214,6 +215,9 @@ void orch_schedule_reap(struct run *run);
 
 /** Kills hosts that did not end their trials within the time limit. */
 void orch_schedule_watch_time(struct run *run);
+/** Tells of the alerts that have fired since, also of trials that have ended but are not collected.
+ */
+void orch_schedule_watch_alerts(struct run *run);
 /** Ends trials whose folder says that they are to be cancelled (lib/wire/trial_request.h). */
 void orch_schedule_watch_requests(struct run *run);
 

@@ -9,9 +9,15 @@
  */
 #include "core/record/trial_processes.h"
 #include "core/schedule/schedule_private.h"
+#include "lib/base/file.h"
+#include "lib/wire/trial.h"
 #include "lib/wire/trial_request.h"
 
 #include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ALERTS_BYTES_MAX = 1 << 20 };
 
 /* Seconds that a host may take to end a trial: twice its grace period of at most 5 s, then up to 30
  * s of killing. A stopped host does nothing in that time, so its limit is short. */
@@ -33,6 +39,35 @@ void orch_schedule_watch_time(struct run *run)
         kill(-host->pid, SIGKILL);
         orch_kill_leftovers(host->running.key);
     }
+}
+
+/* Tells of the alerts of a trial that have fired since. */
+static void watch_alerts(struct run *run, struct host *host)
+{
+    g_autofree char *path = g_build_filename(host->running.trial_dir, ORCH_TRIAL_ALERTS, NULL);
+    g_autofree char *text = NULL;
+    size_t length = 0;
+    if (access(path, F_OK) != 0 || !orch_file_read(path, ALERTS_BYTES_MAX, &text, &length, NULL))
+        return;
+    for (char *end; host->alerts_read < length && (end = strchr(text + host->alerts_read, '\n'));) {
+        *end = '\0';
+        const char *line = text + host->alerts_read;
+        host->alerts_read = (size_t)(end - text) + 1;
+        orch_schedule_emit(run, "alert of trial %s (%s): %s", orch_run_short_key(host->running.key),
+                           host->running.item->cell->experiment->name, line);
+        if (run->options->alert)
+            run->options->alert(run->options->alert_ctx, &host->running, line);
+    }
+}
+
+void orch_schedule_watch_alerts(struct run *run)
+{
+    if (!json_array_size(run->plan->expansion->alerts))
+        return;
+    for (guint i = 0; i < run->hosts->len; i++)
+        watch_alerts(run, run->hosts->pdata[i]);
+    for (guint i = 0; i < run->ended->len; i++)
+        watch_alerts(run, run->ended->pdata[i]);
 }
 
 void orch_schedule_watch_requests(struct run *run)

@@ -13,6 +13,7 @@ enum {
     METRICS_MAX = 64,    /* per trial */
     BUCKETS = 1000,      /* per curve */
     FRESH_BUCKETS = 100, /* new points per second */
+    NOTES_MAX = 20,
 };
 
 static void free_curve(gpointer data)
@@ -35,6 +36,7 @@ void orch_web_trial_free(gpointer data)
     g_ptr_array_unref(t->curves);
     g_array_unref(t->progress);
     g_free(t->phase);
+    json_decref(t->notes);
     g_free(t);
 }
 
@@ -47,6 +49,7 @@ struct web_trial *orch_web_trial_new(struct orch_store *store, struct orch_activ
     t->forecast = orch_web_forecast_json(store, row->key);
     t->journal = orch_journal_open(path, NULL);
     t->machine = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    t->notes = json_array();
     t->curves = g_ptr_array_new_with_free_func(free_curve);
     t->progress = g_array_new(FALSE, FALSE, sizeof(struct orch_running_point));
     return t;
@@ -130,6 +133,8 @@ void orch_web_trial_read(struct web_trial *t, int64_t until_ns)
             t->done = event.value;
             t->total = event.total;
         }
+        if (event.kind == ORCH_EVENT_NOTE && json_array_size(t->notes) < NOTES_MAX)
+            json_array_append_new(t->notes, json_string(event.text));
         if (event.kind == ORCH_EVENT_PHASE) {
             g_free(t->phase);
             t->phase = g_strdup(event.name);
@@ -166,6 +171,7 @@ json_t *orch_web_trial_json(const struct web_trial *t)
     json_object_set_new(o, "done", orch_json_finite(t->done));
     json_object_set_new(o, "total", t->total > 0 ? orch_json_finite(t->total) : json_null());
     json_object_set_new(o, "phase", orch_json_text_or_null(t->phase));
+    json_object_set(o, "notes", t->notes);
     json_object_set_new(o, "points", json_integer(t->points));
     json_object_set_new(o, "metrics_left_out", json_boolean(t->metrics_left_out > 0));
     json_object_set_new(o, "machine", machine_json(t));

@@ -26,6 +26,7 @@ struct web_trial {
     GHashTable *machine; /* system metric (char *) -> its last value (double *) */
     unsigned metrics_left_out;
     char *phase;
+    json_t *notes; /* texts, such as its alerts */
     bool is_seen, has_more;
 };
 

@@ -28,6 +28,7 @@ void orch_trial_free(struct orch_trial_spec *trial)
     g_free(trial->cwd);
     json_decref(trial->apart);
     json_decref(trial->watch);
+    json_decref(trial->alerts);
     g_free(trial->checkpoint_dir);
     g_strfreev(trial->env);
     g_free(trial->cpus);
@@ -74,7 +75,7 @@ json_t *orch_trial_encode(const struct orch_trial_spec *trial)
         json_array_append_new(cpus, json_integer(trial->cpus[i]));
     return json_pack(
         "{s:i s:s? s:s? s:s? s:o s:i s:b s:o* s:s* s:O* s:s? s:s? s:o s:o s:f s:I s:I s:f s:b "
-        "s:o* s:o* s:o* s:f s:O* s:O*}",
+        "s:o* s:o* s:o* s:f s:O* s:O* s:O*}",
         "format", ORCH_TRIAL_FORMAT, "key", trial->key, "recipe", trial->recipe, "experiment",
         trial->experiment, "seed", orch_json_u64(trial->seed), "repeat", trial->repeat, "smoke",
         trial->smoke, "manifest", trial->manifest ? orch_manifest_encode(trial->manifest) : NULL,
@@ -84,7 +85,7 @@ json_t *orch_trial_encode(const struct orch_trial_spec *trial)
         "limit_log_bytes", (json_int_t)trial->limit_log_bytes, "grace_s", trial->grace_s,
         "detached", trial->detached, "follow", encode_follow(trial), "slot", encode_slot(trial),
         "price", encode_price(trial), "system_interval_s", trial->system_interval_s, "apart",
-        trial->apart, "watch", trial->watch);
+        trial->apart, "watch", trial->watch, "alerts", trial->alerts);
 }
 
 static bool broken(GError **error, const char *what)
@@ -195,6 +196,7 @@ static bool decode_into(struct orch_trial_spec *trial, const json_t *json, GErro
     trial->cwd = g_strdup(orch_json_text(json, "cwd", NULL));
     trial->apart = json_incref(json_object_get(json, "apart"));
     trial->watch = json_incref(json_object_get(json, "watch"));
+    trial->alerts = json_incref(json_object_get(json, "alerts"));
     trial->checkpoint_dir = g_strdup(orch_json_text(json, "checkpoint_dir", NULL));
     trial->repeat = (int)CLAMP(orch_json_int(json, "repeat", 1), 1, G_MAXINT);
     trial->smoke = json_is_true(json_object_get(json, "smoke"));

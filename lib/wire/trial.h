@@ -29,6 +29,10 @@
  * runs are (ORCH_RUNS; core/host/join_pipe.h, core/record/further_runs.h). */
 #define ORCH_TRIAL_RUNS "runs"
 
+/** A file in TRIALDIR, written by the host: a line for each alert that has fired
+ * (core/host/alerts.h). */
+#define ORCH_TRIAL_ALERTS "alerts"
+
 struct orch_trial_spec {
     char *key;                 /* run key (UUID) */
     char *recipe, *experiment; /* names for messages; recipe may be NULL (orch try) */
@@ -42,6 +46,8 @@ struct orch_trial_spec {
                       copy of the captured tree (relative to TRIALDIR); NULL: TRIALDIR/work */
     json_t *apart; /* the folder apart in which it runs (core/host/apart_view.h); NULL: none */
     json_t *watch; /* which opened files are noted (core/host/opened_files.h); NULL: none */
+    json_t
+        *alerts; /* [{"when": a condition, "stop": whether it ends the trial}, ...]; NULL: none */
     char *checkpoint_dir; /* absolute; made by the runner */
     char **env; /* NAME=value, added to the inherited environment; NULL-terminated or NULL */
     int *cpus;  /* CPU numbers to pin to */

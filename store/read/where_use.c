@@ -58,9 +58,8 @@ static enum truth compare_known(const struct where_step *step, orch_where_lookup
     if (column && column->kind == KIND_WHO && (step->op == OP_EQ || step->op == OP_NE))
         return orch_who_matches(left, step->value) == (step->op == OP_EQ) ? YES : NO;
     bool numbers = orch_store_number_of(left, &a) && orch_where_quantity(step->value, &b);
-    return orch_op_holds(step->op, numbers ? (a > b) - (a < b) : strcmp(left, step->value))
-               ? YES
-               : NO;
+    return orch_op_holds(step->op, numbers ? (a > b) - (a < b) : strcmp(left, step->value)) ? YES
+                                                                                            : NO;
 }
 
 static enum truth truth_of(const struct orch_where *where, orch_where_lookup lookup, void *ctx)

@@ -14,6 +14,7 @@ if kind == "files":
             file.write(start + name.encode())
         tell(event="artifact", name=name, path=name)
 tell(event="phase", name="working")
+tell(event="note", text="alert: m00 > 3 (m00 4 at step 1)")
 for i in range(40):
     tell(event="metrics", points=[["loss", i, None, 1 / (i + 1) if i != 7 else "NaN"]] + [["m%02d" % k, i, None, k] for k in range(70 if kind == "slow" else 0)])
     tell(event="progress", done=i + 1, total=40)
@@ -136,6 +137,7 @@ with urllib.request.urlopen(base + "live?points=*", timeout=30) as stream:
 key = trials[-1]["key"]
 assert kinds >= {"trials", "points"}, kinds
 assert new_points > 5 and trials[-1]["total"] == 40 and trials[-1]["phase"] == "working", (new_points, trials[-1])
+assert trials[-1]["notes"] == ["alert: m00 > 3 (m00 4 at step 1)"], trials[-1]
 assert all(t["is_alive"] for t in trials[:-1]) and trials[-1]["metrics_left_out"] is True  # 71 metrics, 64 are followed
 assert len(trials[-1]["last"]) == 64 and any(t["remaining"] for t in trials), trials[-1]
 assert run.wait() == 0

@@ -40,6 +40,7 @@ export function trialHead(t) {
       t.forecast?.p50_s ? el('span', {class: 'dim'}, ` Forecast of the whole: ${duration(t.forecast.p50_s)}.`) : null),
     el('p', {class: 'last'}, Object.entries(t.last).slice(0, 8).map(([name, value]) => [labelled(name, t.units?.[name]), ' ', el('strong', {}, number(value)), '  ']),
       el('span', {class: 'dim'}, ` ${number(t.points)} points${t.metrics_left_out ? ', some metrics left out' : ''}`)),
+    ...t.notes.map((note) => el('p', {class: 'last'}, el('strong', {}, note))),
     machineWords(t.machine),
   ];
 }
