@@ -253,6 +253,7 @@ static void *boost_fit(const double *values, size_t rows, int cols, const double
         run.aside = NULL;
         boost(&run, b, trees);
     }
+    orch_trees_ready(b->all, cols);
     orch_tree_bins_free(bins);
     g_free(run.answer);
     g_free(run.gradient);

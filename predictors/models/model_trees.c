@@ -57,6 +57,7 @@ static void *tree_fit(const double *values, size_t rows, int cols, const double 
     struct orch_tree_options options = options_of(hyperparams, monotone, 1, seed);
     t->cols = cols;
     orch_trees_append(t->all, orch_tree_grow(bins, gradient, NULL, index, rows, &options, NULL));
+    orch_trees_ready(t->all, cols);
     orch_tree_bins_free(bins);
     return t;
 }
@@ -100,6 +101,7 @@ static void *forest_fit(const double *values, size_t rows, int cols, const doubl
         grown[i] = grow_bagged(bins, y, t->base, options, orch_random_stream(seed, (uint64_t)i));
     for (int i = 0; i < hyperparams->trees; i++)
         orch_trees_append(t->all, grown[i]);
+    orch_trees_ready(t->all, cols);
     orch_tree_bins_free(bins);
     return t;
 }

@@ -1,27 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/models/trees.h"
+#include "predictors/models/trees_private.h"
 
 #include <math.h>
 
-#define BLOCK 512                /* rows that pass through one tree before the next */
+#define BLOCK ORCH_TREES_BLOCK
+#define RANKED_ROWS 16           /* minimum rows for which computing ranks pays off */
 #define LANES 8                  /* rows that descend a tree in parallel */
 #define STRIDE 4                 /* levels between checks whether all rows have reached a leaf */
 #define THREADS_MIN_WORK 1500000 /* steps; with fewer, threads cost more than they save */
 #define LEAF (-1)                /* code of a leaf in a saved tree */
-
-/* A leaf is its own child on both sides, so that descending needs no branches. */
-struct orch_tree_step {
-    double number;   /* threshold: this and lower values go left; a leaf's value */
-    uint32_t left;   /* index within its tree; the right child follows the left one */
-    uint16_t column; /* 0 for a leaf */
-    uint8_t missing_right;
-    uint8_t inner; /* 0: a leaf */
-};
-
-struct orch_trees {
-    GArray *steps; /* struct orch_tree_step */
-    GArray *roots; /* guint: start of each tree */
-};
 
 struct orch_trees *orch_trees_new(void)
 {
@@ -37,6 +24,7 @@ void orch_trees_free(struct orch_trees *trees)
         return;
     g_array_unref(trees->steps);
     g_array_unref(trees->roots);
+    orch_ranked_free(trees->ranked);
     g_free(trees);
 }
 
@@ -106,16 +94,30 @@ static void walk_block(const struct orch_trees *trees, const double *values, siz
         inout[first + k] += sums[k];
 }
 
-void orch_trees_add(const struct orch_trees *trees, const double *values, size_t rows, int cols,
+void orch_trees_ready(struct orch_trees *trees, int cols)
+{
+    if (g_once_init_enter(&trees->made)) {
+        trees->ranked = orch_ranked_new(trees, cols);
+        g_once_init_leave(&trees->made, 1);
+    }
+}
+
+void orch_trees_add(struct orch_trees *trees, const double *values, size_t rows, int cols,
                     double scale, double *inout)
 {
     size_t count = orch_trees_count(trees);
     size_t depth = g_bit_storage(trees->steps->len / MAX(count, 1)); /* for balanced trees */
     bool worth = rows * count * depth > THREADS_MIN_WORK;
+    if (rows >= RANKED_ROWS)
+        orch_trees_ready(trees, cols);
+    const struct orch_ranked *ranked = rows >= RANKED_ROWS ? trees->ranked : NULL;
 #pragma omp parallel for schedule(static) if (worth)
     for (size_t first = 0; first < rows; first += BLOCK) {
         size_t some = MIN(rows - first, BLOCK);
-        walk_block(trees, values, rows, first, some, (size_t)cols, scale, inout);
+        if (ranked)
+            orch_ranked_add(ranked, values, rows, first, some, scale, inout + first);
+        else
+            walk_block(trees, values, rows, first, some, (size_t)cols, scale, inout);
     }
 }
 

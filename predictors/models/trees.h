@@ -14,9 +14,13 @@ void orch_trees_free(struct orch_trees *trees);
 void orch_trees_append(struct orch_trees *trees, struct orch_tree *tree);
 size_t orch_trees_count(const struct orch_trees *trees);
 
+/** Prepares the fast path for many rows, after all trees were added, for values with `cols`
+ * columns. orch_trees_add calls it if needed. */
+void orch_trees_ready(struct orch_trees *trees, int cols);
+
 /** Adds scale times the sum of all trees' predictions. `values` is column-major, rows x cols, NaN
  * for missing. Sums in the order of the trees, independent of the number of threads. */
-void orch_trees_add(const struct orch_trees *trees, const double *values, size_t rows, int cols,
+void orch_trees_add(struct orch_trees *trees, const double *values, size_t rows, int cols,
                     double scale, double *inout);
 
 /** Converts to and from a JSON object, without the bins used in training. Loading fails with NULL

@@ -56,7 +56,7 @@ static struct orch_trees *grow(int count, int depth, size_t leaf_rows)
     return trees;
 }
 
-/* All rows at once, and one by one. */
+/* All rows at once, and one by one: few rows go by the values themselves. */
 static void compare(struct orch_trees *trees)
 {
     g_autofree double *values = make_values(ASKED, 2);
