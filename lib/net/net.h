@@ -156,8 +156,9 @@ struct orch_net_family {
     int64_t classes;
     bool is_classifier; /* of images */
     /* builds the layers (lib/net/build.h). `argument` is the text after the colon of the requested
-     * name, or NULL; `variant` distinguishes families with the same builder */
+     * name, or `sizes`; `variant` distinguishes families with the same builder */
     void (*build)(struct orch_net_builder *b, const char *argument, int variant);
+    const char *sizes; /* of a published transformer, as its family's argument; else NULL */
     int variant;
 };
 /** All families, ended by a NULL pattern. */

@@ -30,44 +30,9 @@ void orch_net_build_ssd_small(struct orch_net_builder *b, const char *argument, 
 void orch_net_build_mobilenet_v2(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_efficientnet_b0(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_convnext(struct orch_net_builder *b, const char *argument, int variant);
-/* Published transformers: variants of the builders below. */
-enum orch_transformer {
-    ORCH_TRANSFORMER_BERT_BASE = 1,
-    ORCH_TRANSFORMER_BERT_LARGE,
-    ORCH_TRANSFORMER_DISTILBERT,
-    ORCH_TRANSFORMER_ROBERTA_BASE,
-    ORCH_TRANSFORMER_ROBERTA_LARGE,
-    ORCH_TRANSFORMER_DISTILGPT2,
-    ORCH_TRANSFORMER_GPT2,
-    ORCH_TRANSFORMER_GPT2_MEDIUM,
-    ORCH_TRANSFORMER_GPT2_LARGE,
-    ORCH_TRANSFORMER_GPT2_XL,
-    ORCH_TRANSFORMER_OPT_125M,
-    ORCH_TRANSFORMER_OPT_1_3B,
-    ORCH_TRANSFORMER_OPT_2_7B,
-    ORCH_TRANSFORMER_OPT_6_7B,
-    ORCH_TRANSFORMER_TINYLLAMA,
-    ORCH_TRANSFORMER_LLAMA_2_7B,
-    ORCH_TRANSFORMER_LLAMA_2_13B,
-    ORCH_TRANSFORMER_LLAMA_2_70B,
-    ORCH_TRANSFORMER_LLAMA_3_8B,
-    ORCH_TRANSFORMER_LLAMA_3_70B,
-    ORCH_TRANSFORMER_MPT_7B,
-    ORCH_TRANSFORMER_MPT_30B,
-    ORCH_TRANSFORMER_LLAMA_3_2_1B,
-    ORCH_TRANSFORMER_LLAMA_3_2_3B,
-    ORCH_TRANSFORMER_MISTRAL_7B,
-    ORCH_TRANSFORMER_T5_SMALL,
-    ORCH_TRANSFORMER_T5_BASE,
-    ORCH_TRANSFORMER_T5_LARGE,
-    ORCH_TRANSFORMER_VIT_TI_16,
-    ORCH_TRANSFORMER_VIT_S_16,
-    ORCH_TRANSFORMER_VIT_B_16,
-    ORCH_TRANSFORMER_VIT_B_32,
-    ORCH_TRANSFORMER_VIT_L_16,
-    ORCH_TRANSFORMER_VIT_L_32,
-    ORCH_TRANSFORMER_VIT_H_14,
-};
+/* Variants of BERT and of LLaMA. */
+enum { ORCH_BERT_MASKED = 1, ORCH_BERT_DISTILLED, ORCH_BERT_ROBERTA };
+enum { ORCH_LLAMA_TIED = 1 };
 void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_gpt(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_mpt(struct orch_net_builder *b, const char *argument, int variant);

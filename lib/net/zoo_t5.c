@@ -43,8 +43,9 @@ static int feed_forward(struct orch_net_builder *b, const struct orch_net_sizes 
 
 void orch_net_build_t5(struct orch_net_builder *b, const char *argument, int variant)
 {
+    (void)variant;
     struct orch_net_sizes s = {0};
-    if (!orch_net_sizes_read(b, argument, variant,
+    if (!orch_net_sizes_read(b, argument,
                              "LAYERS,WIDTH,HEADS[,FEED_FORWARD[,HEAD_WIDTH]], as 12,768,12,3072,64",
                              &s.inner, &s.head_width, &s))
         return;

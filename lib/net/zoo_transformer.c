@@ -8,22 +8,22 @@ static int gelu(struct orch_net_builder *b, int in)
     return orch_net_activation(b, in, ORCH_NET_GELU);
 }
 
-/* Devlin et al. 2019: layer norm after each sum. `variant` below 0 adds the head that predicts
- * masked tokens, with the embedding's weights, instead of the pooler. */
+/* Devlin et al. 2019: layer norm after each sum. Masked: the head that predicts masked tokens, with
+ * the embedding's weights, instead of the pooler. */
 void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int variant)
 {
     struct orch_net_sizes s = {0};
-    bool is_masked = variant < 0; /* -1 - the variant */
-    if (!orch_net_sizes_read(b, argument, is_masked ? -1 - variant : variant,
-                             "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 24,1024,16", &s.inner, NULL,
-                             &s))
+    bool is_roberta = variant == ORCH_BERT_ROBERTA, is_distilled = variant == ORCH_BERT_DISTILLED;
+    int pads = is_roberta ? 2 : 0; /* places before the first token */
+    if (!orch_net_sizes_read(b, argument, "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 24,1024,16",
+                             &s.inner, NULL, &s))
         return;
     int words = orch_net_embedding(b, 0, b->net->classes, s.width, "embeddings.word_embeddings");
-    int places = orch_net_embedding(b, 0, MAX(512, b->net->input.h) + s.pads, s.width,
+    int places = orch_net_embedding(b, 0, MAX(512, b->net->input.h) + pads, s.width,
                                     "embeddings.position_embeddings");
-    int x = orch_net_add(b, words, orch_net_embedding_positions(b, places, (int)s.pads));
-    if (s.kinds >= 0) {
-        int types = orch_net_embedding(b, 0, s.kinds ? s.kinds : 2, s.width,
+    int x = orch_net_add(b, words, orch_net_embedding_positions(b, places, pads));
+    if (!is_distilled) {
+        int types = orch_net_embedding(b, 0, is_roberta ? 1 : 2, s.width,
                                        "embeddings.token_type_embeddings");
         x = orch_net_add(b, x, orch_net_embedding_rows(b, types, ORCH_NET_ROWS_FIRST));
     }
@@ -41,13 +41,13 @@ void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int v
         x = orch_net_layernorm(b, x, "encoder.layer.%d.output.LayerNorm", i);
     }
     b->group = (int)s.layers + 1;
-    if (is_masked) {
+    if (variant == ORCH_BERT_MASKED) {
         x = gelu(b, orch_net_token_linear(b, x, s.width, "cls.predictions.transform.dense"));
         x = orch_net_layernorm(b, x, "cls.predictions.transform.LayerNorm");
         orch_net_token_linear(b, x, b->net->classes, NULL);
         return;
     }
-    if (s.is_bare)
+    if (is_distilled)
         return;
     x = orch_net_token_linear(b, orch_net_first_token(b, x), s.width, "pooler.dense");
     orch_net_tanh(b, x);
@@ -56,10 +56,10 @@ void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int v
 /* Radford et al. 2019: normalised before each part; the scores use the embedding's weights. */
 void orch_net_build_gpt(struct orch_net_builder *b, const char *argument, int variant)
 {
+    (void)variant;
     struct orch_net_sizes s = {0};
-    if (!orch_net_sizes_read(b, argument, variant,
-                             "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 24,1024,16", &s.inner, NULL,
-                             &s))
+    if (!orch_net_sizes_read(b, argument, "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 24,1024,16",
+                             &s.inner, NULL, &s))
         return;
     int words = orch_net_embedding(b, 0, b->net->classes, s.width, "wte");
     int places = orch_net_embedding(b, 0, MAX(1024, b->net->input.h), s.width, "wpe");
@@ -85,10 +85,10 @@ void orch_net_build_gpt(struct orch_net_builder *b, const char *argument, int va
  * distances that attention adds to its scores. */
 void orch_net_build_mpt(struct orch_net_builder *b, const char *argument, int variant)
 {
+    (void)variant;
     struct orch_net_sizes s = {0};
-    if (!orch_net_sizes_read(b, argument, variant,
-                             "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 32,4096,32", &s.inner, NULL,
-                             &s))
+    if (!orch_net_sizes_read(b, argument, "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 32,4096,32",
+                             &s.inner, NULL, &s))
         return;
     int x = orch_net_embedding(b, 0, b->net->classes, s.width, "wte");
     for (int i = 0; i < s.layers; i++) {
@@ -111,10 +111,10 @@ void orch_net_build_mpt(struct orch_net_builder *b, const char *argument, int va
  * places before the first. */
 void orch_net_build_opt(struct orch_net_builder *b, const char *argument, int variant)
 {
+    (void)variant;
     struct orch_net_sizes s = {0};
-    if (!orch_net_sizes_read(b, argument, variant,
-                             "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 24,2048,32", &s.inner, NULL,
-                             &s))
+    if (!orch_net_sizes_read(b, argument, "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 24,2048,32",
+                             &s.inner, NULL, &s))
         return;
     int words = orch_net_embedding(b, 0, b->net->classes, s.width, "decoder.embed_tokens");
     int places = orch_net_embedding(b, 0, MAX(2048, b->net->input.h) + 2, s.width,
@@ -142,7 +142,7 @@ void orch_net_build_opt(struct orch_net_builder *b, const char *argument, int va
 void orch_net_build_llama(struct orch_net_builder *b, const char *argument, int variant)
 {
     struct orch_net_sizes s = {0};
-    if (!orch_net_sizes_read(b, argument, variant,
+    if (!orch_net_sizes_read(b, argument,
                              "LAYERS,WIDTH,HEADS[,KEY_HEADS[,FEED_FORWARD]], as 32,4096,32,8,14336",
                              &s.key_heads, &s.inner, &s))
         return;
@@ -167,7 +167,7 @@ void orch_net_build_llama(struct orch_net_builder *b, const char *argument, int 
     }
     b->group = (int)s.layers + 1;
     x = orch_net_rmsnorm(b, x, "model.norm");
-    if (s.is_tied)
+    if (variant == ORCH_LLAMA_TIED)
         orch_net_token_linear(b, x, b->net->classes, NULL);
     else
         orch_net_token_linear_plain(b, x, b->net->classes, "lm_head");
@@ -176,8 +176,9 @@ void orch_net_build_llama(struct orch_net_builder *b, const char *argument, int 
 /* Dosovitskiy et al. 2021, as torchvision has it: patches as tokens, and one more for the class. */
 void orch_net_build_vit(struct orch_net_builder *b, const char *argument, int variant)
 {
+    (void)variant;
     struct orch_net_sizes s = {0};
-    if (!orch_net_sizes_read(b, argument, variant,
+    if (!orch_net_sizes_read(b, argument,
                              "LAYERS,WIDTH,HEADS[,PATCH[,FEED_FORWARD]], as 12,768,12,16", &s.patch,
                              &s.inner, &s))
         return;
