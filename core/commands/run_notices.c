@@ -11,6 +11,29 @@
 /* Only the first failures are kept and printed; the store has all of them. */
 enum { RUN_FAULTS_KEPT = 100, FAULTS_PRINTED = 20, STDERR_LINES = 5, STDERR_LINE_BYTES = 200 };
 
+/* Values that were not recorded: their facts in a run and in --json, and a sentence of three parts,
+ * with the number before them and the first one behind the second. */
+static const struct {
+    const char *count, *first;
+    bool is_warning;
+    const char *one, *many, *what, *hint;
+} LOSSES[RUN_LOSSES] = {
+    [RUN_UNREAD] = {"unread_lines", "unread_first", false, "line held", "lines held",
+                    " numbers that were not understood", ""},
+    [RUN_EXCESS] = {"excess_values", "excess_first", true, "value was", "values were",
+                    " left out, as a trial has at most 1,000 names of metrics",
+                    "\n  hint: a manifest that declares its metrics reads these alone"},
+    [RUN_REPLACED] = {"replaced_points", "replaced_first", false, "value was", "values were",
+                      " replaced by a later one of the same step",
+                      "; print a step in each line to keep all"},
+    [RUN_SINGLE] = {"single_values", "single_first", false, "value was", "values were",
+                    " replaced by a later one of a metric that is declared without a step",
+                    "; 'step: epoch' in its row of the manifest keeps all"},
+    [RUN_MERGED] = {"merged_names", "merged_first", false, "metric was", "metrics were",
+                    " printed under names that differ in their signs only",
+                    "; they are recorded as one"},
+};
+
 struct run_fault {
     char *line;    /* the line shown when it failed */
     char **errors; /* last lines of its stderr */
@@ -38,18 +61,15 @@ void orch_cli_run_notices_release(struct run_notices *notices)
 {
     g_ptr_array_unref(notices->faults);
     json_decref(notices->tried_again);
-    g_free(notices->unread_first);
+    for (int i = 0; i < RUN_LOSSES; i++)
+        g_free(notices->losses[i].first);
     g_free(notices->unread_run);
-    g_free(notices->excess_first);
-    g_free(notices->replaced_first);
-    g_free(notices->single_first);
     g_free(notices->silent_run);
     g_free(notices->unmade_run);
     g_free(notices->unmade_name);
     g_free(notices->unmade_path);
     g_free(notices->left_run);
     g_free(notices->left_first);
-    g_free(notices->merged_first);
     g_free(notices->further_trial);
     g_free(notices->bad_run);
 }
@@ -90,32 +110,15 @@ static void keep_first(char **place, const char *text)
 static void add_output(struct run_notices *notices, const struct orch_running *trial,
                        const struct orch_collected *collected)
 {
-    int64_t unread = orch_json_int(collected->facts, "unread_lines", 0);
-    int64_t replaced = orch_json_int(collected->facts, "replaced_points", 0);
-    if (unread > 0) {
-        keep_first(&notices->unread_first, orch_json_text(collected->facts, "unread_first", ""));
-        keep_first(&notices->unread_run, trial->key);
-        notices->unread_lines += unread;
-    }
-    int64_t excess = orch_json_int(collected->facts, "excess_values", 0);
-    if (excess > 0) {
-        keep_first(&notices->excess_first, orch_json_text(collected->facts, "excess_first", ""));
-        notices->excess_values += excess;
-    }
-    if (replaced > 0) {
-        keep_first(&notices->replaced_first,
-                   orch_json_text(collected->facts, "replaced_first", ""));
-        notices->replaced_points += replaced;
-    }
-    int64_t single = orch_json_int(collected->facts, "single_values", 0);
-    if (single > 0) {
-        keep_first(&notices->single_first, orch_json_text(collected->facts, "single_first", ""));
-        notices->single_values += single;
-    }
-    int64_t merged = orch_json_int(collected->facts, "merged_names", 0);
-    if (merged > 0) {
-        keep_first(&notices->merged_first, orch_json_text(collected->facts, "merged_first", ""));
-        notices->merged_names += merged;
+    for (int i = 0; i < RUN_LOSSES; i++) {
+        int64_t count = orch_json_int(collected->facts, LOSSES[i].count, 0);
+        if (count <= 0)
+            continue;
+        keep_first(&notices->losses[i].first,
+                   orch_json_text(collected->facts, LOSSES[i].first, ""));
+        notices->losses[i].count += count;
+        if (i == RUN_UNREAD)
+            keep_first(&notices->unread_run, trial->key);
     }
     const struct orch_manifest *manifest = trial->item->cell->experiment->manifest;
     bool should_record = manifest->any_metric || manifest->metrics->len;
@@ -331,40 +334,16 @@ static void print_output(struct orch_cli *cli, const struct run_notices *notices
                       orch_run_short_key(notices->silent_run),
                       orch_run_short_key(notices->silent_run), more);
     }
-    if (notices->unread_lines)
-        orch_cli_info(
-            cli, "%" G_GINT64_FORMAT " line%s held numbers that were not understood, first: %s",
-            notices->unread_lines, orch_plural(notices->unread_lines), notices->unread_first);
-    if (notices->excess_values)
-        orch_cli_warn(
-            cli,
-            "%" G_GINT64_FORMAT
-            " value%s left out, as a trial has at most 1,000 names of metrics, first: %s\n"
-            "  hint: a manifest that declares its metrics reads these alone",
-            notices->excess_values, notices->excess_values == 1 ? " was" : "s were",
-            notices->excess_first);
-    if (notices->replaced_points)
-        orch_cli_info(cli,
-                      "%" G_GINT64_FORMAT
-                      " value%s replaced by a later one of the same step, first: "
-                      "%s; print a step in each line to keep all",
-                      notices->replaced_points, notices->replaced_points == 1 ? " was" : "s were",
-                      notices->replaced_first);
-    if (notices->single_values)
-        orch_cli_info(
-            cli,
-            "%" G_GINT64_FORMAT
-            " value%s replaced by a later one of a metric that is declared without a step, "
-            "first: %s; 'step: epoch' in its row of the manifest keeps all",
-            notices->single_values, notices->single_values == 1 ? " was" : "s were",
-            notices->single_first);
-    if (notices->merged_names)
-        orch_cli_info(cli,
-                      "%" G_GINT64_FORMAT
-                      " metric%s printed under names that differ in their signs only, first: %s; "
-                      "they are recorded as one",
-                      notices->merged_names, notices->merged_names == 1 ? " was" : "s were",
-                      notices->merged_first);
+    for (int i = 0; i < RUN_LOSSES; i++) {
+        int64_t count = notices->losses[i].count;
+        if (!count)
+            continue;
+        g_autofree char *said =
+            g_strdup_printf("%" G_GINT64_FORMAT " %s%s, first: %s%s", count,
+                            count == 1 ? LOSSES[i].one : LOSSES[i].many, LOSSES[i].what,
+                            notices->losses[i].first, LOSSES[i].hint);
+        (LOSSES[i].is_warning ? orch_cli_warn : orch_cli_info)(cli, "%s", said);
+    }
 }
 
 void orch_cli_run_notices_print(struct orch_cli *cli, const struct run_notices *notices,
@@ -410,17 +389,14 @@ void orch_cli_run_notices_to_json(const struct run_notices *notices, json_t *obj
     json_object_set_new(object, "bad_events", json_integer(notices->bad_events));
     json_object_set_new(object, "without_metrics", json_integer(notices->silent_count));
     json_object_set_new(object, "without_artifacts", json_integer(notices->unmade_count));
-    json_object_set_new(
-        object, "output",
-        json_pack("{s:I s:s? s:s? s:I s:s? s:I s:s? s:I s:s? s:I s:s? s:I}", "unread_lines",
-                  (json_int_t)notices->unread_lines, "unread_first", notices->unread_first,
-                  "unread_run", notices->unread_run, "excess_values",
-                  (json_int_t)notices->excess_values, "excess_first", notices->excess_first,
-                  "replaced_points", (json_int_t)notices->replaced_points, "replaced_first",
-                  notices->replaced_first, "single_values", (json_int_t)notices->single_values,
-                  "single_first", notices->single_first, "merged_names",
-                  (json_int_t)notices->merged_names, "merged_first", notices->merged_first,
-                  "unheard_lines", (json_int_t)notices->unheard_lines));
+    json_t *output = json_pack("{s:s? s:I}", "unread_run", notices->unread_run, "unheard_lines",
+                               (json_int_t)notices->unheard_lines);
+    for (int i = 0; i < RUN_LOSSES; i++) {
+        json_object_set_new(output, LOSSES[i].count, json_integer(notices->losses[i].count));
+        json_object_set_new(output, LOSSES[i].first,
+                            orch_json_text_or_null(notices->losses[i].first));
+    }
+    json_object_set_new(object, "output", output);
     json_object_set_new(object, "disturbed",
                         json_pack("{s:i s:o s:o}", "trials", (int)notices->disturbed_count,
                                   "foreign_cpu_max", orch_json_finite(notices->foreign_cpu_max),

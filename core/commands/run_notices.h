@@ -8,6 +8,8 @@
 #include "core/cli/cli.h"
 #include "core/schedule/schedule.h"
 
+enum run_loss { RUN_UNREAD, RUN_EXCESS, RUN_REPLACED, RUN_SINGLE, RUN_MERGED, RUN_LOSSES };
+
 struct run_notices {
     GPtrArray *faults;       /* struct run_fault, the first RUN_FAULTS_KEPT */
     guint fault_count;       /* total */
@@ -16,14 +18,13 @@ struct run_notices {
     guint disturbed_count;   /* trials that ended ok while other programs kept the CPUs busy */
     double foreign_cpu_max;  /* the largest share of the CPUs that other programs used during one of
                                 them */
-    int64_t unread_lines;    /* lines of output with numbers that were not recognised */
-    char *unread_first, *unread_run; /* the first such line, and the run that printed it */
-    int64_t excess_values;           /* values of names beyond the 1,000 that a trial may have */
-    char *excess_first;
-    int64_t replaced_points; /* values replaced by a later one of the same step */
-    char *replaced_first;
-    int64_t single_values;              /* values of results that a later one replaced */
-    char *single_first;                 /* name of the first such result */
+    /* what trials printed that was not recorded, with the first of it; and the run of the first
+     * line that was not understood */
+    struct {
+        int64_t count;
+        char *first;
+    } losses[RUN_LOSSES];
+    char *unread_run;
     guint further_trials, further_runs; /* trials whose program began further runs, and these */
     char *further_trial;                /* the last such trial */
     int64_t bad_events;            /* lines and points that programs sent and that were left out */
@@ -31,8 +32,6 @@ struct run_notices {
     guint left_trials, left_files; /* trials that left files in folders of their own, and these */
     int64_t left_bytes;
     char *left_run, *left_first; /* the last such run, and its first file */
-    int64_t merged_names;        /* metrics that were printed under names of several spellings */
-    char *merged_first;
     int64_t unheard_lines; /* of silent trials: lines with numbers on stderr, which is not read */
     bool hears_stderr;     /* some silent trial's stderr was read */
     guint silent_count;    /* trials that ended ok but recorded no metric */
