@@ -88,7 +88,6 @@ void orch_store_close_handle(struct orch_store *store)
     sqlite3_close(store->db);
     store->db = NULL;
     g_clear_pointer(&store->stream, g_free);
-    store->has_scan = false;
 }
 
 static void finalize_statement(gpointer statement)

@@ -36,8 +36,6 @@ struct orch_store {
     struct store_shards *shards; /* on a network file system, else NULL */
     GHashTable *statements;      /* address of SQL literal -> sqlite3_stmt * */
     struct store_stream *stream; /* state of the bulk insertion of points (stream.c), or NULL */
-    struct store_scan *scan;     /* state of the scan over all points (scan.c) */
-    bool has_scan;               /* the SQL function of the scan is registered */
 };
 
 /** What a store of several hosts has besides (store/place/shards.h). */

@@ -13,7 +13,6 @@
 #include "store/handle/foreign.h"
 #include "store/handle/sql.h"
 #include "store/join/join_internal.h"
-#include "store/join/scan.h"
 #include "store/write/run_fields.h"
 #include "store/write/run_lists.h"
 
@@ -31,18 +30,21 @@ struct cursor {
     enum { CURSOR_NOWHERE, CURSOR_AT_ROW, CURSOR_AT_END } state;
 };
 
-/* The cursors: of each kind of rows, and of the runs. */
-enum { RUN = STORE_ROWS, CURSORS };
+/* The cursors: of each kind of rows, of the runs, and of the points. */
+enum { RUN = STORE_ROWS, POINTS, CURSORS };
 
 static const char RUNS_FROM[] =
     "SELECT r.id" STORE_RUN_FIELDS(STORE_FIELD_SELECT) ", r.digest, r.digest_v"
                                                        " FROM run r" STORE_RUN_JOINS
                                                        " WHERE r.id >= ?1 ORDER BY r.id";
 
+/* NOT INDEXED restricts it to the primary key, whatever indexes an untrusted file has. */
+static const char POINTS_FROM[] = "SELECT run, name_id, step, t_ms, value FROM metric NOT INDEXED"
+                                  " WHERE run >= ?1 ORDER BY run, name_id, step";
+
 struct store_reader {
     struct orch_store *from;
     struct cursor cursors[CURSORS];
-    struct store_scan *scan; /* the scan of the points */
     int64_t bytes, most_bytes;
     GStringChunk *texts;      /* texts of the current run */
     GHashTable *names;        /* name_id -> struct orch_metric_row *, for the life of the reader */
@@ -61,10 +63,11 @@ struct store_reader *orch_store_reader_new(struct orch_store *from)
 {
     struct store_reader *reader = g_new0(struct store_reader, 1);
     reader->from = from;
-    reader->scan = orch_store_scan_new(from);
     reader->most_bytes = INT64_MAX;
     for (int i = 0; i < CURSORS; i++)
-        reader->cursors[i].sql = i == RUN ? RUNS_FROM : store_row_kinds[i].from_run;
+        reader->cursors[i].sql = i == RUN      ? RUNS_FROM
+                                 : i == POINTS ? POINTS_FROM
+                                               : store_row_kinds[i].from_run;
     for (int i = 0; i < STORE_ROWS; i++)
         reader->rows[i] = g_array_new(FALSE, FALSE, (guint)store_row_kinds[i].row_bytes);
     reader->texts = g_string_chunk_new(32 << 10);
@@ -87,7 +90,6 @@ void orch_store_reader_rest(struct store_reader *reader)
             sqlite3_reset(reader->cursors[i].s);
         reader->cursors[i].state = CURSOR_NOWHERE;
     }
-    orch_store_scan_rest(reader->scan);
 }
 
 void orch_store_reader_free(struct store_reader *reader)
@@ -95,7 +97,6 @@ void orch_store_reader_free(struct store_reader *reader)
     if (!reader)
         return;
     orch_store_reader_rest(reader);
-    orch_store_scan_free(reader->scan);
     g_string_chunk_free(reader->texts);
     g_string_chunk_free(reader->kept);
     g_hash_table_destroy(reader->names);
@@ -429,38 +430,26 @@ static bool start_metric(struct store_reader *reader, int64_t id)
     return true;
 }
 
-static bool take_point(struct store_reader *reader, const struct store_scanned *row,
-                       struct orch_point *out)
+static bool take_point(struct store_reader *reader, sqlite3_stmt *s, struct orch_point *out)
 {
-    if (!row->is_sound) {
-        reader->fault = "a number of it is none";
+    int64_t name_id;
+    if (!take_int(reader, s, 1, &name_id) || !take_int(reader, s, 2, &out->step) ||
+        !take_real(reader, s, 3, &out->t_ms) || !take_real(reader, s, 4, &out->value) ||
+        ((!reader->metric || name_id != reader->name_id) && !start_metric(reader, name_id)))
         return false;
-    }
-    if ((!reader->metric || row->name_id != reader->name_id) && !start_metric(reader, row->name_id))
-        return false;
-    *out = (struct orch_point){
-        .name = reader->metric, .step = row->step, .t_ms = row->t_ms, .value = row->value};
+    out->name = reader->metric;
     return true;
 }
 
-/* Fetches the next row of the run. The current row was returned by the last call, unless this is
- * the first. */
-static const struct store_scanned *next_row(struct store_reader *reader)
-{
-    int more = reader->metric ? orch_store_scan_next(reader->scan)
-                              : orch_store_scan_find(reader->scan, reader->run_id);
-    if (more < 0)
-        fail(reader, orch_store_scan_is_damage(reader->scan),
-             orch_store_scan_problem(reader->scan));
-    const struct store_scanned *row = more > 0 ? orch_store_scan_row(reader->scan) : NULL;
-    return row && row->run == reader->run_id ? row : NULL;
-}
-
+/* Takes the next row of the run. The current one was returned by the last call, unless this is the
+ * first. */
 static bool next_point(void *ctx, struct orch_point *out, GError **error)
 {
     struct store_reader *reader = ctx;
-    const struct store_scanned *row = next_row(reader);
-    if (row && take_point(reader, row, out))
+    struct cursor *cursor = &reader->cursors[POINTS];
+    int more =
+        reader->metric ? cursor_next(reader, cursor) : cursor_find(reader, cursor, reader->run_id);
+    if (more > 0 && cursor->run == reader->run_id && take_point(reader, cursor->s, out))
         return true;
     if (!orch_store_reader_has_failed(reader, error) && reader->fault)
         g_set_error_literal(error, ORCH_ERROR, ORCH_ERROR_STORE, reader->fault);
