@@ -55,3 +55,14 @@ awk '
     }
     END { for (pair in excepted) if (!(pair in used)) { print "docs/layers.txt: " pair " is not needed any more"; bad = 1 }
           if (!checked) { print "no #include was looked at"; bad = 1 } else print checked " includes looked at"; exit bad }'
+
+# A floor grows only together with its number in docs/architecture.md.
+for floor in core store predictors lib features plugins; do
+    lines=$(git ls-files -co --exclude-standard -z -- "$floor" | xargs -0 cat 2>/dev/null | wc -l)
+    most=$(sed -n "/^  core .*, plugins /{s/.* $floor \([0-9,]*[0-9]\).*/\1/p}" docs/architecture.md | tr -d ,)
+    [ "$lines" -le "${most:-0}" ] || {
+        echo "$floor has $lines lines, docs/architecture.md allows ${most:-none}"
+        echo "hint: let something go, or raise its number there and say why in the message of the commit"
+        exit 1
+    }
+done
