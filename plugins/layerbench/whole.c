@@ -26,14 +26,12 @@ static struct orch_net *smaller(struct orch_net *net, struct orch_net_options op
 struct orch_net *orch_layerbench_make_net(const struct params *p, const struct orch_host *host)
 {
     g_autoptr(GError) error = NULL;
-    int c = 0, h = 0, w = 0;
-    if (*p->input && (sscanf(p->input, "%dx%dx%d", &c, &h, &w) != 3 || c < 1 || h < 1 || w < 1)) {
+    struct orch_net_options options = {.name = p->net, .classes = p->classes};
+    if (*p->input && !orch_net_input_parse(p->input, &options)) {
         g_autofree char *why = g_strdup_printf("input '%s' is not CxHxW, e.g. 3x32x32", p->input);
         host->fail(host, why);
         return NULL;
     }
-    struct orch_net_options options = {
-        .name = p->net, .channels = c, .height = h, .width = w, .classes = p->classes};
     struct orch_net *net = orch_net_make(&options, &error);
     if (net && orch_net_is_classifier(net))
         return host->smoke(host) && !*p->input ? smaller(net, options) : net;

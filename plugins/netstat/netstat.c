@@ -119,14 +119,12 @@ static const struct orch_artifact ARTIFACTS[] = {
 
 static struct orch_net *make(const struct params *p, const char *name, const struct orch_host *host)
 {
-    int c = 0, h = 0, w = 0;
-    if (*p->input && sscanf(p->input, "%dx%dx%d", &c, &h, &w) != 3) {
+    struct orch_net_options options = {.name = name, .classes = p->classes};
+    if (*p->input && !orch_net_input_parse(p->input, &options)) {
         g_autofree char *why = g_strdup_printf("input '%s' is not CxHxW, e.g. 3x224x224", p->input);
         host->fail(host, why);
         return NULL;
     }
-    struct orch_net_options options = {
-        .name = name, .channels = c, .height = h, .width = w, .classes = p->classes};
     GError *error = NULL;
     struct orch_net *net = orch_net_make(&options, &error);
     if (!net)

@@ -55,3 +55,8 @@ fails 2 orch net show lenet5 --format pdf
 says "unknown format 'pdf'"
 fails 2 orch net field 5/0
 says 'is not a window'
+
+# plugin netstat reads the size of an input as the option does
+printf 'format: 1\nrecipe: n\nexperiments:\n  c: { plugin: netstat, sweep: { net: [lenet5], input: ["1x32x32px"] } }\n' >n.recipe
+fails 2 orch plan n.recipe
+says "input '1x32x32px' is not CxHxW, e.g. 3x224x224"
