@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where repeats go when the best of several settings is looked for (core/stats/best_arm.h): how
- * often the setting with the largest mean is the best one after so many trials, with equal repeats,
- * by OCBA (Chen and Lin 2011, the most starving arm) and by orch's rule; and how often the interval
- * of a mean holds that is repeated until it is narrow enough.
+/* Repeats of the settings of a search (core/stats/best_arm.h, anytime.h):
  *
- *   bench_arm_rules [SIMULATIONS] */
+ *   bench_arm_rules rules [SIMULATIONS]   how often the setting with the largest mean is the best
+ * one after so many trials, with equal repeats, by OCBA (Chen and Lin 2011, the most starving arm)
+ * and by orch's rule bench_arm_rules beaten [SIMULATIONS]  how often the best setting is ever
+ * called beaten, and the trials until none may go on bench_arm_rules known [SIMULATIONS]   how
+ * often the interval holds the median of a setting that is repeated until it is narrow enough
+ */
+#include "core/stats/anytime.h"
 #include "core/stats/best_arm.h"
 #include "core/stats/stats.h"
 
@@ -14,6 +17,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ARMS 10
 #define LONGEST 4000
@@ -135,57 +139,156 @@ static void print_rules(gsl_rng *dice, int simulations)
     }
 }
 
-/* ---- one setting --------------------------------------------------------------------------------
+/* ---- noise --------------------------------------------------------------------------------------
  */
 
-static double draw_normal(gsl_rng *dice)
+/* A value of the median 0; `before`: of the same setting, NaN for the first. */
+typedef double (*draw_fn)(gsl_rng *dice, double before);
+
+static double draw_normal(gsl_rng *dice, double before)
 {
+    (void)before;
     return gsl_ran_gaussian_ziggurat(dice, 1);
 }
 
-static double draw_skewed(gsl_rng *dice)
+static double draw_log_normal(gsl_rng *dice, double before)
 {
-    return gsl_ran_exponential(dice, 1) - 1;
+    (void)before;
+    return exp(gsl_ran_gaussian_ziggurat(dice, 1)) - 1;
 }
 
-/* Repeats a setting until the half width of its interval is below ci of its mean. */
-static void print_coverage(gsl_rng *dice, int simulations)
+static double draw_exponential(gsl_rng *dice, double before)
 {
-    static const double cis[] = {0.01, 0.015, 0.02, 0.03, 0.05};
+    (void)before;
+    return gsl_ran_exponential(dice, 1) - M_LN2;
+}
+
+static double draw_t3(gsl_rng *dice, double before)
+{
+    (void)before;
+    return gsl_ran_tdist(dice, 3);
+}
+
+static double draw_ar1(gsl_rng *dice, double before)
+{
+    return isnan(before) ? gsl_ran_gaussian_ziggurat(dice, 1)
+                         : 0.4 * before + gsl_ran_gaussian_ziggurat(dice, sqrt(1 - 0.16));
+}
+
+static const struct noise {
+    const char *name;
+    draw_fn draw;
+    int sign; /* -1: bad values are far away */
+} NOISES[] = {{"normal", draw_normal, 1},
+              {"log-normal", draw_log_normal, 1},
+              {"log-normal, bad", draw_log_normal, -1},
+              {"exponential", draw_exponential, 1},
+              {"exponential, bad", draw_exponential, -1},
+              {"t, 3 degrees", draw_t3, 1},
+              {"AR(1), 0.4", draw_ar1, 1}};
+
+/* ---- beaten -------------------------------------------------------------------------------------
+ */
+
+#define EACH 20 /* repeats at most */
+
+/* Takes one more value of an arm, whose mean is `below` under the best. */
+static void take(struct arms *arms, size_t at, const struct noise *noise, double below,
+                 gsl_rng *dice)
+{
+    size_t count = arms->counts[at]++;
+    double before = count ? noise->sign * (arms->values[at][count - 1] + below) : (double)NAN;
+    arms->values[at][count] = noise->sign * noise->draw(dice, before) - below;
+}
+
+/* Repeats the arms until none may go on, and returns whether the first one was ever beaten. */
+static bool is_ever_beaten(const struct noise *noise, double step, gsl_rng *dice, double *inout_all)
+{
+    static struct arms arms;
+    struct orch_arm seen[ARMS];
+    bool is_beaten = false;
+    size_t next = 0;
+    for (size_t i = 0; i < ARMS; i++) {
+        arms.counts[i] = 0;
+        take(&arms, i, noise, step * (double)i, dice);
+    }
+    while (next < ARMS) {
+        summarize(&arms, seen);
+        for (size_t i = 0; i < ARMS; i++)
+            seen[i].may_go_on = seen[i].count < EACH && !orch_best_arm_is_beaten(seen, ARMS, i);
+        is_beaten = is_beaten || orch_best_arm_is_beaten(seen, ARMS, 0);
+        next = orch_best_arm_next(seen, ARMS);
+        if (next < ARMS)
+            take(&arms, next, noise, step * (double)next, dice);
+    }
+    for (size_t i = 0; i < ARMS; i++)
+        *inout_all += (double)arms.counts[i];
+    return is_beaten;
+}
+
+static void print_beaten(gsl_rng *dice, int simulations)
+{
+    static const double steps[] = {0, 0.5, 1};
+    printf("%-18s %8s %14s %8s\n", "noise", "step", "ever beaten", "trials");
+    for (size_t i = 0; i < G_N_ELEMENTS(NOISES) * G_N_ELEMENTS(steps); i++) {
+        const struct noise *noise = &NOISES[i / G_N_ELEMENTS(steps)];
+        const double step = steps[i % G_N_ELEMENTS(steps)];
+        double trials = 0;
+        int beaten = 0;
+        for (int k = 0; k < simulations; k++)
+            beaten += is_ever_beaten(noise, step, dice, &trials);
+        printf("%-18s %8g %12.2f %% %8.0f\n", noise->name, step, 100.0 * beaten / simulations,
+               trials / simulations);
+    }
+}
+
+/* ---- one setting --------------------------------------------------------------------------------
+ */
+
+/* Repeats a setting until the half width of the median's interval is below ci of the median. */
+static bool holds_at_end(const struct noise *noise, double ci, gsl_rng *dice, double *inout_all)
+{
     static const double scatter = 0.03;
-    static const struct {
-        const char *name;
-        double (*draw)(gsl_rng *dice);
-    } noises[] = {{"normal", draw_normal}, {"exponential", draw_skewed}};
-    printf("\n%-12s %6s %13s %9s %15s\n", "noise", "ci", "scatter / ci", "repeats",
-           "interval holds");
-    for (size_t c = 0; c < G_N_ELEMENTS(cis) * G_N_ELEMENTS(noises); c++) {
-        const double ci = cis[c % G_N_ELEMENTS(cis)];
-        const size_t noise = c / G_N_ELEMENTS(cis);
-        int holds = 0;
+    double values[LONGEST], last = NAN;
+    struct orch_anytime now = {.interval = {.high = INFINITY}};
+    size_t n = 0;
+    while (n < LONGEST && !(now.interval.high - now.interval.low <= 2 * ci * now.interval.mid)) {
+        last = noise->draw(dice, last);
+        values[n++] = 1 + scatter * last;
+        now = orch_anytime_of(values, n);
+    }
+    *inout_all += (double)n;
+    return now.interval.low <= 1 && now.interval.high >= 1;
+}
+
+static void print_known(gsl_rng *dice, int simulations)
+{
+    static const double cis[] = {0.015, 0.03, 0.06, 0.3};
+    printf("%-18s %6s %13s %9s %15s\n", "noise", "ci", "scatter / ci", "repeats", "interval holds");
+    for (size_t i = 0; i < G_N_ELEMENTS(cis) * G_N_ELEMENTS(NOISES); i++) {
+        const double ci = cis[i % G_N_ELEMENTS(cis)];
+        const struct noise *noise = &NOISES[i / G_N_ELEMENTS(cis)];
         double repeats = 0;
-        for (int i = 0; i < simulations; i++) {
-            double values[LONGEST];
-            size_t n = 0;
-            struct orch_stat stat;
-            do {
-                values[n++] = 1 + scatter * noises[noise].draw(dice);
-                stat = orch_stat_of(values, n);
-            } while (n < 3 || stat.half > ci * fabs(stat.mean));
-            holds += fabs(stat.mean - 1) <= stat.half;
-            repeats += (double)n;
-        }
-        printf("%-12s %4g %% %13.2g %9.1f %13.1f %%\n", noises[noise].name, 100 * ci, scatter / ci,
+        int holds = 0;
+        if (noise->sign < 0)
+            continue;
+        for (int k = 0; k < simulations; k++)
+            holds += holds_at_end(noise, ci, dice, &repeats);
+        printf("%-18s %4g %% %13.2g %9.1f %13.1f %%\n", noise->name, 100 * ci, 0.03 / ci,
                repeats / simulations, 100.0 * holds / simulations);
     }
 }
 
 int main(int argc, char **argv)
 {
+    static const struct {
+        const char *name;
+        void (*run)(gsl_rng *dice, int simulations);
+    } parts[] = {{"rules", print_rules}, {"beaten", print_beaten}, {"known", print_known}};
     gsl_rng *dice = gsl_rng_alloc(gsl_rng_mt19937);
-    int simulations = argc > 1 ? atoi(argv[1]) : 4000;
-    print_rules(dice, simulations);
-    print_coverage(dice, simulations);
+    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+        if (argc > 1 && strcmp(argv[1], parts[i].name) == 0)
+            parts[i].run(dice, argc > 2 ? atoi(argv[2]) : 4000);
     gsl_rng_free(dice);
     return 0;
 }

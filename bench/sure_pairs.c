@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The test behind 'orch compare --until-sure' (core/stats/anytime.h), on simulated pairs:
+/* The interval behind 'orch compare --until-sure' and `repeat: auto` (core/stats/anytime.h), on
+ * simulated values:
  *
- *   null [SIMULATIONS]   how often 60 pairs without a difference ever end with a difference, beside
- *                        the fixed t test asked after each pair, and how many of these ends have
- *                        the warning of an outlier
- *   size [SIMULATIONS]   mean number of pairs over that of the fixed t test of equal power, for
- *                        several scales of the mixture
- *   more [SIMULATIONS]   the foreseen number of further pairs over the one that decides with 80 %
+ *   null [SIMULATIONS]   how often the interval, looked at after each of 60 values, ever misses the
+ *                        median, how often differences of the median 0 end with a difference, and
+ *                        how often something is noticed; beside it the t test asked after each
+ * value size [SIMULATIONS]   mean number of pairs over that of the fixed t test of equal power more
+ * [SIMULATIONS]   the foreseen number of further pairs over the one that decides with 80 %
  */
 #include "core/stats/anytime.h"
 #include "core/stats/stats.h"
 #include "lib/base/reals.h"
 
 #include <glib.h>
-#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
@@ -23,78 +22,29 @@
 
 #define PAIRS 60
 #define LONGEST 400
-#define LEVEL ORCH_NOISE_LEVEL
 
 /* ---- no difference ------------------------------------------------------------------------------
  */
 
-/* The differences of pairs whose means are equal. */
+/* Values of the median 0. */
 typedef void (*fill_fn)(gsl_rng *dice, double *out);
 
-static void fill_normal(gsl_rng *dice, double *out)
-{
-    for (int i = 0; i < PAIRS; i++)
-        out[i] = gsl_ran_gaussian_ziggurat(dice, sqrt(2));
-}
+#define FILL(name, value)                                                                          \
+    static void fill_##name(gsl_rng *dice, double *out)                                            \
+    {                                                                                              \
+        for (int i = 0; i < PAIRS; i++)                                                            \
+            out[i] = (value);                                                                      \
+    }
+FILL(normal, gsl_ran_gaussian_ziggurat(dice, 1))
+FILL(log_normal, exp(gsl_ran_gaussian_ziggurat(dice, 1)) - 1)
+FILL(exponential, gsl_ran_exponential(dice, 1) - M_LN2)
+FILL(t3, gsl_ran_tdist(dice, 3))
+FILL(collapses, gsl_ran_gaussian_ziggurat(dice, 1) - (gsl_rng_uniform(dice) < 0.1 ? 20 : -0.1397))
+FILL(images, (double)gsl_ran_binomial(dice, 0.97, 100) - gsl_ran_binomial(dice, 0.97, 100))
+FILL(binary, (gsl_rng_uniform(dice) < 0.5) - (gsl_rng_uniform(dice) < 0.5))
+FILL(coin, gsl_rng_uniform(dice) < 0.5 ? -1 : 1)
 
-static void fill_log_normal(gsl_rng *dice, double *out)
-{
-    for (int i = 0; i < PAIRS; i++)
-        out[i] = exp(gsl_ran_gaussian_ziggurat(dice, 1)) - exp(gsl_ran_gaussian_ziggurat(dice, 1));
-}
-
-static void fill_t3(gsl_rng *dice, double *out)
-{
-    for (int i = 0; i < PAIRS; i++)
-        out[i] = gsl_ran_tdist(dice, 3) - gsl_ran_tdist(dice, 3);
-}
-
-/* A run succeeds with probability a half. */
-static void fill_binary(gsl_rng *dice, double *out)
-{
-    for (int i = 0; i < PAIRS; i++)
-        out[i] = (gsl_rng_uniform(dice) < 0.5) - (gsl_rng_uniform(dice) < 0.5);
-}
-
-static void fill_coin(gsl_rng *dice, double *out)
-{
-    for (int i = 0; i < PAIRS; i++)
-        out[i] = gsl_rng_uniform(dice) < 0.5 ? -1 : 1;
-}
-
-/* The share of 100 images, of which a run gets each right with 0.97. */
-static void fill_images(gsl_rng *dice, double *out)
-{
-    for (int i = 0; i < PAIRS; i++)
-        out[i] = (double)gsl_ran_binomial(dice, 0.97, 100) - gsl_ran_binomial(dice, 0.97, 100);
-}
-
-/* A does not scatter, and B has the same mean. */
-static void fill_exponential(gsl_rng *dice, double *out)
-{
-    for (int i = 0; i < PAIRS; i++)
-        out[i] = gsl_ran_exponential(dice, 1) - 1;
-}
-
-/* Both scatter by 1; a share of B's runs is 20 worse, and B is as good in the mean. */
-static void fill_collapses(gsl_rng *dice, double *out, double share)
-{
-    for (int i = 0; i < PAIRS; i++)
-        out[i] = gsl_ran_gaussian_ziggurat(dice, sqrt(2)) + 20 * share -
-                 (gsl_rng_uniform(dice) < share ? 20 : 0);
-}
-
-static void fill_collapses_5(gsl_rng *dice, double *out)
-{
-    fill_collapses(dice, out, 0.05);
-}
-
-static void fill_collapses_10(gsl_rng *dice, double *out)
-{
-    fill_collapses(dice, out, 0.1);
-}
-
-/* Each difference is correlated with the one before it. */
+/* Each value is correlated with the one before it. */
 static void fill_ar1(gsl_rng *dice, double *out)
 {
     const double r = 0.4;
@@ -103,24 +53,19 @@ static void fill_ar1(gsl_rng *dice, double *out)
                    : gsl_ran_gaussian_ziggurat(dice, 1);
 }
 
-/* B is the best of 20 equal settings by the mean of five repeats, which count again. */
-static void fill_chosen(gsl_rng *dice, double *out)
+/* The first value is 30 too large, as of a cold start. */
+static void fill_cold(gsl_rng *dice, double *out)
 {
-    enum { SETTINGS = 20, REPEATS = 5 };
-    double best = -INFINITY;
     fill_normal(dice, out);
-    for (int k = 0; k < SETTINGS; k++) {
-        double own[REPEATS], sum = 0;
-        for (int i = 0; i < REPEATS; i++)
-            sum += own[i] = gsl_ran_gaussian_ziggurat(dice, 1);
-        if (sum <= best)
-            continue;
-        best = sum;
-        for (int i = 0; i < REPEATS; i++)
-            out[i] = own[i];
-    }
-    for (int i = 0; i < REPEATS; i++)
-        out[i] -= gsl_ran_gaussian_ziggurat(dice, 1);
+    out[0] += 30;
+}
+
+/* By and by the values get larger by four standard deviations. */
+static void fill_trend(gsl_rng *dice, double *out)
+{
+    fill_normal(dice, out);
+    for (int i = 0; i < PAIRS; i++)
+        out[i] += 4 * ((double)i / (PAIRS - 1) - 0.5);
 }
 
 static bool fixed_ever(const double *values)
@@ -133,6 +78,26 @@ static bool fixed_ever(const double *values)
     return false;
 }
 
+struct errors {
+    int missed, wrong, noticed, fixed;
+};
+
+/* Looks after each value. */
+static void look(const double *values, struct errors *inout)
+{
+    bool missed = false, wrong = false;
+    struct orch_anytime now = {0};
+    for (size_t n = 1; n <= PAIRS; n++) {
+        now = orch_anytime_of(values, n);
+        missed = missed || now.interval.low > 0 || now.interval.high < 0;
+        wrong = wrong || orch_anytime_verdict(&now, 1e-9) == ORCH_ANYTIME_DIFFERENT;
+    }
+    inout->missed += missed;
+    inout->wrong += wrong;
+    inout->noticed += now.notice != ORCH_ANYTIME_NOTHING;
+    inout->fixed += fixed_ever(values);
+}
+
 static void null(gsl_rng *dice, int simulations)
 {
     static const struct {
@@ -140,52 +105,41 @@ static void null(gsl_rng *dice, int simulations)
         fill_fn fill;
     } noises[] = {{"normal", fill_normal},
                   {"log-normal, sigma 1", fill_log_normal},
+                  {"exponential", fill_exponential},
                   {"t, 3 degrees", fill_t3},
+                  {"AR(1), 0.4", fill_ar1},
+                  {"10 % collapse", fill_collapses},
                   {"share of 100 images", fill_images},
                   {"binary", fill_binary},
                   {"1 or -1", fill_coin},
-                  {"B exponential", fill_exponential},
-                  {"B collapses in 5 %", fill_collapses_5},
-                  {"B collapses in 10 %", fill_collapses_10},
-                  {"AR(1), 0.4", fill_ar1},
-                  {"B best of 20", fill_chosen}};
-    printf("%-20s  %10s  %10s  %14s\n", "noise of a run", "until sure", "of it warned",
+                  {"cold start", fill_cold},
+                  {"trend of 4 sd", fill_trend}};
+    printf("%-20s  %12s  %12s  %8s  %14s\n", "noise", "ever missed", "\"different\"", "noticed",
            "t test, always");
     for (size_t k = 0; k < G_N_ELEMENTS(noises); k++) {
-        int anytime = 0, fixed = 0, warned = 0;
+        struct errors errors = {0};
         for (int i = 0; i < simulations; i++) {
             double values[PAIRS];
-            struct orch_anytime end;
             noises[k].fill(dice, values);
-            bool wrong = orch_anytime_decide(values, PAIRS, 1e-9, &end) == ORCH_ANYTIME_DIFFERENT;
-            anytime += wrong;
-            warned += wrong && end.distinct == ORCH_DISTINCT_LEAST &&
-                      orch_sample_has_outlier(values, end.count);
-            fixed += fixed_ever(values);
+            look(values, &errors);
         }
-        printf("%-20s  %8.2f %%  %10.0f %%  %12.1f %%\n", noises[k].name,
-               100.0 * anytime / simulations, 100.0 * warned / fmax(anytime, 1),
-               100.0 * fixed / simulations);
+        double share = 100.0 / simulations;
+        printf("%-20s  %10.2f %%  %10.2f %%  %6.1f %%  %12.1f %%\n", noises[k].name,
+               share * errors.missed, share * errors.wrong, share * errors.noticed,
+               share * errors.fixed);
     }
 }
 
 /* ---- sample size --------------------------------------------------------------------------------
  */
 
-/* The pair at which the test with this scale of its mixture is sure; LONGEST + 1: never. */
-static int stop_of(const double *values, double rho)
+/* The pair at which the comparison is sure of a difference; LONGEST + 1: never. */
+static int stop_of(const double *values)
 {
-    double sum = 0, squares = 0;
-    for (int i = 0; i < LONGEST; i++) {
-        double n = i + 1;
-        sum += values[i];
-        squares += values[i] * values[i];
-        double e =
-            log(rho / (n + rho)) / 2 + n / 2 * log(squares / (squares - sum * sum / (n + rho)));
-        if (i && e >= -log(LEVEL))
-            return i + 1;
-    }
-    return LONGEST + 1;
+    struct orch_anytime end;
+    return orch_anytime_decide(values, LONGEST, 1e-9, &end) == ORCH_ANYTIME_DIFFERENT
+               ? (int)end.count
+               : LONGEST + 1;
 }
 
 /* Power of the two-sided t test of n pairs, by simulation. */
@@ -199,29 +153,25 @@ static double fixed_power(double *const *values, int simulations, size_t n)
     return (double)found / simulations;
 }
 
-/* Mean number of pairs of a test that gives up at the pair where it has this power, over n. */
-static double ratio_of(double *const *values, int simulations, double rho, double power, double n)
+/* Mean number of pairs of a comparison that gives up at the pair where it has this power. */
+static double pairs_of(double *const *values, int simulations, double power)
 {
     g_autofree double *stops = g_new(double, simulations);
     double sum = 0;
     for (int i = 0; i < simulations; i++)
-        stops[i] = stop_of(values[i], rho);
+        stops[i] = stop_of(values[i]);
     orch_reals_sort(stops, (size_t)simulations);
     double last = stops[(int)ceil(power * simulations) - 1];
     for (int i = 0; i < simulations; i++)
         sum += fmin(stops[i], last);
-    return sum / simulations / n;
+    return sum / simulations;
 }
 
 static void size(gsl_rng *dice, int simulations)
 {
-    static const double effects[] = {0.5, 1, 2}, powers[] = {0.8, 0.9, 0.95};
-    static const double rhos[] = {0.1, 0.2, 0.3, 0.5, 1, 2, 4};
+    static const double effects[] = {0.5, 1, 2, 4}, powers[] = {0.8, 0.95};
     double **values = g_new(double *, simulations);
-    printf("%6s %6s %6s ", "effect", "power", "fixed");
-    for (size_t k = 0; k < G_N_ELEMENTS(rhos); k++)
-        printf("  rho %-4g", rhos[k]);
-    printf("\n");
+    printf("%6s %6s %6s %10s %6s\n", "effect", "power", "fixed", "until sure", "ratio");
     for (size_t e = 0; e < G_N_ELEMENTS(effects); e++) {
         for (int i = 0; i < simulations; i++) {
             values[i] = g_new(double, LONGEST);
@@ -234,10 +184,8 @@ static void size(gsl_rng *dice, int simulations)
                 n++;
             /* of the power that n pairs have, which is somewhat more than was asked for */
             double power = fixed_power(values, simulations, n);
-            printf("%6g %6.3f %6zu ", effects[e], power, n);
-            for (size_t k = 0; k < G_N_ELEMENTS(rhos); k++)
-                printf("  %8.2f", ratio_of(values, simulations, rhos[k], power, (double)n));
-            printf("\n");
+            double pairs = pairs_of(values, simulations, power);
+            printf("%6g %6.3f %6zu %10.1f %6.2f\n", effects[e], power, n, pairs, pairs / (double)n);
         }
         for (int i = 0; i < simulations; i++)
             g_free(values[i]);
@@ -271,10 +219,10 @@ static void more(gsl_rng *dice, int simulations)
     static const struct {
         double effect, least;
         size_t looks[4];
-    } rows[] = {{0.5, 0.05, {8, 12, 20, 30}},
-                {1, 0.05, {4, 6, 8, 12}},
-                {2, 0.05, {3, 4, 5, 6}},
-                {0, 1, {4, 6, 8, 12}}};
+    } rows[] = {{0.5, 0.05, {8, 20, 30, 40}},
+                {1, 0.05, {4, 8, 12, 20}},
+                {2, 0.05, {3, 4, 6, 9}},
+                {0, 1, {4, 8, 12, 20}}};
     printf("%6s %5s %5s %8s  %18s  %14s\n", "effect", "pairs", "open", "decides", "foreseen / that",
            "within 1.5");
     for (size_t r = 0; r < G_N_ELEMENTS(rows); r++) {
@@ -291,7 +239,7 @@ static void more(gsl_rng *dice, int simulations)
                 if (orch_anytime_decide(values, count, rows[r].least, &now) != ORCH_ANYTIME_OPEN)
                     continue;
                 double truly = truly_more(values, count, rows[r].effect, rows[r].least, dice);
-                size_t foreseen = orch_anytime_more(&now, rows[r].least, 0.8);
+                size_t foreseen = orch_anytime_more(values, count, rows[r].least, 0.8);
                 double ratio = (foreseen ? (double)foreseen : ORCH_ANYTIME_AHEAD) / truly;
                 within += ratio <= 1.5 && ratio >= 1 / 1.5;
                 g_array_append_val(ratios, ratio);
@@ -314,7 +262,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(gsl_rng *dice, int simulations);
         int simulations;
-    } parts[] = {{"null", null, 20000}, {"size", size, 4000}, {"more", more, 400}};
+    } parts[] = {{"null", null, 20000}, {"size", size, 2000}, {"more", more, 400}};
     gsl_rng *dice = gsl_rng_alloc(gsl_rng_mt19937);
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
         if (argc > 1 && strcmp(argv[1], parts[i].name) == 0)

@@ -90,7 +90,7 @@ void orch_recipe_check_repeat(struct recipe_draft *draft, struct recipe_experime
         rule->summary = g_strdup(search->summary);
     } else if (!rule->metric) {
         orch_recipe_error_at(draft, node, "for example auto(ci=2%, max=20, metric=val_accuracy)",
-                             "'repeat': without a search auto needs the metric whose mean is to "
+                             "'repeat': without a search auto needs the metric whose median is to "
                              "be known");
     } else if (rule->summary && !orch_report_is_curve_summary(rule->summary)) {
         orch_recipe_error_at(draft, node,

@@ -60,7 +60,7 @@ struct orch_experiment {
     bool is_own_program;                  /* `program:` without a plugin */
     int repeat;                           /* >= 1; with `repeats` the largest number */
     struct orch_repeat_rule *repeats;     /* of `repeat: auto(...)`, with its metric: a setting is
-                                             repeated until its mean is known (features/search); or
+                                             repeated until its median is known (features/search); or
                                              NULL */
     bool only_when_named; /* not run unless it, its problem, or an experiment that refers to it is
                              named */

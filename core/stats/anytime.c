@@ -1,42 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The fixed t test errs in 5 % of comparisons if it is asked once. Asked after every pair, it errs
- * in a third of them. This test uses an e-process instead, the Bayes factor of the t
- * test with the right Haar prior on the scale and a normal one on the effect:
+/* A fixed interval errs in 5 % of cases if it is looked at once. Looked at after every value, it
+ * errs in a third of them. This one is made of tests by betting (Ville 1939; Howard and Ramdas
+ * 2022, "Sequential estimation of quantiles with applications to A/B testing and best-arm
+ * identification", Bernoulli 28): a median m has been refused when a bet on the side of m on which
+ * each next value lies has ever multiplied the stake by 1 / LEVEL. The bet that the values lie
+ * above m with a probability p, p of a Beta(SHAPE, SHAPE) distribution, has with k of n values
+ * above m the likelihood
  *
- *   d_i ~ N(mu, sigma^2),  mu / sigma ~ N(0, 1 / RHO),  p(sigma) ~ 1 / sigma
- *   E_n = sqrt(RHO / (n + RHO)) (sum d^2 / (sum d^2 - (sum d)^2 / (n + RHO)))^(n/2)
+ *   q = B(k + SHAPE, n - k + SHAPE) / B(SHAPE, SHAPE),
  *
- * Its distribution under mu = 0 does not depend on sigma, and it is a martingale of the differences
- * up to their scale, beginning at 1 (Grünwald, de Heide and Koolen 2024, "Safe testing", JRSS B 86;
- * Lindon, Ham, Tingley and Bojinov 2022, "Anytime-valid linear models", arXiv 2210.08589; the
- * normal mixture is that of Robbins 1970, Ann. Math. Statist. 41). So by Ville's inequality E_n
- * ever reaches 1 / LEVEL with probability LEVEL at most. The means mu0 at which the test of d - mu0
- * has not reached it form the confidence sequence:
+ * and E_n = q / max_t p_t(sides), 0.5 <= t <= ORCH_ANYTIME_ALIKE_SIDES, where p_t is the likelihood
+ * of sides that are equally likely, and that of the value before with probability t: a half, then t
+ * for each neighbour alike and 1 - t for each other one. It is at most the ratio to the true t, a
+ * martingale that begins at 1 ("universal inference": Wasserman, Ramdas and Balakrishnan 2020, PNAS
+ * 117). So by Ville's inequality E_n ever reaches 1 / LEVEL with probability LEVEL at most,
+ * whatever the distribution, and no mean or variance need exist. The interval ends where the
+ * medians that are refused from either side end; its ends are values of the sample.
  *
- *   n (mean - mu0)^2 (1 - K RHO / (n + RHO)) < (K - 1) S,   S = sum (d - mean)^2,
- *   K = (sqrt((n + RHO) / RHO) / LEVEL)^(2/n)
+ * Independent values have t = 0.5, and pay for the others: with t fixed at 0.5 the interval would
+ * be bounded from the sixth value on and not the ninth, and 18 % of AR(1) noise of 0.4 be missed
+ * within 60 values. bench/sure_pairs.c measures both, and chose SHAPE: a larger one needs more
+ * values for a clear difference, a smaller one for a small difference.
  *
- * unbounded while the bracket is not above 0: that is so for n < 4.
- *
- * The error of 5 % is proved for independent, normal differences only. Symmetry about 0, which two
- * runs that scatter alike give, is not enough: four differences of 1 or -1 by a coin are equal in
- * 12.5 % of samples. bench/sure_pairs.c measures the error for other noise: it is below 5 % where
- * the differences are symmetric and have many values, and 1.4 to 9 times as large where one
- * side is skewed or the runs depend on each other.
- *
- * While the differences have fewer than ORCH_DISTINCT_LEAST distinct values, their scatter is not
- * relied on. The interval is unbounded, so that no equality is sure, and a difference is sure by
- * the signs of those that are not 0, under any distribution that is symmetric about 0: with k of m
- * above 0 and p the chance of that, p uniform on 0 to 1,
- *
- *   E_m = 2^m B(k + 1, m - k + 1),
- *
- * counted where the mean lies on the side of the larger number (Ville 1939).
- *
- * bench/sure_pairs.c chose RHO, too: of 0.1 to 4, 0.3 has the least ratio to the sample size of the
- * fixed test in the worst of the effects 0.5, 1 and 2. */
+ * While the values have fewer than ORCH_DISTINCT_LEAST distinct ones, the interval is unbounded:
+ * the rare value may not have come yet. A difference is sure then by its sides of 0. */
 #include "core/stats/anytime.h"
 
+#include "core/stats/rank_correlation.h"
 #include "core/stats/stats.h"
 #include "lib/base/reals.h"
 
@@ -47,101 +37,198 @@
 #include <math.h>
 
 #define LEVEL ORCH_NOISE_LEVEL
-#define RHO 0.3   /* 1 / variance of the prior of the effect mu / sigma */
-#define PATHS 400 /* simulated continuations */
+#define SHAPE 0.35
+#define LOG_BETA 1.6082952077607984 /* ln B(SHAPE, SHAPE) */
+#define PATHS 400                   /* simulated continuations */
 
-/* A running sum (Welford 1962), so that a large mean costs no digits of the scatter. */
-struct running {
-    double count, mean, squares; /* squares: of the distances from the mean */
-    double above, below;         /* numbers of values on either side of 0 */
-    struct orch_distinct distinct;
+/* The sides of a point on which the values lie, in their order. Values at the point count on
+ * neither. */
+struct sides {
+    double point;
+    double above, below, alike; /* alike: on the side of the one before */
+    int last;                   /* 1: above, -1: below, 0: none yet */
 };
 
-static void running_add(struct running *r, double value)
+static void sides_add(struct sides *sides, double value)
 {
-    double distance = value - r->mean;
-    r->count += 1;
-    r->mean += distance / r->count;
-    r->squares += distance * (value - r->mean);
-    r->above += value > 0;
-    r->below += value < 0;
-    orch_distinct_add(&r->distinct, value);
+    int side = (value > sides->point) - (value < sides->point);
+    if (!side)
+        return;
+    sides->above += side > 0;
+    sides->below += side < 0;
+    sides->alike += side == sides->last;
+    sides->last = side;
 }
 
-static bool shows_scatter(const struct running *r)
+static double log_e(const struct sides *sides)
 {
-    return r->distinct.count == ORCH_DISTINCT_LEAST;
+    double n = sides->above + sides->below;
+    if (n < 1)
+        return 0;
+    double t = n > 1 ? sides->alike / (n - 1) : 0.5;
+    t = fmin(fmax(t, 0.5), ORCH_ANYTIME_ALIKE_SIDES);
+    double log_q = gsl_sf_lngamma(sides->above + SHAPE) + gsl_sf_lngamma(sides->below + SHAPE) -
+                   gsl_sf_lngamma(n + 2 * SHAPE) - LOG_BETA;
+    return log_q + M_LN2 - sides->alike * log(t) - (n - 1 - sides->alike) * log1p(-t);
 }
 
-/* ln E_m of the signs. */
-static double log_e_of_signs(const struct running *r)
+/* Whether the point is refused as the median, with most values above it (sign 1) or below (-1). */
+static bool is_refused(const struct sides *sides, int sign)
 {
-    double log_e = (r->above + r->below) * M_LN2 + gsl_sf_lnbeta(r->above + 1, r->below + 1);
-    return (r->above - r->below) * r->mean > 0 ? log_e : fmin(log_e, 0);
+    double n = sides->above + sides->below, lead = sign * (sides->above - sides->below);
+    /* log_e is at most n times the divergence from a half, and that at most (lead / n)^2 ln 2 */
+    return lead > 0 && lead * lead * M_LN2 >= -log(LEVEL) * n && log_e(sides) >= -log(LEVEL);
 }
 
-/* ln E_n of the differences minus `at`. */
-static double log_e(const struct running *r, double at)
+static struct sides sides_of(const double *values, size_t count, double point)
 {
-    double n = r->count, shift = (r->mean - at) * (r->mean - at) * n;
-    double all = r->squares + shift, left = r->squares + shift * RHO / (n + RHO);
-    double ratio = all > 0 ? log(all / left) : 0;
-    return n > 0 ? log(RHO / (n + RHO)) / 2 + n / 2 * ratio : 0;
-}
-
-static double half_width(const struct running *r)
-{
-    if (!shows_scatter(r))
-        return INFINITY;
-    double n = r->count;
-    double k = exp(2 / n * (log((n + RHO) / RHO) / 2 - log(LEVEL)));
-    double bracket = 1 - k * RHO / (n + RHO);
-    return bracket > 0 ? sqrt((k - 1) * r->squares / (n * bracket)) : (double)INFINITY;
-}
-
-static struct orch_anytime summary_of(const struct running *r)
-{
-    double half = half_width(r);
-    return (struct orch_anytime){.count = (size_t)r->count,
-                                 .mean = r->count > 0 ? r->mean : (double)NAN,
-                                 .sd =
-                                     r->count > 1 ? sqrt(r->squares / (r->count - 1)) : (double)NAN,
-                                 .distinct = r->distinct.count,
-                                 .log_e = shows_scatter(r) ? log_e(r, 0) : log_e_of_signs(r),
-                                 .interval = {.mid = r->count > 0 ? r->mean : (double)NAN,
-                                              .low = r->mean - half,
-                                              .high = r->mean + half}};
-}
-
-struct orch_anytime orch_anytime_of(const double *differences, size_t count)
-{
-    struct running r = {0};
+    struct sides sides = {.point = point};
     for (size_t i = 0; i < count; i++)
-        running_add(&r, differences[i]);
-    return summary_of(&r);
+        sides_add(&sides, values[i]);
+    return sides;
+}
+
+/* The end of the interval below (sign 1) or above (-1) the median: the last of the sorted values
+ * from that side on which all points before it are refused. */
+static double end_of(const double *values, const double *sorted, size_t count, int sign)
+{
+    double end = sign > 0 ? -(double)INFINITY : (double)INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        double next = sorted[sign > 0 ? i : count - 1 - i];
+        double point = isinf(end) ? end : end / 2 + next / 2;
+        if (next == end)
+            continue;
+        struct sides sides = sides_of(values, count, point);
+        if (!is_refused(&sides, sign))
+            break;
+        end = next;
+    }
+    return end;
+}
+
+/* ---- what is noticed ----------------------------------------------------------------------------
+ */
+
+#define NOTICED 3.5    /* standard errors */
+#define FAR 8          /* median absolute deviations */
+#define NOTICE_LEAST 6 /* values */
+
+static bool is_far(const double *others, size_t count, double value)
+{
+    double median = orch_reals_median_of(others, count);
+    g_autofree double *distances = g_new(double, count);
+    for (size_t i = 0; i < count; i++)
+        distances[i] = fabs(others[i] - median);
+    orch_reals_sort(distances, count);
+    double distance = fabs(value - median);
+    return distance > FAR * distances[count / 2] && distance > 2 * distances[count - 1];
+}
+
+static bool has_trend(const double *values, size_t count)
+{
+    g_autofree double *order = g_new(double, count);
+    const struct orch_rank_group group = {order, values, count};
+    for (size_t i = 0; i < count; i++)
+        order[i] = (double)i;
+    return fabs(orch_rank_correlation(&group)) * sqrt((double)count - 1) > NOTICED;
+}
+
+static enum orch_anytime_notice notice_of(const double *values, size_t count, double median)
+{
+    if (count < NOTICE_LEAST)
+        return ORCH_ANYTIME_NOTHING;
+    if (is_far(values + 1, count - 1, values[0]))
+        return ORCH_ANYTIME_WARM_UP;
+    if (has_trend(values, count))
+        return ORCH_ANYTIME_TREND;
+    struct sides sides = sides_of(values, count, median);
+    double pairs = sides.above + sides.below - 1, t = ORCH_ANYTIME_ALIKE_SIDES;
+    return sides.alike - t * pairs > NOTICED * sqrt(t * (1 - t) * pairs) ? ORCH_ANYTIME_DEPENDENCE
+                                                                         : ORCH_ANYTIME_NOTHING;
+}
+
+const char *orch_anytime_notice_text(enum orch_anytime_notice notice)
+{
+    static const char *const texts[] = {
+        [ORCH_ANYTIME_NOTHING] = NULL,
+        [ORCH_ANYTIME_WARM_UP] = "the first value is far from all others (a warm-up?)",
+        [ORCH_ANYTIME_TREND] = "the values have a trend",
+        [ORCH_ANYTIME_DEPENDENCE] = "each value resembles the one before it",
+    };
+    return texts[notice];
+}
+
+/* ---- a sample -----------------------------------------------------------------------------------
+ */
+
+struct orch_anytime orch_anytime_of(const double *values, size_t count)
+{
+    struct orch_distinct distinct = {.count = 0};
+    struct orch_anytime out = {
+        .count = count, .mean = NAN, .interval = {.low = -INFINITY, .mid = NAN, .high = INFINITY}};
+    if (!count)
+        return out;
+    for (size_t i = 0; i < count; i++)
+        orch_distinct_add(&distinct, values[i]);
+    const struct sides of_zero = sides_of(values, count, 0);
+    g_autofree double *sorted = g_memdup2(values, count * sizeof *values);
+    out.mean = orch_stat_of(values, count).mean;
+    out.distinct = distinct.count;
+    out.log_e = log_e(&of_zero);
+    out.interval.mid = orch_reals_median(sorted, count);
+    orch_reals_sort(sorted, count);
+    if (distinct.count == ORCH_DISTINCT_LEAST) {
+        out.interval.low = end_of(values, sorted, count, 1);
+        out.interval.high = end_of(values, sorted, count, -1);
+        out.notice = notice_of(values, count, out.interval.mid);
+        out.side = (out.interval.low > 0) - (out.interval.high < 0);
+    } else {
+        out.side = is_refused(&of_zero, 1) - is_refused(&of_zero, -1);
+    }
+    return out;
 }
 
 enum orch_anytime_verdict orch_anytime_verdict(const struct orch_anytime *so_far, double least)
 {
-    bool is_by_signs = so_far->distinct < ORCH_DISTINCT_LEAST && so_far->log_e >= -log(LEVEL);
-    if (is_by_signs || so_far->interval.low > 0 || so_far->interval.high < 0)
-        return ORCH_ANYTIME_DIFFERENT;
-    return so_far->interval.low > -least && so_far->interval.high < least ? ORCH_ANYTIME_ALIKE
-                                                                          : ORCH_ANYTIME_OPEN;
+    const struct orch_interval *at = &so_far->interval;
+    if (so_far->side)
+        return so_far->side * so_far->mean > 0 ? ORCH_ANYTIME_DIFFERENT : ORCH_ANYTIME_OPEN;
+    return at->low > -least && at->high < least ? ORCH_ANYTIME_ALIKE : ORCH_ANYTIME_OPEN;
+}
+
+/* The sides of 0, -least and least, on which a verdict depends. */
+struct watch {
+    struct sides sides[3];
+};
+
+static struct watch watch_new(double least)
+{
+    return (struct watch){{{.point = 0}, {.point = -least}, {.point = least}}};
+}
+
+/* Adds a difference, and returns whether a verdict is possible now. */
+static bool watch_add(struct watch *watch, double value)
+{
+    for (int i = 0; i < 3; i++)
+        sides_add(&watch->sides[i], value);
+    return is_refused(&watch->sides[0], 1) || is_refused(&watch->sides[0], -1) ||
+           (is_refused(&watch->sides[1], 1) && is_refused(&watch->sides[2], -1));
 }
 
 enum orch_anytime_verdict orch_anytime_decide(const double *differences, size_t count, double least,
                                               struct orch_anytime *out)
 {
-    struct running r = {0};
-    enum orch_anytime_verdict verdict = ORCH_ANYTIME_OPEN;
-    *out = summary_of(&r);
-    for (size_t i = 0; i < count && verdict == ORCH_ANYTIME_OPEN; i++) {
-        running_add(&r, differences[i]);
-        *out = summary_of(&r);
-        verdict = orch_anytime_verdict(out, least);
+    struct watch watch = watch_new(least);
+    for (size_t n = 1; n <= count; n++) {
+        if (!watch_add(&watch, differences[n - 1]))
+            continue;
+        *out = orch_anytime_of(differences, n);
+        enum orch_anytime_verdict verdict = orch_anytime_verdict(out, least);
+        if (verdict != ORCH_ANYTIME_OPEN)
+            return verdict;
     }
-    return verdict;
+    *out = orch_anytime_of(differences, count);
+    return ORCH_ANYTIME_OPEN;
 }
 
 /* ---- how many more ------------------------------------------------------------------------------
@@ -149,33 +236,48 @@ enum orch_anytime_verdict orch_anytime_decide(const double *differences, size_t 
 
 /* Continues with simulated differences until there is a verdict, and returns how many there were.
  */
-static double simulate(struct running r, double mean, double sd, double least, gsl_rng *dice)
+static double simulate(struct watch watch, double mean, double sd, gsl_rng *dice)
 {
-    for (unsigned more = 1; more <= ORCH_ANYTIME_AHEAD; more++) {
-        running_add(&r, mean + gsl_ran_gaussian_ziggurat(dice, sd));
-        double half = half_width(&r), low = r.mean - half, high = r.mean + half;
-        if (low > 0 || high < 0 || (low > -least && high < least))
+    for (unsigned more = 1; more <= ORCH_ANYTIME_AHEAD; more++)
+        if (watch_add(&watch, mean + gsl_ran_gaussian_ziggurat(dice, sd)))
             return more;
-    }
     return INFINITY;
 }
 
-size_t orch_anytime_more(const struct orch_anytime *so_far, double least, double power)
+size_t orch_anytime_more(const double *differences, size_t count, double least, double power)
 {
-    if (so_far->count < 3 || so_far->distinct < MIN(so_far->count, (size_t)ORCH_DISTINCT_LEAST))
+    if (count < 3 || !orch_sample_shows_scatter(differences, count))
         return 0;
-    const double n = (double)so_far->count;
-    const struct running r = {.count = n,
-                              .mean = so_far->mean,
-                              .squares = so_far->sd * so_far->sd * (n - 1),
-                              .distinct = {.count = ORCH_DISTINCT_LEAST}};
+    const struct orch_stat stat = orch_stat_of(differences, count);
+    struct watch begin = watch_new(least);
+    for (size_t i = 0; i < count; i++)
+        watch_add(&begin, differences[i]);
     double counts[PATHS];
     gsl_rng *dice = gsl_rng_alloc(gsl_rng_taus2);
     gsl_rng_set(dice, 35);
     for (int i = 0; i < PATHS; i++)
-        counts[i] = simulate(r, so_far->mean, so_far->sd, least, dice);
+        counts[i] = simulate(begin, stat.mean, stat.sd, dice);
     gsl_rng_free(dice);
     orch_reals_sort(counts, PATHS);
-    double count = counts[(int)ceil(power * PATHS) - 1];
-    return isinf(count) ? 0 : (size_t)count;
+    double more = counts[(int)ceil(power * PATHS) - 1];
+    return isinf(more) ? 0 : (size_t)more;
+}
+
+/* ---- two means ----------------------------------------------------------------------------------
+ */
+
+/* The Bayes factor of the t test with the right Haar prior on the scale and a normal one of
+ * variance 1 / RHO on the effect, a martingale under normal noise (Lindon, Ham, Tingley and Bojinov
+ * 2022, "Anytime-valid linear models", arXiv 2210.08589). One side has half of its error, so twice
+ * its value. The mean of n values of AR(1) noise has the variance of about n / DEPENDENCE
+ * independent ones. */
+#define RHO 0.3
+#define DEPENDENCE (7.0 / 3) /* (1 + 0.4) / (1 - 0.4) */
+
+double orch_anytime_log_e_of_gap(double gap, double error, double degrees, double size)
+{
+    double share = gap * gap / (error * error * DEPENDENCE * degrees), shrunk = RHO / (size + RHO);
+    if (!(gap > 0))
+        return 0;
+    return M_LN2 + log(shrunk) / 2 + (degrees + 1) / 2 * (log1p(share) - log1p(share * shrunk));
 }

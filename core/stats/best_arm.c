@@ -15,9 +15,9 @@
  * together, as if PRIOR values had had it. Trials that run count as values with the arm's mean. */
 #include "core/stats/best_arm.h"
 
+#include "core/stats/anytime.h"
 #include "core/stats/stats.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 
 #define PRIOR 3.0         /* degrees of freedom by which the common variance counts */
@@ -128,6 +128,7 @@ bool orch_best_arm_is_beaten(const struct orch_arm *arms, size_t count, size_t w
     double error = sqrt(variance_of(&arms[leader], common) / (double)arms[leader].count +
                         variance_of(&arms[which], common) / (double)arms[which].count);
     /* equal values within each arm do not show how much the next one may differ */
-    return error > 0 &&
-           gsl_cdf_tdist_Q(gap / error, degrees) < ORCH_NOISE_LEVEL / (double)(count - 1);
+    double size = 1 / (1 / (double)arms[leader].count + 1 / (double)arms[which].count);
+    return error > 0 && orch_anytime_log_e_of_gap(gap, error, degrees, size) >=
+                            log((double)(count - 1) / ORCH_NOISE_LEVEL);
 }

@@ -20,10 +20,10 @@ struct orch_arm {
 size_t orch_best_arm_next(const struct orch_arm *arms, size_t count);
 /** Returns the arm with the largest mean; 0 for no arms. */
 size_t orch_best_arm_leader(const struct orch_arm *arms, size_t count);
-/** Whether an arm is so far behind the leader that no more repeats are worth while: one-sided t at
- * 5 %, divided by the number of the other arms. It is a rule for stopping, and not a probability
- * below 5 %, since it is asked after each value and of the arm that leads by now. False for the
- * leader, and while no arm scatters. */
+/** Whether an arm is surely worse than the leader, by orch_anytime_log_e_of_gap() at 5 %, divided
+ * by the number of the other arms. It may be asked after each value: in simulations of equal arms
+ * at most 5 % ever call a given one worse (bench/arm_rules.c). False for the leader, and while no
+ * arm scatters. */
 bool orch_best_arm_is_beaten(const struct orch_arm *arms, size_t count, size_t which);
 
 #endif

@@ -4,13 +4,10 @@
  * successes in 66 %. Nor do two or three distinct values: the rare one may not have come yet. */
 #include "core/stats/sample_shape.h"
 
-#include "lib/base/reals.h"
-
 #include <glib.h>
 #include <math.h>
 
 #define ROUNDING 1e-9
-#define DEVIATIONS 5
 
 void orch_distinct_add(struct orch_distinct *distinct, double value)
 {
@@ -29,17 +26,4 @@ bool orch_sample_shows_scatter(const double *values, size_t count)
     for (size_t i = 0; i < count; i++)
         orch_distinct_add(&distinct, values[i]);
     return distinct.count >= MIN(count, (size_t)ORCH_DISTINCT_LEAST);
-}
-
-bool orch_sample_has_outlier(const double *values, size_t count)
-{
-    if (count < ORCH_OUTLIER_COUNT)
-        return false;
-    double median = orch_reals_median_of(values, count), most = 0;
-    g_autofree double *distances = g_new(double, count);
-    for (size_t i = 0; i < count; i++) {
-        distances[i] = fabs(values[i] - median);
-        most = fmax(most, distances[i]);
-    }
-    return most > DEVIATIONS * orch_reals_median(distances, count);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether a sample looks as tests of means suppose: many different values, none far outside. */
+/* Whether a sample has as many different values as tests suppose. */
 #ifndef ORCH_CORE_STATS_SAMPLE_SHAPE_H
 #define ORCH_CORE_STATS_SAMPLE_SHAPE_H
 
@@ -20,11 +20,5 @@ void orch_distinct_add(struct orch_distinct *distinct, double value);
 /** Returns whether the values show how much they scatter: none of a smaller sample than
  * ORCH_DISTINCT_LEAST is equal to another, and a larger one has so many distinct values. */
 bool orch_sample_shows_scatter(const double *values, size_t count);
-
-/** A smaller sample has no outlier. */
-#define ORCH_OUTLIER_COUNT 8
-/** Returns whether a value is more than five median absolute deviations from the median: the sample
- * is skewed, or has an outlier. */
-bool orch_sample_has_outlier(const double *values, size_t count);
 
 #endif

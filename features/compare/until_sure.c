@@ -62,11 +62,10 @@ static void judge(struct orch_sure_sampling *s, const GArray *differences)
     out->is_refused = out->verdict == ORCH_ANYTIME_ALIKE && orch_side_failures_hide(&out->failures);
     if (out->is_refused)
         out->verdict = ORCH_ANYTIME_OPEN;
-    out->has_outlier = out->so_far.distinct == ORCH_DISTINCT_LEAST &&
-                       orch_sample_has_outlier(reals(differences), differences->len);
-    out->more = out->verdict == ORCH_ANYTIME_OPEN && !out->is_refused
-                    ? orch_anytime_more(&out->so_far, least, ORCH_SURE_POWER)
-                    : 0;
+    out->more =
+        out->verdict == ORCH_ANYTIME_OPEN && !out->is_refused
+            ? orch_anytime_more(reals(differences), differences->len, least, ORCH_SURE_POWER)
+            : 0;
 }
 
 static bool has_begun_badly(const struct orch_sure_sampling *s, GError **error)

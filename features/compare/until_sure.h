@@ -45,7 +45,6 @@ struct orch_sure {
     unsigned left_out;         /* repeats of which a run did not end well or had no value */
     struct orch_side_failures failures; /* of which */
     bool is_refused;                    /* no difference would be sure, but failures may hide one */
-    bool has_outlier;                   /* the differences are skewed or have an outlier */
     unsigned runs;                      /* of the repeats that count */
     double device_s;                    /* their wall seconds x devices */
     double wall_s;

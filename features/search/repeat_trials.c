@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The first ORCH_REPEATS_MIN repeats of a setting run at once; each further one waits until those
- * before it have ended, since they may show that it is not needed. Repeats of one setting are
+/* The first repeats of a setting may run at once; each further one waits until those before it have
+ * ended, since they may show that it is not needed. Repeats of one setting are
  * neighbours in the plan. */
 #include "features/search/repeat_trials.h"
 
+#include "core/stats/anytime.h"
 #include "core/stats/best_arm.h"
 #include "core/stats/group.h"
-#include "core/stats/sample_shape.h"
 #include "features/search/tried_points.h"
 #include "lib/base/text.h"
 #include "lib/space/repeat_rule.h"
@@ -100,6 +100,7 @@ struct setting {
     unsigned left;  /* that may still start */
     bool is_out;    /* a rule stopped one of them, or one failed: the setting cannot be the best */
     struct orch_stat stat;
+    struct orch_anytime median;
 };
 
 static void setting_clear(struct setting *setting)
@@ -170,33 +171,43 @@ static bool setting_read(struct orch_repeat_trials *repeats, const struct orch_p
         out->end++;
     } while (out->end < plan->count && is_same_setting(plan, first, out->end));
     out->stat = orch_stat_of(values_in(out), out->values->len);
+    out->median = orch_anytime_of(values_in(out), out->values->len);
     return true;
 }
 
-/* Equal values do not show how much the next one may differ, so they are not known to 0 %. */
+/* The half width of the median's interval as a share of the median; infinite or NaN while it is
+ * unbounded, as for values of which fewer than four differ. */
+static double uncertainty_of(const struct setting *setting)
+{
+    const struct orch_interval *at = &setting->median.interval;
+    return (at->high - at->low) / 2 / fabs(at->mid);
+}
+
 static bool is_known(const struct setting *setting, const struct orch_repeat_rule *rule)
 {
-    return setting->stat.count >= ORCH_REPEATS_MIN &&
-           orch_sample_shows_scatter(values_in(setting), setting->values->len) &&
-           setting->stat.half <= rule->ci * fabs(setting->stat.mean);
+    return uncertainty_of(setting) <= rule->ci;
 }
 
-/* "its mean val_accuracy is known to 1.6 %" */
+/* "its median val_accuracy is known to 1.6 %", and what was noticed. */
 static char *known_text(const struct setting *setting, const struct orch_repeat_rule *rule)
 {
-    double share = setting->stat.half / fabs(setting->stat.mean);
-    return g_strdup_printf("its mean %s is known to %.2g %%", rule->metric, 100 * share);
+    const char *notice = orch_anytime_notice_text(setting->median.notice);
+    return g_strdup_printf("its median %s is known to %.2g %%%s%s", rule->metric,
+                           100 * uncertainty_of(setting), notice ? ", but " : "",
+                           notice ? notice : "");
 }
 
-/* Decides by the setting alone. */
+/* Decides by the setting alone. None is known before ORCH_ANYTIME_LEAST values, so these run at
+ * once, unless the first repeats have none. */
 static void decide_alone(const struct setting *setting, const struct orch_repeat_rule *rule,
                          enum orch_search_turn *out, char **out_why)
 {
+    const unsigned least = setting->values->len ? ORCH_ANYTIME_LEAST : ORCH_REPEATS_MIN;
     *out = ORCH_SEARCH_GOES_ON;
     if (is_known(setting, rule)) {
         *out = ORCH_SEARCH_IS_OVER;
         *out_why = known_text(setting, rule);
-    } else if (setting->ended + setting->running < ORCH_REPEATS_MIN) {
+    } else if (setting->ended + setting->running < least) {
         return;
     } else if (setting->running) {
         *out = ORCH_SEARCH_WAITS;

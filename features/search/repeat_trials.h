@@ -10,10 +10,11 @@ struct orch_repeat_trials;
 struct orch_repeat_trials *orch_repeat_trials_new(void);
 void orch_repeat_trials_free(struct orch_repeat_trials *repeats);
 
-/** Decides about a repeat that could start. A setting is repeated until the interval of its mean is
- * narrow enough. The settings of a search are repeated one after the other, that first which lowers
- * the chance of a wrong winner most, until each is known or beaten. `is_alone`: the search waits
- * for this setting alone. `*out_why` (the caller frees): why the repeat is not needed. */
+/** Decides about a repeat that could start. A setting is repeated until the interval of its median
+ * (core/stats/anytime.h) is narrow enough. The settings of a search are repeated one after the
+ * other, that first which lowers the chance of a wrong winner most, until each is known or beaten.
+ * `is_alone`: the search waits for this setting alone. `*out_why` (the caller frees): why the
+ * repeat is not needed. */
 bool orch_repeat_trials_ask(struct orch_repeat_trials *repeats, const struct orch_plan *plan,
                             unsigned index, bool is_alone, enum orch_search_turn *out,
                             char **out_why, GError **error);

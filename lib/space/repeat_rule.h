@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `repeat: auto(ci=2%, max=20, metric=last val_accuracy)`: a setting is repeated until its mean is
- * known. What is not given has its default: 2 %, 20, and the metric of the search. */
+/* `repeat: auto(ci=2%, max=20, metric=last val_accuracy)`: a setting is repeated until its median
+ * is known. What is not given has its default: 2 %, 20, and the metric of the search. */
 #ifndef ORCH_SPACE_REPEAT_RULE_H
 #define ORCH_SPACE_REPEAT_RULE_H
 
@@ -12,9 +12,9 @@
 #define ORCH_REPEATS_MIN 3
 
 struct orch_repeat_rule {
-    double ci; /* half width of the mean's 95 % interval that is enough, as a share of the mean */
-    int max;   /* repeats at most, of each setting */
-    char *metric;  /* "val_accuracy"; NULL: that of the search */
+    double ci;    /* half width of the median's interval that is enough, as a share of the median */
+    int max;      /* repeats at most, of each setting */
+    char *metric; /* "val_accuracy"; NULL: that of the search */
     char *summary; /* "last", "best", ...; NULL: last */
 };
 void orch_repeat_rule_free(struct orch_repeat_rule *rule);

@@ -1,4 +1,4 @@
-# 'repeat: auto(...)': a setting is repeated until its mean is known; in a search the repeats go where they decide.
+# 'repeat: auto(...)': a setting is repeated until its median is known; in a search the repeats go where they decide.
 # test: slow
 . "$(dirname "$0")/../cli/lib.sh"
 # noise from the seed, of one setting 20 times that of the other
@@ -28,34 +28,50 @@ count() { # runs of a condition
     json runs.#
 }
 recipe '    sweep: { mode: [quiet, loud] }
-    repeat: "auto(ci=2%, max=12, metric=loss)"'
+    repeat: "auto(ci=2%, max=30, metric=loss)"'
 ok orch run t.recipe
 says 'not needed'
-same "$(count 'mode = quiet')" 3 'a mean that is known at once'
+same "$(count 'mode = quiet')" 10 'a median that is known at once'
 loud=$(count 'mode = loud')
-[ "$loud" -gt 4 ] && [ "$loud" -le 12 ] || _fail "$loud repeats of the loud one"
+[ "$loud" -gt 12 ] && [ "$loud" -le 30 ] || _fail "$loud repeats of the loud one"
 # known, and not before: the interval of one repeat less is wider
 ok orch export --columns repeat,loss --where 'mode = loud' --format csv
 python3 - "$SCRATCH/out" "$loud" <<'P' || _fail 'too many or too few repeats'
-import csv, statistics, sys
-t = [0, 0, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201]  # of so many degrees of freedom
+import csv, math, statistics, sys
 rows = sorted((int(r["repeat"]), float(r["loss"])) for r in csv.DictReader(open(sys.argv[1])))
+def beta(a, b):
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+def refused(values, m):  # the e-value of core/stats/anytime.c
+    above = [v > m for v in values]
+    n, k = len(above), sum(above)
+    alike = sum(a == b for a, b in zip(above, above[1:]))
+    t = min(max(alike / (n - 1), 0.5), 0.65)
+    e = beta(k + 0.35, n - k + 0.35) - beta(0.35, 0.35) - math.log(0.5) - alike * math.log(t) - (n - 1 - alike) * math.log(1 - t)
+    return e >= math.log(20)
 def half(n):
     values = [v for _, v in rows[:n]]
-    return t[n - 1] * statistics.stdev(values) / n**0.5 / statistics.mean(values)
+    ends = []
+    for sign in 1, -1:
+        line, end = sorted(values, reverse=sign < 0), -sign * math.inf
+        for v in line:
+            if not refused(values, end if math.isinf(end) else (end + v) / 2):
+                break
+            end = v
+        ends.append(end)
+    return (ends[1] - ends[0]) / 2 / statistics.median(values)
 n = len(rows)
 assert n == int(sys.argv[2]) and [k for k, _ in rows] == list(range(1, n + 1)), rows
-assert n == 12 or half(n) <= 0.02, half(n)
-assert n == 3 or half(n - 1) > 0.02, half(n - 1)
+assert n == 30 or half(n) <= 0.02, half(n)
+assert n == 10 or half(n - 1) > 0.02, half(n - 1)
 P
 ok orch run t.recipe
-says "$((3 + loud)) done before"
+says "$((10 + loud)) done before"
 same "$(count 'mode = loud')" "$loud" 'the same command makes no more'
 printf 'report:\n  - { title: T, table: { rows: mode, value: last loss } }\n' >>t.recipe
 ok orch report t.recipe
 has_not 'missing'
 ok orch run t.recipe -j 2 --force
-same "$(count 'mode = quiet')" 6 'two at once: the same number'
+same "$(count 'mode = quiet')" 20 'two at once: the same number'
 
 # with a search: the repeats go to those that may be the best
 rm -rf .orch
@@ -78,30 +94,30 @@ recipe '    with: { mode: bad }
     repeat: auto(ci=2%, max=12, metric=loss)'
 fails 1 orch run t.recipe --keep-going
 same "$(count 'state = failed')" 3 'failed repeats'
-recipe '    repeat: auto(ci=2%, max=5, metric=loss)
-  f: { plugin: ./t.plugin, with: { lr: "${e.loss}" }, repeat: 5 }'
+recipe '    repeat: auto(ci=2%, max=12, metric=loss)
+  f: { plugin: ./t.plugin, with: { lr: "${e.loss}" }, repeat: 12 }'
 ok orch run t.recipe
-says '6 ok, 4 not needed'
+says '20 ok, 4 not needed'
 
 # --repeat of a command, and of a profile
-ok orch try --repeat 'auto(ci=1%, max=9, metric=loss)' -- awk 'BEGIN { print "loss", 1 }'
-says '9 ok' # equal values do not show how much the next one may differ
-ok orch try --repeat 'auto(ci=20%, max=9, metric=loss)' -- sh -c 'echo loss $((8 + {repeat} % 2))'
-says '9 ok'
+ok orch try --repeat 'auto(ci=1%, max=11, metric=loss)' -- awk 'BEGIN { print "loss", 1 }'
+says '11 ok' # equal values do not show how much the next one may differ
+ok orch try --repeat 'auto(ci=20%, max=11, metric=loss)' -- sh -c 'echo loss $((8 + {repeat} % 2))'
+says '11 ok'
 ok orch try --repeat 4 -- awk 'BEGIN { print "loss", 2 }'
 says '4 ok'
 recipe '    repeat: 2
-profiles: { more: { experiments: { e: { repeat: "auto(max=5, metric=last loss)" } } } }
+profiles: { more: { experiments: { e: { repeat: "auto(max=12, metric=last loss)" } } } }
 profile: more'
 ok orch plan t.recipe
-says '3 trials: 3 done'
+says '10 trials: 10 done'
 recipe '    with: { lr: 0.4 }
-    repeat: auto(max=5, metric=loss)'
+    repeat: auto(max=12, metric=loss)'
 ok orch plan t.recipe
-says '2 missing, 3 stale'
+says '2 missing, 10 stale'
 ok orch run t.recipe
 ok orch plan t.recipe --exit-code
-says '3 done'
+says '10 done'
 
 # refused, with the column
 fails 2 orch run t.recipe --executor slurm

@@ -33,7 +33,7 @@ sleep "$(grep -c . "$HOME/slow" | sed 's/^1$/3/; t; s/.*/0/')"
 echo "loss 1.00$(grep -c . "$HOME/slow")" # equal values would tell nothing of their scatter
 P
 search() {
-    orch try -x 'lr=uniform(0, 1)' --search 'min loss' --sampler sobol --trials 1 --repeat 'auto(ci=2%, max=9)' -j 1 -- sh slow.sh {lr}
+    orch try -x 'lr=uniform(0, 1)' --search 'min loss' --sampler sobol --trials 1 --repeat 'auto(ci=2%, max=16)' -j 1 -- sh slow.sh {lr}
 }
 search >first 2>&1 &
 await -e "$HOME/slow"

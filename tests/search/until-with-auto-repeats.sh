@@ -7,14 +7,14 @@ echo "loss 1.00$2"
 P
 search() {
     ok timeout 60 orch try -x 'lr=uniform(0, 1)' --search 'min loss' --trials 4 --until 1.5 \
-        --repeat 'auto(ci=2%, max=5)' "$@" -- sh t.sh {lr} {repeat}
+        --repeat 'auto(ci=2%, max=14)' "$@" -- sh t.sh {lr} {repeat}
 }
 search -j 1
-says '3 ok, 17 not needed'
+says '10 ok, 46 not needed'
 ok orch ls --json
-same "$(json runs.#)" 3 'runs'
+same "$(json runs.#)" 10 'runs'
 search -j 1
-says '3 done before'
+says '10 done before'
 rm -rf .orch
 search -j 8
 says 'not needed'

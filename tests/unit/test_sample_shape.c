@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* When a sample shows its scatter, and what is far outside of it. */
+/* When a sample shows its scatter. */
 #include "core/stats/sample_shape.h"
 
 #include <setjmp.h>
@@ -22,23 +22,8 @@ static void test_scatter(void **state)
     assert_false(orch_sample_shows_scatter(rounded, 4));
 }
 
-/* Median 4.5, median deviation 2: beyond 14.5 is outside. */
-static void test_outlier(void **state)
-{
-    (void)state;
-    double values[] = {1, 2, 3, 4, 5, 6, 7, 14.4};
-    assert_false(orch_sample_has_outlier(values, 8));
-    values[7] = 14.6;
-    assert_true(orch_sample_has_outlier(values, 8));
-    assert_false(orch_sample_has_outlier(values + 1, 7)); /* too few */
-    values[7] = 7;
-    values[0] = -9;
-    assert_true(orch_sample_has_outlier(values, 8));
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scatter),
-                                       cmocka_unit_test(test_outlier)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scatter)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
