@@ -362,13 +362,22 @@ static void started(void *ctx, const struct orch_plan *plan, unsigned index)
     orch_repeat_trials_note_start(((struct chooser *)ctx)->repeats, index);
 }
 
+/* Says of a setting that is judged alone why it is not repeated any more, with its first repeat
+ * that is left out. */
 static bool repeat(void *ctx, const struct orch_plan *plan, unsigned index,
                    enum orch_search_turn *out, char **out_why, GError **error)
 {
     struct chooser *chooser = ctx;
     const struct orch_search_point *point = plan->items[index].cell->point;
-    return orch_repeat_trials_ask(chooser->repeats, plan, index, point && point == chooser->hopeful,
-                                  out, out_why, error);
+    bool is_alone = point && point == chooser->hopeful;
+    if (!orch_repeat_trials_ask(chooser->repeats, plan, index, is_alone, out, out_why, error))
+        return false;
+    if (*out == ORCH_SEARCH_IS_OVER && (!point || is_alone) &&
+        plan->items[index - 1].state != ORCH_PLAN_UNUSED) {
+        g_autofree char *label = orch_cell_label(plan->items[index].cell);
+        say(chooser, "%s and later are not needed: %s", label, *out_why);
+    }
+    return true;
 }
 
 static const char *watched(void *ctx, const struct orch_plan *plan, unsigned index)

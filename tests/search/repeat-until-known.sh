@@ -31,6 +31,7 @@ recipe '    sweep: { mode: [quiet, loud] }
     repeat: "auto(ci=2%, max=30, metric=loss)"'
 ok orch run t.recipe
 says 'not needed'
+says 'e mode=quiet #11 and later are not needed: its median loss is known to 0.'
 same "$(count 'mode = quiet')" 10 'a median that is known at once'
 loud=$(count 'mode = loud')
 [ "$loud" -gt 12 ] && [ "$loud" -le 30 ] || _fail "$loud repeats of the loud one"
@@ -104,6 +105,10 @@ ok orch try --repeat 'auto(ci=1%, max=11, metric=loss)' -- awk 'BEGIN { print "l
 says '11 ok' # equal values do not show how much the next one may differ
 ok orch try --repeat 'auto(ci=20%, max=11, metric=loss)' -- sh -c 'echo loss $((8 + {repeat} % 2))'
 says '11 ok'
+# a cold start is said
+ok orch try --repeat 'auto(ci=20%, max=20, metric=loss)' -- sh -c 'echo "loss $((({repeat} == 1) * 900 + 70 + {repeat} * 7 % 10))"'
+says ' not needed'
+says 'but the first value is far from all others (a warm-up?)'
 ok orch try --repeat 4 -- awk 'BEGIN { print "loss", 2 }'
 says '4 ok'
 recipe '    repeat: 2
