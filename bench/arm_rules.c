@@ -263,7 +263,7 @@ static bool holds_at_end(const struct noise *noise, double ci, gsl_rng *dice, do
 
 static void print_known(gsl_rng *dice, int simulations)
 {
-    static const double cis[] = {0.015, 0.03, 0.06, 0.3};
+    static const double cis[] = {0.03, 0.06, 0.3};
     printf("%-18s %6s %13s %9s %15s\n", "noise", "ci", "scatter / ci", "repeats", "interval holds");
     for (size_t i = 0; i < G_N_ELEMENTS(cis) * G_N_ELEMENTS(NOISES); i++) {
         const double ci = cis[i % G_N_ELEMENTS(cis)];

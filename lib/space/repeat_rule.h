@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** A setting has at least so many repeats. */
+/** `max` is at least so many, and so many repeats without a value end a setting. */
 #define ORCH_REPEATS_MIN 3
 
 struct orch_repeat_rule {
