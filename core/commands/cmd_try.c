@@ -53,6 +53,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.metrics_on, TEXT, "metrics-from", .value = "WHERE",
                 .help = "read stdout (default), stderr or both; lines: no files; files; none",
                 .is_of_trial = true),
+    ORCH_OPTION(struct try_options, wish.metrics_files, LIST, "metrics-file", .value = "PATTERN",
+                .help = "files that are logs whatever their names: 'runs/*.out'",
+                .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.from_env, FLAG, "env",
                 .help = "settings reach the program by $ORCH_PARAM_name and $ORCH_PARAMS",
                 .is_of_trial = true),
@@ -190,7 +193,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 static const struct orch_option_group GROUPS[] = {
     {"settings", "set sweep repeat -env"},
     {"search", "search trials -until -sampler -seed -try stop -continue-pruned"},
-    {"what is recorded", "name artifact inputs metrics-from"},
+    {"what is recorded", "name artifact inputs metrics-from -metrics-file"},
     {"where, and how many at once", "jobs resources -oversubscribe -no-pin"},
     {"the files of the program", "live frozen -no-watch -keep-trials"},
     {"limits", "timeout budget deadline -alert -alert-stop -price -keep-going"},

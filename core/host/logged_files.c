@@ -4,10 +4,12 @@
 #include "core/host/logged_source.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
+#include "lib/loggers/unread.h"
 #include "lib/watch/watch_memory.h"
 #include "lib/wire/verdict.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +19,8 @@ enum {
     FILES_MAX = 2000,
     CLAIMED_MAX = 200, /* of those, the ones that keep a descriptor */
     FACTS_MAX = 50,
+    SOURCES_MAX = 500,
+    SOURCE_BYTES_MAX = 1 << 20,
     READ_BYTES = 4 << 20, /* of a file at once, while the trial runs */
 };
 static const int64_t SECOND_NS = INT64_C(1000000000), FINISH_NS = INT64_C(60000000000);
@@ -99,6 +103,19 @@ static void look_at(struct logged_files *all, struct candidate *candidate)
         begin_source(all, candidate->path, logger);
 }
 
+/* Whether the user names a file as a log: by its path from where the trial works, or by its name.
+ */
+static bool is_named(const struct logged_files *all, const char *path)
+{
+    char **pattern = all->setup->trial->manifest->metrics_files;
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *inner = shown(all, path);
+    for (; pattern && *pattern; pattern++)
+        if (fnmatch(*pattern, strchr(*pattern, '/') ? inner : base, 0) == 0)
+            return true;
+    return false;
+}
+
 static void add_candidate(struct logged_files *all, const char *inside, bool is_extended)
 {
     g_autofree char *path = orch_apart_outside(all->setup->apart, inside);
@@ -108,6 +125,7 @@ static void add_candidate(struct logged_files *all, const char *inside, bool is_
     candidate->path = g_strdup(path);
     candidate->looked_bytes = -1;
     candidate->is_extended = is_extended;
+    candidate->is_named = is_named(all, path);
     g_ptr_array_add(all->candidates, candidate);
     g_hash_table_insert(all->known, candidate->path, candidate);
 }
@@ -118,7 +136,7 @@ static void note_written(void *ctx, const struct orch_watch_entry *entry)
     bool is_extended = entry->kind == ORCH_WATCH_EXTEND;
     if (entry->kind != ORCH_WATCH_WRITE && !is_extended)
         return;
-    if (orch_logger_may_know(entry->path))
+    if (orch_logger_may_know(entry->path) || is_named(all, entry->path))
         add_candidate(all, entry->path, is_extended);
     g_autofree char *beside = orch_logger_beside(entry->path);
     if (beside && !is_extended)
@@ -216,6 +234,58 @@ void orch_logged_files_read(struct logged_files *all)
     all->due_ns = orch_mono_ns() + (has_more ? 0 : SECOND_NS);
 }
 
+/* ---- loggers whose values are elsewhere -------------------------------------------------------
+ */
+
+struct unread {
+    const struct logged_files *all;
+    char **env;
+    GHashTable *found; /* module -> why */
+    unsigned sources;
+};
+
+static void look_into_source(void *ctx, const struct orch_watch_entry *entry)
+{
+    struct unread *unread = ctx;
+    if (entry->kind != ORCH_WATCH_READ || !g_str_has_suffix(entry->path, ".py") ||
+        unread->sources >= SOURCES_MAX)
+        return;
+    g_autofree char *path = orch_apart_outside(unread->all->setup->apart, entry->path);
+    g_autofree char *text = NULL;
+    unread->sources++;
+    if (orch_file_read(path, SOURCE_BYTES_MAX, &text, NULL, NULL))
+        orch_log_unread(text, unread->env, unread->found);
+}
+
+/* Of a logger that the script imports, no values were taken, because they are on a server. */
+static void name_unread(struct logged_files *all)
+{
+    struct unread unread = {all, g_get_environ(), NULL, 0};
+    GHashTableIter iter;
+    gpointer module, why;
+    for (char **entry = all->setup->trial->env; entry && *entry; entry++) {
+        g_auto(GStrv) pair = g_strsplit(*entry, "=", 2);
+        unread.env = g_environ_setenv(unread.env, pair[0], pair[1] ? pair[1] : "", TRUE);
+    }
+    unread.found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    orch_watch_memory_visit(all->memory, look_into_source, &unread);
+    g_hash_table_iter_init(&iter, unread.found);
+    while (g_hash_table_iter_next(&iter, &module, &why)) {
+        bool has_values = false;
+        for (guint i = 0; i < all->places->len; i++)
+            has_values =
+                has_values ||
+                strcmp(((struct logged_place *)all->places->pdata[i])->logger->name, module) == 0;
+        if (!has_values)
+            leave_out(all, module, why);
+    }
+    g_hash_table_unref(unread.found);
+    g_strfreev(unread.env);
+}
+
+/* ---- the end ----------------------------------------------------------------------------------
+ */
+
 static void finish_source(struct source *source, bool has_more)
 {
     if (!source->file)
@@ -241,6 +311,7 @@ void orch_logged_files_finish(struct logged_files *all)
     for (guint i = 0; i < all->sources->len; i++)
         finish_source(all->sources->pdata[i], has_more);
     orch_logged_results(all);
+    name_unread(all);
 }
 
 /* Adds a place, or its points to another run of the same file. */
@@ -262,6 +333,17 @@ static void add_place(const struct logged_files *all, const struct logged_place 
     if (json_array_size(taken) < FACTS_MAX)
         json_array_append_new(
             taken, json_pack("[ssI]", path, place->logger->name, (json_int_t)place->points));
+}
+
+json_t *orch_logged_files_paths(const struct logged_files *all)
+{
+    json_t *paths = all ? json_array() : NULL;
+    for (guint i = 0; all && i < all->places->len; i++) {
+        const struct logged_place *place = all->places->pdata[i];
+        if (place->points && g_utf8_validate(place->path, -1, NULL))
+            json_array_append_new(paths, json_string(place->path));
+    }
+    return paths;
 }
 
 void orch_logged_files_facts(const struct logged_files *all, json_t *facts)

@@ -27,6 +27,9 @@ void orch_logged_files_read(struct logged_files *files);
 /** Reads the rest, after the trial's processes have ended. `files` may be NULL. */
 void orch_logged_files_finish(struct logged_files *files);
 
+/** Absolute paths of the files and folders that gave values, new reference; NULL: none. `files` may
+ * be NULL. */
+json_t *orch_logged_files_paths(const struct logged_files *files);
 /** Adds the facts `logged_settings` (object), `logged_files` ([path, format, points]) and
  * `unlogged_files` ([path, why]) as far as there are any. `files` may be NULL. */
 void orch_logged_files_facts(const struct logged_files *files, json_t *facts);

@@ -191,7 +191,8 @@ const struct orch_watch_memory *orch_opened_files_memory(const struct opened_fil
 /* ---- the end ----------------------------------------------------------------------------------
  */
 
-void orch_opened_files_write(const struct opened_files *opened, const char *trial_dir)
+void orch_opened_files_write(const struct opened_files *opened, const char *trial_dir,
+                             json_t *logged)
 {
     if (!opened)
         return;
@@ -211,6 +212,8 @@ void orch_opened_files_write(const struct opened_files *opened, const char *tria
     }
     bool has_files = files && strcmp(files, "[]") != 0;
     g_autoptr(json_t) rest = json_pack("{s:s s:O}", "folder", opened->folder, "gaps", gaps);
+    if (json_array_size(logged))
+        json_object_set(rest, "logged", logged);
     if (rest && why)
         json_object_set_new(rest, "why", json_string(why));
     g_autofree char *members = rest ? orch_json_canonical(rest) : NULL;

@@ -12,6 +12,7 @@
  *   why       nothing was noted, and why; absent otherwise
  *   gaps      what may be missing in `files`: at most a few dozen texts for people
  *             ("started 'busybox' unobserved", "3 names are not UTF-8"). Empty: nothing
+ *   logged    absolute paths of files and folders whose values became metrics
  *   files     list of [kind, name, details], in the order of the first opening
  * kind: "r" opened for reading, or renamed, "w" written (created, replaced, removed) before it was
  * read, "u" read and then changed or removed by the trial; a file has one of these. "s": a tool
@@ -50,7 +51,9 @@ void orch_opened_files_attach(const struct opened_files *opened);
 /** The memory in which they note it; NULL: nothing is noted. Borrowed. `opened` may be NULL. */
 const struct orch_watch_memory *orch_opened_files_memory(const struct opened_files *opened);
 
-/** After the trial's processes have ended. Failures are ignored. `opened` may be NULL. */
-void orch_opened_files_write(const struct opened_files *opened, const char *trial_dir);
+/** After the trial's processes have ended. `logged`: see above; NULL: none. Failures are ignored.
+ * `opened` may be NULL. */
+void orch_opened_files_write(const struct opened_files *opened, const char *trial_dir,
+                             json_t *logged);
 
 #endif

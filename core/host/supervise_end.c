@@ -134,7 +134,9 @@ void orch_supervisor_finish(struct supervisor *s)
     orch_logged_files_finish(s->logged); /* in the folder apart */
     g_free(orch_supervisor_take_alerts(s));
     orch_apart_leave(s->setup.apart);
-    orch_opened_files_write(s->setup.opened, s->setup.trial_dir);
+    json_t *logged = orch_logged_files_paths(s->logged);
+    orch_opened_files_write(s->setup.opened, s->setup.trial_dir, logged);
+    json_decref(logged);
     bool was_broken = s->intake.problem != NULL;
     orch_intake_finish(&s->intake);
     if (!was_broken && WIFSIGNALED(s->wait_status))

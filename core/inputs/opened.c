@@ -359,6 +359,7 @@ void orch_opened_read(int folder, struct orch_opened *out)
         return;
     out->folder = g_strdup(place);
     read_gaps(out, all);
+    out->logged = json_incref(json_object_get(all, "logged"));
     struct reading r = {out, g_ptr_array_new_with_free_func(g_free),
                         g_hash_table_new(g_str_hash, g_str_equal),
                         g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
@@ -381,4 +382,5 @@ void orch_opened_clear(struct orch_opened *opened)
     g_ptr_array_unref(opened->read);
     g_ptr_array_unref(opened->wrote);
     g_ptr_array_unref(opened->both);
+    json_decref(opened->logged);
 }

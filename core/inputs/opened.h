@@ -57,8 +57,9 @@ struct orch_opened {
     GPtrArray *read, *wrote, *both; /* struct orch_opened_file *: read and not written, written and
                                        not read before, read and written then; in the order of the
                                        first opening */
-    GHashTable *written;            /* names of the last two */
-    GHashTable *listed; /* folders whose files were listed -> struct orch_file_id * of then */
+    json_t *logged; /* absolute paths of files and folders whose values became metrics; or NULL */
+    GHashTable *written; /* names of the last two */
+    GHashTable *listed;  /* folders whose files were listed -> struct orch_file_id * of then */
 };
 /** Reads it from the open folder of an ended trial (-1: there is none). To be cleared. */
 void orch_opened_read(int folder, struct orch_opened *out);

@@ -18,6 +18,7 @@ struct maker {
     const void *trial;
     char key[ORCH_KEY_CHARS];
     bool is_in_place; /* in the user's folder, without a link to it */
+    bool is_logged;   /* its values, or those of files in its folder, became metrics */
 };
 
 /* A run of an earlier command that has written a file, which is as the run has left it. */
@@ -169,9 +170,22 @@ static void note_carried(const struct orch_written_files *written, const struct 
     out->maker = maker ? maker->trial : NULL;
 }
 
+/* True for a file, or one below a folder, that the trial's loggers wrote. */
+static bool is_logged(const struct orch_opened *opened, const char *name)
+{
+    g_autofree char *path = orch_opened_path(opened, name);
+    for (size_t i = 0; i < json_array_size(opened->logged); i++) {
+        const char *place = json_string_value(json_array_get(opened->logged, i));
+        if (place && orch_path_within(path, place))
+            return true;
+    }
+    return false;
+}
+
 /* A file that the trial has written: notes it, and whether another trial has before. */
 static void note_written(struct orch_written_files *written, const struct orch_writer *writer,
-                         const char *name, struct orch_written_note *out)
+                         const struct orch_opened *opened, const char *name,
+                         struct orch_written_note *out)
 {
     const struct maker *before = g_hash_table_lookup(written->made, name);
     bool is_in_place = !writer->is_apart;
@@ -181,6 +195,7 @@ static void note_written(struct orch_written_files *written, const struct orch_w
         out->shared = g_strdup(name);
     }
     struct maker *maker = g_new0(struct maker, 1);
+    maker->is_logged = is_logged(opened, name);
     maker->trial = writer->trial;
     maker->is_in_place = is_in_place;
     g_strlcpy(maker->key, writer->key, sizeof maker->key);
@@ -199,7 +214,7 @@ void orch_written_files_end(struct orch_written_files *written, const struct orc
                 continue;
             if (lists[i] == opened->both)
                 note_carried(written, writer, name, out);
-            note_written(written, writer, name, out);
+            note_written(written, writer, opened, name, out);
         }
 }
 
@@ -271,7 +286,8 @@ unsigned orch_written_files_untracked(const struct orch_written_files *written, 
     g_hash_table_iter_init(&iter, written->made);
     while (g_hash_table_iter_next(&iter, &name, &maker)) {
         g_autofree char *path = orch_path_absolute(name, all->workspace->root);
-        if (*(char *)name == '/' || !((struct maker *)maker)->is_in_place ||
+        const struct maker *by = maker;
+        if (*(char *)name == '/' || !by->is_in_place || by->is_logged ||
             orch_inputs_is_captured(all, name) || is_ignored(ignored, name) ||
             !g_file_test(path, G_FILE_TEST_EXISTS))
             continue;

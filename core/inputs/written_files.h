@@ -41,9 +41,10 @@ void orch_written_note_clear(struct orch_written_note *note);
 bool orch_written_files_is_ignored(const struct orch_written_files *written, const char *name);
 
 /** Counts the files that trials wrote below the work tree and that will be captured with the source
- * of later runs, though they were not with that of this one. `*out_first` becomes one of them,
- * relative to the work tree, and `*out_line` a line for .gitignore that leaves it out; the caller
- * frees both. 0 when that is not known. */
+ * of later runs, though they were not with that of this one. Files whose values became metrics, and
+ * those in the folder of such a run, do not count: they are not read again. `*out_first` becomes
+ * one of them, relative to the work tree, and `*out_line` a line for .gitignore that leaves it out;
+ * the caller frees both. 0 when that is not known. */
 unsigned orch_written_files_untracked(const struct orch_written_files *written, char **out_first,
                                       char **out_line);
 

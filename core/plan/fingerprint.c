@@ -110,6 +110,10 @@ void orch_fingerprint(const struct orch_cell *cell, uint64_t seed, const GPtrArr
     if (manifest->kind == ORCH_PLUGIN_WRAPPED && manifest->metrics_on)
         json_array_append_new(
             all, json_pack("{s:s}", "metrics_on", ORCH_METRICS_ON_NAMES[manifest->metrics_on]));
+    if (manifest->metrics_files) {
+        g_autofree char *patterns = g_strjoinv("\n", manifest->metrics_files);
+        json_array_append_new(all, json_pack("{s:s}", "metrics_files", patterns));
+    }
     if (cell->experiment->ranks) /* ranks that follow from the parameters are in those */
         json_array_append_new(all, json_pack("{s:i}", "ranks", (int)cell->experiment->ranks));
     g_autofree char *text = orch_json_canonical(all);

@@ -71,6 +71,19 @@ static void read_metrics_on(struct orch_manifest_reader *reader, const struct or
         reader, node, "metrics_on", ORCH_METRICS_ON_NAMES, ORCH_METRICS_ON_STDOUT);
 }
 
+static void read_metrics_files(struct orch_manifest_reader *reader, const struct orch_yaml *node)
+{
+    guint count = node->kind == ORCH_YAML_LIST ? node->items->len : 1;
+    g_autoptr(GStrvBuilder) patterns = g_strv_builder_new();
+    for (guint i = 0; i < count; i++) {
+        const struct orch_yaml *item = node->kind == ORCH_YAML_LIST ? node->items->pdata[i] : node;
+        const char *text = orch_manifest_read_text(reader, item, "metrics_files");
+        if (text)
+            g_strv_builder_add(patterns, text);
+    }
+    reader->manifest->metrics_files = g_strv_builder_end(patterns);
+}
+
 static void read_needs(struct orch_manifest_reader *reader, const struct orch_yaml *node)
 {
     static const char *const keys[] = {"gpus", "memory", "threads", "mpi", NULL};
@@ -390,6 +403,7 @@ static const struct {
     {"needs", read_needs},
     {"metrics_from", read_metrics_from},
     {"metrics_on", read_metrics_on},
+    {"metrics_files", read_metrics_files},
     {"parameters", orch_manifest_read_parameters},
     {"metrics", read_metrics},
     {"artifacts", read_artifacts},

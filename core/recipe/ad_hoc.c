@@ -188,6 +188,11 @@ static bool path_is_well(const char *path, const char *folder, bool overwrites, 
     return false;
 }
 
+static bool lists_are_same(char *const *a, char *const *b)
+{
+    return a && b ? g_strv_equal((const char *const *)a, (const char *const *)b) : a == b;
+}
+
 /* Whether two expansions have the same trials: words, parameters and repeats. */
 static bool trials_are_same(const struct orch_expansion *a, const struct orch_expansion *b)
 {
@@ -195,7 +200,8 @@ static bool trials_are_same(const struct orch_expansion *a, const struct orch_ex
         return false;
     const struct orch_experiment *x = a->experiments->pdata[0], *y = b->experiments->pdata[0];
     if (!g_strv_equal((const char *const *)x->program, (const char *const *)y->program) ||
-        x->manifest->metrics_on != y->manifest->metrics_on)
+        x->manifest->metrics_on != y->manifest->metrics_on ||
+        !lists_are_same(x->manifest->metrics_files, y->manifest->metrics_files))
         return false;
     for (guint i = 0; i < a->cells->len; i++) {
         const struct orch_cell *one = a->cells->pdata[i], *two = b->cells->pdata[i];

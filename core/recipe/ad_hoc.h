@@ -26,8 +26,9 @@ struct orch_ad_hoc {
     double timeout_s;   /* 0: none */
     const char
         *metrics_on; /* the stream that metrics are read from: stdout, stderr, both; NULL: stdout */
-    const json_t *alerts; /* as in struct orch_expansion; NULL: none */
-    bool from_env;        /* the program reads settings from the environment */
+    const char **metrics_files; /* patterns of files that are logs */
+    const json_t *alerts;       /* as in struct orch_expansion; NULL: none */
+    bool from_env;              /* the program reads settings from the environment */
 };
 /** Whether a text for `repeat` is meant as auto(...), and not as a number. */
 bool orch_ad_hoc_repeat_is_rule(const char *text);

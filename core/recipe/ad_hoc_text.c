@@ -175,7 +175,16 @@ static void append_values(GString *out, const struct orch_command_setting *setti
 /* ---- the other options ------------------------------------------------------------------------
  */
 
-/* Adds `metrics_on:` and `artifacts:`. */
+static void append_list(GString *out, const char *begin, const char *const *texts)
+{
+    for (int i = 0; texts && texts[i]; i++) {
+        g_string_append(out, i ? ", " : begin);
+        append_plain(out, texts[i]);
+        g_string_append(out, texts[i + 1] ? "" : "]\n");
+    }
+}
+
+/* Adds `metrics_on:`, `metrics_files:` and `artifacts:`. */
 static bool append_outputs(const struct orch_ad_hoc *wish, GPtrArray *settings, GString *out,
                            GError **error)
 {
@@ -186,6 +195,7 @@ static bool append_outputs(const struct orch_ad_hoc *wish, GPtrArray *settings, 
     }
     if (wish->metrics_on)
         g_string_append_printf(out, "    metrics_on: %s\n", wish->metrics_on);
+    append_list(out, "    metrics_files: [", wish->metrics_files);
     if (wish->artifacts && wish->artifacts[0])
         g_string_append(out, "    artifacts:\n");
     for (int i = 0; wish->artifacts && wish->artifacts[i]; i++) {
@@ -211,15 +221,6 @@ static bool append_outputs(const struct orch_ad_hoc *wish, GPtrArray *settings, 
         g_string_append_c(out, '\n');
     }
     return true;
-}
-
-static void append_list(GString *out, const char *begin, const char *const *texts)
-{
-    for (int i = 0; texts && texts[i]; i++) {
-        g_string_append(out, i ? ", " : begin);
-        append_plain(out, texts[i]);
-        g_string_append(out, texts[i + 1] ? "" : "]\n");
-    }
 }
 
 /* Adds `resources: { gpus: 1, cores: 4 }`. */

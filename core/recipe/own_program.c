@@ -296,6 +296,21 @@ static void check_used(struct recipe_draft *draft, const struct recipe_experimen
     }
 }
 
+static void read_metrics_files(struct recipe_draft *draft, const struct orch_yaml *map,
+                               struct orch_manifest *own)
+{
+    g_autoptr(GPtrArray) texts = orch_yaml_get(map, "metrics_files")
+                                     ? orch_recipe_get_texts(draft, map, "metrics_files")
+                                     : NULL;
+    g_autoptr(GStrvBuilder) patterns = g_strv_builder_new();
+    for (guint i = 0; texts && i < texts->len; i++)
+        g_strv_builder_add(patterns, ((const struct orch_yaml *)texts->pdata[i])->text);
+    if (!texts)
+        return;
+    g_strfreev(own->metrics_files);
+    own->metrics_files = g_strv_builder_end(patterns);
+}
+
 void orch_recipe_use_program(struct recipe_draft *draft, const struct orch_yaml *map,
                              struct recipe_experiment *experiment)
 {
@@ -329,6 +344,7 @@ void orch_recipe_use_program(struct recipe_draft *draft, const struct orch_yaml 
     unsigned on;
     if (orch_recipe_get_choice(draft, map, "metrics_on", ORCH_METRICS_ON_NAMES, &on))
         own->metrics_on = (enum orch_metrics_on)on;
+    read_metrics_files(draft, map, own);
     const struct orch_yaml *artifacts = orch_recipe_get_map(draft, map, "artifacts");
     for (guint i = 0; artifacts && i < artifacts->keys->len; i++)
         read_artifact(draft, artifacts->keys->pdata[i], artifacts->items->pdata[i], own);

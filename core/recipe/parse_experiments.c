@@ -12,12 +12,12 @@
 #include <string.h>
 
 static const char *const EXPERIMENT_KEYS[] = {
-    "plugin",          "with",    "sweep",     "zip",
-    "repeat",          "seed",    "search",    "objective",
-    "reuse",           "inputs",  "program",   "timeout",
-    "resources",       "retries", "share",     "system_metrics",
-    "only_when_named", "types",   "artifacts", "metrics_on",
-    "metrics",         NULL};
+    "plugin",          "with",          "sweep",     "zip",
+    "repeat",          "seed",          "search",    "objective",
+    "reuse",           "inputs",        "program",   "timeout",
+    "resources",       "retries",       "share",     "system_metrics",
+    "only_when_named", "types",         "artifacts", "metrics_on",
+    "metrics",         "metrics_files", NULL};
 static const char *const RESOURCE_KEYS[] = {"gpus",  "cores",     "memory", "time",
                                             "ranks", "exclusive", NULL};
 static const char *const SEED_WORDS[] = {"shared", "device", NULL};
@@ -216,6 +216,7 @@ static void check_program_keys(struct recipe_draft *draft, const struct orch_yam
         const char *key, *needs, *hint;
     } rows[] = {{"artifacts", "program", "the plugin declares its artifacts"},
                 {"metrics_on", "program", "the plugin says where its metrics come from"},
+                {"metrics_files", "program", "the plugin says where its metrics come from"},
                 {"metrics", NULL, "the plugin declares its metrics"},
                 {"types", NULL, "the plugin declares the types of its parameters"}};
     for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++)

@@ -99,6 +99,10 @@ static void add_recorded(GString *text, const struct orch_experiment *experiment
     if (manifest->metrics_on != ORCH_METRICS_ON_STDOUT)
         g_string_append_printf(text, " --metrics-from %s",
                                ORCH_METRICS_ON_NAMES[manifest->metrics_on]);
+    for (char **pattern = manifest->metrics_files; pattern && *pattern; pattern++) {
+        g_autofree char *word = orch_cli_shell_word(*pattern);
+        g_string_append_printf(text, " --metrics-file %s", word);
+    }
     for (guint i = 0; i < manifest->artifacts->len; i++) {
         const struct orch_artifact_spec *spec = manifest->artifacts->pdata[i];
         g_autofree char *path = spec->path ? orch_command_word_typed(spec->path) : g_strdup("");

@@ -20,7 +20,8 @@ bool orch_manifest_reads_files(const struct orch_manifest *manifest)
     if (manifest->kind != ORCH_PLUGIN_WRAPPED || manifest->metrics_from == ORCH_METRICS_PROTOCOL)
         return false;
     return manifest->metrics_on == ORCH_METRICS_ON_FILES ||
-           (manifest->any_metric && manifest->metrics_on <= ORCH_METRICS_ON_BOTH);
+           ((manifest->any_metric || manifest->metrics_files) &&
+            manifest->metrics_on <= ORCH_METRICS_ON_BOTH);
 }
 
 /* ---- life -------------------------------------------------------------------------------------
@@ -88,6 +89,7 @@ void orch_manifest_free(struct orch_manifest *manifest)
     g_ptr_array_unref(manifest->metrics);
     g_ptr_array_unref(manifest->artifacts);
     g_strfreev(manifest->argv);
+    g_strfreev(manifest->metrics_files);
     json_decref(manifest->cost);
     g_free(manifest);
 }

@@ -73,8 +73,9 @@ struct orch_manifest {
     char **argv; /* with ${param}; NULL-terminated */
     enum orch_metrics_from metrics_from;
     enum orch_metrics_on metrics_on;
-    bool any_metric; /* may report metrics that it does not declare, which are kept */
-    json_t *cost;    /* object: the fields of struct orch_cost as texts with ${param}; or NULL */
+    char **metrics_files; /* patterns of files that are logs whatever their names; NULL: none */
+    bool any_metric;      /* may report metrics that it does not declare, which are kept */
+    json_t *cost; /* object: the fields of struct orch_cost as texts with ${param}; or NULL */
     /* compiled plugins only, computed from the file and not sent: */
     char *sha256; /* for a plugin from elsewhere: the only contents that may be loaded; NULL: orch's
                      own */

@@ -148,6 +148,7 @@ json_t *orch_manifest_encode(const struct orch_manifest *manifest)
         METRICS_FROM[manifest->metrics_from <= ORCH_METRICS_REGEX ? manifest->metrics_from : 0]);
     if (manifest->metrics_on)
         put_text(object, "metrics_on", ORCH_METRICS_ON_NAMES[manifest->metrics_on]);
+    put_words(object, "metrics_files", manifest->metrics_files);
     put_true(object, "any_metric", manifest->any_metric);
     if (manifest->cost)
         json_object_set(object, "cost", manifest->cost);
@@ -306,7 +307,8 @@ static bool decode_wrapped(struct orch_manifest *manifest, const json_t *json, G
     if (cost && !json_is_null(cost) && !json_is_object(cost))
         return broken(error, "'cost' is not an object");
     manifest->cost = json_is_object(cost) ? json_incref(cost) : NULL;
-    return take_words(json, "argv", &manifest->argv, error);
+    return take_words(json, "metrics_files", &manifest->metrics_files, error) &&
+           take_words(json, "argv", &manifest->argv, error);
 }
 
 static bool decode_into(struct orch_manifest *manifest, const json_t *json, GError **error)
