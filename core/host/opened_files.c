@@ -5,6 +5,7 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/program_path.h"
+#include "lib/loggers/homes.h"
 #include "lib/watch/watch_memory.h"
 
 #include <stdlib.h>
@@ -110,6 +111,28 @@ static void add_roots(struct opened_files *opened, const json_t *watch)
     }
 }
 
+/* Folders of loggers outside of what is watched. Their files are noted, because their values become
+ * metrics, and are no files of the trial's. */
+static void add_homes(struct opened_files *opened, char *const *trial_env)
+{
+    char **env = g_get_environ();
+    for (; trial_env && *trial_env; trial_env++) {
+        const char *equals = strchr(*trial_env, '=');
+        g_autofree char *name = g_strndup(*trial_env, strcspn(*trial_env, "="));
+        if (equals)
+            env = g_environ_setenv(env, name, equals + 1, TRUE);
+    }
+    g_autoptr(GPtrArray) homes = orch_logger_homes(env);
+    for (guint i = 0; i < homes->len; i++) {
+        bool is_watched = false;
+        for (guint k = 0; k < opened->roots->len; k++)
+            is_watched = is_watched || orch_path_within(homes->pdata[i], opened->roots->pdata[k]);
+        if (!is_watched)
+            add_folder(opened, homes->pdata[i], NULL);
+    }
+    g_strfreev(env);
+}
+
 /* The library's path; the caller frees. NULL with the reason. */
 static char *find_library(const char **out_why)
 {
@@ -136,6 +159,8 @@ struct opened_files *orch_opened_files_begin(const struct orch_trial_spec *trial
         opened->library = find_library(&opened->why);
     add_copy(opened, apart);
     add_roots(opened, trial->watch);
+    if (orch_manifest_reads_files(trial->manifest))
+        add_homes(opened, trial->env);
     if (!opened->why)
         opened->memory = orch_watch_memory_new(opened->roots);
     if (!opened->why && !opened->memory)

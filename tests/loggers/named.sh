@@ -67,3 +67,12 @@ show other
 has "comet_ml: its values are on Comet's server only; print the values"
 has 'wandb: it is switched off'
 has_not neptune
+
+# a logger's folder outside of what is watched
+cat >far.sh <<'S'
+python3 "$SOURCE/tests/loggers/place.py" "$SOURCE/tests/loggers/files/trackio-0.43.sql" "$XDG_CACHE_HOME/huggingface/trackio"
+S
+ok env SOURCE="$SOURCE" XDG_CACHE_HOME="$SCRATCH/far" orch try --no-progress --name far -- sh far.sh
+show far
+has "far/huggingface/trackio/trackio-0.43.db (trackio), 32 values"
+has_not 'written  '
