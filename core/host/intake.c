@@ -423,6 +423,19 @@ static const struct orch_artifact_spec *adopt_artifact(struct intake *intake, co
     return spec;
 }
 
+bool orch_intake_artifact_logged(struct intake *intake, const char *name, const char *path)
+{
+    bool fits = intake->manifest->any_metric && orch_artifact_name_is_valid(name) &&
+                !orch_manifest_artifact(intake->manifest, name) &&
+                intake->manifest->artifacts->len < ADOPTED_MAX;
+    if (!fits)
+        return false;
+    struct intake_artifact artifact = {orch_manifest_add_artifact(intake->manifest, name), true,
+                                       g_strdup(path)};
+    g_array_append_val(intake->artifacts, artifact);
+    return true;
+}
+
 static void take_artifact(struct intake *intake, const struct orch_event *event)
 {
     if (intake->on_artifact) {

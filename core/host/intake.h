@@ -91,6 +91,9 @@ void orch_intake_purge_logged(struct intake *intake, const struct orch_metric_sp
                               int64_t step);
 /** True when a series that a logger wrote has this name, or is printed as it is. */
 bool orch_intake_has_spelling(const struct intake *intake, const char *name);
+/** Keeps a file that a logger's image was written to as an artifact. False when the program reports
+ * one of that name itself, or the trial can have no such artifact. */
+bool orch_intake_artifact_logged(struct intake *intake, const char *name, const char *path);
 /** Records a value without a step that a logger wrote. */
 void orch_intake_result_logged(struct intake *intake, const struct orch_metric_spec *spec,
                                double value);

@@ -179,6 +179,7 @@ struct logged_files *orch_logged_files_new(const struct child_setup *setup, stru
     all->series = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     all->results = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     all->set_by = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    all->images = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     all->settings = json_object();
     all->unlogged = json_array();
     return all;
@@ -195,6 +196,7 @@ void orch_logged_files_free(struct logged_files *all)
     g_hash_table_unref(all->series);
     g_hash_table_unref(all->results);
     g_hash_table_unref(all->set_by);
+    g_hash_table_unref(all->images);
     json_decref(all->settings);
     json_decref(all->unlogged);
     g_free(all);
@@ -311,6 +313,7 @@ void orch_logged_files_finish(struct logged_files *all)
     for (guint i = 0; i < all->sources->len; i++)
         finish_source(all->sources->pdata[i], has_more);
     orch_logged_results(all);
+    orch_logged_images(all);
     name_unread(all);
 }
 

@@ -64,6 +64,7 @@ struct logged_files {
     GHashTable *series;    /* label -> struct series * */
     GHashTable *results;   /* label -> struct logged_result * */
     GHashTable *set_by;    /* name of a setting -> struct logged_place *: borrowed */
+    GHashTable *images;    /* label -> path of the file with the last one */
     json_t *settings, *unlogged;
     guint claimed; /* files of which a descriptor is kept (lib/loggers/file_claim.h) */
     bool is_ending;
@@ -88,6 +89,8 @@ struct orch_log_sink orch_logged_sink(struct source *source);
 void orch_logged_purge(struct source *source, int64_t step);
 /** The file is read from its beginning once more; `ctx` is the source. */
 void orch_logged_again(void *ctx);
+/** Keeps the last image of each name as an artifact. */
+void orch_logged_images(struct logged_files *all);
 /** Writes the values without a step, after all points were read. */
 void orch_logged_results(struct logged_files *all);
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/logged_source.h"
 
+#include "lib/base/file.h"
 #include "lib/base/label_from.h"
 
 #include <string.h>
 
 enum {
+    IMAGES_MAX = 64,
+    IMAGE_BYTES_MAX = 16 << 20,
     SETTINGS_MAX = 1000,
     SETTING_BYTES_MAX = 4096,
     NAMES_MAX = 4096 /* of the series of a file */
@@ -177,6 +180,37 @@ void orch_logged_results(struct logged_files *all)
     }
 }
 
+/* Writes an image in place of the one before it. */
+static void take_image(void *ctx, const char *name, int64_t step, const uint8_t *bytes,
+                       size_t length)
+{
+    struct source *source = ctx;
+    struct logged_files *all = source->all;
+    g_autofree char *prefix =
+        source->logger->has_folders ? orch_logged_prefix(source) : g_strdup("");
+    g_autofree char *longer = g_strconcat(prefix, name, NULL), *label = orch_label_from(longer);
+    const char *path = g_hash_table_lookup(all->images, g_strdelimit(label, "/", '_'));
+    guint count = g_hash_table_size(all->images);
+    (void)step;
+    if (length > IMAGE_BYTES_MAX || (!path && count >= IMAGES_MAX))
+        return;
+    if (!path) {
+        char *made = g_strdup_printf("%s/logged-image.%u", all->setup->trial_dir, count);
+        path = made;
+        g_hash_table_insert(all->images, g_steal_pointer(&label), made);
+    }
+    orch_file_write(path, bytes, length, false, NULL);
+}
+
+void orch_logged_images(struct logged_files *all)
+{
+    GHashTableIter iter;
+    gpointer label, path;
+    g_hash_table_iter_init(&iter, all->images);
+    while (g_hash_table_iter_next(&iter, &label, &path))
+        orch_intake_artifact_logged(all->intake, label, path);
+}
+
 void orch_logged_purge(struct source *source, int64_t step)
 {
     GHashTableIter iter;
@@ -250,6 +284,7 @@ struct orch_log_sink orch_logged_sink(struct source *source)
     return (struct orch_log_sink){.ctx = source,
                                   .point = take_point,
                                   .result = take_result,
+                                  .image = take_image,
                                   .purge = take_folder_purge,
                                   .setting = take_setting,
                                   .about = take_about,

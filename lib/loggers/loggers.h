@@ -32,6 +32,8 @@ struct orch_log_sink {
     void (*point)(void *ctx, const char *name, int64_t step, double time_s, double value);
     /** A value without a step, as of the end of a run. */
     void (*result)(void *ctx, const char *name, double value);
+    /** An image at a step, as the bytes of a file (PNG, JPEG, GIF). Borrowed. */
+    void (*image)(void *ctx, const char *name, int64_t step, const uint8_t *bytes, size_t length);
     /** A run was resumed: the points of this file's folder from `step` on do not count. */
     void (*purge)(void *ctx, int64_t step);
     /** A value of the script's settings, a number, boolean or text. Borrowed. */

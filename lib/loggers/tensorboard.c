@@ -2,15 +2,16 @@
 /*
  * TensorBoard's event files: TFRecord frames (length, masked CRC32C of it, bytes, masked CRC32C of
  * them) that hold an Event of Protocol Buffers. This reader uses its time, step and summary, and
- * the summary values that hold one number: simple_value, or a tensor of one float, double or
- * integer.
+ * the summary values that hold one number (simple_value, or a tensor of one float, double or
+ * integer) or an image (image, or a tensor of texts: width, height, the first image).
  *
  *     Event        1 wall_time (double)  2 step (varint)  5 summary  7 session_log
  *     Summary      1 value (repeated)
- *     Value        1 tag  2 simple_value (float)  8 tensor  9 metadata
+ *     Value        1 tag  2 simple_value (float)  4 image  8 tensor  9 metadata
+ *     Image        4 encoded_image_string
  *     SessionLog   1 status (1: START)
  *     TensorProto  1 dtype  2 shape  4 tensor_content  5 float_val  6 double_val  7 int_val
- *                  10 int64_val
+ *                  8 string_val  10 int64_val
  *
  * A START of a session discards, as TensorBoard does, the points from its step on that were read so
  * far: a run that was resumed writes them again ('purge_step').
@@ -181,28 +182,57 @@ static bool is_start(struct orch_protobuf session_log)
     return is;
 }
 
+/* The first image of a tensor of texts: its third. Empty: there is none. */
+static struct orch_protobuf tensor_image(struct orch_protobuf tensor)
+{
+    enum { STRING_VAL = 8, FIRST_IMAGE = 3 };
+    struct orch_protobuf_field field;
+    int count = 0;
+    while (orch_protobuf_field(&tensor, &field))
+        if (field.number == STRING_VAL && field.type == 2 && ++count == FIRST_IMAGE)
+            return field.inner;
+    return (struct orch_protobuf){0};
+}
+
+/* True for the bytes of an image that a viewer can show. */
+static bool is_image(struct orch_protobuf bytes)
+{
+    static const char *const heads[] = {"\x89PNG", "\xff\xd8\xff", "GIF8"};
+    size_t length = (size_t)(bytes.end - bytes.at);
+    for (size_t i = 0; i < G_N_ELEMENTS(heads); i++)
+        if (length > strlen(heads[i]) && memcmp(bytes.at, heads[i], strlen(heads[i])) == 0)
+            return true;
+    return false;
+}
+
 static void take_value(const struct orch_log_sink *sink, struct orch_protobuf value, int64_t step,
                        double time_s)
 {
+    enum { TAG_BYTES_MAX = 1000 };
     struct orch_protobuf_field field;
+    struct orch_protobuf image = {0};
     g_autofree char *tag = NULL;
     double number = 0;
     bool has_number = false;
     while (orch_protobuf_field(&value, &field)) {
-        if (field.number == 1 && field.type == 2 && !tag)
-            tag = g_strndup((const char *)field.inner.at,
-                            MIN((size_t)(field.inner.end - field.inner.at), (size_t)1000));
-        else if (field.number == 2 && field.type == 5) {
+        if (field.number == 1 && field.type == 2 && !tag) {
+            tag = orch_protobuf_text(field.inner, TAG_BYTES_MAX);
+        } else if (field.number == 2 && field.type == 5) {
             number = orch_protobuf_float(field.value);
             has_number = true;
+        } else if (field.number == 4 && field.type == 2) {
+            image = bytes_of(field.inner, 4);
         } else if (field.number == 8 && field.type == 2) {
             has_number = tensor_value(field.inner, &number) || has_number;
+            image = has_number ? image : tensor_image(field.inner);
         } else if (field.number == 9 && field.type == 2) {
             take_metadata(sink, field.inner);
         }
     }
     if (tag && *tag && has_number)
         sink->point(sink->ctx, tag, step, time_s, number);
+    else if (tag && *tag && sink->image && is_image(image))
+        sink->image(sink->ctx, tag, step, image.at, (size_t)(image.end - image.at));
 }
 
 static void take_event(const struct orch_log_sink *sink, const uint8_t *bytes, size_t length)

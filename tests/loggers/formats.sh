@@ -25,6 +25,7 @@ torch torch.tfevents.*
 resumed resumed.tfevents.*
 lightning lightning/metrics.csv
 hparams hparams.tfevents.*
+images images.tfevents.*
 keras keras.csv
 sb3 sb3/progress.csv
 wandb-0.16 wandb-0.16.wandb
@@ -48,6 +49,15 @@ for format in hparams wandb-0-31 mlruns-3-17 mlflow-3-17 trackio-0-43 dvclive; d
 done
 selects 4 'logged.child/lr = 0.2'
 selects 3 'logged.opt.name = sgd and result.best = 0.9'
+
+# the last image of each name is an artifact
+key=$(orch ls --where 'experiment = images' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["key"])')
+orch show "$key" --artifact net_filters >last.png || _fail 'no image'
+python3 - "$files"/images.tfevents.* <<'P' || _fail 'another image'
+import sys
+events = b"".join(open(path, "rb").read() for path in sys.argv[1:])
+assert events.rindex(open("last.png", "rb").read()) == events.rindex(b"\x89PNG")
+P
 
 # the same files as runs of others
 python3 "$SOURCE/tests/loggers/place.py" "$files/trackio-0.43.sql" "$files/mlflow-3.17.sql" dbs

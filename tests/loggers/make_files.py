@@ -67,6 +67,17 @@ def hparams_tensorboard():
     keep_events("hparams")
 
 
+def images_tensorboard():
+    import numpy
+    from torch.utils.tensorboard import SummaryWriter
+
+    with SummaryWriter(f"{out}/images") as writer:
+        for i in range(2):
+            writer.add_image("net/filters", numpy.full((3, 2, 2), 100 * i, dtype="uint8"), i)
+            writer.add_scalar("loss", 0.5 - 0.25 * i, i)
+    keep_events("images")
+
+
 def resumed_tensorboard():
     import time
 
@@ -292,8 +303,8 @@ def dvclive():
 
 def main():
     random.seed(1)
-    makers = (torch_tensorboard, hparams_tensorboard, resumed_tensorboard, lightning, keras, stable_baselines, wandb,
-              wandb_readings, mlflow_folder, mlflow_database, trackio, dvclive)
+    makers = (torch_tensorboard, hparams_tensorboard, images_tensorboard, resumed_tensorboard, lightning, keras,
+              stable_baselines, wandb, wandb_readings, mlflow_folder, mlflow_database, trackio, dvclive)
     for make in makers:
         if len(sys.argv) > 2 and make.__name__ not in sys.argv[2:]:
             continue
