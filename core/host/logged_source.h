@@ -34,6 +34,7 @@ struct value {
 struct column {
     struct series *series; /* NULL: its values are not taken */
     GArray *passed;        /* struct value: those that were taken; NULL: they are not kept */
+    int64_t zeros;         /* values at step 0 */
     guint again;           /* of those, how many were met in a file that was written anew */
 };
 

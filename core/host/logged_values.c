@@ -124,6 +124,8 @@ static void take_point(void *ctx, const char *name, int64_t step, double time_s,
 {
     struct source *source = ctx;
     struct column *column = column_of(source, name);
+    if (column && step == 0 && source->logger->defaults_to_0)
+        step = column->zeros++; /* logged without steps, they are numbered */
     const struct value found = {step, value};
     if (!column || !column->series || was_passed(column, &found))
         return;

@@ -79,10 +79,11 @@ struct orch_logger {
      * later. `*out_has_more`: there are more. */
     bool (*read)(void *reader, int64_t since_ns, bool *out_has_more, GError **error);
     void (*close)(void *reader);
-    bool is_rewritten; /* its writers may write it anew from the beginning, with the same rows */
-    bool is_document;  /* the whole of it is read whenever it has changed */
-    bool has_folders;  /* one run is a tree of folders, whose names are part of those of metrics */
-    bool is_apart;     /* every run has a folder of its own, which no other one writes */
+    bool is_rewritten;  /* its writers may write it anew from the beginning, with the same rows */
+    bool is_document;   /* the whole of it is read whenever it has changed */
+    bool has_folders;   /* one run is a tree of folders, whose names are part of those of metrics */
+    bool defaults_to_0; /* a value that was logged without a step has step 0 */
+    bool is_apart;      /* every run has a folder of its own, which no other one writes */
 };
 
 /** The rows of the table, in the order of their precedence; NULL behind the last. */

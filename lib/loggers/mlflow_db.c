@@ -104,6 +104,7 @@ const struct orch_logger ORCH_LOGGER_MLFLOW_DB = {
     .knows = knows,
     .open = open_reader,
     .read = orch_run_db_read,
+    .defaults_to_0 = true,
     .finish = orch_run_db_finish,
     .close = orch_run_db_close,
 };

@@ -165,6 +165,7 @@ const struct orch_logger ORCH_LOGGER_MLRUNS = {
     .place = place,
     .open = open_metric,
     .feed = feed_lines,
+    .defaults_to_0 = true,
     .finish = finish_lines,
     .close = close_reader,
     .is_apart = true,

@@ -25,6 +25,8 @@ def log(name, step, value):
         db.execute(f"INSERT INTO {table} VALUES(?, ?, ?, ?, ?, ?)", row)
 
 log("loss", 1, 0.5)
+for value in 1, 3, 5:
+    log("stepless", 0, value)
 while action == "wait" and not os.path.exists(go):
     time.sleep(0.05)
 log("loss", 2, 0.25)
@@ -46,7 +48,8 @@ until_true grep -rqs '"loss",1,[0-9.]*,0.5\]' .orch/results.db.d/trials
 : >go
 wait $pid || _fail "$(cat "$SCRATCH/try")"
 show first
-has 'a.db (mlflow), 2 values'
+has 'a.db (mlflow), 5 values'
+has 'stepless       3       1       5'
 has 'lr             0.5'
 same "$(ls ./*.db*)" ./a.db 'what reading left'
 
@@ -54,7 +57,7 @@ same "$(ls ./*.db*)" ./a.db 'what reading left'
 rm go
 ok orch try --no-progress --name second -- python3 train.py a.db two locked "$go"
 show second
-has 'a.db (mlflow), 3 values'
+has 'a.db (mlflow), 6 values'
 has 'late'
 
 # a run that is continued is not taken, and that is said

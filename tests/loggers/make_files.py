@@ -9,8 +9,8 @@ import os
 import random
 import sys
 
-out = sys.argv[1]
-os.makedirs(out, exist_ok=True)
+out = sys.argv[1] if __name__ == "__main__" else ""
+os.makedirs(out or ".", exist_ok=True)
 
 
 def write_points(name, points):
@@ -314,4 +314,5 @@ def main():
             print(f"{make.__name__}: {error}", file=sys.stderr)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# test: reference timeout=900
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Examples of the loggers' own projects, unchanged, by hand and by 'orch try': both print as many lines, and every
+# point that the logger's own reader finds is in the run. $ORCH_EXAMPLES is a folder with clones of the projects, by name, and
+# $ORCH_EXAMPLES_PYTHON a list of Pythons that have the packages.
+. "$(dirname "$0")/../cli/lib.sh"
+[ -d "${ORCH_EXAMPLES:-}" ] || skip 'no $ORCH_EXAMPLES: a folder with clones of lanpa/tensorboardX, gradio-app/trackio, wandb/examples, mlflow/mlflow'
+cat >compare.py <<'P'
+import collections, sqlite3, sys
+db = sqlite3.connect(".orch/results.db")
+rows = db.execute("SELECT n.name, x.step, x.value FROM metric x JOIN metric_name n ON n.id = x.name_id WHERE x.run ="
+                  " (SELECT max(id) FROM run) AND n.name NOT LIKE 'system/%'")
+found = collections.Counter((s, repr(float("nan") if v is None else v)) for n, s, v in rows)
+want = collections.Counter()
+for line in open(sys.argv[1]):
+    name, step, value = line.rstrip("\n").split("\t")
+    want[int(step), value] += 1
+assert want and not want - found, f"missing {list((want - found).items())[:5]} of {sum(want.values())}"
+print(f"{sum(want.values())} points")
+P
+python_with() {
+    local python
+    for python in ${ORCH_EXAMPLES_PYTHON:-python3}; do
+        "$python" -c "$(printf 'import %s\n' ${1//,/ })" 2>/dev/null && echo "$python" && return
+    done
+    return 1
+}
+export WANDB_MODE=offline WANDB_SILENT=true
+tried=0
+while read -r kind modules script arguments; do
+    python=$(python_with "$modules") || { echo "not run: $script (no $modules)"; continue; }
+    [ -f "$ORCH_EXAMPLES/$script" ] || { echo "not run: $script (not there)"; continue; }
+    for way in hand try; do
+        rm -rf w && mkdir w && cp "$ORCH_EXAMPLES/$script" w/main.py && cd w && git init -q . && git add -A && git commit -qm main
+        export TRACKIO_DIR=$SCRATCH/trackio-$tried-$way
+        # shellcheck disable=SC2086
+        if [ $way = hand ]; then
+            timeout 200 "$python" main.py $arguments >"$SCRATCH/hand" 2>"$SCRATCH/said" </dev/null || break
+        else
+            ok orch try --no-progress --timeout 200s -- "$python" main.py $arguments </dev/null
+            key=$(orch ls --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["key"])')
+            orch show "$key" --artifact stdout >"$SCRATCH/try" 2>/dev/null || : >"$SCRATCH/try" # it prints nothing
+        fi
+        [ $way = try ] || cd ..
+    done
+    if [ "$way" = hand ]; then
+        echo "not run: $script (it fails by hand: $(tail -1 "$SCRATCH/said"))"
+        cd ..
+        continue
+    fi
+    reader=$(python_with "$(case $kind in wandb) echo wandb.sdk.internal.datastore ;; *) echo $kind ;; esac)") || reader=
+    same "$(wc -l <"$SCRATCH/try")" "$(wc -l <"$SCRATCH/hand")" "lines of $script"
+    if [ -n "$reader" ] && PYTHONPATH=$SOURCE/tests/loggers "$reader" "$SOURCE/tests/loggers/read_logs.py" "$kind" . >points 2>"$SCRATCH/said"; then
+        ok python3 ../compare.py points
+        echo "$script: $out"
+        tried=$((tried + 1))
+    else
+        echo "not compared: $script ($(tail -1 "$SCRATCH/said"))"
+    fi
+    cd ..
+done <<'T'
+tensorboard tensorboardX,tensorboard tensorboardX/examples/demo_purge.py
+tensorboard tensorboardX,tensorboard tensorboardX/examples/demo_hparams.py
+tensorboard tensorboardX,tensorboard tensorboardX/examples/demo_custom_scalars.py
+tensorboard tensorboardX,tensorboard,psutil,torch tensorboardX/examples/demo_multiprocessing.py
+wandb wandb examples/examples/api-examples/metrics-at-different-steps/train.py --max_epochs 12
+wandb wandb examples/examples/api-examples/group-and-resume/train.py --group_id g
+trackio trackio trackio/examples/fake-training.py
+trackio trackio trackio/examples/infinity_logging.py
+trackio trackio trackio/examples/grouped-runs.py
+trackio trackio trackio/examples/fake-training-many-runs.py
+mlflow mlflow mlflow/examples/quickstart/mlflow_tracking.py
+mlflow mlflow,sklearn mlflow/examples/sklearn_logistic_regression/train.py
+T
+[ $tried -gt 0 ] || skip 'no example could be run'

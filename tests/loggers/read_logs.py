@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Prints what the loggers' own readers say of the files below a folder, or of trackio's projects: lines of name, step, value.
+read_logs.py KIND DIR"""
+import os
+import sys
+
+
+def tensorboard(folder):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+    from tensorboard.util import tensor_util
+
+    for place, _, files in os.walk(folder):
+        if not any("tfevents" in file for file in files):
+            continue
+        accumulator = EventAccumulator(place, size_guidance={"scalars": 0, "tensors": 0})
+        accumulator.Reload()
+        for tag in accumulator.Tags()["scalars"]:
+            for event in accumulator.Scalars(tag):
+                yield tag, event.step, event.value
+        for tag in accumulator.Tags()["tensors"]:
+            for event in accumulator.Tensors(tag):
+                array = tensor_util.make_ndarray(event.tensor_proto)
+                if array.size == 1 and array.dtype.kind in "fiu":
+                    yield tag, event.step, float(array.reshape(-1)[0])
+
+
+def wandb(folder):
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    from make_files import wandb_points
+
+    for place, _, files in os.walk(folder):
+        for file in files:
+            if file.endswith(".wandb"):
+                yield from wandb_points(f"{place}/{file}")
+
+
+def mlflow(folder):
+    import mlflow as client
+
+    client.set_tracking_uri(f"sqlite:///{folder}/mlflow.db")
+    reader = client.MlflowClient()
+    for run in client.search_runs(search_all_experiments=True, output_format="list"):
+        for name in run.data.metrics:
+            points = reader.get_metric_history(run.info.run_id, name)
+            stepless = len(points) > 1 and not any(point.step for point in points)  # they are numbered
+            for i, point in enumerate(points):
+                yield name, i if stepless else point.step, point.value
+
+
+def trackio(folder):
+    del folder  # $TRACKIO_DIR
+    from make_files import leaves
+    from trackio.sqlite_storage import SQLiteStorage
+
+    for project in SQLiteStorage.get_projects():
+        for run in SQLiteStorage.get_runs(project):
+            for row in SQLiteStorage.get_logs(project, run):
+                values = {k: v for k, v in row.items() if k not in ("step", "timestamp")}
+                for name, value in leaves("", values):
+                    yield name, row["step"], value
+
+
+for name, step, value in {"tensorboard": tensorboard, "wandb": wandb, "mlflow": mlflow, "trackio": trackio}[sys.argv[1]](sys.argv[2]):
+    print(name, step, repr(float(value)), sep="\t")
