@@ -9,6 +9,7 @@
 #include "core/results/installations.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/json.h"
 #include "lib/base/odd_char.h"
 #include "lib/base/spawn.h"
 #include "lib/base/text.h"
@@ -16,6 +17,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,6 +60,23 @@ static void print_error(const GError *error)
     g_autofree char *hint = NULL, *what = odd ? orch_odd_char_describe(odd, &hint) : NULL;
     if (what && !strstr(error->message, what))
         fprintf(stderr, "  note: this text holds %s; %s\n", what, hint);
+}
+
+/* Whether --json is on the command line, also when an error came before it was parsed. */
+static bool wants_json(const struct orch_cli *cli)
+{
+    bool wants = cli->json;
+    for (int i = 1; !wants && i < cli->argc && strcmp(cli->argv[i], "--") != 0; i++)
+        wants = strcmp(cli->argv[i], "--json") == 0;
+    return wants;
+}
+
+/* Prints the error as the JSON of a command that has printed nothing, so that stdout is one
+ * document. The text for people is on stderr in any case. */
+static void print_json_error(const GError *error)
+{
+    g_autofree char *what = orch_error_what(error);
+    orch_cli_print_json(orch_json_error(what, orch_error_hint(error), orch_error_word(error)));
 }
 
 static bool starts_with_words(const char *name, char *const *argv, int argc, int *out_words)
@@ -286,8 +305,11 @@ int orch_main(int argc, char **argv, const struct orch_feature *const *features)
     GError *error = NULL;
     int status = dispatch(&cli, &error);
     if (error) {
+        bool is_empty = !orch_cli_json_is_printed() && !__fpending(stdout);
         fflush(stdout);
         print_error(error);
+        if (is_empty && wants_json(&cli))
+            print_json_error(error);
         status = exit_status(error);
         g_clear_error(&error);
     }

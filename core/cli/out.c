@@ -81,6 +81,14 @@ void orch_cli_write_plain(char *text, size_t length)
     }
 }
 
+/* Whether JSON was printed: a part of the state of stdout, which is the process's own, too. */
+static bool has_document;
+
+bool orch_cli_json_is_printed(void)
+{
+    return has_document;
+}
+
 /* Writes JSON. Jansson escapes the characters below the space; other characters that control
  * terminals are escaped here, which decodes to the same text. */
 static void put_json(json_t *value, size_t flags)
@@ -92,6 +100,7 @@ static void put_json(json_t *value, size_t flags)
               stderr);
         exit(ORCH_EXIT_STORE);
     }
+    has_document = true;
     g_autofree char *escaped = orch_json_escape_hidden(text);
     fputs(escaped, stdout);
     putchar('\n');

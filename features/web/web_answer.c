@@ -61,12 +61,9 @@ void orch_web_answer_json(struct web_call *call, json_t *json, int digits)
 
 GBytes *orch_web_error_bytes(const char *message, const char *hint, const char *code)
 {
-    json_t *json =
-        json_pack("{s:{s:s s:s? s:s}}", "error", "message", message, "hint", hint, "code", code);
-    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    json_t *json = orch_json_error(message, hint, code);
+    char *text = json_dumps(json, JSON_COMPACT);
     json_decref(json);
-    if (!text)
-        text = strdup("{\"error\":{\"message\":\"an error that is no valid text\"}}");
     return g_bytes_new_with_free_func(text, strlen(text), free_text, text);
 }
 

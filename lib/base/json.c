@@ -209,3 +209,10 @@ char *orch_json_escape_hidden(const char *text)
     g_string_append(out, from);
     return g_string_free(out, FALSE);
 }
+
+json_t *orch_json_error(const char *message, const char *hint, const char *code)
+{
+    g_autofree char *what = g_utf8_make_valid(message, -1);
+    g_autofree char *way = hint ? g_utf8_make_valid(hint, -1) : NULL;
+    return json_pack("{s:{s:s s:s? s:s}}", "error", "message", what, "hint", way, "code", code);
+}

@@ -41,6 +41,10 @@ json_t *orch_json_u64(guint64 value);
 /** Reads a decimal string or an integer >= 0. */
 bool orch_json_get_u64(const json_t *value, guint64 *out);
 
+/** An error for programs: {"error": {"message", "hint" (or null), "code"}}. The texts may be any bytes.
+ * New reference. */
+json_t *orch_json_error(const char *message, const char *hint, const char *code);
+
 /** Member `key` of an object as borrowed text, or `fallback` if it is absent or not a string. */
 const char *orch_json_text(const json_t *object, const char *key, const char *fallback);
 /** Member `key` as an integer, or `fallback`. */
