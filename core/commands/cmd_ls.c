@@ -34,6 +34,10 @@ static const struct orch_option OPTIONS[] = {
                 .help = "oldest first"),
     {0}};
 
+#define NO_RUN_YET                                                                                 \
+    "no run yet\n  hint: 'orch try -- COMMAND' records any command, 'orch run RECIPE' the trials of " \
+    "a recipe"
+
 static void add_labels(struct orch_table *table, const struct orch_listed_run *row)
 {
     json_t *tags = json_array();
@@ -129,18 +133,30 @@ static void print_list(struct orch_cli *cli, const struct orch_run_list *list,
                       list->ended, list->total);
     } else if (!list->ended && !cli->json) {
         orch_cli_info(cli,
-                      is_filtered ? "no run matches" : "no run yet: 'orch run RECIPE' makes some");
+                      is_filtered ? "no run matches" : NO_RUN_YET);
     }
+}
+
+/* Whether no command has made the store of this folder. A store that the user names is there, or it
+ * is an error. */
+static bool has_no_store_yet(struct orch_cli *cli)
+{
+    struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, NULL);
+    return workspace && !cli->db && !g_getenv("ORCH_DB") && !orch_workspace_has_store(workspace);
+}
+
+/* Prints the list of a folder without a store: for programs a table without rows. */
+static void print_none(struct orch_cli *cli, const struct ls_options *o)
+{
+    if (cli->json || cli->format)
+        orch_cli_table_print(cli, new_table(o->metrics, cli->json), "runs");
+    orch_cli_info(cli, NO_RUN_YET);
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct ls_options *o = options;
-    orch_cli_take_in(cli);
-    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     int64_t limit = 30;
-    if (!store)
-        return -1;
     if (o->limit && (!orch_int_parse(o->limit, &limit) || limit < 0)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "use a whole number; 0 lists all runs",
                        "option '--limit': '%s' is not a number", o->limit);
@@ -151,6 +167,14 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     selection.limit = limit;
     bool is_filtered = selection.where || selection.tags || selection.state || selection.recipe ||
                        selection.experiment;
+    orch_cli_take_in(cli);
+    if (has_no_store_yet(cli)) {
+        print_none(cli, o);
+        return ORCH_EXIT_OK;
+    }
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    if (!store)
+        return -1;
     struct orch_run_list *list =
         orch_run_list_make(store, &selection, (const char *const *)o->metrics, !is_filtered, error);
     if (!list)

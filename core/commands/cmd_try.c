@@ -167,7 +167,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     }
     if (!repeat_is_valid(o->wish.repeat, error) || !seed_is_of_search(o, error) ||
         (o->timeout && !orch_option_duration("timeout", o->timeout, &wish.timeout_s, error)) ||
-        !orch_cli_store(cli, ORCH_STORE_CREATE, error))
+        !orch_cli_workspace(cli, NULL, error))
         return -1;
     wish.command = (const char *const *)cli->rest;
     wish.settings = o->execute.variant.settings;

@@ -414,46 +414,69 @@ static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
     return status;
 }
 
-/* Plans and runs in the open store. */
-static int execute_in(struct orch_cli *cli, const struct orch_expansion *expansion,
+/* Runs a plan in the open store. */
+static int execute_in(struct orch_cli *cli, struct orch_plan *plan,
                       const struct orch_execute_options *options, const GArray *gpus,
                       const struct orch_run_parts *parts, GError **error)
 {
-    struct orch_plan *plan = make_plan(cli, expansion, options, gpus->len, error);
-    if (!plan)
-        return -1;
     orch_run_parts_mark(parts, plan);
-    int status = -1;
-    if (orch_execute_may_start(cli, expansion, options, plan, error)) {
-        orch_cli_warn_of_source(cli);
-        if (orch_plan_store_recipe(plan, error))
-            status = run_with_limits(cli, plan, options, gpus, parts, error);
-    }
-    orch_plan_free(plan);
-    return status;
+    if (!orch_execute_may_start(cli, plan->expansion, options, plan, error))
+        return -1;
+    orch_cli_warn_of_source(cli);
+    return orch_plan_store_recipe(plan, error)
+               ? run_with_limits(cli, plan, options, gpus, parts, error)
+               : -1;
 }
 
-int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
-                 const struct orch_execute_options *options, GError **error)
+/* Opens the store, which is made when there is none, and closes trials of a killed run. */
+static bool open_store(struct orch_cli *cli, const struct orch_expansion *expansion, GError **error)
 {
-    if (!orch_execute_options_agree(cli, options, error))
-        return -1;
-    if (!expansion->smoke)
-        orch_cli_take_in(cli);
     struct orch_store *store = expansion->smoke
                                    ? orch_workspace_scratch(cli->workspace, error)
                                    : orch_workspace_store(cli->workspace, ORCH_STORE_CREATE, error);
     unsigned closed = 0, pending = 0;
     if (!store || !orch_recover(store, &closed, &pending, error))
-        return -1;
+        return false;
     if (closed)
         orch_cli_info(cli, "closed %u trial%s of a run that was killed", closed,
                       orch_plural(closed));
+    return true;
+}
+
+/* Makes the plan of a first run, of which nothing can be done before. It is checked before there is
+ * a store, so that a command with a mistake leaves none behind. */
+static struct orch_plan *first_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
+                                    const struct orch_execute_options *options,
+                                    unsigned gpu_count, GError **error)
+{
+    struct orch_plan *plan = make_plan(cli, expansion, options, gpu_count, error);
+    if (!plan || orch_execute_may_start(cli, expansion, options, plan, error))
+        return plan;
+    orch_plan_free(plan);
+    return NULL;
+}
+
+int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
+                 const struct orch_execute_options *options, GError **error)
+{
     g_autoptr(GArray) gpus = g_array_new(FALSE, FALSE, sizeof(unsigned));
-    if (options->gpus && !orch_execute_gpus_parse(cli, options->gpus, gpus, error))
+    if (!orch_execute_options_agree(cli, options, error) ||
+        (options->gpus && !orch_execute_gpus_parse(cli, options->gpus, gpus, error)))
         return -1;
-    struct orch_run_parts *parts = orch_run_parts_begin(cli, expansion, false, error);
-    int status = parts ? execute_in(cli, expansion, options, gpus, parts, error) : -1;
+    if (!expansion->smoke)
+        orch_cli_take_in(cli);
+    bool is_first = !expansion->smoke && !orch_workspace_has_store(cli->workspace);
+    struct orch_plan *plan =
+        is_first ? first_plan(cli, expansion, options, gpus->len, error) : NULL;
+    struct orch_run_parts *parts = NULL;
+    int status = -1;
+    if ((plan || !is_first) && open_store(cli, expansion, error) &&
+        (parts = orch_run_parts_begin(cli, expansion, false, error)) &&
+        (plan || (plan = make_plan(cli, expansion, options, gpus->len, error)))) {
+        plan->store = cli->workspace->store; /* that of a first plan is new */
+        status = execute_in(cli, plan, options, gpus, parts, error);
+    }
+    orch_plan_free(plan);
     orch_run_parts_free(parts);
     return status;
 }

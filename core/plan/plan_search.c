@@ -277,7 +277,7 @@ static json_t *params_of(const struct orch_active_row *row)
 static bool fill_submitted(struct orch_plan *plan, unsigned index, GError **error)
 {
     const struct orch_search_point *first = plan->items[index].cell->point;
-    for (guint i = 0; i < plan->actives->len; i++) {
+    for (guint i = 0; plan->actives && i < plan->actives->len; i++) {
         const struct orch_active_row *row = plan->actives->pdata[i];
         const struct orch_cell *cell = plan->items[index].cell;
         double at[ORCH_SPACE_PARAMS_MAX] = {0};

@@ -24,9 +24,26 @@ says "unknown option '--sttae'"
 says "did you mean '--state'"
 fails 2 orch db
 says "'orch db info'"
-fails 3 orch ls
+# a folder without a store has no runs; a store that is named must be there, and other commands need one
+ok orch ls
+same '' "$out"
+says "hint: 'orch try -- COMMAND'"
+ok orch ls --json
+same '[]' "$(json runs)"
+fails 3 orch ls --db none.db
 says 'there is no store'
+fails 3 orch show @last
 says "hint: run a recipe first"
+# a command that does not begin leaves no store behind
+fails 2 orch try -- nosuchprogram
+says "there is no program 'nosuchprogram'"
+fails 2 orch try --require-clean -- true
+ok orch try -n -- true
+printf 'format: 1\nrecipe: n\nexperiments: { a: { program: nosuchprogram } }\n' >n.recipe
+fails 2 orch run n.recipe
+fails 2 orch run n.recipe --gpus 999
+[ ! -e .orch ] || _fail 'a store was left'
+rm n.recipe
 fails 2 orch run no.recipe
 says "no.recipe"
 fails 3 orch -C /nowhere ls
