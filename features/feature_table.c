@@ -27,6 +27,7 @@
     ROW(IMPORTS)   /* other programs' runs and tables of measurements */                           \
     ROW(CLOUD)     /* training jobs for clusters and clouds */                                     \
     ROW(WEB)       /* the store in a browser */                                                    \
+    ROW(QUERY)     /* SQL on the store */                                                          \
     ROW(REPAIR)    /* what a damaged store still has */
 /* clang-format on */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
+#include "core/cli/pager.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
@@ -13,19 +14,31 @@ bool orch_cli_color(const struct orch_cli *cli, bool on_stderr)
 {
     if (cli->color && strcmp(cli->color, "auto") != 0)
         return strcmp(cli->color, "always") == 0;
-    const char *no = g_getenv("NO_COLOR"), *force = g_getenv("CLICOLOR_FORCE");
+    static const char *const forces[] = {"FORCE_COLOR", "CLICOLOR_FORCE"};
+    const char *no = g_getenv("NO_COLOR");
     if (no && *no)
         return false;
-    if (force && *force && strcmp(force, "0") != 0)
-        return true;
+    for (unsigned i = 0; i < G_N_ELEMENTS(forces); i++) {
+        const char *force = g_getenv(forces[i]);
+        if (force && *force && strcmp(force, "0") != 0 && strcmp(force, "false") != 0)
+            return true;
+    }
     return (on_stderr ? cli->stderr_is_tty : cli->stdout_is_tty) &&
            g_strcmp0(g_getenv("TERM"), "dumb") != 0;
 }
 
 int orch_terminal_columns(int fd)
 {
+    enum { LEAST = 20, MOST = 10000 };
     struct winsize size;
-    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20 ? size.ws_col : 0;
+    int64_t given;
+    bool is_terminal = isatty(fd) || (fd == STDOUT_FILENO && orch_pager_is_used());
+    const char *columns = g_getenv("COLUMNS");
+    if (is_terminal && columns && orch_int_parse(columns, &given) && given >= LEAST &&
+        given <= MOST)
+        return (int)given;
+    return is_terminal && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= LEAST ? size.ws_col
+                                                                                    : 0;
 }
 
 char *orch_cli_shell_word(const char *word)
@@ -93,7 +106,7 @@ bool orch_cli_json_is_printed(void)
  * terminals are escaped here, which decodes to the same text. */
 static void put_json(json_t *value, size_t flags)
 {
-    char *text = json_dumps(value, flags | JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    g_autofree char *text = orch_json_dump(value, flags | JSON_INDENT(2));
     if (!text) { /* internal error: a NULL, or a text that is not UTF-8 */
         fputs("orch: cannot write the answer as JSON\n"
               "  hint: please report this, with the command\n",
@@ -104,7 +117,6 @@ static void put_json(json_t *value, size_t flags)
     g_autofree char *escaped = orch_json_escape_hidden(text);
     fputs(escaped, stdout);
     putchar('\n');
-    free(text);
 }
 
 void orch_cli_print_json(json_t *object)

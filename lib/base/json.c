@@ -55,9 +55,18 @@ json_t *orch_json_parse(const char *text, size_t length, size_t max_bytes, GErro
     return value;
 }
 
-static void append_canonical(GString *out, const json_t *value)
+/* Appends a real: so that 1.0 is read as a real again, it has a point or an exponent. */
+static void append_real(GString *out, double real)
 {
     char number[ORCH_REAL_CHARS];
+    orch_real_format(real == 0 ? 0.0 : real, number); /* no -0 */
+    g_string_append(out, number);
+    if (!strpbrk(number, ".en"))
+        g_string_append(out, ".0");
+}
+
+static void append_canonical(GString *out, const json_t *value)
+{
     switch (json_typeof(value)) {
     case JSON_OBJECT: {
         g_autoptr(GPtrArray) keys = g_ptr_array_new();
@@ -88,14 +97,9 @@ static void append_canonical(GString *out, const json_t *value)
         }
         g_string_append_c(out, ']');
         break;
-    case JSON_REAL: {
-        double real = json_real_value(value);
-        orch_real_format(real == 0 ? 0.0 : real, number); /* no -0 */
-        g_string_append(out, number);
-        if (!strpbrk(number, ".en")) /* so that 1.0 is read as a real again */
-            g_string_append(out, ".0");
+    case JSON_REAL:
+        append_real(out, json_real_value(value));
         break;
-    }
     default: {
         char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
         g_string_append(out, text);
@@ -109,6 +113,28 @@ char *orch_json_canonical(const json_t *value)
     GString *out = g_string_new(NULL);
     append_canonical(out, value);
     return g_string_free(out, FALSE);
+}
+
+char *orch_json_dump(const json_t *value, size_t flags)
+{
+    char *text = json_dumps(value, flags | JSON_REAL_PRECISION(17));
+    GString *out = text ? g_string_new(NULL) : NULL;
+    for (const char *at = text; out && *at;) {
+        size_t length = *at == '"' ? 1 : strspn(at, "+-.0123456789eE");
+        if (*at == '"') {
+            while (at[length] != '"')
+                length += at[length] == '\\' ? 2 : 1;
+            length++;
+        } else if (length && (g_ascii_isdigit(*at) || *at == '-') && strcspn(at, ".eE") < length) {
+            append_real(out, g_ascii_strtod(at, NULL));
+            at += length;
+            continue;
+        }
+        g_string_append_len(out, at, (gssize)MAX(length, 1));
+        at += MAX(length, 1);
+    }
+    free(text);
+    return out ? g_string_free(out, FALSE) : NULL;
 }
 
 json_t *orch_json_real(double value)

@@ -20,6 +20,9 @@ json_t *orch_json_parse(const char *text, size_t length, size_t max_bytes, GErro
  * machine. Caller frees. */
 char *orch_json_canonical(const json_t *value);
 
+/** Returns JSON as text, as json_dumps does with `flags`, but with reals in as few digits as give
+ * the same number again. NULL for what is no JSON. The caller frees. */
+char *orch_json_dump(const json_t *value, size_t flags);
 /** Returns a text of JSON in which characters that a terminal interprets or hides
  * (orch_text_is_hidden) are escapes, which decode to the same text. The caller frees. */
 char *orch_json_escape_hidden(const char *text);
@@ -41,8 +44,8 @@ json_t *orch_json_u64(guint64 value);
 /** Reads a decimal string or an integer >= 0. */
 bool orch_json_get_u64(const json_t *value, guint64 *out);
 
-/** An error for programs: {"error": {"message", "hint" (or null), "code"}}. The texts may be any bytes.
- * New reference. */
+/** An error for programs: {"error": {"message", "hint" (or null), "code"}}. The texts may be any
+ * bytes. New reference. */
 json_t *orch_json_error(const char *message, const char *hint, const char *code);
 
 /** Member `key` of an object as borrowed text, or `fallback` if it is absent or not a string. */
