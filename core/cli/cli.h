@@ -81,9 +81,10 @@ struct orch_command {
     const struct orch_option *options; /* or NULL */
     size_t option_bytes;
     const struct orch_option_group *groups; /* of its options in help, or NULL */
-    bool keeps_rest;                        /* arguments after "--" are passed to a program */
-    const char *about;                      /* paragraphs for help and the man page, or NULL */
-    const char *examples;                   /* lines of "command  # what it does", or NULL */
+    bool pages;           /* its output may be long, and is shown by the pager on a terminal */
+    bool keeps_rest;      /* arguments after "--" are passed to a program */
+    const char *about;    /* paragraphs for help and the man page, or NULL */
+    const char *examples; /* lines of "command  # what it does", or NULL */
     /** Runs the command. Returns the exit status; -1 with an error set. */
     int (*run)(struct orch_cli *cli, const void *options, GError **error);
 };
@@ -114,7 +115,7 @@ struct orch_cli {
     /* common options */
     const char *db, *directory, *who;
     const char **plugin_paths;
-    bool json, quiet, verbose, help;
+    bool json, quiet, verbose, help, no_pager;
     const char *color;  /* auto, always, never */
     const char *format; /* format of tables, for commands without their own --format; NULL: text */
     /* set by a command before it reads a recipe: an experiment whose plugin is not trusted is then
@@ -212,8 +213,8 @@ void orch_cli_print_json(json_t *object);
 bool orch_cli_json_is_printed(void);
 /** Prints a JSON array unchanged, for commands whose output is documented as an array. */
 void orch_cli_print_json_array(json_t *array);
-/** Returns the width of the terminal at a file descriptor in columns; 0: not a terminal, or
- * unknown. */
+/** Returns the width of the terminal at a file descriptor in columns, $COLUMNS first; 0: not a
+ * terminal, or unknown. */
 int orch_terminal_columns(int fd);
 /** Returns whether stdout (or stderr) should be coloured. */
 bool orch_cli_color(const struct orch_cli *cli, bool on_stderr);

@@ -4,6 +4,7 @@
 #include "core/cli/cli.h"
 
 #include "core/cli/first_words.h"
+#include "core/cli/pager.h"
 #include "core/cli/parts.h"
 #include "core/feature/feature.h"
 #include "core/results/installations.h"
@@ -178,7 +179,10 @@ static int run_parsed(struct orch_cli *cli, const void *options, GError **error)
                              cli->directory);
         return -1;
     }
-    return settle_folder(error) && name_user(cli, error) ? command->run(cli, options, error) : -1;
+    if (!settle_folder(error) || !name_user(cli, error))
+        return -1;
+    orch_pager_start(cli);
+    return command->run(cli, options, error);
 }
 
 static int run_command(struct orch_cli *cli, int words, GError **error)
@@ -319,5 +323,7 @@ int orch_main(int argc, char **argv, const struct orch_feature *const *features)
     orch_options_free_lists(ORCH_COMMON_OPTIONS, &cli);
     g_free(cli.args);
     g_ptr_array_unref(cli.given);
-    return close_stdout(status);
+    status = close_stdout(status);
+    orch_pager_end();
+    return status;
 }

@@ -8,7 +8,7 @@
 #include "core/render/notebook.h"
 
 struct orch_report_out {
-    const char *folder; /* --out; NULL: none (notebooks go into the current folder) */
+    const char *folder; /* --output; NULL: none (notebooks go into the current folder) */
     const char *html;   /* --html FILE, "-" for standard output; or NULL */
     const char *pdf;    /* --pdf FILE, or NULL */
     bool is_notebook;   /* --ipynb */

@@ -30,10 +30,10 @@ static const struct orch_option OPTIONS[] = {
                 .help = "with --what points: only this metric"),
     ORCH_OPTION(struct export_options, format, TEXT, "format", .letter = 'f',
                 .value = "csv|json|jsonl",
-                .help = "csv (default), json: one array, jsonl: one object per line"),
+                .help = "csv (default), json: one array, jsonl: an object a line"),
     ORCH_OPTION(struct export_options, safe_csv, FLAG, "safe-csv",
                 .help = "put ' before texts that a spreadsheet would take for a formula"),
-    ORCH_OPTION(struct export_options, out, TEXT, "out", .letter = 'o', .value = "FILE",
+    ORCH_OPTION(struct export_options, out, TEXT, "output", .letter = 'o', .value = "FILE",
                 .help = "write to FILE (its suffix selects the format) instead of stdout"),
     {0}};
 
@@ -56,11 +56,11 @@ static bool choose(const char *option, const char *word, const char *const *word
     return false;
 }
 
-/* Uses --format, else --json, else the suffix of --out. */
+/* Uses --format, else --json, else the suffix of --output. */
 static bool choose_format(const struct orch_cli *cli, const struct export_options *o,
                           enum orch_export_format *out, GError **error)
 {
-    unsigned chosen = cli->json ? ORCH_EXPORT_JSON : ORCH_EXPORT_CSV;
+    unsigned chosen = cli->json ? ORCH_EXPORT_OBJECT : ORCH_EXPORT_CSV;
     if (o->format && !choose("--format", o->format, FORMATS, G_N_ELEMENTS(FORMATS), &chosen, error))
         return false;
     const char *dot = o->out ? strrchr(o->out, '.') : NULL;
@@ -110,7 +110,7 @@ static int run_part(struct orch_cli *cli, const struct export_options *o, GError
     const struct orch_subject subject = {
         .selection = &selection,
         .not_alone =
-            is_of_table ? "--what, --columns, --metric, --format, --safe-csv and --out" : NULL,
+            is_of_table ? "--what, --columns, --metric, --format, --safe-csv and --output" : NULL,
     };
     return orch_cli_part_alone_show(cli, &subject, error) ? ORCH_EXIT_OK : -1;
 }

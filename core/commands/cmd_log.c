@@ -148,6 +148,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_LOG = {
     .name = "log",
     .group = "Look at results",
+    .pages = true,
     .is_listed = true,
     .summary = "print the output of a trial",
     .usage = "RUN",

@@ -35,7 +35,8 @@ static const struct orch_option OPTIONS[] = {
     {0}};
 
 #define NO_RUN_YET                                                                                 \
-    "no run yet\n  hint: 'orch try -- COMMAND' records any command, 'orch run RECIPE' the trials of " \
+    "no run yet\n  hint: 'orch try -- COMMAND' records any command, 'orch run RECIPE' the trials " \
+    "of "                                                                                          \
     "a recipe"
 
 static void add_labels(struct orch_table *table, const struct orch_listed_run *row)
@@ -132,8 +133,7 @@ static void print_list(struct orch_cli *cli, const struct orch_run_list *list,
                       "%u of %" G_GINT64_FORMAT " runs; '-n 0' lists all, '-n 50' the newest 50",
                       list->ended, list->total);
     } else if (!list->ended && !cli->json) {
-        orch_cli_info(cli,
-                      is_filtered ? "no run matches" : NO_RUN_YET);
+        orch_cli_info(cli, is_filtered ? "no run matches" : NO_RUN_YET);
     }
 }
 
@@ -187,6 +187,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_LS = {
     .name = "ls",
     .group = "Look at results",
+    .pages = true,
     .is_listed = true,
     .summary = "list runs, newest first",
     .usage = "",

@@ -52,7 +52,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct plot_options, title, TEXT, "title", .value = "TEXT",
                 .help = "title of the chart"),
     ORCH_OPTION(struct plot_options, ascii, FLAG, "ascii", .help = "draw with plain characters"),
-    ORCH_OPTION(struct plot_options, out, TEXT, "out", .letter = 'o', .value = "FILE",
+    ORCH_OPTION(struct plot_options, out, TEXT, "output", .letter = 'o', .value = "FILE",
                 .help = "write FILE.svg, FILE.png, FILE.pdf, or its data as FILE.csv"),
     {0}};
 

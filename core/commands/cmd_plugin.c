@@ -160,6 +160,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PLUGIN_SHOW = {
     .name = "plugin show",
     .group = "Plugins",
+    .pages = true,
     .summary = "show a plugin's parameters, metrics, artifacts and requirements",
     .usage = "NAME|PATH",
     .min_args = 1,

@@ -33,14 +33,14 @@ static const struct orch_option OPTIONS[] = {
                 .help = "with --json: each chart also as an SVG element ('svg')"),
     ORCH_OPTION(struct report_options, quick, FLAG, "quick",
                 .help = "leave out the items that fit models"),
-    ORCH_OPTION(struct report_options, out.folder, TEXT, "out", .value = "DIR",
+    ORCH_OPTION(struct report_options, out.folder, TEXT, "output", .letter = 'o', .value = "DIR",
                 .help = "write a page (index.html), charts and tables into this folder"),
     ORCH_OPTION(struct report_options, out.html, TEXT, "html", .value = "FILE",
                 .help = "write only the page; '-' is standard output"),
     ORCH_OPTION(struct report_options, out.pdf, TEXT, "pdf", .value = "FILE",
                 .help = "write the report as one PDF"),
     ORCH_OPTION(struct report_options, out.is_notebook, FLAG, "ipynb",
-                .help = "write a notebook per problem into --out DIR, keeping what you wrote"),
+                .help = "write a notebook per problem into --output DIR, keeping what you wrote"),
     {0}};
 
 static struct orch_document *make_document(struct orch_cli *cli, struct orch_plan *plan,
@@ -93,7 +93,8 @@ static bool check_whole(const struct orch_cli *cli, const struct report_options 
     if (o->out.is_notebook && is_part)
         orch_error_set(
             error, ORCH_ERROR_USAGE,
-            "name whole problems, for example --only 1; --out DIR sets the folder of the notebooks",
+            "name whole problems, for example --only 1; --output DIR sets the folder of the "
+            "notebooks",
             "option '--ipynb' cannot be combined with a single question: a notebook holds a whole "
             "problem");
     return !(o->out.is_notebook && is_part);
@@ -172,6 +173,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_REPORT = {
     .name = "report",
     .group = "Look at results",
+    .pages = true,
     .is_listed = true,
     .summary = "show a recipe's report: tables, winners and charts from the store",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
@@ -186,7 +188,7 @@ const struct orch_command ORCH_COMMAND_REPORT = {
     .examples = "  orch report recipes/hw4.recipe                 # all of it\n"
                 "  orch report recipes/hw4.recipe --only 1.1c     # one question\n"
                 "  orch report recipes/hw4.recipe p1 --runs       # problem 1, with its runs\n"
-                "  orch report recipes/hw4.recipe --out report    # a page, charts and tables\n"
+                "  orch report recipes/hw4.recipe -o report    # a page, charts and tables\n"
                 "  orch report recipes/hw4.recipe --pdf hw4.pdf\n"
                 "  orch report recipes/hw4.recipe --ipynb         # notebooks to hand in\n"
                 "  orch report recipes/hw4.recipe --json",

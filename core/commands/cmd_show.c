@@ -195,6 +195,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_SHOW = {
     .name = "show",
     .group = "Look at results",
+    .pages = true,
     .is_listed = true,
     .summary = "show a run: source, machine, parameters, results, metrics, artifacts",
     .usage = "RUN...",

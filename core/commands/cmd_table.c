@@ -209,6 +209,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_TABLE = {
     .name = "table",
     .group = "Look at results",
+    .pages = true,
     .is_listed = true,
     .summary = "tabulate results of any runs by their parameters",
     .usage = "",

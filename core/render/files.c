@@ -232,8 +232,9 @@ bool orch_files_write(const struct orch_document *document, const char *path, GP
 static bool run_weasyprint(const char *html, const char *pdf, GError **error)
 {
     const char *argv[] = {"weasyprint", "--quiet", "--encoding", "utf-8", html, pdf, NULL};
-    return tool_run(NULL, argv, "apt install weasyprint; or print the page of --out from a browser",
-                    "print the page of --out from a browser", error);
+    return tool_run(NULL, argv,
+                    "apt install weasyprint; or print the page of --output from a browser",
+                    "print the page of --output from a browser", error);
 }
 
 bool orch_files_pdf(const struct orch_document *document, const char *path, GError **error)

@@ -105,8 +105,8 @@ static void write_text(const struct writer *e, const GString *text)
 /* Writes the line. False when the reader has closed the pipe. */
 static bool end_line(struct writer *e)
 {
-    static const char *const between[] = {"", ",\n", ""};
-    static const char *const ends[] = {"\r\n", "}", "}\n"};
+    static const char *const between[] = {"", ",\n", "", ",\n"};
+    static const char *const ends[] = {"\r\n", "}", "}\n", "}"};
     if (e->rows++)
         fputs(between[e->format], e->out);
     write_text(e, e->line);
@@ -143,6 +143,8 @@ static void begin(struct writer *e)
         fputs("\r\n", e->out);
     } else if (e->format == ORCH_EXPORT_JSON) {
         fputs("[\n", e->out);
+    } else if (e->format == ORCH_EXPORT_OBJECT) {
+        fprintf(e->out, "{\"schema_version\": 1, \"%s\": [\n", e->points ? "points" : "runs");
     }
 }
 
@@ -205,6 +207,8 @@ static bool write_all(struct writer *e, const struct orch_selection *selection, 
     bool ok = orch_selection_visit(selection, e->store, write_run, e, &problem);
     if (ok && e->format == ORCH_EXPORT_JSON)
         fputs(e->rows ? "\n]\n" : "]\n", e->out);
+    else if (ok && e->format == ORCH_EXPORT_OBJECT)
+        fputs(e->rows ? "\n]}\n" : "]}\n", e->out);
     if (!problem)
         return true; /* a closed pipe is not an error */
     g_propagate_error(error, problem);

@@ -9,7 +9,13 @@
 #include <stdio.h>
 
 /* CSV, one JSON array, or a JSON object a line. */
-enum orch_export_format { ORCH_EXPORT_CSV, ORCH_EXPORT_JSON, ORCH_EXPORT_JSONL };
+/** JSON is one array, OBJECT that array as a member beside schema_version. */
+enum orch_export_format {
+    ORCH_EXPORT_CSV,
+    ORCH_EXPORT_JSON,
+    ORCH_EXPORT_JSONL,
+    ORCH_EXPORT_OBJECT
+};
 
 struct orch_export_wish {
     struct orch_selection selection;

@@ -45,7 +45,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "account, namespace or space"),
     ORCH_OPTION(struct orch_export_job_options, definitions, LIST, "definition", .value = "ID",
                 .help = "watsonx: stored model definition with the repository"),
-    ORCH_OPTION(struct orch_export_job_options, out, TEXT, "out", .letter = 'o', .value = "FILE",
+    ORCH_OPTION(struct orch_export_job_options, out, TEXT, "output", .letter = 'o', .value = "FILE",
                 .help = "write to FILE instead of stdout"),
     {0}};
 
@@ -61,7 +61,7 @@ static bool options_fit(const struct orch_export_job_options *o, double *out_giv
         wrong = o->to ? "--side-by-side shows all platforms, so --to does nothing with it"
                       : "name the platform with --to, or compare all with --side-by-side";
     else if (o->side_by_side && o->out)
-        wrong = "--out is for one document, not for --side-by-side";
+        wrong = "--output is for one document, not for --side-by-side";
     if (wrong)
         orch_error_set(error, ORCH_ERROR_USAGE, "see 'orch help export job'", "%s", wrong);
     return !wrong && (!o->time || orch_option_duration("time", o->time, out_given_s, error));

@@ -138,6 +138,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_GPU_LS = {
     .name = "gpu ls",
     .group = "Networks and hardware",
+    .pages = true,
     .family = "known GPUs, links between them, prices of clouds",
     .summary = "list the known GPUs with peak rates, memory and price",
     .usage = "",
@@ -177,6 +178,7 @@ static int run_links(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_GPU_LINKS = {
     .name = "gpu links",
     .group = "Networks and hardware",
+    .pages = true,
     .summary = "list links between workers: Ethernet, InfiniBand, PCIe, NVLink",
     .usage = "",
     .max_args = 0,
@@ -287,6 +289,7 @@ static int run_prices(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_GPU_PRICES = {
     .name = "gpu prices",
     .group = "Networks and hardware",
+    .pages = true,
     .summary = "list what clouds charge per hour, by instance, region and date",
     .usage = "[GPU]",
     .max_args = 1,

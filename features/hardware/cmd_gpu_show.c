@@ -262,6 +262,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_GPU_SHOW = {
     .name = "gpu show",
     .group = "Networks and hardware",
+    .pages = true,
     .summary = "show everything known about one GPU, with its sources",
     .usage = "GPU",
     .min_args = 1,

@@ -242,7 +242,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "hold out whole groups of --group: the error for unseen values"),
     ORCH_OPTION(struct eval_options, calibrate, FLAG, "by-group-width",
                 .help = "calibrate the interval for each value of --group"),
-    ORCH_OPTION(struct eval_options, out, TEXT, "out", .value = "FILE.csv",
+    ORCH_OPTION(struct eval_options, out, TEXT, "output", .letter = 'o', .value = "FILE.csv",
                 .help = "write each row's target, prediction, interval and distance"),
     ORCH_OPTION(struct eval_options, untuned, FLAG, "untuned",
                 .help = "do not search hyperparameters: use each model's first setting"),

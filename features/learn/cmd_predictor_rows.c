@@ -177,6 +177,7 @@ static int run_rows(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PREDICTOR_ROWS = {
     .name = "predictor rows",
     .group = "Networks and hardware",
+    .pages = true,
     .summary = "show the rows that predictors train on: from runs, or from a table",
     .usage = "",
     .max_args = 0,

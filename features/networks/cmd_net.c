@@ -46,6 +46,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_NET_LS = {
     .name = "net ls",
     .group = "Networks and hardware",
+    .pages = true,
     .family = "known networks: layers, operations, export to ONNX",
     .summary = "list the known networks",
     .usage = "",
@@ -372,6 +373,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_NET_SHOW = {
     .name = "net show",
     .group = "Networks and hardware",
+    .pages = true,
     .summary = "show a network's layers: shapes, parameters, operations, memory",
     .usage = "NET",
     .min_args = 1,

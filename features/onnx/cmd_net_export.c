@@ -17,8 +17,10 @@ struct export_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    ORCH_OPTION(struct export_options, onnx, TEXT, "onnx", .letter = 'o', .value = "FILE",
+    ORCH_OPTION(struct export_options, onnx, TEXT, "output", .letter = 'o', .value = "FILE",
                 .help = "the file to write, usually with the ending .onnx"),
+    ORCH_OPTION(struct export_options, onnx, TEXT, "onnx", .value = "FILE",
+                .help = "the same as --output"),
     ORCH_OPTION(struct export_options, opset, TEXT, "opset", .value = "N",
                 .help = "version of ONNX's operators, 13 to 21 (default 17)"),
     ORCH_OPTION(struct export_options, weights, TEXT, "weights", .value = "FILE",

@@ -23,7 +23,7 @@ struct submit_options {
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct submit_options, netid, TEXT, "netid", .value = "ID",
                 .help = "your ID, which begins every file name"),
-    ORCH_OPTION(struct submit_options, out, TEXT, "out", .value = "DIR",
+    ORCH_OPTION(struct submit_options, out, TEXT, "output", .letter = 'o', .value = "DIR",
                 .help = "folder of the notebooks and the ZIP (default: here)"),
     ORCH_OPTION(struct submit_options, packs, FLAG, "pack",
                 .help = "include a pack ('orch pack'), so that the numbers can be verified"),
@@ -300,7 +300,7 @@ const struct orch_command ORCH_COMMAND_SUBMIT = {
         "report --points' counts them, and your cells that are still empty. The ZIP is written "
         "even then, and the exit status is 8. See 'orch help handing-in'.",
     .examples = "  orch submit recipes/hw4.recipe --netid abc123\n"
-                "  orch submit recipes/hw4.recipe --netid abc123 --out handin\n"
+                "  orch submit recipes/hw4.recipe --netid abc123 -o handin\n"
                 "  orch submit recipes/hw4.recipe --netid abc123 --pack",
     .run = run,
 };

@@ -286,6 +286,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_COVERAGE = {
     .name = "coverage",
     .group = "Share",
+    .pages = true,
     .summary = "show which trials of a recipe are done, running or missing, and by whom",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
     .min_args = 1,

@@ -69,9 +69,9 @@ has 'lr,repeat,metric,step,t_s,value'
 same "$(printf '%s\n' "$out" | tr -d '\r' | grep -c ',odd,1,[0-9.e-]*,$')" 2
 # named, because a run of over a second has system metrics, too
 ok orch export --what points -m loss -m odd --json
-same "$(json '#')" 24
-same "$(json 0.metric) $(json 0.step)" 'loss 0'
-python3 -c 'import sys; assert len(sys.argv[1]) == 36' "$(json 0.key)" || _fail 'no run key'
+same "$(json schema_version) $(json 'points.#')" '1 24'
+same "$(json points.0.metric) $(json points.0.step)" 'loss 0'
+python3 -c 'import sys; assert len(sys.argv[1]) == 36' "$(json points.0.key)" || _fail 'no run key'
 ok orch export --what points -m loss -m odd -f jsonl --out p.jsonl
 same "$(wc -l <p.jsonl)" 24
 if python3 -c 'import pandas' 2>/dev/null; then
