@@ -11,7 +11,7 @@ tr '\n' '\0' | xargs -0 grep -sHnE '^ *# *include' |
 awk '
     BEGIN {
         split("assert ctype dirent errno fcntl float inttypes limits locale math poll pthread pwd sched setjmp " \
-              "signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib string strings time " \
+              "signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdio_ext stdlib string strings time " \
               "unistd cstddef cstdint cstdlib cstring string vector deque memory functional algorithm exception " \
               "mutex map unordered_map utility random stdexcept new fstream sstream fnmatch glob libgen " \
               "ftw getopt termios utime wchar cmath ctime limits array tuple optional chrono thread atomic numeric " \

@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
+#include "core/plugin/key_schema.h"
+#include "core/recipe/recipe_schema.h"
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/base/program_path.h"
 #include "lib/wire/value.h"
 
 #include <string.h>
 
+#define SCHEMAS_BYTES_MAX ((size_t)4 << 20)
+
 struct config_options {
     struct orch_variant variant;
-    bool origin;
+    bool origin, schema;
 };
 
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct config_options, variant),
     ORCH_OPTION(struct config_options, origin, FLAG, "origin",
                 .help = "show the line that set each value"),
+    ORCH_OPTION(struct config_options, schema, FLAG, "schema",
+                .help = "print the JSON Schema of recipes, or of 'plugin' or a COMMAND"),
     {0}};
 
 /* Returns the distinct values of a parameter over an experiment's cells, in order. */
@@ -69,9 +79,55 @@ static void add_rows(struct orch_table *table, const struct orch_expansion *expa
     }
 }
 
+/* ---- schemas ----------------------------------------------------------------------------------
+ */
+
+/* Reads the schema of what a command prints with --json, from share/schemas. */
+static json_t *output_schema(const char *command, GError **error)
+{
+    g_autofree char *share = orch_program_path("share", error);
+    g_autofree char *path = share ? g_build_filename(share, "schemas", "output.json", NULL) : NULL;
+    g_autofree char *text = NULL;
+    size_t length;
+    if (!path || !orch_file_read(path, SCHEMAS_BYTES_MAX, &text, &length, error))
+        return NULL;
+    g_autoptr(json_t) all = orch_json_parse(text, length, SCHEMAS_BYTES_MAX, error);
+    json_t *one = json_object_get(json_object_get(all, "$defs"), command);
+    if (!one) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch help -a' lists the commands",
+                       "there is no schema of '%s'", command);
+        return NULL;
+    }
+    one = json_deep_copy(one);
+    json_object_set(one, "$schema", json_object_get(all, "$schema"));
+    return one;
+}
+
+/* Prints the schema of recipes, of plugins, or of what the named command prints with --json. */
+static int print_schema(const struct orch_cli *cli, GError **error)
+{
+    g_autofree char *what =
+        cli->arg_count ? g_strjoinv(" ", (char **)(uintptr_t)cli->args) : g_strdup("recipe");
+    json_t *schema = strcmp(what, "recipe") == 0   ? orch_recipe_schema()
+                     : strcmp(what, "plugin") == 0 ? orch_manifest_schema()
+                                                   : output_schema(what, error);
+    if (!schema)
+        return -1;
+    orch_cli_print_json_array(schema);
+    json_decref(schema);
+    return ORCH_EXIT_OK;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct config_options *o = options;
+    if (o->schema)
+        return print_schema(cli, error);
+    if (!cli->arg_count) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "usage: orch config RECIPE [PROBLEM|EXPERIMENT...]",
+                       "'config' needs a recipe");
+        return -1;
+    }
     struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
     if (!expansion)
         return -1;
@@ -89,15 +145,20 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_CONFIG = {
     .name = "config",
     .group = "Run",
+    .pages = true,
     .summary = "show the value of each parameter of a recipe and where it comes from",
-    .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
-    .min_args = 1,
+    .usage = "RECIPE [PROBLEM|EXPERIMENT...] | --schema [recipe|plugin|COMMAND]",
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct config_options),
     .about = "Precedence, lowest first: the plugin's default, the recipe's 'with', the "
-             "experiment's, the profile's, the profile's part for the experiment, -s and -x.",
+             "experiment's, the profile's, the profile's part for the experiment, -s and -x.\n"
+             "\n"
+             "--schema prints a JSON Schema, by which editors complete and check a recipe or a "
+             "plugin's manifest, and programs what a command prints with --json.",
     .examples = "  orch config recipes/hw4.recipe --origin\n"
-                "  orch config recipes/hw4.recipe finetune -s epochs=3 --origin",
+                "  orch config recipes/hw4.recipe finetune -s epochs=3 --origin\n"
+                "  orch config --schema >recipe.schema.json\n"
+                "  orch config --schema ls",
     .run = run,
 };

@@ -315,6 +315,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_DIFF = {
     .name = "diff",
     .group = "Look at results",
+    .pages = true,
     .summary = "show how two runs differ: parameters, source, inputs, machine, packages",
     .usage = "RUN RUN",
     .min_args = 2,

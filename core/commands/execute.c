@@ -446,8 +446,8 @@ static bool open_store(struct orch_cli *cli, const struct orch_expansion *expans
 /* Makes the plan of a first run, of which nothing can be done before. It is checked before there is
  * a store, so that a command with a mistake leaves none behind. */
 static struct orch_plan *first_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
-                                    const struct orch_execute_options *options,
-                                    unsigned gpu_count, GError **error)
+                                    const struct orch_execute_options *options, unsigned gpu_count,
+                                    GError **error)
 {
     struct orch_plan *plan = make_plan(cli, expansion, options, gpu_count, error);
     if (!plan || orch_execute_may_start(cli, expansion, options, plan, error))

@@ -11,6 +11,18 @@
 static const char *const TYPES[] = {"bool",     "int",      "real",  "string", "enum",   "path",
                                     "artifact", "duration", "bytes", "money",  "secret", NULL};
 
+const struct orch_yaml_key ORCH_PARAMETER_KEYS[] = {{"type", .type = "value"},
+                                                    {"default", .type = "value"},
+                                                    {"min", .type = "blank"},
+                                                    {"max", .type = "blank"},
+                                                    {"unit", .type = "blank"},
+                                                    {"help", .type = "blank"},
+                                                    {"label", .type = "blank"},
+                                                    {"choices", .type = "texts"},
+                                                    {"optional", .type = "flag"},
+                                                    {"neutral", .type = "flag"},
+                                                    {0}};
+
 static uint32_t scalar_type(const struct orch_yaml *node)
 {
     double real;
@@ -200,12 +212,10 @@ static bool parameter_type(const struct orch_manifest_reader *reader, const stru
 static void read_parameter(struct orch_manifest_reader *reader, const struct orch_yaml *key,
                            const struct orch_yaml *value)
 {
-    static const char *const keys[] = {"type",  "default", "min",      "max",     "unit", "help",
-                                       "label", "choices", "optional", "neutral", NULL};
     const bool is_map = value->kind == ORCH_YAML_MAP;
     if (is_map) {
         g_autofree char *where = g_strdup_printf("parameter '%s'", key->text);
-        orch_yaml_check_keys(value, reader->file, where, keys, reader->diags);
+        orch_yaml_check_table(value, reader->file, where, ORCH_PARAMETER_KEYS, reader->diags);
     }
     uint32_t type = 0;
     bool is_typed = parameter_type(reader, key, value, &type);

@@ -59,6 +59,7 @@ void orch_manifest_check_references(const struct orch_manifest_reader *reader,
                                     const struct orch_yaml *node, const char *text,
                                     const char *what, bool with_reserved, GHashTable *used);
 
+extern const struct orch_yaml_key ORCH_PARAMETER_KEYS[]; /* of a parameter in its long form */
 /** Reads the map of parameters into the manifest (manifest_params.c). */
 void orch_manifest_read_parameters(struct orch_manifest_reader *reader,
                                    const struct orch_yaml *node);

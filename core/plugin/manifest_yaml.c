@@ -3,6 +3,7 @@
  * format). One table lists each key and the function that reads its value, ordered so that later
  * entries may refer to earlier ones (a command to its parameters). Every finding has the location
  * of its node, and all findings are made in one pass. */
+#include "core/plugin/key_schema.h"
 #include "core/plugin/manifest_reader.h"
 
 #include "lib/base/file.h"
@@ -11,6 +12,38 @@
 #include "lib/wire/secret.h"
 
 #include <string.h>
+
+/* ---- keys -----------------------------------------------------------------------------------
+ */
+
+static const char *const METRICS_FROM_WORDS[] = {"protocol", "lines", "regex", "files", NULL};
+
+static const struct orch_yaml_key NEEDS_KEYS[] = {{"gpus", .type = "count"},
+                                                  {"memory", .type = "bytes"},
+                                                  {"threads", .type = "count"},
+                                                  {"mpi", .type = "flag"},
+                                                  {0}};
+const struct orch_yaml_key ORCH_METRIC_KEYS[] = {
+    {"unit", .type = "blank"},
+    {"better", .type = "nothing", .listed = orch_better_words},
+    {"step", .type = "blank"},
+    {"label", .type = "blank"},
+    {"min", .type = "blank"},
+    {"max", .type = "blank"},
+    {"help", .type = "blank"},
+    {"pattern", .type = "blank"},
+    {0}};
+static const struct orch_yaml_key ARTIFACT_KEYS[] = {
+    {"path", .type = "text"}, {"help", .type = "text"}, {0}};
+static const struct orch_yaml_key COST_KEYS[] = {
+    {"network", .type = "text"},   {"precision", .type = "text"},
+    {"framework", .type = "text"}, {"input", .type = "text"},
+    {"images", .type = "text"},    {"batch", .type = "text"},
+    {"workers", .type = "text"},   {"classes", .type = "text"},
+    {"epochs", .type = "text"},    {"training", .type = "text"},
+    {"unit", .type = "text"},      {"samples", .type = "text"},
+    {"copies", .type = "text"},    {"actors", .type = "text"},
+    {"steps", .type = "text"},     {0}};
 
 /* ---- head --------------------------------------------------------------------------------- */
 
@@ -56,9 +89,8 @@ static void read_timing(struct orch_manifest_reader *reader, const struct orch_y
 static void read_metrics_from(struct orch_manifest_reader *reader, const struct orch_yaml *node)
 {
     enum { FILES = ORCH_METRICS_REGEX + 1 };
-    static const char *const words[] = {"protocol", "lines", "regex", "files", NULL};
-    unsigned from =
-        (unsigned)orch_manifest_read_word(reader, node, "metrics_from", words, ORCH_METRICS_LINES);
+    unsigned from = (unsigned)orch_manifest_read_word(reader, node, "metrics_from",
+                                                      METRICS_FROM_WORDS, ORCH_METRICS_LINES);
     reader->manifest->metrics_from =
         from == FILES ? ORCH_METRICS_LINES : (enum orch_metrics_from)from;
     if (from == FILES)
@@ -86,14 +118,13 @@ static void read_metrics_files(struct orch_manifest_reader *reader, const struct
 
 static void read_needs(struct orch_manifest_reader *reader, const struct orch_yaml *node)
 {
-    static const char *const keys[] = {"gpus", "memory", "threads", "mpi", NULL};
     struct orch_needs *needs = &reader->manifest->needs;
     if (node->kind != ORCH_YAML_MAP) {
         orch_manifest_finding(reader, node, false, "as in needs: {gpus: 1, memory: 1GiB}",
                               "needs must be a map");
         return;
     }
-    orch_yaml_check_keys(node, reader->file, "needs", keys, reader->diags);
+    orch_yaml_check_table(node, reader->file, "needs", NEEDS_KEYS, reader->diags);
     const struct orch_yaml *value = orch_yaml_get(node, "gpus");
     if (value)
         needs->gpus = (uint32_t)orch_manifest_read_number(reader, value, "gpus", ORCH_INT, "0");
@@ -146,14 +177,12 @@ static void read_pattern(const struct orch_manifest_reader *reader, const struct
 static void read_metric(struct orch_manifest_reader *reader, const struct orch_yaml *key,
                         const struct orch_yaml *value)
 {
-    static const char *const keys[] = {"unit", "better", "step",    "label", "min",
-                                       "max",  "help",   "pattern", NULL};
     struct orch_metric_spec *spec = orch_manifest_add_metric(reader->manifest, key->text);
     if (value->kind != ORCH_YAML_MAP) {
         spec->better = read_better(reader, value);
     } else {
         g_autofree char *where = g_strdup_printf("metric '%s'", key->text);
-        orch_yaml_check_keys(value, reader->file, where, keys, reader->diags);
+        orch_yaml_check_table(value, reader->file, where, ORCH_METRIC_KEYS, reader->diags);
         const struct {
             const char *key;
             char **out;
@@ -215,12 +244,11 @@ static void check_artifact_path(const struct orch_manifest_reader *reader,
 static void read_artifact(struct orch_manifest_reader *reader, const struct orch_yaml *key,
                           const struct orch_yaml *value)
 {
-    static const char *const keys[] = {"path", "help", NULL};
     struct orch_artifact_spec *spec = orch_manifest_add_artifact(reader->manifest, key->text);
     const struct orch_yaml *path = value;
     if (value->kind == ORCH_YAML_MAP) {
         g_autofree char *where = g_strdup_printf("artifact '%s'", key->text);
-        orch_yaml_check_keys(value, reader->file, where, keys, reader->diags);
+        orch_yaml_check_table(value, reader->file, where, ARTIFACT_KEYS, reader->diags);
         const struct orch_yaml *help = orch_yaml_get(value, "help");
         if (help)
             orch_manifest_read_text_into(reader, help, "help", &spec->help);
@@ -250,13 +278,10 @@ static void read_artifacts(struct orch_manifest_reader *reader, const struct orc
 
 static void read_cost(struct orch_manifest_reader *reader, const struct orch_yaml *node)
 {
-    static const char *const keys[] = {
-        "network", "precision", "framework", "input",   "images", "batch",  "workers", "classes",
-        "epochs",  "training",  "unit",      "samples", "copies", "actors", "steps",   NULL};
     if (!orch_manifest_check_is_map(reader, node, "cost",
                                     "as in cost: {network: \"${net}\", batch: 64}"))
         return;
-    orch_yaml_check_keys(node, reader->file, "cost", keys, reader->diags);
+    orch_yaml_check_table(node, reader->file, "cost", COST_KEYS, reader->diags);
     reader->manifest->cost = json_object();
     for (guint i = 0; i < node->items->len; i++) {
         const struct orch_yaml *key = node->keys->pdata[i];
@@ -392,34 +417,42 @@ static void read_command(struct orch_manifest_reader *reader, const struct orch_
 /* ---- whole file --------------------------------------------------------------------------- */
 
 static const struct {
-    const char *key;
+    struct orch_yaml_key key;
     void (*read)(struct orch_manifest_reader *reader, const struct orch_yaml *node);
 } FIELDS[] = {
-    {"plugin", read_name},
-    {"version", read_version},
-    {"about", read_about},
-    {"licence", read_licence},
-    {"timing", read_timing},
-    {"needs", read_needs},
-    {"metrics_from", read_metrics_from},
-    {"metrics_on", read_metrics_on},
-    {"metrics_files", read_metrics_files},
-    {"parameters", orch_manifest_read_parameters},
-    {"metrics", read_metrics},
-    {"artifacts", read_artifacts},
-    {"cost", read_cost},
-    {"command", read_command},
+    {{"plugin", .type = "dashed"}, read_name},
+    {{"version", .type = "blank"}, read_version},
+    {{"about", .type = "blank"}, read_about},
+    {{"licence", .type = "blank"}, read_licence},
+    {{"timing", .type = "flag"}, read_timing},
+    {{"needs", .keys = NEEDS_KEYS, .type = "nothing"}, read_needs},
+    {{"metrics_from", .words = METRICS_FROM_WORDS}, read_metrics_from},
+    {{"metrics_on", .words = ORCH_METRICS_ON_NAMES}, read_metrics_on},
+    {{"metrics_files", .type = "texts"}, read_metrics_files},
+    {{"parameters", .type = "value", .keys = ORCH_PARAMETER_KEYS, .named = ORCH_YAML_ANY},
+     orch_manifest_read_parameters},
+    {{"metrics", ORCH_METRICS_VALUE}, read_metrics},
+    {{"artifacts", .type = "text", .keys = ARTIFACT_KEYS, .named = ORCH_YAML_ANY}, read_artifacts},
+    {{"cost", .keys = COST_KEYS, .type = "nothing"}, read_cost},
+    {{"command", .type = "command", .is_required = true}, read_command},
 };
+
+GArray *orch_manifest_keys(void)
+{
+    GArray *keys = g_array_new(TRUE, FALSE, sizeof(struct orch_yaml_key));
+    for (unsigned i = 0; i < G_N_ELEMENTS(FIELDS); i++)
+        g_array_append_val(keys, FIELDS[i].key);
+    return keys;
+}
 
 static void read_fields(struct orch_manifest_reader *reader)
 {
-    const char *known[G_N_ELEMENTS(FIELDS) + 1] = {NULL};
-    for (unsigned i = 0; i < G_N_ELEMENTS(FIELDS); i++)
-        known[i] = FIELDS[i].key;
-    orch_yaml_check_keys(reader->root, reader->file, "a plugin's manifest", known, reader->diags);
+    g_autoptr(GArray) keys = orch_manifest_keys();
+    orch_yaml_check_table(reader->root, reader->file, "a plugin's manifest",
+                          (const struct orch_yaml_key *)(void *)keys->data, reader->diags);
     for (unsigned i = 0; i < G_N_ELEMENTS(FIELDS); i++) {
-        const struct orch_yaml *node = orch_yaml_get(reader->root, FIELDS[i].key);
-        if (node && (!orch_yaml_is_null(node) || strcmp(FIELDS[i].key, "command") == 0))
+        const struct orch_yaml *node = orch_yaml_get(reader->root, FIELDS[i].key.name);
+        if (node && (!orch_yaml_is_null(node) || strcmp(FIELDS[i].key.name, "command") == 0))
             FIELDS[i].read(reader, node);
     }
     if (!orch_yaml_get(reader->root, "command"))

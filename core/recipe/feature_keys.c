@@ -16,27 +16,34 @@ static void each_key(void (*visit)(const struct orch_recipe_key *key, void *ctx)
  */
 
 struct known {
-    GPtrArray *names;
+    GArray *keys;
     bool is_profile;
 };
 
-static void add_name(const struct orch_recipe_key *key, void *ctx)
+static void add_key(const struct orch_recipe_key *key, void *ctx)
 {
     struct known *known = ctx;
+    struct orch_yaml_key row = *key->value;
+    row.name = key->name;
     if (key->in_profiles || !known->is_profile)
-        g_ptr_array_add(known->names, (gpointer)(uintptr_t)key->name);
+        g_array_append_val(known->keys, row);
+}
+
+GArray *orch_recipe_keys_with_features(const struct orch_yaml_key *own, bool is_profile)
+{
+    GArray *keys = g_array_new(TRUE, FALSE, sizeof(struct orch_yaml_key));
+    struct known known = {keys, is_profile};
+    for (; own->name; own++)
+        g_array_append_vals(keys, own, 1);
+    each_key(add_key, &known);
+    return keys;
 }
 
 void orch_recipe_check_top_keys(struct recipe_draft *draft, const struct orch_yaml *map,
-                                const char *where, const char *const *own, bool is_profile)
+                                const char *where, const struct orch_yaml_key *own, bool is_profile)
 {
-    g_autoptr(GPtrArray) names = g_ptr_array_new();
-    struct known known = {names, is_profile};
-    for (size_t i = 0; own[i]; i++)
-        g_ptr_array_add(names, (gpointer)(uintptr_t)own[i]);
-    each_key(add_name, &known);
-    g_ptr_array_add(names, NULL);
-    orch_recipe_check_keys(draft, map, where, (const char *const *)names->pdata);
+    g_autoptr(GArray) keys = orch_recipe_keys_with_features(own, is_profile);
+    orch_recipe_check_keys(draft, map, where, (const struct orch_yaml_key *)(void *)keys->data);
 }
 
 /* ---- values ------------------------------------------------------------------------------------

@@ -7,9 +7,24 @@
 
 #include <string.h>
 
-static const char *const TOP_KEYS[] = {
-    "format", "recipe", "about",         "profile", "profiles", "problems", "experiments", "with",
-    "seed",   "share",  "require_clean", "report",  "jobs",     "alert",    NULL};
+static const struct orch_yaml_key ALERT_KEYS[] = {
+    {"when", .type = "text", .is_required = true}, {"stop", .type = "flag"}, {0}};
+const struct orch_yaml_key ORCH_RECIPE_KEYS[] = {
+    {"format", .type = "one", .is_required = true},
+    {"recipe", .type = "dashed", .is_required = true},
+    {"about", .type = "text"},
+    {"profile", .type = "text"},
+    {"profiles", .keys = ORCH_PROFILE_KEYS, .type = "nothing", .named = ORCH_YAML_DASHED},
+    {"problems", .type = "texts", .named = ORCH_YAML_DASHED},
+    {"experiments", .keys = ORCH_EXPERIMENT_KEYS, .named = ORCH_YAML_DASHED, .is_required = true},
+    {"with", .type = "values"},
+    {"seed", .type = "count"},
+    {"share", .words = ORCH_RECIPE_SHARE_WORDS},
+    {"require_clean", .type = "flag"},
+    {"report", .type = "report"},
+    {"jobs", .type = "count", .min = 1, .max = 1024},
+    {"alert", .keys = ALERT_KEYS, .type = "alerts"},
+    {0}};
 
 static void read_problem(struct recipe_draft *draft, const struct orch_yaml *key,
                          const struct orch_yaml *value)
@@ -86,11 +101,10 @@ static void read_seed(struct recipe_draft *draft)
 /* Reads an alert: a condition, or a map with `when` and `stop`. */
 static void read_alert(struct recipe_draft *draft, const struct orch_yaml *node)
 {
-    static const char *const keys[] = {"when", "stop", NULL};
     g_autofree char *when = node->kind == ORCH_YAML_SCALAR ? g_strdup(node->text) : NULL;
     bool stop = false;
     if (node->kind == ORCH_YAML_MAP) {
-        orch_recipe_check_keys(draft, node, "an alert", keys);
+        orch_recipe_check_keys(draft, node, "an alert", ALERT_KEYS);
         orch_recipe_get_text(draft, node, "when", &when);
         orch_recipe_get_bool(draft, node, "stop", &stop);
     }
@@ -126,7 +140,7 @@ void orch_recipe_parse(struct recipe_draft *draft)
                              orch_recipe_node_kind(root));
         return;
     }
-    orch_recipe_check_top_keys(draft, root, "the recipe", TOP_KEYS, false);
+    orch_recipe_check_top_keys(draft, root, "the recipe", ORCH_RECIPE_KEYS, false);
     read_format(draft);
     read_name(draft);
     read_seed(draft);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads the experiments of a recipe: plugin or program, settings, resources, inputs. */
+#include "core/plugin/key_schema.h"
 #include "core/recipe/own_program.h"
 #include "core/recipe/parse_parts.h"
 
@@ -11,17 +12,40 @@
 
 #include <string.h>
 
-static const char *const EXPERIMENT_KEYS[] = {
-    "plugin",          "with",          "sweep",     "zip",
-    "repeat",          "seed",          "search",    "objective",
-    "reuse",           "inputs",        "program",   "timeout",
-    "resources",       "retries",       "share",     "system_metrics",
-    "only_when_named", "types",         "artifacts", "metrics_on",
-    "metrics",         "metrics_files", NULL};
-static const char *const RESOURCE_KEYS[] = {"gpus",  "cores",     "memory", "time",
-                                            "ranks", "exclusive", NULL};
+static const char *const OFF_WORDS[] = {"off", "false", "no", NULL};
 static const char *const SEED_WORDS[] = {"shared", "device", NULL};
 static const char *const REUSE_WORDS[] = {"device", "any", "never", NULL};
+static const struct orch_yaml_key RESOURCE_KEYS[] = {
+    {"gpus", .type = "gpus"},
+    {"cores", .type = "count", .max = 4096},
+    {"memory", .type = "bytes"},
+    {"time", .type = "duration"},
+    {"ranks", .type = "count", .min = 1, .max = 4096},
+    {"exclusive", .type = "flag"},
+    {0}};
+const struct orch_yaml_key ORCH_EXPERIMENT_KEYS[] = {
+    {"plugin", .type = "text"},
+    {"program", .type = "command"},
+    {"with", .type = "values"},
+    {"sweep", .type = "sweeps"},
+    {"zip", .type = "sweeps"},
+    {"search", .type = "sweeps"},
+    {"repeat", .type = "repeat"},
+    {"seed", .words = SEED_WORDS},
+    {"objective", .keys = ORCH_OBJECTIVE_KEYS, .type = "nothing"},
+    {"reuse", .words = REUSE_WORDS},
+    {"inputs", .type = "texts"},
+    {"timeout", .type = "duration"},
+    {"resources", .keys = RESOURCE_KEYS, .type = "nothing"},
+    {"retries", .type = "count", .max = 100},
+    {"share", .words = ORCH_RECIPE_SHARE_WORDS},
+    {"system_metrics", .type = "duration", .words = OFF_WORDS},
+    {"only_when_named", .type = "flag"},
+    {"types", .type = "text", .named = ORCH_YAML_ANY},
+    {"artifacts", .type = "text", .named = ORCH_YAML_ANY},
+    {"metrics_on", .words = ORCH_METRICS_ON_NAMES},
+    {"metrics", ORCH_METRICS_VALUE},
+    {0}};
 /* Reserved, because they begin other kinds of ${...}. */
 static const char *const RESERVED_NAMES[] = {"best", "env", "recipe", NULL};
 
@@ -29,10 +53,9 @@ static const char *const RESERVED_NAMES[] = {"best", "env", "recipe", NULL};
 static void read_system_metrics(struct recipe_draft *draft, const struct orch_yaml *map,
                                 struct orch_experiment *made)
 {
-    static const char *const off[] = {"off", "false", "no", NULL};
     const struct orch_yaml *node = orch_yaml_get(map, "system_metrics");
     made->system_interval_s = ORCH_SYSTEM_INTERVAL_S;
-    if (node && node->kind == ORCH_YAML_SCALAR && g_strv_contains(off, node->text))
+    if (node && node->kind == ORCH_YAML_SCALAR && g_strv_contains(OFF_WORDS, node->text))
         made->system_interval_s = 0;
     else if (orch_recipe_get_duration(draft, map, "system_metrics", &made->system_interval_s) &&
              made->system_interval_s < ORCH_SYSTEM_INTERVAL_S)
@@ -233,7 +256,7 @@ static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *
 {
     struct orch_experiment *made = experiment->made;
     g_autofree char *where = g_strdup_printf("experiment '%s'", experiment->name);
-    orch_recipe_check_keys(draft, map, where, EXPERIMENT_KEYS);
+    orch_recipe_check_keys(draft, map, where, ORCH_EXPERIMENT_KEYS);
     find_plugin(draft, map, experiment);
     if (!experiment->manifest)
         draft->has_unknown_plugin = experiment->is_broken = true;

@@ -4,6 +4,8 @@
 
 #include "lib/base/text.h"
 
+const char *const ORCH_RECIPE_SHARE_WORDS[] = {"none", "source", NULL};
+
 /* Keys that users know from other tools. */
 static const struct {
     const char *key, *hint;
@@ -22,10 +24,10 @@ static const struct {
 };
 
 void orch_recipe_check_keys(struct recipe_draft *draft, const struct orch_yaml *map,
-                            const char *where, const char *const *known)
+                            const char *where, const struct orch_yaml_key *known)
 {
     unsigned before = draft->diags->items->len;
-    orch_yaml_check_keys(map, draft->path, where, known, draft->diags);
+    orch_yaml_check_table(map, draft->path, where, known, draft->diags);
     for (guint i = before; i < draft->diags->items->len; i++) {
         struct orch_diag *diag = draft->diags->items->pdata[i];
         for (unsigned j = 0; j < G_N_ELEMENTS(FOREIGN); j++) {
@@ -117,8 +119,7 @@ void orch_recipe_read_jobs(struct recipe_draft *draft, const struct orch_yaml *m
 
 void orch_recipe_read_share(struct recipe_draft *draft, const struct orch_yaml *map, bool *out)
 {
-    static const char *const words[] = {"none", "source", NULL};
     unsigned word;
-    if (orch_recipe_get_choice(draft, map, "share", words, &word))
+    if (orch_recipe_get_choice(draft, map, "share", ORCH_RECIPE_SHARE_WORDS, &word))
         *out = word == 1;
 }

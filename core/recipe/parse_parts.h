@@ -16,6 +16,17 @@ static inline const struct orch_yaml *orch_recipe_value_at(const struct orch_yam
     return map->items->pdata[i];
 }
 
+/* ---- tables of keys ----------------------------------------------------------------------------
+ */
+
+extern const struct orch_yaml_key ORCH_RECIPE_KEYS[];     /* of the recipe (parse.c) */
+extern const struct orch_yaml_key ORCH_EXPERIMENT_KEYS[]; /* parse_experiments.c */
+extern const struct orch_yaml_key ORCH_PROFILE_KEYS[];    /* parse_profiles.c */
+extern const struct orch_yaml_key ORCH_OBJECTIVE_KEYS[];  /* recipe_search.c */
+extern const struct orch_yaml_key
+    ORCH_REPORT_COMMON_KEYS[]; /* of every report item (report_items.c) */
+extern const char *const ORCH_RECIPE_SHARE_WORDS[];
+
 /** Whether a key can be a name; adds an error if not. `kind`: "an experiment". */
 bool orch_recipe_check_name(struct recipe_draft *draft, const struct orch_yaml *key,
                             const char *kind);
@@ -30,10 +41,14 @@ void orch_recipe_read_jobs(struct recipe_draft *draft, const struct orch_yaml *m
 /** Reads `share` of the recipe or of an experiment; `*out` stays when there is none. */
 void orch_recipe_read_share(struct recipe_draft *draft, const struct orch_yaml *map, bool *out);
 
+/** Returns the rows of `own` and those of keys that features read (struct orch_yaml_key), ended by
+ * a row without a name. The caller unrefs. */
+GArray *orch_recipe_keys_with_features(const struct orch_yaml_key *own, bool is_profile);
 /** Like orch_recipe_check_keys for the recipe or a profile, which may also have keys that features
  * read. */
 void orch_recipe_check_top_keys(struct recipe_draft *draft, const struct orch_yaml *map,
-                                const char *where, const char *const *own, bool is_profile);
+                                const char *where, const struct orch_yaml_key *own,
+                                bool is_profile);
 /** Reads the keys of features (feature_keys.c): of the recipe, and then of the chosen profile,
  * whose settings replace the recipe's. */
 void orch_recipe_read_feature_keys(struct recipe_draft *draft, const struct orch_yaml *map,

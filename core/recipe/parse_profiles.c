@@ -6,9 +6,17 @@
 
 #include <string.h>
 
-static const char *const PROFILE_KEYS[] = {"with", "experiments", "jobs", NULL};
-static const char *const PART_KEYS[] = {"with",   "sweep",   "zip",  "search",
-                                        "repeat", "timeout", "skip", NULL};
+static const struct orch_yaml_key PART_KEYS[] = {
+    {"with", .type = "values"},   {"sweep", .type = "sweeps"},
+    {"zip", .type = "sweeps"},    {"search", .type = "sweeps"},
+    {"repeat", .type = "repeat"}, {"timeout", .type = "duration"},
+    {"skip", .type = "text"},     {0}};
+const struct orch_yaml_key ORCH_PROFILE_KEYS[] = {
+    {"with", .type = "values"},
+    {"experiments", .keys = PART_KEYS, .named = ORCH_YAML_DASHED},
+    {"jobs", .type = "count", .min = 1, .max = 1024},
+    {0}};
+
 static void read_skip(struct recipe_draft *draft, const struct orch_yaml *map,
                       struct recipe_part *part)
 {
@@ -80,7 +88,7 @@ static void read_all(struct recipe_draft *draft)
         profile->parts = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_part);
         g_ptr_array_add(draft->profiles, profile);
         g_autofree char *where = g_strdup_printf("profile '%s'", key->text);
-        orch_recipe_check_top_keys(draft, value, where, PROFILE_KEYS, true);
+        orch_recipe_check_top_keys(draft, value, where, ORCH_PROFILE_KEYS, true);
         orch_recipe_read_settings(draft, value, "with", profile->with);
         read_parts(draft, value, profile);
         orch_recipe_read_jobs(draft, value, &profile->jobs);

@@ -13,7 +13,8 @@ struct recipe_draft;
 /** A key, in the list `recipe_keys` of a feature. */
 struct orch_recipe_key {
     const char *name;
-    bool in_profiles; /* a profile may have it, too */
+    const struct orch_yaml_key *value; /* what may be written: a row for the JSON Schema */
+    bool in_profiles;                  /* a profile may have it, too */
     /** Reads and checks the value of the key in `map`, the recipe or a profile, which has the key.
      * Findings go to `draft`. `earlier` is NULL, or for the chosen profile the recipe's value: it
      * is changed and returned, so that what the profile does not name stays. */
@@ -34,9 +35,9 @@ void orch_recipe_error_at(struct recipe_draft *draft, const struct orch_yaml *no
 /** "a text", "a list", "a map". */
 const char *orch_recipe_node_kind(const struct orch_yaml *node);
 /** Adds an error for each unknown key of a map, with a hint for keys of other tools. `where` names
- * the map in the error; `known` is NULL-terminated. */
+ * the map in the error. */
 void orch_recipe_check_keys(struct recipe_draft *draft, const struct orch_yaml *map,
-                            const char *where, const char *const *known);
+                            const char *where, const struct orch_yaml_key *known);
 
 /* ---- fields of the format (fields.c): each complains and gives false when it does not fit -------
  */

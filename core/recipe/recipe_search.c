@@ -15,8 +15,17 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const OBJECTIVE_KEYS[] = {"metric", "trials", "sampler",  "seed", "until",
-                                             "stop",   "budget", "deadline", "try",  NULL};
+const struct orch_yaml_key ORCH_OBJECTIVE_KEYS[] = {
+    {"metric", .type = "text", .is_required = true},
+    {"trials", .type = "count", .min = 1, .max = 100000},
+    {"sampler", .words = ORCH_SAMPLER_NAMES},
+    {"seed", .type = "count"},
+    {"until", .type = "text"},
+    {"stop", .type = "text"},
+    {"budget", .type = "text"},
+    {"deadline", .type = "duration"},
+    {"try", .type = "settings"},
+    {0}};
 
 void orch_search_free(struct orch_search *search)
 {
@@ -161,7 +170,7 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
     experiment->objective = orch_yaml_get_key(map, "objective");
     experiment->first = orch_yaml_get(objective, "try");
     search->trials = ORCH_SEARCH_TRIALS;
-    orch_recipe_check_keys(draft, objective, "'objective'", OBJECTIVE_KEYS);
+    orch_recipe_check_keys(draft, objective, "'objective'", ORCH_OBJECTIVE_KEYS);
     g_autofree char *metric = NULL, *stop = NULL;
     int64_t count;
     unsigned word = 0;

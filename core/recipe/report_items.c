@@ -13,7 +13,8 @@
 
 #include <string.h>
 
-static const char *const COMMON_KEYS[] = {"question", "title", "points"};
+const struct orch_yaml_key ORCH_REPORT_COMMON_KEYS[] = {
+    {"question", .type = "text"}, {"title", .type = "text"}, {"points", .type = "number"}, {0}};
 
 /* ---- items -------------------------------------------------------------------------------------
  */
@@ -208,8 +209,8 @@ static bool has_unknown_key(struct recipe_draft *draft, const struct orch_yaml *
 {
     unsigned before = draft->diags->error_count;
     g_autoptr(GPtrArray) known = g_ptr_array_new();
-    for (guint i = 0; i < G_N_ELEMENTS(COMMON_KEYS); i++)
-        g_ptr_array_add(known, (char *)(uintptr_t)COMMON_KEYS[i]);
+    for (const struct orch_yaml_key *key = ORCH_REPORT_COMMON_KEYS; key->name; key++)
+        g_ptr_array_add(known, (char *)(uintptr_t)key->name);
     for (guint i = 0; i < kinds->len; i++)
         g_ptr_array_add(
             known, (char *)(uintptr_t)((const struct orch_report_kind *)kinds->pdata[i])->name);

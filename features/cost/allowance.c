@@ -10,9 +10,16 @@
 
 #define MOST 1e9
 
-static const char *const KEYS[] = {"usd", "hours", "per", "group", "person", NULL};
-static const char *const AMOUNT_KEYS[] = {"usd", "hours", NULL};
 static const char *const SCOPES[] = {"group", "person", NULL}; /* enum orch_allowance_scope */
+static const struct orch_yaml_key AMOUNT_KEYS[] = {
+    {"usd", .type = "number"}, {"hours", .type = "number"}, {0}};
+static const struct orch_yaml_key KEYS[] = {{"usd", .type = "number"},
+                                            {"hours", .type = "number"},
+                                            {"per", .words = SCOPES},
+                                            {"group", .type = "text", .keys = AMOUNT_KEYS},
+                                            {"person", .type = "text", .keys = AMOUNT_KEYS},
+                                            {0}};
+static const struct orch_yaml_key VALUE = {.type = "text", .keys = KEYS};
 
 static bool read_amount(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
                         double *out)
@@ -132,7 +139,7 @@ static void *read_allowances(struct recipe_draft *draft, const struct orch_yaml 
 }
 
 const struct orch_recipe_key ORCH_RECIPE_KEY_ALLOWANCE = {
-    .name = "allowance", .read = read_allowances, .free = g_free};
+    .name = "allowance", .value = &VALUE, .read = read_allowances, .free = g_free};
 
 const struct orch_allowance *orch_allowance_of(const struct orch_expansion *expansion,
                                                enum orch_allowance_scope scope)

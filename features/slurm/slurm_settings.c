@@ -7,9 +7,19 @@
 
 static const struct orch_slurm_settings DEFAULTS = {.margin_s = -1};
 
-static const char *const KEYS[] = {"partition", "account",  "qos",   "constraint", "reservation",
-                                   "exclude",   "gpu_type", "setup", "time",       "memory",
-                                   "margin",    "requeue",  NULL};
+static const struct orch_yaml_key KEYS[] = {{"partition", .type = "text"},
+                                            {"account", .type = "text"},
+                                            {"qos", .type = "text"},
+                                            {"constraint", .type = "text"},
+                                            {"reservation", .type = "text"},
+                                            {"exclude", .type = "text"},
+                                            {"gpu_type", .type = "text"},
+                                            {"setup", .type = "texts"},
+                                            {"time", .type = "duration"},
+                                            {"memory", .type = "bytes"},
+                                            {"margin", .type = "duration"},
+                                            {"requeue", .type = "flag"},
+                                            {0}};
 
 /* Lists, features (a&b, [x|y]) and ranges of nodes (n[1-4]). */
 static const char WORD_CHARACTERS[] =
@@ -93,8 +103,13 @@ static void free_settings(void *value)
     g_free(settings);
 }
 
-const struct orch_recipe_key ORCH_RECIPE_KEY_SLURM = {
-    .name = "slurm", .in_profiles = true, .read = read_settings, .free = free_settings};
+static const struct orch_yaml_key VALUE = {.keys = KEYS, .type = "nothing"};
+
+const struct orch_recipe_key ORCH_RECIPE_KEY_SLURM = {.name = "slurm",
+                                                      .value = &VALUE,
+                                                      .in_profiles = true,
+                                                      .read = read_settings,
+                                                      .free = free_settings};
 
 const struct orch_slurm_settings *orch_slurm_settings_of(const struct orch_expansion *expansion)
 {

@@ -98,6 +98,15 @@ const struct orch_unit *orch_unit_typed(const char *text, size_t length,
     return NULL;
 }
 
+char *orch_unit_spellings(enum orch_quantity quantity)
+{
+    GString *all = g_string_new(NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(UNITS); i++)
+        if (UNITS[i].quantity == quantity)
+            g_string_append_printf(all, "%s%s", all->len ? " " : "", UNITS[i].spellings);
+    return g_strdelimit(g_string_free(all, FALSE), " ", '|');
+}
+
 /* The factor of a unit of time; NaN for another text. */
 static double time_factor(const char *text, size_t length)
 {

@@ -40,6 +40,9 @@ const struct orch_unit *orch_unit_find(const char *text, size_t length);
  * weeks. NULL for a unit of another quantity. */
 const struct orch_unit *orch_unit_typed(const char *text, size_t length,
                                         enum orch_quantity quantity);
+/** Returns the spellings that orch_unit_typed knows of a quantity, as "s|sec|...". The caller
+ * frees. */
+char *orch_unit_spellings(enum orch_quantity quantity);
 
 /** Whether values of this unit are a time ("ms", "ms/step"), a rate ("images/s", "fps", "Hz") or a
  * quotient of times ("s/s"), which differ between machines and under load. `unit` and `out_is_rate`

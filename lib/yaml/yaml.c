@@ -581,3 +581,13 @@ void orch_yaml_check_keys(const struct orch_yaml *map, const char *name, const c
                        key->text, where);
     }
 }
+
+void orch_yaml_check_table(const struct orch_yaml *map, const char *name, const char *where,
+                           const struct orch_yaml_key *known, struct orch_diags *diags)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (const struct orch_yaml_key *key = known; key->name; key++)
+        g_ptr_array_add(names, (gpointer)(uintptr_t)key->name);
+    g_ptr_array_add(names, NULL);
+    orch_yaml_check_keys(map, name, where, (const char *const *)names->pdata, diags);
+}

@@ -40,6 +40,28 @@ const struct orch_yaml *orch_yaml_get_key(const struct orch_yaml *map, const cha
 /** True for an empty unquoted scalar, '~' or 'null'. */
 bool orch_yaml_is_null(const struct orch_yaml *node);
 
+/** A key of a map, and what its value may be. The row is read by the check of names, and by the
+ * JSON Schema of the file (core/plugin/key_schema.h). A value fits one of type, words and keys. */
+struct orch_yaml_key {
+    const char *name;                   /* NULL ends a table */
+    const char *type;                   /* a name of key_schema.c, such as "text" or "duration" */
+    int min, max;                       /* of a number; max 0: no limit */
+    const char *const *words;           /* one of these */
+    const char *const *(*listed)(void); /* the same, where a function gives them */
+    const struct orch_yaml_key *keys;   /* a map with these keys */
+    const char *named; /* the value is a map from names, of this form, to such values; NULL: not */
+    const char *instead; /* a word that may stand in place of the map from names; NULL: none */
+    bool is_required;
+};
+/** Forms of names (orch_name_is_valid, orch_setting_name_is_valid). */
+#define ORCH_YAML_DASHED "^[a-z][a-z0-9_-]{0,62}$"
+#define ORCH_YAML_PLAIN "^[a-z][a-z0-9_]{0,62}$"
+#define ORCH_YAML_ANY "^[^0-9]"
+
+/** As orch_yaml_check_keys, for a table of keys. */
+void orch_yaml_check_table(const struct orch_yaml *map, const char *name, const char *where,
+                           const struct orch_yaml_key *known, struct orch_diags *diags);
+
 /** Adds an error "unknown key 'x' in WHERE", with the nearest known name, for every key of `map`
  * that is not in the NULL-terminated list `known`. */
 void orch_yaml_check_keys(const struct orch_yaml *map, const char *name, const char *where,

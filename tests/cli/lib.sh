@@ -15,6 +15,7 @@
 #   disturb WHERE          marks stored runs as disturbed by other programs
 #   lasted SECONDS WHERE   gives stored runs another duration
 #   skip WHY               ends the test as skipped (status 77)
+#   judge_by MODULE...     sets $judge to a Python that has these validators ($ORCH_VALIDATORS is its venv), or skips
 #   trust FILE...         lets compiled plugins that a test builds be loaded ('orch plugin trust')
 set -u
 export LC_ALL=C NO_COLOR=1 GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@example.org
@@ -111,6 +112,13 @@ interrupt() {
 }
 # trust FILE...: compiled plugins from outside the build folder are loaded only when the user trusts them
 trust() { "$BUILD/orch" plugin trust -q "$@" >/dev/null || _fail "cannot trust $*"; }
+judge_by() {
+    local module
+    judge=${ORCH_VALIDATORS:+$ORCH_VALIDATORS/bin/}python3
+    for module; do
+        "$judge" -c "import $module" 2>/dev/null || skip "the Python module $module is not here (ORCH_VALIDATORS=VENV)"
+    done
+}
 skip() {
     printf 'skipped: %s\n' "$1"
     exit 77
