@@ -214,7 +214,7 @@ bool orch_cli_json_is_printed(void);
 /** Prints a JSON array unchanged, for commands whose output is documented as an array. */
 void orch_cli_print_json_array(json_t *array);
 /** Returns the width of the terminal at a file descriptor in columns, $COLUMNS first; 0: not a
- * terminal, or unknown. */
+ * terminal, or unknown (pager.c). */
 int orch_terminal_columns(int fd);
 /** Returns whether stdout (or stderr) should be coloured. */
 bool orch_cli_color(const struct orch_cli *cli, bool on_stderr);

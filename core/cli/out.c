@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
-#include "core/cli/pager.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 bool orch_cli_color(const struct orch_cli *cli, bool on_stderr)
 {
@@ -25,20 +22,6 @@ bool orch_cli_color(const struct orch_cli *cli, bool on_stderr)
     }
     return (on_stderr ? cli->stderr_is_tty : cli->stdout_is_tty) &&
            g_strcmp0(g_getenv("TERM"), "dumb") != 0;
-}
-
-int orch_terminal_columns(int fd)
-{
-    enum { LEAST = 20, MOST = 10000 };
-    struct winsize size;
-    int64_t given;
-    bool is_terminal = isatty(fd) || (fd == STDOUT_FILENO && orch_pager_is_used());
-    const char *columns = g_getenv("COLUMNS");
-    if (is_terminal && columns && orch_int_parse(columns, &given) && given >= LEAST &&
-        given <= MOST)
-        return (int)given;
-    return is_terminal && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= LEAST ? size.ws_col
-                                                                                    : 0;
 }
 
 char *orch_cli_shell_word(const char *word)

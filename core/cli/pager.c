@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/pager.h"
 
+#include "lib/base/text.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,9 +15,18 @@
  */
 static volatile pid_t pager;
 
-bool orch_pager_is_used(void)
+int orch_terminal_columns(int fd)
 {
-    return pager > 0;
+    enum { LEAST = 20, MOST = 10000 };
+    struct winsize size;
+    int64_t given;
+    bool is_terminal = isatty(fd) || (fd == STDOUT_FILENO && pager > 0);
+    const char *columns = g_getenv("COLUMNS");
+    if (is_terminal && columns && orch_int_parse(columns, &given) && given >= LEAST &&
+        given <= MOST)
+        return (int)given;
+    return is_terminal && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= LEAST ? size.ws_col
+                                                                                    : 0;
 }
 
 static const char *program(void)

@@ -11,7 +11,5 @@
 void orch_pager_start(const struct orch_cli *cli);
 /** Ends the output and waits until the user leaves the pager, if one was started. */
 void orch_pager_end(void);
-/** Whether stdout goes through a pager to the terminal. */
-bool orch_pager_is_used(void);
 
 #endif

@@ -122,53 +122,59 @@ static bool page(struct web_call *call, GError **error)
 /* ---- addresses --------------------------------------------------------------------------------
  */
 
-static const struct {
-    const char *path; /* path after /api/v1/; for a run after runs/RUN */
-    web_handler handler;
-} ROUTES[] =
-    {
-        {"about", about},
-        {"runs", orch_web_api_runs},
-        {"groups", orch_web_api_groups},
-        {"importance", orch_web_api_importance},
-        {"surface", orch_web_api_surface},
-        {"lines", orch_web_api_lines},
-        {"sparks", orch_web_api_sparks},
-        {"names", orch_web_api_names},
-        {"fields", orch_web_api_fields},
-        {"values", orch_web_api_values},
-        {"views", orch_web_api_views},
-        {"reruns", orch_web_api_reruns},
-        {"band", orch_web_api_band},
-        {"curves", orch_web_api_curves},
-        {"coverage", orch_web_api_coverage},
-        {"group", group},
-        {"forecast", forecast},
-        {"reports", reports},
-        {"report", report},
-        {"page", page},
-},
-  OF_RUN[] = {
-      {"", orch_web_api_run},
-      {"/changes", orch_web_api_changes},
-      {"/metrics", orch_web_api_metrics},
-      {"/series", orch_web_api_series},
-      {"/log", orch_web_api_log},
-      {"/artifact", orch_web_api_artifact},
-};
+const struct web_route ORCH_WEB_ROUTES[] = {
+    {"about", about, "the program, the store, the user, and whether this request may change it",
+     ""},
+    {"names", orch_web_api_names, "columns, parameters, results and metrics, with their units", ""},
+    {"fields", orch_web_api_fields, "names that some runs have", "where runs"},
+    {"values", orch_web_api_values, "values of a parameter among the newest runs", "name! where"},
+    {"coverage", orch_web_api_coverage, "the trials that each person has run", ""},
+    {"group", group, "what the group's remote has more and less", ""},
+    {"views", orch_web_api_views, "saved views of the page", ""},
+    {"runs", orch_web_api_runs, "rows of values", "where runs columns sort order offset limit"},
+    {"lines", orch_web_api_lines, "the table of the page: runs, and lines that fold them",
+     "where runs columns sort order offset limit open fold whole"},
+    {"groups", orch_web_api_groups, "groups of runs, with intervals", "where by values"},
+    {"reruns", orch_web_api_reruns, "the commands that run settings again", "runs!"},
+    {"curves", orch_web_api_curves, "thinned curves of several runs",
+     "runs! metric! x buckets from to quick time"},
+    {"band", orch_web_api_band, "the runs of a setting as one curve",
+     "runs! metric! buckets from to"},
+    {"sparks", orch_web_api_sparks, "small curves of runs", "runs! metrics"},
+    {"importance", orch_web_api_importance, "how much each parameter explains", "number! where"},
+    {"surface", orch_web_api_surface, "a number over two parameters", "number! x! y! where"},
+    {"forecast", forecast, "a forecast; without net the networks and GPUs",
+     "net gpu batch epochs dataset"},
+    {"reports", reports, "the recipes with a report", ""},
+    {"report", report, "a report", "recipe! profile"},
+    {"page", page, "a report as a page", "recipe! profile"},
+    {"openapi.json", orch_web_api_openapi, "this description", ""},
+    {0}};
+const struct web_route ORCH_WEB_RUN_ROUTES[] = {
+    {"", orch_web_api_run, "a run, ended or running", ""},
+    {"/changes", orch_web_api_changes, "what differs from another run", "with"},
+    {"/metrics", orch_web_api_metrics, "first, last, lowest, highest and mean of each metric", ""},
+    {"/series", orch_web_api_series, "a thinned curve", "metric! buckets from to"},
+    {"/log", orch_web_api_log, "the end of stdout, stderr and log", ""},
+    {"/artifact", orch_web_api_artifact, "a file", "name!"},
+    {0}};
+
+static web_handler find_in(const struct web_route *routes, const char *path)
+{
+    while (routes->path && strcmp(routes->path, path) != 0)
+        routes++;
+    return routes->handler;
+}
 
 static web_handler find_of_run(const char *rest, char **out_run)
 {
     const char *slash = strchr(rest, '/');
     size_t length = slash ? (size_t)(slash - rest) : strlen(rest);
     const char *part = slash ? slash : "";
-    for (size_t i = 0; length && length <= 64 && i < G_N_ELEMENTS(OF_RUN); i++) {
-        if (strcmp(OF_RUN[i].path, part) == 0) {
-            *out_run = g_strndup(rest, length);
-            return OF_RUN[i].handler;
-        }
-    }
-    return NULL;
+    web_handler handler = length && length <= 64 ? find_in(ORCH_WEB_RUN_ROUTES, part) : NULL;
+    if (handler)
+        *out_run = g_strndup(rest, length);
+    return handler;
 }
 
 web_handler orch_web_route_find(const char *path, char **out_run)
@@ -177,8 +183,5 @@ web_handler orch_web_route_find(const char *path, char **out_run)
     *out_run = NULL;
     if (g_str_has_prefix(path, run_head))
         return find_of_run(path + strlen(run_head), out_run);
-    for (size_t i = 0; g_str_has_prefix(path, head) && i < G_N_ELEMENTS(ROUTES); i++)
-        if (strcmp(ROUTES[i].path, path + strlen(head)) == 0)
-            return ROUTES[i].handler;
-    return NULL;
+    return g_str_has_prefix(path, head) ? find_in(ORCH_WEB_ROUTES, path + strlen(head)) : NULL;
 }

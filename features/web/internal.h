@@ -90,6 +90,15 @@ typedef bool (*web_handler)(struct web_call *call, GError **error);
 /** Finds the handler of a path "/api/v1/..."; NULL when there is none. `*out_run` (caller frees)
  * becomes RUN. */
 web_handler orch_web_route_find(const char *path, char **out_run);
+/** An address of the interface that reads. */
+struct web_route {
+    const char *path; /* after /api/v1/; of a run after runs/RUN; NULL ends a table */
+    web_handler handler;
+    const char *about;
+    const char *parameters; /* of the query, between blanks; one that is needed ends with '!' */
+};
+extern const struct web_route ORCH_WEB_ROUTES[], ORCH_WEB_RUN_ROUTES[];
+bool orch_web_api_openapi(struct web_call *call, GError **error);
 
 bool orch_web_api_runs(struct web_call *call, GError **error);
 bool orch_web_api_groups(struct web_call *call, GError **error);
