@@ -19,7 +19,7 @@
 
 struct compare_options {
     const char **metrics, **fail_on;
-    const char *aggregate, *where, *least, *repeat, *max_runs, *budget, *price;
+    const char *aggregate, *where, *least, *repeat, *max_runs, *budget, *price, *format;
     struct orch_compare_run run;
     bool across, disturbed, until_sure;
 };
@@ -39,6 +39,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = "count times of runs that other programs disturbed"),
     ORCH_OPTION(struct compare_options, fail_on, LIST, "fail-on", .value = "LIMIT",
                 .help = "exit with 7 at this change: 'epoch_time_s > 3%' (repeatable)"),
+    ORCH_OPTION(struct compare_options, format, TEXT, "format", .value = "NAME",
+                .help = "junit or github (annotations, summary), or csv, markdown, ..."),
     ORCH_OPTION(struct compare_options, run.recipe, TEXT, "run", .value = "RECIPE",
                 .help = "run both sides (commits, . for the work tree, settings) now"),
     ORCH_OPTION(struct compare_options, repeat, TEXT, "repeat", .value = "N",
@@ -301,6 +303,16 @@ static int compare(struct request *c, GError **error)
 {
     if (!parse_options(c, error))
         return -1;
+    const enum orch_compare_ci ci = orch_compare_ci_find(c->options->format);
+    if (!ci && !orch_cli_format_check(c->options->format, error))
+        return -1;
+    if (ci && (c->options->until_sure || c->cli->json)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+                       "option '--format %s' does not go with %s", c->options->format,
+                       c->cli->json ? "--json" : "--until-sure");
+        return -1;
+    }
+    c->cli->format = ci ? NULL : c->options->format;
     if (c->options->until_sure)
         return run_until_sure(c, error);
     if (!find_sides(c, error) ||
@@ -308,7 +320,10 @@ static int compare(struct request *c, GError **error)
         return -1;
     for (guint i = 0; i < c->out.unsure->len; i++)
         orch_cli_warn(c->cli, "%s", (const char *)c->out.unsure->pdata[i]);
-    orch_cli_compare_show(c->cli, &c->out);
+    if (ci && !orch_cli_compare_ci_show(c->cli, ci, &c->out, error))
+        return -1;
+    if (!ci)
+        orch_cli_compare_show(c->cli, &c->out);
     if (!c->out.broken->len)
         return ORCH_EXIT_OK;
     g_ptr_array_add(c->out.broken, NULL);
@@ -335,7 +350,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 }
 
 static const struct orch_option_group GROUPS[] = {
-    {"what is compared", "metric where value -least -across disturbed fail-on"},
+    {"what is compared", "metric where value -least -across disturbed fail-on format"},
     {"running both sides", "run repeat until-sure -max-runs budget -price profile set sweep"},
     {0}};
 

@@ -80,7 +80,7 @@ static bool has_tasks(const struct orch_comparison *c)
     return false;
 }
 
-static char *verdict_text(const struct orch_comparison *c, const struct orch_compare_row *row)
+char *orch_cli_compare_verdict(const struct orch_comparison *c, const struct orch_compare_row *row)
 {
     if (row->is_refused)
         return g_strdup("other machine");
@@ -91,7 +91,7 @@ static char *verdict_text(const struct orch_comparison *c, const struct orch_com
                                     row->match->unit, c->least);
 }
 
-static void print_table(struct orch_cli *cli, const struct orch_comparison *c)
+struct orch_table *orch_cli_compare_table(const struct orch_comparison *c)
 {
     static const char *const headers[] = {"task",   "metric", "verdict", ">A",   ">B", ">n",
                                           ">B / A", ">95 %",  ">p",      "test", NULL};
@@ -102,7 +102,7 @@ static void print_table(struct orch_cli *cli, const struct orch_comparison *c)
         const struct orch_match *m = row->match;
         g_autofree char *name =
             m->unit ? g_strdup_printf("%s (%s)", row->name, m->unit) : g_strdup(row->name);
-        g_autofree char *verdict = verdict_text(c, row);
+        g_autofree char *verdict = orch_cli_compare_verdict(c, row);
         g_autofree char *count = count_text(row);
         if (by_task)
             orch_table_add(table, row->task ? row->task : "-", NULL);
@@ -121,8 +121,7 @@ static void print_table(struct orch_cli *cli, const struct orch_comparison *c)
         orch_table_add(table, p, NULL);
         orch_table_add(table, orch_contrast_test_name(row->contrast.test), NULL);
     }
-    orch_cli_table_print(cli, table, "metrics");
-    fflush(stdout);
+    return table;
 }
 
 static json_t *stat_json(const struct orch_spread *spread)
@@ -158,7 +157,7 @@ static json_t *row_json(const struct orch_comparison *c, const struct orch_compa
         return json;
     }
     double shift = k->is_ratio ? 1 : 0;
-    g_autofree char *words = verdict_text(c, row);
+    g_autofree char *words = orch_cli_compare_verdict(c, row);
     json_t *rest = json_pack(
         "{s:o s:o s:o s:o s:o s:s s:o s:I s:s s:s}", k->is_ratio ? "ratio" : "difference",
         orch_json_finite(k->change.mid + shift), "low", orch_json_finite(k->change.low + shift),
@@ -345,6 +344,7 @@ void orch_cli_compare_show(struct orch_cli *cli, const struct orch_comparison *c
         print_json(cli, c);
         return;
     }
-    print_table(cli, c);
+    orch_cli_table_print(cli, orch_cli_compare_table(c), "metrics");
+    fflush(stdout);
     print_method(cli, c);
 }

@@ -19,6 +19,7 @@ static void free_row(gpointer pointer)
     struct orch_compare_row *row = pointer;
     g_free(row->name);
     g_free(row->task);
+    g_free(row->broken);
     orch_match_free(row->match);
     g_free(row);
 }
@@ -247,23 +248,31 @@ static bool make_rows(struct comparing *c, GError **error)
 /* ---- limits -----------------------------------------------------------------------------------
  */
 
+/* Takes over the message. */
+static void add_broken(struct comparing *c, struct orch_compare_row *row, char *message)
+{
+    if (!row->broken)
+        row->broken = g_strdup(message);
+    g_ptr_array_add(c->out->broken, message);
+}
+
 /* Applies a limit to one row: records a message when it is exceeded, or warns when that may be
  * noise. */
 static void check_limit(struct comparing *c, const struct orch_contrast_limit *limit,
-                        const struct orch_compare_row *row)
+                        struct orch_compare_row *row)
 {
     g_autofree char *where = row->task ? g_strdup_printf(" (%s)", row->task) : g_strdup("");
     if (row->match->lost_b > row->match->lost_a) { /* more NaN runs than A break any limit */
-        g_ptr_array_add(c->out->broken,
-                        g_strdup_printf("%s is no number in %u of B's runs (limit: %s)%s",
-                                        limit->metric, row->match->lost_b, limit->text, where));
+        add_broken(c, row,
+                   g_strdup_printf("%s is no number in %u of B's runs (limit: %s)%s", limit->metric,
+                                   row->match->lost_b, limit->text, where));
         return;
     }
     char *why;
     enum orch_limit_check check =
         orch_contrast_limit_check(limit, &row->contrast, c->request->least, row->match->unit, &why);
     if (check == ORCH_LIMIT_EXCEEDED)
-        g_ptr_array_add(c->out->broken, g_strconcat(why, where, NULL));
+        add_broken(c, row, g_strconcat(why, where, NULL));
     else if (check == ORCH_LIMIT_UNCERTAIN)
         g_ptr_array_add(c->out->unsure,
                         g_strdup_printf("%s: that may be noise, and fails nothing%s", why, where));
@@ -275,7 +284,7 @@ static void check_limits(struct comparing *c)
     for (guint i = 0; i < c->request->limits->len; i++) {
         const struct orch_contrast_limit *limit = c->request->limits->pdata[i];
         for (guint j = 0; j < c->out->rows->len; j++) {
-            const struct orch_compare_row *row = c->out->rows->pdata[j];
+            struct orch_compare_row *row = c->out->rows->pdata[j];
             if (strcmp(row->name, limit->metric) == 0)
                 check_limit(c, limit, row);
         }

@@ -26,6 +26,7 @@ struct orch_compare_row {
     struct orch_match *match;
     struct orch_contrast contrast;
     bool is_refused; /* not compared: a time or rate on different machines */
+    char *broken;    /* the message of the limit that it exceeds, or NULL */
 };
 
 struct orch_comparison {
