@@ -23,29 +23,32 @@
 #include <string.h>
 #include <unistd.h>
 
-static int exit_status(const GError *error)
+/* The kinds of errors: the exit status of each, and its word in JSON. */
+static const struct error_kind {
+    int code, status;
+    const char *word;
+} KINDS[] = {
+    {ORCH_ERROR_TRIAL, ORCH_EXIT_TRIAL, "trial"},
+    {ORCH_ERROR_USAGE, ORCH_EXIT_USAGE, "usage"},
+    {ORCH_ERROR_RECIPE, ORCH_EXIT_USAGE, "recipe"},
+    {ORCH_ERROR_STORE, ORCH_EXIT_STORE, "store"},
+    {ORCH_ERROR_IO, ORCH_EXIT_STORE, "io"},
+    {ORCH_ERROR_NOT_FOUND, ORCH_EXIT_USAGE, "not_found"},
+    {ORCH_ERROR_PLUGIN, ORCH_EXIT_PLUGIN, "plugin"},
+    {ORCH_ERROR_PROTOCOL, ORCH_EXIT_TRIAL, "protocol"},
+    {ORCH_ERROR_BUDGET, ORCH_EXIT_BUDGET, "budget"},
+    {ORCH_ERROR_CHECK, ORCH_EXIT_CHECK, "check"},
+    {ORCH_ERROR_INTERRUPTED, ORCH_EXIT_INTERRUPTED, "interrupted"},
+    {ORCH_ERROR_TRUST, ORCH_EXIT_PLUGIN, "trust"},
+    {ORCH_ERROR_NO_PLUGIN, ORCH_EXIT_PLUGIN, "no_plugin"},
+};
+
+static struct error_kind kind_of(const GError *error)
 {
-    static const struct {
-        int code, status;
-    } table[] = {
-        {ORCH_ERROR_TRIAL, ORCH_EXIT_TRIAL},
-        {ORCH_ERROR_USAGE, ORCH_EXIT_USAGE},
-        {ORCH_ERROR_RECIPE, ORCH_EXIT_USAGE},
-        {ORCH_ERROR_STORE, ORCH_EXIT_STORE},
-        {ORCH_ERROR_IO, ORCH_EXIT_STORE},
-        {ORCH_ERROR_NOT_FOUND, ORCH_EXIT_USAGE},
-        {ORCH_ERROR_PLUGIN, ORCH_EXIT_PLUGIN},
-        {ORCH_ERROR_PROTOCOL, ORCH_EXIT_TRIAL},
-        {ORCH_ERROR_BUDGET, ORCH_EXIT_BUDGET},
-        {ORCH_ERROR_CHECK, ORCH_EXIT_CHECK},
-        {ORCH_ERROR_INTERRUPTED, ORCH_EXIT_INTERRUPTED},
-        {ORCH_ERROR_TRUST, ORCH_EXIT_PLUGIN},
-        {ORCH_ERROR_NO_PLUGIN, ORCH_EXIT_PLUGIN},
-    };
-    for (unsigned i = 0; error->domain == ORCH_ERROR && i < G_N_ELEMENTS(table); i++)
-        if (table[i].code == error->code)
-            return table[i].status;
-    return ORCH_EXIT_STORE;
+    for (unsigned i = 0; error->domain == ORCH_ERROR && i < G_N_ELEMENTS(KINDS); i++)
+        if (KINDS[i].code == error->code)
+            return KINDS[i];
+    return (struct error_kind){error->code, ORCH_EXIT_STORE, "other"};
 }
 
 /* Prints an error message with one or more findings; each finding begins on a line that is not
@@ -77,7 +80,7 @@ static bool wants_json(const struct orch_cli *cli)
 static void print_json_error(const GError *error)
 {
     g_autofree char *what = orch_error_what(error);
-    orch_cli_print_json(orch_json_error(what, orch_error_hint(error), orch_error_word(error)));
+    orch_cli_print_json(orch_json_error(what, orch_error_hint(error), kind_of(error).word));
 }
 
 static bool starts_with_words(const char *name, char *const *argv, int argc, int *out_words)
@@ -314,7 +317,7 @@ int orch_main(int argc, char **argv, const struct orch_feature *const *features)
         print_error(error);
         if (is_empty && wants_json(&cli))
             print_json_error(error);
-        status = exit_status(error);
+        status = kind_of(error).status;
         g_clear_error(&error);
     }
     print_warnings(&cli);

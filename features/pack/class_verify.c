@@ -118,6 +118,8 @@ static void read_outcome(struct child *child, int status)
     size_t length = 0;
     if (orch_file_read(child->out, OUTCOME_BYTES_MAX, &text, &length, NULL) && length)
         submission->outcome = orch_json_parse(text, length, OUTCOME_BYTES_MAX, NULL);
+    if (json_object_get(submission->outcome, "error")) /* there is no outcome; stderr says why */
+        g_clear_pointer(&submission->outcome, json_decref);
     g_free(text);
     text = NULL;
     if (!submission->outcome && orch_file_read(child->err, 65536, &text, &length, NULL) && length)

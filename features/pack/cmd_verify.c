@@ -15,7 +15,7 @@
 enum { RERUN_MAX = 1000 };
 
 struct verify_options {
-    const char *rerun, *seed;
+    const char *rerun, *seed, *grades;
     int jobs;
     bool is_quick, is_full, trusts, facts;
 };
@@ -33,6 +33,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = "with a folder: include report items that fit models"),
     ORCH_OPTION(struct verify_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "with a folder: packs verified at once (default: one per processor)"),
+    ORCH_OPTION(struct verify_options, grades, TEXT, "grades", .value = "csv|gradescope",
+                .help = "print points proposed for each question, with the reason"),
     ORCH_OPTION(struct verify_options, facts, FLAG, "facts",
                 .help = "with --json: include what each run measured"),
     {0}};
@@ -119,6 +121,15 @@ static int verify_file(struct orch_cli *cli, const struct verify_options *o, GEr
     if (!outcome)
         return -1;
     int status = is_good(outcome) ? ORCH_EXIT_OK : ORCH_EXIT_CHECK;
+    if (o->grades) {
+        g_autofree char *name = g_path_get_basename(cli->args[0]);
+        const struct orch_graded graded = {.file = name, .outcome = outcome};
+        g_autoptr(GArray) one = g_array_new(FALSE, FALSE, sizeof graded);
+        g_array_append_val(one, graded);
+        orch_cli_grades_show(cli, o->grades, one, true);
+        json_decref(outcome);
+        return status;
+    }
     if (cli->json) {
         orch_cli_print_json(outcome);
         return status;
@@ -133,6 +144,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     const struct verify_options *o = options;
     bool is_folder = g_file_test(cli->args[0], G_FILE_TEST_IS_DIR);
     orch_who_ignore_login();
+    if (!orch_grades_check(o->grades, error))
+        return -1;
     if ((o->seed || o->trusts) && !o->rerun) {
         orch_error_set(error, ORCH_ERROR_USAGE, "add --rerun N",
                        "option '--%s' does nothing without --rerun", o->seed ? "seed" : "trust");
@@ -143,8 +156,9 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                        "option '--rerun' takes a single pack, but '%s' is a folder", cli->args[0]);
         return -1;
     }
-    return is_folder ? orch_cli_verify_class(cli, cli->args[0], o->is_full, o->jobs, error)
-                     : verify_file(cli, o, error);
+    return is_folder
+               ? orch_cli_verify_class(cli, cli->args[0], o->grades, o->is_full, o->jobs, error)
+               : verify_file(cli, o, error);
 }
 
 const struct orch_command ORCH_COMMAND_VERIFY = {
@@ -168,6 +182,6 @@ const struct orch_command ORCH_COMMAND_VERIFY = {
                 "  orch verify abc123_hw4.zip            # a hand-in with its pack\n"
                 "  orch verify hw4.orch --rerun 3        # three trials, run again here\n"
                 "  orch verify handins/                  # a whole class\n"
-                "  orch verify handins/ --json",
+                "  orch verify handins/ --grades csv",
     .run = run,
 };

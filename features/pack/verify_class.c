@@ -223,8 +223,37 @@ static void give(struct orch_cli *cli, const GPtrArray *handins, const GPtrArray
     print_sum(handins);
 }
 
-int orch_cli_verify_class(struct orch_cli *cli, const char *folder, bool is_full, int jobs,
-                          GError **error)
+/* The hand-in that has copies of this one's runs, as found; NULL: none. */
+static const char *copied_with(const struct orch_submission *handin, const GPtrArray *found)
+{
+    for (guint i = 0; handin->copies && i < found->len; i++) {
+        const struct orch_in_common *c = found->pdata[i];
+        if (strcmp(c->kind, "copied run") == 0 && c->other &&
+            (c->file == handin->file || c->other == handin->file))
+            return c->file == handin->file ? c->other : c->file;
+    }
+    return handin->copies ? "another hand-in" : NULL;
+}
+
+static void give_grades(struct orch_cli *cli, const char *format, const GPtrArray *handins,
+                        const GPtrArray *found, const char *folder)
+{
+    g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(struct orch_graded));
+    for (guint i = 0; i < handins->len; i++) {
+        const struct orch_submission *handin = handins->pdata[i];
+        const char *name = handin->file + strlen(folder), *with = copied_with(handin, found);
+        const char *other = with && g_str_has_prefix(with, folder) ? with + strlen(folder) : with;
+        const struct orch_graded graded = {.file = name + strspn(name, "/"),
+                                           .outcome = handin->outcome,
+                                           .why = handin->why,
+                                           .copied = other ? other + strspn(other, "/") : NULL};
+        g_array_append_val(rows, graded);
+    }
+    orch_cli_grades_show(cli, format, rows, false);
+}
+
+int orch_cli_verify_class(struct orch_cli *cli, const char *folder, const char *grades,
+                          bool is_full, int jobs, GError **error)
 {
     g_autoptr(GPtrArray) handins = orch_submissions_find(folder, error);
     if (!handins || !orch_submissions_verify(handins, cli->plugin_paths, is_full, jobs, error))
@@ -233,7 +262,10 @@ int orch_cli_verify_class(struct orch_cli *cli, const char *folder, bool is_full
     bool good = true;
     for (guint i = 0; i < handins->len; i++)
         good = good && is_good(handins->pdata[i]);
-    give(cli, handins, found, folder);
+    if (grades)
+        give_grades(cli, grades, handins, found, folder);
+    else
+        give(cli, handins, found, folder);
     fflush(stdout);
     return good ? ORCH_EXIT_OK : ORCH_EXIT_CHECK;
 }

@@ -33,6 +33,30 @@ static json_t *item_json(const struct orch_rechecked *item)
                      (int)item->left, "why", item->unchecked, "differences", places);
 }
 
+/* The questions of the report with their points, in order: [{"question", "points"}]. */
+static json_t *parts_json(const struct orch_verified *verified)
+{
+    json_t *parts = json_array();
+    const struct orch_expansion *expansion = verified->expansion;
+    for (guint i = 0; expansion && i < expansion->report->len; i++) {
+        const struct orch_report_item *item = expansion->report->pdata[i];
+        json_t *found = NULL;
+        for (size_t j = 0; item->question && !found && j < json_array_size(parts); j++) {
+            json_t *part = json_array_get(parts, j);
+            if (strcmp(orch_json_text(part, "question", ""), item->question) == 0)
+                found = part;
+        }
+        if (item->question && !found)
+            json_array_append_new(parts, json_pack("{s:s s:o}", "question", item->question,
+                                                   "points", orch_json_finite(item->points)));
+        else if (found)
+            json_object_set_new(found, "points",
+                                orch_json_finite(item->points + json_number_value(json_object_get(
+                                                                    found, "points"))));
+    }
+    return parts;
+}
+
 json_t *orch_verified_json(const struct orch_pack *pack, const struct orch_verified *verified)
 {
     json_t *items = json_array();
@@ -43,7 +67,7 @@ json_t *orch_verified_json(const struct orch_pack *pack, const struct orch_verif
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:s?, s:s, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o, "
         "s:o, "
-        "s:o, s:o}",
+        "s:o, s:o, s:o}",
         "signature", pack->signed_by ? pack->signed_by : "none", "who",
         orch_json_text(pack->json, "who", ""), "recipe", orch_json_text(recipe, "name", ""), "made",
         orch_json_text(pack->json, "made", ""), "commit", orch_json_text(recipe, "commit", NULL),
@@ -52,8 +76,9 @@ json_t *orch_verified_json(const struct orch_pack *pack, const struct orch_verif
         (int)verified->left, "runs", (int)pack->runs_good, "files", (int)pack->files_good, "trees",
         (int)pack->trees_good, "trials", (int)verified->pinned.trials, "trials_done",
         (int)verified->pinned.done, "page", (int)verified->is_page_good, "collaborators",
-        collaborators ? json_incref(collaborators) : json_array(), "items", items, "problems",
-        texts_json(verified->problems), "notes", texts_json(verified->notes));
+        collaborators ? json_incref(collaborators) : json_array(), "items", items, "parts",
+        parts_json(verified), "problems", texts_json(verified->problems), "notes",
+        texts_json(verified->notes));
 }
 
 /* ---- what the runs measured --------------------------------------------------------------------

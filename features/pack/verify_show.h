@@ -10,7 +10,24 @@ void orch_cli_verify_show(struct orch_cli *cli, const char *path, const json_t *
 
 /** Verifies every pack of a folder, each in a separate process, and compares them. Returns the exit
  * status; -1 with an error. */
-int orch_cli_verify_class(struct orch_cli *cli, const char *folder, bool is_full, int jobs,
-                          GError **error);
+int orch_cli_verify_class(struct orch_cli *cli, const char *folder, const char *grades,
+                          bool is_full, int jobs, GError **error);
+
+/** What is handed in, for grading. */
+struct orch_graded {
+    const char *file;      /* its name */
+    const json_t *outcome; /* orch_verified_json; NULL: see `why` */
+    const char *why;       /* why it could not be verified, or NULL */
+    const char *copied;    /* what else has its runs, or NULL */
+};
+/** The names of `--grades`, ended by NULL: "csv" and "gradescope". */
+extern const char *const ORCH_GRADES[];
+/** Checks the name; NULL is none. False with ORCH_ERROR_USAGE. */
+bool orch_grades_check(const char *format, GError **error);
+/** Prints points proposed for each part of each hand-in (struct orch_graded), with the reason
+ * (grades_show.c): a row each as CSV, or results of Gradescope's autograder, of one hand-in
+ * (`is_one`) or by its name. */
+void orch_cli_grades_show(const struct orch_cli *cli, const char *format, const GArray *handins,
+                          bool is_one);
 
 #endif

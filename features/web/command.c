@@ -69,7 +69,14 @@ json_t *orch_web_command_parsed(const struct web_command *request, GPtrArray *wo
                                 GError **error)
 {
     g_autofree char *out = run(request, words, also, error);
-    return out ? orch_json_parse(out, strlen(out), COMMAND_BYTES, error) : NULL;
+    json_t *json = out ? orch_json_parse(out, strlen(out), COMMAND_BYTES, error) : NULL;
+    const json_t *problem = json_object_get(json, "error");
+    if (!problem)
+        return json;
+    orch_error_set(error, ORCH_ERROR_USAGE, orch_json_text(problem, "hint", NULL), "%s",
+                   orch_json_text(problem, "message", "the command failed"));
+    json_decref(json);
+    return NULL;
 }
 
 json_t *orch_web_command_json(const struct web_command *request, GPtrArray *words, GError **error)

@@ -133,7 +133,7 @@ void orch_web_job_answer(gpointer data, gpointer pool_data)
         orch_web_error_split(error, &message, &hint);
         job->status = status_of(error);
         job->type = "application/json";
-        job->bytes = orch_web_error_bytes(message, hint, orch_error_word(error));
+        job->bytes = orch_web_error_bytes(message, hint, job->status == 500 ? "server" : "request");
     }
     if (call.store)
         g_async_queue_push(job->web->stores, call.store);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -57,28 +56,6 @@ GQuark orch_error_quark(void)
 const char *orch_error_hint(const GError *error)
 {
     return error->domain == ORCH_ERROR ? private_of(error)->hint : NULL;
-}
-
-const char *orch_error_word(const GError *error)
-{
-    static const char *const words[] = {
-        [ORCH_ERROR_TRIAL] = "trial",
-        [ORCH_ERROR_USAGE] = "usage",
-        [ORCH_ERROR_RECIPE] = "recipe",
-        [ORCH_ERROR_STORE] = "store",
-        [ORCH_ERROR_IO] = "io",
-        [ORCH_ERROR_NOT_FOUND] = "not_found",
-        [ORCH_ERROR_PLUGIN] = "plugin",
-        [ORCH_ERROR_PROTOCOL] = "protocol",
-        [ORCH_ERROR_BUDGET] = "budget",
-        [ORCH_ERROR_CHECK] = "check",
-        [ORCH_ERROR_INTERRUPTED] = "interrupted",
-        [ORCH_ERROR_TRUST] = "trust",
-        [ORCH_ERROR_NO_PLUGIN] = "no_plugin",
-    };
-    bool is_ours = error->domain == ORCH_ERROR && error->code > 0 &&
-                   error->code < (int)G_N_ELEMENTS(words) && words[error->code];
-    return is_ours ? words[error->code] : "other";
 }
 
 char *orch_error_what(const GError *error)

@@ -37,9 +37,6 @@ void orch_error_set(GError **error, enum orch_error_code code, const char *hint,
 
 /** The hint of an error; NULL if it has none or is of another domain. Borrowed from the error. */
 const char *orch_error_hint(const GError *error);
-/** The kind of an error as a word for programs, such as "usage" or "not_found"; "other" for another
- * domain. */
-const char *orch_error_word(const GError *error);
 /** The message without the hint. Caller frees. */
 char *orch_error_what(const GError *error);
 
