@@ -9,9 +9,10 @@ extern const struct orch_command ORCH_COMMAND_SUBMIT, ORCH_COMMAND_PACK, ORCH_CO
 static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_SUBMIT, &ORCH_COMMAND_PACK,
                                                       &ORCH_COMMAND_VERIFY, NULL};
 
-extern const struct orch_command_part ORCH_PART_REPORT_POINTS;
+extern const struct orch_command_part ORCH_PART_REPORT_POINTS, ORCH_PART_REPORT_CHECK;
 
-static const struct orch_command_part *const PARTS[] = {&ORCH_PART_REPORT_POINTS, NULL};
+static const struct orch_command_part *const PARTS[] = {&ORCH_PART_REPORT_POINTS,
+                                                        &ORCH_PART_REPORT_CHECK, NULL};
 
 static const struct orch_help_topic TOPICS[] = {
     {"handing-in", "handin.md", NULL, "notebooks and packs for a course"},
