@@ -162,6 +162,17 @@ static void add_commands(json_t *cells, const char *id, const struct orch_outlin
     }
 }
 
+/* Marks the cell of a part that nbgrader's formgrader grades by hand. */
+static void mark_graded(json_t *cell, double points)
+{
+    json_t *metadata = json_object_get(cell, "metadata");
+    json_object_set_new(metadata, "nbgrader",
+                        json_pack("{s:i s:s s:s s:b s:b s:b s:b s:o}", "schema_version", 3,
+                                  "grade_id", orch_json_text(cell, "id", ""), "cell_type",
+                                  orch_json_text(cell, "cell_type", ""), "grade", 1, "solution", 1,
+                                  "locked", 0, "task", 0, "points", orch_json_finite(points)));
+}
+
 /* Adds the empty cell for the student's answer. */
 static void add_answer(json_t *cells, const char *id, const struct orch_outline_part *part)
 {
@@ -173,6 +184,7 @@ static void add_answer(json_t *cells, const char *id, const struct orch_outline_
     json_object_set_new(orch, "question", json_string(part->question ? part->question : ""));
     json_object_set_new(orch, "points", orch_json_finite(part->points));
     json_object_set_new(orch, "student", json_true());
+    mark_graded(cell, part->points);
     json_array_append_new(cells, cell);
 }
 
@@ -185,7 +197,10 @@ static void add_part(json_t *cells, const struct orch_outline_part *part, const 
     g_autofree char *id = g_strconcat("orch-", slug, NULL);
     json_array_append_new(cells, heading_cell(id, part));
     add_programs(cells, id, part, programs);
+    const size_t first = json_array_size(cells);
     add_commands(cells, id, part);
+    if (part->points > 0 && !orch_outline_is_student(part) && json_array_size(cells) > first)
+        mark_graded(json_array_get(cells, first), part->points);
     add_answer(cells, id, part);
 }
 

@@ -124,6 +124,18 @@ static bool find_cell(const json_t *cells, const char *id, size_t *out)
     return false;
 }
 
+/* Members of a cell's metadata that orch makes. */
+static const char *const MADE[] = {"orch", "nbgrader"};
+
+static void take_made(json_t *cell, const json_t *from)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(MADE); i++) {
+        json_t *made = json_object_get(json_object_get(from, "metadata"), MADE[i]);
+        if (made)
+            json_object_set(json_object_get(cell, "metadata"), MADE[i], made);
+    }
+}
+
 /* Returns a copy without orch's metadata. A student's copy of one of orch's cells would still have
  * it. */
 static json_t *own_cell(const json_t *cell)
@@ -131,7 +143,8 @@ static json_t *own_cell(const json_t *cell)
     json_t *own = json_deep_copy(cell);
     if (!json_is_object(json_object_get(own, "metadata")))
         json_object_set_new(own, "metadata", json_object());
-    json_object_del(json_object_get(own, "metadata"), "orch");
+    for (unsigned i = 0; i < G_N_ELEMENTS(MADE); i++)
+        json_object_del(json_object_get(own, "metadata"), MADE[i]);
     return own;
 }
 
@@ -180,8 +193,7 @@ unsigned orch_notebook_carry(json_t *cells, const json_t *before)
             json_t *changed = json_deep_copy(cell);
             /* the question may have changed, so take its new metadata; the student's text is kept
              */
-            json_object_set(json_object_get(changed, "metadata"), "orch",
-                            (json_t *)(uintptr_t)orch_of(json_array_get(cells, place)));
+            take_made(changed, json_array_get(cells, place));
             json_array_set_new(cells, place, changed);
             kept++;
         } else if (!is_ours || !is_untouched(cell)) {
