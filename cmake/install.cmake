@@ -17,7 +17,7 @@ install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_
         DESTINATION share/doc/orch)
 install(FILES ${CMAKE_SOURCE_DIR}/share/fonts/LICENSE DESTINATION share/doc/orch RENAME LICENSE.DejaVuSans)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION share/doc/orch/docs FILES_MATCHING PATTERN *.md)
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/share/hardware ${CMAKE_SOURCE_DIR}/share/networks DESTINATION share/orch)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/share/hardware ${CMAKE_SOURCE_DIR}/share/measured ${CMAKE_SOURCE_DIR}/share/networks DESTINATION share/orch)
 install(FILES ${CMAKE_SOURCE_DIR}/share/questions.tsv DESTINATION share/orch)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/recipes/ DESTINATION share/doc/orch/recipes
         FILES_MATCHING PATTERN *.recipe PATTERN *.xml)

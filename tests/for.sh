@@ -56,6 +56,7 @@ recipes             recipe report
 store               store fault
 store/exchange      share exchange
 share/hardware      hardware predict paleo
+share/measured      predict
 share/python        python facts
 share/web           web
 bench               docs

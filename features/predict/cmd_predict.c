@@ -57,6 +57,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = "show what the forecast is computed from"),
     ORCH_OPTION(struct predict_options, time.model, TEXT, "model", .letter = 'm', .value = "NAME",
                 .help = "auto (the default), transferred or prior"),
+    ORCH_OPTION(struct predict_options, time.without, LIST, "without", .value = "SOURCE",
+                .help = "leave out what a source published: timm, lambda, ..."),
     ORCH_OPTION(struct predict_options, time.calibrate, LIST, "calibrate", .value = "RUN",
                 .help = "scale the forecast by this run of yours"),
     TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), " or measured"),
@@ -188,7 +190,7 @@ static const struct orch_option_group GROUPS[] = {
      "forward-only -attention -compile -loss -checkpointing -trainable -lora-rank"},
     {"the machine", "gpu workers scaling -per-node network parallel -scheme -watts -threads"},
     {"price and limits", "price -cloud -spot budget deadline pareto"},
-    {"the forecast", "-model calibrate -ppp-comp -ppp-comm explain"},
+    {"the forecast", "-model calibrate -without -ppp-comp -ppp-comm explain"},
     {"a script of your own", "experiment sweep"},
     {0}};
 
@@ -206,11 +208,12 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
         "Prints the time of a step, an epoch and the whole training, the cost and a 90 % interval, "
         "the assumptions, and the basis of the forecast.\n"
         "\n"
-        "The basis (tier) is one of four. measured: the store has runs of this configuration. "
+        "The basis (tier) is one of seven. measured: the store has runs of this configuration. "
         "fitted: a predictor trained on the\n"
-        "store's runs on this GPU. transferred: an analytical model calibrated on public\n"
-        "measurements of other GPUs, and on your own runs if there are any. prior: a roofline\n"
-        "computed from the GPU's specification.\n"
+        "store's runs on this GPU. same-step, same-chip, same-network: published steps and your\n"
+        "runs of this network or on this GPU. transferred: an analytical model calibrated on\n"
+        "public measurements of other GPUs. prior: a roofline computed from the GPU's "
+        "specification.\n"
         "\n"
         "With --experiment it prints the wall time of one run with the parameters of -x, for\n"
         "example of a script of your own ('orch help predictors'). Train its predictor first:\n"

@@ -196,16 +196,16 @@ static struct orch_step_tiers *tiers_of(struct orch_estimator *estimator,
 
 static const char *model_of(const struct orch_step_answer *answer)
 {
-    if (strcmp(answer->tier, "measured") == 0)
+    if (answer->tier == ORCH_TIER_MEASURED)
         return "steps";
-    if (strcmp(answer->tier, "fitted") == 0)
+    if (answer->tier == ORCH_TIER_FITTED)
         return "predictor";
     return answer->prior.is_transferred ? "analytical model" : "roofline";
 }
 
 static char *why_of(const struct orch_step_answer *answer, const struct orch_gpu_spec *gpu)
 {
-    bool is_own = strcmp(answer->tier, "measured") == 0 || strcmp(answer->tier, "fitted") == 0;
+    bool is_own = answer->tier == ORCH_TIER_MEASURED || answer->tier == ORCH_TIER_FITTED;
     if (is_own)
         return g_strdup(answer->why ? answer->why : "runs of the store");
     return g_strdup_printf("%s for %s, without runs here%s%s",
@@ -235,8 +235,8 @@ bool orch_estimator_forecast(struct orch_estimator *estimator,
             answer.total_s.mid, hypot(spread / ORCH_NORMAL_90, BESIDE_STEPS));
         g_free(estimator->why);
         estimator->why = why_of(&answer, gpu);
-        *out = (struct orch_forecast){d, answer.tier, model_of(&answer), estimator->why,
-                                      answer.extrapolates};
+        *out = (struct orch_forecast){d, orch_tier_name(answer.tier), model_of(&answer),
+                                      estimator->why, answer.extrapolates};
     }
     orch_step_answer_clear(&answer);
     return ok;

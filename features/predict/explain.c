@@ -115,7 +115,7 @@ static json_t *learned_part(const struct orch_trained *t, const struct orch_rows
 json_t *orch_step_tiers_explain(const struct orch_step_tiers *tiers,
                                 const struct orch_step_question *ask,
                                 const struct orch_prior *prior, const struct orch_prior_step *step,
-                                GError **error)
+                                const struct orch_near_answer *near, GError **error)
 {
     static char *const asked[] = {"gpu",       "net",  "batch", "workers",
                                   "precision", "mode", "input", NULL};
@@ -139,6 +139,7 @@ json_t *orch_step_tiers_explain(const struct orch_step_tiers *tiers,
     json_object_set_new(o, "readings", readings_json(t));
     json_object_set_new(o, "features", features_json(rows));
     json_object_set_new(o, "nearest", nearest_json(tiers, ask));
+    json_object_set_new(o, "measured_steps", orch_step_tiers_near_json(tiers, near));
     orch_rows_free(rows);
     return o;
 }

@@ -87,6 +87,27 @@ static void print_nearest(const json_t *nearest)
         printf("  none: the store has no run with a step time\n");
 }
 
+static void print_measured_steps(const json_t *steps)
+{
+    if (json_array_size(steps))
+        printf("measured steps that the forecast uses (weight; measured over analytical time)\n");
+    for (size_t i = 0; i < json_array_size(steps); i++) {
+        const json_t *k = json_array_get(steps, i);
+        g_autofree char *time = duration_at(k, "step_s");
+        int workers = (int)orch_json_int(k, "workers", 1);
+        g_autofree char *many = workers > 1 ? g_strdup_printf("%d x ", workers) : g_strdup("");
+        const char *software = orch_json_text(k, "software", NULL);
+        orch_cli_print("  %6.3f; %.2f  %s: %s on %s%s, %s, batch %d, %s: %s%s%s%s%s",
+                       json_number_value(json_object_get(k, "weight")),
+                       json_number_value(json_object_get(k, "measured_over_model")),
+                       orch_json_text(k, "source", ""), orch_json_text(k, "net", ""), many,
+                       orch_json_text(k, "gpu", ""), orch_json_text(k, "mode", ""),
+                       (int)orch_json_int(k, "batch", 0), orch_json_text(k, "precision", ""), time,
+                       software ? "; " : "", software ? software : "", software ? ", " : "",
+                       orch_json_text(k, "date", ""));
+    }
+}
+
 void orch_cli_explain_show(const json_t *explanation)
 {
     print_analytical_model(json_object_get(explanation, "analytical_model"));
@@ -94,4 +115,5 @@ void orch_cli_explain_show(const json_t *explanation)
     print_readings(json_object_get(explanation, "readings"));
     print_features(json_object_get(explanation, "features"));
     print_nearest(json_object_get(explanation, "nearest"));
+    print_measured_steps(json_object_get(explanation, "measured_steps"));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/predict/gpu_ranking.h"
 
+#include "features/predict/no_basis.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -27,10 +28,13 @@ double orch_ranked_gpu_s(const struct orch_ranked_gpu *r)
     return isnan(r->a.total_s.mid) ? r->a.step.total_s.mid : r->a.total_s.mid;
 }
 
+/* Orders by time and cost; those whose interval is a guess come after all others. */
 static gint by_time(gconstpointer a, gconstpointer b)
 {
     const struct orch_ranked_gpu *p = *(const struct orch_ranked_gpu *const *)a,
                                  *o = *(const struct orch_ranked_gpu *const *)b;
+    if (p->is_guess != o->is_guess)
+        return p->is_guess ? 1 : -1;
     double x = orch_ranked_gpu_s(p), y = orch_ranked_gpu_s(o);
     if (x < y || x > y)
         return x < y ? -1 : 1;
@@ -44,7 +48,7 @@ static void mark_pareto(GPtrArray *list)
     double cheapest = INFINITY;
     for (guint i = 0; i < list->len; i++) {
         struct orch_ranked_gpu *r = list->pdata[i];
-        r->pareto = r->a.step.fits && orch_pareto_step(r->a.usd.mid, &cheapest);
+        r->pareto = r->a.step.fits && !r->is_guess && orch_pareto_step(r->a.usd.mid, &cheapest);
     }
 }
 
@@ -128,6 +132,8 @@ static bool rank_each(struct orch_time_question *q, struct orch_step_tiers *tier
             free_ranked(r);
             continue;
         }
+        g_autofree char *nothing = orch_no_basis(&r->c, &r->a);
+        r->is_guess = nothing != NULL || r->a.tier == ORCH_TIER_PRIOR;
         g_ptr_array_add(list, r);
         bool has_cost = q->images || (orch_net_is_sequence(q->net) && r->a.step.fits);
         if (r->c.rate.usd_per_hour > 0 && has_cost) /* else there is no cost that differs */
@@ -149,7 +155,8 @@ static void take_within_limits(const struct orch_time_question *q, const GPtrArr
 }
 
 /* The recommendation: with a deadline the cheapest, with a budget the fastest, else the cheapest of
- * all. NULL when no entry with a known price is within the limits. */
+ * all; a guess only where there is nothing else. NULL when no entry with a known price is within
+ * the limits. */
 static const struct orch_ranked_gpu *choose(const struct orch_time_question *q,
                                             const GPtrArray *list)
 {
@@ -159,6 +166,10 @@ static const struct orch_ranked_gpu *choose(const struct orch_time_question *q,
         const struct orch_ranked_gpu *r = list->pdata[i];
         if (!r->a.step.fits || isnan(r->a.usd.mid) || !orch_step_answer_keeps_limits(q, &r->a))
             continue;
+        if (best && r->is_guess != best->is_guess) {
+            best = r->is_guess ? best : r;
+            continue;
+        }
         if (!best || (by_money ? r->a.usd.mid < best->a.usd.mid
                                : orch_ranked_gpu_s(r) < orch_ranked_gpu_s(best)))
             best = r;

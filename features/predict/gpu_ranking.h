@@ -9,6 +9,7 @@ struct orch_ranked_gpu {
     struct orch_candidate c;
     struct orch_step_answer a;
     bool pareto;
+    bool is_guess; /* no measured step is like it: it is ranked behind all others */
     bool owns_why;
 };
 
@@ -19,7 +20,7 @@ struct orch_unranked {
 };
 
 struct orch_gpu_ranking {
-    GPtrArray *all;      /* struct orch_ranked_gpu *, sorted by time and cost */
+    GPtrArray *all;      /* struct orch_ranked_gpu *, guesses last, then by time and cost */
     GPtrArray *list;     /* those within budget and deadline; borrowed from `all` */
     GPtrArray *unranked; /* struct orch_unranked * */
     /* the recommendation; NULL: no GPU with a known price is within the limits */

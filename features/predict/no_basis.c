@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define IN_BF16 "bf16, for which fp16 stands"
+
 static void add(GPtrArray *what, char *text)
 {
     g_ptr_array_add(what, text);
@@ -27,18 +29,22 @@ static void look_at_transfer(const struct orch_candidate *device,
     if (!transfer->arch_was_measured)
         add(what, g_strdup_printf("the architecture %s", device->gpu->arch));
     if (device->precision == ORCH_BF16)
-        add(what, g_strdup("bf16, for which fp16 stands"));
+        add(what, g_strdup(IN_BF16));
 }
 
 char *orch_no_basis(const struct orch_candidate *device, const struct orch_step_answer *answer)
 {
     const struct orch_prior *prior = &answer->prior;
-    bool is_prior = strcmp(answer->tier, "prior") == 0;
-    bool is_own = answer->why || (!is_prior && strcmp(answer->tier, "transferred") != 0);
+    bool is_near = answer->tier >= ORCH_TIER_SAME_STEP && answer->tier <= ORCH_TIER_SAME_CHIP;
+    bool is_own = answer->tier < ORCH_TIER_SAME_STEP || (answer->why && !answer->near.count);
     GPtrArray *what = g_ptr_array_new_with_free_func(g_free);
     if (answer->step.is_guess)
         add(what, g_strdup("sharded weights of such a network, precision and link"));
     if (is_own) /* the device itself was measured */
+        ;
+    else if (is_near && device->precision == ORCH_BF16)
+        add(what, g_strdup(IN_BF16));
+    else if (is_near)
         ;
     else if (prior->is_by_kernels)
         look_at_kernels(device, &prior->kernels, what);

@@ -96,7 +96,7 @@ static void add_work(struct orch_plan_gpu *row, const struct work *work,
     row->device_s.low += n * devices * one->time_s.low;
     row->device_s.mid += n * devices * one->time_s.mid;
     row->device_s.high += n * devices * one->time_s.high;
-    row->tier = !row->tier || strcmp(row->tier, one->tier) == 0 ? one->tier : "mixed";
+    row->tier = !row->tier || row->tier == one->tier ? one->tier : "mixed";
 }
 
 static struct orch_plan_gpu *forecast_on_gpu(const struct orch_plan_gpus *all,

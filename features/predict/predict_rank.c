@@ -44,7 +44,7 @@ static void add_ranked(struct orch_table *table, const struct orch_time_question
     orch_cli_add_money(table, r->a.usd.mid);
     orch_table_add(table, r->pareto ? "*" : "", json_boolean(r->pareto));
     orch_table_add(table, r->a.step.fits ? "yes" : "no", json_boolean(r->a.step.fits));
-    orch_table_add(table, r->a.tier, NULL);
+    orch_table_add(table, orch_tier_name(r->a.tier), NULL);
     if (orch_net_is_sequence(q->net))
         orch_cli_add_money(table, orch_step_answer_million_usd(q, &r->c, &r->a));
     orch_table_add(table, r->c.rate.from ? r->c.rate.from : "-", NULL);
@@ -155,6 +155,19 @@ static json_t *unranked_json(const GPtrArray *unranked)
     return list;
 }
 
+/* The tier of all, or "mixed". */
+static const char *tiers_name(const GPtrArray *list)
+{
+    enum orch_tier first = ORCH_TIER_NONE;
+    for (guint i = 0; i < list->len; i++) {
+        enum orch_tier tier = ((const struct orch_ranked_gpu *)list->pdata[i])->a.tier;
+        if (i && tier != first)
+            return "mixed";
+        first = tier;
+    }
+    return orch_tier_name(first);
+}
+
 static void print_json(const struct orch_time_question *q, const struct orch_gpu_ranking *ranking)
 {
     const GPtrArray *list = ranking->list;
@@ -167,12 +180,7 @@ static void print_json(const struct orch_time_question *q, const struct orch_gpu
         json_object_set_new(one, "recommended", json_boolean(r == best));
         json_array_append_new(all, one);
     }
-    bool one_tier = list->len > 0;
-    const char *tier =
-        list->len ? ((const struct orch_ranked_gpu *)list->pdata[0])->a.tier : "none";
-    for (guint i = 0; i < list->len; i++)
-        one_tier &= strcmp(((const struct orch_ranked_gpu *)list->pdata[i])->a.tier, tier) == 0;
-    json_t *out = orch_step_answers_json(q, one_tier ? tier : "mixed", all);
+    json_t *out = orch_step_answers_json(q, tiers_name(list), all);
     json_object_set_new(out, "not_ranked", unranked_json(ranking->unranked));
     g_autofree char *why = best ? NULL : orch_gpu_ranking_why_empty(q, ranking);
     json_object_set_new(out, "nothing_because", why ? json_string(why) : json_null());
@@ -196,9 +204,11 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
     if (o->format)
         return;
     printf(
-        "* no GPU that fits is both faster and cheaper. Tiers: transferred, from public "
-        "measurements of other GPUs; prior, from the specification; measured and fitted, from the "
-        "store's runs and data sets.\n");
+        "* no GPU that fits is both faster and cheaper. Tiers, best first: measured and fitted, "
+        "from "
+        "the store's runs and data sets; same-step, same-chip, same-network, from steps that were "
+        "published; transferred, from a model of other GPUs; prior, from the specification. Those "
+        "without a like measurement come last.\n");
     print_choice(q, ranking);
     orch_cli_time_assumptions_print(q);
     if (o->pareto)

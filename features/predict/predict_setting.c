@@ -257,8 +257,8 @@ static json_t *forecast_to_json(const struct asking *a, GHashTable *values,
     return json_pack("{s:o s:o s:o s:o s:s s:s s:b s:o s:o}", "params", values_json(a, values),
                      "total_s", orch_json_finite(f->time_s.mid), "low_s",
                      orch_json_finite(f->time_s.low), "high_s", orch_json_finite(f->time_s.high),
-                     "tier", f->tier, "because", f->why, "extrapolates", f->extrapolates, "notes",
-                     notes, "nearest", nearest);
+                     "tier", orch_tier_name(f->tier), "because", f->why, "extrapolates",
+                     f->extrapolates, "notes", notes, "nearest", nearest);
 }
 
 static struct orch_table *table_of(const struct asking *a)
@@ -284,7 +284,7 @@ static void add_row(const struct asking *a, struct orch_table *table, GHashTable
     }
     orch_cli_add_duration(table, f->time_s.mid);
     orch_table_add(table, span, NULL);
-    orch_table_add(table, f->tier, NULL);
+    orch_table_add(table, orch_tier_name(f->tier), NULL);
 }
 
 static void print_known(const struct asking *a, const struct orch_trained_cell *known)
@@ -304,7 +304,7 @@ static void print_known(const struct asking *a, const struct orch_trained_cell *
 /* Prints what the forecast of one setting rests on. */
 static void print_basis(const struct asking *a, const struct orch_setting_forecast *f)
 {
-    orch_cli_print_line("tier %s: %s", f->tier, f->why);
+    orch_cli_print_line("tier %s: %s", orch_tier_name(f->tier), f->why);
     for (guint i = 0; i < f->nearest->len; i++)
         print_known(a, f->nearest->pdata[i]);
     for (guint i = 0; i < f->notes->len; i++)
@@ -378,7 +378,7 @@ static void print_all(const struct asking *a, const GPtrArray *forecasts)
     for (guint i = 0; i < forecasts->len; i++) {
         const struct orch_setting_forecast *f = forecasts->pdata[i];
         if (g_hash_table_add(said, f->why))
-            orch_cli_print_line("tier %s: %s", f->tier, f->why);
+            orch_cli_print_line("tier %s: %s", orch_tier_name(f->tier), f->why);
         for (guint k = 0; k < f->notes->len; k++)
             if (g_hash_table_add(said, f->notes->pdata[k]))
                 orch_cli_print_line("  warning   extrapolation: %s",

@@ -75,7 +75,7 @@ static void add_answer(struct orch_table *table, const struct orch_time_question
     orch_table_add(table, span, NULL);
     orch_cli_add_money(table, a->usd.mid);
     orch_table_add(table, a->step.fits ? "yes" : "no", json_boolean(a->step.fits));
-    orch_table_add(table, a->tier, NULL);
+    orch_table_add(table, orch_tier_name(a->tier), NULL);
     if (has_limits(q))
         orch_table_add(table, orch_step_answer_keeps_limits(q, a) ? "kept" : "broken", NULL);
 }
@@ -223,8 +223,9 @@ static void print_narrower(const struct orch_candidate *c, const struct orch_ste
 {
     struct orch_short_run run;
     if (!orch_step_answer_short_run(c, a, &run)) {
-        printf("  narrower  'orch run' %snarrows the interval\n",
-               a->step.fits ? "" : "of a batch that fits ");
+        if (a->workers > 1 || !a->step.fits)
+            printf("  narrower  'orch run' %snarrows the interval\n",
+                   a->step.fits ? "" : "of a batch that fits ");
         return;
     }
     g_autofree char *time = orch_duration_format(run.seconds);
@@ -235,30 +236,60 @@ static void print_narrower(const struct orch_candidate *c, const struct orch_ste
         run.steps, time, usd ? " for " : "", usd ? usd : "", run.factor_now, run.factor_then);
 }
 
+/* What measured steps that are like the question say. */
+static void print_near(const struct orch_step_answer *a)
+{
+    static const char *const titles[] = {
+        [ORCH_TIER_SAME_STEP] = "this network was measured on this chip",
+        [ORCH_TIER_SAME_CHIP] = "this chip was measured, in other settings",
+        [ORCH_TIER_SAME_NETWORK] = "this network was measured on other chips"};
+    static const char *const reasons[] = {
+        [ORCH_TIER_SAME_STEP] = "sources, software and batches differ so much",
+        [ORCH_TIER_SAME_CHIP] = "networks and boards of a chip differ so much",
+        [ORCH_TIER_SAME_NETWORK] = "a chip that was not measured may differ so much"};
+    orch_cli_print("tier %s: %s\n  from      %s\n  interval  a factor of %.2f to each side: %s",
+                   orch_tier_name(a->tier), titles[a->tier], a->why, exp(a->prior.error_90),
+                   reasons[a->tier]);
+}
+
+static void print_own(const struct orch_step_answer *a)
+{
+    bool is_measured = a->tier == ORCH_TIER_MEASURED;
+    orch_cli_print("tier %s: %s", orch_tier_name(a->tier),
+                   is_measured ? "this configuration was measured"
+                               : "a predictor trained on measurements");
+}
+
+static void print_basis(const struct orch_time_question *q, const struct orch_candidate *c,
+                        const struct orch_step_answer *a)
+{
+    if (a->tier == ORCH_TIER_PRIOR)
+        print_prior(c, &a->prior);
+    else if (a->tier == ORCH_TIER_TRANSFERRED)
+        print_transferred(&a->prior, orch_net_is_sequence(q->net));
+    else if (a->near.count)
+        print_near(a);
+    else
+        print_own(a);
+    if (a->why && !a->near.count)
+        orch_cli_print("  %-9s %s", a->tier == ORCH_TIER_FITTED ? "from" : "here", a->why);
+}
+
 static void print_tier(const struct orch_time_question *q, const struct orch_candidate *c,
                        const struct orch_step_answer *a)
 {
-    bool is_sequence = strcmp(orch_time_question_sample(q), "sequence") == 0;
-    if (strcmp(a->tier, "prior") == 0)
-        print_prior(c, &a->prior);
-    else if (strcmp(a->tier, "transferred") == 0)
-        print_transferred(&a->prior, is_sequence);
-    else
-        orch_cli_print("tier %s: %s", a->tier,
-                       strcmp(a->tier, "measured") == 0 ? "this configuration was measured"
-                                                        : "a predictor trained on measurements");
-    if (a->why)
-        orch_cli_print("  %-9s %s", strcmp(a->tier, "fitted") == 0 ? "from" : "here", a->why);
+    bool is_measured = a->tier == ORCH_TIER_MEASURED;
+    print_basis(q, c, a);
     g_autofree char *nothing = orch_no_basis(c, a);
     if (nothing)
         orch_cli_print("  no basis  the interval is a guess, as no measured step is of: %s",
                        nothing);
-    if (a->workers > 1 && strcmp(a->tier, "measured") != 0)
+    if (a->workers > 1 && !is_measured && !a->is_whole)
         print_workers(q, a);
     if (a->extrapolates)
         printf("  warning   extrapolation beyond the training rows: measure a similar "
                "configuration\n");
-    if (strcmp(a->tier, "measured") != 0 && !a->why && !a->is_alone)
+    if (!is_measured && (!a->why || a->near.count) && !a->is_alone)
         print_narrower(c, a);
 }
 
@@ -297,7 +328,8 @@ static json_t *explain(struct asking *s, GError **error)
                                      .precision = s->c.precision,
                                      .workers = s->last.workers,
                                      .batch = s->last.batch};
-    return orch_step_tiers_explain(&s->tiers, &ask, &s->last.prior, &s->last.step, error);
+    return orch_step_tiers_explain(&s->tiers, &ask, &s->last.prior, &s->last.step, &s->last.near,
+                                   error);
 }
 
 static bool add_json(struct asking *s, GError **error)
@@ -331,7 +363,8 @@ static void print_answers(struct asking *s)
     struct orch_time_question *q = s->q;
     if (s->cli->json) {
         json_decref(orch_cli_table_to_json(s->table));
-        orch_cli_print_json(orch_step_answers_json(q, s->last.tier, json_incref(s->list)));
+        orch_cli_print_json(
+            orch_step_answers_json(q, orch_tier_name(s->last.tier), json_incref(s->list)));
         return;
     }
     orch_cli_table_print_as(s->cli, s->table, "predictions", s->o->format);

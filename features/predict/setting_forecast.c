@@ -358,7 +358,7 @@ static GPtrArray *nearest_of(const struct orch_trained *t, GHashTable *values)
 static void answer_measured(const struct orch_trained_cell *known,
                             struct orch_setting_forecast *out)
 {
-    out->tier = "measured";
+    out->tier = ORCH_TIER_MEASURED;
     out->time_s.mid = known->time.mid;
     out->time_s.low = known->time.low;
     out->time_s.high = known->time.high;
@@ -375,7 +375,7 @@ static bool answer_fitted(const struct orch_trained *t, const struct orch_settin
     note_device(t, values, out->notes);
     if (texts)
         widen(&answer, half_range(t) * sqrt(texts));
-    out->tier = "fitted";
+    out->tier = ORCH_TIER_FITTED;
     out->time_s.mid = answer.value.mid;
     out->time_s.low = answer.value.low;
     out->time_s.high = answer.value.high;

@@ -6,6 +6,7 @@
 #define ORCH_FEATURES_PREDICT_SETTING_FORECAST_H
 
 #include "core/rows/kept_predictors.h"
+#include "features/predict/step_tier.h"
 #include "lib/base/interval.h"
 
 /** The predictor that the store keeps for an experiment, the newest of several; NULL without error
@@ -32,7 +33,7 @@ struct orch_setting_question {
 };
 
 struct orch_setting_forecast {
-    const char *tier;            /* "measured": runs of this setting; "fitted": by the predictor */
+    enum orch_tier tier;         /* measured: runs of this setting; fitted: by the predictor */
     struct orch_interval time_s; /* median and 90 % interval */
     bool extrapolates;           /* the setting is outside what was measured; see `notes` */
     char *why;                   /* "12 runs of 6 settings ..." */

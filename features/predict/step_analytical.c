@@ -23,11 +23,11 @@ static void free_known_net(gpointer data)
     g_free(k);
 }
 
-static const struct known_net *net_of(struct orch_step_tiers *tiers,
-                                      const struct orch_trained_cell *known)
+static const struct known_net *net_of(struct orch_step_tiers *tiers, const char *name,
+                                      const char *input)
 {
-    const char *name = orch_trained_cell_value(tiers->trained, known, "net");
-    const char *input = orch_trained_cell_value(tiers->trained, known, "input");
+    if (!tiers->nets)
+        tiers->nets = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_known_net);
     g_autofree char *key = g_strdup_printf("%s %s", name, input);
     struct known_net *k = g_hash_table_lookup(tiers->nets, key);
     if (k)
@@ -39,12 +39,10 @@ static const struct known_net *net_of(struct orch_step_tiers *tiers,
     return k;
 }
 
-static void start_cache(struct orch_step_tiers *tiers)
+bool orch_step_tiers_is_attention(struct orch_step_tiers *tiers, const struct orch_step_cell *cell)
 {
-    if (tiers->whites)
-        return;
-    tiers->whites = g_new0(double, 2 * (size_t)tiers->trained->known->len + 1);
-    tiers->nets = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_known_net);
+    const struct known_net *k = net_of(tiers, cell->net, cell->input);
+    return k->net && orch_net_is_attention(k->net);
 }
 
 bool orch_step_tiers_precision_of(const struct orch_trained *t,
@@ -64,49 +62,85 @@ void orch_step_tiers_use_peak(struct orch_prior *prior)
     prior->device.launch_s = 0;
 }
 
-double orch_step_tiers_analytical(struct orch_step_tiers *tiers,
-                                  const struct orch_trained_cell *known, enum orch_step_basis basis)
+struct orch_exchange orch_step_exchange(const struct orch_time_question *q,
+                                        const struct orch_gpu_spec *gpu, int64_t workers)
 {
-    const struct orch_trained *t = tiers->trained;
-    start_cache(tiers);
-    const struct orch_gpu_spec *gpu =
-        orch_hardware_gpu(tiers->hardware, orch_trained_cell_value(t, known, "gpu"), NULL);
-    const struct known_net *k = net_of(tiers, known);
-    enum orch_precision precision;
-    bool is_named = orch_step_tiers_precision_of(t, known, gpu, &precision);
+    const struct orch_link *link = q->link ? q->link : orch_link_within(gpu);
+    const struct orch_link *within = orch_link_within(gpu);
+    double share = isnan(q->ppp_comm) ? 0.72 : q->ppp_comm;
+    struct orch_exchange out = {.scheme = ORCH_EXCHANGE_RING,
+                                .workers = workers,
+                                .bandwidth = link->gbit_s / 8 * 1e9 * share,
+                                .latency_s = link->latency_us / 1e6,
+                                .node_workers = MIN(q->per_node ? q->per_node : workers, workers),
+                                .node_bandwidth = within->gbit_s / 8 * 1e9 * share,
+                                .node_latency_s = within->latency_us / 1e6};
+    if (q->has_scheme)
+        out.scheme = q->scheme;
+    else if (q->per_node && q->per_node < workers)
+        out.scheme = ORCH_EXCHANGE_HIERARCHICAL;
+    return out;
+}
+
+bool orch_step_tiers_cell_of(const struct orch_step_tiers *tiers, const struct orch_trained *t,
+                             const struct orch_trained_cell *known, struct orch_step_cell *out)
+{
+    *out = (struct orch_step_cell){
+        .gpu = orch_hardware_gpu(tiers->hardware, orch_trained_cell_value(t, known, "gpu"), NULL),
+        .net = orch_trained_cell_value(t, known, "net"),
+        .input = orch_trained_cell_value(t, known, "input"),
+        .training = strcmp(orch_trained_cell_value(t, known, "mode"), "infer") != 0,
+        .workers = 1};
+    return orch_step_tiers_precision_of(t, known, out->gpu, &out->precision) && out->gpu &&
+           orch_int_parse(orch_trained_cell_value(t, known, "batch"), &out->batch);
+}
+
+double orch_step_tiers_analytical(struct orch_step_tiers *tiers, const struct orch_step_cell *cell,
+                                  enum orch_step_basis basis)
+{
+    const struct known_net *k = net_of(tiers, cell->net, cell->input);
+    struct orch_time_question usual = {.ppp_comm = (double)NAN};
     struct orch_prior prior;
     struct orch_prior_step step;
-    struct orch_exchange alone = {
-        .workers = 1, .node_workers = 1, .bandwidth = 1, .node_bandwidth = 1};
-    struct orch_roofline_work work = {
-        .element_bytes = orch_precision_bytes(precision),
-        .training = strcmp(orch_trained_cell_value(t, known, "mode"), "infer") != 0,
-        .states_per_weight = 1};
-    if (!gpu || !k->net || !is_named ||
-        !orch_int_parse(orch_trained_cell_value(t, known, "batch"), &work.batch) ||
-        !orch_prior_for(gpu, precision, &prior, NULL))
+    struct orch_exchange exchange = orch_step_exchange(&usual, cell->gpu, cell->workers);
+    struct orch_roofline_work work = {.batch = cell->batch,
+                                      .element_bytes = orch_precision_bytes(cell->precision),
+                                      .training = cell->training,
+                                      .states_per_weight = 1};
+    if (!k->net || !orch_prior_for(cell->gpu, cell->precision, &prior, NULL))
         return (double)NAN;
     prior.kernels.is_written_out = tiers->is_written_out;
     prior.kernels.is_compiled = tiers->is_compiled;
     if (basis == ORCH_STEP_BASIS_TRANSFERRED &&
-        !orch_prior_transfer(k->net, gpu, precision, tiers->watts, &prior))
+        !orch_prior_transfer(k->net, cell->gpu, cell->precision, tiers->watts, &prior))
         return (double)NAN;
     if (basis == ORCH_STEP_BASIS_PEAK)
         orch_step_tiers_use_peak(&prior);
-    return orch_prior_predict(k->net, k->costs, &prior, &work, &alone, NULL, &step, NULL)
-               ? step.own.total_s
+    return orch_prior_predict(k->net, k->costs, &prior, &work, &exchange, NULL, &step, NULL)
+               ? step.total_s.mid
+               : (double)NAN;
+}
+
+double orch_step_tiers_analytical_of(struct orch_step_tiers *tiers,
+                                     const struct orch_trained_cell *known,
+                                     enum orch_step_basis basis)
+{
+    struct orch_step_cell cell;
+    return orch_step_tiers_cell_of(tiers, tiers->trained, known, &cell)
+               ? orch_step_tiers_analytical(tiers, &cell, basis)
                : (double)NAN;
 }
 
 double orch_step_tiers_white(struct orch_step_tiers *tiers, guint at, bool transfers)
 {
     const GPtrArray *known = tiers->trained->known;
-    start_cache(tiers);
+    if (!tiers->whites)
+        tiers->whites = g_new0(double, 2 * (size_t)known->len + 1);
     double *white = &tiers->whites[2 * (size_t)at + transfers];
     if (!isnan(*white) && !(*white > 0))
-        *white = orch_step_tiers_analytical(tiers, known->pdata[at],
-                                            transfers ? ORCH_STEP_BASIS_TRANSFERRED
-                                                      : ORCH_STEP_BASIS_ROOFLINE);
+        *white = orch_step_tiers_analytical_of(tiers, known->pdata[at],
+                                               transfers ? ORCH_STEP_BASIS_TRANSFERRED
+                                                         : ORCH_STEP_BASIS_ROOFLINE);
     return *white;
 }
 

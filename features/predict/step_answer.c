@@ -13,6 +13,8 @@
 /* A short run: so many steps, and the time that a rented machine takes to start and to load. */
 #define SHORT_RUN_STEPS 20
 #define SHORT_RUN_START_S 120.0
+/* Of a part of the network, in parallel or with checkpointing: a guess, added to the error. */
+#define OTHER_WAY_ERROR 0.15
 
 /* The rates of this machine's processor with the threads that are asked for. Another machine's are
  * not known by threads. */
@@ -72,24 +74,37 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
     return true;
 }
 
-static struct orch_exchange exchange_of(const struct orch_time_question *q,
-                                        const struct orch_gpu_spec *gpu, int64_t workers)
+/* Answers from measured steps that are like the question, else scales the model by runs of other
+ * settings. */
+static void use_measurements(struct orch_step_tiers *tiers, const struct orch_step_question *ask,
+                             struct orch_step_answer *out)
 {
-    const struct orch_link *link = q->link ? q->link : orch_link_within(gpu);
-    const struct orch_link *within = orch_link_within(gpu);
-    double share = isnan(q->ppp_comm) ? 0.72 : q->ppp_comm;
-    struct orch_exchange out = {.scheme = ORCH_EXCHANGE_RING,
-                                .workers = workers,
-                                .bandwidth = link->gbit_s / 8 * 1e9 * share,
-                                .latency_s = link->latency_us / 1e6,
-                                .node_workers = MIN(q->per_node ? q->per_node : workers, workers),
-                                .node_bandwidth = within->gbit_s / 8 * 1e9 * share,
-                                .node_latency_s = within->latency_us / 1e6};
-    if (q->has_scheme)
-        out.scheme = q->scheme;
-    else if (q->per_node && q->per_node < workers)
-        out.scheme = ORCH_EXCHANGE_HIERARCHICAL;
-    return out;
+    struct orch_prior *prior = &out->prior;
+    if (ask->q->model == ORCH_TIME_AUTO && !ask->q->calibrate && prior->is_transferred)
+        out->tier = orch_step_tiers_near(tiers, ask, prior->is_by_kernels, &out->near,
+                                         &out->is_whole, &out->why);
+    if (out->tier == ORCH_TIER_NONE) {
+        out->tier = prior->is_transferred ? ORCH_TIER_TRANSFERRED : ORCH_TIER_PRIOR;
+        if (!out->is_alone || ask->q->calibrate)
+            orch_step_tiers_shift(tiers, ask, prior, &out->why);
+        return;
+    }
+    prior->error_90 = out->near.half;
+    if (out->is_alone) { /* trained in another way than what was measured */
+        prior->error_90 = hypot(prior->error_90, OTHER_WAY_ERROR);
+        out->tier = MAX(out->tier, ORCH_TIER_SAME_CHIP);
+    }
+    if (!out->is_whole)
+        prior->shift = exp(out->near.log_ratio);
+}
+
+/* True where the analytical model says most, and no chip of the architecture was in its fit. */
+static bool is_extrapolated(const struct orch_step_answer *a)
+{
+    bool is_known = a->prior.is_by_kernels ? a->prior.kernels.gpu.was_measured
+                                           : a->prior.transfer.arch_was_measured;
+    return a->prior.is_transferred && !is_known && a->tier != ORCH_TIER_SAME_STEP &&
+           a->tier != ORCH_TIER_SAME_CHIP;
 }
 
 /* Tries the store's own measurements first, unless the user chose a model. */
@@ -99,21 +114,15 @@ static bool estimate_step(struct orch_step_tiers *tiers, const struct orch_step_
 {
     *estimate = (struct orch_step_estimate){0};
     /* the store's measurements are of networks that are trained as a whole */
-    bool alone = ask->q->model != ORCH_TIME_AUTO || orch_net_has_frozen(ask->q->net) ||
-                 ask->q->is_parallel || ask->q->checkpoints;
-    out->is_alone = alone;
-    if (!alone && !orch_step_tiers_estimate(tiers, ask, estimate, error))
+    out->is_alone = ask->q->model != ORCH_TIME_AUTO || orch_net_has_frozen(ask->q->net) ||
+                    ask->q->is_parallel || ask->q->checkpoints;
+    if (!out->is_alone && !orch_step_tiers_estimate(tiers, ask, estimate, error))
         return false;
-    out->extrapolates = estimate->extrapolates ||
-                        (!estimate->tier && out->prior.is_transferred &&
-                         !(out->prior.is_by_kernels ? out->prior.kernels.gpu.was_measured
-                                                    : out->prior.transfer.arch_was_measured));
-    out->tier = estimate->tier              ? estimate->tier
-                : out->prior.is_transferred ? "transferred"
-                                            : "prior";
+    out->tier = estimate->tier;
     out->why = g_steal_pointer(&estimate->why);
-    if (!estimate->tier && (!alone || ask->q->calibrate))
-        orch_step_tiers_shift(tiers, ask, &out->prior, &out->why);
+    if (!estimate->tier)
+        use_measurements(tiers, ask, out);
+    out->extrapolates = estimate->tier ? estimate->extrapolates : is_extrapolated(out);
     if (ask->q->calibrate && !out->why)
         out->why = g_strdup("not shifted: --calibrate names no run of this kind on a device that "
                             "this tier speaks of");
@@ -126,7 +135,7 @@ static bool predict_parallel(const struct orch_time_question *q, const struct or
                              struct orch_prior_step *out, GError **error)
 {
     int64_t devices = orch_parallel_devices(&q->parallel);
-    struct orch_exchange all = exchange_of(q, c->gpu, devices);
+    struct orch_exchange all = orch_step_exchange(q, c->gpu, devices);
     struct orch_parallel_links links = {
         .replicas = all, .within = all.node_bandwidth, .between = all.bandwidth};
     links.replicas.workers = orch_parallel_replicas(&q->parallel);
@@ -137,11 +146,18 @@ static bool predict_parallel(const struct orch_time_question *q, const struct or
     return orch_parallel_predict(q->net, prior, work, &q->parallel, &links, out, error);
 }
 
+/* Steps of so many workers were measured, with what they exchange. */
+static void scale_whole(struct orch_step_answer *a)
+{
+    double mid = a->step.total_s.mid * exp(a->near.log_ratio), factor = exp(a->near.half);
+    a->step.total_s = (struct orch_interval){mid / factor, mid, mid * factor};
+}
+
 bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_step_tiers *tiers,
                              const struct orch_candidate *c, int64_t workers, int64_t batch,
                              struct orch_step_answer *out, GError **error)
 {
-    struct orch_exchange exchange = exchange_of(q, c->gpu, workers),
+    struct orch_exchange exchange = orch_step_exchange(q, c->gpu, workers),
                          none = {
                              .workers = 1, .node_workers = 1, .bandwidth = 1, .node_bandwidth = 1};
     int64_t replicas = q->is_parallel ? orch_parallel_replicas(&q->parallel) : workers;
@@ -168,6 +184,8 @@ bool orch_candidate_estimate(const struct orch_time_question *q, struct orch_ste
             : !orch_prior_predict(q->net, q->costs, &out->prior, &work, whole ? &none : &exchange,
                                   estimate.tier ? &estimate.own : NULL, &out->step, error))
         return false;
+    if (out->is_whole)
+        scale_whole(out);
     out->step.images_per_s = (double)(work.batch * replicas) / out->step.total_s.mid;
     double steps =
         q->images ? ceil((double)q->images / (double)(work.batch * replicas)) : (double)NAN;
@@ -225,7 +243,7 @@ bool orch_step_answer_short_run(const struct orch_candidate *c, const struct orc
         run.usd = run.seconds / 3600 * c->rate.usd_per_hour;
     run.factor_now = fmax(step.high / step.mid, step.mid / step.low);
     run.factor_then = exp(orch_trained_first_run_half());
-    if (a->is_alone || a->workers > 1 || !a->step.fits || strcmp(a->tier, "measured") == 0 ||
+    if (a->is_alone || a->workers > 1 || !a->step.fits || a->tier == ORCH_TIER_MEASURED ||
         !(run.factor_then < run.factor_now))
         return false;
     *out = run;
@@ -247,7 +265,7 @@ json_t *orch_step_answer_json(const struct orch_time_question *q, const struct o
                               const struct orch_step_answer *a)
 {
     json_t *o = json_object();
-    json_object_set_new(o, "tier", json_string(a->tier));
+    json_object_set_new(o, "tier", json_string(orch_tier_name(a->tier)));
     json_object_set_new(o, "because", orch_json_text_or_null(a->why));
     json_object_set_new(o, "extrapolates", json_boolean(a->extrapolates));
     json_object_set_new(o, "keeps_limits", json_boolean(orch_step_answer_keeps_limits(q, a)));
@@ -296,11 +314,11 @@ json_t *orch_step_answer_json(const struct orch_time_question *q, const struct o
     return o;
 }
 
-json_t *orch_step_answers_json(const struct orch_time_question *q, const char *tier,
+json_t *orch_step_answers_json(const struct orch_time_question *q, const char *tier_name,
                                json_t *predictions)
 {
     json_t *o = json_object();
-    json_object_set_new(o, "tier", json_string(tier));
+    json_object_set_new(o, "tier", json_string(tier_name));
     json_object_set_new(o, "net", json_string(q->net->name));
     json_object_set_new(o, "images", q->images ? json_integer(q->images) : json_null());
     json_object_set_new(o, "epochs", json_integer(q->epochs));
@@ -341,7 +359,7 @@ static void assume_link(struct orch_time_question *q, const struct orch_gpu_spec
         q->is_parallel
             ? g_strdup("")
             : g_strdup_printf("; %s all-reduce during the backward pass",
-                              orch_exchange_scheme_name(exchange_of(q, gpu, most).scheme));
+                              orch_exchange_scheme_name(orch_step_exchange(q, gpu, most).scheme));
     orch_time_question_assume(q, "link", "--network, --per-node", "%s, %.4g Gbit/s%s%s", link->name,
                               link->gbit_s, between, scheme);
 }

@@ -21,9 +21,11 @@ struct orch_candidate {
 /* One estimate. */
 struct orch_step_answer {
     int64_t workers, batch;
-    const char *tier;
-    char *why; /* the evidence for the tier, or NULL */
+    enum orch_tier tier;
+    char *why;                    /* the evidence for the tier, or NULL */
+    struct orch_near_answer near; /* of the tiers same-step, same-chip and same-network */
     bool extrapolates;
+    bool is_whole;           /* `near` is of steps of so many workers, with their exchange */
     bool is_alone;           /* the store's measurements say nothing of it */
     struct orch_prior prior; /* as shifted for this question */
     struct orch_prior_step step;
@@ -81,7 +83,7 @@ bool orch_step_answer_short_run(const struct orch_candidate *c, const struct orc
 json_t *orch_step_answer_json(const struct orch_time_question *q, const struct orch_candidate *c,
                               const struct orch_step_answer *a);
 /** The complete JSON answer; steals `predictions`. */
-json_t *orch_step_answers_json(const struct orch_time_question *q, const char *tier,
+json_t *orch_step_answers_json(const struct orch_time_question *q, const char *tier_name,
                                json_t *predictions);
 
 #endif

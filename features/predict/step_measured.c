@@ -164,7 +164,7 @@ static char *known_text(const struct orch_trained *t, const struct orch_trained_
 static void fill_measured(const struct orch_step_tiers *tiers,
                           const struct orch_trained_cell *known, struct orch_step_estimate *out)
 {
-    out->tier = "measured";
+    out->tier = ORCH_TIER_MEASURED;
     out->own = (struct orch_interval){known->time.low / 1e3, known->time.mid / 1e3,
                                       known->time.high / 1e3};
     out->whole = true;
@@ -228,7 +228,7 @@ static bool fill_fitted(const struct orch_step_tiers *tiers, const struct orch_s
     out->extrapolates = answer.extrapolates;
     if (answer.extrapolates && log(answer.value.high / answer.value.low) / 2 > white_error(ask))
         return true; /* the analytical model is more precise here */
-    out->tier = "fitted";
+    out->tier = ORCH_TIER_FITTED;
     out->own = (struct orch_interval){answer.value.low / 1e3, answer.value.mid / 1e3,
                                       answer.value.high / 1e3};
     g_autofree char *rows_learned = rows_text(t, t->rows, t->run_rows);

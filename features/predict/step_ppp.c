@@ -29,7 +29,7 @@ bool orch_step_tiers_ppp(struct orch_step_tiers *tiers, const struct orch_gpu_sp
         const struct orch_trained_cell *cell = known->pdata[i];
         if (!is_workload_of(tiers, cell, gpu, precision))
             continue;
-        double peak_s = orch_step_tiers_analytical(tiers, cell, ORCH_STEP_BASIS_PEAK);
+        double peak_s = orch_step_tiers_analytical_of(tiers, cell, ORCH_STEP_BASIS_PEAK);
         if (!(peak_s > 0))
             continue;
         ppp.share += peak_s / (cell->time.mid / 1e3);

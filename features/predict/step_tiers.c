@@ -4,10 +4,12 @@
 #include "core/rows/training_rows.h"
 
 #include "lib/base/error.h"
+#include "store/write/dataset.h"
 
 #include <string.h>
 
-#define FEW_ROWS 300 /* below this number of rows a predictor is trained on demand */
+#define IMPORTED_MAX 2000 /* rows of data sets that a question reads */
+#define FEW_ROWS 300      /* below this number of rows a predictor is trained on demand */
 
 /* ---- what the store holds ----------------------------------------------------------------------
  */
@@ -25,6 +27,29 @@ static struct orch_trained *load_trained(struct orch_store *store, GError **erro
                    "its target is '%s', expected " ORCH_PREDICTOR_STEP, trained->target);
     orch_trained_free(trained);
     return NULL;
+}
+
+/* The measurements of data sets that the predictor was not trained on. Large ones take too long to
+ * read for a question; no error, because a forecast does not need them. */
+static struct orch_trained *import_small(struct orch_store *store, const struct orch_trained *t)
+{
+    g_autoptr(GPtrArray) sets = orch_store_datasets(store, NULL);
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    size_t rows = 0;
+    for (guint i = 0; sets && i < sets->len; i++) {
+        const struct orch_dataset *set = sets->pdata[i];
+        bool is_learned =
+            t && t->sources && g_strv_contains((const char *const *)t->sources, set->name);
+        rows += is_learned || strcmp(set->target, ORCH_PREDICTOR_STEP) != 0 ? 0 : set->rows;
+        if (!is_learned && strcmp(set->target, ORCH_PREDICTOR_STEP) == 0 && rows <= IMPORTED_MAX)
+            g_ptr_array_add(names, set->name);
+    }
+    if (!names->len)
+        return NULL;
+    g_ptr_array_add(names, NULL);
+    struct orch_training_request request = {.target = ORCH_PREDICTOR_STEP,
+                                            .datasets = (const char *const *)names->pdata};
+    return orch_training_measure(store, &request, 0, NULL);
 }
 
 /* Saves the predictor so that the next question need not train it again. This may reopen the store
@@ -80,7 +105,8 @@ bool orch_step_tiers_open(struct orch_workspace *workspace, const struct orch_ti
     *out = (struct orch_step_tiers){.hardware = q->hardware,
                                     .is_written_out = q->is_written_out,
                                     .is_compiled = q->is_compiled,
-                                    .watts = q->watts};
+                                    .watts = q->watts,
+                                    .uses_published = true};
     struct orch_store *store = workspace->store;
     g_autoptr(GError) broken = NULL;
     if (!store)
@@ -90,7 +116,10 @@ bool orch_step_tiers_open(struct orch_workspace *workspace, const struct orch_ti
         if (broken)
             g_ptr_array_add(notes, g_strdup_printf("the trained predictor is not used: %s; %s",
                                                    broken->message, orch_error_hint(broken)));
-        return refresh(workspace, may_keep && !broken, out, notes, error);
+        if (!refresh(workspace, may_keep && !broken, out, notes, error))
+            return false;
+        out->imported = import_small(workspace->store, out->trained);
+        return true;
     }
     struct orch_training_request request = {
         .target = ORCH_PREDICTOR_STEP, .runs = true, .only = q->calibrate};
@@ -111,8 +140,12 @@ bool orch_step_tiers_open(struct orch_workspace *workspace, const struct orch_ti
 void orch_step_tiers_close(struct orch_step_tiers *tiers)
 {
     orch_trained_free(tiers->trained);
+    orch_trained_free(tiers->imported);
     if (tiers->nets)
         g_hash_table_unref(tiers->nets);
     g_free(tiers->whites);
+    g_free(tiers->near_ratios);
+    if (tiers->near)
+        g_array_unref(tiers->near);
     *tiers = (struct orch_step_tiers){0};
 }

@@ -12,21 +12,29 @@
 
 #include "core/rows/kept_predictors.h"
 #include "core/workspace/workspace.h"
+#include "features/predict/step_tier.h"
 #include "features/predict/time_question.h"
 #include "predictors/learn/trained.h"
+#include "predictors/steps/near_steps.h"
 #include "predictors/steps/prior.h"
 
 struct orch_step_tiers {
     struct orch_trained *trained; /* NULL: none; `learned` in it may be NULL */
-    int64_t newer;                /* number of runs newer than the predictor */
+    struct orch_trained
+        *imported; /* measurements of small data sets it was not trained on, or NULL */
+    int64_t newer; /* number of runs newer than the predictor */
     const struct orch_hardware *hardware;
     /* of the question: taken for the measured configurations, too */
     bool is_written_out, is_compiled;
     double watts;
     /* "name input" to struct known_net *: networks of the measured configurations */
     GHashTable *nets;
-    double *whites; /* cached analytical step times, seconds: two per measured configuration
-                       (roofline, transferred); NaN: no estimate, 0: not computed yet */
+    bool uses_published; /* steps that others published (step_near.c) */
+    GArray *near;        /* struct orch_near_step: published steps, then the store's; NULL: none */
+    double *near_ratios; /* of them: log of measured over analytical time; 0: not computed yet */
+    guint published;     /* how many of them are published */
+    double *whites;      /* cached analytical step times, seconds: two per measured configuration
+                            (roofline, transferred); NaN: no estimate, 0: not computed yet */
 };
 
 /** Loads the predictor and the measurements of the workspace's open store. It is no error if no
@@ -49,13 +57,13 @@ struct orch_step_question {
 
 /** A step's time by what the store has. */
 struct orch_step_estimate {
-    const char *tier;         /* "measured" or "fitted"; NULL: the store has no estimate */
+    enum orch_tier tier;      /* ORCH_TIER_NONE: there is no estimate */
     struct orch_interval own; /* seconds of a step */
     bool whole;               /* includes the exchange between workers */
     bool extrapolates;
     char *why; /* a sentence, or NULL; the caller frees */
 };
-/** Answers from the store, or leaves `out->tier` NULL. */
+/** Answers from the store, or leaves `out->tier` ORCH_TIER_NONE. */
 bool orch_step_tiers_estimate(const struct orch_step_tiers *tiers,
                               const struct orch_step_question *ask, struct orch_step_estimate *out,
                               GError **error);
@@ -63,6 +71,20 @@ bool orch_step_tiers_estimate(const struct orch_step_tiers *tiers,
  * one has none. False when no record states a precision. */
 bool orch_step_tiers_precision(const struct orch_step_tiers *tiers, const struct orch_net *net,
                                const struct orch_gpu_spec *gpu, enum orch_precision *out);
+/** Predicts the ratio of the step's time to the analytical model's from measured steps that are
+ * like it (predictors/steps/near_steps.h): published ones, and the store's. `by_kernels`: the model
+ * sums kernels. `*whole`: the ratio is that of a step of several workers, with the exchange.
+ * `*why` (a sentence; the caller frees) names the nearest. ORCH_TIER_NONE: there are none. */
+enum orch_tier orch_step_tiers_near(struct orch_step_tiers *tiers,
+                                    const struct orch_step_question *ask, bool by_kernels,
+                                    struct orch_near_answer *out, bool *whole, char **why);
+/** The measured steps that an answer uses: [{source, by, gpu, net, mode, precision, batch, workers,
+ * step_s, software, date, where, licence, weight, measured_over_model}]. New reference. */
+json_t *orch_step_tiers_near_json(const struct orch_step_tiers *tiers,
+                                  const struct orch_near_answer *near);
+/** The exchange between workers on GPUs of this kind, as the question says it. */
+struct orch_exchange orch_step_exchange(const struct orch_time_question *q,
+                                        const struct orch_gpu_spec *gpu, int64_t workers);
 /** Scales the analytical model in `prior` by the ratio of measured to estimated times; `*why` (may
  * stay NULL) names the measurements. */
 void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step_question *ask,
@@ -91,11 +113,11 @@ const char *orch_step_tiers_device_name(const struct orch_gpu_spec *gpu);
 
 /** The parts of an estimate: {analytical_model: {forward_s, backward_s, update_s,
  * exposed_exchange_s, shift}, learned: {step_s, roofline_s, extrapolates} or null, features:
- * [{name, value, unit}], nearest: [{source, net, gpu, batch, precision, step_s, count, runs}]}
- * (explain.c). A new reference; NULL on error. */
+ * [{name, value, unit}], nearest: [{source, net, gpu, batch, precision, step_s, count, runs}],
+ * measured_steps (see orch_step_tiers_near_json)} (explain.c). A new reference; NULL on error. */
 json_t *orch_step_tiers_explain(const struct orch_step_tiers *tiers,
                                 const struct orch_step_question *ask,
                                 const struct orch_prior *prior, const struct orch_prior_step *step,
-                                GError **error);
+                                const struct orch_near_answer *near, GError **error);
 
 #endif

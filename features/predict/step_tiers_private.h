@@ -23,10 +23,27 @@ enum orch_step_basis {
     ORCH_STEP_BASIS_TRANSFERRED,
     ORCH_STEP_BASIS_PEAK, /* a roofline at the whole peak and bandwidth, without launches */
 };
-/** The analytical step time of a measured configuration, seconds; NaN when there is none. */
-double orch_step_tiers_analytical(struct orch_step_tiers *tiers,
-                                  const struct orch_trained_cell *known,
+/** A step to compute. */
+struct orch_step_cell {
+    const struct orch_gpu_spec *gpu;
+    const char *net, *input; /* as recorded; the network is of the zoo */
+    enum orch_precision precision;
+    bool training;
+    int64_t batch, workers;
+};
+/** The analytical time of the step, seconds; NaN when there is none. */
+double orch_step_tiers_analytical(struct orch_step_tiers *tiers, const struct orch_step_cell *cell,
                                   enum orch_step_basis basis);
+/** The same of a measured configuration. */
+double orch_step_tiers_analytical_of(struct orch_step_tiers *tiers,
+                                     const struct orch_trained_cell *known,
+                                     enum orch_step_basis basis);
+/** The step that a measured configuration is of; false if its GPU, precision or batch is not known.
+ */
+bool orch_step_tiers_cell_of(const struct orch_step_tiers *tiers, const struct orch_trained *t,
+                             const struct orch_trained_cell *known, struct orch_step_cell *out);
+/** True for a step whose network is of the zoo and has attention. */
+bool orch_step_tiers_is_attention(struct orch_step_tiers *tiers, const struct orch_step_cell *cell);
 /** The same of the configuration at this index, kept: by the roofline, or as transferred. */
 double orch_step_tiers_white(struct orch_step_tiers *tiers, guint at, bool transfers);
 /** Makes the roofline the one at the whole peak. */

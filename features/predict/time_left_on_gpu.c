@@ -3,6 +3,7 @@
 
 #include "core/schedule/time_left.h"
 #include "features/predict/estimator.h"
+#include "features/predict/step_tier.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "predictors/trial/duration.h"
@@ -20,10 +21,10 @@ static const struct orch_gpu_spec *gpu_of(const struct orch_hardware *hardware,
     return orch_hardware_gpu(hardware, has_gpus ? device_key + digits + 2 : "here", NULL);
 }
 
-static void set(struct orch_time_left_on_gpu *out, const char *tier, double seconds, double spread,
-                char *why)
+static void set(struct orch_time_left_on_gpu *out, enum orch_tier tier, double seconds,
+                double spread, char *why)
 {
-    out->tier = tier;
+    out->tier = orch_tier_name(tier);
     out->why = why;
     out->left_s = orch_duration_of_spread(seconds, spread);
 }
@@ -48,7 +49,7 @@ static bool answer(struct orch_estimator *estimator, const json_t *record,
     if (own && here && here->left_s.mid > 0 && orch_estimator_white(estimator, cost, own, &mine)) {
         double ratio = there.step_s / mine.step_s;
         double own_spread = log(here->left_s.high / here->left_s.mid) / ORCH_NORMAL_90;
-        set(out, "transferred", here->left_s.mid * ratio,
+        set(out, ORCH_TIER_TRANSFERRED, here->left_s.mid * ratio,
             hypot(own_spread, hypot(there.spread, mine.spread)),
             g_strdup_printf("a step takes %.3g times as long as on %s, by the roofline", ratio,
                             own->name));
@@ -62,7 +63,8 @@ static bool answer(struct orch_estimator *estimator, const json_t *record,
             "the remaining work of the trial, or the speed of this machine, is not known");
         return false;
     }
-    set(out, there.is_transferred ? "transferred" : "prior", share * there.whole_s, there.spread,
+    set(out, there.is_transferred ? ORCH_TIER_TRANSFERRED : ORCH_TIER_PRIOR, share * there.whole_s,
+        there.spread,
         g_strdup_printf("%s alone: the pace here does not transfer to that GPU",
                         there.is_transferred ? "the analytical model" : "a roofline"));
     return true;

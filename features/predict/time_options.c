@@ -8,6 +8,7 @@
 #include "lib/net/frozen.h"
 #include "lib/net/name_groups.h"
 #include "predictors/paleo/paleo.h"
+#include "predictors/steps/published_steps.h"
 
 #include <math.h>
 #include <string.h>
@@ -483,18 +484,41 @@ static bool counts_fit(const struct orch_time_question *q, GError **error)
     return true;
 }
 
+/* True if each is a source of published steps. */
+static bool check_without(const char *const *names, GError **error)
+{
+    const GPtrArray *sources = orch_published_sources();
+    g_autoptr(GPtrArray) known = g_ptr_array_new();
+    for (guint i = 0; i < sources->len; i++)
+        g_ptr_array_add(
+            known,
+            (gpointer)(uintptr_t)((const struct orch_published_source *)sources->pdata[i])->name);
+    g_ptr_array_add(known, NULL);
+    for (int i = 0; names && names[i]; i++) {
+        if (g_strv_contains((const char *const *)known->pdata, names[i]))
+            continue;
+        g_autofree char *all = g_strjoinv(", ", (char **)known->pdata);
+        orch_error_set(error, ORCH_ERROR_USAGE, all,
+                       "option '--without': no steps were published by a source '%s'", names[i]);
+        return false;
+    }
+    return true;
+}
+
 bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question *q,
                                 const struct time_options *o, bool is_paleo, GError **error)
 {
     const struct orch_usual_data *set = NULL;
     int64_t epochs = 0;
-    if (!orch_time_question_init(q, error) || !read_data(o, q, &set, error) ||
-        !open_net(cli, o, q, set, is_paleo, error) || !read_epochs(o->epochs, &epochs, error))
+    if (!orch_time_question_init(q, error) || !check_without(o->without, error) ||
+        !read_data(o, q, &set, error) || !open_net(cli, o, q, set, is_paleo, error) ||
+        !read_epochs(o->epochs, &epochs, error))
         return false;
     orch_time_question_set_work(q, set, epochs, !is_paleo);
     q->forward_only = o->forward_only;
     q->model = model_of(o->model);
     q->calibrate = o->calibrate;
+    q->without = o->without;
     if (!read_trained(o, q, error) || !read_kernels(o, q, error) || !read_loss(o, q, error) ||
         !read_checkpointing(o, q, error))
         return false;

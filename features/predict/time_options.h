@@ -14,7 +14,7 @@ struct time_options {
     const char *network, *per_node, *scheme;
     const char *price, *cloud;
     const char *ppp_comp, *ppp_comm;
-    const char **calibrate;
+    const char **calibrate, **without;
     const char *tokens, *attention, *loss, *watts;
     const char *trainable, *lora_rank, *parallel;
     bool spot, forward_only, compiled, checkpointing;

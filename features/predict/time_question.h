@@ -60,6 +60,7 @@ struct orch_time_question {
     const struct orch_link *link; /* NULL: the link between the GPUs of a node */
     const char *cloud;            /* NULL: any. Borrowed */
     bool spot;
+    const char *const *without;   /* sources of published steps that are left out, or NULL */
     const char *const *calibrate; /* the only runs that may scale the estimate, or NULL. Borrowed */
     GPtrArray *assumptions;       /* struct orch_assumption * */
 };

@@ -54,11 +54,12 @@ static void describe_measured(struct orch_forecasts *f, unsigned index,
         d = widened(d, cell->threads_ratio);
     else if (cell->is_old)
         d = orch_timed_cells_widen(&group->cells, d);
-    set_known(f, index, d, cell->threads_ratio > 0 ? "fitted" : "measured", "repeats",
-              g_strdup_printf("%u run%s of it here%s%s%s%s", n, orch_plural(n),
-                              cell->disturbance ? ", " : "",
-                              cell->disturbance ? cell->disturbance : "",
-                              cell->disturbance ? ": a wider interval" : "", change));
+    set_known(
+        f, index, d,
+        orch_tier_name(cell->threads_ratio > 0 ? ORCH_TIER_FITTED : ORCH_TIER_MEASURED), "repeats",
+        g_strdup_printf("%u run%s of it here%s%s%s%s", n, orch_plural(n),
+                        cell->disturbance ? ", " : "", cell->disturbance ? cell->disturbance : "",
+                        cell->disturbance ? ": a wider interval" : "", change));
 }
 
 static bool describe_estimator(struct orch_forecasts *f, unsigned index)
@@ -135,7 +136,7 @@ static bool describe_predictor(struct orch_forecasts *f, unsigned index)
                      forecast.time_s.mid <= WIDEST_FACTOR * forecast.time_s.low;
     if (is_narrow) {
         const char *note = forecast.notes->len ? forecast.notes->pdata[0] : NULL;
-        set_known(f, index, forecast.time_s, forecast.tier, "predictor",
+        set_known(f, index, forecast.time_s, orch_tier_name(forecast.tier), "predictor",
                   g_strdup_printf("%s%s%s", forecast.why, note ? "; " : "", note ? note : ""))
             ->is_beyond = forecast.extrapolates;
     }
@@ -234,8 +235,8 @@ static void describe_fitted(struct orch_forecasts *f, const struct orch_trial_gr
             (before->is_known &&
              before->forecast.time_s.high / before->forecast.time_s.low <= d.high / d.low))
             continue;
-        set_known(f, g_array_index(requested, unsigned, i), d, "fitted", "law",
-                  law_text(group, learned, &law))
+        set_known(f, g_array_index(requested, unsigned, i), d, orch_tier_name(ORCH_TIER_FITTED),
+                  "law", law_text(group, learned, &law))
             ->is_beyond = beyond[cells + i];
     }
     orch_matrix_free(features);

@@ -69,7 +69,7 @@ sqlite() { python3 -c 'import sqlite3, sys; db = sqlite3.connect(".orch/results.
 sqlite "UPDATE predictor SET name = 'step_ms'"
 ok orch predict --gpu V100 --net resnet18 --batch 8 --json
 says "its target is 'wall_s', expected step_ms"
-same "$(json tier)" transferred
+same "$(json tier)" same-step
 # a column with quotes in its name, and a network whose name has some
 ok train --data quotes
 ok orch predict --gpu V100 --net resnet18 --batch 33 --explain

@@ -23,7 +23,7 @@ experiments:
 Y
 ask() { orch predict --net resnet20 --dataset cifar10 --epochs 1 --precision fp32 "$@"; }
 ok ask --gpu V100 --batch 16 --json
-same "$(json tier)" transferred 'an empty store'
+same "$(json tier)" same-chip 'an empty store'
 white=$(json predictions.0.step_s)
 ok orch run f.recipe --no-progress
 ok orch predictor rows --json
@@ -59,10 +59,11 @@ assert abs(e["learned"]["step_s"] / 0.016 - 1) < 0.06, e["learned"]
 assert len(e["nearest"]) == 5 and all(n["runs"] == n["count"] == 2 and n["net"] == "resnet20" for n in e["nearest"])
 assert {n["batch"] for n in e["nearest"][:2]} == {"16", "32"} and {"net", "batch"} <= {f["name"] for f in e["features"]}
 ' || _fail 'the explanation is wrong'
-# transferred: the analytical model, scaled by the runs of this network; one run alone with --calibrate
+# published steps of the chip and runs of this network on another GPU; one run alone with --calibrate
 ok ask --gpu V100 --batch 16 --json
-same "$(json tier)" transferred
-case $(json predictions.0.because) in *'with this network (PPP '*) ;; *) _fail 'no shift' ;; esac
+same "$(json tier)" same-chip
+case $(json predictions.0.because) in *' run here'*) ;; *) _fail 'the runs are not used' ;; esac
+python3 -c 'import sys; a, b = map(float, sys.argv[1:]); sys.exit(not abs(a / b - 1) > 0.02)' "$(json predictions.0.step_s)" "$white" || _fail 'the runs do not move the answer'
 run=$(orch ls --where 'net = resnet20 and batch = 16' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["key"])')
 ok orch predict --gpu "$gpu" --net resnet20 --dataset cifar10 --epochs 1 --batch 16 --precision fp32 --calibrate "$run" --json
 near "$(json predictions.0.step_s)" 0.012 0.02
@@ -93,8 +94,10 @@ ok ask --gpu here --batch 16 --json
 same "$(json tier)" measured
 ok ask --gpu V100 --batch 16 --json
 same "$(json predictions.0.step_s)" "$white"
+ok ask --gpu V100 --batch 16 --model transferred --json
+model=$(json predictions.0.step_s)
 ok ask --gpu V100 --batch 16 --calibrate "$run" --json
-same "$(json predictions.0.step_s)" "$white"
+same "$(json predictions.0.step_s)" "$model"
 case $(json predictions.0.because) in 'not shifted'*) ;; *) _fail 'not said' ;; esac
 rm -r "$XDG_DATA_HOME/orch/devices"
 printf 'gpus:\n  - { name: "%s", like: T4 }\n' "$gpu" >hardware.yaml

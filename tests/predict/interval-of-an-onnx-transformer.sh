@@ -12,7 +12,7 @@ for asked in 'V100 fp32 eager' 'V100 fp16 eager' 'V100 fp32 fused' 'P4 fp32 eage
     set -- $asked
     mine=$(factor --net gpt.onnx --gpu "$1" --precision "$2" --attention "$3")
     same "$mine" "$(factor --net $net --gpu "$1" --precision "$2" --attention "$3")" "the factor of $net on $asked"
-    image=$(factor --net resnet20.onnx --gpu "$1" --precision "$2")
+    image=$(factor --model transferred --net resnet20.onnx --gpu "$1" --precision "$2")
     python3 -c 'import sys; a, b = map(float, sys.argv[1:]); sys.exit(not abs(a - b) > 0.02)' "$mine" "$image" || _fail "$asked: the factor of an image classifier, $image"
 done
 ok orch predict --net gpt.onnx --gpu V100 --precision fp32

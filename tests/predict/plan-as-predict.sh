@@ -46,16 +46,16 @@ assert plan["forecast"]["price_from"] == other["price_from"]
 P
 }
 export FAKE_NVML_MODEL=$a100
-both said "$a100" transferred resnet18 64 1 fp32
-both said "$a100" transferred resnet18 64 1 tf32
-both said "$a100" transferred resnet50 128 1 fp16
-both said "$a100" transferred vgg16 32 1 bf16
-both said "$a100" transferred resnet18 64 4 fp32
-both said "$a100" transferred resnet18 64 1 half
-both open "$a100" transferred resnet50 64 2
+both said "$a100" same-step resnet18 64 1 fp32
+both said "$a100" same-step resnet18 64 1 tf32
+both said "$a100" same-step resnet50 128 1 fp16
+both said "$a100" same-step vgg16 32 1 bf16
+both said "$a100" same-step resnet18 64 4 fp32
+both said "$a100" same-step resnet18 64 1 half
+both open "$a100" same-step resnet50 64 2
 export FAKE_NVML_MODEL=$v100
-both said "$v100" transferred resnet18 64 1 fp32
-both said "$v100" transferred resnet50 32 4 float16
+both said "$v100" same-chip resnet18 64 1 fp32
+both said "$v100" same-step resnet50 32 4 float16
 # workers are what the plugin declares, not the GPUs that the trial is given
 export FAKE_NVML_MODEL=$a100
 ok orch plan said.recipe -s net=vgg16 --json
@@ -70,8 +70,8 @@ ok orch predict --gpu "$a100" --net resnet18 --input 3x224x224 --classes 1000 --
 same "$(json tier) $(json predictions.0.step_s) $(json predictions.0.precision)" 'measured 0.3 tf32'
 both open "$a100" measured resnet18 64 1
 export FAKE_NVML_MODEL=$v100
-both said "$v100" transferred resnet18 64 1 fp32
-both open "$v100" transferred resnet50 32 2
+both said "$v100" same-chip resnet18 64 1 fp32
+both open "$v100" same-step resnet50 32 2
 same $questions 12
 # a question without a precision takes what the records of that network have, and says so
 export FAKE_NVML_MODEL=$a100

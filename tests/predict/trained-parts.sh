@@ -35,7 +35,7 @@ fails 2 orch predict --gpu H100 --net resnet50 --lora-rank 8
 says 'use --trainable'
 # the store's runs are of networks that are trained as a whole: they do not answer for a part
 ok orch predict --gpu V100 --net resnet50 --trainable 1 --json
-same "$(json tier)" transferred
+same "$(json tier)" same-chip
 # devices that share a network
 ok orch predict --gpu H100 --net llama-3-8b --tokens 2048 --batch 4 --precision bf16 --optimizer adam --parallel fsdp=8
 has '8 GPUs, 8 batches at a time; each holds 1/8 of the states'

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Answers from measured steps that are like the question: published ones, and the store's. */
+#include "features/predict/step_tiers_private.h"
+
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "predictors/steps/published_steps.h"
+
+#include <math.h>
+#include <string.h>
+
+#define STORE_ROWS_MAX 2000
+#define OWN "the store"
+
+/* ---- the measured steps ------------------------------------------------------------------------
+ */
+
+static bool is_left_out(const struct orch_time_question *q, const char *source)
+{
+    return q->without && g_strv_contains(q->without, source);
+}
+
+/* A row that may not be used stays in the list, so that indexes do not move: of no workers. */
+static void add_published(struct orch_step_tiers *tiers, const struct orch_time_question *q,
+                          const struct orch_published_step *p)
+{
+    struct orch_near_step step =
+        orch_near_step_of(p->gpu, p->net, p->input, p->batch, p->source->name);
+    step.precision = (enum orch_precision)p->precision;
+    step.is_training = p->mode == 0;
+    step.is_old = strcmp(p->date, "2018") < 0;
+    step.workers = is_left_out(q, p->source->name) ? 0 : p->workers;
+    g_array_append_val(tiers->near, step);
+}
+
+static void add_of_store(struct orch_step_tiers *tiers, const struct orch_trained *t,
+                         const struct orch_trained_cell *known)
+{
+    struct orch_step_cell cell;
+    bool can = orch_step_tiers_cell_of(tiers, t, known, &cell) && cell.gpu->unit != ORCH_GPU_HOST &&
+               orch_step_tiers_is_one_worker(t, known) && cell.batch > 0;
+    struct orch_near_step step =
+        orch_near_step_of(cell.gpu ? cell.gpu : orch_gpu_specs(), cell.net, cell.input,
+                          MAX(1, cell.batch), known->runs ? OWN : known->newest);
+    step.precision = cell.precision;
+    step.is_training = cell.training;
+    step.workers = can ? 1 : 0;
+    g_array_append_val(tiers->near, step);
+}
+
+static guint known_count(const struct orch_trained *t)
+{
+    return t ? MIN(t->known->len, STORE_ROWS_MAX) : 0;
+}
+
+static void gather(struct orch_step_tiers *tiers, const struct orch_time_question *q)
+{
+    const GPtrArray *published = orch_published_steps();
+    tiers->near = g_array_new(FALSE, FALSE, sizeof(struct orch_near_step));
+    tiers->published = published->len;
+    for (guint i = 0; i < published->len; i++)
+        add_published(tiers, q, published->pdata[i]);
+    const struct orch_trained *const tables[] = {tiers->trained, tiers->imported};
+    for (size_t k = 0; k < G_N_ELEMENTS(tables); k++)
+        for (guint i = 0; i < known_count(tables[k]); i++)
+            add_of_store(tiers, tables[k], tables[k]->known->pdata[i]);
+    tiers->near_ratios = g_new0(double, tiers->near->len);
+}
+
+static const struct orch_near_step *step_at(const struct orch_step_tiers *tiers, guint at)
+{
+    return &g_array_index(tiers->near, struct orch_near_step, at);
+}
+
+static const struct orch_published_step *published_at(const struct orch_step_tiers *tiers, guint at)
+{
+    return at < tiers->published ? orch_published_steps()->pdata[at] : NULL;
+}
+
+/* The table of the store's measurement, and its place there. */
+static const struct orch_trained *table_at(const struct orch_step_tiers *tiers, guint at,
+                                           const struct orch_trained_cell **out)
+{
+    guint i = at - tiers->published, trained = known_count(tiers->trained);
+    const struct orch_trained *t = i < trained ? tiers->trained : tiers->imported;
+    *out = t->known->pdata[i < trained ? i : i - trained];
+    return t;
+}
+
+static const struct orch_trained_cell *known_at(const struct orch_step_tiers *tiers, guint at)
+{
+    const struct orch_trained_cell *known;
+    table_at(tiers, at, &known);
+    return known;
+}
+
+static void cell_of(const struct orch_step_tiers *tiers, guint at, struct orch_step_cell *out)
+{
+    const struct orch_published_step *p = published_at(tiers, at);
+    const struct orch_near_step *step = step_at(tiers, at);
+    const struct orch_trained_cell *known;
+    if (!p) {
+        const struct orch_trained *t = table_at(tiers, at, &known);
+        orch_step_tiers_cell_of(tiers, t, known, out);
+    } else {
+        *out = (struct orch_step_cell){.gpu = p->gpu,
+                                       .net = p->net,
+                                       .input = p->input,
+                                       .precision = step->precision,
+                                       .training = step->is_training,
+                                       .batch = step->batch,
+                                       .workers = step->workers};
+    }
+}
+
+static double measured_s(const struct orch_step_tiers *tiers, guint at)
+{
+    const struct orch_published_step *p = published_at(tiers, at);
+    return (p ? p->step_ms : known_at(tiers, at)->time.mid) / 1e3;
+}
+
+struct asked {
+    struct orch_step_tiers *tiers;
+    const char *family; /* of a question that is summed by kernels; NULL: another */
+};
+
+/* Log of measured over analytical time; NaN: the model does not cover the step. Sums of kernels
+ * were judged by themselves, so other families say little of them. */
+static double log_ratio(guint at, void *data)
+{
+    const struct asked *a = data;
+    struct orch_step_cell cell;
+    double *kept = &a->tiers->near_ratios[at];
+    cell_of(a->tiers, at, &cell);
+    bool is_attention = orch_step_tiers_is_attention(a->tiers, &cell);
+    if (is_attention != (a->family != NULL) ||
+        (a->family && a->family != step_at(a->tiers, at)->family))
+        return (double)NAN;
+    if (!isnan(*kept) && !(*kept > 0 || *kept < 0))
+        *kept = log(measured_s(a->tiers, at) /
+                    orch_step_tiers_analytical(a->tiers, &cell, ORCH_STEP_BASIS_TRANSFERRED));
+    return *kept;
+}
+
+/* ---- in words ----------------------------------------------------------------------------------
+ */
+
+static const char *source_text(const struct orch_step_tiers *tiers, guint at)
+{
+    const struct orch_published_step *p = published_at(tiers, at);
+    return p ? p->source->by : step_at(tiers, at)->source;
+}
+
+/* "timm and Lambda Labs' deeplearning-benchmark" */
+static char *list_text(const GPtrArray *names)
+{
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < names->len; i++)
+        g_string_append_printf(text, "%s%s",
+                               i == 0               ? ""
+                               : i + 1 < names->len ? ", "
+                                                    : " and ",
+                               (const char *)names->pdata[i]);
+    return g_string_free(text, FALSE);
+}
+
+/* Which measurements are the nearest, how old their software is, and how many are the store's. */
+static char *near_text(const struct orch_step_tiers *tiers, const struct orch_near_answer *near)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    const struct orch_published_step *newest = NULL;
+    int count = 0, own = 0;
+    for (int i = 0; i < near->count; i++) {
+        guint at = near->used[i].at;
+        const struct orch_published_step *p = published_at(tiers, at);
+        own += !p && known_at(tiers, at)->runs > 0;
+        if (near->used[i].nearness != near->nearness)
+            continue;
+        count++;
+        if (!g_ptr_array_find_with_equal_func(names, source_text(tiers, at), g_str_equal, NULL))
+            g_ptr_array_add(names, (gpointer)(uintptr_t)source_text(tiers, at));
+        if (p && (!newest || strcmp(p->date, newest->date) > 0))
+            newest = p;
+    }
+    g_autofree char *list = list_text(names);
+    g_autofree char *here =
+        own ? g_strdup_printf("; %d configuration%s run here", own, orch_plural(own))
+            : g_strdup("");
+    g_autofree char *software =
+        newest ? g_strdup_printf("; newest software: %s, %s", newest->software, newest->date)
+               : g_strdup("");
+    return g_strdup_printf("%d step%s of %s%s%s", count, orch_plural(count), list, here, software);
+}
+
+/* ---- the answer --------------------------------------------------------------------------------
+ */
+
+static struct orch_near_step question_of(const struct orch_step_tiers *tiers,
+                                         const struct orch_step_question *ask)
+{
+    bool has_own = false;
+    for (guint i = tiers->published; i < tiers->near->len && !has_own; i++)
+        has_own = step_at(tiers, i)->workers && known_at(tiers, i)->runs > 0;
+    g_autofree char *input = orch_step_tiers_value(tiers->trained, ask, "input");
+    struct orch_near_step out =
+        orch_near_step_of(ask->gpu, ask->q->net->name, input, ask->batch, has_own ? OWN : NULL);
+    out.precision = ask->precision;
+    out.is_training = !ask->q->forward_only;
+    out.workers = ask->workers;
+    return out;
+}
+
+enum orch_tier orch_step_tiers_near(struct orch_step_tiers *tiers,
+                                    const struct orch_step_question *ask, bool by_kernels,
+                                    struct orch_near_answer *out, bool *whole, char **why)
+{
+    static const enum orch_tier tier_of[] = {[ORCH_NEAR_NONE] = ORCH_TIER_NONE,
+                                             [ORCH_NEAR_NETWORK] = ORCH_TIER_SAME_NETWORK,
+                                             [ORCH_NEAR_CHIP] = ORCH_TIER_SAME_CHIP,
+                                             [ORCH_NEAR_STEP] = ORCH_TIER_SAME_STEP};
+    *out = (struct orch_near_answer){0};
+    if (!tiers->uses_published)
+        return ORCH_TIER_NONE;
+    if (!tiers->near)
+        gather(tiers, ask->q);
+    struct orch_near_step question = question_of(tiers, ask);
+    struct asked asked = {tiers, by_kernels ? question.family : NULL};
+    orch_near_steps_predict(&question, tiers->near, log_ratio, &asked, out);
+    *whole = ask->workers > 1 && out->nearness == ORCH_NEAR_STEP;
+    if (ask->workers > 1 && !*whole) {
+        question.workers = 1;
+        orch_near_steps_predict(&question, tiers->near, log_ratio, &asked, out);
+    }
+    if (out->nearness != ORCH_NEAR_NONE)
+        *why = near_text(tiers, out);
+    return tier_of[out->nearness];
+}
+
+/* ---- explained ---------------------------------------------------------------------------------
+ */
+
+static json_t *used_json(const struct orch_step_tiers *tiers, guint at)
+{
+    const struct orch_near_step *step = step_at(tiers, at);
+    const struct orch_published_step *p = published_at(tiers, at);
+    struct orch_step_cell cell;
+    cell_of(tiers, at, &cell);
+    json_t *o = json_object();
+    json_object_set_new(o, "source", json_string(step->source));
+    json_object_set_new(o, "by", json_string(source_text(tiers, at)));
+    json_object_set_new(o, "gpu", json_string(step->gpu->name));
+    json_object_set_new(o, "net", json_string(cell.net));
+    json_object_set_new(o, "mode", json_string(step->is_training ? "train" : "infer"));
+    json_object_set_new(o, "precision", json_string(orch_precision_names()[step->precision]));
+    json_object_set_new(o, "batch", json_integer(step->batch));
+    json_object_set_new(o, "workers", json_integer(step->workers));
+    json_object_set_new(o, "step_s", orch_json_finite(measured_s(tiers, at)));
+    json_object_set_new(o, "software", p ? json_string(p->software) : json_null());
+    json_object_set_new(o, "date", p ? json_string(p->date) : json_null());
+    json_object_set_new(o, "where", p ? json_string(p->source->where) : json_null());
+    json_object_set_new(o, "licence", p ? json_string(p->source->licence) : json_null());
+    return o;
+}
+
+json_t *orch_step_tiers_near_json(const struct orch_step_tiers *tiers,
+                                  const struct orch_near_answer *near)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < near->count; i++) {
+        json_t *o = used_json(tiers, near->used[i].at);
+        json_object_set_new(o, "weight", orch_json_finite(near->used[i].weight));
+        json_object_set_new(o, "measured_over_model",
+                            orch_json_finite(exp(near->used[i].log_ratio)));
+        json_array_append_new(list, o);
+    }
+    return list;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A step's time from measured steps that are like it. A measured step says by which factor the
+ * analytical model is off; the factors of chips, networks, sources and their pairs are a Gaussian
+ * process over the logarithm of the ratio (best linear prediction, Henderson 1975; the analytical
+ * model is its mean). So a measurement of the same step decides nearly alone, one of the chip or of
+ * the network says what chip and network have in common with the question, and the interval follows
+ * from how near the rows are. The deviations of the factors are those of published rows, with whole
+ * sources left out (bench/basis_left_out.py).
+ */
+#ifndef ORCH_PREDICTORS_STEPS_NEAR_STEPS_H
+#define ORCH_PREDICTORS_STEPS_NEAR_STEPS_H
+
+#include "lib/devices/gpus.h"
+
+/** A measured step, or one that is asked for. Texts are compared as pointers: g_intern_string(). */
+struct orch_near_step {
+    const struct orch_gpu_spec *gpu;
+    const char *chip;              /* orch_near_step_of sets it, and `family` */
+    const char *net;               /* without "-v1": the variants of a ResNet are one network */
+    const char *family;            /* "resnet" */
+    const char *source;            /* who measured it; of a question: who will run it, or NULL */
+    enum orch_precision precision; /* as it runs on the GPU */
+    bool is_training;
+    bool is_old;   /* software from before 2018 */
+    double images; /* a batch's, counted as images of 224 x 224 */
+    int64_t batch, workers;
+};
+/** A step of one worker; precision, mode and age are left for the caller to set. `input`:
+ * "3x224x224", else images are taken as of this size. */
+struct orch_near_step orch_near_step_of(const struct orch_gpu_spec *gpu, const char *net,
+                                        const char *input, int64_t batch, const char *source);
+
+/** How near the nearest measured step is. */
+enum orch_nearness {
+    ORCH_NEAR_NONE,
+    ORCH_NEAR_NETWORK, /* the network, on other chips */
+    ORCH_NEAR_CHIP,    /* other networks, precisions or batches on the chip */
+    ORCH_NEAR_STEP,    /* the network on the chip, in this precision and mode, at a like batch */
+};
+
+#define ORCH_NEAR_STEPS_MAX 32
+
+struct orch_near_answer {
+    enum orch_nearness nearness;
+    double log_ratio; /* of measured over analytical time, expected for the question */
+    double half;      /* 90 % of logarithms lie within +- this of it */
+    int count;        /* of the measured steps that were used, most important first */
+    struct {
+        guint at; /* index in the list */
+        enum orch_nearness nearness;
+        double weight, log_ratio; /* its share in the answer; its own ratio */
+    } used[ORCH_NEAR_STEPS_MAX];
+};
+
+/** Predicts from the measured steps (struct orch_near_step) of the question's number of workers.
+ * `log_ratio(at, data)` is called for the at-th of them, at most ORCH_NEAR_STEPS_MAX times; NaN
+ * leaves it out. Without any of the chip or the network, `out->nearness` is ORCH_NEAR_NONE. */
+void orch_near_steps_predict(const struct orch_near_step *question, const GArray *measured,
+                             double (*log_ratio)(guint at, void *data), void *data,
+                             struct orch_near_answer *out);
+
+#endif
