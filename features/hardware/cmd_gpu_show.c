@@ -110,9 +110,14 @@ static void add_peaks(struct orch_table *table, const struct orch_gpu_spec *spec
     add_sustained(table, "sustained fp32", spec, ORCH_FP32_IEEE);
     add_sustained(table, "sustained fp16 (tensor cores)", spec, ORCH_FP16);
     if (spec->bf16_tflops > 0)
-        add_rate(table, "peak bf16", spec->bf16_tflops, ", measured");
+        add_rate(table, "peak bf16", spec->bf16_tflops,
+                 spec->unit == ORCH_GPU_HOST ? ", measured" : "");
     else
         add_rate(table, "peak bf16 (tensor cores)", facts->bf16_tflops, ", dense");
+    if (spec->fp8_tflops > 0)
+        add_rate(table, "peak fp8 (tensor cores)", spec->fp8_tflops, ", dense");
+    if (spec->fp4_tflops > 0)
+        add_rate(table, "peak fp4 (tensor cores)", spec->fp4_tflops, ", dense");
 }
 
 static void add_prices(struct orch_table *table, const struct gpu_facts *facts)
@@ -204,6 +209,8 @@ static json_t *spec_json(const struct orch_gpu_spec *s, const struct gpu_facts *
                    {"fp16_tflops", s->fp16_tflops},
                    {"tensor16_tflops", s->tensor16_tflops},
                    {"bf16_tflops", facts->bf16_tflops},
+                   {"fp8_tflops", s->fp8_tflops},
+                   {"fp4_tflops", s->fp4_tflops},
                    {"memory_gb", s->memory_gb},
                    {"bandwidth_gbs", s->bandwidth_gbs},
                    {"l2_mb", s->l2_mb},

@@ -19,7 +19,7 @@ static void look_at_kernels(const struct orch_candidate *device, const struct or
         add(what, g_strdup_printf("matrix products in %s%s", precision, whose));
     if (k->is_compiled)
         add(what, g_strdup("torch.compile"));
-    if (!k->is_written_out && !k->gpu.is_tensor)
+    if (!k->is_written_out && (!k->gpu.is_tensor || !k->gpu.was_measured))
         add(what, g_strdup_printf("attention in one kernel in %s%s", precision, whose));
 }
 

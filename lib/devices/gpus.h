@@ -33,7 +33,8 @@ struct orch_gpu_spec {
     double fp16_tflops;                   /* without tensor cores; 0: unknown */
     double tensor16_tflops;               /* dense fp16 on tensor cores; 0: no tensor cores */
     bool has_bf16;                        /* on tensor cores, at the rate of fp16 */
-    double bf16_tflops;                   /* of a processor that was measured; 0: none */
+    double bf16_tflops;            /* of devices without fp16: TPUs, measured processors; 0: none */
+    double fp8_tflops, fp4_tflops; /* dense, on tensor cores; 0: none, or unknown */
     double memory_gb, bandwidth_gbs, l2_mb;
     double nvlink_gbs; /* of all links, both directions; 0: none */
     const char *pcie;  /* generation of its x16 link: "3.0" */

@@ -88,14 +88,24 @@ const struct orch_link *orch_link_find(const char *name)
 const struct orch_link *orch_link_within(const struct orch_gpu_spec *spec)
 {
     static const struct {
+        const char *arch; /* how it begins; "": NVIDIA's */
         double least_gbs;
         const char *name;
-    } NVLINKS[] = {{900, "nvlink4"}, {600, "nvlink3"}, {300, "nvlink2"}, {160, "nvlink1"}};
-    bool is_sxm = spec->unit == ORCH_GPU_MODULE; /* NVLink bridges connect only pairs of cards */
-    for (size_t i = 0; is_sxm && i < G_N_ELEMENTS(NVLINKS); i++)
-        if (spec->nvlink_gbs >= NVLINKS[i].least_gbs)
-            return orch_link_find(NVLINKS[i].name);
-    const char *pcie = spec->pcie ? spec->pcie : "3.0";
+    } LINKS[] = {{"CDNA", 1000, "infinity-fabric4"},
+                 {"CDNA", 800, "infinity-fabric"},
+                 {"TPU v5e", 400, "ici-v5e"},
+                 {"TPU v5p", 1200, "ici-v5p"},
+                 {"TPU v6e", 800, "ici-v6e"},
+                 {"", 1800, "nvlink5"},
+                 {"", 900, "nvlink4"},
+                 {"", 600, "nvlink3"},
+                 {"", 300, "nvlink2"},
+                 {"", 160, "nvlink1"}};
+    bool is_module = spec->unit == ORCH_GPU_MODULE; /* bridges connect only pairs of cards */
+    for (size_t i = 0; is_module && i < G_N_ELEMENTS(LINKS); i++)
+        if (spec->nvlink_gbs >= LINKS[i].least_gbs && g_str_has_prefix(spec->arch, LINKS[i].arch))
+            return orch_link_find(LINKS[i].name);
+    const char *pcie = spec->pcie && *spec->pcie ? spec->pcie : "3.0";
     g_autofree char *name = g_strdup_printf("pcie%c", *pcie);
     const struct orch_link *link = orch_link_find(name);
     return link ? link : orch_link_find("pcie3");

@@ -32,9 +32,12 @@ const char *orch_kernel_model_source(void)
 double orch_kernel_model_error(const struct orch_kernel_model *model)
 {
     const struct orch_kernel_gpu *gpu = &model->gpu;
-    double error = !gpu->was_measured ? UNMEASURED_ERROR_90
-                   : gpu->is_tensor   ? TENSOR_ERROR_90
-                                      : ERROR_90;
+    double error =
+        !gpu->was_measured && gpu->is_tensor
+            ? hypot(UNMEASURED_ERROR_90, TENSOR_ERROR_90) /* another vendor's constants */
+        : !gpu->was_measured ? UNMEASURED_ERROR_90
+        : gpu->is_tensor     ? TENSOR_ERROR_90
+                             : ERROR_90;
     return model->is_written_out || gpu->is_tensor ? error : hypot(error, FUSED_ERROR_90);
 }
 

@@ -99,8 +99,8 @@ static bool shards_were_measured(const struct orch_parallel *p, const struct orc
     bool is_one_node = replicas->node_workers == replicas->workers;
     double least = 0.999 * (is_one_node ? SHARDS_WITHIN : SHARDS_BETWEEN);
     return !is_split(p) && work->training && work->element_bytes == 2 && prior->is_by_kernels &&
-           prior->kernels.gpu.is_tensor && replicas->bandwidth >= least &&
-           links->within >= 0.999 * SHARDS_WITHIN;
+           prior->kernels.gpu.is_tensor && prior->kernels.gpu.was_measured &&
+           replicas->bandwidth >= least && links->within >= 0.999 * SHARDS_WITHIN;
 }
 
 double orch_parallel_error_90(const struct orch_parallel *p, bool is_guess)

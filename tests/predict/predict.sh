@@ -75,7 +75,7 @@ done
 fails 2 orch predict --gpu all --net resnet50 --pareto chart.jpg
 says 'FILE.svg'
 ok orch predict --gpu all --net resnet50 --pareto chart.svg
-grep -q 'H200' chart.svg || _fail 'no label in the chart'
+grep -q 'B200' chart.svg || _fail 'no label in the chart'
 # PALEO: the anchors of its own program (alex_v2, K80, ethernet20, 128 images a worker)
 anchor() { orch paleo --net-table "$SOURCE/bench/alexnet.csv" --gpu paleo:K80 --network ethernet20 \
     --batch 128 --scaling weak --workers 4 --scheme "$1" --ppp-comp 0.62 --ppp-comm 0.72 --json; }

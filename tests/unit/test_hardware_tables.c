@@ -62,11 +62,16 @@ static void check_units(const struct orch_gpu_spec *s)
                    {"bandwidth GB/s", s->bandwidth_gbs, 100, 10000},
                    {"watts", s->watts, 50, 1500}};
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
-        if (!(numbers[i].value >= numbers[i].min && numbers[i].value <= numbers[i].max))
+        if (numbers[i].value != 0 && /* not known */
+            !(numbers[i].value >= numbers[i].min && numbers[i].value <= numbers[i].max))
             fail_msg("%s: %g %s", s->name, numbers[i].value, numbers[i].name);
+    assert_true(s->memory_gb > 0 && s->bandwidth_gbs > 0 &&
+                (s->fp32_tflops > 0 || s->bf16_tflops > 0));
     assert_true(s->base_mhz <= s->boost_mhz && s->fp32_base_tflops <= s->fp32_tflops);
     assert_true(s->fp64_tflops <= s->fp32_tflops);
     assert_true(s->tensor16_tflops == 0 || s->tensor16_tflops > s->fp32_tflops);
+    assert_true(s->fp8_tflops == 0 || s->fp8_tflops > s->tensor16_tflops);
+    assert_true(s->fp4_tflops == 0 || s->fp4_tflops > s->fp8_tflops);
 }
 
 static void test_gpus(void **state)
