@@ -398,6 +398,13 @@ struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct 
     return c;
 }
 
+/* False for a curve that is off by more than the losses themselves and follows none of their
+ * spread. */
+static bool has_fit(const struct orch_goodness *good)
+{
+    return good->relative_error <= 1 || good->r2 >= 0.5;
+}
+
 bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choice choice,
                         const struct orch_curve_options *options, struct orch_curve_result *out,
                         GError **error)
@@ -429,6 +436,14 @@ bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choi
         return false;
     }
     out->good = orch_stages_goodness(out->stages, curve->k, curve->loss, curve->count, 0);
+    if (!has_fit(&out->good)) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "'orch show' has its points; --metric names another",
+                       "run %s: no curve fits '%s': it does not fall, or not as a loss falls",
+                       orch_run_short_key(curve->key), curve->metric);
+        orch_curve_result_release(out);
+        return false;
+    }
     out->limits = g_new(struct orch_interval, out->stages->count);
     for (size_t s = 0; s < out->stages->count; s++) {
         double end = s + 1 < out->stages->count ? out->stages->starts[s + 1] : HUGE_VAL;
