@@ -12,6 +12,7 @@
     ROW(SLURM)     /* trials as jobs of Slurm */                                                   \
     ROW(ONNX)      /* networks in files of ONNX */                                                 \
     ROW(OPERATORS) /* models of PyTorch by their operators */                                      \
+    ROW(HUBCONFIG) /* transformers by the config.json of Hugging Face's hub */                      \
     ROW(NETWORKS)  /* the zoo of networks */                                                       \
     ROW(HARDWARE)  /* known GPUs, links and prices; measuring this machine */                      \
     ROW(PREDICT)   /* forecasts of times and costs */                                              \

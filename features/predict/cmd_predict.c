@@ -12,7 +12,7 @@
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.gpu, TEXT, "gpu", .letter = 'g', .value = "NAME",
-                .help = "V100; V100,A100 compares; 'all' ranks; 'here' is this processor"),
+                .help = "V100; 8xH100; V100,A100 compares; 'all' ranks; 'here': this processor"),
     TIME_NETWORK_OPTIONS(AT(time.net), AT(time.net_table), AT(time.input), AT(time.classes)),
     ORCH_OPTION(struct predict_options, time.tokens, TEXT, "tokens", .value = "N",
                 .help = "length of a sequence, as --input 1xNx1"),
@@ -22,7 +22,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.precision, TEXT, "precision", .value = "NAME",
                 .help = TIME_PRECISION_HELP),
     ORCH_OPTION(struct predict_options, time.optimizer, TEXT, "optimizer", .value = "NAME",
-                .help = "sgd, momentum or adam"),
+                .help = "sgd, momentum, adam or adamw; transformers: adamw"),
     ORCH_OPTION(struct predict_options, time.forward_only, FLAG, "forward-only",
                 .help = "inference: no backward pass"),
     ORCH_OPTION(struct predict_options, time.attention, TEXT, "attention", .value = "KIND",
@@ -169,12 +169,30 @@ static int answer(struct orch_cli *cli, const struct predict_options *o,
     return (ranks ? orch_cli_predict_rank : orch_cli_predict_step)(cli, o, q, error);
 }
 
+/* "8xH100" is 8 workers, each on an H100. `*count` (g_free) holds the text of the number. */
+static bool split_gpus(struct predict_options *o, char **count, GError **error)
+{
+    const char *gpu = o->time.gpu ? o->time.gpu : "";
+    size_t digits = strspn(gpu, "0123456789"), at = digits + strspn(gpu + digits, " ");
+    if (!digits || (gpu[at] != 'x' && gpu[at] != 'X') || !gpu[at + 1])
+        return true;
+    if (o->time.workers)
+        return refuse("leave one of them out", "option '--workers': --gpu has a number, too",
+                      error);
+    at++;
+    o->time.workers = *count = g_strndup(gpu, digits);
+    o->time.gpu = gpu + at + strspn(gpu + at, " ");
+    return true;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
-    const struct predict_options *o = options;
+    struct predict_options own = *(const struct predict_options *)options, *o = &own;
+    g_autofree char *count = NULL;
     struct orch_time_question q = {0};
     int status = -1;
-    if (!options_fit(cli, o, error) || (o->experiment && !experiment_fits(o, error)))
+    if (!split_gpus(o, &count, error) || !options_fit(cli, o, error) ||
+        (o->experiment && !experiment_fits(o, error)))
         return -1;
     if (o->experiment)
         return orch_cli_predict_setting(cli, o, error);

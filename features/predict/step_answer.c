@@ -388,7 +388,8 @@ void orch_time_question_assume_device(struct orch_time_question *q, const char *
             "%.3g: observed over estimated throughput, mean of %d configuration%s run on it",
             c->ppp.share, c->ppp.workloads, orch_plural(c->ppp.workloads));
     if (!q->has_optimizer && !q->forward_only)
-        orch_time_question_assume(q, "optimizer", "--optimizer", "SGD with momentum");
+        orch_time_question_assume(q, "optimizer", "--optimizer", "%s",
+                                  q->states_per_weight == 2 ? "AdamW" : "SGD with momentum");
     if (q->worker_count > 1 || q->workers[0] > 1)
         assume_link(q, c->gpu);
     if (isnan(q->price) && c->rate.usd_per_hour > 0)

@@ -64,7 +64,12 @@ static bool read_precision(struct orch_time_question *q, const char *text, GErro
 static bool read_optimizer(struct orch_time_question *q, const char *text, GError **error)
 {
     static const char *const optimizers[] = {"sgd", "momentum", "adam", NULL};
-    int found = text ? read_word("optimizer", text, optimizers, "sgd, momentum, adam", error) : 1;
+    bool is_adamw = text && orch_name_is_same(text, "adamw"); /* as many states as Adam */
+    int usual = q->net && orch_net_is_attention(q->net) ? 2 : 1;
+    int found = is_adamw ? 2
+                : text
+                    ? read_word("optimizer", text, optimizers, "sgd, momentum, adam, adamw", error)
+                    : usual;
     q->states_per_weight = MAX(found, 0);
     q->has_optimizer = text != NULL;
     return found >= 0;

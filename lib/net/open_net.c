@@ -26,9 +26,13 @@ static bool is_file_name(const char *name)
 const struct orch_net_reader *orch_net_reader_of(const struct orch_net_reader *const *readers,
                                                  const char *name)
 {
-    for (; *readers; readers++)
-        if (g_str_has_suffix(name, (*readers)->ending))
+    for (; *readers; readers++) {
+        bool is_inside = *(*readers)->ending != '.' && g_file_test(name, G_FILE_TEST_IS_DIR);
+        g_autofree char *file = is_inside ? g_build_filename(name, (*readers)->ending, NULL) : NULL;
+        if (g_str_has_suffix(name, (*readers)->ending) ||
+            (file && g_file_test(file, G_FILE_TEST_IS_REGULAR)))
             return *readers;
+    }
     return NULL;
 }
 
@@ -103,8 +107,10 @@ struct orch_net *orch_net_open(const struct orch_net_reader *const *readers,
                        "option '--classes': %d is not a valid value", request->classes);
         return NULL;
     }
+    g_autofree char *known = orch_net_canonical_name(request->name);
     bool is_lost = reader && !g_file_test(request->name, G_FILE_TEST_EXISTS);
-    if (is_lost || (!reader && is_file_name(request->name))) {
+    if (is_lost || (!reader && is_file_name(request->name) &&
+                    (!known || g_file_test(request->name, G_FILE_TEST_EXISTS)))) {
         refuse_file(readers, request->name, error);
         return NULL;
     }

@@ -17,7 +17,7 @@ struct orch_net_request {
 
 /** Reads the files of one format. */
 struct orch_net_reader {
-    const char *ending;   /* of the file's name: ".onnx" */
+    const char *ending;   /* of the file's name: ".onnx"; a whole name is also found in a folder */
     const char *made_by;  /* what writes such a file of a user's own model; NULL: not said */
     bool has_fixed_input; /* a file says the sizes of its input, which others do not fit */
     /** Reads the file `request->name`. `input` is the parsed size; 0: the file's own. `notes` and

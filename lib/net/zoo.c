@@ -18,6 +18,7 @@
 #define COUNTED_IMAGENET INPUT(3, 224, 1000, false)
 #define B(name) orch_net_build_##name, NULL
 #define SIZED(name, sizes) orch_net_build_##name, sizes
+#define BERT_MASKED true /* predicts masked tokens */
 
 static const struct orch_net_family ZOO[] = {
     {"lenet5", "LeCun et al. 1998, with tanh and average pooling", GREY(32), B(lenet5), 0},
@@ -109,18 +110,28 @@ static const struct orch_net_family ZOO[] = {
      TOKENS(512, 30522), SIZED(bert, "12,768,12"), 0},
     {"bert-large", "Devlin et al. 2019; bert:24,1024,16", TOKENS(512, 30522),
      SIZED(bert, "24,1024,16"), 0},
+    {"bert-base-cased", "Devlin et al. 2019; vocabulary of the cased model", TOKENS(512, 28996),
+     SIZED(bert, "12,768,12"), 0},
+    {"bert-large-cased", "Devlin et al. 2019; vocabulary of the cased model", TOKENS(512, 28996),
+     SIZED(bert, "24,1024,16"), 0},
+    {"distilbert-base-cased", "Sanh et al. 2019; vocabulary of the cased model", TOKENS(512, 28996),
+     SIZED(bert, "6,768,12,kinds=-1,bare"), 0},
+    {"xlm-roberta-base", "Conneau et al. 2020; roberta-base with another vocabulary",
+     TOKENS(512, 250002), SIZED(bert, "12,768,12,kinds=1,pads=2"), 0},
+    {"xlm-roberta-large", "Conneau et al. 2020; roberta-large with another vocabulary",
+     TOKENS(512, 250002), SIZED(bert, "24,1024,16,kinds=1,pads=2"), 0},
     {"bert-mlm:LAYERS,WIDTH,HEADS", "with the head that predicts masked tokens, not the pooler",
-     TOKENS(512, 30522), B(bert), ORCH_BERT_MASKED},
+     TOKENS(512, 30522), B(bert), BERT_MASKED},
     {"bert-base-mlm", "bert-mlm:12,768,12", TOKENS(512, 30522), SIZED(bert, "12,768,12"),
-     ORCH_BERT_MASKED},
+     BERT_MASKED},
     {"bert-large-mlm", "bert-mlm:24,1024,16", TOKENS(512, 30522), SIZED(bert, "24,1024,16"),
-     ORCH_BERT_MASKED},
+     BERT_MASKED},
     {"distilbert", "Sanh et al. 2019; half of bert-base's layers, without a pooler",
-     TOKENS(512, 30522), SIZED(bert, "6,768,12"), ORCH_BERT_DISTILLED},
+     TOKENS(512, 30522), SIZED(bert, "6,768,12,kinds=-1,bare"), 0},
     {"roberta-base", "Liu et al. 2019; bert-base with another vocabulary", TOKENS(512, 50265),
-     SIZED(bert, "12,768,12"), ORCH_BERT_ROBERTA},
+     SIZED(bert, "12,768,12,kinds=1,pads=2"), 0},
     {"roberta-large", "Liu et al. 2019; bert-large with another vocabulary", TOKENS(512, 50265),
-     SIZED(bert, "24,1024,16"), ORCH_BERT_ROBERTA},
+     SIZED(bert, "24,1024,16,kinds=1,pads=2"), 0},
     {"gpt:LAYERS,WIDTH,HEADS", "as GPT-2; a fourth size is the feed-forward layers'",
      TOKENS(1024, 50257), B(gpt), 0},
     {"distilgpt2", "Sanh et al. 2019; gpt:6,768,12", TOKENS(1024, 50257), SIZED(gpt, "6,768,12"),
@@ -162,11 +173,19 @@ static const struct orch_net_family ZOO[] = {
     {"llama-3-70b", "Grattafiori et al. 2024; llama:80,8192,64,8,28672", TOKENS(8192, 128256),
      SIZED(llama, "80,8192,64,8,28672"), 0},
     {"llama-3.2-1b", "Meta 2024; llama:16,2048,32,8,8192 with the embedding's weights as scores",
-     TOKENS(8192, 128256), SIZED(llama, "16,2048,32,8,8192"), ORCH_LLAMA_TIED},
+     TOKENS(8192, 128256), SIZED(llama, "16,2048,32,8,8192,tied"), 0},
     {"llama-3.2-3b", "Meta 2024; llama:28,3072,24,8,8192 with the embedding's weights as scores",
-     TOKENS(8192, 128256), SIZED(llama, "28,3072,24,8,8192"), ORCH_LLAMA_TIED},
+     TOKENS(8192, 128256), SIZED(llama, "28,3072,24,8,8192,tied"), 0},
     {"mistral-7b", "Jiang et al. 2023; llama:32,4096,32,8,14336", TOKENS(4096, 32000),
      SIZED(llama, "32,4096,32,8,14336"), 0},
+    {"mistral-7b-v0.3", "Mistral AI 2024; mistral-7b with another vocabulary", TOKENS(4096, 32768),
+     SIZED(llama, "32,4096,32,8,14336"), 0},
+    {"qwen2.5-0.5b", "Qwen 2024; llama:24,896,14,2,4864,tied,bias", TOKENS(4096, 151936),
+     SIZED(llama, "24,896,14,2,4864,tied,bias"), 0},
+    {"qwen2.5-1.5b", "Qwen 2024; llama:28,1536,12,2,8960,tied,bias", TOKENS(4096, 151936),
+     SIZED(llama, "28,1536,12,2,8960,tied,bias"), 0},
+    {"qwen2.5-7b", "Qwen 2024; llama:28,3584,28,4,18944,bias", TOKENS(4096, 152064),
+     SIZED(llama, "28,3584,28,4,18944,bias"), 0},
     {"t5:LAYERS,WIDTH,HEADS",
      "Raffel et al. 2020; further sizes: the feed-forward layers', a head's", TOKENS(512, 32128),
      B(t5), 0},
@@ -225,6 +244,41 @@ static const char *const ALIASES[][2] = {
     {"meta-llama-3-70b", "llama-3-70b"},
     {"llama-3.1-70b", "llama-3-70b"},
     {"tinyllama-1.1b", "tinyllama"},
+    {"tinyllama-1.1b-chat-v1.0", "tinyllama"},
+    {"tinyllama-1.1b-intermediate-step-1431k-3t", "tinyllama"},
+    {"llama-2-7b-chat-hf", "llama-2-7b"},
+    {"llama-2-13b-hf", "llama-2-13b"},
+    {"llama-2-13b-chat-hf", "llama-2-13b"},
+    {"llama-2-70b-hf", "llama-2-70b"},
+    {"llama-2-70b-chat-hf", "llama-2-70b"},
+    {"meta-llama-3-8b-instruct", "llama-3-8b"},
+    {"meta-llama-3-70b-instruct", "llama-3-70b"},
+    {"meta-llama-3.1-8b", "llama-3-8b"},
+    {"llama-3.1-8b-instruct", "llama-3-8b"},
+    {"llama-3.1-70b-instruct", "llama-3-70b"},
+    {"llama-3.3-70b-instruct", "llama-3-70b"},
+    {"llama-3.2-1b-instruct", "llama-3.2-1b"},
+    {"llama-3.2-3b-instruct", "llama-3.2-3b"},
+    {"mistral-7b-instruct-v0.1", "mistral-7b"},
+    {"mistral-7b-instruct-v0.2", "mistral-7b"},
+    {"mistral-7b-instruct-v0.3", "mistral-7b-v0.3"},
+    {"qwen2.5-0.5b-instruct", "qwen2.5-0.5b"},
+    {"qwen2.5-1.5b-instruct", "qwen2.5-1.5b"},
+    {"qwen2.5-7b-instruct", "qwen2.5-7b"},
+    {"opt-13b", "opt:40,5120,40"},
+    {"opt-30b", "opt:48,7168,56"},
+    {"opt-66b", "opt:64,9216,72"},
+    {"deit-tiny-patch16-224", "vit_ti_16"},
+    {"deit-small-patch16-224", "vit_s_16"},
+    {"deit-base-patch16-224", "vit_b_16"},
+    {"vit-base-patch32-224", "vit_b_32"},
+    {"vit-large-patch32-224", "vit_l_32"},
+    {"vit-b-32", "vit_b_32"},
+    {"vit-l-16", "vit_l_16"},
+    {"vit-l-32", "vit_l_32"},
+    {"vit-h-14", "vit_h_14"},
+    {"vit-s-16", "vit_s_16"},
+    {"vit-ti-16", "vit_ti_16"},
     {"llama-2", "llama-2-7b"},
     {"llama-3", "llama-3-8b"},
     {"vit-b-16", "vit_b_16"},
@@ -253,28 +307,62 @@ static char *before_colon(const char *name)
     return g_strndup(name, strcspn(name, ":"));
 }
 
-/* Finds a family by any spelling of its name. `has_argument`: only families with an argument. */
-static const struct orch_net_family *find_spelled(const char *name, bool has_argument)
+/* As it is written, or in any spelling: then "opt-13b" is "opt-1.3b". */
+static bool is_named(const char *own, const char *name, bool exactly)
+{
+    return exactly ? g_ascii_strcasecmp(own, name) == 0 : orch_name_is_same(own, name);
+}
+
+/* Finds a family by its name. `has_argument`: only families with an argument. */
+static const struct orch_net_family *find_spelled(const char *name, bool has_argument, bool exactly)
 {
     for (const struct orch_net_family *family = ZOO; family->pattern; family++) {
         g_autofree char *own = before_colon(family->pattern);
-        if (orch_name_is_same(own, name) && (strchr(family->pattern, ':') || !has_argument))
+        if (is_named(own, name, exactly) && (strchr(family->pattern, ':') || !has_argument))
             return family;
     }
     return NULL;
 }
 
-/* Finds the family for `name`, and the text after its colon (or NULL). */
-static const struct orch_net_family *find_family(const char *name, const char **out_argument)
+/* Finds a family by its name or an alternative one, which may have sizes. */
+static const struct orch_net_family *find_known(const char *name, const char **out_argument,
+                                                bool exactly)
 {
     const char *colon = strchr(name, ':');
     g_autofree char *own = before_colon(name);
     *out_argument = colon ? colon + 1 : NULL;
-    const struct orch_net_family *found = find_spelled(own, colon);
-    for (size_t i = 0; !found && i < G_N_ELEMENTS(ALIASES); i++)
-        if (orch_name_is_same(ALIASES[i][0], own))
-            found = find_spelled(ALIASES[i][1], colon);
+    const struct orch_net_family *found = find_spelled(own, colon, exactly);
+    for (size_t i = 0; !found && i < G_N_ELEMENTS(ALIASES); i++) {
+        const char *sizes = strchr(ALIASES[i][1], ':');
+        g_autofree char *base = before_colon(ALIASES[i][1]);
+        if (!is_named(ALIASES[i][0], own, exactly) || (sizes && colon))
+            continue;
+        found = find_spelled(base, colon || sizes, true);
+        *out_argument = sizes ? sizes + 1 : *out_argument;
+    }
     return found;
+}
+
+static const struct orch_net_family *find_family(const char *name, const char **out_argument);
+
+/* "openai-community/gpt2" of Hugging Face's hub; "ViT-B/16" of papers. */
+static const struct orch_net_family *find_published(const char *name, const char **out_argument)
+{
+    const char *slash = strchr(name, '/');
+    if (!slash || slash == name || !slash[1] || strchr(slash + 1, '/') || *name == '.')
+        return NULL;
+    const struct orch_net_family *found = find_family(slash + 1, out_argument);
+    g_autofree char *joined = g_strdup(name);
+    joined[slash - name] = '-';
+    return found || strchr(name, ':') ? found : find_family(joined, out_argument);
+}
+
+/* Finds the family for `name`, and the text after its colon (or NULL). */
+static const struct orch_net_family *find_family(const char *name, const char **out_argument)
+{
+    const struct orch_net_family *found = find_known(name, out_argument, true);
+    found = found ? found : find_known(name, out_argument, false);
+    return found ? found : find_published(name, out_argument);
 }
 
 char *orch_net_canonical_name(const char *name)

@@ -30,9 +30,7 @@ void orch_net_build_ssd_small(struct orch_net_builder *b, const char *argument, 
 void orch_net_build_mobilenet_v2(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_efficientnet_b0(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_convnext(struct orch_net_builder *b, const char *argument, int variant);
-/* Variants of BERT and of LLaMA. */
-enum { ORCH_BERT_MASKED = 1, ORCH_BERT_DISTILLED, ORCH_BERT_ROBERTA };
-enum { ORCH_LLAMA_TIED = 1 };
+/* Transformers. `variant` of BERT: true for one that predicts masked tokens. */
 void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_gpt(struct orch_net_builder *b, const char *argument, int variant);
 void orch_net_build_mpt(struct orch_net_builder *b, const char *argument, int variant);

@@ -4,25 +4,52 @@
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
+#include <string.h>
+
 #define LAYERS_MAX 512
 #define WIDTH_MAX 65536
+
+/* What may follow the numbers: a word, or a word with a number. */
+static bool read_word(const char *word, struct orch_net_sizes *s)
+{
+    const struct {
+        const char *word;
+        bool *flag;
+        int64_t *number;
+    } words[] = {{"tied", &s->is_tied, NULL}, {"bias", &s->is_biased, NULL},
+                 {"bare", &s->is_bare, NULL}, {"head=", NULL, &s->head_width},
+                 {"kinds=", NULL, &s->kinds}, {"pads=", NULL, &s->pads}};
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+        if (words[i].number && g_str_has_prefix(word, words[i].word))
+            return orch_int_parse(word + strlen(words[i].word), words[i].number) &&
+                   *words[i].number >= -1 && *words[i].number <= WIDTH_MAX;
+        if (words[i].flag && strcmp(word, words[i].word) == 0)
+            return *words[i].flag = true;
+    }
+    return false;
+}
 
 static bool is_possible(const struct orch_net_sizes *s)
 {
     return s->layers >= 1 && s->layers <= LAYERS_MAX && s->width >= 1 && s->width <= WIDTH_MAX &&
-           s->heads >= 1 && s->width % s->heads == 0 && s->key_heads >= 1 &&
-           s->heads % s->key_heads == 0 && s->inner >= 1 && s->inner <= 4 * WIDTH_MAX &&
-           s->head_width >= 1 && s->head_width <= WIDTH_MAX;
+           s->heads >= 1 && (s->width % s->heads == 0 || s->head_width * s->heads != s->width) &&
+           s->key_heads >= 1 && s->pads >= 0 && s->heads % s->key_heads == 0 && s->inner >= 1 &&
+           s->inner <= 4 * WIDTH_MAX && s->head_width >= 1 && s->head_width <= WIDTH_MAX;
 }
 
 bool orch_net_sizes_read(struct orch_net_builder *b, const char *argument, const char *form,
                          int64_t *fourth, int64_t *fifth, struct orch_net_sizes *s)
 {
-    g_auto(GStrv) words = g_strsplit(argument ? argument : "", ",", 6);
+    g_auto(GStrv) words = g_strsplit(argument ? argument : "", ",", 12);
     int64_t *values[] = {&s->layers, &s->width, &s->heads, fourth, fifth, NULL};
     bool ok = g_strv_length(words) >= 3;
-    for (int i = 0; ok && words[i]; i++)
-        ok = i < 5 && values[i] && orch_int_parse(words[i], values[i]);
+    int numbers = 0;
+    for (int i = 0; ok && words[i]; i++) {
+        bool is_number = g_ascii_isdigit(*words[i]) || *words[i] == '-';
+        ok = is_number ? i == numbers && i < 5 && values[i] && orch_int_parse(words[i], values[i])
+                       : i >= 3 && read_word(words[i], s);
+        numbers += is_number;
+    }
     s->key_heads = s->key_heads ? s->key_heads : s->heads;
     s->inner = s->inner ? s->inner : 4 * s->width;
     s->patch = s->patch ? s->patch : 16;

@@ -10,20 +10,18 @@ static int gelu(struct orch_net_builder *b, int in)
 
 /* Devlin et al. 2019: layer norm after each sum. Masked: the head that predicts masked tokens, with
  * the embedding's weights, instead of the pooler. */
-void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int variant)
+void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int is_masked)
 {
     struct orch_net_sizes s = {0};
-    bool is_roberta = variant == ORCH_BERT_ROBERTA, is_distilled = variant == ORCH_BERT_DISTILLED;
-    int pads = is_roberta ? 2 : 0; /* places before the first token */
     if (!orch_net_sizes_read(b, argument, "LAYERS,WIDTH,HEADS[,FEED_FORWARD], as 24,1024,16",
                              &s.inner, NULL, &s))
         return;
     int words = orch_net_embedding(b, 0, b->net->classes, s.width, "embeddings.word_embeddings");
-    int places = orch_net_embedding(b, 0, MAX(512, b->net->input.h) + pads, s.width,
+    int places = orch_net_embedding(b, 0, MAX(512, b->net->input.h) + s.pads, s.width,
                                     "embeddings.position_embeddings");
-    int x = orch_net_add(b, words, orch_net_embedding_positions(b, places, pads));
-    if (!is_distilled) {
-        int types = orch_net_embedding(b, 0, is_roberta ? 1 : 2, s.width,
+    int x = orch_net_add(b, words, orch_net_embedding_positions(b, places, (int)s.pads));
+    if (s.kinds >= 0) {
+        int types = orch_net_embedding(b, 0, s.kinds ? s.kinds : 2, s.width,
                                        "embeddings.token_type_embeddings");
         x = orch_net_add(b, x, orch_net_embedding_rows(b, types, ORCH_NET_ROWS_FIRST));
     }
@@ -41,13 +39,13 @@ void orch_net_build_bert(struct orch_net_builder *b, const char *argument, int v
         x = orch_net_layernorm(b, x, "encoder.layer.%d.output.LayerNorm", i);
     }
     b->group = (int)s.layers + 1;
-    if (variant == ORCH_BERT_MASKED) {
+    if (is_masked) {
         x = gelu(b, orch_net_token_linear(b, x, s.width, "cls.predictions.transform.dense"));
         x = orch_net_layernorm(b, x, "cls.predictions.transform.LayerNorm");
         orch_net_token_linear(b, x, b->net->classes, NULL);
         return;
     }
-    if (is_distilled)
+    if (s.is_bare)
         return;
     x = orch_net_token_linear(b, orch_net_first_token(b, x), s.width, "pooler.dense");
     orch_net_tanh(b, x);
@@ -141,17 +139,21 @@ void orch_net_build_opt(struct orch_net_builder *b, const char *argument, int va
  * in the feed-forward layers, fewer heads of keys and values; no biases. */
 void orch_net_build_llama(struct orch_net_builder *b, const char *argument, int variant)
 {
+    (void)variant;
     struct orch_net_sizes s = {0};
     if (!orch_net_sizes_read(b, argument,
                              "LAYERS,WIDTH,HEADS[,KEY_HEADS[,FEED_FORWARD]], as 32,4096,32,8,14336",
                              &s.key_heads, &s.inner, &s))
         return;
-    int64_t keys = s.width / s.heads * s.key_heads;
+    int64_t keys = s.head_width * s.key_heads, queries = s.head_width * s.heads;
     int x = orch_net_embedding(b, 0, b->net->classes, s.width, "model.embed_tokens");
     for (int i = 0; i < s.layers; i++) {
         b->group = i + 1;
         int y = orch_net_rmsnorm(b, x, "model.layers.%d.input_layernorm", i);
-        y = orch_net_token_linear_plain(b, y, s.width + 2 * keys, "model.layers.%d.self_attn", i);
+        y = s.is_biased
+                ? orch_net_token_linear(b, y, queries + 2 * keys, "model.layers.%d.self_attn", i)
+                : orch_net_token_linear_plain(b, y, queries + 2 * keys, "model.layers.%d.self_attn",
+                                              i);
         y = orch_net_in_parts(b, y, 3);
         y = orch_net_elementwise(b, &y, 1, "rotary");
         y = orch_net_grouped_attention(b, y, (int)s.heads, (int)s.key_heads);
@@ -167,7 +169,7 @@ void orch_net_build_llama(struct orch_net_builder *b, const char *argument, int 
     }
     b->group = (int)s.layers + 1;
     x = orch_net_rmsnorm(b, x, "model.norm");
-    if (variant == ORCH_LLAMA_TIED)
+    if (s.is_tied)
         orch_net_token_linear(b, x, b->net->classes, NULL);
     else
         orch_net_token_linear_plain(b, x, b->net->classes, "lm_head");

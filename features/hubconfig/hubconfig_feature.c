@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Transformers by the config.json that Hugging Face's hub keeps beside their weights: the file, or
+ * the folder that it was downloaded to. */
+#include "core/feature/feature.h"
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/net/open_net.h"
+
+#include <string.h>
+
+#define CONFIG "config.json"
+#define CONFIG_BYTES_MAX (1 << 20)
+#define TOKENS_MAX 8192 /* of a forecast that names no length: longer contexts are rarely trained  \
+                         */
+#define WORDS_MAX 6
+
+/* A value that must be so, because the network of the zoo has no other. */
+struct expected {
+    const char *key;
+    const char *text; /* of a string */
+    int value;        /* of a boolean, or -1: it must be absent or null */
+};
+
+/* How a type's config is a network of the zoo. Sizes in the order of the zoo's pattern; a key that
+ * begins with '?' may be absent, and ends the list then. */
+struct type {
+    const char *name; /* model_type */
+    const char *family;
+    const char *sizes[WORDS_MAX];
+    const char *words; /* of the pattern, always */
+    const char *length, *vocabulary;
+    struct expected expected[4];
+};
+
+/* clang-format off */
+static const struct type TYPES[] = {
+    {"bert", "bert", {"num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size"}, NULL,
+     "max_position_embeddings", "vocab_size", {{"hidden_act", "gelu", 0}}},
+    {"roberta", "bert", {"num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size"},
+     "kinds=1,pads=2", NULL, "vocab_size", {{NULL}}},
+    {"xlm-roberta", "bert", {"num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size"},
+     "kinds=1,pads=2", NULL, "vocab_size", {{NULL}}},
+    {"distilbert", "bert", {"n_layers", "dim", "n_heads", "hidden_dim"}, "kinds=-1,bare",
+     "max_position_embeddings", "vocab_size", {{NULL}}},
+    {"gpt2", "gpt", {"n_layer", "n_embd", "n_head", "?n_inner"}, NULL, "n_positions", "vocab_size", {{NULL}}},
+    {"opt", "opt", {"num_hidden_layers", "hidden_size", "num_attention_heads", "ffn_dim"}, NULL,
+     "max_position_embeddings", "vocab_size", {{"do_layer_norm_before", NULL, 1}}},
+    {"mpt", "mpt", {"n_layers", "d_model", "n_heads"}, NULL, "max_seq_len", "vocab_size", {{NULL}}},
+    {"llama", "llama", {"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "intermediate_size"},
+     NULL, "max_position_embeddings", "vocab_size", {{"attention_bias", NULL, 0}, {"mlp_bias", NULL, 0}}},
+    {"mistral", "llama", {"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "intermediate_size"},
+     NULL, "max_position_embeddings", "vocab_size", {{NULL}}},
+    {"qwen2", "llama", {"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "intermediate_size"},
+     "bias", "max_position_embeddings", "vocab_size", {{NULL}}},
+    {"t5", "t5", {"num_layers", "d_model", "num_heads", "d_ff", "d_kv"}, NULL, "n_positions", "vocab_size",
+     {{"feed_forward_proj", "relu", 0}, {"tie_word_embeddings", NULL, 1}}},
+    {"vit", "vit", {"num_hidden_layers", "hidden_size", "num_attention_heads", "patch_size", "intermediate_size"}, NULL,
+     "image_size", NULL, {{NULL}}},
+};
+/* clang-format on */
+
+static bool refuse(const char *path, const char *what, GError **error)
+{
+    orch_error_set(error, ORCH_ERROR_RECIPE,
+                   "export the model itself: orch.export_ops(model, inputs, \"model.jsonl\") in "
+                   "Python",
+                   "'%s': %s", path, what);
+    return false;
+}
+
+static const struct type *type_of(const json_t *config, const char *path, GError **error)
+{
+    const char *name = orch_json_text(config, "model_type", "");
+    g_autoptr(GString) known = g_string_new(NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(TYPES); i++) {
+        if (strcmp(TYPES[i].name, name) == 0)
+            return &TYPES[i];
+        g_string_append_printf(known, "%s%s", i ? ", " : "", TYPES[i].name);
+    }
+    g_autofree char *what = g_strdup_printf("model_type '%s' is not one of %s", name, known->str);
+    refuse(path, what, error);
+    return NULL;
+}
+
+/* Whether the config says what the zoo's network has. An absent key has the usual value. */
+static bool is_expected(const struct type *type, const json_t *config, const char *path,
+                        GError **error)
+{
+    for (const struct expected *e = type->expected; e->key; e++) {
+        const json_t *value = json_object_get(config, e->key);
+        bool is_text = e->text && json_is_string(value);
+        bool fits = !value || json_is_null(value) ||
+                    (is_text && strcmp(json_string_value(value), e->text) == 0) ||
+                    (!e->text && json_is_boolean(value) && json_is_true(value) == (e->value == 1));
+        if (fits)
+            continue;
+        g_autofree char *shown = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        g_autofree char *what =
+            g_strdup_printf("%s %s is not covered for '%s'", e->key, shown, type->name);
+        return refuse(path, what, error);
+    }
+    return true;
+}
+
+static bool add_sizes(const struct type *type, const json_t *config, GString *name,
+                      const char *path, GError **error)
+{
+    for (int i = 0; i < WORDS_MAX && type->sizes[i]; i++) {
+        const char *key = type->sizes[i] + (*type->sizes[i] == '?');
+        int64_t value = orch_json_int(config, key, 0);
+        if (strcmp(key, "num_key_value_heads") == 0 && !value)
+            value = orch_json_int(config, "num_attention_heads", 0);
+        if (!value && *type->sizes[i] == '?')
+            return true;
+        if (value < 1) {
+            g_autofree char *what = g_strdup_printf("'%s' is missing, or no number", key);
+            return refuse(path, what, error);
+        }
+        g_string_append_printf(name, "%c%" G_GINT64_FORMAT, i ? ',' : ':', value);
+    }
+    return true;
+}
+
+/* "llama:24,896,14,2,4864,tied,bias". NULL with an error. Caller frees. */
+static char *name_of(const struct type *type, const json_t *config, const char *path,
+                     GError **error)
+{
+    const char *architecture =
+        json_string_value(json_array_get(json_object_get(config, "architectures"), 0));
+    bool is_masked = architecture && strcmp(architecture, "BertForMaskedLM") == 0;
+    g_autoptr(GString) name = g_string_new(is_masked ? "bert-mlm" : type->family);
+    if (!is_expected(type, config, path, error) || !add_sizes(type, config, name, path, error))
+        return NULL;
+    if (type->words)
+        g_string_append_printf(name, ",%s", type->words);
+    bool is_llama = strcmp(type->family, "llama") == 0;
+    if (is_llama && json_is_true(json_object_get(config, "tie_word_embeddings")))
+        g_string_append(name, ",tied");
+    int64_t head = orch_json_int(config, "head_dim", 0);
+    if (is_llama && head > 0)
+        g_string_append_printf(name, ",head=%" G_GINT64_FORMAT, head);
+    return g_strdup(name->str);
+}
+
+/* The length of a sequence that the config allows, or the side of an image. */
+static void set_input(const struct type *type, const json_t *config, struct orch_net_shape input,
+                      struct orch_net_options *o, GPtrArray *notes)
+{
+    int64_t most = type->length ? orch_json_int(config, type->length, 512) : 512;
+    bool is_image = !type->vocabulary;
+    int64_t length = is_image ? most : MIN(most, TOKENS_MAX);
+    if (notes && length < most && input.h < 1)
+        g_ptr_array_add(notes, g_strdup_printf("a sequence of %d tokens is assumed, of %d that are "
+                                               "possible: --tokens",
+                                               (int)length, (int)most));
+    o->channels = is_image ? 3 : 1;
+    o->height = length;
+    o->width = is_image ? length : 1;
+    if (input.h > 0) {
+        o->channels = input.c;
+        o->height = input.h;
+        o->width = input.w;
+    }
+}
+
+static struct orch_net *make(const char *path, const json_t *config, struct orch_net_shape input,
+                             GPtrArray *notes, GError **error)
+{
+    const struct type *type = type_of(config, path, error);
+    g_autofree char *name = type ? name_of(type, config, path, error) : NULL;
+    if (!name)
+        return NULL;
+    size_t labels = json_object_size(json_object_get(config, "id2label"));
+    struct orch_net_options o = {.name = name};
+    o.classes = type->vocabulary ? orch_json_int(config, type->vocabulary, 0)
+                                 : (int64_t)(labels ? labels : 1000);
+    if (o.classes < 1) {
+        refuse(path, "'vocab_size' is missing, or no number", error);
+        return NULL;
+    }
+    set_input(type, config, input, &o, notes);
+    return orch_net_make(&o, error);
+}
+
+static struct orch_net *read_file(const struct orch_net_request *request,
+                                  struct orch_net_shape input, GPtrArray *notes, GError **error)
+{
+    bool is_folder = g_file_test(request->name, G_FILE_TEST_IS_DIR);
+    g_autofree char *path =
+        is_folder ? g_build_filename(request->name, CONFIG, NULL) : g_strdup(request->name);
+    g_autofree char *text = NULL;
+    if (!orch_file_read(path, CONFIG_BYTES_MAX, &text, NULL, error))
+        return NULL;
+    json_error_t where;
+    json_t *config = json_loads(text, 0, &where);
+    struct orch_net *net = NULL;
+    if (json_is_object(config)) {
+        net = make(path, config, input, notes, error);
+    } else {
+        g_autofree char *what = g_strdup_printf("line %d is no JSON: %s", where.line, where.text);
+        refuse(path, config ? "it is no JSON object" : what, error);
+    }
+    json_decref(config);
+    return net;
+}
+
+static const struct orch_net_reader READER = {.ending = CONFIG, .read = read_file};
+static const struct orch_net_reader *const READERS[] = {&READER, NULL};
+
+const struct orch_feature ORCH_FEATURE_HUBCONFIG = {.net_readers = READERS};

@@ -1,0 +1,103 @@
+# Transformers as people name them: identifiers of Hugging Face's hub and a config.json, with the published number of parameters; 8xH100; AdamW.
+# test: quick
+. "$(dirname "$0")/../cli/lib.sh"
+counted() { # PARAMETERS NAME...
+    local count=$1
+    shift
+    for name in "$@"; do
+        ok orch net show "$name" --json
+        same "$(json params)" "$count" "parameters of $name"
+    done
+}
+counted 124439808 openai-community/gpt2 gpt2
+counted 354823168 openai-community/gpt2-medium
+counted 774030080 openai-community/gpt2-large
+counted 1557611200 openai-community/gpt2-xl
+counted 81912576 distilbert/distilgpt2
+counted 109482240 google-bert/bert-base-uncased bert-base
+counted 335141888 google-bert/bert-large-uncased
+counted 108310272 google-bert/bert-base-cased
+counted 333579264 google-bert/bert-large-cased
+counted 66362880 distilbert/distilbert-base-uncased
+counted 65190912 distilbert/distilbert-base-cased
+counted 124645632 FacebookAI/roberta-base
+counted 355359744 FacebookAI/roberta-large
+counted 278043648 FacebookAI/xlm-roberta-base
+counted 559890432 FacebookAI/xlm-roberta-large
+counted 60506624 google-t5/t5-small
+counted 222903552 google-t5/t5-base
+counted 737668096 google-t5/t5-large
+counted 125239296 facebook/opt-125m
+counted 1315758080 facebook/opt-1.3b
+counted 2651596800 facebook/opt-2.7b
+counted 6658473984 facebook/opt-6.7b
+counted 12853473280 facebook/opt-13b
+counted 1100048384 TinyLlama/TinyLlama-1.1B-Chat-v1.0
+counted 6738415616 meta-llama/Llama-2-7b-hf meta-llama/Llama-2-7b-chat-hf
+counted 13015864320 meta-llama/Llama-2-13b-hf
+counted 68976648192 meta-llama/Llama-2-70b-hf
+counted 8030261248 meta-llama/Meta-Llama-3-8B meta-llama/Llama-3.1-8B-Instruct
+counted 70553706496 meta-llama/Llama-3.3-70B-Instruct
+counted 1235814400 meta-llama/Llama-3.2-1B
+counted 3212749824 meta-llama/Llama-3.2-3B-Instruct
+counted 7241732096 mistralai/Mistral-7B-v0.1
+counted 7248023552 mistralai/Mistral-7B-Instruct-v0.3
+counted 494032768 Qwen/Qwen2.5-0.5B
+counted 1543714304 Qwen/Qwen2.5-1.5B-Instruct
+counted 7615616512 Qwen/Qwen2.5-7B
+counted 86567656 google/vit-base-patch16-224 ViT-B/16 vit_b_16 facebook/deit-base-patch16-224
+counted 304326632 google/vit-large-patch16-224 ViT-L/16
+counted 5717416 facebook/deit-tiny-patch16-224
+counted 22050664 facebook/deit-small-patch16-224
+fails 2 orch net show nobody/nothing
+says 'no such file'
+# a config.json, by its path or its folder
+config() { # NAME TEXT
+    mkdir -p "$1"
+    printf '%s' "$2" >"$1/config.json"
+}
+config qwen '{"model_type": "qwen2", "hidden_size": 896, "intermediate_size": 4864, "max_position_embeddings": 32768, "num_attention_heads": 14,
+ "num_hidden_layers": 24, "num_key_value_heads": 2, "tie_word_embeddings": true, "vocab_size": 151936}'
+counted 494032768 qwen qwen/config.json
+ok orch predict --gpu H100 --net qwen --tokens 1024 --precision bf16 --batch 2
+has '  optimizer   '
+has 'AdamW'
+config roberta '{"model_type": "roberta", "hidden_size": 768, "intermediate_size": 3072, "max_position_embeddings": 514, "num_attention_heads": 12,
+ "num_hidden_layers": 12, "type_vocab_size": 1, "vocab_size": 50265}'
+counted 124645632 roberta
+config nemo '{"model_type": "mistral", "hidden_size": 5120, "intermediate_size": 14336, "head_dim": 128, "max_position_embeddings": 1024000,
+ "num_attention_heads": 32, "num_hidden_layers": 40, "num_key_value_heads": 8, "tie_word_embeddings": false, "vocab_size": 131072}'
+counted 12247782400 nemo
+says '8192 tokens is assumed'
+config vit '{"model_type": "vit", "hidden_size": 768, "image_size": 224, "intermediate_size": 3072, "num_attention_heads": 12, "num_hidden_layers": 12, "patch_size": 16}'
+counted 86567656 vit
+config t5 '{"model_type": "t5", "d_ff": 2048, "d_kv": 64, "d_model": 512, "n_positions": 512, "num_heads": 8, "num_layers": 6, "vocab_size": 32128}'
+counted 60506624 t5
+# what is not covered is refused, with what to do
+config neox '{"model_type": "gpt_neox", "hidden_size": 64}'
+fails 2 orch net show neox
+says "model_type 'gpt_neox' is not one of bert, "
+says 'orch.export_ops'
+config biased '{"model_type": "llama", "attention_bias": true}'
+fails 2 orch net show biased
+says 'attention_bias true is not covered'
+config empty '{"model_type": "gpt2"}'
+fails 2 orch net show empty
+says "'n_layer' is missing"
+config broken '{"model_type": '
+fails 2 orch net show broken
+says 'line 1 is no JSON'
+config list '[]'
+fails 2 orch net show list
+says 'it is no JSON object'
+mkdir nothing
+fails 2 orch net show nothing
+# several GPUs, as they are rented
+ok orch predict --gpu 8xH100 --net gpt2 --json
+same "$(json predictions.0.workers) $(json predictions.0.gpu)" '8 H100-SXM5'
+ok orch predict --gpu '2 x V100' --net resnet50 --json
+same "$(json predictions.0.workers)" 2
+fails 2 orch predict --gpu 8xH100 --net gpt2 --workers 2
+says "option '--workers': --gpu has a number, too"
+fails 2 orch predict --gpu 8xH1O0 --net gpt2
+says 'did you mean'
