@@ -5,7 +5,8 @@
 # test: slow timeout=900
 . "$(dirname "$0")/../cli/lib.sh"
 python=${ORCH_FRAMEWORKS_PYTHON:-python3}
-export PYTHONPATH=$SOURCE/share/python CUDA_VISIBLE_DEVICES=
+mkdir "$SCRATCH/tmp" # what the frameworks leave there
+export PYTHONPATH=$SOURCE/share/python CUDA_VISIBLE_DEVICES= TMPDIR=$SCRATCH/tmp
 # a framework that is not there, and a name that is not
 fails 1 env ORCH_RECORD=off python3 -S -c 'from orch.callbacks import Keras'
 says 'its framework'
