@@ -6,6 +6,7 @@ set -eu
 cd "${1:-$(dirname "$0")/..}"
 allowed='
 core/cli/dispatch.c           a command has no thread before it reads its options
+core/cli/pager.c             before the command runs, as dispatch.c
 core/host/child.c             the child after the fork, before it becomes the program
 core/host/compiled.c          the child after the fork, before the plugin is loaded
 core/host/opened_files.c      the same

@@ -85,11 +85,14 @@ bool orch_cli_json_is_printed(void)
     return has_document;
 }
 
-/* Writes JSON. Jansson escapes the characters below the space; other characters that control
- * terminals are escaped here, which decodes to the same text. */
-static void put_json(json_t *value, size_t flags)
+/* Writes JSON: results that were computed with 15 digits, and `is_exact`, what is stored with as
+ * few as give the same number again. Jansson escapes the characters below the space; other
+ * characters that control terminals are escaped here, which decodes to the same text. */
+static void put_json(json_t *value, size_t flags, bool is_exact)
 {
-    g_autofree char *text = orch_json_dump(value, flags | JSON_INDENT(2));
+    flags |= JSON_INDENT(2);
+    char *text = is_exact ? orch_json_dump(value, flags)
+                          : json_dumps(value, flags | JSON_REAL_PRECISION(15));
     if (!text) { /* internal error: a NULL, or a text that is not UTF-8 */
         fputs("orch: cannot write the answer as JSON\n"
               "  hint: please report this, with the command\n",
@@ -100,18 +103,24 @@ static void put_json(json_t *value, size_t flags)
     g_autofree char *escaped = orch_json_escape_hidden(text);
     fputs(escaped, stdout);
     putchar('\n');
+    free(text); /* of malloc in both cases: GLib's memory is */
+}
+
+static void print_object(json_t *object, bool is_exact)
+{
+    json_object_set_new(object, "schema_version", json_integer(1));
+    put_json(object, JSON_SORT_KEYS, is_exact);
+    json_decref(object);
 }
 
 void orch_cli_print_json(json_t *object)
 {
-    json_object_set_new(object, "schema_version", json_integer(1));
-    put_json(object, JSON_SORT_KEYS);
-    json_decref(object);
+    print_object(object, false);
 }
 
 void orch_cli_print_json_array(json_t *array)
 {
-    put_json(array, 0);
+    put_json(array, 0, false);
 }
 
 json_t *orch_cli_table_to_json(struct orch_table *table)
@@ -141,7 +150,7 @@ void orch_cli_table_print_as(struct orch_cli *cli, struct orch_table *table, con
     enum orch_table_format chosen;
     bool is_text = !orch_table_format_parse(format, &chosen, NULL) || chosen == ORCH_TABLE_TEXT;
     if (cli->json) {
-        orch_cli_print_json(json_pack("{s:o}", name, orch_table_json(table)));
+        print_object(json_pack("{s:o}", name, orch_table_json(table)), true);
     } else {
         g_autofree char *text = is_text ? orch_table_aligned(table, orch_cli_color(cli, false),
                                                              orch_terminal_columns(STDOUT_FILENO))

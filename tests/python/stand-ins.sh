@@ -92,7 +92,7 @@ P
 ok python3 board.py
 has 'orch.export_ops(model, inputs'
 ok python3 points.py loss validation/loss rates/a
-has 'validation/loss [(0, 2.0), (1, 1.0), (2, 0.666666666666667), (3, 9.0)]'
+has 'validation/loss [(0, 2.0), (1, 1.0), (2, 0.6666666666666666), (3, 9.0)]'
 has 'rates/a [(4, 1.0)]'
 ok orch ls --where 'logged.lr = 0.1 and hparam/accuracy = 0.75 and experiment = board' --json
 ok orch show "$(json runs.0.key)"

@@ -44,7 +44,7 @@ says "has it; put '--' before the command"
 fails 2 orch run y.recipe --repeat 1
 says "'orch try', 'orch compare' have it"
 fails 2 orch report y.recipe --ipynb handin
-says "--out DIR sets the folder of the notebooks"
+says "--output DIR sets the folder of the notebooks"
 ok orch run y.recipe --quiet
 ok orch export --bundle m.orch
 fails 2 orch import m.orch
