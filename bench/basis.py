@@ -67,7 +67,7 @@ def torchvision():
     for r in read("ryujaehun_pytorch"):
         if r["gpus"] == "1":
             add("ryujaehun", r["gpu"], r["net"], 224, r["mode"], {"float": "fp32", "half": "fp16", "double": "fp64"}[r["precision"]], r["batch_total"], 1,
-                r["ms_median"], "PyTorch, newer run" if "(2)" in r["folder"] else "PyTorch", "2021-01")
+                r["ms_median"], "PyTorch, newer run, published" if "(2)" in r["folder"] else "PyTorch, published", "2021-01")
     for name in ("train", "infer"):
         for r in read("timm_" + name):
             version = ".".join([r["torch"][0], r["torch"][1:]] if r["torch"][0] == "1" else r["torch"].rstrip("d"))
@@ -105,13 +105,13 @@ def newer():
         if r["task"] == "resnet50" and r["batch_per_gpu"]:
             batch, gpus = float(r["batch_per_gpu"]), int(r["gpus"])
             add("lambda", r["gpu"], "resnet50", 224, "train", r["precision"], batch, gpus, 1e3 * batch * gpus / float(r["throughput"]),
-                "PyTorch, NVIDIA's container", "2025-12")
+                "PyTorch, NVIDIA's container, published", "2025-12")
     precisions = {"fp32": "fp32-ieee", "tf32": "fp32", "fp16": "fp16", "tf32-fp16": "fp16"}
     for r in read("milabench"):
         name, _, way = r["task"].partition("-")
         if r["task"] == "resnet50-noio" or way in precisions and name != "bert":
             add("milabench", r["gpu"], name, 224, "train", precisions.get(way, "fp16"), r["batch"], 1, 1e3 * float(r["batch"]) / float(r["items_per_s"]),
-                "PyTorch 2", "2025-04")
+                "PyTorch 2, published", "2025-04")
 
 
 torchvision()

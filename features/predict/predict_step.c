@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "predictors/steps/published_steps.h"
 
 #include <math.h>
 #include <string.h>
@@ -186,6 +187,21 @@ static void print_error(const struct orch_prior *p, bool is_sequence)
             whose[e->asked], e->family > 0 ? ", nor any network of this family" : "");
 }
 
+/* The newest software of the published steps that the model was fitted to: all but milabench's. */
+static void print_newest(void)
+{
+    const GPtrArray *steps = orch_published_steps();
+    const struct orch_published_step *newest = NULL;
+    for (guint i = 0; i < steps->len; i++) {
+        const struct orch_published_step *p = steps->pdata[i];
+        bool is_fitted = strcmp(p->source->name, "milabench") != 0;
+        if (is_fitted && p->workers == 1 && (!newest || strcmp(p->date, newest->date) > 0))
+            newest = p;
+    }
+    if (newest)
+        orch_cli_print("  newest    %s, %s", newest->software, newest->date);
+}
+
 static void print_transferred(const struct orch_prior *p, bool is_sequence)
 {
     if (p->is_by_kernels) {
@@ -196,6 +212,7 @@ static void print_transferred(const struct orch_prior *p, bool is_sequence)
         "tier transferred: analytical model calibrated on public measurements of other GPUs\n"
         "  source    %s",
         orch_transfer_source());
+    print_newest();
     print_error(p, is_sequence);
 }
 
