@@ -2,10 +2,10 @@
 #include "predictors/steps/near_steps.h"
 
 #include "lib/base/interval.h"
+#include "lib/net/net.h"
 #include "predictors/numbers/dense.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Standard deviations of the logarithms of the factors. */
@@ -30,9 +30,8 @@
 /* How many images of 224 x 224 an image of this input is. */
 static double size_of(const char *input)
 {
-    int channels = 0, height = 0, width = 0;
-    bool is_known = sscanf(input, "%dx%dx%d", &channels, &height, &width) == 3;
-    return is_known && height > 0 && width > 0 ? height / 224.0 * width / 224.0 : 1;
+    struct orch_net_options o = {0};
+    return orch_net_input_parse(input, &o) ? (double)o.height / 224 * ((double)o.width / 224) : 1;
 }
 
 struct orch_near_step orch_near_step_of(const struct orch_gpu_spec *gpu, const char *net,
