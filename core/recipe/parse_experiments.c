@@ -45,6 +45,7 @@ const struct orch_yaml_key ORCH_EXPERIMENT_KEYS[] = {
     {"artifacts", .type = "text", .named = ORCH_YAML_ANY},
     {"metrics_on", .words = ORCH_METRICS_ON_NAMES},
     {"metrics", ORCH_METRICS_VALUE},
+    {"metrics_files", .type = "texts"},
     {0}};
 /* Reserved, because they begin other kinds of ${...}. */
 static const char *const RESERVED_NAMES[] = {"best", "env", "recipe", NULL};
