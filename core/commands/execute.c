@@ -443,17 +443,16 @@ static bool open_store(struct orch_cli *cli, const struct orch_expansion *expans
     return true;
 }
 
-/* Makes the plan of a first run, of which nothing can be done before. It is checked before there is
- * a store, so that a command with a mistake leaves none behind. */
-static struct orch_plan *first_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
-                                    const struct orch_execute_options *options, unsigned gpu_count,
-                                    GError **error)
+/* Checks the plan of a first run before there is a store, so that a command with a mistake leaves
+ * none behind. Its runs are planned again: by then others' may have been pulled. */
+static bool check_first(struct orch_cli *cli, const struct orch_expansion *expansion,
+                        const struct orch_execute_options *options, unsigned gpu_count,
+                        GError **error)
 {
     struct orch_plan *plan = make_plan(cli, expansion, options, gpu_count, error);
-    if (!plan || orch_execute_may_start(cli, expansion, options, plan, error))
-        return plan;
+    bool ok = plan && orch_execute_may_start(cli, expansion, options, plan, error);
     orch_plan_free(plan);
-    return NULL;
+    return ok;
 }
 
 int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
@@ -466,16 +465,14 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
     if (!expansion->smoke)
         orch_cli_take_in(cli);
     bool is_first = !expansion->smoke && !orch_workspace_has_store(cli->workspace);
-    struct orch_plan *plan =
-        is_first ? first_plan(cli, expansion, options, gpus->len, error) : NULL;
+    struct orch_plan *plan = NULL;
     struct orch_run_parts *parts = NULL;
     int status = -1;
-    if ((plan || !is_first) && open_store(cli, expansion, error) &&
+    if ((!is_first || check_first(cli, expansion, options, gpus->len, error)) &&
+        open_store(cli, expansion, error) &&
         (parts = orch_run_parts_begin(cli, expansion, false, error)) &&
-        (plan || (plan = make_plan(cli, expansion, options, gpus->len, error)))) {
-        plan->store = cli->workspace->store; /* that of a first plan is new */
+        (plan = make_plan(cli, expansion, options, gpus->len, error)))
         status = execute_in(cli, plan, options, gpus, parts, error);
-    }
     orch_plan_free(plan);
     orch_run_parts_free(parts);
     return status;

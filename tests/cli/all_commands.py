@@ -21,11 +21,11 @@ import tempfile
 LIMIT_S = 20
 # what stands for an argument or an option's value in a usage; {run} is a key of the store, {out} a fresh name
 VALUES = {
-    "SHARE|BLOCKS": "0.5", "R": "8", "WAY=N,...": "dp=2",
+    "SELECT": "SELECT count(*) FROM runs", "SHARE|BLOCKS": "0.5", "R": "8", "WAY=N,...": "dp=2",
     "RECIPE": "r.recipe", "RECIPE...": "r.recipe", "PROBLEM|EXPERIMENT...": "tune", "EXPERIMENT...": "tune", "EXPERIMENT": "tune",
     "RUN": "{run}", "RUN...": "{run}", "RUN|RECIPE...": "{run}", "RUN|FILTER": "{run}", "A": "{run}", "B": "@last", "A..B": None, "DIR": "{out}",
     "METRIC": "final", "NAME": "accuracy", "NAME...": "accuracy", "NAME|PATH": "./job.plugin", "NET": "resnet20", "NET|RUN": "resnet20",
-    "KERNEL[/STRIDE]...": "3/2", "KEY=N,...": "cores=1", "GPU": "v100", "GPUS": "v100", "REMOTE": "{hub}", "FILE": "{out}", "FILE.csv": "data.csv",
+    "KERNEL[/STRIDE]...": "3/2", "KEY=N,...": "cores=1", "GPU": "v100", "GPUS": "v100", "REMOTE": "{hub}", "FILE": "{out}", "FILE.csv": "data.csv", "FILE.json": "{out}",
     "FILE|DIR": "{bundle}", "FILE|DIGEST...": "./none.so", "OTHER.db|BUNDLE|DIR...": "{bundle}", "SHELL": "bash", "SHELL|runs|plugins": "bash", "N": "2", "K": "2", "SECONDS": "1", "DURATION": "1s",
     "WHEN": "never", "WHO": "tester", "KEY": "{run}", "COMMAND": "true", "CONDITION": "wall_s>0 or lr>0", "EXPR": "lr>0", "COLUMNS": "key,lr,wall_s",
     "COLUMN": "wall_s", "FORMAT": "json", "X": "lr", "A,B,...": "lr,note", "A.csv": "data.csv", "B.csv": "data.csv",

@@ -102,7 +102,7 @@ prints "$(layers 'batch: [3]')" 'batch: write two numbers, from and to, at most 
 prints "$(layers 'units: [9, 2]')" 'units: write two numbers'
 prints "$(layers 'passes: []')" 'passes, activations and kinds: name at least one of each'
 prints "$(layers 'net: bert-base')" "network 'bert-base' is counted only: it cannot be run"
-prints "$(layers 'net: "mlp:4", input: 4x4')" "input '4x4' is not CxHxW, e.g. 3x32x32"
+prints "$(layers 'net: "mlp:4", input: 4xx4')" "input '4xx4' is not CxHxW, e.g. 3x32x32"
 prints "$(layers 'timer: justus, kinds: [dense], units: [4096, 4096], max_gflop: 0.001')" 'hardly any layer of these ranges is within max_gflop'
 prints "$(layers 'device: cuda')" 'no CUDA device'
 prints "$(TINY_TORCH_FAIL=layer_time:2 layers 'timer: justus, draws: 4')" 'layer_time failed on purpose'
