@@ -8,6 +8,7 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/base/unit.h"
+#include "lib/loggers/log_values.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,19 +27,6 @@ struct reading {
 
 /* ---- values -----------------------------------------------------------------------------------
  */
-
-/* JSON as Python writes it, in which NaN and Infinity stand bare. NULL: it is none. */
-static json_t *parse(const char *text, size_t length)
-{
-    json_t *json = orch_json_parse(text, length, FILE_BYTES_MAX, NULL);
-    if (json || (!strstr(text, "NaN") && !strstr(text, "Infinity")))
-        return json;
-    g_autoptr(GRegex) bare = g_regex_new("([:\\[,]\\s*)(NaN|-?Infinity)(?=\\s*[,}\\]])",
-                                         G_REGEX_RAW, (GRegexMatchFlags)0, NULL);
-    g_autofree char *quoted =
-        g_regex_replace(bare, text, (gssize)length, 0, "\\1\"\\2\"", (GRegexMatchFlags)0, NULL);
-    return quoted ? orch_json_parse(quoted, strlen(quoted), FILE_BYTES_MAX, NULL) : NULL;
-}
 
 static bool number_of(const json_t *value, double *out)
 {
@@ -393,7 +381,7 @@ static json_t *read_document(const char *folder, const char *name, GPtrArray *wa
 {
     g_autofree char *path = g_build_filename(folder, name, NULL);
     g_autofree char *text = orch_import_text(path, FILE_BYTES_MAX, warnings);
-    json_t *json = text ? parse(text, strlen(text)) : NULL;
+    json_t *json = text ? orch_log_json(text, strlen(text), FILE_BYTES_MAX) : NULL;
     if (text && !json)
         orch_import_warn(warnings, "'%s' is not JSON, or cut off", path);
     return json;
@@ -467,14 +455,14 @@ static bool read_lines(const char *path, const char *text, GPtrArray *runs, GPtr
 {
     size_t length = strcspn(text, "\n");
     g_autofree char *head = g_strndup(text, MIN(length, HEAD_BYTES));
-    g_autoptr(json_t) first = parse(head, strlen(head));
+    g_autoptr(json_t) first = orch_log_json(head, strlen(head), FILE_BYTES_MAX);
     if (strcmp(orch_json_text(first, "format", ""), "orch runs") != 0)
         return false;
     for (const char *at = text + length; *at;) {
         at++;
         length = strcspn(at, "\n");
         g_autofree char *line = g_strndup(at, length);
-        g_autoptr(json_t) json = parse(line, length);
+        g_autoptr(json_t) json = orch_log_json(line, length, FILE_BYTES_MAX);
         if (json)
             read_line(json, runs);
         else if (length)
@@ -545,7 +533,7 @@ bool orch_import_json(const char *path, GPtrArray *runs, GPtrArray *warnings)
     g_autofree char *text = orch_import_text(path, FILE_BYTES_MAX, warnings);
     if (!text || read_lines(path, text, runs, warnings))
         return text != NULL;
-    g_autoptr(json_t) root = parse(text, strlen(text));
+    g_autoptr(json_t) root = orch_log_json(text, strlen(text), FILE_BYTES_MAX);
     const struct json_format *format = format_of(root);
     g_autofree char *base = g_path_get_basename(path);
     char *dot = strrchr(base, '.');

@@ -6,6 +6,7 @@
  * The step of a row is in the column that orch_log_step_rank likes best; without one it is the
  * number of the row, from 0. Every other column with numbers is a series. An empty field is none.
  */
+#include "lib/loggers/log_lines.h"
 #include "lib/loggers/loggers.h"
 
 #include "lib/base/text.h"
@@ -207,25 +208,23 @@ static bool is_open(const GString *line)
     return is_quoted;
 }
 
+static const char *end_line(void *pointer)
+{
+    struct reader *reader = pointer;
+    if (is_open(reader->line)) {
+        g_string_append_c(reader->line, '\n');
+        return NULL;
+    }
+    const char *why = take_line(reader);
+    g_string_truncate(reader->line, 0);
+    return why;
+}
+
 static const char *feed(void *pointer, const uint8_t *bytes, size_t length)
 {
     struct reader *reader = pointer;
-    const char *why = NULL;
-    for (const uint8_t *end = bytes + length; bytes < end && !why;) {
-        const uint8_t *newline = memchr(bytes, '\n', (size_t)(end - bytes));
-        size_t part = (size_t)((newline ? newline : end) - bytes);
-        if (reader->line->len + part > LINE_BYTES_MAX)
-            return "a line is longer than 1 MiB";
-        g_string_append_len(reader->line, (const char *)bytes, (gssize)part);
-        bytes += part + (newline != NULL);
-        if (newline && is_open(reader->line)) {
-            g_string_append_c(reader->line, '\n');
-        } else if (newline) {
-            why = take_line(reader);
-            g_string_truncate(reader->line, 0);
-        }
-    }
-    return why;
+    return orch_log_feed_lines(reader->line, bytes, length, LINE_BYTES_MAX,
+                               "a line is longer than 1 MiB", end_line, reader);
 }
 
 static const char *finish(void *pointer)

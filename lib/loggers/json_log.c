@@ -5,6 +5,7 @@
  * objects of results without steps (all_results.json, metrics.json).
  *
  * Texts, lists and booleans are no series. */
+#include "lib/loggers/log_lines.h"
 #include "lib/loggers/log_values.h"
 
 #include "lib/base/json.h"
@@ -105,28 +106,21 @@ static void close_reader(void *pointer)
 }
 
 /* Takes the complete line; one that is no object is passed over. */
-static void take_line(struct reader *reader)
+static const char *take_line(void *pointer)
 {
+    struct reader *reader = pointer;
     g_autoptr(json_t) object = orch_log_json(reader->text->str, reader->text->len, LINE_BYTES_MAX);
     if (json_is_object(object))
         take_row(reader, object);
     g_string_truncate(reader->text, 0);
+    return NULL;
 }
 
 static const char *feed_lines(void *pointer, const uint8_t *bytes, size_t length)
 {
     struct reader *reader = pointer;
-    for (const uint8_t *end = bytes + length; bytes < end;) {
-        const uint8_t *newline = memchr(bytes, '\n', (size_t)(end - bytes));
-        size_t part = (size_t)((newline ? newline : end) - bytes);
-        if (reader->text->len + part > LINE_BYTES_MAX)
-            return "a line is longer than 1 MiB";
-        g_string_append_len(reader->text, (const char *)bytes, (gssize)part);
-        bytes += part + (newline != NULL);
-        if (newline)
-            take_line(reader);
-    }
-    return NULL;
+    return orch_log_feed_lines(reader->text, bytes, length, LINE_BYTES_MAX,
+                               "a line is longer than 1 MiB", take_line, reader);
 }
 
 static const char *finish_lines(void *pointer)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* MLflow's file store: EXPERIMENT/RUN/meta.yaml, and beside it metrics/NAME with lines
  * "milliseconds value step", and params/NAME with a text. A name with '/' is a path of folders. */
+#include "lib/loggers/log_lines.h"
 #include "lib/loggers/log_values.h"
 
 #include "lib/base/json.h"
@@ -105,8 +106,9 @@ static void close_reader(void *pointer)
 }
 
 /* Takes the complete line; one that is no point is passed over. */
-static void take_line(struct reader *reader)
+static const char *take_line(void *pointer)
 {
+    struct reader *reader = pointer;
     g_auto(GStrv) words = g_strsplit(g_strstrip(reader->text->str), " ", 4);
     int64_t step = 0;
     double ms, value;
@@ -114,22 +116,14 @@ static void take_line(struct reader *reader)
         orch_log_number(words[1], &value) && (!words[2] || orch_int_parse(words[2], &step)))
         reader->sink->point(reader->sink->ctx, reader->name, step, ms / 1e3, value);
     g_string_truncate(reader->text, 0);
+    return NULL;
 }
 
 static const char *feed_lines(void *pointer, const uint8_t *bytes, size_t length)
 {
     struct reader *reader = pointer;
-    for (const uint8_t *end = bytes + length; bytes < end;) {
-        const uint8_t *newline = memchr(bytes, '\n', (size_t)(end - bytes));
-        size_t part = (size_t)((newline ? newline : end) - bytes);
-        if (reader->text->len + part > LINE_BYTES_MAX)
-            return "a line is longer than 4 KiB";
-        g_string_append_len(reader->text, (const char *)bytes, (gssize)part);
-        bytes += part + (newline != NULL);
-        if (newline)
-            take_line(reader);
-    }
-    return NULL;
+    return orch_log_feed_lines(reader->text, bytes, length, LINE_BYTES_MAX,
+                               "a line is longer than 4 KiB", take_line, reader);
 }
 
 /* MLflow ends every line: one that is not is cut off, and may lack digits. */
