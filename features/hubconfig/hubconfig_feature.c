@@ -11,8 +11,9 @@
 
 #define CONFIG "config.json"
 #define CONFIG_BYTES_MAX (1 << 20)
-#define TOKENS_MAX 8192 /* of a forecast that names no length: longer contexts are rarely trained  \
-                         */
+#define TOKENS_MAX                                                                                 \
+    8192 /* of a forecast that names no length: longer contexts are rarely trained                 \
+          */
 #define WORDS_MAX 6
 
 /* A value that must be so, because the network of the zoo has no other. */

@@ -2,10 +2,10 @@
 /* The CSV export of a table of runs of Weights & Biases. */
 
 #include "features/imports/import_runs.h"
-#include "lib/loggers/wandb.h"
 #include "lib/base/csv.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "lib/loggers/wandb.h"
 
 static enum orch_verdict verdict_of(const char *state)
 {

@@ -239,8 +239,7 @@ static double reciprocal_at(struct orch_curve_points *f, bool is_balanced, doubl
         f->right[i] = 1 / above;
         f->balance[i] = f->weight[i] * (is_balanced ? pow(above, 4) : 1);
     }
-    if (!orch_nnls_solve(f->rows, f->right, f->balance, f->count, 2, x, NULL) ||
-        x[0] + x[1] <= 0)
+    if (!orch_nnls_solve(f->rows, f->right, f->balance, f->count, 2, x, NULL) || x[0] + x[1] <= 0)
         return HUGE_VAL;
     memcpy(out_b, (double[]){x[0], x[1], limit, 0}, 4 * sizeof *out_b);
     return fit_sse(f, out_b);

@@ -5,8 +5,9 @@
  * process over the logarithm of the ratio (best linear prediction, Henderson 1975; the analytical
  * model is its mean). So a measurement of the same step decides nearly alone, one of the chip or of
  * the network says what chip and network have in common with the question, and the interval follows
- * from how near the rows are. The deviations of the factors are those of published rows, with whole
- * sources left out (bench/basis_left_out.py).
+ * from how near the rows are. The deviations of the factors were fitted to published rows, then
+ * chosen by hand against what bench/basis_left_out.py prints of the same rows; that of a new chip
+ * is a guess.
  */
 #ifndef ORCH_PREDICTORS_STEPS_NEAR_STEPS_H
 #define ORCH_PREDICTORS_STEPS_NEAR_STEPS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by the files of the --where language: where.c makes SQL of it, where_columns.c has the names,
- * where_use.c applies the result. */
+/* Shared by the files of the --where language: where.c makes SQL of it, where_columns.c has the
+ * names, where_use.c applies the result. */
 #ifndef ORCH_STORE_WHERE_H
 #define ORCH_STORE_WHERE_H
 
