@@ -18,6 +18,7 @@
 #include "lib/base/spawn.h"
 #include "lib/base/text.h"
 #include "lib/wire/alert.h"
+#include "store/read/listing.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -443,16 +444,34 @@ static bool open_store(struct orch_cli *cli, const struct orch_expansion *expans
     return true;
 }
 
-/* Checks the plan of a first run before there is a store, so that a command with a mistake leaves
- * none behind. Its runs are planned again: by then others' may have been pulled. */
-static bool check_first(struct orch_cli *cli, const struct orch_expansion *expansion,
-                        const struct orch_execute_options *options, unsigned gpu_count,
-                        GError **error)
+/* The plan of a first run is made and checked before there is a store, so that a command with a
+ * mistake leaves none behind. */
+static struct orch_plan *first_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
+                                    const struct orch_execute_options *options, unsigned gpu_count,
+                                    GError **error)
 {
     struct orch_plan *plan = make_plan(cli, expansion, options, gpu_count, error);
-    bool ok = plan && orch_execute_may_start(cli, expansion, options, plan, error);
+    if (!plan || orch_execute_may_start(cli, expansion, options, plan, error))
+        return plan;
     orch_plan_free(plan);
-    return ok;
+    return NULL;
+}
+
+/* The plan in the open store: the first one is made again if others' runs were pulled since. */
+static struct orch_plan *plan_in_store(struct orch_cli *cli, const struct orch_expansion *expansion,
+                                       const struct orch_execute_options *options,
+                                       unsigned gpu_count, struct orch_plan *first, GError **error)
+{
+    struct orch_store *store = cli->workspace->store;
+    const struct orch_listing all = {0};
+    g_autoptr(GArray) runs = first ? orch_store_listing(store, &all, error) : NULL;
+    if (runs && runs->len == 0) {
+        first->store = store;
+        return first;
+    }
+    bool failed = first && !runs;
+    orch_plan_free(first);
+    return failed ? NULL : make_plan(cli, expansion, options, gpu_count, error);
 }
 
 int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
@@ -465,14 +484,16 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
     if (!expansion->smoke)
         orch_cli_take_in(cli);
     bool is_first = !expansion->smoke && !orch_workspace_has_store(cli->workspace);
-    struct orch_plan *plan = NULL;
+    struct orch_plan *plan =
+        is_first ? first_plan(cli, expansion, options, gpus->len, error) : NULL;
     struct orch_run_parts *parts = NULL;
     int status = -1;
-    if ((!is_first || check_first(cli, expansion, options, gpus->len, error)) &&
-        open_store(cli, expansion, error) &&
-        (parts = orch_run_parts_begin(cli, expansion, false, error)) &&
-        (plan = make_plan(cli, expansion, options, gpus->len, error)))
-        status = execute_in(cli, plan, options, gpus, parts, error);
+    if ((plan || !is_first) && open_store(cli, expansion, error) &&
+        (parts = orch_run_parts_begin(cli, expansion, false, error))) {
+        plan = plan_in_store(cli, expansion, options, gpus->len, plan, error);
+        if (plan)
+            status = execute_in(cli, plan, options, gpus, parts, error);
+    }
     orch_plan_free(plan);
     orch_run_parts_free(parts);
     return status;
