@@ -54,12 +54,12 @@ function(orch_static_archives out)
   set(${out} "${archives}" PARENT_SCOPE)
 endfunction()
 
-# orch_feature([DEPS...]): a static library orch_feature_NAME of every .c file of features/NAME, which may call all of core
-# but its commands, and whatever lies below. Nothing links it but the table of features, and tests.
+# orch_feature([DEPS...] [ROOMS FOLDER...]): a static library orch_feature_NAME of every .c file of features/NAME and its rooms, which
+# may call all of core but its commands, and whatever lies below. Nothing links it but the table of features, and tests.
 function(orch_feature)
   get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
-  orch_library(orch_feature_${folder} ${ARGN} orch_cli ${ORCH_CORE} orch_predictors orch_exchange orch_store orch_vcs
-    orch_net orch_weights orch_devices orch_hw orch_data orch_zip orch_yaml orch_loggers orch_wire orch_base)
+  orch_library(orch_feature_${folder} orch_cli ${ORCH_CORE} orch_predictors orch_exchange orch_store orch_vcs
+    orch_net orch_weights orch_devices orch_hw orch_data orch_zip orch_yaml orch_loggers orch_wire orch_base ${ARGN})
   target_compile_definitions(orch_feature_${folder} PRIVATE ORCH_VERSION="${PROJECT_VERSION}")
   set_property(GLOBAL APPEND PROPERTY ORCH_FEATURES orch_feature_${folder})
 endfunction()

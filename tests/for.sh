@@ -32,6 +32,7 @@ lib/                {}
 lib/cairo           report
 lib/devices         devices predict
 lib/hw              hw facts slots
+lib/steptime        predictors predict
 lib/tar             share pack
 lib/vcs             vcs share inputs
 lib/watch           watch inputs

@@ -4,12 +4,12 @@
 
 #include "core/recipe/declared_cost.h"
 #include "features/predict/step_answer.h"
+#include "features/predict/trial/duration.h"
 #include "lib/base/interval.h"
 #include "lib/base/json.h"
 #include "lib/net/cost.h"
 #include "lib/net/open_net.h"
 #include "predictors/steps/prior.h"
-#include "predictors/trial/duration.h"
 
 #include <math.h>
 #include <string.h>

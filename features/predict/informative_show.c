@@ -4,9 +4,9 @@
 #include "core/cli/parts.h"
 #include "core/cli/run_part.h"
 #include "core/plan/plan.h"
+#include "features/predict/trial/design.h"
 #include "features/predict/trial_forecasts.h"
 #include "lib/base/json.h"
-#include "predictors/trial/design.h"
 
 #include <string.h>
 

@@ -3,10 +3,10 @@
 #include "features/predict/no_basis.h"
 #include "features/predict/step_show.h"
 
+#include "features/predict/steps/published_steps.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "predictors/steps/published_steps.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 /* Answers from measured steps that are like the question: published ones, and the store's. */
 #include "features/predict/step_tiers_private.h"
 
+#include "features/predict/steps/published_steps.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "predictors/steps/published_steps.h"
 
 #include <math.h>
 #include <string.h>

@@ -13,9 +13,9 @@
 #include "core/rows/kept_predictors.h"
 #include "core/workspace/workspace.h"
 #include "features/predict/step_tier.h"
+#include "features/predict/steps/near_steps.h"
 #include "features/predict/time_question.h"
 #include "predictors/learn/trained.h"
-#include "predictors/steps/near_steps.h"
 #include "predictors/steps/prior.h"
 
 struct orch_step_tiers {
@@ -72,8 +72,8 @@ bool orch_step_tiers_estimate(const struct orch_step_tiers *tiers,
 bool orch_step_tiers_precision(const struct orch_step_tiers *tiers, const struct orch_net *net,
                                const struct orch_gpu_spec *gpu, enum orch_precision *out);
 /** Predicts the ratio of the step's time to the analytical model's from measured steps that are
- * like it (predictors/steps/near_steps.h): published ones, and the store's. `by_kernels`: the model
- * sums kernels. `*whole`: the ratio is that of a step of several workers, with the exchange.
+ * like it (features/predict/steps/near_steps.h): published ones, and the store's. `by_kernels`: the
+ * model sums kernels. `*whole`: the ratio is that of a step of several workers, with the exchange.
  * `*why` (a sentence; the caller frees) names the nearest. ORCH_TIER_NONE: there are none. */
 enum orch_tier orch_step_tiers_near(struct orch_step_tiers *tiers,
                                     const struct orch_step_question *ask, bool by_kernels,

@@ -4,9 +4,9 @@
 #include "core/schedule/time_left.h"
 #include "features/predict/estimator.h"
 #include "features/predict/step_tier.h"
+#include "features/predict/trial/duration.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "predictors/trial/duration.h"
 #include "store/write/trial_record.h"
 
 #include <math.h>

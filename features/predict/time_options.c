@@ -3,12 +3,12 @@
 #include "features/predict/time_options.h"
 
 #include "core/schedule/limit_options.h"
+#include "features/predict/steps/frozen.h"
+#include "features/predict/steps/name_groups.h"
+#include "features/predict/steps/published_steps.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
-#include "lib/net/frozen.h"
-#include "lib/net/name_groups.h"
 #include "predictors/paleo/paleo.h"
-#include "predictors/steps/published_steps.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,10 +7,10 @@
 #include "core/workspace/open_network.h"
 #include "lib/devices/rate.h"
 
+#include "features/predict/steps/parallel.h"
 #include "lib/net/cost.h"
 #include "predictors/steps/geometry.h"
 #include "predictors/steps/gradient_exchange.h"
-#include "predictors/steps/parallel.h"
 
 #include <jansson.h>
 

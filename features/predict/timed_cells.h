@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The measured times of a plugin's settings on one device. A cell is one setting with the times of
  * its runs, which are brought to the present speed when trials lastingly take longer or shorter
- * than before (predictors/change/speed_change.h). */
+ * than before (features/predict/trial/speed_change.h). */
 #ifndef ORCH_FEATURES_PREDICT_TIMED_CELLS_H
 #define ORCH_FEATURES_PREDICT_TIMED_CELLS_H
 
+#include "features/predict/trial/duration.h"
+#include "features/predict/trial/speed_change.h"
 #include "lib/base/json.h"
-#include "predictors/change/speed_change.h"
-#include "predictors/trial/duration.h"
 
 #include <glib.h>
 

@@ -72,7 +72,7 @@ struct orch_prior_step {
     double memory_bytes;           /* needed per worker, including context and workspaces */
     int64_t largest_batch;         /* that fits on a worker; 0: memory unknown, or none fits */
     bool fits;
-    bool is_guess; /* no measured step shared weights so (predictors/steps/parallel.h) */
+    bool is_guess; /* no measured step shared weights so */
 };
 bool orch_prior_predict(const struct orch_net *net, const struct orch_net_cost *costs,
                         const struct orch_prior *prior, const struct orch_roofline_work *work,

@@ -1,8 +1,5 @@
-# predictors: how long a trial will take, a running one still takes, and which to measure.
-orch_test(duration "quick" orch_predictors)
-orch_test(speed_change "quick" orch_predictors)
+# predictors: how long a running trial still takes.
 orch_test(remaining "quick" orch_predictors)
-orch_test(design "quick" orch_predictors)
 # limits; the Python of a command
 orch_test(limit_options "quick" orch_scheduler)
 orch_test(python_env "quick" orch_workspace)

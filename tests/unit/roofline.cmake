@@ -2,5 +2,3 @@
 orch_test(roofline "quick" orch_predictors orch_hw)
 orch_test(transfer "quick" orch_predictors orch_hw)
 orch_test(kernel_times "quick" orch_predictors orch_hw)
-orch_test(frozen "quick" orch_steptime)
-orch_test(parallel "quick" orch_predictors orch_hw)

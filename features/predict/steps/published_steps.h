@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Steps that others measured and published: share/measured/steps.csv, which bench/basis.py makes
  * and which is built in. */
-#ifndef ORCH_PREDICTORS_STEPS_PUBLISHED_STEPS_H
-#define ORCH_PREDICTORS_STEPS_PUBLISHED_STEPS_H
+#ifndef ORCH_FEATURES_PREDICT_PUBLISHED_STEPS_H
+#define ORCH_FEATURES_PREDICT_PUBLISHED_STEPS_H
 
 #include "lib/devices/gpus.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/trial/duration.h"
+#include "features/predict/trial/duration.h"
 
+#include "features/predict/trial/log_design.h"
 #include "lib/base/interval.h"
 #include "lib/base/reals.h"
-#include "predictors/trial/log_design.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Optimal design of experiments: chooses the trials whose measurement reduces the variance of all
  * forecasts most (V-optimality), one at a time. */
-#ifndef ORCH_PREDICTORS_DESIGN_H
-#define ORCH_PREDICTORS_DESIGN_H
+#ifndef ORCH_FEATURES_PREDICT_DESIGN_H
+#define ORCH_FEATURES_PREDICT_DESIGN_H
 
 #include "predictors/features/matrix.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Groups of layers of a network that was read from a file, by the names of its parameters. */
-#ifndef ORCH_NET_NAME_GROUPS_H
-#define ORCH_NET_NAME_GROUPS_H
+#ifndef ORCH_FEATURES_PREDICT_NAME_GROUPS_H
+#define ORCH_FEATURES_PREDICT_NAME_GROUPS_H
 
 #include "lib/net/net.h"
 

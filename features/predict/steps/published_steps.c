@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/steps/published_steps.h"
+#include "features/predict/steps/published_steps.h"
 
 #include "lib/base/error.h"
 #include "lib/devices/columns.h"
 
 #include <string.h>
 
-extern const char ORCH_STEPS_CSV[], ORCH_STEP_SOURCES_CSV[]; /* CMakeLists.txt of predictors */
+extern const char ORCH_STEPS_CSV[], ORCH_STEP_SOURCES_CSV[]; /* CMakeLists.txt of features/predict */
 
 static const char *const MODES[] = {"train", "infer", NULL};
 static const char *const PRECISIONS[] = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp32-ieee", NULL};

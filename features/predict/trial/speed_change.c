@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/change/speed_change.h"
+#include "features/predict/trial/speed_change.h"
 
 #include <glib.h>
 #include <gsl/gsl_cdf.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/steps/parallel.h"
+#include "features/predict/steps/parallel.h"
 
+#include "features/predict/steps/tensor_split.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
-#include "predictors/steps/tensor_split.h"
 
 #include <math.h>
 #include <string.h>

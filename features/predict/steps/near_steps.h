@@ -9,8 +9,8 @@
  * chosen by hand against what bench/basis_left_out.py prints of the same rows; that of a new chip
  * is a guess.
  */
-#ifndef ORCH_PREDICTORS_STEPS_NEAR_STEPS_H
-#define ORCH_PREDICTORS_STEPS_NEAR_STEPS_H
+#ifndef ORCH_FEATURES_PREDICT_NEAR_STEPS_H
+#define ORCH_FEATURES_PREDICT_NEAR_STEPS_H
 
 #include "lib/devices/gpus.h"
 

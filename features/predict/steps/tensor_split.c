@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/steps/tensor_split.h"
+#include "features/predict/steps/tensor_split.h"
 
 #include "lib/base/error.h"
 #include "lib/net/cost.h"

@@ -6,8 +6,8 @@
  * A change at some run is a factor on all times from there on. It is tested within the settings
  * (analysis of variance with the settings as factors), so that a sweep over larger and larger
  * problems is none. Only settings that ran on both sides show a change. */
-#ifndef ORCH_PREDICTORS_SPEED_CHANGE_H
-#define ORCH_PREDICTORS_SPEED_CHANGE_H
+#ifndef ORCH_FEATURES_PREDICT_SPEED_CHANGE_H
+#define ORCH_FEATURES_PREDICT_SPEED_CHANGE_H
 
 #include <stddef.h>
 

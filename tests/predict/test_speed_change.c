@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lasting changes of speed among runs: found when they are larger than the noise, at their place,
  * and hardly ever where there is none. */
+#include "features/predict/trial/speed_change.h"
 #include "lib/base/random.h"
-#include "predictors/change/speed_change.h"
 
 #include <glib.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Networks of which a part is trained: which gradients are left, in operations, time and memory. */
+#include "features/predict/steps/frozen.h"
+#include "features/predict/steps/name_groups.h"
 #include "lib/base/error.h"
 #include "lib/net/build.h"
 #include "lib/net/cost.h"
-#include "lib/net/frozen.h"
-#include "lib/net/name_groups.h"
 #include "lib/steptime/kernel_step.h"
 #include "lib/steptime/traffic.h"
 #include "lib/steptime/transfer.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Design matrix for a multiplicative law: numbers as logarithms, categories one-hot, and for each
  * row the additional variance from values that no measured row has. */
-#ifndef ORCH_PREDICTORS_LOG_DESIGN_H
-#define ORCH_PREDICTORS_LOG_DESIGN_H
+#ifndef ORCH_FEATURES_PREDICT_LOG_DESIGN_H
+#define ORCH_FEATURES_PREDICT_LOG_DESIGN_H
 
 #include "predictors/features/matrix.h"
 

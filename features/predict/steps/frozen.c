@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/net/frozen.h"
+#include "features/predict/steps/frozen.h"
 
+#include "features/predict/steps/name_groups.h"
 #include "lib/base/error.h"
-#include "lib/net/name_groups.h"
 #include "lib/net/net_copy.h"
 
 #include <string.h>

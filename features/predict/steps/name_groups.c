@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/net/name_groups.h"
+#include "features/predict/steps/name_groups.h"
 
 #include <string.h>
 

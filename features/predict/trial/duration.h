@@ -2,8 +2,8 @@
 /* Forecasts of a trial's duration from trials of the same kind on the same machine: from repeats of
  * the same cell, or by a regression over its parameters. Each is a median and its 90 % interval, in
  * seconds. */
-#ifndef ORCH_PREDICTORS_DURATION_H
-#define ORCH_PREDICTORS_DURATION_H
+#ifndef ORCH_FEATURES_PREDICT_DURATION_H
+#define ORCH_FEATURES_PREDICT_DURATION_H
 
 #include "lib/base/interval.h"
 #include "predictors/features/matrix.h"

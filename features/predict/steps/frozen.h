@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Networks of which a part is trained: frozen layers, and adapters of low rank (Hu et al. 2022). */
-#ifndef ORCH_NET_FROZEN_H
-#define ORCH_NET_FROZEN_H
+#ifndef ORCH_FEATURES_PREDICT_FROZEN_H
+#define ORCH_FEATURES_PREDICT_FROZEN_H
 
 #include "lib/net/net.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Keeps the prior covariance of all rows. Measuring a row subtracts the scaled outer product of its
  * column (Sherman and Morrison), so a candidate's gain follows from its column alone. */
-#include "predictors/trial/design.h"
+#include "features/predict/trial/design.h"
 
+#include "features/predict/trial/log_design.h"
 #include "lib/base/error.h"
-#include "predictors/trial/log_design.h"
 
 #include <math.h>
 

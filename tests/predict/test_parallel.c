@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Steps of devices that share a network: what each has, what is waited for, and what must hold. */
+#include "features/predict/steps/frozen.h"
+#include "features/predict/steps/parallel.h"
+#include "features/predict/steps/tensor_split.h"
 #include "lib/base/error.h"
-#include "lib/net/frozen.h"
-#include "predictors/steps/parallel.h"
-#include "predictors/steps/tensor_split.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/trial/log_design.h"
+#include "features/predict/trial/log_design.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The share of a network that one of several devices computes which split its layers (tensor
  * parallelism; Shoeybi et al. 2019, Megatron-LM). */
-#ifndef ORCH_PREDICTORS_TENSOR_SPLIT_H
-#define ORCH_PREDICTORS_TENSOR_SPLIT_H
+#ifndef ORCH_FEATURES_PREDICT_TENSOR_SPLIT_H
+#define ORCH_FEATURES_PREDICT_TENSOR_SPLIT_H
 
 #include "lib/net/net.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which trials to measure: shown by holding out on a law that is known, networks x GPUs. */
-#include "predictors/trial/design.h"
+#include "features/predict/trial/design.h"
 
+#include "features/predict/trial/duration.h"
 #include "lib/base/error.h"
 #include "lib/base/random.h"
-#include "predictors/trial/duration.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/steps/near_steps.h"
+#include "features/predict/steps/near_steps.h"
 
 #include "lib/base/interval.h"
 #include "lib/net/net.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Durations of trials: from repeats, and by a law over parameters, on data with a known law. How
  * often the interval holds what came is counted, not assumed. */
+#include "features/predict/trial/duration.h"
 #include "lib/base/random.h"
-#include "predictors/trial/duration.h"
 
 #include <math.h>
 #include <setjmp.h>

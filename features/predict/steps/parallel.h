@@ -14,8 +14,8 @@
  * A pipeline has four micro-batches for each stage, at most one a sample, unless it is said;
  * without a pipeline micro-batches accumulate gradients.
  */
-#ifndef ORCH_PREDICTORS_PARALLEL_H
-#define ORCH_PREDICTORS_PARALLEL_H
+#ifndef ORCH_FEATURES_PREDICT_PARALLEL_H
+#define ORCH_FEATURES_PREDICT_PARALLEL_H
 
 #include "predictors/steps/prior.h"
 
