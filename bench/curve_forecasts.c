@@ -11,10 +11,10 @@
  * schedules: for each size of network the law of schedules is fitted to the curves cosine_24000,
  * constant_24000 and wsdcon_9, and the curves under the other schedules are forecast from their
  * learning rates alone: mean and largest relative error of each. */
+#include "features/curve/laws/curve_interval.h"
+#include "features/curve/laws/schedule_law.h"
 #include "lib/base/csv.h"
 #include "lib/base/ident.h"
-#include "predictors/curve/curve_interval.h"
-#include "predictors/curve/schedule_law.h"
 
 #include <math.h>
 #include <stdio.h>

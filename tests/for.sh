@@ -48,7 +48,6 @@ plugins/scaling     workers
 plugins/replay      experiments replay actor agent env gorila
 predictors          predictors learn predict
 predictors/change   predictors bisect
-predictors/curve    predictors curve
 predictors/learn    predictors learn reference
 predictors/paleo    predictors paleo reference
 predictors/search   predictors search

@@ -5,10 +5,10 @@
 #define ORCH_FEATURES_CURVE_CURVE_SET_H
 
 #include "features/curve/curves.h"
+#include "features/curve/laws/curve_law.h"
+#include "features/curve/laws/curve_ols.h"
+#include "features/curve/laws/speed.h"
 #include "lib/net/net.h"
-#include "predictors/curve/curve_law.h"
-#include "predictors/curve/curve_ols.h"
-#include "predictors/curve/speed.h"
 
 /* ---- curves of networks on devices (curve_set.c) ----------------------------------------------
  */

@@ -5,8 +5,8 @@
 #define ORCH_FEATURES_CURVE_CURVES_H
 
 #include "core/plugin/plugins.h"
-#include "predictors/curve/curve_interval.h"
-#include "predictors/numbers/isotonic.h"
+#include "features/curve/laws/curve_interval.h"
+#include "features/curve/laws/isotonic.h"
 #include "store/store.h"
 
 /** One run's loss curve. k counts steps or epochs (is_by_epoch). Unknown numbers are NaN. */

@@ -4,10 +4,10 @@
  * from all others, because a model of four or five terms fits a few settings in any case. */
 #include "core/report/items.h"
 
+#include "features/curve/laws/speed.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "predictors/curve/speed.h"
 
 #include <math.h>
 #include <string.h>

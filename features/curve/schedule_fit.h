@@ -5,7 +5,7 @@
 #define ORCH_FEATURES_CURVE_SCHEDULE_FIT_H
 
 #include "features/curve/curves.h"
-#include "predictors/curve/schedule_law.h"
+#include "features/curve/laws/schedule_law.h"
 
 /** The fit of one run. */
 struct orch_schedule_fit_run {

@@ -6,9 +6,9 @@
  *
  * test_optimus_reference [FOLDER]: prints a line a file: cases, largest differences.
  */
+#include "features/curve/laws/curve.h"
+#include "features/curve/laws/speed.h"
 #include "lib/base/csv.h"
-#include "predictors/curve/curve.h"
-#include "predictors/curve/speed.h"
 #include "predictors/numbers/nnls.h"
 
 #include <jansson.h>

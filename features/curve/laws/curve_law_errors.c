@@ -9,7 +9,7 @@
  * from the singular values of X, whose ratio is the condition number (Belsley, Kuh, Welsch 1980,
  * chapter 3). X is in the units of the features, since the coefficients are printed in them.
  */
-#include "predictors/curve/curve_law.h"
+#include "features/curve/laws/curve_law.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Forecasts of loss curves on curves with a known law: the interval of the limit and of later
  * losses, the form that forecasts best, and the law of schedules. */
+#include "features/curve/laws/curve_interval.h"
+#include "features/curve/laws/schedule_law.h"
 #include "lib/base/error.h"
 #include "lib/base/random.h"
-#include "predictors/curve/curve_interval.h"
-#include "predictors/curve/schedule_law.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -11,8 +11,8 @@
  * warm-up adds. l0, a and b enter linearly and are found by non-negative least squares of relative
  * errors for given others, which a simplex search finds.
  */
-#ifndef ORCH_PREDICTORS_SCHEDULE_LAW_H
-#define ORCH_PREDICTORS_SCHEDULE_LAW_H
+#ifndef ORCH_FEATURES_CURVE_SCHEDULE_LAW_H
+#define ORCH_FEATURES_CURVE_SCHEDULE_LAW_H
 
 #include <glib.h>
 #include <stdbool.h>

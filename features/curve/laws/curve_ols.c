@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/curve/curve_ols.h"
+#include "features/curve/laws/curve_ols.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit.h>

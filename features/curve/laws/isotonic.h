@@ -2,8 +2,8 @@
 /* Isotonic regression: the monotone function nearest to a set of points, by pooling adjacent
  * violators (Ayer et al. 1955; Barlow et al. 1972). Used for accuracy as a non-increasing function
  * of loss, and for the loss at which accuracy crosses a target. */
-#ifndef ORCH_PREDICTORS_ISOTONIC_H
-#define ORCH_PREDICTORS_ISOTONIC_H
+#ifndef ORCH_FEATURES_CURVE_ISOTONIC_H
+#define ORCH_FEATURES_CURVE_ISOTONIC_H
 
 #include <glib.h>
 #include <stdbool.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How far a loss curve may be off: an interval for the loss that it tends to, and one for the loss
  * at a later step. */
-#ifndef ORCH_PREDICTORS_CURVE_INTERVAL_H
-#define ORCH_PREDICTORS_CURVE_INTERVAL_H
+#ifndef ORCH_FEATURES_CURVE_CURVE_INTERVAL_H
+#define ORCH_FEATURES_CURVE_CURVE_INTERVAL_H
 
+#include "features/curve/laws/curve_choose.h"
 #include "lib/base/interval.h"
-#include "predictors/curve/curve_choose.h"
 
 /** Computes the 90 % interval of the limit of a curve that was fitted to these points with equal
  * weights, from the profile of its squared errors (Bates and Watts 1988, section 6.1): the limits

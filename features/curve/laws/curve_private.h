@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Internals of the loss curves: the forms, and a single fit in scaled units (losses divided by
  * their maximum, k by its span). */
-#ifndef ORCH_PREDICTORS_CURVE_PRIVATE_H
-#define ORCH_PREDICTORS_CURVE_PRIVATE_H
+#ifndef ORCH_FEATURES_CURVE_CURVE_PRIVATE_H
+#define ORCH_FEATURES_CURVE_CURVE_PRIVATE_H
 
-#include "predictors/curve/curve.h"
+#include "features/curve/laws/curve.h"
 
 double orch_curve_form_at(enum orch_curve_form form, const double *b, double k);
 /** Limit of a form for large k. */

@@ -2,11 +2,11 @@
 /* Non-negative least squares, loss curves, isotonic fits and speed models on known laws, worked by
  * hand or typed in from SciPy; and what each refuses. All cases of the reference files are in
  * tests/reference/test_optimus_reference.c. */
+#include "features/curve/laws/curve.h"
+#include "features/curve/laws/isotonic.h"
+#include "features/curve/laws/levmar.h"
+#include "features/curve/laws/speed.h"
 #include "lib/base/error.h"
-#include "predictors/curve/curve.h"
-#include "predictors/curve/speed.h"
-#include "predictors/numbers/isotonic.h"
-#include "predictors/numbers/levmar.h"
 #include "predictors/numbers/nnls.h"
 
 #include <setjmp.h>

@@ -4,7 +4,7 @@
  * as many changes as points. Rates are divided by their largest and sums by the longest run's,
  * which makes all parameters of order 1; the search is over their logarithms.
  */
-#include "predictors/curve/schedule_law.h"
+#include "features/curve/laws/schedule_law.h"
 
 #include "lib/base/error.h"
 #include "predictors/numbers/nnls.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/numbers/isotonic.h"
+#include "features/curve/laws/isotonic.h"
 
 #include "lib/base/error.h"
 

@@ -10,8 +10,8 @@
  * t >= 0, in seconds. w/f and 1/f are linear in t, so non-negative least squares of those
  * reciprocals finds t.
  */
-#ifndef ORCH_PREDICTORS_SPEED_H
-#define ORCH_PREDICTORS_SPEED_H
+#ifndef ORCH_FEATURES_CURVE_SPEED_H
+#define ORCH_FEATURES_CURVE_SPEED_H
 
 #include <glib.h>
 #include <stdbool.h>

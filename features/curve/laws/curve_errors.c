@@ -5,7 +5,7 @@
  * section 2.1). A parameter on its bound of 0 has no error of its own and is held there for the
  * others.
  */
-#include "predictors/curve/curve.h"
+#include "features/curve/laws/curve.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>

@@ -3,7 +3,7 @@
  * The published program fits f itself by bounded non-linear least squares. This code fits the
  * reciprocal, which is linear, has a single minimum and needs no starting point.
  */
-#include "predictors/curve/speed.h"
+#include "features/curve/laws/speed.h"
 
 #include "lib/base/error.h"
 #include "predictors/numbers/nnls.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/curve/curve_law.h"
+#include "features/curve/laws/curve_law.h"
 
 #include "lib/base/error.h"
 

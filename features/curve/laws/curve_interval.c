@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/curve/curve_interval.h"
+#include "features/curve/laws/curve_interval.h"
 
+#include "features/curve/laws/curve_private.h"
 #include "lib/base/reals.h"
-#include "predictors/curve/curve_private.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

@@ -8,8 +8,8 @@
  * are few networks. So features are selected for each parameter: at most networks - 2, so that one
  * network can be left out, and those with the least squared error on networks left out in turn.
  */
-#ifndef ORCH_PREDICTORS_CURVE_LAW_H
-#define ORCH_PREDICTORS_CURVE_LAW_H
+#ifndef ORCH_FEATURES_CURVE_CURVE_LAW_H
+#define ORCH_FEATURES_CURVE_CURVE_LAW_H
 
 #include <glib.h>
 #include <stdbool.h>

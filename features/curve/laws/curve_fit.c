@@ -7,8 +7,8 @@
  * there. The optimus form also starts from the balanced reciprocal fit, and the better result is
  * used. A single start was rejected because b1 and d diverge on straight stretches of the curve.
  */
-#include "predictors/curve/curve_private.h"
-#include "predictors/numbers/levmar.h"
+#include "features/curve/laws/curve_private.h"
+#include "features/curve/laws/levmar.h"
 #include "predictors/numbers/nnls.h"
 
 #include <math.h>

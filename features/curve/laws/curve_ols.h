@@ -2,11 +2,11 @@
 /* The regression that homework 4, problem 4.2 asks for: each parameter of the loss curves as a
  * linear function of the number of layers and the GPU (categorical), by ordinary least squares with
  * standard errors. For the law with the best predictions of left-out networks see
- * predictors/curve/curve_law.h. */
-#ifndef ORCH_PREDICTORS_CURVE_OLS_H
-#define ORCH_PREDICTORS_CURVE_OLS_H
+ * features/curve/laws/curve_law.h. */
+#ifndef ORCH_FEATURES_CURVE_CURVE_OLS_H
+#define ORCH_FEATURES_CURVE_CURVE_OLS_H
 
-#include "predictors/curve/curve_law.h"
+#include "features/curve/laws/curve_law.h"
 
 /** A coefficient and its standard error (NaN if no degree of freedom is left). */
 struct orch_curve_ols_term {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Loss curves in the caller's units: validation, scaling around the fit (curve_fit.c), evaluation,
  * and stages. */
-#include "predictors/curve/curve.h"
+#include "features/curve/laws/curve.h"
 
+#include "features/curve/laws/curve_private.h"
 #include "lib/base/error.h"
-#include "predictors/curve/curve_private.h"
 
 #include <math.h>
 #include <string.h>

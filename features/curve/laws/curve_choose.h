@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Goodness of fit of a loss curve, and choice between the two forms. */
-#ifndef ORCH_PREDICTORS_CURVE_CHOOSE_H
-#define ORCH_PREDICTORS_CURVE_CHOOSE_H
+#ifndef ORCH_FEATURES_CURVE_CURVE_CHOOSE_H
+#define ORCH_FEATURES_CURVE_CURVE_CHOOSE_H
 
-#include "predictors/curve/curve.h"
+#include "features/curve/laws/curve.h"
 
 struct orch_goodness {
     size_t points; /* number of points with k >= from_k */

@@ -10,8 +10,8 @@
  * schedule drops the learning rate at known steps, no smooth form fits the whole curve; then fit
  * each stage (orch_stages_fit).
  */
-#ifndef ORCH_PREDICTORS_CURVE_H
-#define ORCH_PREDICTORS_CURVE_H
+#ifndef ORCH_FEATURES_CURVE_CURVE_H
+#define ORCH_FEATURES_CURVE_CURVE_H
 
 #include <glib.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Bounded non-linear least squares with few parameters: damped Gauss-Newton steps (Levenberg,
  * Marquardt) projected onto the bounds. */
-#ifndef ORCH_PREDICTORS_LEVMAR_H
-#define ORCH_PREDICTORS_LEVMAR_H
+#ifndef ORCH_FEATURES_CURVE_LEVMAR_H
+#define ORCH_FEATURES_CURVE_LEVMAR_H
 
 #include <stddef.h>
 

@@ -5,7 +5,7 @@
  * the step of the others is clipped at the bounds. A change of variables (x = y^2) was rejected:
  * its gradient vanishes at 0, where half of the fits end. GSL's solvers do not support bounds.
  */
-#include "predictors/numbers/levmar.h"
+#include "features/curve/laws/levmar.h"
 
 #include <float.h>
 #include <glib.h>

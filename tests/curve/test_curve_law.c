@@ -2,10 +2,10 @@
 /* From the curves of some networks to that of another, on laws made up here: features are found, a
  * device that matters is told from one that does not, few networks and wrong numbers are answered.
  * And how a fit is judged and its form chosen. */
+#include "features/curve/laws/curve_choose.h"
+#include "features/curve/laws/curve_law.h"
+#include "features/curve/laws/curve_ols.h"
 #include "lib/base/error.h"
-#include "predictors/curve/curve_choose.h"
-#include "predictors/curve/curve_law.h"
-#include "predictors/curve/curve_ols.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

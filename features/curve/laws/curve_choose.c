@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/curve/curve_choose.h"
+#include "features/curve/laws/curve_choose.h"
 
 #include <math.h>
 
