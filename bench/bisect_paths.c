@@ -4,7 +4,7 @@
  *
  *   build/bench_bisect_paths [PATHS]     (default: 400 histories of each kind)
  */
-#include "tests/unit/change_paths.h"
+#include "tests/bisect/change_paths.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,9 +8,9 @@
  * FOLDER has justus_conv.csv, justus_dense.csv and justus_vgg16.csv (exit 77: it has not); every
  * STEP-th row is used (default 1: all). Exit 1: one model for all GPUs misses by more than 20 %, or
  * its 90 % interval holds less than 85 or more than 95 % of the rows. */
+#include "features/learn/heldout.h"
+#include "features/learn/layerwise.h"
 #include "lib/base/text.h"
-#include "predictors/learn/heldout.h"
-#include "predictors/learn/layerwise.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -47,7 +47,6 @@ plugins/asyncsgd    workers
 plugins/scaling     workers
 plugins/replay      experiments replay actor agent env gorila
 predictors          predictors learn predict
-predictors/change   predictors bisect
 predictors/learn    predictors learn reference
 predictors/paleo    predictors paleo reference
 predictors/search   predictors search

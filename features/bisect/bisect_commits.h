@@ -6,8 +6,8 @@
 #define ORCH_FEATURES_BISECT_BISECT_COMMITS_H
 
 #include "features/bisect/bisect_metric.h"
+#include "features/bisect/change_point.h"
 #include "lib/vcs/history.h"
-#include "predictors/change/change_point.h"
 #include "store/store.h"
 
 struct orch_bisect_value {

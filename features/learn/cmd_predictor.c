@@ -3,6 +3,7 @@
 #include "core/cli/cli.h"
 #include "features/learn/learn_progress.h"
 #include "features/learn/learned_show.h"
+#include "features/learn/question_shape.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
@@ -11,7 +12,6 @@
 #include "lib/devices/gpus.h"
 #include "predictors/features/batch_reading.h"
 #include "predictors/learn/learn.h"
-#include "predictors/learn/question_shape.h"
 
 #include <string.h>
 

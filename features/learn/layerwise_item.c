@@ -4,10 +4,10 @@
 #include "features/learn/learn_item.h"
 
 #include "core/stats/group.h"
+#include "features/learn/layer_rows.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/base/unit.h"
-#include "predictors/learn/layer_rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,10 +6,10 @@
 #define ORCH_FEATURES_LEARN_LEARN_ITEM_H
 
 #include "core/report/items.h"
+#include "features/learn/heldout.h"
+#include "features/learn/layerwise.h"
+#include "features/learn/regressors.h"
 #include "lib/base/interval.h"
-#include "predictors/learn/heldout.h"
-#include "predictors/learn/layerwise.h"
-#include "predictors/learn/regressors.h"
 
 /** The training data of an item, or the reason why there is none. */
 struct orch_learn_source {

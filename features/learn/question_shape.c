@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/learn/question_shape.h"
+#include "features/learn/question_shape.h"
 
 #include "lib/devices/gpus.h"
 #include "predictors/learn/scenario.h"

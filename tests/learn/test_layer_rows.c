@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A step as the sum of measured rows, whose times follow a known law: measured layers are summed
  * exactly, others are learned, and the rest is scaled. */
+#include "features/learn/layer_rows.h"
 #include "lib/base/error.h"
 #include "lib/net/layer_work.h"
-#include "predictors/learn/layer_rows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/learn/layer_rows.h"
+#include "features/learn/layer_rows.h"
 
 #include "lib/base/error.h"
 #include "lib/base/reals.h"

@@ -12,8 +12,8 @@
  * which is what probabilistic bisection (Horstein 1963; Waeber, Frazier, Henderson 2013) does when
  * the noise is known. Here it is learned, so that measuring an end or a place again may say more
  * than a new place. */
-#ifndef ORCH_PREDICTORS_CHANGE_POINT_H
-#define ORCH_PREDICTORS_CHANGE_POINT_H
+#ifndef ORCH_FEATURES_BISECT_CHANGE_POINT_H
+#define ORCH_FEATURES_BISECT_CHANGE_POINT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What of a question was not measured, found from the rows that were learned from: the shape by
  * which errors and intervals differ most. */
-#ifndef ORCH_PREDICTORS_QUESTION_SHAPE_H
-#define ORCH_PREDICTORS_QUESTION_SHAPE_H
+#ifndef ORCH_FEATURES_LEARN_QUESTION_SHAPE_H
+#define ORCH_FEATURES_LEARN_QUESTION_SHAPE_H
 
 #include "predictors/features/rows.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* AI Gauge's linear form, regressors side by side, groups held out, networks layer by layer: each
  * on data whose law is known. */
+#include "features/learn/heldout.h"
+#include "features/learn/layerwise.h"
+#include "features/learn/regressors.h"
 #include "lib/base/random.h"
-#include "predictors/learn/heldout.h"
-#include "predictors/learn/layerwise.h"
-#include "predictors/learn/regressors.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

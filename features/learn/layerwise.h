@@ -5,8 +5,8 @@
  * batches. The activation after a layer belongs to it. Pools, norms and other operations are not
  * covered: they are counted, and their time is missing from the sum.
  */
-#ifndef ORCH_PREDICTORS_LAYERWISE_H
-#define ORCH_PREDICTORS_LAYERWISE_H
+#ifndef ORCH_FEATURES_LEARN_LAYERWISE_H
+#define ORCH_FEATURES_LEARN_LAYERWISE_H
 
 #include "lib/base/interval.h"
 #include "lib/net/net.h"

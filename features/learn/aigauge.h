@@ -7,8 +7,8 @@
  * with workers W, batch B, CPU threads T and the GPU's peak F. The lecture does not define I. There
  * are four of them, like GPU types and networks, so both readings are supported.
  */
-#ifndef ORCH_PREDICTORS_AIGAUGE_H
-#define ORCH_PREDICTORS_AIGAUGE_H
+#ifndef ORCH_FEATURES_LEARN_AIGAUGE_H
+#define ORCH_FEATURES_LEARN_AIGAUGE_H
 
 #include <glib.h>
 #include <stdbool.h>

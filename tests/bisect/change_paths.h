@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Simulated paths with one step, searched by predictors/change/change_point.h and by bisection with
+/* Simulated paths with one step, searched by features/bisect/change_point.h and by bisection with
  * a fixed number of repeats. */
 #ifndef ORCH_TESTS_CHANGE_PATHS_H
 #define ORCH_TESTS_CHANGE_PATHS_H

@@ -2,7 +2,7 @@
 /* Histories of 8 to 200 commits with steps of 1, 2 and 5 deviations of the noise: of those that end
  * with a commit at least 95 % name the right one, and with fewer runs than bisection needs that is
  * right as often. */
-#include "tests/unit/change_paths.h"
+#include "tests/bisect/change_paths.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/models/aigauge.h"
+#include "features/learn/aigauge.h"
 
 #include "lib/base/error.h"
 

@@ -3,11 +3,11 @@
  * settings by 5-fold cross-validation. Reports both the setting with the least root mean square
  * error and the one with the least mean relative error |y - f| / y. As in the paper, the target is
  * the time, not its logarithm. */
-#ifndef ORCH_PREDICTORS_REGRESSORS_H
-#define ORCH_PREDICTORS_REGRESSORS_H
+#ifndef ORCH_FEATURES_LEARN_REGRESSORS_H
+#define ORCH_FEATURES_LEARN_REGRESSORS_H
 
+#include "features/learn/aigauge.h"
 #include "predictors/features/rows.h"
-#include "predictors/models/aigauge.h"
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/learn/regressors.h"
+#include "features/learn/regressors.h"
 
 #include "lib/base/error.h"
 #include "lib/base/random.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tests/unit/change_paths.h"
+#include "tests/bisect/change_paths.h"
 
-#include "predictors/change/change_point.h"
+#include "features/bisect/change_point.h"
 
 #include <glib.h>
 #include <math.h>

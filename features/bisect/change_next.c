@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Chooses the next measurement of a change point. The expected information of a place is the mutual
  * information of where the step is and of the value that would be measured there. */
-#include "predictors/change/change_point.h"
+#include "features/bisect/change_point.h"
 
 #include <glib.h>
 #include <math.h>

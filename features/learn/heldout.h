@@ -2,8 +2,8 @@
 /* Error of learned predictions on held-out rows, by group (such as a GPU), for three ways of
  * training: on the group alone, on all groups, and on all groups but this one (Justus et al.
  * 2018). */
-#ifndef ORCH_PREDICTORS_HELDOUT_H
-#define ORCH_PREDICTORS_HELDOUT_H
+#ifndef ORCH_FEATURES_LEARN_HELDOUT_H
+#define ORCH_FEATURES_LEARN_HELDOUT_H
 
 #include "predictors/learn/learn.h"
 

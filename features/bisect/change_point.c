@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* All partitions of the measured values by a step have the same total scatter, so a case needs only
  * the number and the sum of the values from its place on. */
-#include "predictors/change/change_point.h"
+#include "features/bisect/change_point.h"
 
 #include <glib.h>
 #include <gsl/gsl_cdf.h>

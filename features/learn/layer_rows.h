@@ -8,8 +8,8 @@
  * facts. The other parts are scaled from the nearest measured one. layerwise.h does the same for
  * the timings of Justus et al., which have convolutions and dense layers only.
  */
-#ifndef ORCH_PREDICTORS_LAYER_ROWS_H
-#define ORCH_PREDICTORS_LAYER_ROWS_H
+#ifndef ORCH_FEATURES_LEARN_LAYER_ROWS_H
+#define ORCH_FEATURES_LEARN_LAYER_ROWS_H
 
 #include "lib/base/csv.h"
 #include "lib/net/net.h"

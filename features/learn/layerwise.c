@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/learn/layerwise.h"
+#include "features/learn/layerwise.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

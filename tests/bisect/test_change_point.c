@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The posterior of a step on a path, and what is measured next. */
-#include "predictors/change/change_point.h"
+#include "features/bisect/change_point.h"
 
 #include <glib.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/change_paths.h"
+#include "tests/bisect/change_paths.h"
 
 #define PLACES 9
 
