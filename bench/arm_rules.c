@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Repeats of the settings of a search (core/stats/best_arm.h, anytime.h):
+/* Repeats of the settings of a search (features/search/best_arm.h, anytime.h):
  *
  *   bench_arm_rules rules [SIMULATIONS]   how often the setting with the largest mean is the best
  * one after so many trials, with equal repeats, by OCBA (Chen and Lin 2011, the most starving arm)
@@ -8,8 +8,8 @@
  * often the interval holds the median of a setting that is repeated until it is narrow enough
  */
 #include "core/stats/anytime.h"
-#include "core/stats/best_arm.h"
 #include "core/stats/stats.h"
+#include "features/search/best_arm.h"
 
 #include <glib.h>
 #include <gsl/gsl_randist.h>

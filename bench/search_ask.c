@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The samplers of predictors/search/sampler.h and the rules of predictors/stop/stop_trial.h as a
- * filter, for bench/search_peers.py. It reads lines whose words are separated by tabs; values are
- * minimised:
+/* The samplers of features/search/samplers/sampler.h and the rules of
+ * features/search/stop/stop_trial.h as a filter, for bench/search_peers.py. It reads lines whose
+ * words are separated by tabs; values are minimised:
  *
  *   space NAME RANGE...         begins a search of these parameters
  *   rule RULE                   that stops trials, as in a recipe
@@ -15,8 +15,8 @@
  *   promote                     answers with the index of a stopped trial that goes on after all,
  *                               which runs then, or with an empty line
  */
-#include "predictors/search/sampler.h"
-#include "predictors/stop/stop_trial.h"
+#include "features/search/samplers/sampler.h"
+#include "features/search/stop/stop_trial.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Replays learning curves through the rules of predictors/stop/stop_trial.h, as searches with -j
- * 1:
+/* Replays learning curves through the rules of features/search/stop/stop_trial.h, as searches with
+ * -j 1:
  *
  *   bench_stop_replay CURVES.csv [--trials 40] [--orders 50] [--seed 1] RULE...
  *
@@ -12,9 +12,9 @@
  * the trials that would have ended at least as good as the best that had ended until then, the
  * share that was stopped, and the same stops as a share of all trials. The first trial of an order
  * is no best one: there is nothing before it. */
+#include "features/search/stop/stop_trial.h"
 #include "lib/base/random.h"
 #include "lib/base/reals.h"
-#include "predictors/stop/stop_trial.h"
 
 #include <math.h>
 #include <stdio.h>

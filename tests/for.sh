@@ -50,7 +50,6 @@ predictors          predictors learn predict
 predictors/learn    predictors learn reference
 predictors/paleo    predictors paleo reference
 predictors/search   predictors search
-predictors/stop     predictors search
 recipes             recipe report
 store               store fault
 store/exchange      share exchange

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Chooses the points of a run's searches, by a sampler (predictors/search/sampler.h), from the
- * values of the trials that ended, in this run or before. */
+/* Chooses the points of a run's searches, by a sampler (features/search/samplers/sampler.h), from
+ * the values of the trials that ended, in this run or before. */
 #ifndef ORCH_FEATURES_SEARCH_CHOOSER_H
 #define ORCH_FEATURES_SEARCH_CHOOSER_H
 

@@ -5,8 +5,8 @@
 #include "features/search/repeat_trials.h"
 
 #include "core/stats/anytime.h"
-#include "core/stats/best_arm.h"
 #include "core/stats/group.h"
+#include "features/search/best_arm.h"
 #include "features/search/tried_points.h"
 #include "lib/base/text.h"
 #include "lib/space/repeat_rule.h"

@@ -2,7 +2,7 @@
 /* The points of a search by two parameters, with lines of equal values between them. */
 #include "features/search/search_parts.h"
 
-#include "core/render/isolines.h"
+#include "features/search/isolines.h"
 #include "lib/base/text.h"
 #include "predictors/search/space_surface.h"
 

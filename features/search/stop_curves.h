@@ -8,7 +8,7 @@
 #define ORCH_FEATURES_SEARCH_STOP_CURVES_H
 
 #include "core/schedule/schedule.h"
-#include "predictors/stop/stop_trial.h"
+#include "features/search/stop/stop_trial.h"
 
 struct orch_trial_curve {
     const struct orch_cell *cell;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/search/stop_trials.h"
 
+#include "features/search/stop/stop_trial.h"
 #include "features/search/stop_curves.h"
 #include "features/search/trial_attempts.h"
-#include "predictors/stop/stop_trial.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -6,9 +6,9 @@
 
 #include "core/plan/plan.h"
 #include "core/record/collect.h"
+#include "features/search/samplers/sampler.h"
 #include "lib/base/text.h"
 #include "lib/wire/verdict.h"
-#include "predictors/search/sampler.h"
 
 struct orch_tried;
 struct orch_tried *orch_tried_new(void);

@@ -44,7 +44,7 @@ struct orch_space {
     GPtrArray *params; /* struct orch_space_param *, a parent before the parameters it decides */
 };
 
-/** Names of the samplers (predictors/search/sampler.h), the default first; ends with NULL. */
+/** Names of the samplers of features/search, the default first; ends with NULL. */
 extern const char *const ORCH_SAMPLER_NAMES[];
 
 struct orch_space *orch_space_new(void);

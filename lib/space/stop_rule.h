@@ -18,7 +18,7 @@
  *   forecast(p=0.05, top=1, startup=5) stops a trial that will probably not be among the best `top`
  *                                      (stop_forecast.c)
  *
- * predictors/stop/stop_trial.h asks them. */
+ * features/search/stop/stop_trial.h asks them. */
 #ifndef ORCH_SPACE_STOP_RULE_H
 #define ORCH_SPACE_STOP_RULE_H
 

@@ -2,6 +2,4 @@
 orch_test(space "quick" orch_space)
 orch_test(observed_space "quick" orch_space)
 orch_test(repeat_rule "quick" orch_space)
-orch_test(sampler "quick" orch_predictors)
 orch_test(param_importance "quick" orch_predictors)
-orch_test(stop_rule "quick" orch_predictors)

@@ -13,7 +13,7 @@
  *
  * A few values say little of an arm's own scatter: its variance is drawn to that of all arms
  * together, as if PRIOR values had had it. Trials that run count as values with the arm's mean. */
-#include "core/stats/best_arm.h"
+#include "features/search/best_arm.h"
 
 #include "core/stats/anytime.h"
 #include "core/stats/stats.h"

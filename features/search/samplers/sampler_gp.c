@@ -5,8 +5,8 @@
  * The process is one of transformed values (box_cox.h). Running trials count with the value that is
  * expected of them (kriging believer, Ginsbourger et al. 2010), so that choices at the same time
  * differ. What a point promises is lowered by how near it is to a trial that failed. */
+#include "features/search/samplers/gp_promise.h"
 #include "lib/base/random.h"
-#include "predictors/search/gp_promise.h"
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_qrng.h>

@@ -2,8 +2,8 @@
 /* Samplers: which point of a space a search tries next. They get all trials so far and return one
  * point; they keep nothing between two calls, so that the same seed and the same trials in the same
  * order give the same point, in whatever process. Values are minimised. */
-#ifndef ORCH_PREDICTORS_SAMPLER_H
-#define ORCH_PREDICTORS_SAMPLER_H
+#ifndef ORCH_FEATURES_SEARCH_SAMPLER_H
+#define ORCH_FEATURES_SEARCH_SAMPLER_H
 
 #include "lib/space/param_space.h"
 
@@ -43,7 +43,7 @@ extern const struct orch_sampler ORCH_SAMPLERS[];
 /** NULL: there is no sampler of that name. */
 const struct orch_sampler *orch_sampler_find(const char *name);
 
-/* ---- the samplers, for predictors/search/sampler.c
+/* ---- the samplers, for features/search/samplers/sampler.c
  * ------------------------------------------------------
  */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/stop/stop_trial.h"
+#include "features/search/stop/stop_trial.h"
 
 #include <math.h>
 

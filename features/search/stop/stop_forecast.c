@@ -24,7 +24,7 @@
  * Curves that were stopped are left out. They were chosen by their value at some n, which is what
  * the regression is conditional on, so this does not bias it.
  */
-#include "predictors/stop/stop_trial.h"
+#include "features/search/stop/stop_trial.h"
 
 #include "lib/base/reals.h"
 

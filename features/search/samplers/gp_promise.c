@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/search/gp_promise.h"
+#include "features/search/samplers/gp_promise.h"
 
 #include "lib/base/reals.h"
 

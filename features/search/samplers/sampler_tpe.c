@@ -5,9 +5,9 @@
  * the one with the largest l/g is taken. A parameter of a condition learns from the trials in which
  * it exists. Trials that failed or are running count as not good, which keeps parallel choices
  * apart. */
+#include "features/search/samplers/sampler.h"
 #include "lib/base/random.h"
 #include "lib/base/reals.h"
-#include "predictors/search/sampler.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

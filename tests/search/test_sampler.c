@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Samplers on functions whose minimum is known. */
+#include "features/search/samplers/sampler.h"
 #include "predictors/numbers/space_process.h"
-#include "predictors/search/sampler.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table of samplers. */
-#include "predictors/search/sampler.h"
+#include "features/search/samplers/sampler.h"
 
 #include <string.h>
 

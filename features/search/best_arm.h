@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which of several settings to repeat next, so that the one that looks best is the best. */
-#ifndef ORCH_CORE_STATS_BEST_ARM_H
-#define ORCH_CORE_STATS_BEST_ARM_H
+#ifndef ORCH_FEATURES_SEARCH_BEST_ARM_H
+#define ORCH_FEATURES_SEARCH_BEST_ARM_H
 
 #include <stdbool.h>
 #include <stddef.h>

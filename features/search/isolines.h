@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lines of equal height over a grid (marching squares, Lorensen and Cline 1987 in two dimensions).
  */
-#ifndef ORCH_CORE_RENDER_ISOLINES_H
-#define ORCH_CORE_RENDER_ISOLINES_H
+#ifndef ORCH_FEATURES_SEARCH_ISOLINES_H
+#define ORCH_FEATURES_SEARCH_ISOLINES_H
 
 #include <glib.h>
 

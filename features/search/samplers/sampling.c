@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Points that do not depend on values, and what all samplers ask of the trials. */
-#include "predictors/search/sampler.h"
+#include "features/search/samplers/sampler.h"
 
 #include "lib/base/random.h"
 

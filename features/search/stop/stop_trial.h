@@ -5,8 +5,8 @@
  *
  * A curve that a rule stopped counts at the values that it has; what it would have become is not
  * known. NaN is worse than any number. */
-#ifndef ORCH_PREDICTORS_STOP_TRIAL_H
-#define ORCH_PREDICTORS_STOP_TRIAL_H
+#ifndef ORCH_FEATURES_SEARCH_STOP_TRIAL_H
+#define ORCH_FEATURES_SEARCH_STOP_TRIAL_H
 
 #include "lib/space/stop_rule.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where the next repeat goes: by hand, and by simulation against equal repeats (bench/arm_rules.c
  * has the long version). */
-#include "core/stats/best_arm.h"
 #include "core/stats/stats.h"
+#include "features/search/best_arm.h"
 
 #include <glib.h>
 #include <gsl/gsl_cdf.h>

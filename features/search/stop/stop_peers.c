@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rules that compare a trial with the others at the same value: median, vizier, asha,
  * hyperband. */
-#include "predictors/stop/stop_trial.h"
+#include "features/search/stop/stop_trial.h"
 
 #include "lib/base/reals.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/render/isolines.h"
+#include "features/search/isolines.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rules that stop trials of a search, on curves whose answer was worked out by hand. */
+#include "features/search/stop/stop_trial.h"
 #include "lib/base/error.h"
 #include "lib/base/random.h"
-#include "predictors/stop/stop_trial.h"
 
 #include <math.h>
 #include <setjmp.h>

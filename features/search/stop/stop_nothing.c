@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Why a rule could stop none of the trials of a search: known from the lengths of their curves and
  * from their number, whatever their values were. */
-#include "predictors/stop/stop_trial.h"
+#include "features/search/stop/stop_trial.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lines of equal height: of a plane, of a hill, at a saddle, around what is missing. */
-#include "core/render/isolines.h"
+#include "features/search/isolines.h"
 
 #include <math.h>
 #include <setjmp.h>

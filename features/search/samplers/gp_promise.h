@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a point promises to a search that has a Gaussian process of its values (sampler_gp.c): the
  * logarithm of its expected improvement, less what it costs, lower near trials that failed. */
-#ifndef ORCH_PREDICTORS_GP_PROMISE_H
-#define ORCH_PREDICTORS_GP_PROMISE_H
+#ifndef ORCH_FEATURES_SEARCH_GP_PROMISE_H
+#define ORCH_FEATURES_SEARCH_GP_PROMISE_H
 
+#include "features/search/samplers/sampler.h"
 #include "predictors/numbers/box_cox.h"
-#include "predictors/search/sampler.h"
 
 struct orch_gp_search {
     const struct orch_sampling *sampling;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/stop/stop_trial.h"
+#include "features/search/stop/stop_trial.h"
 
 static char *(*const RULES[])(const struct orch_stop_question *) = {
     [ORCH_STOP_MEDIAN] = orch_stop_median,     [ORCH_STOP_VIZIER] = orch_stop_vizier,

@@ -5,7 +5,7 @@
  * that it belongs to the best 1/factor of its rung after all. Asynchronous successive halving (Li
  * et al. 2020) pauses every trial at each rung and lets the best 1/factor of it go on, whenever
  * they are; with this step the form that stops trials ends with the same ones. */
-#include "predictors/stop/stop_trial.h"
+#include "features/search/stop/stop_trial.h"
 
 #include <math.h>
 #include <stdlib.h>
