@@ -1,7 +1,7 @@
 # The kit: what plugins use of lib, installed for plugins that are built elsewhere, a lab's own as well as those of this tree
 # ('cmake -S plugins -DCMAKE_PREFIX_PATH=PREFIX'). find_package(orch) gives its libraries and orch_plugin(NAME [LIBRARY...]).
 # Its version is the program's; a minor version may change it, while include/orch/plugin.h keeps its ABI.
-set(kit base tar zip hw yaml devices net steptime weights data onnx)
+set(kit base zip hw yaml devices net steptime weights data onnx)
 set(targets orch_font)
 foreach(part ${kit})
   list(APPEND targets orch_${part})

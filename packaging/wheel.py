@@ -34,7 +34,7 @@ SUMMARY = "Runs experiments from a recipe, each trial in a process of its own, a
 # Part of every Linux with glibc, or of its C library (PEP 600; zlib is needed by its packaging tools).
 OF_THE_SYSTEM = re.compile(r"(ld-linux.*|lib(c|m|dl|pthread|rt|resolv|util|gcc_s|z))\.so\.\d+$")
 OF_THE_MACHINE = re.compile(r"lib(mpi|torch|c10|opencv|simgrid|cudart|cuda)[._-]?")
-# Opened by name at run time, not linked (lib/data/download.c).
+# Opened by name at run time, not linked (features/datasets/download.c).
 OPENED = ["libcurl.so.4", "libcurl-gnutls.so.4"]
 
 

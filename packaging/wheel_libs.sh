@@ -100,7 +100,7 @@ build_openssl() {
 }
 
 build_curl() {
-    # certificates are found at run time (lib/data/download.c)
+    # certificates are found at run time (features/datasets/download.c)
     cmake_build -DBUILD_CURL_EXE=OFF -DBUILD_TESTING=OFF -DHTTP_ONLY=ON -DCURL_USE_OPENSSL=ON -DOPENSSL_ROOT_DIR="$PREFIX" -DCURL_CA_BUNDLE=none \
         -DCURL_CA_PATH=none -DCURL_USE_LIBSSH2=OFF -DCURL_USE_LIBPSL=OFF -DUSE_LIBIDN2=OFF -DUSE_NGHTTP2=OFF -DCURL_BROTLI=OFF -DCURL_ZSTD=OFF -DENABLE_MANUAL=OFF
 }

@@ -30,6 +30,7 @@ features/CMake      core
 include             plugins host
 lib/                {}
 lib/cairo           report
+lib/data            loader datasets
 lib/devices         devices predict
 lib/hw              hw facts slots
 lib/steptime        predictors predict

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
+#include "features/datasets/data.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/data/data.h"
 
 #include <glib.h>
 #include <stdbool.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/operators/operators.h"
 
+#include "features/operators/fuse_attention.h"
 #include "features/operators/operators_reading.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
-#include "lib/net/fuse_attention.h"
 
 #include <string.h>
 

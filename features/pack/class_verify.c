@@ -4,13 +4,13 @@
  * used. */
 #include "features/pack/class.h"
 
+#include "features/pack/unzip.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/spawn.h"
 #include "lib/base/temporary.h"
 #include "lib/base/text.h"
-#include "lib/data/unzip.h"
 #include "store/exchange/bundle.h"
 
 #include <signal.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/pack/handin.h"
 
+#include "features/pack/unzip.h"
+#include "features/pack/zip_write.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/temporary.h"
-#include "lib/data/unzip.h"
-#include "lib/zip/zip_write.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Data sets and weights available by name: download location, digests, licence and citation; and
  * the folders on this machine where they are searched. Tables only; downloading is in
- * lib/data/data.h. */
+ * features/datasets/data.h. */
 #ifndef ORCH_DATA_CATALOGUE_H
 #define ORCH_DATA_CATALOGUE_H
 

@@ -15,8 +15,6 @@ orch_fuzz(printed orch_wire ALSO ${CMAKE_SOURCE_DIR}/tests/wire/printed)
 foreach(part pth safetensors)
   orch_fuzz(${part} orch_weights ALSO ${CMAKE_SOURCE_DIR}/tests/data/weights)
 endforeach()
-# archives of strangers
-orch_fuzz(zip orch_zip)
 # annotations of images with boxes
 foreach(part voc_xml open_images)
   orch_fuzz(${part} orch_scenes)

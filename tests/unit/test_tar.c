@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Archives made by hand: sizes and names in each of tar's forms, heads that lie, and disks that are
  * full. */
-#include "lib/data/tar.h"
 #include "lib/tar/tar_head.h"
 #include "lib/tar/tar_read.h"
+#include "lib/tar/tar_unpack.h"
 #include "lib/tar/tar_write.h"
 
 #include "lib/base/error.h"

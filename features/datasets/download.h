@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Downloads one file over HTTP(S), with resuming and retries. Only this module uses libcurl. It
- * does not verify contents, which lib/data/data.h does. */
-#ifndef ORCH_DATA_DOWNLOAD_H
-#define ORCH_DATA_DOWNLOAD_H
+ * does not verify contents, which features/datasets/data.h does. */
+#ifndef ORCH_FEATURES_DATASETS_DOWNLOAD_H
+#define ORCH_FEATURES_DATASETS_DOWNLOAD_H
 
 #include <glib.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * downloads resume, are verified against the published digests, unpacked, and then moved into
  * place, so that everything in place is complete. If two processes want the same file, it is
  * downloaded once. */
-#ifndef ORCH_DATA_DATA_H
-#define ORCH_DATA_DATA_H
+#ifndef ORCH_FEATURES_DATASETS_DATA_H
+#define ORCH_FEATURES_DATASETS_DATA_H
 
 #include "lib/data/catalogue.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Extracts one file from an untrusted ZIP archive. The numbers of entries and unpacked bytes are
  * bounded; names are displayed but never used as paths. */
-#ifndef ORCH_DATA_UNZIP_H
-#define ORCH_DATA_UNZIP_H
+#ifndef ORCH_FEATURES_PACK_UNZIP_H
+#define ORCH_FEATURES_PACK_UNZIP_H
 
 #include <glib.h>
 #include <stdbool.h>

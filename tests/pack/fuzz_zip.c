@@ -3,8 +3,8 @@
  * with 'w', as a file that is packed and unpacked again. A crash, a leak, a hang, a failure without
  * an error, more bytes than an entry's limit, or another file than was packed is a fault. Built
  * with -fsanitize=fuzzer it fuzzes; with replay.c it runs the committed corpus as a test. */
+#include "features/pack/zip_write.h"
 #include "lib/zip/zip_read.h"
-#include "lib/zip/zip_write.h"
 #include "tests/fuzz/scratch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Finds attention that is written out in operations of its own. */
-#ifndef ORCH_NET_FUSE_ATTENTION_H
-#define ORCH_NET_FUSE_ATTENTION_H
+#ifndef ORCH_FEATURES_OPERATORS_FUSE_ATTENTION_H
+#define ORCH_FEATURES_OPERATORS_FUSE_ATTENTION_H
 
 #include "lib/net/net.h"
 

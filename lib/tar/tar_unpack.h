@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Unpacks an untrusted tar archive: files and folders only, never outside the given folder. */
-#ifndef ORCH_DATA_TAR_H
-#define ORCH_DATA_TAR_H
+#ifndef ORCH_LIB_TAR_UNPACK_H
+#define ORCH_LIB_TAR_UNPACK_H
 
 #include <glib.h>
 #include <stdbool.h>

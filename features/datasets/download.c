@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/data/download.h"
+#include "features/datasets/download.h"
 
 #include "lib/base/error.h"
 #include "lib/base/program_path.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/data/unzip.h"
+#include "features/pack/unzip.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

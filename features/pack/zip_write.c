@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reference: PKWARE's APPNOTE, sections 4.3.7 to 4.3.16. Does not support ZIP64, because the
  * archives are small. */
-#include "lib/zip/zip_write.h"
+#include "features/pack/zip_write.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

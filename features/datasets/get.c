@@ -3,13 +3,13 @@
  * several entries share are kept); and .orch/ with, for each download, its lock, its partial file
  * and its SHA-256 at the first download (in the format of sha256sum). If the publisher gives no
  * complete SHA-256, later downloads are checked against that record: trust on first use. */
-#include "lib/data/data.h"
+#include "features/datasets/data.h"
 
+#include "features/datasets/download.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/shared_file.h"
-#include "lib/data/download.h"
-#include "lib/data/tar.h"
+#include "lib/tar/tar_unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>

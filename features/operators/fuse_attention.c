@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/net/fuse_attention.h"
+#include "features/operators/fuse_attention.h"
 
 #include "lib/net/net_copy.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The catalogue, downloads from a local server that misbehaves (tests/data_server.py), and archives
  * that want out of their folder. */
-#include "lib/data/data.h"
-#include "lib/data/tar.h"
+#include "features/datasets/data.h"
+#include "lib/tar/tar_unpack.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes a ZIP archive of files in memory. */
-#ifndef ORCH_ZIP_WRITE_H
-#define ORCH_ZIP_WRITE_H
+#ifndef ORCH_FEATURES_PACK_ZIP_WRITE_H
+#define ORCH_FEATURES_PACK_ZIP_WRITE_H
 
 #include <glib.h>
 #include <stdbool.h>
