@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/parts.h"
 #include "core/commands/show.h"
+#include "core/feature/feature.h"
 #include "core/inputs/inputs.h"
 #include "core/stats/tried_command.h"
 #include "lib/base/json.h"
@@ -93,8 +94,11 @@ static void print_source(const struct orch_whole_run *s)
             "commit", "%s%s%s%s", run->source_commit ? run->source_commit : "none yet",
             run->source_branch ? " on " : "", run->source_branch ? run->source_branch : "",
             run->source_dirty ? ", with uncommitted changes" : "");
-        orch_cli_show_line("tree", "%s ('orch checkout %s' gives it back)", run->source_tree,
-                           orch_run_short_key(run->key));
+        const char *command = orch_advice(ORCH_ADVICE_SOURCE, NULL);
+        g_autofree char *back = command ? g_strdup_printf(" ('%s %s' gives it back)", command,
+                                                          orch_run_short_key(run->key))
+                                        : NULL;
+        orch_cli_show_line("tree", "%s%s", run->source_tree, back ? back : "");
     }
     orch_cli_show_line("fingerprint", "%s", run->fingerprint);
     orch_cli_show_line("digest", "%s", run->digest ? run->digest : "-");

@@ -5,8 +5,8 @@
 #define ORCH_FEATURES_SHARE_REMOTE_H
 
 #include "core/workspace/workspace.h"
+#include "features/share/git/results_ref.h"
 #include "lib/vcs/share.h"
-#include "store/exchange/results_ref.h"
 
 struct orch_remote {
     char *name;     /* a git remote's name, a URL, or a path */

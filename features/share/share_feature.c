@@ -5,11 +5,15 @@
 #include "core/feature/feature.h"
 
 extern const struct orch_command ORCH_COMMAND_PULL, ORCH_COMMAND_PUSH, ORCH_COMMAND_STATUS,
-    ORCH_COMMAND_COVERAGE, ORCH_COMMAND_DB_MERGE;
+    ORCH_COMMAND_COVERAGE, ORCH_COMMAND_CHECKOUT, ORCH_COMMAND_DB_MERGE;
 
-static const struct orch_command *const COMMANDS[] = {
-    &ORCH_COMMAND_PULL,     &ORCH_COMMAND_PUSH,     &ORCH_COMMAND_STATUS,
-    &ORCH_COMMAND_COVERAGE, &ORCH_COMMAND_DB_MERGE, NULL};
+static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_PULL,
+                                                      &ORCH_COMMAND_PUSH,
+                                                      &ORCH_COMMAND_STATUS,
+                                                      &ORCH_COMMAND_COVERAGE,
+                                                      &ORCH_COMMAND_CHECKOUT,
+                                                      &ORCH_COMMAND_DB_MERGE,
+                                                      NULL};
 
 extern const struct orch_report_kind ORCH_REPORT_COVERAGE, ORCH_REPORT_COLLABORATORS;
 
@@ -33,7 +37,6 @@ static const struct orch_typed_word WORDS[] = {
     {"merge", "'orch db merge FILE' joins a store or bundle, 'orch pull' what the group pushed"},
     {"sync", "'orch pull' gets the group's runs, 'orch push' sends yours"},
     {"share", "'orch push' sends your runs; 'orch run RECIPE --share' runs what nobody has"},
-    {"fetch", "'orch pull' gets the group's runs"},
     {"clone", "'git clone' the repository, then 'orch pull'"},
     {"remote", "'git remote add origin URL' names a remote"},
     {"bundle", "'orch export --bundle FILE' writes one, 'orch db merge FILE' joins one"},
@@ -49,7 +52,7 @@ static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {
         "pull'), or name a store with --db",
     [ORCH_ADVICE_OTHERS_STORE] =
         "add --yes if you made it; else 'orch db merge' takes its runs into a store of your own",
-    [ORCH_ADVICE_NO_SOURCE] = "ask its author to share the source ('orch push --with-source')",
+    [ORCH_ADVICE_SOURCE] = "orch checkout",
     [ORCH_ADVICE_NO_FORECAST] = "The first runs give a basis; 'orch pull' brings those of a group",
 };
 

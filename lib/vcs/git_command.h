@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs the `git` program, for lib/vcs and store/exchange. */
+/* Runs the `git` program, for lib/vcs and features/share. */
 #ifndef ORCH_VCS_GIT_COMMAND_H
 #define ORCH_VCS_GIT_COMMAND_H
 

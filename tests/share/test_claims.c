@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Claims: of many takers one wins, whatever the place and the clocks. */
-#include "store/exchange/claims.h"
+#include "features/share/claims.h"
 
 #include "lib/base/json.h"
-#include "vcs_fixture.h"
+#include "tests/unit/vcs_fixture.h"
 
 #include <sys/wait.h>
 #include <time.h>

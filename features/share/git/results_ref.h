@@ -9,8 +9,8 @@
  * refs/orch/remotes/NAME. Branches, tags, index, work tree and FETCH_HEAD are not changed, and no
  * hook is run.
  */
-#ifndef ORCH_STORE_EXCHANGE_RESULTS_REF_H
-#define ORCH_STORE_EXCHANGE_RESULTS_REF_H
+#ifndef ORCH_FEATURES_SHARE_RESULTS_REF_H
+#define ORCH_FEATURES_SHARE_RESULTS_REF_H
 
 #include "store/exchange/bundle.h"
 

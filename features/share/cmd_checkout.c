@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes the source that a run was made from into a folder. */
 #include "core/cli/cli.h"
-#include "core/feature/feature.h"
 #include "core/workspace/workspace.h"
+#include "features/share/git/results_ref.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
-#include "store/exchange/results_ref.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -56,7 +55,7 @@ static bool write_source(struct orch_vcs *vcs, const struct orch_run *run, struc
         vcs && !out->is_whole ? orch_git_shared_source(orch_vcs_root(vcs), run->source_tree) : NULL;
     if (!out->is_whole && !part) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       orch_advice(ORCH_ADVICE_NO_SOURCE, "ask its author to share the source"),
+                       "ask its author to share the source ('orch push --with-source')",
                        "tree %s of run %s (by %s) is not in this repository", run->source_tree, key,
                        run->who);
         return false;

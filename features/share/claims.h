@@ -9,8 +9,8 @@
  * is renewed while the trial runs and released when it ends. An expired claim may be taken over.
  * When clocks differ, the worst outcome is that a trial runs twice.
  */
-#ifndef ORCH_STORE_EXCHANGE_CLAIMS_H
-#define ORCH_STORE_EXCHANGE_CLAIMS_H
+#ifndef ORCH_FEATURES_SHARE_CLAIMS_H
+#define ORCH_FEATURES_SHARE_CLAIMS_H
 
 #include "lib/base/file.h"
 #include "store/store.h"

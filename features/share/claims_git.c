@@ -9,9 +9,9 @@
  * other kinds of objects. No ref is created in the user's repository, FETCH_HEAD and hooks are not
  * touched, and git's garbage collection removes the objects.
  */
-#include "store/exchange/claims_private.h"
+#include "features/share/claims_private.h"
 
-#include "store/exchange/results_private.h"
+#include "features/share/git/results_private.h"
 
 #include "lib/base/error.h"
 

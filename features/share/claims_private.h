@@ -4,10 +4,10 @@
  * claims_git.c and claims_folder.c each implement a place, which stores one value for each resource
  * and changes it by compare-and-swap.
  */
-#ifndef ORCH_STORE_EXCHANGE_CLAIMS_PRIVATE_H
-#define ORCH_STORE_EXCHANGE_CLAIMS_PRIVATE_H
+#ifndef ORCH_FEATURES_SHARE_CLAIMS_PRIVATE_H
+#define ORCH_FEATURES_SHARE_CLAIMS_PRIVATE_H
 
-#include "store/exchange/claims.h"
+#include "features/share/claims.h"
 
 /** The largest claim that is read, in bytes. */
 #define CLAIMS_TEXT_MAX 4096

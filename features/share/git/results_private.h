@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Shared by the results_*.c files; private to store/exchange.
+ * Shared by the results_*.c files and claims_git.c.
  *
  * Objects are read and created through libgit2 on the bare object database, so that repositories
  * with a configuration that libgit2 does not support (worktreeConfig, split index) work too. They
  * are created in memory and passed to the `git` program as one pack. Refs, fetch and push use the
  * `git` program.
  */
-#ifndef ORCH_STORE_EXCHANGE_RESULTS_PRIVATE_H
-#define ORCH_STORE_EXCHANGE_RESULTS_PRIVATE_H
+#ifndef ORCH_FEATURES_SHARE_RESULTS_PRIVATE_H
+#define ORCH_FEATURES_SHARE_RESULTS_PRIVATE_H
 
-#include "store/exchange/results_ref.h"
+#include "features/share/git/results_ref.h"
 
 #include "lib/vcs/git_command.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Locks that git holds on refs of results. */
-#include "store/exchange/results_private.h"
+#include "features/share/git/results_private.h"
 
 #include <string.h>
 #include <sys/stat.h>

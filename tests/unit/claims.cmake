@@ -1,2 +1,0 @@
-# it waits for claims to end
-orch_test(claims "slow" orch_exchange)
