@@ -8,6 +8,8 @@
 
 /* clang-format off */
 #define FEATURE_ROWS(ROW)                                                                          \
+    ROW(CHARTS)    /* charts of what trials recorded */                                            \
+    ROW(SCALING)   /* speedup, time to accuracy, gain by cost */                                   \
     ROW(SHARE)     /* runs of a group: pull, push, bundles, signatures */                          \
     ROW(SLURM)     /* trials as jobs of Slurm */                                                   \
     ROW(ONNX)      /* networks in files of ONNX */                                                 \

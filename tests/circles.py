@@ -24,7 +24,7 @@ DEFINITION = re.compile(r"(?:^|\n)([A-Za-z_][^;{}#]*?)\)\s*\n\{", re.S)
 TYPE_OR_MEMBER = re.compile(r"\b(?:struct|enum|union)\s+\w+|(?:\.|->)\s*[A-Za-z_]\w*")
 WORD = re.compile(r"[A-Za-z_]\w*")
 WIDEST = 39
-WIDE = {"core/commands": 40, "core/render": 43, "core/report": 44}
+WIDE = {"core/render": 42}
 
 
 def defined(text):

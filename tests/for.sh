@@ -24,9 +24,11 @@ core/schedule       run slots fault
 core/stats          statistics stats
 core/workspace      store run
 features/           {}
+features/charts     report
 features/feature_table  core
 features/orch       terminal
 features/CMake      core
+features/scaling    report scaling
 include             plugins host
 lib/                {}
 lib/cairo           report

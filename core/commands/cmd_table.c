@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A table of results as in a report, without a recipe. */
 #include "core/cli/cli.h"
-#include "core/commands/declared_labels.h"
+#include "core/cli/declared_labels.h"
 #include "core/report/axis_hint.h"
 #include "core/report/grid_table.h"
 #include "core/report/mixed.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The values of a chart: collected from the store, before they are combined into points. */
-#ifndef ORCH_CORE_REPORT_PLOT_VALUES_H
-#define ORCH_CORE_REPORT_PLOT_VALUES_H
+#ifndef ORCH_FEATURES_CHARTS_PLOT_VALUES_H
+#define ORCH_FEATURES_CHARTS_PLOT_VALUES_H
 
-#include "core/report/plot.h"
+#include "features/charts/plot.h"
 
 enum orch_plot_over {
     ORCH_PLOT_OVER_AXIS,

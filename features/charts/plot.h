@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Charts of trials, shared by the report item `plot` and the command `orch plot`. */
-#ifndef ORCH_CORE_REPORT_PLOT_H
-#define ORCH_CORE_REPORT_PLOT_H
+#ifndef ORCH_FEATURES_CHARTS_PLOT_H
+#define ORCH_FEATURES_CHARTS_PLOT_H
 
 #include "core/report/trials.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/commands/declared_labels.h"
+#include "core/cli/declared_labels.h"
 
+#include "core/cli/cli.h"
 #include "core/plugin/plugins.h"
 #include "core/report/labels.h"
 #include "core/report/metric_bounds.h"

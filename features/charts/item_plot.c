@@ -3,7 +3,7 @@
 #include "core/recipe/report_shapes.h"
 #include "core/report/answer.h"
 #include "core/report/items.h"
-#include "core/report/plot.h"
+#include "features/charts/plot.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

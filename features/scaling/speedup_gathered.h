@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The trials of an item `speedup`, gathered by setting, and the numbers of its columns. */
-#ifndef ORCH_CORE_REPORT_SPEEDUP_GATHERED_H
-#define ORCH_CORE_REPORT_SPEEDUP_GATHERED_H
+#ifndef ORCH_FEATURES_SCALING_SPEEDUP_GATHERED_H
+#define ORCH_FEATURES_SCALING_SPEEDUP_GATHERED_H
 
 #include "core/report/items.h"
-#include "core/report/speedup_columns.h"
+#include "features/scaling/speedup_columns.h"
 
 /** The repeats of one setting. */
 struct orch_speedup_setting {

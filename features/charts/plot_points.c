@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/plot_drawing.h"
+#include "features/charts/plot_drawing.h"
 
 #include "core/report/answer.h"
 #include "core/report/metric_bounds.h"

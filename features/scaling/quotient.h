@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The quotient of two means of the same pairs, such as accuracy gained per time spent. */
-#ifndef ORCH_CORE_STATS_QUOTIENT_H
-#define ORCH_CORE_STATS_QUOTIENT_H
+#ifndef ORCH_FEATURES_SCALING_QUOTIENT_H
+#define ORCH_FEATURES_SCALING_QUOTIENT_H
 
 #include "lib/base/interval.h"
 

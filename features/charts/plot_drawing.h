@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The state of a plot while it is drawn. plot.c begins and ends the drawing, plot_points.c
  * combines values into points, plot_lines.c adds ideal and reference lines. */
-#ifndef ORCH_CORE_REPORT_PLOT_DRAWING_H
-#define ORCH_CORE_REPORT_PLOT_DRAWING_H
+#ifndef ORCH_FEATURES_CHARTS_PLOT_DRAWING_H
+#define ORCH_FEATURES_CHARTS_PLOT_DRAWING_H
 
-#include "core/report/plot_values.h"
+#include "features/charts/plot_values.h"
 
 struct orch_plot_drawing {
     struct orch_plot_values v;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Labels of metrics and parameters for commands that read runs without a recipe. */
-#ifndef ORCH_CORE_COMMANDS_DECLARED_LABELS_H
-#define ORCH_CORE_COMMANDS_DECLARED_LABELS_H
+#ifndef ORCH_CORE_CLI_DECLARED_LABELS_H
+#define ORCH_CORE_CLI_DECLARED_LABELS_H
 
-#include "core/cli/cli.h"
 #include "core/report/trials.h"
 
 /** Adds the labels and bounds that the plugins of the runs declare. A plugin is looked for by its

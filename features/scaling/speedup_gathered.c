@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/speedup_gathered.h"
+#include "features/scaling/speedup_gathered.h"
 
 #include "core/report/answer.h"
 
 #include "core/stats/numbers.h"
-#include "core/stats/quotient.h"
+#include "features/scaling/quotient.h"
 #include "lib/base/json.h"
 #include "lib/base/unit.h"
 

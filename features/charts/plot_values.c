@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/plot_values.h"
+#include "features/charts/plot_values.h"
 
 #include "core/report/axis_hint.h"
 #include "core/stats/varying_names.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/speedup_columns.h"
+#include "features/scaling/speedup_columns.h"
 
 #include <glib.h>
 #include <math.h>

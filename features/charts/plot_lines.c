@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lines for comparison: ideal scaling, and published reference values. */
-#include "core/report/plot_drawing.h"
+#include "features/charts/plot_drawing.h"
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"

@@ -7,7 +7,7 @@
  * sqrt(exp(v) - 1), which grows with v. The ends of the chi-square interval of v therefore give the
  * exact interval of the coefficient (Koopmans, Owen and Rosenblatt 1964). The bootstrap was not
  * used: with 5 runs it covers far less than it says. */
-#include "core/stats/censored.h"
+#include "features/scaling/censored.h"
 
 #include "core/stats/stats.h"
 #include "lib/base/reals.h"

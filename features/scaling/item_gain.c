@@ -5,8 +5,8 @@
 #include "core/report/items.h"
 
 #include "core/stats/numbers.h"
-#include "core/stats/quotient.h"
 #include "core/stats/seeds.h"
+#include "features/scaling/quotient.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 

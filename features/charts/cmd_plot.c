@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
-#include "core/commands/declared_labels.h"
+#include "core/cli/declared_labels.h"
 
 #include "core/render/draw.h"
-#include "core/report/plot.h"
 #include "core/stats/task.h"
 #include "core/stats/varying_names.h"
+#include "features/charts/plot.h"
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The columns of the report item `speedup`, each with its formula. */
-#ifndef ORCH_CORE_REPORT_SPEEDUP_COLUMNS_H
-#define ORCH_CORE_REPORT_SPEEDUP_COLUMNS_H
+#ifndef ORCH_FEATURES_SCALING_SPEEDUP_COLUMNS_H
+#define ORCH_FEATURES_SCALING_SPEEDUP_COLUMNS_H
 
 #include <stdbool.h>
 

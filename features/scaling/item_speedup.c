@@ -5,7 +5,7 @@
 #include "core/recipe/report_shapes.h"
 #include "core/report/answer.h"
 #include "core/report/items.h"
-#include "core/report/speedup_gathered.h"
+#include "features/scaling/speedup_gathered.h"
 
 #include "core/stats/numbers.h"
 #include "lib/base/json.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Times with censored runs: by hand, and the coverage of the interval by simulation. */
-#include "core/stats/censored.h"
+#include "features/scaling/censored.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `time_to_accuracy`: the time (or epochs) that runs need to reach a target that some of
- * them may never reach. A run without the value is right-censored (core/stats/censored.h). Whether
- * a run reached the target is counted of every run. The times are those of undisturbed runs,
- * whether these reached the target or not, and of runs that recorded one. */
+ * them may never reach. A run without the value is right-censored (features/scaling/censored.h).
+ * Whether a run reached the target is counted of every run. The times are those of undisturbed
+ * runs, whether these reached the target or not, and of runs that recorded one. */
 #include "core/report/answer.h"
 #include "core/report/grid_table.h"
 #include "core/report/items.h"
 
-#include "core/stats/censored.h"
 #include "core/stats/numbers.h"
+#include "features/scaling/censored.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/base/unit.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Times until an event that some runs never reach, such as the time to a target accuracy. A run
  * that ends without the event is right-censored: its time is longer than it was observed. */
-#ifndef ORCH_CORE_STATS_CENSORED_H
-#define ORCH_CORE_STATS_CENSORED_H
+#ifndef ORCH_FEATURES_SCALING_CENSORED_H
+#define ORCH_FEATURES_SCALING_CENSORED_H
 
 #include <stddef.h>
 

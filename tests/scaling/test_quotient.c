@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Quotients of means and their intervals, by hand and by simulation. */
-#include "core/stats/quotient.h"
+#include "features/scaling/quotient.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

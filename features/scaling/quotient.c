@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/stats/quotient.h"
+#include "features/scaling/quotient.h"
 
 #include "core/stats/stats.h"
 
