@@ -10,6 +10,8 @@
 #define FEATURE_ROWS(ROW)                                                                          \
     ROW(CHARTS)    /* charts of what trials recorded */                                            \
     ROW(SCALING)   /* speedup, time to accuracy, gain by cost */                                   \
+    ROW(EXPORT)    /* runs as rows of a table */                                                   \
+    ROW(RECORD)    /* runs of programs that orch does not start */                                 \
     ROW(SHARE)     /* runs of a group: pull, push, bundles, signatures */                          \
     ROW(SLURM)     /* trials as jobs of Slurm */                                                   \
     ROW(ONNX)      /* networks in files of ONNX */                                                 \

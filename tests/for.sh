@@ -25,7 +25,9 @@ core/stats          statistics stats
 core/workspace      store run
 features/           {}
 features/charts     report
+features/export     report
 features/feature_table  core
+features/record     python record
 features/orch       terminal
 features/CMake      core
 features/scaling    report scaling

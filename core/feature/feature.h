@@ -33,7 +33,6 @@ enum orch_advice_topic {
     ORCH_ADVICE_SOURCE,      /* a command that gives back the source of a run: the run follows it */
     ORCH_ADVICE_NO_FORECAST, /* nothing like a trial has been measured */
     ORCH_ADVICE_NO_PRICE,    /* the price of this machine is not known */
-    ORCH_ADVICE_TWO_COMMITS, /* commits were given where runs are expected */
     ORCH_ADVICE_HAND_IN,     /* a command that hands a recipe's report in: the recipe follows it */
     ORCH_ADVICE_TOPICS
 };

@@ -5,7 +5,5 @@ orch_test(limit_options "quick" orch_scheduler)
 orch_test(python_env "quick" orch_workspace)
 # core/schedule: the progress of running trials
 orch_test(progress "quick" orch_scheduler)
-# core/record: programs that orch did not start
-orch_test(recording "quick" orch_record)
 # core/plan: plans; core/record: the folders of trials
 orch_test(plan "quick" orch_scheduler)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Column names of exported runs, and the lookup of their values. */
-#ifndef ORCH_CORE_REPORT_EXPORT_COLUMNS_H
-#define ORCH_CORE_REPORT_EXPORT_COLUMNS_H
+#ifndef ORCH_FEATURES_EXPORT_EXPORT_COLUMNS_H
+#define ORCH_FEATURES_EXPORT_EXPORT_COLUMNS_H
 
 #include "core/stats/group.h"
 

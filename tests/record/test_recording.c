@@ -4,7 +4,7 @@
 #include "tests/store/fixture.h"
 #include "tests/unit/vcs_fixture.h"
 
-#include "core/record/recording.h"
+#include "features/record/recording.h"
 #include "lib/base/json.h"
 #include "store/handle/store_dir.h"
 

@@ -3,7 +3,7 @@
 #include "core/cli/named.h"
 #include "core/cli/parts.h"
 
-#include "core/report/export_table.h"
+#include "features/export/export_table.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 

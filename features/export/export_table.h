@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes runs or their points as a table for other programs. Each row is written as it is read, so
  * the store's content does not have to fit into memory. */
-#ifndef ORCH_CORE_REPORT_EXPORT_TABLE_H
-#define ORCH_CORE_REPORT_EXPORT_TABLE_H
+#ifndef ORCH_FEATURES_EXPORT_EXPORT_TABLE_H
+#define ORCH_FEATURES_EXPORT_EXPORT_TABLE_H
 
 #include "core/results/selection.h"
 

@@ -3,7 +3,7 @@
  * pipes its events into `orch record -s lr=0.1`. */
 #include "core/cli/cli.h"
 
-#include "core/record/recording.h"
+#include "features/record/recording.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"

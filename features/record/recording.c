@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/record/recording.h"
+#include "features/record/recording.h"
 
 #include "core/record/recorded_fields.h"
 #include "core/record/trialdir.h"

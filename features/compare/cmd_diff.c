@@ -2,7 +2,6 @@
 /* How two runs differ: parameters, recorded facts, files that they read, packages, source. */
 #include "core/cli/cli.h"
 
-#include "core/feature/feature.h"
 #include "core/stats/same_trial.h"
 #include "core/stats/tried_command.h"
 #include "core/workspace/environment.h"
@@ -209,9 +208,10 @@ static struct orch_run *find_run(struct orch_workspace *workspace, const char *t
         return found;
     if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND) &&
         orch_workspace_commit(workspace, text, &commit, &tree, NULL))
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       orch_advice(ORCH_ADVICE_TWO_COMMITS, "'git diff A B' compares their files"),
-                       "'%s' is a commit, not a run", text);
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND,
+            "'orch compare A B' compares the runs of two commits, 'git diff A B' their files",
+            "'%s' is a commit, not a run", text);
     else
         g_propagate_error(error, g_steal_pointer(&problem));
     return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/export_table.h"
+#include "features/export/export_table.h"
 
-#include "core/report/export_columns.h"
+#include "features/export/export_columns.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/temporary.h"

@@ -3,8 +3,8 @@
  * source tree, machine), orch-host reads the program's events from this process's standard input,
  * and the journal becomes a run when the program has ended. Such a run is never reused for a trial.
  */
-#ifndef ORCH_CORE_RECORD_RECORDING_H
-#define ORCH_CORE_RECORD_RECORDING_H
+#ifndef ORCH_FEATURES_RECORD_RECORDING_H
+#define ORCH_FEATURES_RECORD_RECORDING_H
 
 #include "core/record/collect.h"
 #include "core/workspace/workspace.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/export_columns.h"
+#include "features/export/export_columns.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

@@ -1,0 +1,1 @@
+orch_test(recording "quick" orch_feature_record)
