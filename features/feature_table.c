@@ -11,6 +11,7 @@
     ROW(CHARTS)    /* charts of what trials recorded */                                            \
     ROW(SCALING)   /* speedup, time to accuracy, gain by cost */                                   \
     ROW(EXPORT)    /* runs as rows of a table */                                                   \
+    ROW(PLUGINS)   /* plugins made and checked */                                                  \
     ROW(RECORD)    /* runs of programs that orch does not start */                                 \
     ROW(SHARE)     /* runs of a group: pull, push, bundles, signatures */                          \
     ROW(SLURM)     /* trials as jobs of Slurm */                                                   \

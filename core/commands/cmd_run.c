@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
-#include "core/commands/consent.h"
+#include "core/cli/consent.h"
 #include "core/commands/execute.h"
 #include "core/results/selection.h"
 #include "lib/base/json.h"

@@ -31,6 +31,7 @@ enum orch_advice_topic {
     ORCH_ADVICE_OTHERS_STORE, /* the store was made by somebody else */
     ORCH_ADVICE_BROKEN_SHARD, /* a part of the store that another host writes cannot be read */
     ORCH_ADVICE_SOURCE,      /* a command that gives back the source of a run: the run follows it */
+    ORCH_ADVICE_NO_PLUGIN,   /* there is no plugin of a name */
     ORCH_ADVICE_NO_FORECAST, /* nothing like a trial has been measured */
     ORCH_ADVICE_NO_PRICE,    /* the price of this machine is not known */
     ORCH_ADVICE_HAND_IN,     /* a command that hands a recipe's report in: the recipe follows it */

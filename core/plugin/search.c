@@ -4,6 +4,7 @@
  * name, so that a wrapped program and its manifest stay together. */
 #include "core/plugin/search.h"
 
+#include "core/feature/feature.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/program_parts.h"
@@ -209,7 +210,7 @@ static char *not_found_hint(const char *const *first, const char *name, const ch
     char *hint = beside_hint(name, base);
     if (!hint)
         hint = orch_suggest_hint(name, (const char *const *)names->pdata);
-    return hint ? hint : g_strdup("see 'orch plugin ls', or make one: 'orch plugin new NAME'");
+    return hint ? hint : g_strdup(orch_advice(ORCH_ADVICE_NO_PLUGIN, "see 'orch plugin ls'"));
 }
 
 /* Finds a name in the installation's own plugin folder. */

@@ -1,3 +1,10 @@
+# The check of a plugin, skeletons.
+orch_test(skeleton "quick" orch_feature_plugins)
+foreach(name conform conform_slow)
+  orch_test(${name} "slow" orch_feature_plugins)
+  add_dependencies(test_${name} plugin_moody orch-host)
+endforeach()
+
 # Plugins that misbehave, built for tests only, and the test of orch-host on them.
 set(bad_plugins ${CMAKE_BINARY_DIR}/tests/plugins)
 

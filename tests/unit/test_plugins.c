@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where plugins are found and which one wins; questions to a real batch host, with the plugin
- * `moody` that crashes and hangs on demand; the skeletons. */
+ * `moody` that crashes and hangs on demand. */
 #include "core/plugin/plugins.h"
 
 #include <setjmp.h>
@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "core/plugin/skeleton.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
@@ -365,41 +364,8 @@ static void test_file_name_is_the_name(void **state)
     orch_plugins_free(plugins);
 }
 
-/* ---- skeletons --------------------------------------------------------------------------------
+/* ---- the Python module -------------------------------------------------------------------------
  */
-
-static void test_skeletons(void **state)
-{
-    (void)state;
-    static const char *const languages[] = {"c", "shell", "python", NULL};
-    for (const char *const *language = languages; *language; language++) {
-        g_autofree char *dir = in_folder(*language);
-        GError *error = NULL;
-        g_autoptr(GPtrArray) files = orch_skeleton_make("my-plugin", *language, NULL, dir, &error);
-        if (!files)
-            fail_msg("%s", error->message);
-        assert_true(files->len >= 2);
-        for (guint i = 0; i < files->len; i++) {
-            g_autofree char *text = NULL;
-            assert_true(orch_file_read(files->pdata[i], 1 << 20, &text, NULL, NULL));
-            assert_null(strstr(text, "@NAME@"));
-            assert_null(strstr(text, "@INCLUDE@"));
-            assert_null(strstr(text, "@PYTHON@"));
-        }
-        assert_null(orch_skeleton_make("my-plugin", *language, NULL, dir, &error));
-        assert_error(error, ORCH_ERROR_USAGE, "was not overwritten");
-    }
-}
-
-static void test_skeleton_errors(void **state)
-{
-    (void)state;
-    GError *error = NULL;
-    assert_null(orch_skeleton_make("My Plugin", "c", NULL, folder, &error));
-    assert_error(error, ORCH_ERROR_USAGE, "not valid");
-    assert_null(orch_skeleton_make("mine", "pyton", NULL, folder, &error));
-    assert_error(error, ORCH_ERROR_USAGE, "did you mean 'python'?");
-}
 
 static void test_python_path(void **state)
 {
@@ -426,8 +392,6 @@ int main(void)
         cmocka_unit_test(test_hang),
         cmocka_unit_test(test_ask_ahead),
         WITH_FOLDER(test_file_name_is_the_name),
-        WITH_FOLDER(test_skeletons),
-        WITH_FOLDER(test_skeleton_errors),
         cmocka_unit_test(test_python_path),
     };
     g_unsetenv("ORCH_PLUGIN_PATH");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch plugin check`: runs a plugin in a scratch folder and checks that it fulfils the plugin
  * contract. The steps are the same for every language; docs/plugins.md describes them. */
-#ifndef ORCH_CORE_PLUGIN_CONFORM_H
-#define ORCH_CORE_PLUGIN_CONFORM_H
+#ifndef ORCH_FEATURES_PLUGINS_CONFORM_H
+#define ORCH_FEATURES_PLUGINS_CONFORM_H
 
 #include "core/plugin/plugins.h"
 

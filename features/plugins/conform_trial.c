@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/plugin/conform_trial.h"
+#include "features/plugins/conform_trial.h"
 
 #include "core/plugin/host_start.h"
 #include "core/plugin/plugins.h"

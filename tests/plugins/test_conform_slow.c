@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A plugin that neither listens to a cancel nor dies of SIGTERM fails the step that asks for it,
  * and is gone afterwards. Slow: it takes both graces. */
-#include "core/plugin/conform.h"
+#include "features/plugins/conform.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,10 +2,10 @@
 /* A table of steps; each can use the results of earlier ones in `struct conform`. The two smoke
  * runs with the same seed are made once and used by three steps. A step that cannot be judged (no
  * manifest, a run that was skipped) is skipped with the reason, never passed. */
-#include "core/plugin/conform.h"
+#include "features/plugins/conform.h"
 
 #include "core/plugin/batch.h"
-#include "core/plugin/conform_trial.h"
+#include "features/plugins/conform_trial.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Asks the user whether to load compiled plugins that are not trusted. */
-#ifndef ORCH_CORE_COMMANDS_CONSENT_H
-#define ORCH_CORE_COMMANDS_CONSENT_H
+#ifndef ORCH_CORE_CONSENT_H
+#define ORCH_CORE_CONSENT_H
 
 #include "core/cli/cli.h"
 

@@ -2,7 +2,7 @@
 /* A template is a file whose name may begin with NAME; inside, @NAME@ is the plugin's name,
  * @INCLUDE@ the folder with orch/plugin.h, @PYTHON@ the one with the Python helper. Everything is
  * prepared before the first file is written. */
-#include "core/plugin/skeleton.h"
+#include "features/plugins/skeleton.h"
 
 #include "core/plugin/plugins.h"
 #include "lib/base/error.h"

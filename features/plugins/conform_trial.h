@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One trial of a conformance check: runs `orch-host TRIALDIR` in a scratch folder and reads its
  * journal. It needs no store, recipe or source tree. */
-#ifndef ORCH_CORE_PLUGIN_CONFORM_TRIAL_H
-#define ORCH_CORE_PLUGIN_CONFORM_TRIAL_H
+#ifndef ORCH_FEATURES_PLUGINS_CONFORM_TRIAL_H
+#define ORCH_FEATURES_PLUGINS_CONFORM_TRIAL_H
 
 #include "lib/wire/event.h"
 #include "lib/wire/manifest.h"

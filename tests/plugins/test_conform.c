@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The conformance run: the three skeletons and the wrapped example pass as written; a plugin that
  * breaks one promise fails that step and no other. */
-#include "core/plugin/conform.h"
+#include "features/plugins/conform.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/plugin/skeleton.h"
+#include "features/plugins/skeleton.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch plugin new`: writes a working example plugin in C, shell or Python for the user to edit, or
  * the skeleton of an assignment's program. The templates are the files under share/templates. */
-#ifndef ORCH_CORE_PLUGIN_SKELETON_H
-#define ORCH_CORE_PLUGIN_SKELETON_H
+#ifndef ORCH_FEATURES_PLUGINS_SKELETON_H
+#define ORCH_FEATURES_PLUGINS_SKELETON_H
 
 #include <glib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/commands/consent.h"
+#include "core/cli/consent.h"
 
 #include "core/plugin/trust.h"
 #include "lib/base/text.h"
