@@ -46,9 +46,10 @@ static bool add_results(struct lines *lines, struct orch_store *store, GError **
     g_auto(GStrv) parts = advice ? g_strsplit(advice, "\t", 2) : NULL;
     if (parts)
         add(lines, g_strdup(parts[0]), g_strdup(parts[1]));
-    if (metric.name) {
+    const char *best = orch_advice(ORCH_ADVICE_BEST, NULL);
+    if (metric.name && best) {
         g_autofree char *word = orch_cli_shell_word(metric.name);
-        add(lines, g_strconcat("orch best ", word, metric.option, NULL),
+        add(lines, g_strconcat(best, " ", word, metric.option, NULL),
             g_strdup("rank the settings that have run"));
     } else {
         add(lines, g_strdup("orch ls"), g_strdup("list the runs"));

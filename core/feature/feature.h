@@ -30,6 +30,7 @@ enum orch_advice_topic {
     ORCH_ADVICE_NO_STORE,     /* there is no store to read */
     ORCH_ADVICE_OTHERS_STORE, /* the store was made by somebody else */
     ORCH_ADVICE_BROKEN_SHARD, /* a part of the store that another host writes cannot be read */
+    ORCH_ADVICE_BEST,         /* a command that ranks settings: the metric and its options follow */
     ORCH_ADVICE_SOURCE,      /* a command that gives back the source of a run: the run follows it */
     ORCH_ADVICE_NO_PLUGIN,   /* there is no plugin of a name */
     ORCH_ADVICE_NO_FORECAST, /* nothing like a trial has been measured */

@@ -62,7 +62,7 @@ struct orch_report_key {
 };
 
 /** Which settings an item of a kind tests against each other. The items of a question that test
- * the same value share one family of tests (core/report/question_tests.h). */
+ * the same value share one family of tests. */
 enum orch_report_tests {
     ORCH_TESTS_NONE,
     ORCH_TESTS_ALL,      /* every two, by the keys `value` and `by` */

@@ -3,8 +3,8 @@
  * compared with measured ones. */
 #include "core/recipe/report_shapes.h"
 #include "core/report/answer.h"
-#include "core/report/question_tests.h"
 #include "features/compare/compare_predicted.h"
+#include "features/compare/question_tests.h"
 
 #include "core/stats/numbers.h"
 #include "lib/base/json.h"

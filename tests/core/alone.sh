@@ -26,7 +26,8 @@ has_not 'signed'
 ok orch-core-alone db check
 has 'all well: 6 runs'
 fails 2 orch-core-alone
-says '  orch best slept_s '
+says '  orch ls '
+says_not 'orch best'
 says_not 'orch status'
 # what features add is unknown, and said to be
 fails 2 orch-core-alone run first.recipe --share

@@ -9,5 +9,3 @@ orch_test(disturbed "quick" orch_render orch_wire)
 target_sources(test_disturbed PRIVATE ${CMAKE_SOURCE_DIR}/core/host/foreign_cpu.c)
 orch_test(spread "quick" orch_render)
 orch_test(numbers "quick" orch_stats)
-orch_test(differences "slow" orch_render) # a thousand made sweeps
-orch_test(pooled "slow" orch_render)

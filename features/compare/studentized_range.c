@@ -8,7 +8,7 @@
  * where k is the number of means, W the distribution of the range of k standard normal values, and
  * f the density of s = chi / sqrt(degrees). Both integrals are cut where less than 1e-12 is left.
  */
-#include "core/stats/studentized_range.h"
+#include "features/compare/studentized_range.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>

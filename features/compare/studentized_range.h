@@ -2,8 +2,8 @@
 /* The studentized range: the distribution of (largest - smallest mean) / standard error of a mean
  * among `count` equally good settings, where the standard error has `degrees` degrees of freedom.
  * Tukey's test compares every pair of settings with it. */
-#ifndef ORCH_CORE_STATS_STUDENTIZED_RANGE_H
-#define ORCH_CORE_STATS_STUDENTIZED_RANGE_H
+#ifndef ORCH_FEATURES_COMPARE_STUDENTIZED_RANGE_H
+#define ORCH_FEATURES_COMPARE_STUDENTIZED_RANGE_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/stats/ranking.h"
+#include "features/compare/ranking.h"
 
 #include "core/stats/numbers.h"
 #include "core/stats/shared_base.h"

@@ -5,7 +5,7 @@
  * interval for several comparisons, and how often several comparisons claim what is
  * false. Tolerance 1e-7: the reference numbers have ten digits.
  */
-#include "core/stats/ranking.h"
+#include "features/compare/ranking.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,10 +3,10 @@
  * family: a pair of settings has the same p, interval and verdict in each of them.
  *
  * Where one of the items tests every two of its settings (`best`), the family is all pairs of the
- * settings of all items (core/stats/family.h). Otherwise it is the contrasts that the items show,
- * each tested alone and corrected for their number. */
-#ifndef ORCH_CORE_REPORT_QUESTION_TESTS_H
-#define ORCH_CORE_REPORT_QUESTION_TESTS_H
+ * settings of all items (features/compare/family.h). Otherwise it is the contrasts that the items
+ * show, each tested alone and corrected for their number. */
+#ifndef ORCH_FEATURES_COMPARE_QUESTION_TESTS_H
+#define ORCH_FEATURES_COMPARE_QUESTION_TESTS_H
 
 #include "core/report/items.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One estimate of the scatter from all settings of a sweep. Three repeats of one setting give two
  * degrees of freedom, those of nine settings give 16 or 18. */
-#ifndef ORCH_CORE_STATS_POOLED_H
-#define ORCH_CORE_STATS_POOLED_H
+#ifndef ORCH_FEATURES_COMPARE_POOLED_H
+#define ORCH_FEATURES_COMPARE_POOLED_H
 
 #include "core/stats/spread.h"
 

@@ -2,11 +2,11 @@
 /* Ranks settings by a metric: which is the best, and which others can be ruled out as the best.
  * Runs of different tasks (task.h) are ranked separately, since their numbers are not comparable.
  */
-#ifndef ORCH_CORE_STATS_RANKING_H
-#define ORCH_CORE_STATS_RANKING_H
+#ifndef ORCH_FEATURES_COMPARE_RANKING_H
+#define ORCH_FEATURES_COMPARE_RANKING_H
 
-#include "core/stats/family.h"
 #include "core/stats/group.h"
+#include "features/compare/family.h"
 
 /** The request for a ranking. */
 struct orch_ranking_request {

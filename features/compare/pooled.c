@@ -25,10 +25,10 @@
  * intervals of the others that way.
  *
  * References: Tukey 1953, Kramer 1956 (unequal n); Hayter 1984 (the level holds then, too). */
-#include "core/stats/pooled.h"
+#include "features/compare/pooled.h"
 
 #include "core/stats/seeds.h"
-#include "core/stats/studentized_range.h"
+#include "features/compare/studentized_range.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>

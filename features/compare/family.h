@@ -2,8 +2,8 @@
 /* A family of tests: settings of which any two may be compared, because those that are compared
  * were picked by the same numbers. A pair of settings has one p and one interval in its family,
  * whichever command or report item shows it. */
-#ifndef ORCH_CORE_STATS_FAMILY_H
-#define ORCH_CORE_STATS_FAMILY_H
+#ifndef ORCH_FEATURES_COMPARE_FAMILY_H
+#define ORCH_FEATURES_COMPARE_FAMILY_H
 
 #include "core/stats/stats.h"
 

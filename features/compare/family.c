@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/stats/family.h"
+#include "features/compare/family.h"
 
-#include "core/stats/pooled.h"
 #include "core/stats/seeds.h"
+#include "features/compare/pooled.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `best`: the best setting, its margin, and whether the margin is more than noise. */
 #include "core/report/answer.h"
-#include "core/report/question_tests.h"
+#include "features/compare/question_tests.h"
 
 #include "core/stats/numbers.h"
 #include "lib/base/json.h"

@@ -3,7 +3,7 @@
 #include "tests/store/fixture.h"
 
 #include "core/report/grid_table.h"
-#include "core/report/question_tests.h"
+#include "features/compare/question_tests.h"
 
 /* One run: experiment, lr, repeat, who, accuracy (NaN: it left none), how it ended. */
 struct made {

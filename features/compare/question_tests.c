@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/question_tests.h"
+#include "features/compare/question_tests.h"
 
-#include "core/stats/family.h"
+#include "features/compare/family.h"
 #include "lib/base/json.h"
 
 #include <math.h>

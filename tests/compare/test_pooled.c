@@ -2,9 +2,9 @@
 /* The test behind "best": the studentized range against SciPy's (stats.studentized_range.ppf and
  * .sf of 1.16, which agree with the tables of Harter 1960), and how often a ranking of made sweeps
  * claims a difference that is there, and one that is not. */
-#include "core/stats/pooled.h"
-#include "core/stats/ranking.h"
-#include "core/stats/studentized_range.h"
+#include "features/compare/pooled.h"
+#include "features/compare/ranking.h"
+#include "features/compare/studentized_range.h"
 
 #include <math.h>
 #include <setjmp.h>
