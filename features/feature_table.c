@@ -9,6 +9,7 @@
 /* clang-format off */
 #define FEATURE_ROWS(ROW)                                                                          \
     ROW(CHARTS)    /* charts of what trials recorded */                                            \
+    ROW(ARTIFACTS) /* images, tables and workings that runs leave */                               \
     ROW(SCALING)   /* speedup, time to accuracy, gain by cost */                                   \
     ROW(EXPORT)    /* runs as rows of a table */                                                   \
     ROW(PLUGINS)   /* plugins made and checked */                                                  \

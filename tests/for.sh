@@ -24,6 +24,7 @@ core/schedule       run slots fault
 core/stats          statistics stats
 core/workspace      store run
 features/           {}
+features/artifacts  report
 features/charts     report
 features/export     report
 features/feature_table  core

@@ -9,10 +9,10 @@ extern const struct orch_command ORCH_COMMAND_BEST, ORCH_COMMAND_COMPARE, ORCH_C
 static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_BEST, &ORCH_COMMAND_COMPARE,
                                                       &ORCH_COMMAND_DIFF, NULL};
 
-extern const struct orch_report_kind ORCH_REPORT_BEST, ORCH_REPORT_COMPARE;
+extern const struct orch_report_kind ORCH_REPORT_BEST, ORCH_REPORT_COMPARE, ORCH_REPORT_CORRELATE;
 
-static const struct orch_report_kind *const REPORT_KINDS[] = {&ORCH_REPORT_BEST,
-                                                              &ORCH_REPORT_COMPARE, NULL};
+static const struct orch_report_kind *const REPORT_KINDS[] = {
+    &ORCH_REPORT_BEST, &ORCH_REPORT_COMPARE, &ORCH_REPORT_CORRELATE, NULL};
 
 static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {[ORCH_ADVICE_BEST] = "orch best"};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/recorded_notes.h"
+#include "features/artifacts/recorded_notes.h"
 
 #include "lib/base/json.h"
 

@@ -6,7 +6,7 @@
 #include "core/report/answer.h"
 #include "core/report/items.h"
 #include "core/report/labels.h"
-#include "core/report/recorded_notes.h"
+#include "features/artifacts/recorded_notes.h"
 
 #include "core/stats/numbers.h"
 #include "lib/base/csv.h"

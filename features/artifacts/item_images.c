@@ -2,7 +2,7 @@
 /* The item `images`: PNG artifacts of runs in a grid, one for each setting. */
 #include "core/report/answer.h"
 #include "core/report/items.h"
-#include "core/report/recorded_notes.h"
+#include "features/artifacts/recorded_notes.h"
 
 #include "lib/base/file.h"
 #include "lib/base/json.h"

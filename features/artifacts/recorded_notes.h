@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The notes of a run: sentences that its plugin or program left for readers. */
-#ifndef ORCH_CORE_REPORT_RECORDED_NOTES_H
-#define ORCH_CORE_REPORT_RECORDED_NOTES_H
+#ifndef ORCH_FEATURES_ARTIFACTS_RECORDED_NOTES_H
+#define ORCH_FEATURES_ARTIFACTS_RECORDED_NOTES_H
 
 #include "store/store.h"
 
