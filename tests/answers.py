@@ -214,16 +214,18 @@ class Pool:
         self.of = [{seed: float(scale(v)) for seed, v in values.items()} for values in settings]
         self.has = [i for i, values in enumerate(settings) if len(values) > 1 and numpy.isfinite(list(values.values())).all() and len(set(values.values())) > 1]
         while len(self.has) > 2:
-            squares, alike = self.estimate()
+            squares, alike = self.estimate(False)
+            if alike >= 0.1:
+                squares, alike = self.estimate(True)
             if alike >= 0.1:
                 break
             tails = [min(stats.chi2.cdf(x, n), stats.chi2.sf(x, n)) for x, n in ((squares[i] * (len(self.of[i]) - 1) / self.variance, len(self.of[i]) - 1) for i in self.has)]
             self.has.pop(int(numpy.argmin(tails)))
         self.has = self.has if len(self.has) > 2 else []
 
-    def estimate(self):
+    def estimate(self, takes_seeds_out):
         of = {i: self.of[i] for i in self.has}
-        self.by_seed = len({frozenset(values) for values in of.values()}) == 1
+        self.by_seed = takes_seeds_out and len({frozenset(values) for values in of.values()}) == 1
         means = {i: numpy.mean(list(values.values())) for i, values in of.items()}
         share = 1 - 1 / len(of) if self.by_seed else 1
         left = {i: {seed: v - means[i] for seed, v in values.items()} for i, values in of.items()}

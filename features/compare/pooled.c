@@ -21,7 +21,9 @@
  * the tests of Levene, Brown and Forsythe hardly ever reject (their level of 5 % becomes less than
  * 0.5 %), and the usual bounds for the ratio of the largest to the smallest variance are exceeded
  * by equal settings. Where it rejects, the setting whose scatter is least likely leaves the pool
- * until the rest is alike. A run that ended at the same wrong value three times does not narrow the
+ * until the rest is alike. The scatter is compared before and after the seeds are taken out: what a
+ * noisy setting adds to a seed's shift is taken from the quiet ones, whose residuals then scatter
+ * like its own. A run that ended at the same wrong value three times does not narrow the
  * intervals of the others that way.
  *
  * References: Tukey 1953, Kramer 1956 (unequal n); Hayter 1984 (the level holds then, too). */
@@ -159,10 +161,10 @@ static double shift_of(const GArray *first, const double *shifts, uint64_t seed)
 }
 
 /* Fills in `squares`, sd and degrees of the settings in the pool. */
-static void estimate(struct orch_pooled *p, const struct table *t)
+static void estimate(struct orch_pooled *p, const struct table *t, bool takes_seeds_out)
 {
     const GArray *first = first_of(p, t);
-    g_autofree double *shifts = seed_shifts(p, t, first);
+    g_autofree double *shifts = takes_seeds_out ? seed_shifts(p, t, first) : NULL;
     double k = (double)p->settings, share = shifts ? 1 - 1 / k : 1, sum = 0, degrees = 0;
     p->by_seed = shifts != NULL;
     for (size_t i = 0; i < t->count; i++) {
@@ -250,8 +252,12 @@ struct orch_pooled orch_pooled_of(const GArray *const *means, size_t count, cons
     pooled.has = g_new0(bool, count + 1);
     begin(&pooled, &table, name, unit);
     for (; pooled.settings >= SETTINGS_LEAST; remove_least_likely(&pooled, &table)) {
-        estimate(&pooled, &table);
-        pooled.equal_p = bartlett_p(&pooled, &table);
+        estimate(&pooled, &table, false);
+        double before = bartlett_p(&pooled, &table);
+        if (before < EQUAL_LEVEL)
+            continue;
+        estimate(&pooled, &table, true);
+        pooled.equal_p = fmin(before, bartlett_p(&pooled, &table));
         if (pooled.equal_p >= EQUAL_LEVEL)
             break;
     }
