@@ -103,12 +103,17 @@ static bool fill(struct orch_section_context *a, GError **error)
         return false;
     }
     struct orch_winner winner = orch_question_winner(tests, g->grid);
+    const bool has_verdict = winner.others && winner.others->len && !isnan(winner.margins[0].p);
+    bool ok = true;
     if (winner.first) {
         add_winner(a->section, g, &winner);
         orch_section_note_direction(a, g->grid);
         orch_section_note_mixed(a, g->grid);
         orch_section_note_shared_base(a, g->grid);
     }
+    if (has_verdict)
+        ok = orch_question_note_other(a, tests, winner.first, winner.others->pdata[0],
+                                      winner.margins[0].is_more_than_noise, error);
     if (winner.first && winner.missing)
         orch_section_note(a->section, "(%u setting%s missing)", winner.missing,
                           winner.missing == 1 ? " is" : "s are");
@@ -120,7 +125,7 @@ static bool fill(struct orch_section_context *a, GError **error)
     orch_winner_clear(&winner);
     orch_question_tests_free(tests);
     orch_section_grid_free(g);
-    return true;
+    return ok;
 }
 
 static const struct orch_report_key KEYS[] = {

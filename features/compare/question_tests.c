@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/compare/question_tests.h"
 
+#include "core/stats/numbers.h"
 #include "features/compare/family.h"
 #include "lib/base/json.h"
 
@@ -138,19 +139,28 @@ static const char *key_of(const struct orch_report_item *item, const char *key)
     return orch_json_text(item->spec, key, NULL);
 }
 
-/* Returns whether two items belong to one question and test the same value. */
-static bool are_of_one(const struct orch_report_item *item, const struct orch_report_item *other)
+/* Returns whether another item tests the same value. */
+static bool tests_same_value(const struct orch_report_item *item,
+                             const struct orch_report_item *other)
 {
-    if (item == other)
-        return true;
-    if (!item->question || g_strcmp0(item->question, other->question) != 0 ||
-        other->kind->tests == ORCH_TESTS_NONE || !json_object_get(other->spec, "value") ||
+    if (other->kind->tests == ORCH_TESTS_NONE || !json_object_get(other->spec, "value") ||
         json_object_get(other->spec, "predicted"))
         return false;
     g_autoptr(GPtrArray) one = orch_item_values_parse(json_object_get(item->spec, "value"));
     g_autoptr(GPtrArray) two = orch_item_values_parse(json_object_get(other->spec, "value"));
     const struct orch_item_value *x = one->pdata[0], *y = two->pdata[0];
     return x->aggregate == y->aggregate && strcmp(x->name, y->name) == 0;
+}
+
+static bool is_of_question(const struct orch_report_item *item, const char *question)
+{
+    return question && g_strcmp0(item->question, question) == 0;
+}
+
+static bool are_of_one(const struct orch_report_item *item, const struct orch_report_item *other)
+{
+    return item == other ||
+           (is_of_question(other, item->question) && tests_same_value(item, other));
 }
 
 /* Adds the settings and contrasts of an item. Returns false when the store cannot be read. */
@@ -268,6 +278,59 @@ char *orch_question_method(const struct orch_question_tests *tests, const struct
     return tests->pairs && place >= 0
                ? orch_family_method(tests->pairs, (size_t)place, shown, count)
                : NULL;
+}
+
+/* The difference of two cells in the family of another item's question, and how many settings that
+ * family has: 0 when it does not have both. */
+static bool look_elsewhere(const struct orch_section_context *a,
+                           const struct orch_report_item *item, const struct orch_grid_cell *x,
+                           const struct orch_grid_cell *y, struct orch_difference *out,
+                           guint *out_settings, GError **error)
+{
+    struct orch_document *scratch = orch_document_new("");
+    struct orch_section_context of = *a;
+    of.item = item;
+    of.section = orch_document_add(scratch, item->kind->name, NULL, NULL);
+    struct orch_section_grid *g = orch_section_grid(&of, "by", NULL, error);
+    struct orch_question_tests *tests = g ? orch_question_tests_new(&of, g, error) : NULL;
+    bool ok = tests != NULL;
+    int i = ok ? place_of(tests, x) : -1, j = ok ? place_of(tests, y) : -1;
+    *out_settings = ok && tests->pairs && i >= 0 && j >= 0 ? tests->settings->len : 0;
+    if (*out_settings)
+        *out = orch_family_difference(tests->pairs, (size_t)i, (size_t)j);
+    orch_question_tests_free(tests);
+    orch_section_grid_free(g);
+    orch_document_free(scratch);
+    return ok;
+}
+
+bool orch_question_note_other(struct orch_section_context *a,
+                              const struct orch_question_tests *tests,
+                              const struct orch_grid_cell *x, const struct orch_grid_cell *y,
+                              bool is_more_than_noise, GError **error)
+{
+    const GPtrArray *items = a->plan->expansion->report;
+    for (guint i = 0; i < items->len; i++) {
+        const struct orch_report_item *item = items->pdata[i];
+        struct orch_difference d;
+        guint settings;
+        if (item->kind->tests != ORCH_TESTS_ALL || !item->question ||
+            is_of_question(item, a->item->question) || !tests_same_value(a->item, item))
+            continue;
+        if (!look_elsewhere(a, item, x, y, &d, &settings, error))
+            return false;
+        if (!settings || isnan(d.p) || d.is_more_than_noise == is_more_than_noise)
+            continue;
+        g_autofree char *p = orch_p_format(d.p_corrected);
+        orch_section_note(
+            a->section,
+            "%s compares the same two among %u settings, not %u: there the difference "
+                          "is %smore than noise (p %s). A test allows for the number and the "
+                          "scatter of all settings of its question",
+                          item->question, settings, tests->settings->len, d.is_more_than_noise ? "" : "not ", p);
+        return true;
+    }
+    return true;
 }
 
 static int compare_cells(gconstpointer a, gconstpointer b, gpointer grid)

@@ -35,6 +35,13 @@ size_t orch_question_contrasts(const struct orch_question_tests *tests);
 char *orch_question_method(const struct orch_question_tests *tests, const struct orch_grid_cell *a,
                            const struct orch_difference *shown, size_t count);
 
+/** Adds a note when another question of the report, whose family has more or fewer settings, has
+ * another verdict on two cells. False with an error when the store cannot be read. */
+bool orch_question_note_other(struct orch_section_context *a,
+                              const struct orch_question_tests *tests,
+                              const struct orch_grid_cell *x, const struct orch_grid_cell *y,
+                              bool is_more_than_noise, GError **error);
+
 /** The best setting, and its margin over the others. */
 struct orch_winner {
     const struct orch_grid_cell *first; /* NULL: no trial is done */
