@@ -9,6 +9,7 @@
 /* clang-format off */
 #define FEATURE_ROWS(ROW)                                                                          \
     ROW(CHARTS)    /* charts of what trials recorded */                                            \
+    ROW(COMPARE)   /* settings, runs, commits, and whether they differ */                          \
     ROW(ARTIFACTS) /* images, tables and workings that runs leave */                               \
     ROW(SCALING)   /* speedup, time to accuracy, gain by cost */                                   \
     ROW(EXPORT)    /* runs as rows of a table */                                                   \
@@ -26,7 +27,6 @@
     ROW(SEARCH)    /* trials whose values are chosen from the results so far */                    \
     ROW(CURVE)     /* learning curves and the laws fitted to them */                               \
     ROW(PALEO)     /* PALEO's formulas and the roofline */                                         \
-    ROW(COMPARE)   /* two runs, experiments or commits, and whether they differ */                 \
     ROW(BISECT)    /* the commit that made a metric worse */                                       \
     ROW(COST)      /* what runs cost, and allowances */                                            \
     ROW(PACK)      /* packs that others verify, and hand-ins */                                    \

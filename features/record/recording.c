@@ -54,9 +54,9 @@ static json_t *record_facts(struct orch_workspace *workspace,
 {
     json_t *facts =
         json_is_object(spec->facts) ? json_copy((json_t *)(uintptr_t)spec->facts) : json_object();
-    g_autoptr(json_t) own =
-        json_pack("{s:b s:f s:i s:O}", "recorded", true, "load", orch_machine_load(), "threads",
-                  orch_workspace_machine(workspace)->threads, "coords", params);
+    g_autoptr(json_t) own = json_pack("{s:b s:o s:i s:O}", "recorded", true, "load",
+                                      orch_json_finite(orch_machine_load()), "threads",
+                                      orch_workspace_machine(workspace)->threads, "coords", params);
     json_object_update(facts, own);
     g_autofree char *program = program_of(spec);
     g_autoptr(json_t) environment =
