@@ -13,6 +13,7 @@ LISTS = {
 }
 STATEMENTS = {
     "lib/net/input.c": r"scanf\([^;]*%dx%d",
+    "lib/vcs/git_objects.c": r"cat-file\", \"--batch\"",
     "store/write/run_lists.c": r"INTO (?:param|input|result|artifact)\(",
     "store/read/run.c": r"strlen\([\w>.-]*key\) - 8|short_key\(const char \*key\)\n\{",
 }

@@ -14,6 +14,7 @@
 #include "features/share/git/results_private.h"
 
 #include "lib/base/error.h"
+#include "lib/vcs/git_objects.h"
 
 #include <string.h>
 
@@ -163,11 +164,19 @@ static const char *message_of(const char *commit, size_t length, size_t *out_len
     return gap ? gap + 2 : commit;
 }
 
+static void read_claim(void *ctx, unsigned index, const char *bytes, size_t length)
+{
+    struct claims_entry *const *entries = ctx, *entry = entries[index];
+    size_t text_length;
+    const char *text = message_of(bytes, length, &text_length);
+    entry->claim = orch_claims_parse(entry->resource, text, text_length);
+}
+
 /* Reads the claims of entries whose objects are present here. */
 static bool read_claims(const struct place *place, const GPtrArray *entries, GHashTable *there,
                         GError **error)
 {
-    GString *tokens = g_string_new(NULL), *output = NULL;
+    GString *tokens = g_string_new(NULL);
     g_autoptr(GPtrArray) chosen = g_ptr_array_new();
     for (guint i = 0; i < entries->len; i++) {
         struct claims_entry *entry = entries->pdata[i];
@@ -176,22 +185,8 @@ static bool read_claims(const struct place *place, const GPtrArray *entries, GHa
         g_string_append_printf(tokens, "%s\n", entry->token);
         g_ptr_array_add(chosen, entry);
     }
-    const char *args[] = {"cat-file", "--batch", NULL};
-    bool ok = !chosen->len || git(place, args, tokens->str, &output, error);
-    const char *at = output ? output->str : "", *end = at + (output ? output->len : 0);
-    for (guint i = 0; ok && i < chosen->len; i++) {
-        struct claims_entry *entry = chosen->pdata[i];
-        const char *line = memchr(at, '\n', (size_t)(end - at));
-        const char *size = line ? g_strrstr_len(at, line - at, " ") : NULL;
-        size_t length = size ? (size_t)g_ascii_strtoull(size, NULL, 10) : 0, text_length;
-        if (!line || !length || length >= (size_t)(end - line))
-            break;
-        const char *text = message_of(line + 1, length, &text_length);
-        entry->claim = orch_claims_parse(entry->resource, text, text_length);
-        at = line + 1 + length + 1;
-    }
-    if (output)
-        g_string_free(output, TRUE);
+    bool ok = !chosen->len ||
+              orch_git_objects(place->at->dir, tokens, "commit", read_claim, chosen->pdata, error);
     g_string_free(tokens, TRUE);
     return ok;
 }

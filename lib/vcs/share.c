@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/vcs/backend.h"
 #include "lib/vcs/git_command.h"
+#include "lib/vcs/git_objects.h"
 #include "lib/vcs/secrets.h"
 
 #include <stdio.h>
@@ -65,28 +66,16 @@ static const char *why_by_name(const struct orch_entry *entry)
     return orch_secret_by_name(entry->path);
 }
 
-/* Parses the output of `git cat-file --batch`, one record per entry: "OID blob BYTES\n", the bytes,
- * "\n". */
-static bool judge_contents(const GPtrArray *entries, GPtrArray *files, const GString *answers)
+/* Judges the contents of a file; `ctx` is the first of the tree's files. */
+static void judge_content(void *ctx, unsigned index, const char *bytes, size_t length)
 {
-    const char *at = answers->str, *end = at + answers->len;
-    for (guint i = 0; i < entries->len; i++) {
-        struct orch_source_file *file = files->pdata[files->len - entries->len + i];
-        const char *line = memchr(at, '\n', (size_t)(end - at));
-        long long bytes = -1;
-        if (!line || sscanf(at, "%*s blob %lld", &bytes) != 1 || bytes < 0 ||
-            bytes > end - line - 2)
-            return false;
-        const char *why =
-            orch_secret_by_content(line + 1, (size_t)MIN(bytes, (long long)ORCH_SECRET_HEAD_BYTES));
-        file->bytes = bytes;
-        if (!file->why && why)
-            file->why = g_strdup(why);
-        if (!file->why && bytes > FILE_BYTES_MOST)
-            file->why = g_strdup("larger than 10 MiB");
-        at = line + 1 + bytes + 1;
-    }
-    return true;
+    struct orch_source_file *const *files = ctx, *file = files[index];
+    const char *why = orch_secret_by_content(bytes, MIN(length, (size_t)ORCH_SECRET_HEAD_BYTES));
+    file->bytes = (int64_t)length;
+    if (!file->why && why)
+        file->why = g_strdup(why);
+    if (!file->why && length > FILE_BYTES_MOST)
+        file->why = g_strdup("larger than 10 MiB");
 }
 
 /* Entries of all parts of one tree, without duplicate paths. */
@@ -113,10 +102,10 @@ static GPtrArray *entries_of(struct orch_vcs *vcs, const GPtrArray *parts, GErro
 static bool add_tree(struct orch_vcs *vcs, const char *tree, const GPtrArray *parts,
                      struct orch_shared_sources *out, GError **error)
 {
-    static const char *const args[] = {"cat-file", "--batch", NULL};
     g_autoptr(GPtrArray) entries =
         orch_vcs_start(vcs, error) ? entries_of(vcs, parts, error) : NULL;
-    GString *ids = g_string_new(NULL), *answers = NULL;
+    guint before = out->files->len;
+    GString *ids = g_string_new(NULL);
     for (guint i = 0; entries && i < entries->len; i++) {
         const struct orch_entry *entry = entries->pdata[i];
         struct orch_source_file *file = g_new0(struct orch_source_file, 1);
@@ -126,22 +115,14 @@ static bool add_tree(struct orch_vcs *vcs, const char *tree, const GPtrArray *pa
         g_ptr_array_add(out->files, file);
         g_string_append_printf(ids, "%s\n", entry->oid);
     }
-    struct orch_git_run run = {.dir = vcs->root, .args = args, .input = ids};
-    bool ok = entries && orch_git_run(&run, &answers, NULL, error);
+    bool ok = entries && orch_git_objects(vcs->root, ids, "blob", judge_content,
+                                          out->files->pdata + before, error);
     g_string_free(ids, TRUE);
     if (!ok)
         return false;
-    ok = judge_contents(entries, out->files, answers);
-    g_string_free(answers, TRUE);
-    if (!ok) {
-        orch_error_set(error, ORCH_ERROR_IO, "run 'git fsck' for details",
-                       "cannot read the files of tree %s", tree);
-        return false;
-    }
     g_autoptr(GPtrArray) chosen = g_ptr_array_new();
     for (guint i = 0; i < entries->len; i++)
-        if (!((struct orch_source_file *)out->files->pdata[out->files->len - entries->len + i])
-                 ->why)
+        if (!((struct orch_source_file *)out->files->pdata[before + i])->why)
             g_ptr_array_add(chosen, entries->pdata[i]);
     char *part = chosen->len ? vcs->backend->build(vcs, chosen, error) : NULL;
     if (part) {
