@@ -32,6 +32,7 @@
     ROW(PACK)      /* packs that others verify, and hand-ins */                                    \
     ROW(DATASETS)  /* training sets in the shared cache */                                         \
     ROW(IMPORTS)   /* other programs' runs and tables of measurements */                           \
+    ROW(ENVIRONMENT) /* what a run had installed, and environments in which trials run */          \
     ROW(CLOUD)     /* training jobs for clusters and clouds */                                     \
     ROW(WEB)       /* the store in a browser */                                                    \
     ROW(QUERY)     /* SQL on the store */                                                          \

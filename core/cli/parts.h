@@ -14,7 +14,7 @@ struct orch_plan;
 struct orch_run_part;
 
 /** What a command is about. Each command sets a few members, and leaves the others NULL:
- *   show                      store, run
+ *   show, checkout            store, run
  *   db check                  store, faults
  *   doctor                    findings
  *   export                    selection, not_alone

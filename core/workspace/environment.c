@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A run stores only a few versions (interpreter, numerical packages, driver), so that it stays
- * small when it is exchanged. The full list of packages is stored once in the store's folder, as
- * environments/SHA256.txt, and stays on this machine. Recorded environments may come from untrusted
- * sources, so their sizes are bounded when they are read. */
+ * small when it is exchanged, and the digests of the full lists of packages (package_lists.h).
+ * Recorded environments may come from untrusted sources, so their sizes are bounded when they are
+ * read. */
 #include "core/workspace/environment.h"
 
 #include "core/plugin/adapter.h"
 #include "core/plugin/search.h"
 #include "core/recipe/needs.h"
+#include "core/workspace/package_lists.h"
 #include "core/workspace/python_env.h"
 #include "core/workspace/python_interpreter.h"
 #include "lib/base/file.h"
@@ -18,8 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROWS_NAMED_MAX = 6, MEMBERS_MAX = 64, VERSION_CHARS_MAX = 64, LIST_BYTES_MAX = 1 << 20 };
-#define PACKAGES "packages"
+enum { ROWS_NAMED_MAX = 6, MEMBERS_MAX = 64, VERSION_CHARS_MAX = 64 };
+#define PACKAGES ORCH_PACKAGE_LIST_FACTS[ORCH_PACKAGES_PYTHON]
 #define UNKNOWN "unknown"
 
 /* Packages that change what a program computes or how fast: they are recorded by name. */
@@ -58,6 +59,7 @@ struct orch_environments {
     const struct orch_expansion *expansion;
     GHashTable *pythons; /* interpreter -> struct orch_python * */
     GHashTable *facts;   /* experiment -> json_t * */
+    GPtrArray *apt;      /* the system's packages; NULL: not read yet, or no dpkg */
 };
 
 static void free_python(void *python)
@@ -87,21 +89,29 @@ void orch_environments_free(struct orch_environments *self)
         return;
     g_hash_table_unref(self->pythons);
     g_hash_table_unref(self->facts);
+    if (self->apt)
+        g_ptr_array_unref(self->apt);
     g_free(self);
 }
 
 /* ---- finding ------------------------------------------------------------------------------ */
 
-/* The Python that a wrapped program's command starts, or NULL. Borrowed. */
-static const struct orch_python *find_python(struct orch_environments *self,
-                                             const struct orch_experiment *experiment)
+/* The Python that a wrapped program's command starts, or NULL. The caller frees. */
+static char *find_interpreter(struct orch_environments *self,
+                              const struct orch_experiment *experiment)
 {
     const struct orch_manifest *manifest = experiment->manifest;
     if (manifest->kind != ORCH_PLUGIN_WRAPPED || !manifest->argv || !manifest->argv[0] ||
         strstr(manifest->argv[0], "${"))
         return NULL;
     g_autofree char *folder = orch_experiment_folder(self->expansion, experiment);
-    g_autofree char *interpreter = orch_python_interpreter(manifest->argv, folder);
+    return orch_python_interpreter(manifest->argv, folder);
+}
+
+static const struct orch_python *find_python(struct orch_environments *self,
+                                             const struct orch_experiment *experiment)
+{
+    g_autofree char *interpreter = find_interpreter(self, experiment);
     if (!interpreter)
         return NULL;
     struct orch_python *python = g_hash_table_lookup(self->pythons, interpreter);
@@ -132,6 +142,47 @@ static void add_python(json_t *facts, const struct orch_python *python)
             if (strcmp(words[0], NAMED_PACKAGES[j]) == 0)
                 add_text(facts, words[0], words[1]);
     }
+}
+
+static void add_list(json_t *facts, enum orch_package_list list, const GPtrArray *lines)
+{
+    char sha256[ORCH_SHA256_CHARS];
+    if (!lines || !lines->len)
+        return;
+    orch_packages_digest(lines, sha256);
+    json_object_set_new(facts, ORCH_PACKAGE_LIST_FACTS[list], json_string(sha256));
+}
+
+/* The folder of the conda environment that an interpreter would belong to. NULL: no interpreter.
+ * The caller frees. */
+static char *prefix_of(const char *interpreter)
+{
+    g_autofree char *bin = interpreter ? g_path_get_dirname(interpreter) : NULL;
+    return bin ? g_path_get_dirname(bin) : NULL;
+}
+
+/* Adds the digests of the lists of a program's conda environment and of the system. With a
+ * store's folder the lists are kept there instead (`facts` is NULL). */
+static void add_lists(json_t *facts, const char *interpreter, const GPtrArray *apt,
+                      const char *store_folder)
+{
+    g_autofree char *prefix = prefix_of(interpreter);
+    g_autoptr(GPtrArray) conda = prefix ? orch_packages_of_conda(prefix) : NULL;
+    if (facts) {
+        add_list(facts, ORCH_PACKAGES_CONDA, conda);
+        add_list(facts, ORCH_PACKAGES_APT, apt);
+    }
+    if (store_folder && conda)
+        orch_packages_keep(store_folder, ORCH_PACKAGES_CONDA, conda, prefix, NULL);
+    if (store_folder && apt)
+        orch_packages_keep(store_folder, ORCH_PACKAGES_APT, apt, NULL, NULL);
+}
+
+static const GPtrArray *apt_packages(struct orch_environments *self)
+{
+    if (!self->apt)
+        self->apt = orch_packages_of_dpkg("");
+    return self->apt;
 }
 
 /* The file beside the adapter that plugins load (orch_torch_load) with the version of its LibTorch:
@@ -172,6 +223,10 @@ const json_t *orch_environments_facts(struct orch_environments *self,
     else if (experiment->manifest->kind == ORCH_PLUGIN_WRAPPED && experiment->manifest->argv &&
              orch_python_is_named(experiment->manifest->argv))
         add_text(facts, "python", UNKNOWN);
+    if (experiment->manifest->kind == ORCH_PLUGIN_WRAPPED) {
+        g_autofree char *interpreter = find_interpreter(self, experiment);
+        add_lists(facts, interpreter, apt_packages(self), NULL);
+    }
     add_libtorch(facts, experiment->manifest);
     if (orch_experiment_gpus(experiment) || orch_experiment_sees_gpus(experiment)) {
         const struct orch_machine *machine = orch_workspace_machine(self->workspace);
@@ -184,30 +239,16 @@ const json_t *orch_environments_facts(struct orch_environments *self,
 
 /* ---- the lists ---------------------------------------------------------------------------- */
 
-static char *list_path(const char *store_folder, const char *sha256)
-{
-    g_autofree char *name = g_strconcat(sha256, ".txt", NULL);
-    return g_build_filename(store_folder, "environments", name, NULL);
-}
-
-static void keep_list(const struct orch_python *python, const char *store_folder)
-{
-    g_autofree char *path = list_path(store_folder, python->sha256);
-    g_autofree char *folder = g_path_get_dirname(path);
-    if (access(path, F_OK) == 0 || !orch_dir_make(folder, NULL))
-        return;
-    g_autoptr(GString) text = g_string_new(NULL);
-    for (guint i = 0; i < python->names->len; i++)
-        g_string_append_printf(text, "%s\n", (char *)python->names->pdata[i]);
-    orch_file_write(path, text->str, text->len, false, NULL);
-}
-
 void orch_environments_keep(struct orch_environments *self,
                             const struct orch_experiment *experiment, const char *store_folder)
 {
     const struct orch_python *python = find_python(self, experiment);
+    g_autofree char *interpreter = find_interpreter(self, experiment);
     if (python)
-        keep_list(python, store_folder);
+        orch_packages_keep(store_folder, ORCH_PACKAGES_PYTHON, python->names, NULL,
+                           python->of_dpkg);
+    if (experiment->manifest->kind == ORCH_PLUGIN_WRAPPED)
+        add_lists(NULL, interpreter, apt_packages(self), store_folder);
 }
 
 static void add_gpu_software(json_t *facts, struct orch_workspace *workspace)
@@ -227,35 +268,15 @@ json_t *orch_environment_of_program(struct orch_workspace *workspace, const char
     struct orch_python *python = interpreter ? orch_python_read(interpreter) : NULL;
     if (python) {
         add_python(facts, python);
-        keep_list(python, store_folder);
+        orch_packages_keep(store_folder, ORCH_PACKAGES_PYTHON, python->names, NULL,
+                           python->of_dpkg);
     }
+    g_autoptr(GPtrArray) apt = orch_packages_of_dpkg("");
+    add_lists(facts, interpreter, apt, store_folder);
     orch_python_free(python);
     if (orch_workspace_machine(workspace)->gpus->len)
         add_gpu_software(facts, workspace);
     return facts;
-}
-
-/* The lines of the package list with the environment's digest; NULL when the list is not on this
- * machine. */
-static GPtrArray *read_list(const json_t *facts, const char *store_folder)
-{
-    const char *sha256 = orch_json_text(facts, PACKAGES, NULL);
-    g_autofree char *text = NULL;
-    size_t length = 0;
-    char found[ORCH_SHA256_CHARS];
-    if (!orch_sha256_is_valid(sha256))
-        return NULL;
-    g_autofree char *path = list_path(store_folder, sha256);
-    if (!orch_file_read(path, LIST_BYTES_MAX, &text, &length, NULL))
-        return NULL;
-    orch_sha256(text, length, found);
-    if (strcmp(found, sha256) != 0)
-        return NULL;
-    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    for (char **line = lines; *line; line++)
-        g_ptr_array_add(names, g_strdup(*line));
-    return names;
 }
 
 /* ---- comparing ---------------------------------------------------------------------------- */
@@ -307,7 +328,7 @@ static void add_recorded(GPtrArray *rows, const json_t *then, const json_t *now)
         json_t *value;
         json_object_foreach((json_t *)(uintptr_t)sides[i], name, value)
         {
-            if (strcmp(name, PACKAGES) != 0 && strlen(name) <= VERSION_CHARS_MAX)
+            if (!orch_package_list_is_fact(name) && strlen(name) <= VERSION_CHARS_MAX)
                 add_row(rows, name, version_in(then, name), version_in(now, name));
         }
     }
@@ -328,7 +349,7 @@ static GHashTable *versions_of(const GPtrArray *names)
         const char *line = names->pdata[i], *space = strchr(line, ' ');
         if (space)
             g_hash_table_replace(versions, g_strndup(line, (gsize)(space - line)),
-                                 g_strdup(space + 1));
+                                 g_strndup(space + 1, strcspn(space + 1, "\t")));
     }
     return versions;
 }
@@ -379,8 +400,8 @@ static GPtrArray *compare(const json_t *then, const json_t *now, const GPtrArray
 
 GPtrArray *orch_environment_rows(const json_t *then, const json_t *now, const char *store_folder)
 {
-    g_autoptr(GPtrArray) old_names = read_list(then, store_folder);
-    g_autoptr(GPtrArray) new_names = read_list(now, store_folder);
+    g_autoptr(GPtrArray) old_names = orch_packages_read(store_folder, ORCH_PACKAGES_PYTHON, then);
+    g_autoptr(GPtrArray) new_names = orch_packages_read(store_folder, ORCH_PACKAGES_PYTHON, now);
     return compare(then, now, old_names, new_names, true);
 }
 
@@ -390,7 +411,8 @@ char *orch_environments_difference(struct orch_environments *self,
 {
     const json_t *now = orch_environments_facts(self, experiment);
     const struct orch_python *python = store_folder ? find_python(self, experiment) : NULL;
-    g_autoptr(GPtrArray) old_names = store_folder ? read_list(then, store_folder) : NULL;
+    g_autoptr(GPtrArray) old_names =
+        store_folder ? orch_packages_read(store_folder, ORCH_PACKAGES_PYTHON, then) : NULL;
     g_autoptr(GPtrArray) rows =
         compare(then, now, old_names, python ? python->names : NULL, store_folder != NULL);
     if (!rows->len)

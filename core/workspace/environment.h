@@ -15,12 +15,12 @@ struct orch_environments *orch_environments_new(struct orch_workspace *workspace
 void orch_environments_free(struct orch_environments *environments);
 
 /** The environment of an experiment's trials: an object of names and versions ("python": "3.11.2",
- * "torch": "2.5.1", "driver": "550.54"), at most 40, and "packages", the digest of the list of all
- * packages. Empty when nothing is known. Borrowed. */
+ * "torch": "2.5.1", "driver": "550.54"), at most 40, and the digests of the lists of all packages
+ * (package_lists.h). Empty when nothing is known. Borrowed. */
 const json_t *orch_environments_facts(struct orch_environments *environments,
                                       const struct orch_experiment *experiment);
 
-/** Writes the list of all packages of an experiment's environment into the folder of a store, once
+/** Writes the lists of all packages of an experiment's environment into the folder of a store, once
  * for each digest. Failures are ignored: the list only makes differences more exact. */
 void orch_environments_keep(struct orch_environments *environments,
                             const struct orch_experiment *experiment, const char *store_folder);

@@ -133,12 +133,15 @@ static char *package_of(const char *entry)
     return NULL;
 }
 
-static void add_packages(GHashTable *packages, const char *folder)
+static void add_packages(GHashTable *packages, GHashTable *of_dpkg, const char *folder)
 {
+    bool is_of_dpkg = strcmp(folder, "/usr/lib/python3/dist-packages") == 0;
     g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
     const char *entry;
     while (dir && (entry = g_dir_read_name(dir)) && g_hash_table_size(packages) < PACKAGES_MAX) {
         char *package = package_of(entry);
+        if (package && is_of_dpkg && !g_hash_table_contains(packages, package))
+            g_hash_table_add(of_dpkg, g_strdup(package));
         if (package)
             g_hash_table_add(packages, package);
     }
@@ -236,13 +239,14 @@ struct orch_python *orch_python_read(const char *interpreter)
 {
     struct orch_python *python = g_new0(struct orch_python, 1);
     python->names = g_ptr_array_new_with_free_func(g_free);
+    python->of_dpkg = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GHashTable) packages = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     struct place place = place_of(interpreter);
     g_autoptr(GPtrArray) folders = folders_at(interpreter, &place);
     if (place.series && place.binary)
         python->version = find_version(place.binary, place.base, place.series);
     for (guint i = 0; i < folders->len; i++)
-        add_packages(packages, folders->pdata[i]);
+        add_packages(packages, python->of_dpkg, folders->pdata[i]);
     clear_place(&place);
     fill_packages(python, packages);
     return python;
@@ -254,5 +258,6 @@ void orch_python_free(struct orch_python *python)
         return;
     g_free(python->version);
     g_ptr_array_unref(python->names);
+    g_hash_table_unref(python->of_dpkg);
     g_free(python);
 }

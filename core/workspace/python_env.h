@@ -11,7 +11,8 @@ struct orch_python {
     char *version; /* "3.11.2"; NULL: unknown */
     GPtrArray
         *names; /* "torch 2.5.1", "numpy 1.24.2": normalized names with versions, sorted; char * */
-    char sha256[65]; /* digest of the names, one per line */
+    GHashTable *of_dpkg; /* those of the names that lie in dpkg's folder */
+    char sha256[65];     /* digest of the names, one per line */
 };
 
 /** The folders from which an interpreter imports installed packages; they need not exist. The

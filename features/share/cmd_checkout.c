@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes the source that a run was made from into a folder. */
-#include "core/cli/cli.h"
+#include "core/cli/parts.h"
 #include "core/workspace/workspace.h"
 #include "features/share/git/results_ref.h"
 #include "lib/base/error.h"
@@ -88,12 +88,25 @@ static bool source_copy_write(struct orch_workspace *workspace, const char *name
     return ok;
 }
 
+/* Shows a part that stands alone, such as the run's environment in place of its source. */
+static bool show_part(struct orch_cli *cli, GError **error)
+{
+    struct orch_run *run = orch_store_run(cli->workspace->store, cli->args[0], error);
+    const struct orch_subject subject = {.store = cli->workspace->store, .run = run};
+    bool ok = run && orch_cli_part_alone_show(cli, &subject, error);
+    orch_run_free(run);
+    return ok;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
     struct source_copy copy;
-    if (!orch_cli_store(cli, ORCH_STORE_READ, error) ||
-        !source_copy_write(cli->workspace, cli->args[0], cli->arg_count > 1 ? cli->args[1] : NULL,
+    if (!orch_cli_store(cli, ORCH_STORE_READ, error))
+        return -1;
+    if (orch_cli_has_part_alone(cli))
+        return show_part(cli, error) ? ORCH_EXIT_OK : -1;
+    if (!source_copy_write(cli->workspace, cli->args[0], cli->arg_count > 1 ? cli->args[1] : NULL,
                            &copy, error))
         return -1;
     if (copy.counts_as_source)
