@@ -51,11 +51,35 @@ json_t *orch_wrapped_run_line(const struct orch_trial_spec *trial)
                      trial->checkpoint_dir);
 }
 
+/* Adds the words in front of the command: for a container the names of the trial's variables, the
+ * values of which its program takes from its own environment. */
+static void add_launcher(GPtrArray *words, const struct orch_trial_spec *trial)
+{
+    for (char **word = trial->launcher; word && *word; word++) {
+        if (strcmp(*word, "%folder") == 0)
+            g_ptr_array_add(words, g_get_current_dir());
+        else if (strcmp(*word, "%env") != 0)
+            g_ptr_array_add(words, g_strdup(*word));
+        for (char **entry = environ; strcmp(*word, "%env") == 0 && *entry; entry++) {
+            char *name = g_strndup(*entry, strcspn(*entry, "="));
+            bool is_set = false;
+            for (char **set = trial->env; set && *set && !is_set; set++)
+                is_set = g_str_has_prefix(*set, name) && (*set)[strlen(name)] == '=';
+            if (is_set || g_str_has_prefix(name, "ORCH_")) {
+                g_ptr_array_add(words, g_strdup("--env"));
+                g_ptr_array_add(words, g_steal_pointer(&name));
+            }
+            g_free(name);
+        }
+    }
+}
+
 static char **expand_words(const struct child_setup *setup)
 {
     g_autoptr(json_t) values = orch_wrapped_values(setup->trial, setup->trial_dir);
     g_autoptr(GError) error = NULL;
     GPtrArray *words = g_ptr_array_new();
+    add_launcher(words, setup->trial);
     for (char **word = setup->trial->manifest->argv; word && *word; word++) {
         char *text = orch_value_expand(*word, values, &error);
         if (!text)
@@ -151,8 +175,8 @@ void orch_wrapped_main(const struct child_setup *setup)
     orch_dir_make(files, NULL);
     if (setup->trial->checkpoint_dir)
         orch_dir_make(setup->trial->checkpoint_dir, NULL);
-    char **words = expand_words(setup);
     environ = make_environment(setup);
+    char **words = expand_words(setup);
     execvp(words[0], words);
     int saved = errno;
     g_autofree char *text = g_strdup_printf("cannot start '%s': %s", words[0], g_strerror(saved));

@@ -216,6 +216,12 @@ static const char *script_of(char *const *argv)
     return NULL;
 }
 
+static bool check_script_of(const char *folder, char *const *argv, GError **error)
+{
+    const char *script = script_of(argv);
+    return !script || has_variable(script) || check_script(folder, script, error);
+}
+
 /* A line in quotes with a parameter, such as 'python3 t.py --lr {lr}', as the only word: its first
  * part is a program. */
 static bool check_whole_line(const struct command *command, char *const *argv, GError **error)
@@ -234,8 +240,7 @@ bool orch_command_check(const char *folder, char *const *argv, bool is_typed, GE
         return !argv || !argv[0];
     if (!check_whole_line(&command, argv, error))
         return false;
-    const char *script = script_of(argv);
-    return !script || has_variable(script) || check_script(folder, script, error);
+    return check_script_of(folder, argv, error);
 }
 
 bool orch_command_check_plan(const struct orch_plan *plan, GError **error)
@@ -248,8 +253,10 @@ bool orch_command_check_plan(const struct orch_plan *plan, GError **error)
             !g_hash_table_add(seen, (gpointer)(uintptr_t)experiment))
             continue;
         g_autofree char *folder = orch_experiment_folder(plan->expansion, experiment);
-        if (!orch_command_check(folder, experiment->manifest->argv, plan->expansion->is_ad_hoc,
-                                error))
+        char *const *argv = experiment->manifest->argv;
+        bool is_elsewhere = experiment->environment && argv; /* its programs are not here */
+        if (is_elsewhere ? !check_script_of(folder, argv, error)
+                         : !orch_command_check(folder, argv, plan->expansion->is_ad_hoc, error))
             return false;
     }
     return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/plan/fingerprint.h"
 
+#include "core/recipe/trial_environment.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/local_key.h"
@@ -114,6 +115,9 @@ void orch_fingerprint(const struct orch_cell *cell, uint64_t seed, const GPtrArr
         g_autofree char *patterns = g_strjoinv("\n", manifest->metrics_files);
         json_array_append_new(all, json_pack("{s:s}", "metrics_files", patterns));
     }
+    if (cell->experiment->environment)
+        json_array_append_new(
+            all, json_pack("{s:s}", "environment", cell->experiment->environment->digest));
     if (cell->experiment->ranks) /* ranks that follow from the parameters are in those */
         json_array_append_new(all, json_pack("{s:i}", "ranks", (int)cell->experiment->ranks));
     g_autofree char *text = orch_json_canonical(all);

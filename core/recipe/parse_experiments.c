@@ -3,6 +3,7 @@
 #include "core/plugin/key_schema.h"
 #include "core/recipe/own_program.h"
 #include "core/recipe/parse_parts.h"
+#include "core/recipe/trial_environment.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -35,6 +36,8 @@ const struct orch_yaml_key ORCH_EXPERIMENT_KEYS[] = {
     {"objective", .keys = ORCH_OBJECTIVE_KEYS, .type = "nothing"},
     {"reuse", .words = REUSE_WORDS},
     {"inputs", .type = "texts"},
+    {"keep", .type = "texts"},
+    {"environment", .keys = ORCH_ENVIRONMENT_KEYS, .type = "nothing"},
     {"timeout", .type = "duration"},
     {"resources", .keys = RESOURCE_KEYS, .type = "nothing"},
     {"retries", .type = "count", .max = 100},
@@ -189,22 +192,23 @@ static void read_resources(struct recipe_draft *draft, const struct orch_yaml *m
     orch_recipe_get_duration(draft, resources, "time", &made->time_s);
 }
 
-static void read_inputs(struct recipe_draft *draft, const struct orch_yaml *map,
-                        struct orch_experiment *made)
+/* Reads `inputs` or `keep`: patterns relative to the recipe. */
+static void read_patterns(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
+                          char ***out)
 {
-    g_autoptr(GPtrArray) texts = orch_recipe_get_texts(draft, map, "inputs");
+    g_autoptr(GPtrArray) texts = orch_recipe_get_texts(draft, map, key);
     if (!texts)
         return;
-    GPtrArray *inputs = g_ptr_array_new();
+    GPtrArray *patterns = g_ptr_array_new();
     for (guint i = 0; i < texts->len; i++) {
         const struct orch_yaml *node = texts->pdata[i];
         if (!*node->text || g_path_is_absolute(node->text))
-            orch_recipe_error_at(draft, node, "write it relative to the recipe: inputs: [mine.py]",
-                                 "'inputs': '%s' is not a relative path", node->text);
-        g_ptr_array_add(inputs, g_strdup(node->text));
+            orch_recipe_error_at(draft, node, "write it relative to the recipe, such as mine.py",
+                                 "'%s': '%s' is not a relative path", key, node->text);
+        g_ptr_array_add(patterns, g_strdup(node->text));
     }
-    g_ptr_array_add(inputs, NULL);
-    made->inputs = (char **)g_ptr_array_free(inputs, FALSE);
+    g_ptr_array_add(patterns, NULL);
+    *out = (char **)g_ptr_array_free(patterns, FALSE);
 }
 
 static void read_reuse(struct recipe_draft *draft, const struct orch_yaml *map,
@@ -266,7 +270,8 @@ static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *
         orch_recipe_use_program(draft, map, experiment);
     check_program_keys(draft, map);
     read_resources(draft, map, experiment);
-    read_inputs(draft, map, made);
+    read_patterns(draft, map, "inputs", &made->inputs);
+    read_patterns(draft, map, "keep", &made->keep);
     read_reuse(draft, map, experiment);
     read_seed(draft, map, made);
     orch_recipe_read_objective(draft, map, experiment);
@@ -279,6 +284,12 @@ static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *
         made->retries = made->timeout_retries = (unsigned)retries;
     read_system_metrics(draft, map, made);
     made->manifest = experiment->manifest ? experiment->manifest : made->own_manifest;
+    made->environment = orch_recipe_read_environment(draft, map, draft->out->folder);
+    if (made->environment && made->manifest && !made->is_unavailable &&
+        made->manifest->kind != ORCH_PLUGIN_WRAPPED)
+        orch_recipe_error_at(draft, orch_yaml_get_key(map, "environment"),
+                             "remove it: a compiled plugin runs with the libraries it is linked to",
+                             "'environment' is for an experiment whose trials are a program");
 }
 
 static struct recipe_experiment *experiment_new(struct recipe_draft *draft,

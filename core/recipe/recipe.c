@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs a recipe through the steps of internal.h and returns the expansion. */
 #include "core/recipe/internal.h"
+#include "core/recipe/trial_environment.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -19,7 +20,9 @@ static void made_free(void *pointer)
     orch_search_free(made->search);
     orch_repeat_rule_free(made->repeats);
     g_strfreev(made->program);
+    orch_trial_environment_free(made->environment);
     g_strfreev(made->inputs);
+    g_strfreev(made->keep);
     g_free(made->skip_reason);
     g_free(made->skip_hint);
     g_free(made->reuse_why);

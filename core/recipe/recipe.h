@@ -84,6 +84,9 @@ struct orch_experiment {
     unsigned ranks;           /* MPI processes per trial; 0: as many as its cost has workers */
     int64_t memory_bytes;
     double time_s;     /* upper bound for queues; 0: unknown */
+    struct orch_trial_environment
+        *environment;  /* the software in which its trials run (trial_environment.h); or NULL */
+    char **keep;       /* patterns of files whose content is kept with each run; NULL: none */
     char **inputs;     /* patterns as written, relative to the recipe's folder; NULL: none given */
     bool share_source; /* share: source */
     struct orch_search

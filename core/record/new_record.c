@@ -4,6 +4,7 @@
 #include "core/inputs/opened.h"
 #include "core/inputs/own_outputs.h"
 #include "core/plan/fingerprint.h"
+#include "core/recipe/trial_environment.h"
 #include "core/record/collect.h"
 #include "core/record/start_folder.h"
 #include "core/record/trial_slot.h"
@@ -85,6 +86,12 @@ static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item 
     const json_t *environment = orch_environments_facts(plan->environments, item->cell->experiment);
     if (json_object_size(environment))
         json_object_set(facts, "environment", (json_t *)(uintptr_t)environment);
+    const struct orch_trial_environment *declared = item->cell->experiment->environment;
+    if (declared)
+        json_object_set_new(facts, "declared_environment",
+                            json_pack("{s:s s:s s:s}", "kind",
+                                      ORCH_ENVIRONMENT_NAMES[declared->kind], "from",
+                                      declared->text, "digest", declared->digest));
     if (json_array_size(left_out))
         json_object_set(facts, "left_out", left_out);
     g_autoptr(json_t) cost = orch_item_cost(plan, item);

@@ -6,6 +6,7 @@
 #include "core/record/redirect.h"
 
 #include "core/inputs/inputs.h"
+#include "core/recipe/trial_environment.h"
 #include "core/workspace/python_env.h"
 #include "core/workspace/python_interpreter.h"
 #include "core/workspace/uncaptured.h"
@@ -86,7 +87,10 @@ GPtrArray *orch_redirect_python(const struct orch_plan *plan,
     GPtrArray *folders = g_ptr_array_new_with_free_func(g_free);
     char *const *argv = experiment->manifest->argv;
     g_autofree char *home = orch_experiment_folder(plan->expansion, experiment);
-    g_autofree char *interpreter = argv && argv[0] ? orch_python_interpreter(argv, home) : NULL;
+    g_autofree char *interpreter = experiment->environment
+                                       ? orch_trial_environment_python(experiment->environment)
+                                   : argv && argv[0] ? orch_python_interpreter(argv, home)
+                                                     : NULL;
     g_autoptr(GPtrArray) sites = interpreter ? orch_python_folders(interpreter) : NULL;
     for (guint i = 0; sites && i < sites->len; i++)
         read_installs(origin, sites->pdata[i], folders, faults);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/record/trial_slot.h"
 
+#include "core/recipe/trial_environment.h"
 #include "lib/base/json.h"
 #include "lib/hw/topology.h"
 
@@ -83,6 +84,18 @@ static void add_gpus(GPtrArray *env, const struct orch_plan *plan, const struct 
                         slot->gpu_millionths % ORCH_GPU_WHOLE);
 }
 
+/* The programs of the environment in which the trial runs come first. */
+static void add_made(GPtrArray *env, const struct orch_trial_environment *made)
+{
+    if (!made || !made->folder)
+        return;
+    const char *path = g_getenv("PATH");
+    add_environment(env, "PATH=%s/bin:%s", made->folder, path ? path : "/usr/bin:/bin");
+    add_environment(env, "%s=%s",
+                    made->kind == ORCH_ENVIRONMENT_CONDA ? "CONDA_PREFIX" : "VIRTUAL_ENV",
+                    made->folder);
+}
+
 char **orch_slot_environment(struct orch_plan *plan, const struct orch_cell *cell,
                              const struct orch_run_slot *slot)
 {
@@ -97,6 +110,7 @@ char **orch_slot_environment(struct orch_plan *plan, const struct orch_cell *cel
                             before ? before : "");
         add_environment(env, "PYTHONDONTWRITEBYTECODE=1");
     }
+    add_made(env, cell->experiment->environment);
     add_environment(env, "ORCH_REPEAT=%d", cell->repeat);
     g_ptr_array_add(env, NULL);
     return (char **)g_ptr_array_free(env, FALSE);

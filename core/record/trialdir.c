@@ -2,6 +2,7 @@
 #include "core/record/trialdir.h"
 
 #include "core/inputs/opened.h"
+#include "core/recipe/trial_environment.h"
 #include "core/record/collect.h"
 #include "core/record/new_record.h"
 #include "core/record/start_folder.h"
@@ -149,6 +150,7 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         .alerts = plan->expansion->alerts,
         .checkpoint_dir = checkpoint,
         .env = env,
+        .launcher = experiment->environment ? experiment->environment->launcher : NULL,
         .cpus = (int *)(uintptr_t)slot->cpus,
         .cpu_count = slot->cpu_count,
         .threads = (unsigned)slot->threads,

@@ -8,6 +8,7 @@
 #include "core/plugin/adapter.h"
 #include "core/plugin/search.h"
 #include "core/recipe/needs.h"
+#include "core/recipe/trial_environment.h"
 #include "core/workspace/package_lists.h"
 #include "core/workspace/python_env.h"
 #include "core/workspace/python_interpreter.h"
@@ -59,6 +60,7 @@ struct orch_environments {
     const struct orch_expansion *expansion;
     GHashTable *pythons; /* interpreter -> struct orch_python * */
     GHashTable *facts;   /* experiment -> json_t * */
+    json_t *nothing;     /* of an environment that is not made yet */
     GPtrArray *apt;      /* the system's packages; NULL: not read yet, or no dpkg */
 };
 
@@ -79,6 +81,7 @@ struct orch_environments *orch_environments_new(struct orch_workspace *workspace
     self->workspace = workspace;
     self->expansion = expansion;
     self->pythons = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_python);
+    self->nothing = json_object();
     self->facts = g_hash_table_new_full(NULL, NULL, NULL, free_json);
     return self;
 }
@@ -89,6 +92,7 @@ void orch_environments_free(struct orch_environments *self)
         return;
     g_hash_table_unref(self->pythons);
     g_hash_table_unref(self->facts);
+    json_decref(self->nothing);
     if (self->apt)
         g_ptr_array_unref(self->apt);
     g_free(self);
@@ -104,6 +108,8 @@ static char *find_interpreter(struct orch_environments *self,
     if (manifest->kind != ORCH_PLUGIN_WRAPPED || !manifest->argv || !manifest->argv[0] ||
         strstr(manifest->argv[0], "${"))
         return NULL;
+    if (experiment->environment)
+        return orch_trial_environment_python(experiment->environment);
     g_autofree char *folder = orch_experiment_folder(self->expansion, experiment);
     return orch_python_interpreter(manifest->argv, folder);
 }
@@ -216,14 +222,19 @@ const json_t *orch_environments_facts(struct orch_environments *self,
     json_t *facts = g_hash_table_lookup(self->facts, experiment);
     if (facts)
         return facts;
-    facts = json_object();
     const struct orch_python *python = find_python(self, experiment);
+    const struct orch_trial_environment *declared = experiment->environment;
+    if (declared && declared->folder && !python)
+        return self->nothing;
+    facts = json_object();
     if (python)
         add_python(facts, python);
     else if (experiment->manifest->kind == ORCH_PLUGIN_WRAPPED && experiment->manifest->argv &&
              orch_python_is_named(experiment->manifest->argv))
         add_text(facts, "python", UNKNOWN);
-    if (experiment->manifest->kind == ORCH_PLUGIN_WRAPPED) {
+    if (declared && !declared->folder) {
+        add_text(facts, "container", declared->digest);
+    } else if (experiment->manifest->kind == ORCH_PLUGIN_WRAPPED) {
         g_autofree char *interpreter = find_interpreter(self, experiment);
         add_lists(facts, interpreter, apt_packages(self), NULL);
     }
@@ -247,7 +258,8 @@ void orch_environments_keep(struct orch_environments *self,
     if (python)
         orch_packages_keep(store_folder, ORCH_PACKAGES_PYTHON, python->names, NULL,
                            python->of_dpkg);
-    if (experiment->manifest->kind == ORCH_PLUGIN_WRAPPED)
+    if (experiment->manifest->kind == ORCH_PLUGIN_WRAPPED &&
+        (!experiment->environment || experiment->environment->folder))
         add_lists(NULL, interpreter, apt_packages(self), store_folder);
 }
 

@@ -31,6 +31,7 @@ void orch_trial_free(struct orch_trial_spec *trial)
     json_decref(trial->alerts);
     g_free(trial->checkpoint_dir);
     g_strfreev(trial->env);
+    g_strfreev(trial->launcher);
     g_free(trial->cpus);
     g_free(trial->price_from);
     g_free(trial);
@@ -63,6 +64,15 @@ static json_t *encode_follow(const struct orch_trial_spec *trial)
                : NULL;
 }
 
+/* The words of a launcher; NULL: there is none. New reference. */
+static json_t *encode_launcher(const struct orch_trial_spec *trial)
+{
+    json_t *words = trial->launcher ? json_array() : NULL;
+    for (char **word = trial->launcher; word && *word; word++)
+        json_array_append_new(words, json_string(*word));
+    return words;
+}
+
 json_t *orch_trial_encode(const struct orch_trial_spec *trial)
 {
     json_t *env = json_array();
@@ -75,7 +85,7 @@ json_t *orch_trial_encode(const struct orch_trial_spec *trial)
         json_array_append_new(cpus, json_integer(trial->cpus[i]));
     return json_pack(
         "{s:i s:s? s:s? s:s? s:o s:i s:b s:o* s:s* s:O* s:s? s:s? s:o s:o s:f s:I s:I s:f s:b "
-        "s:o* s:o* s:o* s:f s:O* s:O* s:O*}",
+        "s:o* s:o* s:o* s:f s:O* s:O* s:O* s:o*}",
         "format", ORCH_TRIAL_FORMAT, "key", trial->key, "recipe", trial->recipe, "experiment",
         trial->experiment, "seed", orch_json_u64(trial->seed), "repeat", trial->repeat, "smoke",
         trial->smoke, "manifest", trial->manifest ? orch_manifest_encode(trial->manifest) : NULL,
@@ -85,7 +95,8 @@ json_t *orch_trial_encode(const struct orch_trial_spec *trial)
         "limit_log_bytes", (json_int_t)trial->limit_log_bytes, "grace_s", trial->grace_s,
         "detached", trial->detached, "follow", encode_follow(trial), "slot", encode_slot(trial),
         "price", encode_price(trial), "system_interval_s", trial->system_interval_s, "apart",
-        trial->apart, "watch", trial->watch, "alerts", trial->alerts);
+        trial->apart, "watch", trial->watch, "alerts", trial->alerts, "launcher",
+        encode_launcher(trial));
 }
 
 static bool broken(GError **error, const char *what)
@@ -107,6 +118,23 @@ static bool decode_env(struct orch_trial_spec *trial, const json_t *json, GError
         if (!text || !strchr(text, '=') || *text == '=')
             return broken(error, "an entry of 'env' is not NAME=value");
         trial->env[i] = g_strdup(text);
+    }
+    return true;
+}
+
+static bool decode_launcher(struct orch_trial_spec *trial, const json_t *json, GError **error)
+{
+    const json_t *words = json_object_get(json, "launcher");
+    size_t count = json_array_size(words);
+    if (count > LIST_MAX)
+        return broken(error, "'launcher' is too long");
+    if (count)
+        trial->launcher = g_new0(char *, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const char *text = json_string_value(json_array_get(words, i));
+        if (!text)
+            return broken(error, "a word of 'launcher' is not a text");
+        trial->launcher[i] = g_strdup(text);
     }
     return true;
 }
@@ -216,7 +244,8 @@ static bool decode_into(struct orch_trial_spec *trial, const json_t *json, GErro
         return broken(error, "'params' is not an object");
     trial->params = params ? json_incref(params) : json_object();
     trial->manifest = orch_manifest_decode(json_object_get(json, "manifest"), error);
-    return trial->manifest && decode_env(trial, json, error) && decode_cpus(trial, json, error) &&
+    return trial->manifest && decode_env(trial, json, error) &&
+           decode_launcher(trial, json, error) && decode_cpus(trial, json, error) &&
            decode_slot(trial, json, error) && decode_price(trial, json, error) &&
            decode_real(json, "limit_s", &trial->limit_s, error) &&
            decode_real(json, "system_interval_s", &trial->system_interval_s, error) &&
