@@ -5,6 +5,7 @@
 
 #include "core/inputs/opened.h"
 #include "core/record/gather.h"
+#include "core/record/kept_files.h"
 #include "core/record/written_words.h"
 #include "store/write/trial_record.h"
 
@@ -327,6 +328,7 @@ bool orch_collect_folder(struct orch_store *store, const char *key, json_t *reco
     struct gathering all;
     int64_t points = 0;
     orch_gathering_init(&all, record, started_ns);
+    orch_kept_files_gather(&all);
     bool ok = folder < 0 || orch_gather_journal(store, &all, folder, error);
     const struct orch_ended_trial ended = {all.record, all.facts, all.started_ns, all.ended_ns};
     orch_reads_keep(&ended, opened, folder, digests);

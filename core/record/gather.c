@@ -37,7 +37,8 @@ static void set_result(struct gathering *all, const char *name, double value)
     g_array_append_val(all->results, row);
 }
 
-static void add_artifact(struct gathering *all, const char *name, const char *sha256, int64_t bytes)
+void orch_gathering_add_artifact(struct gathering *all, const char *name, const char *sha256,
+                                 int64_t bytes)
 {
     struct orch_artifact_row row = {keep(all, name), keep(all, sha256), bytes};
     for (guint i = 0; i < all->artifacts->len; i++) {
@@ -150,7 +151,7 @@ static bool take_artifact(struct orch_store *store, struct gathering *all, int f
     if (!orch_store_put_object_at(store, folder, path, event->sha256, &bytes, &fits, error))
         return false;
     if (fits) {
-        add_artifact(all, event->name, event->sha256, bytes);
+        orch_gathering_add_artifact(all, event->name, event->sha256, bytes);
         g_ptr_array_add(all->taken, g_strdup(path));
     } else {
         lose_artifact(all, event, "changed after the trial had ended");
@@ -263,7 +264,7 @@ static bool take_output(struct orch_store *store, struct gathering *all, int fol
     bool ok = orch_store_put_object_fd(store, fd, name, sha256, &bytes, error);
     close(fd);
     if (ok)
-        add_artifact(all, name, sha256, bytes);
+        orch_gathering_add_artifact(all, name, sha256, bytes);
     return ok;
 }
 
@@ -277,7 +278,7 @@ static bool take_log(struct orch_store *store, struct gathering *all, int folder
         return true;
     if (!orch_store_put_object_bytes(store, all->log->str, all->log->len, sha256, error))
         return false;
-    add_artifact(all, "log", sha256, (int64_t)all->log->len);
+    orch_gathering_add_artifact(all, "log", sha256, (int64_t)all->log->len);
     return true;
 }
 

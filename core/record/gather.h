@@ -34,6 +34,9 @@ struct gathering {
 void orch_gathering_init(struct gathering *all, json_t *record, int64_t started_ns);
 void orch_gathering_clear(struct gathering *all);
 
+/** Adds an artifact, whose object is in the store; it replaces one of the same name. */
+void orch_gathering_add_artifact(struct gathering *all, const char *name, const char *sha256,
+                                 int64_t bytes);
 /** Marks the run as lost for the reason `why`. */
 void orch_gathering_drop(struct gathering *all, const char *why);
 

@@ -6,6 +6,7 @@
 #include "core/plan/fingerprint.h"
 #include "core/recipe/trial_environment.h"
 #include "core/record/collect.h"
+#include "core/record/kept_files.h"
 #include "core/record/start_folder.h"
 #include "core/record/trial_slot.h"
 #include "lib/base/json.h"
@@ -105,7 +106,7 @@ static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item 
 
 char *orch_new_record_make(struct orch_plan *plan, const struct orch_plan_item *item,
                            json_t *inputs, const struct orch_run_slot *slot, const char *key,
-                           const char *argv_json)
+                           const char *argv_json, GError **error)
 {
     const struct orch_expansion *expansion = plan->expansion;
     const struct orch_cell *cell = item->cell;
@@ -158,5 +159,6 @@ char *orch_new_record_make(struct orch_plan *plan, const struct orch_plan_item *
     else if (manifest->kind == ORCH_PLUGIN_WRAPPED && !orch_plugin_is_ours(manifest))
         json_object_set_new(facts, ORCH_FACT_PLACE, json_string(place));
     json_object_set_new(record, "facts", facts);
-    return orch_json_canonical(record);
+    return orch_kept_files_take(plan, cell->experiment, record, error) ? orch_json_canonical(record)
+                                                                       : NULL;
 }

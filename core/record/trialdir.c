@@ -221,8 +221,10 @@ bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *
     out->refs = json_array_size(refs) ? json_incref(refs) : NULL;
     orch_environments_keep(plan->environments, item->cell->experiment,
                            orch_store_folder(plan->store));
-    out->record = orch_new_record_make(plan, item, inputs, slot, out->key, argv_json);
-    return true;
+    out->record = orch_new_record_make(plan, item, inputs, slot, out->key, argv_json, error);
+    if (!out->record)
+        orch_trialdir_clear(out);
+    return out->record != NULL;
 }
 
 static bool write_refs(const struct orch_trialdir *trialdir, GError **error)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes the source that a run was made from into a folder. */
 #include "core/cli/parts.h"
+#include "core/record/kept_files.h"
 #include "core/workspace/workspace.h"
 #include "features/share/git/results_ref.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +17,8 @@
 struct source_copy {
     char *run_key, *tree, *folder;
     bool is_whole;         /* false: only the inputs, which is all that was shared */
+    unsigned kept;         /* files that the run kept, which are there now, too */
+    unsigned kept_away;    /* of those the ones whose content is not in this store */
     bool counts_as_source; /* the folder is in the repository and could not be kept out of its
                               source */
 };
@@ -37,6 +41,35 @@ static bool keep_out_of_source(const char *root, const char *dest)
     g_autofree char *file = g_build_filename(folder, ".gitignore", NULL);
     return !orch_path_below(folder, root) ||
            (access(file, F_OK) != 0 && orch_file_write(file, text, strlen(text), false, NULL));
+}
+
+/* Writes a kept file into the folder, unless the source has one there. */
+static bool write_kept(struct orch_store *store, const struct orch_stored_artifact *artifact,
+                       const char *path, struct source_copy *out, GError **error)
+{
+    g_autofree char *object = orch_store_object_path(store, artifact->sha256);
+    g_autofree char *to = g_build_filename(out->folder, path, NULL);
+    g_autofree char *parent = g_path_get_dirname(to);
+    if (!artifact->here || !object) {
+        out->kept_away++;
+        return true;
+    }
+    out->kept++;
+    return access(to, F_OK) == 0 ||
+           (orch_dir_make(parent, error) && orch_file_copy(object, to, error));
+}
+
+static bool write_all_kept(struct orch_store *store, const struct orch_run *run,
+                           struct source_copy *out, GError **error)
+{
+    g_autoptr(GPtrArray) artifacts = orch_store_artifacts(store, run->id, error);
+    bool ok = artifacts != NULL;
+    for (guint i = 0; ok && i < artifacts->len; i++) {
+        const struct orch_stored_artifact *artifact = artifacts->pdata[i];
+        g_autofree char *path = orch_kept_file_path(artifact->name);
+        ok = !path || write_kept(store, artifact, path, out, error);
+    }
+    return ok;
 }
 
 static bool write_source(struct orch_vcs *vcs, const struct orch_run *run, struct source_copy *out,
@@ -81,7 +114,8 @@ static bool source_copy_write(struct orch_workspace *workspace, const char *name
         .tree = g_strdup(run->source_tree),
         .folder =
             folder ? g_strdup(folder) : g_strdup_printf("run-%s", orch_run_short_key(run->key))};
-    bool ok = write_source(workspace->vcs, run, out, error);
+    bool ok = write_source(workspace->vcs, run, out, error) &&
+              write_all_kept(workspace->store, run, out, error);
     orch_run_free(run);
     if (!ok)
         source_copy_clear(out);
@@ -115,8 +149,9 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                       "  hint: add '%s/' to .gitignore, or remove it when you have seen it",
                       copy.folder, copy.folder);
     if (cli->json)
-        orch_cli_print_json(json_pack("{s:s s:s s:s s:b}", "run", copy.run_key, "tree", copy.tree,
-                                      "folder", copy.folder, "whole", copy.is_whole));
+        orch_cli_print_json(json_pack("{s:s s:s s:s s:b s:i s:i}", "run", copy.run_key, "tree",
+                                      copy.tree, "folder", copy.folder, "whole", copy.is_whole,
+                                      "kept", (int)copy.kept, "kept_away", (int)copy.kept_away));
     else
         printf("%s\n", copy.folder);
     orch_cli_info(cli,
@@ -124,6 +159,9 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                                 : "the inputs of run %s are in '%s': they are all of its source "
                                   "that was shared",
                   orch_run_short_key(copy.run_key), copy.folder);
+    if (copy.kept_away)
+        orch_cli_warn(cli, "the content of %u kept file%s of the run is not in this store",
+                      copy.kept_away, orch_plural(copy.kept_away));
     source_copy_clear(&copy);
     return ORCH_EXIT_OK;
 }
@@ -135,9 +173,10 @@ const struct orch_command ORCH_COMMAND_CHECKOUT = {
     .usage = "RUN [DIR]",
     .min_args = 1,
     .max_args = 2,
-    .about =
-        "Includes uncommitted and untracked files as they were when the run started. Your own work "
-        "tree, index and branches are not touched. DIR must be empty or absent; default: run-KEY.",
+    .about = "Includes uncommitted and untracked files as they were when the run started, and "
+             "those that "
+             "its recipe keeps (keep:). Your own work tree, index and branches are not touched. "
+             "DIR must be empty or absent; default: run-KEY.",
     .examples = "  orch checkout @last /tmp/then",
     .run = run,
 };
