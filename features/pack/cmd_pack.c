@@ -15,6 +15,7 @@ struct pack_options {
     struct orch_variant variant;
     const char *artifacts, *sources;
     int jobs;
+    bool crate, sign;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -22,6 +23,10 @@ static const struct orch_option OPTIONS[] = {
                 .help = "largest artifact to include (default: 4 MiB)"),
     ORCH_OPTION(struct pack_options, sources, TEXT, "sources", .value = "BYTES",
                 .help = "limit of sources beyond those of the recipe (default: 20 MiB)"),
+    ORCH_OPTION(struct pack_options, crate, FLAG, "crate",
+                .help = "describe it as a Workflow Run RO-Crate, for other programs"),
+    ORCH_OPTION(struct pack_options, sign, FLAG, "sign",
+                .help = "sign it with git's key: an in-toto statement in a DSSE envelope"),
     ORCH_OPTION(struct pack_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "assume N trials at once: each has its share of the machine's threads"),
     ORCH_VARIANT_OPTIONS(struct pack_options, variant),
@@ -95,6 +100,8 @@ static bool pack(struct orch_cli *cli, struct orch_plan *plan, const struct pack
                     .targets = cli->args + 1},
         .who = orch_user_name(),
         .version = ORCH_VERSION,
+        .is_crate = o->crate,
+        .is_signed = o->sign,
         .artifact_bytes = ORCH_PACK_ARTIFACT_BYTES,
         .source_bytes = ORCH_PACK_SOURCE_BYTES,
     };
@@ -154,6 +161,6 @@ const struct orch_command ORCH_COMMAND_PACK = {
         "included. See 'orch help verification'.",
     .examples = "  orch pack recipes/hw4.recipe hw4.orch\n"
                 "  orch pack recipes/hw4.recipe -p course p1 p1.orch\n"
-                "  orch pack recipes/hw4.recipe hw4.orch --artifacts all",
+                "  orch pack recipes/hw4.recipe hw4.orch --artifacts all --crate --sign",
     .run = run,
 };

@@ -6,6 +6,9 @@
  *                             of all files with their SHA-256
  *     report.json             the report, with every number
  *     report.html             the same as a page
+ *     ro-crate-metadata.json  --crate: the pack as a Workflow Run RO-Crate
+ *     statement.dsse.json     --sign: an in-toto statement of these files' digests in a signed DSSE
+ *                             envelope, which no list has
  *     source/TREE/...         files of the trees that the runs were made from (TREE: git's id;
  *                             "none" outside of a repository)
  *
@@ -36,7 +39,8 @@ struct orch_pack_options {
     struct orch_pack_request request;
     const char *who, *version;
     int64_t artifact_bytes; /* size of the largest artifact to include; -1: all, 0: none */
-    int64_t source_bytes;   /* limit for all sources together */
+    bool is_crate, is_signed;
+    int64_t source_bytes; /* limit for all sources together */
 };
 
 /** The contents of a written pack. */

@@ -4,8 +4,10 @@
 #include "features/pack/pack.h"
 
 #include "core/render/page.h"
+#include "features/pack/crate.h"
 #include "features/pack/pins.h"
 #include "features/pack/sources.h"
+#include "features/pack/statement.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -359,6 +361,52 @@ static json_t *pack_json(struct job *job)
     return out;
 }
 
+static bool add_crate(struct job *job, GError **error)
+{
+    const struct orch_expansion *expansion = job->plan->expansion;
+    const struct orch_source *source = orch_workspace_source(job->plan->workspace, NULL);
+    g_autofree char *path = orch_pack_recipe_path(job->plan);
+    g_autofree char *recipe = g_strdup_printf(
+        "source/%s/%s", source && source->tree ? source->tree : ORCH_PACK_NO_TREE, path);
+    g_autofree char *now = orch_time_format(orch_now_ns(), true);
+    const struct orch_crate_of of = {.store = job->store,
+                                     .runs = job->run_list,
+                                     .files = job->files,
+                                     .trees = job->sources.trees,
+                                     .recipe = recipe,
+                                     .about = expansion->about,
+                                     .name = expansion->name,
+                                     .who = job->options->who,
+                                     .made = now,
+                                     .version = job->options->version};
+    g_autoptr(json_t) crate = orch_crate_json(&of, error);
+    size_t length;
+    if (crate) {
+        char *text = dump(crate, &length);
+        orch_pack_files_add(job->files, ORCH_CRATE_FILE, text, length);
+    }
+    return crate != NULL;
+}
+
+/* The statement is about pack.json, too, and so no list has it. */
+static bool add_statement(struct job *job, GError **error)
+{
+    const struct orch_source *source = orch_workspace_source(job->plan->workspace, NULL);
+    g_autofree char *now = orch_time_format(orch_now_ns(), true);
+    const struct orch_statement_of of = {
+        .files = job->files,
+        .recipe = job->options->request.words,
+        .tree = source ? source->tree : NULL,
+        .commit = source && !source->dirty ? source->commit : NULL,
+        .made = now,
+        .version = job->options->version,
+    };
+    char *text = orch_statement_sign(&of, job->plan->workspace->folder, error);
+    if (text)
+        orch_pack_files_add(job->files, ORCH_STATEMENT_FILE, text, strlen(text));
+    return text != NULL;
+}
+
 /* pack.json is added last, because it lists all other files. */
 static void add_pack_json(struct job *job)
 {
@@ -441,8 +489,11 @@ bool orch_pack_write(struct orch_plan *plan, const struct orch_document *documen
               fill_store(&job, error) && orch_pack_gather(plan, job.trees, &job.sources, error);
     if (ok) {
         add_report(&job);
+        ok = !options->is_crate || add_crate(&job, error);
+    }
+    if (ok) {
         add_pack_json(&job);
-        ok = write_bundle(&job, path, error);
+        ok = (!options->is_signed || add_statement(&job, error)) && write_bundle(&job, path, error);
     }
     job_clear(&job);
     return ok;

@@ -2,6 +2,7 @@
 /* Summarises who signed the runs of a pack. */
 #include "features/pack/unpack.h"
 
+#include "features/pack/statement.h"
 #include "store/exchange/signing.h"
 
 #include <string.h>
@@ -63,8 +64,11 @@ bool orch_pack_judge_signatures(struct orch_pack *pack, GError **error)
     g_autoptr(GPtrArray) judged = orch_signatures_check(store, NULL, NULL, &reason);
     for (guint i = 0; judged && i < judged->len; i++)
         add(&tally, judged->pdata[i]);
-    pack->signed_by = judged ? words_of(&tally, pack->runs_good)
-                             : g_strdup_printf("not judged: %s", reason->message);
+    g_autofree char *runs = judged ? words_of(&tally, pack->runs_good)
+                                   : g_strdup_printf("not judged: %s", reason->message);
+    g_autofree char *whole = orch_statement_judge(pack);
+    pack->signed_by =
+        whole && runs ? g_strdup_printf("%s, %s", whole, runs) : g_strdup(whole ? whole : runs);
     if (tally.bad)
         g_ptr_array_add(pack->problems,
                         g_strdup_printf("%u signature%s not fit what is signed", tally.bad,

@@ -2,6 +2,7 @@
 #include "features/pack/unpack.h"
 
 #include "features/pack/pack.h"
+#include "features/pack/statement.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -52,6 +53,7 @@ void orch_pack_free(struct orch_pack *pack)
     g_free(pack->html);
     g_free(pack->text);
     g_free(pack->signed_by);
+    g_free(pack->statement);
     g_hash_table_unref(pack->files);
     g_hash_table_unref(pack->trees);
     orch_receipt_free(pack->receipt);
@@ -115,6 +117,8 @@ static bool take_file(void *ctx, const char *path, const char *bytes, size_t len
     g_hash_table_insert(pack->files, g_strdup(path), digest);
     if (strcmp(path, "pack.json") == 0 && length <= ORCH_PACK_JSON_MAX)
         pack->text = g_strndup(bytes, length);
+    else if (strcmp(path, ORCH_STATEMENT_FILE) == 0 && length <= ORCH_PACK_JSON_MAX)
+        pack->statement = g_strndup(bytes, length);
     else if (strcmp(path, "report.html") == 0 && length <= HTML_BYTES_MAX)
         pack->html = g_strndup(bytes, length);
     else if (strcmp(path, "report.json") == 0)
@@ -150,7 +154,8 @@ static void check_files(struct orch_pack *pack)
     gpointer path;
     g_hash_table_iter_init(&iter, pack->files);
     while (g_hash_table_iter_next(&iter, &path, NULL))
-        if (!g_hash_table_contains(listed, path) && strcmp(path, "pack.json") != 0)
+        if (!g_hash_table_contains(listed, path) && strcmp(path, "pack.json") != 0 &&
+            strcmp(path, ORCH_STATEMENT_FILE) != 0)
             problem(pack, "file '%s' is not in the pack's list of files", (char *)path);
 }
 

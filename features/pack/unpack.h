@@ -17,6 +17,7 @@ struct orch_pack {
     char digest[ORCH_SHA256_CHARS]; /* of pack.json */
     char *text;                     /* the unmodified text of pack.json */
     char *signed_by; /* "6 of 6 runs by Ada <...>", after orch_pack_judge_signatures; or NULL */
+    char *statement; /* the text of statement.dsse.json; or NULL */
     struct orch_receipt *receipt;
     GPtrArray *problems; /* char *: discrepancies from what the pack states */
     unsigned files_good, runs_good, trees_good;

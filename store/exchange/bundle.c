@@ -223,7 +223,9 @@ bool orch_bundle_may_write(const char *path, GError **error)
 
 bool orch_pack_is_file(const char *path)
 {
-    static const char *const names[] = {"pack.json", "report.json", "report.html", NULL};
+    static const char *const names[] = {"pack.json",           "report.json",
+                                        "report.html",         "ro-crate-metadata.json",
+                                        "statement.dsse.json", NULL};
     return g_strv_contains(names, path) || g_str_has_prefix(path, "source/");
 }
 

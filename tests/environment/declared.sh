@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # 'environment:' of an experiment: its trials run in it, its digest identifies them, and what is absent is a clear error.
 # Programs in the place of uv and podman do what these would.
-# test: quick
+# test: slow
 . "$ORCH_SOURCE_DIR/tests/cli/lib.sh"
 cat >"$SCRATCH/bin/uv" <<'S'
 #!/bin/sh
