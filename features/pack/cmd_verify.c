@@ -15,7 +15,7 @@
 enum { RERUN_MAX = 1000 };
 
 struct verify_options {
-    const char *rerun, *seed, *grades;
+    const char *rerun, *seed, *grades, *output;
     int jobs;
     bool is_quick, is_full, trusts, facts;
 };
@@ -35,6 +35,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = "with a folder: packs verified at once (default: one per processor)"),
     ORCH_OPTION(struct verify_options, grades, TEXT, "grades", .value = "csv|gradescope",
                 .help = "print points proposed for each question, with the reason"),
+    ORCH_OPTION(struct verify_options, output, TEXT, "output", .letter = 'o', .value = "DIR",
+                .help = "with a folder: write a page for each hand-in into DIR"),
     ORCH_OPTION(struct verify_options, facts, FLAG, "facts",
                 .help = "with --json: include what each run measured"),
     {0}};
@@ -156,9 +158,17 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                        "option '--rerun' takes a single pack, but '%s' is a folder", cli->args[0]);
         return -1;
     }
-    return is_folder
-               ? orch_cli_verify_class(cli, cli->args[0], o->grades, o->is_full, o->jobs, error)
-               : verify_file(cli, o, error);
+    if (!is_folder && o->output) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "name the folder of the hand-ins",
+                       "option '--output' takes a folder of packs, but '%s' is none", cli->args[0]);
+        return -1;
+    }
+    const struct orch_verify_class of_class = {.folder = cli->args[0],
+                                               .grades = o->grades,
+                                               .output = o->output,
+                                               .is_full = o->is_full,
+                                               .jobs = o->jobs};
+    return is_folder ? orch_cli_verify_class(cli, &of_class, error) : verify_file(cli, o, error);
 }
 
 const struct orch_command ORCH_COMMAND_VERIFY = {
@@ -182,6 +192,6 @@ const struct orch_command ORCH_COMMAND_VERIFY = {
                 "  orch verify abc123_hw4.zip            # a hand-in with its pack\n"
                 "  orch verify hw4.orch --rerun 3        # three trials, run again here\n"
                 "  orch verify handins/                  # a whole class\n"
-                "  orch verify handins/ --grades csv",
+                "  orch verify handins/ --grades csv -o pages",
     .run = run,
 };

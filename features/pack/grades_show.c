@@ -22,14 +22,6 @@ bool orch_grades_check(const char *format, GError **error)
     return false;
 }
 
-/** A part of a hand-in. */
-struct grade {
-    const char *part;
-    double most, proposed; /* proposed: NaN, the grader decides */
-    char *reason;
-    int64_t differs;
-};
-
 static int64_t sum_of(const json_t *outcome, const char *question, const char *key)
 {
     const json_t *items = json_object_get(outcome, "items");
@@ -42,11 +34,24 @@ static int64_t sum_of(const json_t *outcome, const char *question, const char *k
     return sum;
 }
 
-static struct grade grade_of(const struct orch_graded *handin, const json_t *part)
+/* Whether the student answers a part by a text, which nothing can confirm. */
+static bool is_text(const json_t *outcome, const char *question)
 {
-    struct grade g = {.part = orch_json_text(part, "question", ""),
-                      .most = json_number_value(json_object_get(part, "points")),
-                      .proposed = NAN};
+    const json_t *items = json_object_get(outcome, "items");
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        const json_t *item = json_array_get(items, i);
+        if (strcmp(orch_json_text(item, "question", ""), question) == 0 &&
+            strcmp(orch_json_text(item, "kind", ""), "student") == 0)
+            return true;
+    }
+    return false;
+}
+
+static struct orch_grade grade_of(const struct orch_graded *handin, const json_t *part)
+{
+    struct orch_grade g = {.part = orch_json_text(part, "question", ""),
+                           .most = json_number_value(json_object_get(part, "points")),
+                           .proposed = NAN};
     int64_t confirmed = sum_of(handin->outcome, g.part, "confirmed"),
             left = sum_of(handin->outcome, g.part, "not_checked");
     g.differs = sum_of(handin->outcome, g.part, "differs");
@@ -57,6 +62,8 @@ static struct grade grade_of(const struct orch_graded *handin, const json_t *par
         g.proposed = 0;
         g.reason = g_strdup_printf("%d number%s not follow from the runs", (int)g.differs,
                                    g.differs == 1 ? " does" : "s do");
+    } else if (is_text(handin->outcome, g.part)) {
+        g.reason = g_strdup("the student's text is left to the grader");
     } else if (left || !confirmed) {
         g.reason = left ? g_strdup_printf("%d number%s not checked here", (int)left,
                                           left == 1 ? " was" : "s were")
@@ -68,15 +75,11 @@ static struct grade grade_of(const struct orch_graded *handin, const json_t *par
     return g;
 }
 
-/* Calls `visit` for each part. A hand-in that could not be verified is one part without points. */
-static void each_grade(const struct orch_graded *handin,
-                       void (*visit)(void *ctx, const struct orch_graded *handin,
-                                     const struct grade *grade),
-                       void *ctx)
+void orch_grades_visit(const struct orch_graded *handin, orch_grade_fn visit, void *ctx)
 {
     const json_t *parts = json_object_get(handin->outcome, "parts");
     for (size_t i = 0; i < json_array_size(parts); i++) {
-        struct grade grade = grade_of(handin, json_array_get(parts, i));
+        struct orch_grade grade = grade_of(handin, json_array_get(parts, i));
         visit(ctx, handin, &grade);
         g_free(grade.reason);
     }
@@ -84,11 +87,11 @@ static void each_grade(const struct orch_graded *handin,
         return;
     const json_t *problems = json_object_get(handin->outcome, "problems");
     const char *problem = json_string_value(json_array_get(problems, 0));
-    struct grade none = {"all", 0, 0,
-                         g_strdup(handin->why ? handin->why
-                                  : problem   ? problem
-                                              : "its report has no question"),
-                         0};
+    struct orch_grade none = {"all", 0, 0,
+                              g_strdup(handin->why ? handin->why
+                                       : problem   ? problem
+                                                   : "its report has no question"),
+                              0};
     visit(ctx, handin, &none);
     g_free(none.reason);
 }
@@ -103,7 +106,7 @@ static void add_text(struct orch_table *table, const char *text)
     orch_table_add(table, safe, NULL);
 }
 
-static void add_row(void *ctx, const struct orch_graded *handin, const struct grade *grade)
+static void add_row(void *ctx, const struct orch_graded *handin, const struct orch_grade *grade)
 {
     struct orch_table *table = ctx;
     g_autofree char *most = g_strdup_printf("%g", grade->most),
@@ -124,7 +127,7 @@ static void show_csv(const struct orch_cli *cli, const GArray *handins)
                                           "proposed", "differs", "reason", NULL};
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < handins->len; i++)
-        each_grade(&g_array_index(handins, struct orch_graded, i), add_row, table);
+        orch_grades_visit(&g_array_index(handins, struct orch_graded, i), add_row, table);
     g_autofree char *text = orch_table_format(table, ORCH_TABLE_CSV);
     orch_cli_write_data(cli, text, strlen(text));
     orch_table_free(table);
@@ -133,7 +136,7 @@ static void show_csv(const struct orch_cli *cli, const GArray *handins)
 /* ---- Gradescope -------------------------------------------------------------------------------
  */
 
-static void add_test(void *ctx, const struct orch_graded *handin, const struct grade *grade)
+static void add_test(void *ctx, const struct orch_graded *handin, const struct orch_grade *grade)
 {
     (void)handin;
     json_t *test =
@@ -147,7 +150,7 @@ static void add_test(void *ctx, const struct orch_graded *handin, const struct g
 static json_t *results_of(const struct orch_graded *handin)
 {
     json_t *tests = json_array();
-    each_grade(handin, add_test, tests);
+    orch_grades_visit(handin, add_test, tests);
     double score = 0;
     for (size_t i = 0; i < json_array_size(tests); i++)
         score += json_number_value(json_object_get(json_array_get(tests, i), "score"));

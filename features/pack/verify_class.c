@@ -2,7 +2,7 @@
 /* `orch verify FOLDER`: compares the hand-ins of a class. */
 #include "features/pack/verify_show.h"
 
-#include "features/pack/class.h"
+#include "features/pack/class_pages.h"
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -235,10 +235,10 @@ static const char *copied_with(const struct orch_submission *handin, const GPtrA
     return handin->copies ? "another hand-in" : NULL;
 }
 
-static void give_grades(struct orch_cli *cli, const char *format, const GPtrArray *handins,
-                        const GPtrArray *found, const char *folder)
+/* The hand-ins as they are graded (struct orch_graded). The caller unrefs. */
+static GArray *graded_of(const GPtrArray *handins, const GPtrArray *found, const char *folder)
 {
-    g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(struct orch_graded));
+    GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct orch_graded));
     for (guint i = 0; i < handins->len; i++) {
         const struct orch_submission *handin = handins->pdata[i];
         const char *name = handin->file + strlen(folder), *with = copied_with(handin, found);
@@ -249,23 +249,30 @@ static void give_grades(struct orch_cli *cli, const char *format, const GPtrArra
                                            .copied = other ? other + strspn(other, "/") : NULL};
         g_array_append_val(rows, graded);
     }
-    orch_cli_grades_show(cli, format, rows, false);
+    return rows;
 }
 
-int orch_cli_verify_class(struct orch_cli *cli, const char *folder, const char *grades,
-                          bool is_full, int jobs, GError **error)
+int orch_cli_verify_class(struct orch_cli *cli, const struct orch_verify_class *what,
+                          GError **error)
 {
+    const char *folder = what->folder;
     g_autoptr(GPtrArray) handins = orch_submissions_find(folder, error);
-    if (!handins || !orch_submissions_verify(handins, cli->plugin_paths, is_full, jobs, error))
+    if (!handins ||
+        !orch_submissions_verify(handins, cli->plugin_paths, what->is_full, what->jobs, error))
         return -1;
     g_autoptr(GPtrArray) found = orch_class_compare(handins);
     bool good = true;
     for (guint i = 0; i < handins->len; i++)
         good = good && is_good(handins->pdata[i]);
-    if (grades)
-        give_grades(cli, grades, handins, found, folder);
+    g_autoptr(GArray) graded = graded_of(handins, found, folder);
+    if (what->output && !orch_class_pages_write(graded, found, folder, what->output, error))
+        return -1;
+    if (what->grades)
+        orch_cli_grades_show(cli, what->grades, graded, false);
     else
         give(cli, handins, found, folder);
+    if (what->output)
+        orch_cli_info(cli, "the page of the class is '%s/index.html'", what->output);
     fflush(stdout);
     return good ? ORCH_EXIT_OK : ORCH_EXIT_CHECK;
 }

@@ -13,6 +13,7 @@ report:
   - { question: "1.1", points: 3, title: Values, table: { rows: metrics, value: last value } }
   - { question: "1.2", points: 2, title: By step, plot: { x: step, y: value, by: metrics } }
   - { question: "1.2", points: 1, title: Again, table: { rows: metrics, value: mean value } }
+  - { question: "1.3", points: 2, title: Why, student: }
 R
 git add -A
 git commit -qm hw
@@ -44,9 +45,11 @@ cat >rows.py <<'P'
 import csv, sys
 rows = list(csv.DictReader(sys.stdin))
 parts = {(r["hand-in"], r["part"]): r for r in rows}
-assert set(parts) == {(f + ".orch", p) for f in ("ada", "bob", "eve") for p in ("1.1", "1.2")} | {("cut.orch", "all")}, parts.keys()
+assert set(parts) == {(f + ".orch", p) for f in ("ada", "bob", "eve") for p in ("1.1", "1.2", "1.3")} | {("cut.orch", "all")}, parts.keys()
 for who in ("ada", "bob"):
     assert [parts[who + ".orch", p]["points"] for p in ("1.1", "1.2")] == ["3", "3"], parts
+why = parts["ada.orch", "1.3"]
+assert why["proposed"] == "" and "text" in why["reason"], why
 bob = parts["bob.orch", "1.1"]
 assert bob["who"] == "'=bob" and bob["proposed"] == "3" and "follow from the runs" in bob["reason"], bob
 eve = parts["eve.orch", "1.1"]
