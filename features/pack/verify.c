@@ -256,6 +256,8 @@ static char *excuse(void *ctx, const json_t *said, const json_t *found, bool dif
     const struct orch_report_kind *row = orch_report_kind_find(kind);
     if (job->options->is_quick && row && row->is_slow)
         return g_strdup("it fits models; 'orch verify FILE' without --quick checks it");
+    if (differs && strcmp(kind, "commits") == 0)
+        return g_strdup("it needs the history of the commits, which is not in the pack");
     if (differs && leaves_files(kind) && artifacts_left(job->pack))
         return g_strdup_printf("it needs files that runs left, and %u of them are not in the pack",
                                artifacts_left(job->pack));
