@@ -90,6 +90,9 @@ struct orch_command {
 };
 
 extern const struct orch_option ORCH_COMMON_OPTIONS[];
+/** The number of words of the common option with which a command line begins, 1 or 2: common
+ * options may precede the command. 0: it begins with no such option, or with one for help. */
+int orch_common_option_words(int argc, char *const *argv);
 
 /** A word that users of other programs may type as a command. */
 struct orch_typed_word {

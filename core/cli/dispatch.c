@@ -207,9 +207,9 @@ static int run_command(struct orch_cli *cli, int words, GError **error)
 static bool asks_for_group(int argc, char *const *argv)
 {
     bool asks = false;
-    for (int i = 1; i < argc; i++) {
-        bool is_value = strcmp(argv[i - 1], "-C") == 0 || strcmp(argv[i - 1], "--db") == 0;
-        if (argv[i][0] != '-' && !is_value)
+    for (int i = 1, words; i < argc; i += MAX(words, 1)) {
+        words = orch_common_option_words(argc - i, argv + i);
+        if (argv[i][0] != '-')
             return false;
         asks |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
     }
@@ -222,15 +222,9 @@ static int dispatch(struct orch_cli *cli, GError **error)
     static const char *const help_words[] = {"--help", "-h", "help"};
     int argc = cli->argc - 1;
     char **argv = cli->argv + 1;
-    /* common options may precede the command */
-    int skip = 0;
-    while (skip < argc && argv[skip][0] == '-' && strlen(argv[skip]) > 1) {
-        bool takes_value = strcmp(argv[skip], "-C") == 0 || strcmp(argv[skip], "--db") == 0;
-        if (!takes_value && !g_str_has_prefix(argv[skip], "--db=") &&
-            !g_str_has_prefix(argv[skip], "-C"))
-            break;
-        skip += takes_value ? 2 : 1;
-    }
+    int skip = 0, length;
+    while (skip < argc && (length = orch_common_option_words(argc - skip, argv + skip)))
+        skip += length;
     if (skip && skip < argc) { /* move the command to the front */
         g_autoptr(GPtrArray) words = g_ptr_array_new();
         int n;
@@ -311,6 +305,7 @@ int orch_main(int argc, char **argv, const struct orch_feature *const *features)
     cli.given = g_ptr_array_new();
     GError *error = NULL;
     int status = dispatch(&cli, &error);
+    bool had_error = error != NULL;
     if (error) {
         bool is_empty = !orch_cli_json_is_printed() && !__fpending(stdout);
         fflush(stdout);
@@ -321,6 +316,8 @@ int orch_main(int argc, char **argv, const struct orch_feature *const *features)
         g_clear_error(&error);
     }
     print_warnings(&cli);
+    if (had_error && cli.workspace)
+        orch_workspace_drop_new_store(cli.workspace);
     orch_plugins_free(cli.plugins);
     orch_workspace_free(cli.workspace);
     orch_options_free_lists(ORCH_COMMON_OPTIONS, &cli);

@@ -35,6 +35,23 @@ const struct orch_option ORCH_COMMON_OPTIONS[] = {
     ORCH_OPTION(struct orch_cli, help, FLAG, "help", .letter = 'h', .help = "show this help"),
     {0}};
 
+int orch_common_option_words(int argc, char *const *argv)
+{
+    const char *word = argv[0];
+    bool is_long = g_str_has_prefix(word, "--");
+    const char *name = word + (is_long ? 2 : 1);
+    size_t length = is_long ? strcspn(name, "=") : 1;
+    for (const struct orch_option *o = ORCH_COMMON_OPTIONS; word[0] == '-' && o->name; o++) {
+        bool is_it = is_long ? strlen(o->name) == length && strncmp(o->name, name, length) == 0
+                             : o->letter && name[0] == o->letter;
+        if (!is_it || strcmp(o->name, "help") == 0)
+            continue;
+        bool takes_next = o->kind != ORCH_OPT_FLAG && !name[length];
+        return takes_next && argc > 1 ? 2 : 1;
+    }
+    return 0;
+}
+
 /* An option of the command or a common one, with the struct that it fills. */
 struct found {
     const struct orch_option *option;

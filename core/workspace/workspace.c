@@ -25,6 +25,7 @@ struct scratch {
     struct orch_workspace workspace; /* first: the public part */
     char *scratch_folder;            /* folder of a smoke run's store, or NULL */
     enum orch_store_mode mode;       /* of the open store */
+    bool is_store_new;               /* it was made by this workspace */
 };
 
 struct orch_workspace *orch_workspace_new(const char *folder, const char *db, GError **error)
@@ -271,10 +272,58 @@ struct orch_store *orch_workspace_store(struct orch_workspace *workspace, enum o
     struct scratch *self = (struct scratch *)workspace;
     if (workspace->store && (self->scratch_folder || self->mode >= mode))
         return workspace->store;
+    bool is_new = mode == ORCH_STORE_CREATE && !orch_workspace_has_store(workspace);
     orch_store_close(workspace->store);
     workspace->store = orch_store_open(workspace->db_path, mode, error);
     self->mode = mode;
+    self->is_store_new = self->is_store_new || (is_new && workspace->store);
     return workspace->store;
+}
+
+static bool is_empty_folder(const char *folder, const char *name)
+{
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+    return !dir || !g_dir_read_name(dir);
+}
+
+/* Whether nothing was recorded in the open store. */
+static bool is_untouched(struct orch_store *store)
+{
+    const char *folder = orch_store_folder(store);
+    struct orch_store_info info = {0};
+    bool is_empty = !orch_store_is_shared(store) && orch_store_info(store, &info, NULL) &&
+                    !(info.runs + info.hidden + info.active + info.datasets + info.conflicts);
+    orch_store_info_clear(&info);
+    return is_empty && is_empty_folder(folder, "objects") && is_empty_folder(folder, "trials");
+}
+
+/* Removes the folder that was made for the store, if only its .gitignore is there. */
+static void remove_home(const char *db_path)
+{
+    g_autofree char *home = g_path_get_dirname(db_path), *name = g_path_get_basename(home);
+    g_autofree char *ignore = g_build_filename(home, ".gitignore", NULL);
+    g_autoptr(GDir) dir = strcmp(name, ".orch") == 0 ? g_dir_open(home, 0, NULL) : NULL;
+    const char *entry;
+    while (dir && (entry = g_dir_read_name(dir)))
+        if (strcmp(entry, ".gitignore") != 0)
+            return;
+    if (dir && unlink(ignore) == 0)
+        rmdir(home);
+}
+
+void orch_workspace_drop_new_store(struct orch_workspace *workspace)
+{
+    const struct scratch *self = (const struct scratch *)workspace;
+    if (!self->is_store_new || !workspace->store || !is_untouched(workspace->store))
+        return;
+    g_autofree char *folder = g_strdup(orch_store_folder(workspace->store));
+    g_autofree char *wal = g_strconcat(workspace->db_path, "-wal", NULL);
+    orch_store_close(g_steal_pointer(&workspace->store));
+    if (access(wal, F_OK) == 0) /* another process has it open */
+        return;
+    if (unlink(workspace->db_path) == 0 && orch_tree_remove(folder, NULL))
+        remove_home(workspace->db_path);
 }
 
 struct orch_store *orch_workspace_scratch(struct orch_workspace *workspace, GError **error)

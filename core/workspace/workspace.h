@@ -32,6 +32,10 @@ struct orch_workspace {
 struct orch_workspace *orch_workspace_new(const char *folder, const char *db, GError **error);
 void orch_workspace_free(struct orch_workspace *workspace);
 
+/** Removes the open store again if this workspace made it and nothing was recorded in it, as after
+ * a command with a mistake. Otherwise does nothing. */
+void orch_workspace_drop_new_store(struct orch_workspace *workspace);
+
 /** A workspace for the tree of `source` (taken over, also on error) of `base`'s repository, written
  * out at `root` (orch_workspace_copy), and a folder in it. Runs from there are recorded in `base`'s
  * store with that source. `base` outlives it. NULL on error. */
