@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch checkout RUN --environment`: lock files of what a run had installed. */
+/* `orch checkout RUN --environment`: lock files of what a run had installed; and the environment
+ * that its recipe named, in `orch show RUN`. */
 #include "core/cli/parts.h"
+#include "core/cli/show_lines.h"
 #include "features/environment/lock.h"
+#include "lib/base/json.h"
 
 struct checkout_options {
     bool environment;
@@ -70,3 +73,21 @@ const struct orch_command_part ORCH_PART_CHECKOUT_ENVIRONMENT = {
     .is_alone = true,
     .show = show,
 };
+
+/* In JSON it is among the facts. */
+static bool show_of_run(struct orch_cli *cli, void *options, const struct orch_subject *subject,
+                        json_t *json, GError **error)
+{
+    (void)cli, (void)options, (void)error;
+    const char *text = subject->run->facts;
+    g_autoptr(json_t) facts = text && !json ? json_loads(text, 0, NULL) : NULL;
+    const json_t *declared = json_object_get(facts, "declared_environment");
+    if (json_is_object(declared))
+        orch_cli_show_line("environment", "%s %s, %.12s", orch_json_text(declared, "kind", ""),
+                           orch_json_text(declared, "from", ""),
+                           orch_json_text(declared, "digest", ""));
+    return true;
+}
+
+const struct orch_command_part ORCH_PART_SHOW_ENVIRONMENT = {.command = "show",
+                                                             .show = show_of_run};

@@ -257,6 +257,7 @@ static bool make_container(const struct orch_plan *plan, const struct orch_exper
             continue;
         if (!fetch_image(experiment, CONTAINERS[i].program, making, ctx, error))
             return false;
+        g_strfreev(experiment->environment->launcher);
         experiment->environment->launcher = launcher_of(&CONTAINERS[i], plan, experiment);
         return true;
     }

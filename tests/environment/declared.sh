@@ -31,6 +31,8 @@ ok orch show @last --json
 same "$(of_json 'it["metrics"][0]["last"]')" 3.0
 same "$(of_json 'it["facts"]["declared_environment"]["from"]')" uv.lock
 digest=$(json facts.declared_environment.digest)
+ok orch show @last
+has "uv uv.lock, ${digest:0:12}"
 ok orch log @last
 has "venv $XDG_CACHE_HOME/orch/environments/uv-${digest:0:20}"
 
