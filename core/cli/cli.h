@@ -230,8 +230,6 @@ void orch_help_command(FILE *out, const struct orch_command *command, bool whole
 /** Prints the commands that begin with a word ("predictor") with their summaries. False, without
  * output, when there are none. */
 bool orch_help_group(FILE *out, const char *word);
-char *orch_help_markdown(const struct orch_command *command);
-char *orch_help_man(const struct orch_command *command);
 /** Sets the error for an unknown command, with the nearest command, or orch's name for a command
  * known from other tools. */
 void orch_command_unknown(int argc, const char *const *argv, GError **error);

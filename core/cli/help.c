@@ -241,7 +241,7 @@ bool orch_help_group(FILE *out, const char *word)
     return true;
 }
 
-char *orch_help_markdown(const struct orch_command *command)
+static char *help_markdown(const struct orch_command *command)
 {
     g_autofree char *text = help_text(command, true);
     return g_strdup_printf("# orch %s\n\n```text\n%s```\n", command->name, text);
@@ -278,7 +278,7 @@ static void roff_options(GString *out, const struct orch_option *options)
     }
 }
 
-char *orch_help_man(const struct orch_command *command)
+static char *help_man(const struct orch_command *command)
 {
     GString *out = g_string_new(NULL);
     g_autofree char *dashed = g_strdelimit(g_strdup(command->name), " ", '-');
@@ -372,7 +372,7 @@ static bool write_pages(const char *folder, bool man, GError **error)
     for (const struct orch_command *const *c = orch_commands(); ok && *c; c++) {
         g_autofree char *dashed = g_strdelimit(g_strdup((*c)->name), " ", '-');
         g_autofree char *name = g_strdup_printf(man ? "orch-%s.1" : "%s.md", dashed);
-        g_autofree char *text = man ? orch_help_man(*c) : orch_help_markdown(*c);
+        g_autofree char *text = man ? help_man(*c) : help_markdown(*c);
         ok = write_page(folder, name, text, error);
         g_string_append_printf(index, "- [orch %s](%s) - %s\n", (*c)->name, name, (*c)->summary);
     }

@@ -49,7 +49,9 @@ static int word_points(const char *word, size_t length)
     return 0;
 }
 
-int orch_script_rank(const char *name)
+/* How much the name of a script looks like that of the one that trains or measures: 100 for
+ * "train.py". Negative for tests, settings and modules that others import. */
+static int script_rank(const char *name)
 {
     if (*name == '_' || *name == '.')
         return -200;
@@ -119,7 +121,7 @@ static const char *runner_of(const char *name)
 static void add_script(GArray *scripts, DIR *folder, const struct dirent *entry, int *checks)
 {
     const char *runner = runner_of(entry->d_name);
-    const int rank = orch_script_rank(entry->d_name);
+    const int rank = script_rank(entry->d_name);
     if (rank < 0 || (!runner && (strchr(entry->d_name, '.') || (*checks)++ >= PROGRAM_CHECKS)))
         return;
     if (!is_plain_name(entry->d_name) || !is_regular(folder, entry) ||

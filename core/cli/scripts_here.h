@@ -23,8 +23,4 @@ struct orch_here {
 void orch_here_read(struct orch_here *out);
 void orch_here_clear(struct orch_here *here);
 
-/** How much the name of a script looks like that of the one that trains or measures: 100 for
- * "train.py". Negative for tests, settings and modules that others import. */
-int orch_script_rank(const char *name);
-
 #endif

@@ -262,7 +262,7 @@ char *orch_search_find(const char *const *first, const char *name, const char *b
 
 /* ---- listing ------------------------------------------------------------------------------ */
 
-void orch_search_hit_free(void *pointer)
+static void search_hit_free(void *pointer)
 {
     struct orch_search_hit *hit = pointer;
     g_free(hit->name);
@@ -339,7 +339,7 @@ static gint compare_hits(gconstpointer a, gconstpointer b)
 
 GPtrArray *orch_search_list(const char *const *first, const char *base)
 {
-    GPtrArray *hits = g_ptr_array_new_with_free_func(orch_search_hit_free);
+    GPtrArray *hits = g_ptr_array_new_with_free_func(search_hit_free);
     g_autoptr(GPtrArray) folders = orch_search_folders(first, base);
     g_autofree char *own = orch_program_path("plugins", NULL);
     if (own)

@@ -30,7 +30,6 @@ struct orch_search_hit {
     char *path;        /* real path */
     char *shadowed_by; /* real path of the file that takes precedence, or NULL */
 };
-void orch_search_hit_free(void *pointer);
 /** All plugin files on the search path, sorted by name; among equal names the one that takes
  * precedence comes first (orch's own plugin, else the first on the path). struct orch_search_hit *;
  * the caller unrefs. */

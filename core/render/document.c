@@ -42,7 +42,7 @@ static void free_run(gpointer pointer)
     g_free(run);
 }
 
-void orch_section_free(struct orch_section *section)
+static void section_free(struct orch_section *section)
 {
     if (!section)
         return;
@@ -59,7 +59,7 @@ void orch_section_free(struct orch_section *section)
 
 static void free_section(gpointer pointer)
 {
-    orch_section_free(pointer);
+    section_free(pointer);
 }
 
 struct orch_document *orch_document_new(const char *name)

@@ -86,7 +86,6 @@ void orch_document_free(struct orch_document *document);
 /** Adds a section. Borrowed. */
 struct orch_section *orch_document_add(struct orch_document *document, const char *kind,
                                        const char *question, const char *title);
-void orch_section_free(struct orch_section *section);
 /** Returns a state's name in JSON and style sheets: "complete", "small_scale", "partial", ... */
 const char *orch_section_state_name(enum orch_section_state state);
 

@@ -26,7 +26,8 @@ static const struct orch_drawing *open_module(GError **error)
     return NULL;
 }
 
-const struct orch_drawing *orch_drawing_load(GError **error)
+/* Loads the module once. NULL with ORCH_ERROR_IO when it is missing or incompatible. */
+static const struct orch_drawing *drawing_load(GError **error)
 {
     static const struct orch_drawing *loaded;
     if (!loaded)
@@ -36,7 +37,7 @@ const struct orch_drawing *orch_drawing_load(GError **error)
 
 static double width_of(gunichar c)
 {
-    const struct orch_drawing *drawing = orch_drawing_load(NULL);
+    const struct orch_drawing *drawing = drawing_load(NULL);
     return drawing ? drawing->width(c) : WIDTH_WITHOUT_FONT;
 }
 
@@ -47,12 +48,12 @@ struct orch_ruler orch_font_ruler(double size)
 
 char *orch_pen_png(const struct orch_pen *pen, gsize *out_length, GError **error)
 {
-    const struct orch_drawing *drawing = orch_drawing_load(error);
+    const struct orch_drawing *drawing = drawing_load(error);
     return drawing ? drawing->png(pen, out_length, error) : NULL;
 }
 
 char *orch_pen_pdf(const struct orch_pen *pen, const char *title, gsize *out_length, GError **error)
 {
-    const struct orch_drawing *drawing = orch_drawing_load(error);
+    const struct orch_drawing *drawing = drawing_load(error);
     return drawing ? drawing->pdf(pen, title, out_length, error) : NULL;
 }

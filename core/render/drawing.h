@@ -21,9 +21,6 @@ struct orch_drawing {
 #define ORCH_DRAWING_SYMBOL "orch_drawing"
 __attribute__((visibility("default"))) const struct orch_drawing *orch_drawing(void);
 
-/** Loads the module once. NULL with ORCH_ERROR_IO when it is missing or incompatible. */
-const struct orch_drawing *orch_drawing_load(GError **error);
-
 /** Renders a PNG on white with twice the sheet's size in pixels. NULL with ORCH_ERROR_IO when
  * memory or the module is missing. The same drawing gives the same bytes. The caller frees. */
 char *orch_pen_png(const struct orch_pen *pen, gsize *out_length, GError **error);

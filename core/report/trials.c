@@ -368,7 +368,9 @@ static struct orch_run_numbers *numbers_of(const struct orch_trials *trials,
     return trial->numbers;
 }
 
-bool orch_trial_is_simulated(const struct orch_trials *trials, struct orch_report_trial *trial)
+/* Returns whether the trial's run is simulated: its result `simulated` is above 0, so no machine
+ * ran what its times are about, and other programs cannot have disturbed them. */
+static bool trial_is_simulated(const struct orch_trials *trials, struct orch_report_trial *trial)
 {
     return trial->run && orch_run_is_simulated(trials->store, trial->run);
 }
@@ -488,7 +490,7 @@ void orch_section_trial(struct orch_section *section, const struct orch_trials *
     if (!run)
         return;
     section->done++;
-    section->simulated += orch_trial_is_simulated(trials, trial);
+    section->simulated += trial_is_simulated(trials, trial);
     g_autofree char *label = orch_trial_name(trial);
     struct orch_section_run noted = {
         run->key,

@@ -47,9 +47,6 @@ struct orch_trials *orch_trials_of_filter(struct orch_store *store, const char *
 /** Makes orch_trial_number skip disturbed runs for times and rates; they are counted in `section`.
  */
 void orch_trials_leave_out_disturbed(struct orch_trials *trials, struct orch_section *section);
-/** Returns whether the trial's run is simulated: its result `simulated` is above 0, so no machine
- * ran what its times are about, and other programs cannot have disturbed them. */
-bool orch_trial_is_simulated(const struct orch_trials *trials, struct orch_report_trial *trial);
 /** Returns whether other programs disturbed the trial's run: its times may be too long. */
 bool orch_trial_is_disturbed(const struct orch_trials *trials, struct orch_report_trial *trial);
 /** Returns whether times and rates of the trial's run are skipped because the run was disturbed;

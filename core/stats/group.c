@@ -204,7 +204,7 @@ char *orch_run_field(struct orch_store *store, const struct orch_run *run, const
     return value ? orch_value_format_json(value) : NULL;
 }
 
-void orch_group_free(struct orch_group *group)
+static void group_free(struct orch_group *group)
 {
     if (!group)
         return;
@@ -307,7 +307,7 @@ GPtrArray *orch_groups_make(struct orch_store *store, GPtrArray *runs, const cha
 {
     struct making m = {.store = store,
                        .grouping = orch_grouping_new(1),
-                       .groups = g_ptr_array_new_with_free_func((GDestroyNotify)orch_group_free),
+                       .groups = g_ptr_array_new_with_free_func((GDestroyNotify)group_free),
                        .by = by ? g_strdupv((char **)(uintptr_t)by)
                                 : orch_varying_names(store, runs, error),
                        .metric = metric,

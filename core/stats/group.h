@@ -58,7 +58,6 @@ struct orch_group {
     struct orch_spread spread; /* of the means by seed */
     bool is_disturbed;         /* other programs disturbed a run that counts (disturbed.h) */
 };
-void orch_group_free(struct orch_group *group);
 
 /** Groups `runs` by the names `by` (NULL-terminated; NULL: orch_varying_names). `runs` must have
  * the newest run first. grouping.h says which runs count; runs of one trial (same_trial.h) replace

@@ -28,7 +28,7 @@ void orch_submission_free(struct orch_submission *submission)
     g_free(submission);
 }
 
-void orch_in_common_free(struct orch_in_common *common)
+static void in_common_free(struct orch_in_common *common)
 {
     g_free(common->experiment);
     g_free(common->run);
@@ -39,7 +39,7 @@ void orch_in_common_free(struct orch_in_common *common)
 
 static void free_common(gpointer pointer)
 {
-    orch_in_common_free(pointer);
+    in_common_free(pointer);
 }
 
 /* A run in a hand-in. */

@@ -41,7 +41,6 @@ struct orch_in_common {
     char *experiment, *run, *other_run;
     char *what; /* what exactly is equal */
 };
-void orch_in_common_free(struct orch_in_common *common);
 
 /** Compares all hand-ins (struct orch_submission *) and fills their counts. Returns struct
  * orch_in_common *, copies first; the caller unrefs. */

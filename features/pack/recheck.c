@@ -10,7 +10,7 @@
 enum { SHOWN_MAX = 20, TEXT_MAX = 120 };
 #define TOLERANCE 1e-9
 
-void orch_rechecked_free(struct orch_rechecked *item)
+static void rechecked_free(struct orch_rechecked *item)
 {
     if (!item)
         return;
@@ -24,7 +24,7 @@ void orch_rechecked_free(struct orch_rechecked *item)
 
 static void free_item(gpointer pointer)
 {
-    orch_rechecked_free(pointer);
+    rechecked_free(pointer);
 }
 
 static void free_disagreement(gpointer pointer)

@@ -23,7 +23,6 @@ struct orch_rechecked {
     unsigned left;                 /* numbers that were not checked */
     GPtrArray *disagreements;      /* struct orch_disagreement *: the first 20 */
 };
-void orch_rechecked_free(struct orch_rechecked *item);
 
 /** Returns why an item cannot be checked here, or NULL when it can. `said` and `found`: its
  * sections in the pack and recomputed. `differs`: they differ. The caller frees. */

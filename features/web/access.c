@@ -123,7 +123,8 @@ static bool has_cookie(const struct web_guard *guard, const struct web_head *hea
     return orch_web_token_is(cookie, guard->session);
 }
 
-bool orch_web_guard_knows(const struct web_guard *guard, const struct web_head *head)
+/* Returns whether the request may read: it has the cookie, or the token as a bearer. */
+static bool web_guard_knows(const struct web_guard *guard, const struct web_head *head)
 {
     return has_token(guard, head) || has_cookie(guard, head);
 }
@@ -196,7 +197,7 @@ struct web_verdict orch_web_guard_check(const struct web_guard *guard, const str
     if (guard->token && strcmp(head->path, "/") == 0 &&
         orch_web_token_is(head->query_token, guard->token))
         return (struct web_verdict){303, NULL, NULL};
-    if (guard->is_open || orch_web_guard_knows(guard, head))
+    if (guard->is_open || web_guard_knows(guard, head))
         return (struct web_verdict){0};
     return (struct web_verdict){401, "the token is missing or wrong",
                                 "open the whole address that 'orch serve' printed"};

@@ -43,8 +43,6 @@ struct web_verdict {
     const char *hint;    /* static, or NULL */
 };
 struct web_verdict orch_web_guard_check(const struct web_guard *guard, const struct web_head *head);
-/** Returns whether the request may read: it has the cookie, or the token as a bearer. */
-bool orch_web_guard_knows(const struct web_guard *guard, const struct web_head *head);
 /** Returns whether the request may also change: it has the cookie and the page's key, or the token
  * as a bearer. A browser shows the cookie to every server of the same host name, whatever its port;
  * the key never leaves the origin of the page. */

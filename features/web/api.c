@@ -32,7 +32,7 @@ static bool about(struct web_call *call, GError **error)
     return true;
 }
 
-bool orch_web_api_coverage(struct web_call *call, GError **error)
+static bool web_api_coverage(struct web_call *call, GError **error)
 {
     g_autoptr(GPtrArray) shares = orch_store_shares(call->store, error);
     if (!shares)
@@ -128,7 +128,7 @@ const struct web_route ORCH_WEB_ROUTES[] = {
     {"names", orch_web_api_names, "columns, parameters, results and metrics, with their units", ""},
     {"fields", orch_web_api_fields, "names that some runs have", "where runs"},
     {"values", orch_web_api_values, "values of a parameter among the newest runs", "name! where"},
-    {"coverage", orch_web_api_coverage, "the trials that each person has run", ""},
+    {"coverage", web_api_coverage, "the trials that each person has run", ""},
     {"group", group, "what the group's remote has more and less", ""},
     {"views", orch_web_api_views, "saved views of the page", ""},
     {"runs", orch_web_api_runs, "rows of values", "where runs columns sort order offset limit"},

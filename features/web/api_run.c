@@ -25,8 +25,10 @@ enum {
 /* ---- running trials ---------------------------------------------------------------------------
  */
 
-struct orch_active_row *orch_web_active_find(struct orch_store *store, const char *key,
-                                             GError **error)
+/* Finds a running trial. NULL without error when no running trial has that key. The caller frees.
+ */
+static struct orch_active_row *web_active_find(struct orch_store *store, const char *key,
+                                               GError **error)
 {
     g_autoptr(GPtrArray) rows = orch_store_actives(store, error);
     for (guint i = 0; rows && i < rows->len; i++) {
@@ -115,7 +117,7 @@ static bool answer_active(struct web_call *call, const struct orch_active_row *r
 bool orch_web_api_run(struct web_call *call, GError **error)
 {
     GError *problem = NULL;
-    struct orch_active_row *active = orch_web_active_find(call->store, call->run, &problem);
+    struct orch_active_row *active = web_active_find(call->store, call->run, &problem);
     if (active || problem) {
         bool ok = active && answer_active(call, active);
         if (problem)
@@ -230,7 +232,7 @@ static bool put_ended_logs(struct web_call *call, json_t *o, GError **error)
 bool orch_web_api_log(struct web_call *call, GError **error)
 {
     GError *problem = NULL;
-    struct orch_active_row *active = orch_web_active_find(call->store, call->run, &problem);
+    struct orch_active_row *active = web_active_find(call->store, call->run, &problem);
     json_t *o = json_object();
     bool ok = !problem;
     if (active)

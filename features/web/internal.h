@@ -110,7 +110,6 @@ bool orch_web_api_names(struct web_call *call, GError **error);
 bool orch_web_api_fields(struct web_call *call, GError **error);
 bool orch_web_api_values(struct web_call *call, GError **error);
 bool orch_web_api_change(struct web_call *call, GError **error);
-bool orch_web_api_coverage(struct web_call *call, GError **error);
 bool orch_web_api_views(struct web_call *call, GError **error);
 bool orch_web_api_reruns(struct web_call *call, GError **error);
 bool orch_web_api_run(struct web_call *call, GError **error);
@@ -160,10 +159,6 @@ int orch_web_importance_rank(GHashTable *ranks, const struct orch_known_name *na
 json_t *orch_web_names_json(struct orch_store *store, const GPtrArray *names, GError **error);
 /** Returns {"step":[],"t_ms":[],"value":[],"count":n,"width":w}. New reference. */
 json_t *orch_web_thin_json(const struct orch_thin *thin);
-/** Finds a running trial. NULL without error when no running trial has that key. The caller frees.
- */
-struct orch_active_row *orch_web_active_find(struct orch_store *store, const char *key,
-                                             GError **error);
 /** Returns the newest forecast made for a run; JSON null when there is none. New reference. */
 json_t *orch_web_forecast_json(struct orch_store *store, const char *key);
 /** Describes a running trial from its active row. New reference. */

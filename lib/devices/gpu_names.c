@@ -19,7 +19,9 @@ static bool is_noise(const char *word)
     return false;
 }
 
-char *orch_gpu_name_key(const char *name)
+/* Normalises a name for comparison: lower case, without vendor, product line, blanks and
+ * punctuation. "Tesla V100-SXM2-16GB" and "v100 sxm2 16gb" have the same key. Caller frees. */
+static char *gpu_name_key(const char *name)
 {
     g_autofree char *lower = g_ascii_strdown(name, -1);
     g_auto(GStrv) words = g_strsplit_set(lower, " -_()/.", -1);
@@ -34,7 +36,7 @@ char *orch_gpu_name_key(const char *name)
 
 static bool has_key(const char *name, const char *key)
 {
-    g_autofree char *own = orch_gpu_name_key(name);
+    g_autofree char *own = gpu_name_key(name);
     return *own && strcmp(own, key) == 0;
 }
 
@@ -51,13 +53,13 @@ static bool is_keyed(const struct orch_gpu_spec *spec, const char *key)
 
 bool orch_gpu_is_named(const struct orch_gpu_spec *spec, const char *name)
 {
-    g_autofree char *key = orch_gpu_name_key(name);
+    g_autofree char *key = gpu_name_key(name);
     return is_keyed(spec, key);
 }
 
 bool orch_gpu_is_named_by_memory(const struct orch_gpu_spec *spec, const char *name)
 {
-    g_autofree char *key = orch_gpu_name_key(name);
+    g_autofree char *key = gpu_name_key(name);
     g_autofree char *with = g_strconcat(key, g_str_has_suffix(key, "gb") ? "" : "gb", NULL);
     g_autofree char *memory = g_strdup_printf("%.0fgb", spec->memory_gb);
     if (!g_str_has_suffix(with, memory) || !strpbrk(name, " -_"))

@@ -56,9 +56,6 @@ const struct orch_gpu_spec *orch_gpu_specs(void);
  * by a NULL name. Fails with NULL and ORCH_ERROR_RECIPE with the position. Caller frees. */
 struct orch_gpu_spec *orch_gpu_specs_read(const struct orch_csv *csv, GError **error);
 
-/** Normalises a name for comparison: lower case, without vendor, product line, blanks and
- * punctuation. "Tesla V100-SXM2-16GB" and "v100 sxm2 16gb" have the same key. Caller frees. */
-char *orch_gpu_name_key(const char *name);
 /** True if `name` is this GPU's name or an alias of it. */
 bool orch_gpu_is_named(const struct orch_gpu_spec *spec, const char *name);
 /** True if its name is given with its memory, as in "H100-80GB" and "A100-80". */

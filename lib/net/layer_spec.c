@@ -118,7 +118,8 @@ static const struct kind *kind_named(const char *name)
     return NULL;
 }
 
-const char *const *orch_net_layer_kinds(void)
+/* Names of the kinds that can be parsed, NULL-terminated. */
+static const char *const *net_layer_kinds(void)
 {
     static const char *names[G_N_ELEMENTS(KINDS) + 1];
     for (size_t i = 0; i < G_N_ELEMENTS(KINDS); i++)
@@ -242,8 +243,8 @@ static void set_defaults(const struct kind *kind, struct orch_net_layer_spec *s)
 
 static void set_kind_error(const char *text, const char *word, GError **error)
 {
-    g_autofree char *near = orch_suggest_hint(word, orch_net_layer_kinds());
-    g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)orch_net_layer_kinds());
+    g_autofree char *near = orch_suggest_hint(word, net_layer_kinds());
+    g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)net_layer_kinds());
     g_autofree char *hint = near ? NULL : g_strdup_printf("write one of %s", all);
     orch_error_set(error, ORCH_ERROR_RECIPE, near ? near : hint, "layer '%s': unknown kind '%s'",
                    text, word);

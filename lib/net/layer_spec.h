@@ -30,9 +30,6 @@ struct orch_net_layer_spec {
     int64_t batch; /* 0: not said */
 };
 
-/** Names of the kinds that can be parsed, NULL-terminated. */
-const char *const *orch_net_layer_kinds(void);
-
 /** Parses a layer and checks its geometry by building it. Fails with ORCH_ERROR_RECIPE, quoting the
  * text, with the cause and a hint; `out` is then unchanged. */
 bool orch_net_layer_parse(const char *text, struct orch_net_layer_spec *out, GError **error);

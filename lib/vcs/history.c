@@ -5,7 +5,7 @@
 #include "lib/base/text.h"
 #include "lib/vcs/backend.h"
 
-void orch_vcs_commit_free(struct orch_vcs_commit *commit)
+static void vcs_commit_free(struct orch_vcs_commit *commit)
 {
     if (!commit)
         return;
@@ -26,8 +26,7 @@ static char *plain(char *text)
 
 GPtrArray *orch_vcs_path(struct orch_vcs *vcs, const char *from, const char *to, GError **error)
 {
-    g_autoptr(GPtrArray) path =
-        g_ptr_array_new_with_free_func((GDestroyNotify)orch_vcs_commit_free);
+    g_autoptr(GPtrArray) path = g_ptr_array_new_with_free_func((GDestroyNotify)vcs_commit_free);
     if (!orch_vcs_start(vcs, error) || !vcs->backend->path(vcs, from, to, path, error))
         return NULL;
     if (path->len > ORCH_VCS_PATH_MAX) {

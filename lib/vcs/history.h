@@ -14,7 +14,6 @@ struct orch_vcs_commit {
     int64_t authored_s; /* UTC */
     unsigned parents;
 };
-void orch_vcs_commit_free(struct orch_vcs_commit *commit);
 
 /** Returns commit `from`, then those on the chain of first parents of `to` that are not reachable
  * from `from`, oldest first: struct orch_vcs_commit *, the caller unrefs. Both are hex ids of

@@ -175,7 +175,9 @@ static enum truth truth_of(const struct orch_alert *alert)
     return stack[0];
 }
 
-char *orch_alert_take(struct orch_alert *alert, const char *metric, int64_t step, double value)
+/* Takes a value of a metric of the trial. Once, when the condition begins to hold, returns what
+ * happened: "val_loss is nan (val_loss nan at step 3)"; otherwise NULL. The caller frees. */
+static char *alert_take(struct orch_alert *alert, const char *metric, int64_t step, double value)
 {
     struct series *s = alert->has_fired ? NULL : g_hash_table_lookup(alert->series, metric);
     if (!s)
@@ -247,7 +249,7 @@ void orch_alerts_take(void *pointer, const char *metric, int64_t step, double va
     struct orch_alerts *alerts = pointer;
     for (guint i = 0; i < alerts->rules->len; i++) {
         struct rule *rule = &g_array_index(alerts->rules, struct rule, i);
-        char *fired = orch_alert_take(rule->alert, metric, step, value); /* once */
+        char *fired = alert_take(rule->alert, metric, step, value); /* once */
         rule->fired = fired ? fired : rule->fired;
         alerts->has_fired = alerts->has_fired || fired;
     }

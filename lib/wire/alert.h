@@ -19,9 +19,6 @@ struct orch_alert;
 /** Fails with ORCH_ERROR_USAGE and the column. The caller frees. */
 struct orch_alert *orch_alert_parse(const char *text, GError **error);
 void orch_alert_free(void *alert);
-/** Takes a value of a metric of the trial. Once, when the condition begins to hold, returns what
- * happened: "val_loss is nan (val_loss nan at step 3)"; otherwise NULL. The caller frees. */
-char *orch_alert_take(struct orch_alert *alert, const char *metric, int64_t step, double value);
 
 /** The alerts of a trial. `rows`: [{"when": a condition, "stop": whether it ends the trial}, ...];
  * conditions of another version are left out. The caller frees. */

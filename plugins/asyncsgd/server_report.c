@@ -30,7 +30,7 @@ void orch_server_report_begin(struct orch_server_report *r)
         r->begin_ns = orch_mono_ns();
 }
 
-double orch_server_report_elapsed_s(const struct orch_server_report *r)
+static double server_report_elapsed_s(const struct orch_server_report *r)
 {
     return (double)(orch_mono_ns() - r->begin_ns - r->paused_ns) / 1e9;
 }
@@ -41,7 +41,7 @@ static void append_row(struct orch_server_report *r, const struct orch_server_gr
     const double images = (double)g->totals.images;
     g_string_append_printf(
         r->csv, "%s,%d,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%s,%s\n",
-        orch_real_format(orch_server_report_elapsed_s(r), time), g->learner + 1, g->version_read,
+        orch_real_format(server_report_elapsed_s(r), time), g->learner + 1, g->version_read,
         g->version_before, g->version_before - g->version_read, orch_real_format(g->rate, rate),
         orch_real_format(g->totals.loss / images, loss));
 }
@@ -76,7 +76,7 @@ static double share(const struct orch_torch_totals *totals)
 static void report_point(const struct orch_server_report *r, int64_t epoch, int64_t version)
 {
     const struct orch_host *host = r->session->host;
-    const double elapsed_s = orch_server_report_elapsed_s(r);
+    const double elapsed_s = server_report_elapsed_s(r);
     host->metric(host, "val_accuracy", version, share(&r->val));
     host->metric(host, "val_error", version, 1 - share(&r->val));
     host->metric(host, "val_loss", version, r->val.loss / (double)r->val.images);
@@ -100,7 +100,7 @@ bool orch_server_report_epoch(struct orch_server_report *r, int64_t epoch, int64
     report_point(r, epoch, version);
     r->best = MAX(r->best, share(&r->val));
     r->since = (struct orch_torch_totals){0};
-    r->since_s = orch_server_report_elapsed_s(r);
+    r->since_s = server_report_elapsed_s(r);
     return true;
 }
 

@@ -34,7 +34,6 @@ void orch_server_report_init(struct orch_server_report *report, const struct orc
 /** Starts the clock of the training, if it has not been started. */
 void orch_server_report_begin(struct orch_server_report *report);
 /** Seconds since then, without validation. */
-double orch_server_report_elapsed_s(const struct orch_server_report *report);
 void orch_server_report_gradient(struct orch_server_report *report,
                                  const struct orch_server_gradient *gradient);
 /** Validates the session's model, which has the weights of `version`, at the end of epoch `epoch`

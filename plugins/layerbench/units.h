@@ -64,9 +64,6 @@ bool orch_layerbench_other_parts(struct layerbench_bench *bench, const struct or
                                  struct orch_torch_model *model, int64_t batch, double *out_ms,
                                  GError **error);
 
-/** Times a layer of its own, by default with net_batch images (units_given.c). */
-bool orch_layerbench_spec(struct layerbench_bench *bench, const struct orch_net_layer_spec *spec,
-                          GError **error);
 /** Times the layers that are listed, or draws them; then reports. An ORCH_ status. */
 int orch_layerbench_given(const struct orch_torch *torch, const struct params *p,
                           const char *device, const struct orch_host *host);

@@ -24,8 +24,9 @@ bool orch_layerbench_check_list(const struct params *p, const struct orch_host *
     return true;
 }
 
-bool orch_layerbench_spec(struct layerbench_bench *bench, const struct orch_net_layer_spec *spec,
-                          GError **error)
+/* Times a layer of its own, by default with net_batch images (units_given.c). */
+static bool layerbench_spec(struct layerbench_bench *bench, const struct orch_net_layer_spec *spec,
+                            GError **error)
 {
     int first;
     int64_t batch = spec->batch ? spec->batch : bench->p->net_batch;
@@ -46,7 +47,7 @@ static bool time_next(struct layerbench_bench *bench, int64_t i, GError **error)
     if (p->layers.count ? !orch_net_layer_parse(texts_of(p)[i], &spec, error)
                         : !orch_layerbench_draw_spec(p, bench->host, i, &spec, error))
         return false;
-    return orch_layerbench_spec(bench, &spec, error);
+    return layerbench_spec(bench, &spec, error);
 }
 
 static int time_all(struct layerbench_bench *bench, GError **error)

@@ -55,12 +55,12 @@ static void report(struct orch_learning_curve *c, enum series series, int64_t st
     c->host->metric(c->host, SERIES[series], step, value);
 }
 
-int64_t orch_learning_curve_ms(const struct orch_learning_curve *c)
+static int64_t learning_curve_ms(const struct orch_learning_curve *c)
 {
     return (g_get_monotonic_time() - c->start_us) / 1000;
 }
 
-double orch_learning_curve_mean(const struct orch_learning_curve *c)
+static double learning_curve_mean(const struct orch_learning_curve *c)
 {
     const int64_t count = MIN(c->episodes, ORCH_CURVE_WINDOW);
     double sum = 0;
@@ -76,11 +76,11 @@ static void end_episode(struct orch_learning_curve *c, int64_t step, double valu
         report(c, EPISODE_RETURN, c->episodes, value);
     if (c->episodes < ORCH_CURVE_WINDOW)
         return;
-    const double mean = orch_learning_curve_mean(c);
+    const double mean = learning_curve_mean(c);
     c->best = fmax(c->best, mean);
     if (c->solved_step < 0 && mean >= c->solved_return) {
         c->solved_step = step;
-        c->solved_ms = orch_learning_curve_ms(c);
+        c->solved_ms = learning_curve_ms(c);
     }
 }
 
@@ -110,11 +110,11 @@ void orch_learning_curve_update(struct orch_learning_curve *c, double loss, doub
 
 static void report_times(struct orch_learning_curve *c, bool is_last)
 {
-    const int64_t ms = orch_learning_curve_ms(c);
+    const int64_t ms = learning_curve_ms(c);
     for (; c->next_ms <= ms; c->next_ms = time_after(c->next_ms))
-        report(c, TIMED_RETURN, c->next_ms, orch_learning_curve_mean(c));
+        report(c, TIMED_RETURN, c->next_ms, learning_curve_mean(c));
     if (is_last)
-        report(c, TIMED_RETURN, c->next_ms, orch_learning_curve_mean(c));
+        report(c, TIMED_RETURN, c->next_ms, learning_curve_mean(c));
 }
 
 void orch_learning_curve_point(struct orch_learning_curve *c, int64_t step, double epsilon,
@@ -131,7 +131,7 @@ void orch_learning_curve_point(struct orch_learning_curve *c, int64_t step, doub
         return; /* the end lies on the last point */
     c->next_point = at + c->step_every;
     if (c->episodes > 0)
-        report(c, MEAN_RETURN, at, orch_learning_curve_mean(c));
+        report(c, MEAN_RETURN, at, learning_curve_mean(c));
     report(c, EPSILON, at, epsilon);
     if (c->updates > 0) {
         report(c, LOSS, at, c->loss / (double)c->updates);
@@ -152,7 +152,7 @@ void orch_learning_curve_finish(const struct orch_learning_curve *c, int64_t ste
     host->result(host, "episodes", (double)c->episodes);
     host->result(host, "frames", (double)step);
     if (c->episodes > 0)
-        host->result(host, "final_return", orch_learning_curve_mean(c));
+        host->result(host, "final_return", learning_curve_mean(c));
     if (c->episodes >= ORCH_CURVE_WINDOW)
         host->result(host, "best_return", c->best);
     if (!isnan(c->solved_return))

@@ -46,7 +46,6 @@ void orch_learning_curve_update(struct orch_learning_curve *c, double loss, doub
 void orch_learning_curve_point(struct orch_learning_curve *c, int64_t step, double epsilon,
                                bool now);
 /** Mean return of the last 100 episodes; NaN before the first ends. */
-double orch_learning_curve_mean(const struct orch_learning_curve *c);
 bool orch_learning_curve_is_solved(const struct orch_learning_curve *c);
 /** Reports the results. */
 void orch_learning_curve_finish(const struct orch_learning_curve *c, int64_t step);
@@ -63,7 +62,6 @@ struct orch_learner_counts {
  * Returns the seconds since orch_learning_curve_init. */
 double orch_learning_curve_finish_learner(const struct orch_learning_curve *c, int64_t step,
                                           const struct orch_learner_counts *counts);
-int64_t orch_learning_curve_ms(const struct orch_learning_curve *c);
 
 /** Lists the fields of a checkpoint. */
 void orch_learning_curve_list(struct orch_learning_curve *c, struct orch_saved *saved);

@@ -101,7 +101,7 @@ char *orch_store_folder_of(const char *path)
     return g_strconcat(absolute, ".d", NULL);
 }
 
-void orch_store_shards_free(struct store_shards *shards)
+static void store_shards_free(struct store_shards *shards)
 {
     if (!shards)
         return;
@@ -143,7 +143,7 @@ void orch_store_free_handle(struct orch_store *store)
     orch_store_close_handle(store);
     g_hash_table_destroy(store->statements);
     g_ptr_array_unref(store->warnings);
-    orch_store_shards_free(store->shards);
+    store_shards_free(store->shards);
     if (store->copy)
         orch_tree_remove(store->copy, NULL);
     g_free(store->copy);

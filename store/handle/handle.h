@@ -50,7 +50,6 @@ struct store_shards {
     unsigned read_count; /* number of times that another file was opened and read; 0 when nothing
                             was new */
 };
-void orch_store_shards_free(struct store_shards *shards);
 
 /** Opens the file as it is, to read what can be read of it. Nothing is checked, created or
  * changed. */

@@ -92,7 +92,8 @@ static bool is_in_wal_mode(struct orch_store *store)
            versions[1] == 2;
 }
 
-enum store_read_mode orch_store_read_mode_of(struct orch_store *store)
+/* Chooses how to read the file of a read-only handle that has not read anything yet. */
+static enum store_read_mode store_read_mode_of(struct orch_store *store)
 {
     if (sqlite3_db_readonly(store->db, "main") != 1 || !is_in_wal_mode(store))
         return STORE_READ_PLAIN;
@@ -107,7 +108,7 @@ bool orch_store_open_to_read(struct orch_store *store, GError **error)
 {
     if (!orch_store_open_handle(store, SQLITE_OPEN_READONLY, false, error))
         return false;
-    enum store_read_mode way = orch_store_read_mode_of(store);
+    enum store_read_mode way = store_read_mode_of(store);
     if (way == STORE_READ_PLAIN)
         return true;
     orch_store_close_handle(store);

@@ -10,8 +10,6 @@ enum store_read_mode {
     STORE_READ_IMMUTABLE, /* no process has it open: opened as a file that does not change */
     STORE_READ_COPY,      /* it has a log that cannot be read in place, so a copy is read */
 };
-/** Chooses how to read the file of a read-only handle that has not read anything yet. */
-enum store_read_mode orch_store_read_mode_of(struct orch_store *store);
 /** Opens a file so that reading it creates no files beside it. */
 bool orch_store_open_to_read(struct orch_store *store, GError **error);
 /** Copies the file, journal and log of a closed store into a temporary folder, from which it is

@@ -19,12 +19,13 @@ static bool is_hex(const char *name, size_t length)
     return strlen(name) == length && strspn(name, "0123456789abcdef") == length;
 }
 
-bool orch_store_name_is_trial(const char *name)
+/* Whether a name has the form of a trial's or a checkpoint's entry. */
+static bool store_name_is_trial(const char *name)
 {
     return orch_key_is_valid(name);
 }
 
-bool orch_store_name_is_checkpoint(const char *name)
+static bool store_name_is_checkpoint(const char *name)
 {
     return is_hex(name, 64) || orch_key_is_valid(name);
 }
@@ -47,13 +48,13 @@ static const struct {
     bool (*is_name)(const char *name);
     bool is_local; /* each host of a shared store has its own */
 } KINDS[] = {
-    [ORCH_STORE_DIR_TRIAL] = {"trials", orch_store_name_is_trial, true},
-    [ORCH_STORE_DIR_CHECKPOINT] = {"checkpoints", orch_store_name_is_checkpoint, false},
+    [ORCH_STORE_DIR_TRIAL] = {"trials", store_name_is_trial, true},
+    [ORCH_STORE_DIR_CHECKPOINT] = {"checkpoints", store_name_is_checkpoint, false},
     [ORCH_STORE_DIR_WORK] = {"work", is_tree, false},
     [ORCH_STORE_DIR_TRY] = {"try", is_digest, false},
-    [ORCH_STORE_DIR_KEPT] = {"kept", orch_store_name_is_trial, true},
-    [ORCH_STORE_DIR_LEFT] = {"left", orch_store_name_is_trial, true},
-    [ORCH_STORE_DIR_JOBS] = {"slurm", orch_store_name_is_trial, true},
+    [ORCH_STORE_DIR_KEPT] = {"kept", store_name_is_trial, true},
+    [ORCH_STORE_DIR_LEFT] = {"left", store_name_is_trial, true},
+    [ORCH_STORE_DIR_JOBS] = {"slurm", store_name_is_trial, true},
 };
 
 /* The folder of a kind, relative to the store's. */
@@ -159,7 +160,7 @@ char *orch_store_dir_keep(struct orch_store *store, const char *key)
 {
     int from = open_part(store, ORCH_STORE_DIR_TRIAL, NULL);
     int to = from < 0 ? -1 : open_part(store, ORCH_STORE_DIR_KEPT, NULL);
-    bool moved = to >= 0 && orch_store_name_is_trial(key) && renameat(from, key, to, key) == 0;
+    bool moved = to >= 0 && store_name_is_trial(key) && renameat(from, key, to, key) == 0;
     if (from >= 0)
         close(from);
     if (to >= 0)

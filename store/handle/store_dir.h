@@ -37,10 +37,6 @@ bool orch_store_is_own(const struct orch_store *store);
  * has written to the store. Borrowed. */
 const char *orch_store_id(const struct orch_store *store);
 
-/** Whether a name has the form of a trial's or a checkpoint's entry. */
-bool orch_store_name_is_trial(const char *name);
-bool orch_store_name_is_checkpoint(const char *name);
-
 /** The path of an entry, which need not exist. NULL when `name` is not a valid name of that kind.
  * The caller frees. */
 char *orch_store_dir_path(const struct orch_store *store, enum orch_store_dir kind,

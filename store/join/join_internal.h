@@ -118,8 +118,6 @@ bool orch_store_reader_has_failed(const struct store_reader *reader, GError **er
 char *orch_store_reader_called(const struct store_reader *reader);
 /** Frees the texts that the reader returned. */
 void orch_store_reader_forget(struct store_reader *reader);
-/** Resets the cursors, so that the tables can be written to. */
-void orch_store_reader_rest(struct store_reader *reader);
 
 /** Reads a text column into `*out`, which lives until the next run. False when it is not a text, is
  * not UTF-8, contains a NUL or exceeds the limit. NULL is accepted only with `may_be_null`. */

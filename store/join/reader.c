@@ -83,7 +83,8 @@ void orch_store_reader_forget(struct store_reader *reader)
     g_string_chunk_clear(reader->texts);
 }
 
-void orch_store_reader_rest(struct store_reader *reader)
+/* Resets the cursors, so that the tables can be written to. */
+static void store_reader_rest(struct store_reader *reader)
 {
     for (int i = 0; i < CURSORS; i++) {
         if (reader->cursors[i].s)
@@ -96,7 +97,7 @@ void orch_store_reader_free(struct store_reader *reader)
 {
     if (!reader)
         return;
-    orch_store_reader_rest(reader);
+    store_reader_rest(reader);
     g_string_chunk_free(reader->texts);
     g_string_chunk_free(reader->kept);
     g_hash_table_destroy(reader->names);

@@ -106,7 +106,9 @@ void orch_store_points_add(struct store_points *points, int64_t step, double t_m
     }
 }
 
-void orch_store_points_finish(struct store_points *points, uint8_t out[32], int64_t *out_count)
+/* Returns the 32 bytes of the digest and the number of points. No points can be added
+ * afterwards. */
+static void store_points_finish(struct store_points *points, uint8_t out[32], int64_t *out_count)
 {
     orch_hash_add(&points->hash, points->chunk, points->used);
     orch_hash_end(&points->hash, out);
@@ -233,7 +235,7 @@ static bool add_metric(struct orch_store *store, int64_t run_id, const struct st
         return false;
     uint8_t bytes[32];
     int64_t count;
-    orch_store_points_finish(points, bytes, &count);
+    store_points_finish(points, bytes, &count);
     add_text(out, metric->name, (int64_t)strlen(metric->name));
     add_text(out, metric->unit, (int64_t)strlen(metric->unit));
     add_text(out, metric->better, (int64_t)strlen(metric->better));

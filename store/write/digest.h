@@ -13,9 +13,6 @@ struct store_points;
 struct store_points *orch_store_points_new(void);
 void orch_store_points_free(struct store_points *points);
 void orch_store_points_add(struct store_points *points, int64_t step, double t_ms, double value);
-/** Returns the 32 bytes of the digest and the number of points. No points can be added
- * afterwards. */
-void orch_store_points_finish(struct store_points *points, uint8_t out[32], int64_t *out_count);
 
 /** A metric of a run. */
 struct store_metric {

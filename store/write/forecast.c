@@ -50,7 +50,7 @@ static const char PROCESSOR_BY_PLUGIN[] = BY_PLUGIN ON_PROCESSOR;
 static const char PLACE_BY_EXPERIMENT[] = BY_EXPERIMENT AT_PLACE;
 static const char PLACE_BY_PLUGIN[] = BY_PLUGIN AT_PLACE;
 
-void orch_timing_free(struct orch_timing *timing)
+static void timing_free(struct orch_timing *timing)
 {
     if (!timing)
         return;
@@ -124,7 +124,7 @@ static bool add_timings(struct orch_store *store, const char *sql_literal, const
 GPtrArray *orch_store_timings(struct orch_store *store, const struct orch_timing_query *query,
                               GError **error)
 {
-    GPtrArray *timings = g_ptr_array_new_with_free_func((GDestroyNotify)orch_timing_free);
+    GPtrArray *timings = g_ptr_array_new_with_free_func((GDestroyNotify)timing_free);
     const char *comma = query->any_threads ? strrchr(query->device_key, ',') : NULL;
     g_autofree char *processor =
         comma ? g_strndup(query->device_key, (gsize)(comma + 1 - query->device_key)) : NULL;

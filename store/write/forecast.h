@@ -22,7 +22,6 @@ struct orch_timing {
     GPtrArray *names;   /* const char *: of its parameters, interned (g_intern_string) */
     GPtrArray *values;  /* char *: their canonical JSON texts */
 };
-void orch_timing_free(struct orch_timing *timing);
 
 /** Selects timings: the newest runs of a plugin on a device (device_key). */
 struct orch_timing_query {

@@ -24,7 +24,7 @@ enum { NAME_MAX_BYTES = 100, ADDRESS_MAX_BYTES = 4000, VIEWS_MAX = 500, NOTES_MA
              "AND " STORE_NOTE_IS_LATER(                                                           \
                  "u", "n") ") ORDER BY n.who IS ?1 DESC, n.public, n.target, n.who LIMIT ?2"
 
-void orch_saved_view_free(struct orch_saved_view *view)
+static void saved_view_free(struct orch_saved_view *view)
 {
     if (!view)
         return;
@@ -36,7 +36,7 @@ void orch_saved_view_free(struct orch_saved_view *view)
 
 static void free_view(gpointer view)
 {
-    orch_saved_view_free(view);
+    saved_view_free(view);
 }
 
 /* Addresses come from other people's stores, too: only a place within the page is one. */

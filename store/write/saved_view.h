@@ -14,7 +14,6 @@ struct orch_saved_view {
     bool is_public, is_pinned, is_mine;
     int64_t made_ns;
 };
-void orch_saved_view_free(struct orch_saved_view *view);
 
 /** The views by name, the user's own before those of others: struct orch_saved_view *; the caller
  * unrefs. Notes whose address is none are left out. */

@@ -43,7 +43,9 @@ static double *tensor_rates(const struct orch_session *s)
     return rates;
 }
 
-bool orch_training_learns(const struct orch_session *s, int index)
+/* True if tensor `index` of the session's network learns: it is a parameter, neither in a frozen
+ * group nor frozen by itself. */
+static bool training_learns(const struct orch_session *s, int index)
 {
     const struct orch_net_tensor *tensor = orch_net_tensor(s->net, index);
     g_autofree double *rates = tensor_rates(s);
@@ -56,7 +58,7 @@ int64_t orch_training_learned_params(const struct orch_session *s)
 {
     int64_t trained = 0;
     for (guint i = 0; i < s->net->tensors->len; i++) {
-        if (orch_training_learns(s, (int)i))
+        if (training_learns(s, (int)i))
             trained += orch_net_tensor(s->net, (int)i)->count;
     }
     return trained;

@@ -10,9 +10,6 @@ bool orch_training_optimizer(const struct orch_session *session, struct orch_tor
                              GError **error);
 /** Layer groups below this one keep their weights. */
 int orch_training_frozen_groups(const struct orch_session *session);
-/** True if tensor `index` of the session's network learns: it is a parameter, neither in a frozen
- * group nor frozen by itself. */
-bool orch_training_learns(const struct orch_session *session, int index);
 /** Number of parameters that learn. */
 int64_t orch_training_learned_params(const struct orch_session *session);
 

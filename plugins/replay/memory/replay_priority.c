@@ -82,7 +82,8 @@ static void follow_lane(struct orch_replay *r, struct replay_lane *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-void orch_replay_follow(struct orch_replay *r)
+/* Brings the tree up to date with what lanes have got and lost. */
+static void replay_follow(struct orch_replay *r)
 {
     for (int i = 0; i < r->options.lanes; i++)
         follow_lane(r, &r->lanes[i]);
@@ -115,7 +116,7 @@ static void fill_weights(const struct orch_replay *r, int64_t count, double beta
 bool orch_replay_sample_prioritised(struct orch_replay *r, int64_t count, double beta,
                                     const struct orch_replay_batch *batch, GError **error)
 {
-    orch_replay_follow(r);
+    replay_follow(r);
     orch_replay_make_room(r, count);
     if (!(orch_sum_tree_total(r->tree) > 0)) {
         orch_error_set(error, ORCH_ERROR_TRIAL, "use an epsilon above 0",

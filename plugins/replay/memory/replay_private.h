@@ -111,8 +111,6 @@ void orch_replay_make_room(struct orch_replay *r, int64_t count);
 
 /* ---- replay_priority.c ---- */
 
-/** Brings the tree up to date with what lanes have got and lost. */
-void orch_replay_follow(struct orch_replay *r);
 /** orch_replay_sample of a buffer with priorities; there are enough steps. */
 bool orch_replay_sample_prioritised(struct orch_replay *r, int64_t count, double beta,
                                     const struct orch_replay_batch *batch, GError **error);
