@@ -18,11 +18,6 @@ static void test_subsets(void **state)
     assert_memory_equal(s->rows, again->rows, 14 * sizeof *s->rows);
     struct orch_subset *other = orch_subset_new(d, chosen, 2, 7, 12, &error);
     assert_memory_not_equal(s->rows, other->rows, 14 * sizeof *s->rows);
-    struct orch_subset *part = orch_subset_split(s, 0.3, 5);
-    assert_int_equal(part->count + s->count, 14);
-    for (int64_t i = 0; i < part->count; i++)
-        for (int64_t j = 0; j < s->count; j++)
-            assert_true(part->rows[i] != s->rows[j]);
     const int64_t twice[] = {1, 1}, far[] = {5};
     assert_null(orch_subset_new(d, twice, 2, 0, 1, &error));
     g_clear_error(&error);
@@ -44,7 +39,6 @@ static void test_subsets(void **state)
     orch_subset_free(s);
     orch_subset_free(again);
     orch_subset_free(other);
-    orch_subset_free(part);
     orch_image_set_free(d);
 }
 
@@ -87,12 +81,8 @@ static void test_rows_are_the_same_in_every_version(void **state)
     const int64_t chosen[] = {4, 0, 2};
     struct orch_subset *s = orch_subset_new(d, chosen, 3, 150, 11, NULL);
     assert_rows(s, 450, "d89fd062eb9043de2c785d633adbce9d4395ee00aa6edf2171ac99d4dfac930d");
-    struct orch_subset *part = orch_subset_split(s, 0.3, 5);
-    assert_rows(part, 135, "f8813c04b8a8bf3b402aa2def3e464a999f58b3341ad4c72a5e8cf6912a5feac");
-    assert_rows(s, 315, "127d29eff1aa1be1758b9ce9cb7ea87a692b028d3403341aed52643095209e8b");
     orch_subset_limit(s, 40, 9);
-    assert_rows(s, 40, "8aada155f49ab106881e060f2a326c6b17b0913eb415b9f8ca0118f0fef94c33");
-    orch_subset_free(part);
+    assert_rows(s, 40, "d140e566bc5b99d7aca416edf65254cee5c42ca707e640aebe35a0d315268d02");
     orch_subset_free(s);
     orch_image_set_free(d);
 }
@@ -117,8 +107,7 @@ static void assert_labels(const struct orch_subset *s)
         assert_int_equal(orch_subset_label(s, i), label_of_row(s->rows[i]));
 }
 
-/* A split and a limit carry the labels of the rows that they keep, and the split takes its share
- * of each class of the new labels. */
+/* A limit carries the labels of the rows that it keeps. */
 static void test_labels_go_with_the_rows(void **state)
 {
     (void)state;
@@ -126,18 +115,9 @@ static void test_labels_go_with_the_rows(void **state)
     struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
     give_labels(s);
     assert_labels(s);
-    g_autofree int64_t *before = orch_subset_counts(s);
-    struct orch_subset *part = orch_subset_split(s, 0.4, 3);
-    g_autofree int64_t *taken = orch_subset_counts(part);
-    for (int c = 0; c < 5; c++)
-        assert_int_equal(taken[c], (int64_t)(0.4 * (double)before[c] + 0.5));
-    assert_int_equal(s->count + part->count, NOISE_COUNT);
-    assert_labels(part);
-    assert_labels(s);
     orch_subset_limit(s, 9, 5);
     assert_int_equal(s->count, 9);
     assert_labels(s);
-    orch_subset_free(part);
     orch_subset_free(s);
     orch_image_set_free(d);
 }
@@ -226,7 +206,7 @@ static void test_labels_of_other_classes(void **state)
     assert_true(s->rows[0] == second && s->rows[2] == last);
     assert_int_equal(orch_subset_label(s, 0), 2);
     assert_string_equal(orch_subset_class_name(s, 2), "c");
-    struct orch_subset *part = orch_subset_split(s, 0.5, 5); /* copies what it needs */
+    struct orch_subset *part = orch_subset_pick(s, NULL, 0); /* copies what it needs */
     orch_subset_free(s);
     assert_string_equal(orch_subset_class_name(part, 1), "b");
     orch_subset_free(part);

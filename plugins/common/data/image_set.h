@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Data sets of labelled images, held in memory as bytes: N x C x H x W, one byte per value.
- * Subsets, limits and splits select rows without copying. */
+ * Subsets and limits select rows without copying. */
 #ifndef ORCH_PLUGINS_COMMON_IMAGE_SET_H
 #define ORCH_PLUGINS_COMMON_IMAGE_SET_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /** For folders, TEST is NAME/val if it exists, else NAME/test, because Visual Decathlon's test
- * images have no labels. orch_subset_split splits a validation part off the training images. */
+ * images have no labels. */
 enum orch_split { ORCH_SPLIT_TRAIN, ORCH_SPLIT_TEST };
 
 /** Maximum size of the images in memory (8 GiB). */
@@ -95,9 +95,6 @@ struct orch_subset {
 struct orch_subset *orch_subset_new(const struct orch_image_set *dataset, const int64_t *classes,
                                     size_t class_count, int64_t per_class, uint64_t seed,
                                     GError **error);
-/** Splits off a share (0 to 1) of each class, drawn with `seed`. Returns the split-off rows;
- * `subset` keeps the others. Labels of rows go with them. */
-struct orch_subset *orch_subset_split(struct orch_subset *subset, double share, uint64_t seed);
 /** A new subset of the rows at `positions` (each in [0, subset->count)), in this order and as often
  * as they occur there, with their labels. Free with orch_subset_free. */
 struct orch_subset *orch_subset_pick(const struct orch_subset *subset, const int64_t *positions,

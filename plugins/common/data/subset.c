@@ -91,14 +91,13 @@ static void keep(struct orch_subset *s, int64_t *positions, int64_t count)
     keep_as_given(s, positions, count);
 }
 
-/* Keeps the positions [from, to) of each class's random order. */
-static void keep_range(struct orch_subset *s, GArray **positions, const int64_t *from,
-                       const int64_t *to)
+/* Keeps the first `most` positions of each class's random order. */
+static void keep_first(struct orch_subset *s, GArray **positions, const int64_t *most)
 {
     g_autofree int64_t *kept = g_new(int64_t, s->count + 1);
     int64_t count = 0;
     for (int i = 0; i < s->classes; i++)
-        for (int64_t j = from[i]; j < to[i]; j++)
+        for (int64_t j = 0; j < most[i]; j++)
             kept[count++] = g_array_index(positions[i], int64_t, j);
     keep(s, kept, count);
 }
@@ -118,19 +117,18 @@ struct orch_subset *orch_subset_new(const struct orch_image_set *dataset, const 
         if (s->label_of[dataset->labels[i]] >= 0)
             s->rows[s->count++] = i;
     GArray **positions = positions_by_label(s, seed);
-    g_autofree int64_t *from = g_new0(int64_t, s->classes + 1);
-    g_autofree int64_t *to = g_new0(int64_t, s->classes + 1);
+    g_autofree int64_t *most = g_new0(int64_t, s->classes + 1);
     int empty = -1;
     for (int i = 0; i < s->classes; i++) {
-        to[i] =
+        most[i] =
             per_class > 0 ? MIN(per_class, (int64_t)positions[i]->len) : (int64_t)positions[i]->len;
-        empty = to[i] == 0 && empty < 0 ? i : empty;
+        empty = most[i] == 0 && empty < 0 ? i : empty;
     }
     if (empty >= 0)
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "class '%s' of '%s' has no images",
                        orch_subset_class_name(s, empty), dataset->name);
     else if (per_class > 0)
-        keep_range(s, positions, from, to);
+        keep_first(s, positions, most);
     positions_free(positions, s->classes);
     if (empty >= 0) {
         orch_subset_free(s);
@@ -151,23 +149,6 @@ static struct orch_subset *copy_of(const struct orch_subset *s)
     copy->labels = g_memdup2(s->labels, sizeof *s->labels * count);
     copy->label_names = g_strdupv(s->label_names);
     return copy;
-}
-
-struct orch_subset *orch_subset_split(struct orch_subset *subset, double share, uint64_t seed)
-{
-    struct orch_subset *part = copy_of(subset);
-    GArray **positions = positions_by_label(subset, seed);
-    g_autofree int64_t *zero = g_new0(int64_t, subset->classes + 1);
-    g_autofree int64_t *cut = g_new0(int64_t, subset->classes + 1);
-    g_autofree int64_t *end = g_new0(int64_t, subset->classes + 1);
-    for (int i = 0; i < subset->classes; i++) {
-        end[i] = positions[i]->len;
-        cut[i] = CLAMP((int64_t)(share * (double)end[i] + 0.5), 0, end[i]);
-    }
-    keep_range(part, positions, zero, cut);
-    keep_range(subset, positions, cut, end);
-    positions_free(positions, subset->classes);
-    return part;
 }
 
 struct orch_subset *orch_subset_pick(const struct orch_subset *subset, const int64_t *positions,

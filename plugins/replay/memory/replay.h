@@ -86,8 +86,7 @@ struct orch_replay;
 struct orch_replay *orch_replay_new(const struct orch_replay_options *options, GError **error);
 void orch_replay_free(struct orch_replay *replay);
 
-/** Bytes of a record, and of the whole buffer with its priorities. */
-int64_t orch_replay_record_bytes(const struct orch_replay *replay);
+/** Bytes of the whole buffer with its priorities. */
 int64_t orch_replay_bytes(const struct orch_replay *replay);
 
 /** Adds steps to a lane; the oldest ones are overwritten. Fails with ORCH_ERROR_TRIAL, without a

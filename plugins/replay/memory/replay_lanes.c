@@ -188,11 +188,6 @@ void orch_replay_free(struct orch_replay *r)
     g_free(r);
 }
 
-int64_t orch_replay_record_bytes(const struct orch_replay *r)
-{
-    return r->record_bytes;
-}
-
 int64_t orch_replay_bytes(const struct orch_replay *r)
 {
     const int64_t places = r->lane_capacity * r->options.lanes;
