@@ -59,7 +59,7 @@ const struct orch_command ORCH_COMMAND_NET_LS = {
 struct show_options {
     const char *input, *precision, *optimizer, *format, *table_net, *batch, *classes;
     int per_mac;
-    bool work, training, forward_only, brief;
+    bool work, forward_only, brief;
 };
 
 static const struct orch_option SHOW_OPTIONS[] = {
@@ -77,8 +77,6 @@ static const struct orch_option SHOW_OPTIONS[] = {
                 .help = "show how each number is computed"),
     ORCH_OPTION(struct show_options, brief, FLAG, "brief",
                 .help = "only convolutions, pools and linear layers"),
-    ORCH_OPTION(struct show_options, training, FLAG, "training",
-                .help = "memory of training (the default)"),
     ORCH_OPTION(struct show_options, forward_only, FLAG, "forward-only",
                 .help = "memory of inference: weights and the widest layer"),
     ORCH_OPTION(struct show_options, optimizer, TEXT, "optimizer", .value = "NAME",
