@@ -220,7 +220,7 @@ struct eval_options {
     const char *train, *test, *target, *model, *group, *box, *format, *out;
     const char **drop;
     int seed;
-    bool untuned, by_group, calibrate;
+    bool untuned, by_group;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -240,8 +240,6 @@ static const struct orch_option OPTIONS[] = {
                 .help = "show the errors for each value of this column, too"),
     ORCH_OPTION(struct eval_options, by_group, FLAG, "by-group",
                 .help = "hold out whole groups of --group: the error for unseen values"),
-    ORCH_OPTION(struct eval_options, calibrate, FLAG, "by-group-width",
-                .help = "calibrate the interval for each value of --group"),
     ORCH_OPTION(struct eval_options, out, TEXT, "output", .letter = 'o', .value = "FILE.csv",
                 .help = "write each row's target, prediction, interval and distance"),
     ORCH_OPTION(struct eval_options, untuned, FLAG, "untuned",
@@ -337,7 +335,6 @@ static bool check_options(const struct eval_options *o, GError **error)
     const char *what = !o->train || !o->test ? "options '--train' and '--test' are both needed"
                        : o->group            ? NULL
                        : o->by_group         ? "option '--by-group' needs --group"
-                       : o->calibrate        ? "option '--by-group-width' needs --group"
                                              : NULL;
     if (!what)
         return orch_cli_format_check(o->format, error);
@@ -372,7 +369,7 @@ static bool evaluate(struct orch_cli *cli, const struct eval_options *o,
     struct orch_learn_options options = {.model = o->model ? o->model : "auto",
                                          .seed = (uint64_t)o->seed,
                                          .by_group = o->by_group,
-                                         .calibrate_groups = o->calibrate,
+
                                          .no_tuning = o->untuned};
     if (!evaluation_read(&request, out, error))
         return false;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Conformal prediction intervals (Vovk et al. 2005) from the errors of held-out rows, normalised by
- * the expected error size of each row (Papadopoulos et al. 2008), optionally with one factor per
- * group. For unseen groups, each held-out group has equal weight, and the spread between the groups
- * widens the interval. */
+ * the expected error size of each row (Papadopoulos et al. 2008). For unseen groups, each held-out
+ * group has equal weight, and the spread between the groups widens the interval. */
 #include "predictors/learn/scenario.h"
 
 #include "lib/base/random.h"
@@ -13,7 +12,6 @@
 #include <string.h>
 
 #define DIFFICULTY_ROWS 200 /* with fewer rows, all intervals have the same width */
-#define GROUP_ROWS 50       /* rows a group needs for a factor of its own */
 #define LEAST_ERROR 1e-3
 #define NEXT_GROUP 0.75 /* share of future groups whose own quantile is covered */
 /* With one measured group the spread between groups is unknown: a higher level and a factor. */
@@ -149,28 +147,6 @@ static bool fit_difficulty(struct orch_conformal *w, const struct orch_rows *row
     return ok && w->difficulty;
 }
 
-static void fit_group_factors(struct orch_conformal *w, const struct error_row *errors,
-                              char *const *groups, size_t rows)
-{
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    g_autofree struct error_row *own = g_new(struct error_row, rows + 1);
-    w->groups = g_ptr_array_new_with_free_func(g_free);
-    w->group_factors = g_array_new(FALSE, FALSE, sizeof(double));
-    for (size_t i = 0; i < rows; i++) {
-        size_t count = 0;
-        if (!g_hash_table_add(seen, groups[i]))
-            continue;
-        for (size_t k = i; k < rows; k++)
-            if (errors[k].weight > 0 && strcmp(groups[k], groups[i]) == 0)
-                own[count++] = errors[k];
-        if (count < GROUP_ROWS)
-            continue;
-        double factor = exp(quantile(own, count, ORCH_LEVEL));
-        g_ptr_array_add(w->groups, g_strdup(groups[i]));
-        g_array_append_val(w->group_factors, factor);
-    }
-}
-
 /* Distribution of the error quantile over held-out groups. */
 struct group_sizes {
     double mean, spread; /* of each group's log quantile */
@@ -236,12 +212,10 @@ static double quantile_for(struct error_row *errors, const int *folds, size_t ro
 
 bool orch_conformal_fit(struct orch_conformal *w, const struct orch_rows *rows,
                         const double *predictions, const double *spread, const int *folds,
-                        const double *row_weights, size_t unseen, char *const *groups,
-                        uint64_t seed, GError **error)
+                        const double *row_weights, size_t unseen, uint64_t seed, GError **error)
 {
     size_t n = rows->rows, weighted = 0;
     g_autofree double *sizes = g_new(double, n + 1), *expected = g_new0(double, n + 1);
-    g_autofree struct error_row *errors = g_new(struct error_row, n + 1);
     for (size_t i = 0; i < n; i++) {
         double off = fabs(predictions[i] - log(rows->target[i]));
         sizes[i] = log(isfinite(off) ? MAX(off, LEAST_ERROR) : LEAST_ERROR);
@@ -252,32 +226,17 @@ bool orch_conformal_fit(struct orch_conformal *w, const struct orch_rows *rows,
     if (knows_hard && !fit_difficulty(w, rows, predictions, spread, sizes, row_weights, folds, seed,
                                       expected, error))
         return false;
-    g_autofree struct error_row *sorted = g_new(struct error_row, n + 1);
+    g_autofree struct error_row *errors = g_new(struct error_row, n + 1);
     for (size_t i = 0; i < n; i++)
-        sorted[i] = errors[i] =
-            (struct error_row){sizes[i] - expected[i], row_weights ? row_weights[i] : 1};
-    if (groups)
-        fit_group_factors(w, errors, groups, n);
-    w->factor = exp(quantile_for(sorted, folds, n, unseen));
+        errors[i] = (struct error_row){sizes[i] - expected[i], row_weights ? row_weights[i] : 1};
+    w->factor = exp(quantile_for(errors, folds, n, unseen));
     return true;
 }
 
 void orch_conformal_release(struct orch_conformal *w)
 {
     orch_model_free(w->difficulty);
-    if (w->groups)
-        g_ptr_array_unref(w->groups);
-    if (w->group_factors)
-        g_array_unref(w->group_factors);
     *w = (struct orch_conformal){0};
-}
-
-static double factor_of(const struct orch_conformal *w, const char *group)
-{
-    for (guint k = 0; group && w->groups && k < w->groups->len; k++)
-        if (strcmp(w->groups->pdata[k], group) == 0)
-            return g_array_index(w->group_factors, double, k);
-    return w->factor;
 }
 
 void orch_conformal_half_widths(const struct orch_conformal *w, const struct orch_rows *rows,
@@ -291,5 +250,5 @@ void orch_conformal_half_widths(const struct orch_conformal *w, const struct orc
         orch_matrix_free(m);
     }
     for (size_t i = 0; i < rows->rows; i++)
-        out[i] = exp(out[i]) * factor_of(w, rows->groups ? rows->groups[i] : NULL);
+        out[i] = exp(out[i]) * w->factor;
 }

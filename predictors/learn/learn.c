@@ -297,8 +297,8 @@ static void note_median(struct orch_scenario *q, const double *predictions, cons
     q->median = orch_reals_median(errors, q->heldout_rows);
 }
 
-static bool fit_interval(struct orch_scenario *q, const struct work *w, bool by_groups,
-                         uint64_t seed, GError **error)
+static bool fit_interval(struct orch_scenario *q, const struct work *w, uint64_t seed,
+                         GError **error)
 {
     size_t rows = w->rows->rows, count = q->candidates->len;
     g_autofree double *weights = g_new(double, count + 1), *mixed = g_new(double, rows + 1);
@@ -309,8 +309,7 @@ static bool fit_interval(struct orch_scenario *q, const struct work *w, bool by_
     note_median(q, mixed, w->logs, rows);
     orch_conformal_release(&q->interval);
     return orch_conformal_fit(&q->interval, w->rows, mixed, spread, w->folds, w->row_weights,
-                              q->column ? MAX(q->group_count, 1) : 0,
-                              by_groups ? w->rows->groups : NULL, seed, error);
+                              q->column ? MAX(q->group_count, 1) : 0, seed, error);
 }
 
 /* True for a candidate that can answer rows which those with weight cannot: without a roofline, or
@@ -398,7 +397,7 @@ static bool weigh_on_all(struct orch_scenario *q, const struct orch_rows *rows,
         set_weights(q, &w, mixes);
         compare_with_baselines(q, &w);
         sort_candidates(q, &w);
-        ok = fit_interval(q, &w, o->calibrate_groups, o->seed, error);
+        ok = fit_interval(q, &w, o->seed, error);
     }
     release_work(&w);
     orch_rows_free(train);
@@ -435,7 +434,7 @@ static bool fit_scenario(struct orch_scenario *q, const struct orch_rows *rows,
                 g_array_append_val(q->candidates, *candidate_at(kept, t));
         g_array_unref(kept);
     } else if (ok) {
-        ok = fit_interval(q, &w, o->calibrate_groups && !q->column, o->seed, error);
+        ok = fit_interval(q, &w, o->seed, error);
     }
     release_work(&w);
     return ok && fit_members(q, rows, o, error);

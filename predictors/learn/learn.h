@@ -35,9 +35,8 @@ struct orch_learn_options {
                           cross-validation; "grey": the same, but only on top of the white box */
     enum orch_learn_target target;
     uint64_t seed;
-    bool by_group;         /* learn one question only: unseen groups */
-    bool no_tuning;        /* use only the first hyperparameters of each grid */
-    bool calibrate_groups; /* fit the interval's width for each of the rows' groups */
+    bool by_group;  /* learn one question only: unseen groups */
+    bool no_tuning; /* use only the first hyperparameters of each grid */
     /** Called at each step, from any thread but never concurrently; must not start learning itself.
      * NULL: no progress reports. */
     void (*on_step)(void *ctx, const struct orch_learn_step *step);

@@ -154,33 +154,17 @@ static bool load_member(const json_t *saved, struct orch_member *out, GError **e
 
 static json_t *save_interval(const struct orch_conformal *w, enum orch_save_style style)
 {
-    json_t *factors = json_array();
-    for (guint i = 0; w->group_factors && i < w->group_factors->len; i++)
-        json_array_append_new(factors, json_real(g_array_index(w->group_factors, double, i)));
-    return json_pack("{s:o, s:f, s:o, s:o}", "difficulty",
+    return json_pack("{s:o, s:f}", "difficulty",
                      w->difficulty ? orch_model_save(w->difficulty, style) : json_null(), "factor",
-                     w->factor, "groups", save_texts(w->groups), "group_factors", factors);
+                     w->factor);
 }
 
 static bool load_interval(const json_t *saved, struct orch_conformal *out, GError **error)
 {
     const json_t *difficulty = json_object_get(saved, "difficulty");
-    const json_t *factors = json_object_get(saved, "group_factors");
     if (!saved || !orch_load_real(saved, "factor", &out->factor, error))
         return false;
-    if (json_is_object(difficulty) && !(out->difficulty = orch_model_load(difficulty, error)))
-        return false;
-    if (!json_array_size(factors))
-        return true;
-    out->groups = g_ptr_array_new_with_free_func(g_free);
-    out->group_factors = g_array_new(FALSE, FALSE, sizeof(double));
-    load_texts(saved, "groups", out->groups);
-    for (size_t i = 0; i < json_array_size(factors); i++) {
-        double factor = json_number_value(json_array_get(factors, i));
-        g_array_append_val(out->group_factors, factor);
-    }
-    return out->groups->len == out->group_factors->len ||
-           orch_load_fail("group_factors", "has the wrong length", error);
+    return !json_is_object(difficulty) || (out->difficulty = orch_model_load(difficulty, error));
 }
 
 /* ---- questions ---------------------------------------------------------------------------------

@@ -29,8 +29,6 @@ struct orch_member {
 struct orch_conformal {
     struct orch_model *difficulty; /* predicts the log error size; NULL: the same for all rows */
     double factor;                 /* quantile of |error| over its expected size */
-    GPtrArray *groups;             /* char *: groups with a factor of their own, or NULL */
-    GArray *group_factors;         /* double */
 };
 
 struct orch_scenario {
@@ -130,12 +128,10 @@ double orch_error_by_folds(const double *predictions, const double *logs, const 
                            const int *folds, size_t rows);
 
 /** Fits the interval to the errors of held-out rows (`answers` are log predictions, NaN: none).
- * `unseen` is the number of groups held out, 0 if rows were held out. `groups` by row, or NULL,
- * requests a factor per group. */
+ * `unseen` is the number of groups held out, 0 if rows were held out. */
 bool orch_conformal_fit(struct orch_conformal *interval, const struct orch_rows *rows,
                         const double *predictions, const double *spread, const int *folds,
-                        const double *row_weights, size_t unseen, char *const *groups,
-                        uint64_t seed, GError **error);
+                        const double *row_weights, size_t unseen, uint64_t seed, GError **error);
 void orch_conformal_release(struct orch_conformal *interval);
 /** Half the interval of the interval on the log scale, by row. */
 void orch_conformal_half_widths(const struct orch_conformal *interval, const struct orch_rows *rows,

@@ -37,8 +37,6 @@ says_not 'no column'
 # options that would say nothing
 fails 2 eval_ --train good.csv --test good.csv --by-group
 says '--group COLUMN'
-fails 2 eval_ --train good.csv --test good.csv --by-group-width
-says '--group COLUMN'
 fails 2 eval_ --train one.csv --test good.csv --by-group --group gpu
 says "have the same 'gpu'"
 fails 2 eval_ --train good.csv --test good.csv --drop step_ms

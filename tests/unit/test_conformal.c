@@ -50,7 +50,7 @@ static void half_widths(const struct heldout *h, const struct heldout *asked, do
 {
     struct orch_conformal interval = {0};
     assert_true(orch_conformal_fit(&interval, h->rows, h->predictions, h->spread, h->folds,
-                                   h->weights, 0, NULL, 1, NULL));
+                                   h->weights, 0, 1, NULL));
     orch_conformal_half_widths(&interval, asked->rows, asked->predictions, asked->spread, out);
     orch_conformal_release(&interval);
 }

@@ -300,39 +300,6 @@ static void test_baseline_wins(void **state)
     g_string_free(text, TRUE);
 }
 
-/* One group is ten times as noisy: where that is asked for, each has the width that it needs. */
-static void test_widths_by_group(void **state)
-{
-    (void)state;
-    struct orch_rows *rows[2];
-    for (int k = 0; k < 2; k++) {
-        GString *text = g_string_new("who,a,ms\n");
-        uint64_t random = 5 + (uint64_t)k;
-        for (int i = 0; i < 400; i++) {
-            double a = 1 + orch_random_unit(&random);
-            g_string_append_printf(text, "%s,%.6f,%.9g\n", i % 2 ? "calm" : "wild", a,
-                                   a * exp((i % 2 ? 0.03 : 0.3) * normal(&random)));
-        }
-        rows[k] = rows_of(text->str, "ms", "who", k ? rows[0] : NULL);
-        g_string_free(text, TRUE);
-    }
-    struct orch_learn_options o = {.model = "linear", .calibrate_groups = true};
-    struct orch_learned *l = orch_learn(rows[0], &o, NULL);
-    struct orch_answer answers[400];
-    size_t inside[2] = {0};
-    orch_learned_predict(l, rows[1], answers);
-    for (int i = 0; i < 400; i++)
-        inside[i % 2] += answers[i].value.low <= rows[1]->target[i] &&
-                         rows[1]->target[i] <= answers[i].value.high;
-    for (int k = 0; k < 2; k++)
-        assert_true(inside[k] > 166 && inside[k] < 194); /* of 200, three deviations */
-    assert_true(log(answers[0].value.high / answers[0].value.low) >
-                4 * log(answers[1].value.high / answers[1].value.low));
-    orch_learned_free(l);
-    orch_rows_free(rows[0]);
-    orch_rows_free(rows[1]);
-}
-
 /* ---- groups ------------------------------------------------------------------------------------
  */
 
@@ -412,7 +379,7 @@ static double width_for(const struct orch_rows *rows, const double *errors, cons
     g_autofree double *answers = g_new(double, rows->rows), *spread = g_new0(double, rows->rows);
     for (size_t i = 0; i < rows->rows; i++)
         answers[i] = log(rows->target[i]) + errors[i];
-    assert_true(orch_conformal_fit(&w, rows, answers, spread, folds, NULL, unseen, NULL, 1, NULL));
+    assert_true(orch_conformal_fit(&w, rows, answers, spread, folds, NULL, unseen, 1, NULL));
     double out = w.factor;
     orch_conformal_release(&w);
     return out;
@@ -553,7 +520,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_factor),
         cmocka_unit_test(test_whitebox),
         cmocka_unit_test(test_baseline_wins),
-        cmocka_unit_test(test_widths_by_group),
         cmocka_unit_test(test_poor_tables),
         cmocka_unit_test(test_other_columns),
         cmocka_unit_test(test_refusals),
