@@ -3,7 +3,7 @@
 #include "core/cli/parts.h"
 #include "core/record/kept_files.h"
 #include "core/workspace/workspace.h"
-#include "features/share/git/results_ref.h"
+#include "features/share/remotes/results_ref.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"

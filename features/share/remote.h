@@ -5,7 +5,7 @@
 #define ORCH_FEATURES_SHARE_REMOTE_H
 
 #include "core/workspace/workspace.h"
-#include "features/share/git/results_ref.h"
+#include "features/share/remotes/results_ref.h"
 #include "lib/vcs/share.h"
 
 struct orch_remote {

@@ -5,7 +5,7 @@
 #define ORCH_FEATURES_SHARE_SHARED_POINTS_H
 
 #include "core/plan/plan.h"
-#include "features/share/claims.h"
+#include "features/share/remotes/claims.h"
 
 /** The point of an item of a search for its claim: name -> value as text. NULL when it is of no
  * search. New reference. */

@@ -11,8 +11,8 @@
 #define ORCH_FEATURES_SHARE_SHARED_RUN_H
 
 #include "core/schedule/schedule.h"
-#include "features/share/claims.h"
-#include "features/share/git/results_ref.h"
+#include "features/share/remotes/claims.h"
+#include "features/share/remotes/results_ref.h"
 
 /** The location of a group's results and claims: a remote, the folder of a store shared by several
  * hosts, or both. */

@@ -8,7 +8,7 @@
  * well as 100 to 1). A refused entry becomes a line of the receipt and the rest is joined; a
  * damaged archive fails.
  */
-#include "store/exchange/bundle_private.h"
+#include "store/exchange/bundle_parts.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -352,11 +352,4 @@ bool orch_bundle_names(const char *path, bundle_name_fn visit, void *ctx, GError
             visit(ctx, &name);
     orch_tar_close(tar);
     return ok;
-}
-
-void orch_exchanged_clear(struct orch_exchanged *exchanged)
-{
-    orch_receipt_free(exchanged->receipt);
-    g_clear_pointer(&exchanged->behind_by, g_hash_table_unref);
-    *exchanged = (struct orch_exchanged){0};
 }

@@ -5,7 +5,7 @@
  * Recipes and notes are exchanged as one canonical JSON object each, so that equal ones have equal
  * bytes. Input is untrusted: the content must match its path.
  */
-#include "store/exchange/bundle_private.h"
+#include "store/exchange/bundle_parts.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Claims: of many takers one wins, whatever the place and the clocks. */
-#include "features/share/claims.h"
+#include "features/share/remotes/claims.h"
 
 #include "lib/base/json.h"
 #include "tests/unit/vcs_fixture.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Trees of results: the same items give the same tree in any order, what is new is told and nothing
  * else, and what is none of ours is told as such. */
-#include "features/share/git/results_private.h"
+#include "features/share/remotes/results_private.h"
 
 #include "lib/base/file.h"
 

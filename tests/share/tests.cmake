@@ -1,6 +1,7 @@
 # results and claims in a git repository; test claims waits for claims to end
 orch_test(results_tree "quick" orch_feature_share)
 orch_test(claims "slow" orch_feature_share)
+orch_test(folder "quick" orch_feature_share)
 orch_test(collaborators "quick" orch_feature_share)
 # Students in clones of one repository, with kills, wrong clocks and a hostile member.
 add_library(skew SHARED ${CMAKE_CURRENT_LIST_DIR}/skew.c)

@@ -1,3 +1,2 @@
-# Items, bundles of them, and a folder of bundles.
+# Items, bundles of them.
 orch_test(bundle "slow" orch_exchange)
-orch_test(folder "quick" orch_exchange)

@@ -7,7 +7,7 @@
 #ifndef ORCH_FEATURES_SHARE_CLAIMS_PRIVATE_H
 #define ORCH_FEATURES_SHARE_CLAIMS_PRIVATE_H
 
-#include "features/share/claims.h"
+#include "features/share/remotes/claims.h"
 
 /** The largest claim that is read, in bytes. */
 #define CLAIMS_TEXT_MAX 4096

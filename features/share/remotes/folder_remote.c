@@ -17,11 +17,12 @@
  * read, so that lost items are sent again. Without this record all bundles are read; the push sends
  * the same items.
  */
-#include "store/exchange/bundle_private.h"
+#include "features/share/remotes/folder_remote.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "store/exchange/bundle_parts.h"
 #include "store/handle/meta.h"
 #include "store/join/outgoing.h"
 
@@ -527,4 +528,11 @@ bool orch_folder_is(const char *path)
     g_autofree char *head = g_build_filename(path, of_git[1], NULL);
     g_autofree char *objects = g_build_filename(path, "objects", NULL);
     return stat(work_tree, &info) != 0 && (stat(head, &info) != 0 || stat(objects, &info) != 0);
+}
+
+void orch_exchanged_clear(struct orch_exchanged *exchanged)
+{
+    orch_receipt_free(exchanged->receipt);
+    g_clear_pointer(&exchanged->behind_by, g_hash_table_unref);
+    *exchanged = (struct orch_exchanged){0};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Compares a store and a remote: the number of runs that each lacks, and the names of all items
  * that a push would send. */
-#include "features/share/git/results_private.h"
+#include "features/share/remotes/results_private.h"
 
 #include "store/join/run_text.h"
 

@@ -12,7 +12,7 @@
 #ifndef ORCH_FEATURES_SHARE_RESULTS_REF_H
 #define ORCH_FEATURES_SHARE_RESULTS_REF_H
 
-#include "store/exchange/bundle.h"
+#include "features/share/remotes/folder_remote.h"
 
 struct orch_git_exchange {
     const char *repository; /* folder inside the work tree, or a bare repository; when it is in

@@ -4,7 +4,7 @@
  * have no effect. Objects are checked when they are received, but names in trees are not: one
  * member's invalid name would keep the whole group from fetching. Our own reader refuses such
  * names, and nothing is ever checked out. */
-#include "features/share/git/results_private.h"
+#include "features/share/remotes/results_private.h"
 
 #include "lib/base/error.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Locks that git holds on refs of results. */
-#include "features/share/git/results_private.h"
+#include "features/share/remotes/results_private.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by bundle.c and folder_remote.c; private to store/exchange. */
-#ifndef ORCH_STORE_EXCHANGE_BUNDLE_PRIVATE_H
-#define ORCH_STORE_EXCHANGE_BUNDLE_PRIVATE_H
+/* Bundles by their parts, for carriers that look at each item. */
+#ifndef ORCH_STORE_BUNDLE_PARTS_H
+#define ORCH_STORE_BUNDLE_PARTS_H
 
 #include "store/exchange/bundle.h"
 

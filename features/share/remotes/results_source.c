@@ -2,7 +2,7 @@
 /* Sources that are shared on request: sources/TREE is the part of the captured tree TREE that the
  * `inputs:` of its run name. A tree from elsewhere is stored only when it is small and has only
  * plain files. */
-#include "features/share/git/results_private.h"
+#include "features/share/remotes/results_private.h"
 
 #include <string.h>
 

@@ -9,9 +9,9 @@
  * other kinds of objects. No ref is created in the user's repository, FETCH_HEAD and hooks are not
  * touched, and git's garbage collection removes the objects.
  */
-#include "features/share/claims_private.h"
+#include "features/share/remotes/claims_private.h"
 
-#include "features/share/git/results_private.h"
+#include "features/share/remotes/results_private.h"
 
 #include "lib/base/error.h"
 #include "lib/vcs/git_objects.h"

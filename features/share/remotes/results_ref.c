@@ -14,7 +14,7 @@
  * of that tree was joined. While the ref has that commit, only newer runs are considered; otherwise
  * (another clone, another store, an interrupted exchange) everything is compared.
  */
-#include "features/share/git/results_private.h"
+#include "features/share/remotes/results_private.h"
 #include "store/handle/store_dir.h"
 
 #include "store/handle/meta.h"

@@ -3,7 +3,7 @@
  * something differs, so the cost grows with the number of new items. A tree from elsewhere is
  * untrusted: names must have exactly our form, modes must be plain, and the number of visited
  * entries is bounded (a tree may contain one subtree a million times). */
-#include "features/share/git/results_private.h"
+#include "features/share/remotes/results_private.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

@@ -10,7 +10,7 @@
 #ifndef ORCH_FEATURES_SHARE_RESULTS_PRIVATE_H
 #define ORCH_FEATURES_SHARE_RESULTS_PRIVATE_H
 
-#include "features/share/git/results_ref.h"
+#include "features/share/remotes/results_ref.h"
 
 #include "lib/vcs/git_command.h"
 

@@ -5,7 +5,7 @@
  * others' claims is read at once and cached for a short time, so a member who skips many claimed
  * trials makes one request rather than one for each.
  */
-#include "features/share/claims_private.h"
+#include "features/share/remotes/claims_private.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"

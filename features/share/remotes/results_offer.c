@@ -2,7 +2,7 @@
 /* Joins the items of a remote's tree. Sizes are checked before anything is read. Only entries that
  * the join accepted are added to our own tree, so invalid ones are not passed on; entries that were
  * replaced or deleted on the remote are restored by our next push. */
-#include "features/share/git/results_private.h"
+#include "features/share/remotes/results_private.h"
 
 #include "store/handle/meta.h"
 

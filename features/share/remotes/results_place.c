@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The local repository and the names of remotes. `git` reports where the objects are, so linked
  * work trees, submodules and all extensions of its configuration are handled by git. */
-#include "features/share/git/results_private.h"
+#include "features/share/remotes/results_private.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A folder as a remote: all end with the same, only what is new is written, and what goes missing
  * there is sent again. */
+#include "features/share/remotes/folder_remote.h"
 #include "tests/store/exchange_fixture.h"
 
 #include "lib/tar/tar_write.h"

@@ -4,7 +4,7 @@
  * packs behind. Rejected: loose objects through libgit2 (a thousand runs took seconds), and
  * libgit2's pack writer (it walks whole trees, and needs the path of a repository that it
  * supports). */
-#include "features/share/git/results_private.h"
+#include "features/share/remotes/results_private.h"
 
 #include "lib/base/error.h"
 

@@ -11,7 +11,7 @@
  * there is a higher one. Times are those of the file server: a claim is made at the file's mtime,
  * and its text contains only its duration, so members' clocks do not matter.
  */
-#include "features/share/claims_private.h"
+#include "features/share/remotes/claims_private.h"
 
 #include "lib/base/error.h"
 #include "lib/base/write_all.h"
