@@ -8,6 +8,7 @@
 
 /* clang-format off */
 #define FEATURE_ROWS(ROW)                                                                          \
+    ROW(LABELS)    /* notes, tags and names of runs */                                             \
     ROW(CHARTS)    /* charts of what trials recorded */                                            \
     ROW(COMPARE)   /* settings, runs, commits, and whether they differ */                          \
     ROW(ARTIFACTS) /* images, tables and workings that runs leave */                               \
@@ -36,7 +37,8 @@
     ROW(CLOUD)     /* training jobs for clusters and clouds */                                     \
     ROW(WEB)       /* the store in a browser */                                                    \
     ROW(QUERY)     /* SQL on the store */                                                          \
-    ROW(REPAIR)    /* what a damaged store still has */
+    ROW(REPAIR)    /* what a damaged store still has */                                            \
+    ROW(COMPLETION) /* words that a shell completes */
 /* clang-format on */
 
 #define DECLARE(name) extern const struct orch_feature ORCH_FEATURE_##name;

@@ -26,8 +26,10 @@ core/workspace      store run
 features/           {}
 features/artifacts  report
 features/charts     report
+features/completion terminal
 features/export     report
 features/feature_table  core
+features/labels     terminal
 features/record     python record
 features/orch       terminal
 features/CMake      core

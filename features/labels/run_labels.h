@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Notes, tags and names that people give to runs that have ended. A public one is sent to the group
  * with the run; others stay in this store. */
-#ifndef ORCH_CORE_RESULTS_RUN_LABELS_H
-#define ORCH_CORE_RESULTS_RUN_LABELS_H
+#ifndef ORCH_FEATURES_LABELS_RUN_LABELS_H
+#define ORCH_FEATURES_LABELS_RUN_LABELS_H
 
 #include "store/store.h"
 

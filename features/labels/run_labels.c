@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/results/run_labels.h"
+#include "features/labels/run_labels.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

@@ -2,7 +2,7 @@
 /* Adds notes, tags and names to runs that have ended. */
 #include "core/cli/cli.h"
 
-#include "core/results/run_labels.h"
+#include "features/labels/run_labels.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
