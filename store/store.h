@@ -83,7 +83,7 @@ struct orch_active {
     char key[ORCH_KEY_CHARS];
     const char *fingerprint; /* 64 hex */
     const char *device_key;
-    const char *record; /* JSON: what orch_run_record needs besides the journal; opaque here */
+    const char *record; /* JSON: what making a run of it needs besides the journal; opaque here */
     struct orch_process runner;
     int64_t started_ns;
     int64_t done_after_ns; /* only a run that ended later than this counts as DONE; 0: any */

@@ -38,7 +38,7 @@ struct orch_plan_item {
     char *reason;              /* for people: "done by ada, 2 d ago (any machine)", ... */
     enum orch_plan_lack lack;  /* SKIPPED: also of the trial that it refers to */
     char fingerprint[65];      /* "" while it depends on an undecided best(..) */
-    char code_fingerprint[65]; /* the same without comments (same_comments.h) */
+    char code_fingerprint[65]; /* the same without comments (core/inputs/scripts.h) */
     char own_fingerprint[65];  /* the trial's own when `fingerprint` is that of a run of which only
                                   comments differ; else the same */
     char *device_key;

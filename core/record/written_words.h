@@ -7,7 +7,7 @@
 #include "core/record/gather.h"
 
 /** Adds ORCH_FACT_WRITTEN_WORDS to the facts of a trial whose opened files were noted
- * (read_files.h). `trial`: its trial.json, or NULL. */
+ * (core/inputs/opened.h). `trial`: its trial.json, or NULL. */
 void orch_written_words_note(struct gathering *all, const json_t *trial);
 
 #endif

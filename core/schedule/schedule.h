@@ -219,7 +219,7 @@ struct orch_run_options {
         machine_price;                  /* passed to trials, which may report costs */
     const struct orch_sharing *sharing; /* NULL: the run is not shared */
     const struct orch_chooser *chooser; /* NULL: the plan has no search */
-    /** Called when an alert of a running trial has fired (core/host/alerts.h); NULL: nobody is
+    /** Called when an alert of a running trial has fired (lib/wire/alert.h); NULL: nobody is
      * told. `text`: what happened. */
     void (*alert)(void *ctx, const struct orch_running *trial, const char *text);
     void *alert_ctx;

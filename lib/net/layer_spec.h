@@ -21,7 +21,7 @@
 
 /** A layer to be built. Members that a kind does not have are 0. */
 struct orch_net_layer_spec {
-    const char *kind; /* static: one of orch_net_layer_kinds */
+    const char *kind; /* static: one of those that can be parsed */
     int64_t channels, height, width;
     int64_t out;       /* conv, dense: channels; adaptivepool: height */
     int64_t out_width; /* adaptivepool */

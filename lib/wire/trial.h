@@ -30,7 +30,7 @@
 #define ORCH_TRIAL_RUNS "runs"
 
 /** A file in TRIALDIR, written by the host: a line for each alert that has fired
- * (core/host/alerts.h). */
+ * (lib/wire/alert.h). */
 #define ORCH_TRIAL_ALERTS "alerts"
 
 struct orch_trial_spec {

@@ -57,9 +57,9 @@ struct orch_verdict_facts {
  * the key of that run, an object of at most ORCH_CARRIED_MAX members. */
 #define ORCH_FACT_CARRIED "carried"
 #define ORCH_CARRIED_MAX 50
-/** Facts of a run that tell a changed comment from changed code (core/plan/same_comments.h,
- * read_since.h): its fingerprint with Python scripts without their comments, and the digests of
- * such scripts among the files that it read, by name. */
+/** Facts of a run that tell a changed comment from changed code (core/inputs/scripts.h): its
+ * fingerprint with Python scripts without their comments, and the digests of such scripts among the
+ * files that it read, by name. */
 #define ORCH_FACT_CODE_FINGERPRINT "code_fingerprint"
 #define ORCH_FACT_READ_CODE "read_code"
 

@@ -36,7 +36,7 @@ void orch_crash_frame_clear(void *frame)
 /* ---- modules ----------------------------------------------------------------------------------
  */
 
-/* A plugin is loaded from a private copy (private_copy.h), which has no file any more. */
+/* A plugin is loaded from a private copy, which has no file any more. */
 static bool is_copy(const char *path)
 {
     return g_str_has_prefix(path, "/memfd:orch-plugin") || strstr(path, "/orch-plugin-");

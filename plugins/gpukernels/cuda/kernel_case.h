@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A kernel as a row of a table: one file holds its reference, its naive and its fast version, and
- * the row. A file more, and a line in kernel_cases.c, is all that a further kernel takes. */
+ * the row. A file more, and a line in kernel_cases.cu, is all that a further kernel takes. */
 #ifndef ORCH_PLUGINS_GPUKERNELS_CUDA_KERNEL_CASE_H
 #define ORCH_PLUGINS_GPUKERNELS_CUDA_KERNEL_CASE_H
 
