@@ -158,7 +158,7 @@ static bool settle_folder(GError **error)
     g_autofree char *here = getcwd_copy();
     if (!here) {
         orch_error_set(error, ORCH_ERROR_IO, "change to another folder, or name one with -C DIR",
-                       "the current folder '%s' was deleted: %s",
+                       "the current folder '%s' no longer exists: %s",
                        g_getenv("PWD") ? g_getenv("PWD") : ".", g_strerror(errno));
         return false;
     }

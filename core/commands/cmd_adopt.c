@@ -30,8 +30,8 @@ static bool is_agreed(const struct adopt_options *o, const char *path, GError **
             return true;
     }
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   orch_advice(ORCH_ADVICE_OTHERS_STORE, "add --yes if you made it"),
-                   "cannot adopt store '%s' without your agreement", path);
+                   orch_advice(ORCH_ADVICE_OTHERS_STORE, "if you made this store, add --yes"),
+                   "cannot adopt store '%s' without --yes", path);
     return false;
 }
 

@@ -73,8 +73,8 @@ const struct orch_command ORCH_COMMAND_INIT = {
     .summary = "create a store and a first recipe here",
     .usage = "",
     .max_args = 0,
-    .about = "The store is .orch/results.db at the root of the repository, kept out of git by its "
-             "own .gitignore. Existing files are not changed. Outside of a repository store and "
-             "recipe lie in the current folder.",
+    .about =
+        "The store is .orch/results.db at the root of the repository; git ignores it. Outside of a "
+        "repository, store and recipe are in the current folder. Existing files are not changed.",
     .run = run,
 };

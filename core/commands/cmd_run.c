@@ -109,7 +109,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "local (this machine, the default), or another: see 'orch help run'",
                 .is_of_trial = true),
     ORCH_OPTION(struct orch_execute_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
-                .help = "trials at once (default: one per GPU, else what the recipe says)"),
+                .help = "number of trials at once (default: one per GPU, or the recipe's jobs)"),
     ORCH_OPTION(struct orch_execute_options, gpus, TEXT, "gpus", .value = "LIST",
                 .help = "use only these GPUs, e.g. 0,1"),
     ORCH_OPTION(struct orch_execute_options, oversubscribe, FLAG, "oversubscribe",
@@ -123,9 +123,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_execute_options, no_watch, FLAG, "no-watch", .help = ORCH_NO_WATCH_HELP,
                 .is_of_trial = true),
     ORCH_OPTION(struct orch_execute_options, force, FLAG, "force",
-                .help = "run trials again that are done; nothing is overwritten"),
+                .help = "also run trials that are done; their old runs are kept"),
     ORCH_OPTION(struct orch_execute_options, disturbed, FLAG, "disturbed",
-                .help = "run trials again that other programs disturbed"),
+                .help = "run disturbed trials again (other programs used the CPUs)"),
     ORCH_OPTION(struct orch_execute_options, fail_fast, FLAG, "fail-fast",
                 .help = "start no further trial after a failure"),
     ORCH_OPTION(struct orch_execute_options, continue_pruned, FLAG, "continue-pruned",
@@ -231,13 +231,14 @@ const struct orch_command ORCH_COMMAND_RUN = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct orch_execute_options),
     .groups = GROUPS,
-    .about = "Runs each trial of the recipe that the store lacks ('orch plan' shows why) in a "
-             "process of its own, and stores it when it ends. The same command again resumes.\n"
+    .about = "Runs the trials of the recipe that have no result yet, each in its own process. "
+             "After an interruption, the same command continues. 'orch plan' shows which trials "
+             "would run, and why.\n"
              "\n" ORCH_ON_CHANGE_ABOUT "\n"
              "\n" ORCH_KEEP_GOING_ABOUT "\n"
              "\n"
-             "After the first Ctrl-C no further trial starts and running trials finish; the second "
-             "stops them.\n"
+             "After the first Ctrl-C running trials finish, but no further trial starts. The "
+             "second Ctrl-C stops running trials.\n"
              "\n" ORCH_LIMITS_ABOUT,
     .examples = "  orch run recipes/hw4.recipe            # everything\n"
                 "  orch run recipes/hw4.recipe p1 -j 2    # problem 1, two trials at once\n"
@@ -254,15 +255,15 @@ static const struct orch_option PLAN_OPTIONS[] = {
     ORCH_OPTION(struct orch_execute_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "plan for N trials at once"),
     ORCH_OPTION(struct orch_execute_options, force, FLAG, "force",
-                .help = "plan as 'orch run --force' would"),
+                .help = "plan for 'orch run --force'"),
     ORCH_OPTION(struct orch_execute_options, disturbed, FLAG, "disturbed",
-                .help = "plan as 'orch run --disturbed' would"),
+                .help = "plan for 'orch run --disturbed'"),
     ORCH_OPTION(struct orch_execute_options, price, TEXT, "price", .value = "USD",
                 .help = ORCH_PRICE_HELP),
     ORCH_OPTION(struct orch_execute_options, all, FLAG, "all", .letter = 'a',
                 .help = "show every trial, however many"),
     ORCH_OPTION(struct orch_execute_options, exit_code, FLAG, "exit-code",
-                .help = "exit with 7 when something is left to run"),
+                .help = "exit with 7 if a trial is left to run"),
     {0}};
 
 const struct orch_command ORCH_COMMAND_PLAN = {
@@ -275,14 +276,10 @@ const struct orch_command ORCH_COMMAND_PLAN = {
     .max_args = -1,
     .options = PLAN_OPTIONS,
     .option_bytes = sizeof(struct orch_execute_options),
-    .about =
-        "Lists each trial with its state and the reason: done (by whom, when, and whether runs of "
-        "any machine count), missing, stale (what changed), waiting, held by another process, or "
-        "skipped; and what it is expected to take: the median, the middle 90 %, and what that "
-        "rests on "
-        "(measured: runs of the same trial; fitted: a law over other trials here; prior: its "
-        "declared "
-        "cost). A '-' means that there is no basis for an estimate.",
+    .about = "Lists each trial with its state and the reason: done, missing, stale (with what "
+             "changed), waiting, running in another process, or skipped. Each forecast has a "
+             "median, a 90 % interval, and its basis (measured: runs of the same trial; fitted: "
+             "other trials on this machine; prior: the declared cost). A '-' means no forecast.",
     .examples = "  orch plan recipes/hw4.recipe\n"
                 "  orch plan recipes/hw4.recipe finetune --json",
     .run = plan,

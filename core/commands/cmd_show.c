@@ -25,9 +25,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct show_options, artifact, TEXT, "artifact", .letter = 'a', .value = "NAME",
                 .help = "print an artifact to stdout"),
     ORCH_OPTION(struct show_options, file, TEXT, "file", .value = "PATH",
-                .help = "print a file that the run left (in {trial_dir}, a folder apart)"),
+                .help = "print a file that the run wrote into {trial_dir} or its copy"),
     ORCH_OPTION(struct show_options, on, TEXT, "on", .value = "GPU",
-                .help = "estimate the time left of a running trial on that GPU"),
+                .help = "forecast the remaining time of a running trial on this GPU"),
     ORCH_OPTION(struct show_options, rerun, FLAG, "rerun",
                 .help = "print the command that runs the setting of each RUN again"),
     {0}};
@@ -160,7 +160,7 @@ static int show_reruns(struct orch_cli *cli, struct orch_store *store, GError **
 static bool is_one_run(const struct orch_cli *cli, GError **error)
 {
     if (cli->arg_count > 1)
-        orch_error_set(error, ORCH_ERROR_USAGE, "name one run; --rerun takes several",
+        orch_error_set(error, ORCH_ERROR_USAGE, "name one run; only --rerun accepts several",
                        "too many arguments: '%s'", cli->args[1]);
     return cli->arg_count == 1;
 }
@@ -203,13 +203,11 @@ const struct orch_command ORCH_COMMAND_SHOW = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct show_options),
-    .about =
-        "RUN is a key, the last 8 characters that 'orch ls' prints, a unique prefix, @last, or "
-        "@{2} for the second run before the last. For a running trial it also shows the "
-        "progress, and the remaining time estimated from the trial's recent steps. --on "
-        "estimates the remaining time on another GPU: by the ratio of the modelled times of "
-        "its declared work on both (tier transferred), or by the roofline alone (tier prior). "
-        "--rerun takes several runs, and prints commands for a shell.",
+    .about = "RUN is a key, its last 8 characters as 'orch ls' prints them, the beginning of a "
+             "key, @last, or @{2} for the second run before the last. For a running trial it also "
+             "shows the progress, and the remaining time, estimated from the trial's recent steps. "
+             "--on forecasts the remaining time on another GPU. --rerun accepts several runs, and "
+             "prints shell commands.",
     .examples =
         "  orch show @last\n"
         "  orch show 3f2a91c0 -m loss -m val_accuracy --format tsv > curves.tsv\n"

@@ -28,13 +28,13 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.search, TEXT, "search", .value = "METRIC",
                 .help = "search for the best: 'max val_accuracy', 'min last loss'"),
     ORCH_OPTION(struct try_options, wish.trials, COUNT, "trials", .value = "N",
-                .help = "points of a search (default: 30)"),
+                .help = "number of settings that a search tries (default: 30)"),
     ORCH_OPTION(struct try_options, wish.until, TEXT, "until", .value = "VALUE",
-                .help = "end a search when the metric is at least as good: 0.9, 90%"),
+                .help = "end a search when the metric is at least this good: 0.9, 90%"),
     ORCH_OPTION(struct try_options, wish.sampler, TEXT, "sampler", .value = "NAME",
                 .help = "how a search chooses: auto, gp, tpe, sobol or random"),
     ORCH_OPTION(struct try_options, wish.first, LIST, "try", .value = "PARAM=VALUE,...",
-                .help = "a setting that a search begins with (repeatable)"),
+                .help = "a setting that a search tries first (repeatable)"),
     ORCH_OPTION(struct try_options, wish.seed, TEXT, "seed", .value = "N",
                 .help = "seed of a search's sampler (default: 0); a trial's own is {seed}"),
     ORCH_OPTION(struct try_options, wish.stop, TEXT, "stop", .value = "RULE",
@@ -45,19 +45,18 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.name, TEXT, "name", .value = "NAME",
                 .help = "name of the experiment (default: the program's)", .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.artifacts, LIST, "artifact", .value = "NAME=FILE",
-                .help = "keep a file that the command makes", .is_of_trial = true),
+                .help = "store a file that the command writes", .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.inputs, LIST, "inputs", .value = "FILE",
                 .help = "files that results depend on: data, 'models/*.py'", .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.resources, LIST, "resources", .value = "KEY=N,...",
-                .help = "what a trial holds: gpus=1 or gpus=0.5, cores=4", .is_of_trial = true),
+                .help = "what each trial needs: gpus=1 or gpus=0.5, cores=4", .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.metrics_on, TEXT, "metrics-from", .value = "WHERE",
-                .help = "read stdout (default), stderr or both; lines: no files; files; none",
+                .help = "stdout (default), stderr or both; lines: no log files; files: only these",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.metrics_files, LIST, "metrics-file", .value = "PATTERN",
-                .help = "files that are logs whatever their names: 'runs/*.out'",
-                .is_of_trial = true),
+                .help = "also read these files as logs: 'runs/*.out'", .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.from_env, FLAG, "env",
-                .help = "settings reach the program by $ORCH_PARAM_name and $ORCH_PARAMS",
+                .help = "the program reads its parameters from $ORCH_PARAM_name or $ORCH_PARAMS",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, timeout, TEXT, "timeout", .value = "DURATION",
                 .help = "stop a trial after this time: 90, 30s, 5min", .is_of_trial = true),
@@ -80,7 +79,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, execute.continue_pruned, FLAG, "continue-pruned",
                 .help = ORCH_CONTINUE_PRUNED_HELP),
     ORCH_OPTION(struct try_options, write, TEXT, "write", .value = "FILE.recipe",
-                .help = "write what is tried as a recipe, for 'orch run' and reports"),
+                .help = "save the command as a recipe, for 'orch run' and reports"),
     ORCH_OPTION(struct try_options, execute.dry_run, FLAG, "dry-run", .letter = 'n',
                 .help = "show the plan only"),
     ORCH_OPTION(struct try_options, execute.yes, FLAG, "yes", .letter = 'y',
@@ -149,9 +148,10 @@ static bool seed_is_of_search(const struct try_options *o, GError **error)
 {
     if (!o->wish.seed || o->wish.search)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "{seed} in the command is a trial's own seed; -s seed=N gives all the same",
-                   "option '--seed' is that of a search's sampler, and there is no --search");
+    orch_error_set(
+        error, ORCH_ERROR_USAGE,
+        "to give trials a seed, write {seed} in the command; -s seed=N gives all the same one",
+        "option '--seed' sets the seed of a search's sampler, so it needs --search");
     return false;
 }
 
@@ -211,14 +211,14 @@ const struct orch_command ORCH_COMMAND_TRY = {
     .option_bytes = sizeof(struct try_options),
     .groups = GROUPS,
     .keeps_rest = true,
-    .about = "{PARAM} in the command stands for a parameter of -s or -x, {seed} and {repeat} for "
-             "the trial's own. Printed lines such as 'loss=0.3' become metrics.\n"
+    .about = "In the command, {PARAM} is replaced by the parameter's value (-s, -x), {seed} and "
+             "{repeat} by those of the trial. Printed lines such as 'loss=0.3' become metrics.\n"
              "\n"
-             "Other braces are literal, {seed64} is a long seed, and {{word}} is the text {word}. "
-             "The command must contain every parameter, unless the program reads it from the "
-             "environment (--env, or orch's Python module). 'orch help printed-values' shows which "
-             "lines are read. --write makes a recipe of it, whose trials are these ('orch help "
-             "recipes').\n"
+             "Other braces are not replaced; {seed64} is a 64-bit seed, and {{word}} is the text "
+             "{word}. The command must contain every parameter, unless the program reads it from "
+             "the environment (--env, or orch's Python module). 'orch help printed-values' shows "
+             "which lines are read. --write saves the command as a recipe, which reuses these runs "
+             "('orch help recipes').\n"
              "\n" ORCH_ON_CHANGE_ABOUT "\n"
              "\n" ORCH_KEEP_GOING_ABOUT "\n"
              "\n" ORCH_LIMITS_ABOUT,

@@ -29,33 +29,32 @@ const char *orch_execute_notify_command(const char *option);
  * standard input. Returns 0 or an errno. */
 int orch_execute_start_command(const char *command, char **env, const char *text, pid_t *out_pid);
 
-#define ORCH_ALERT_HELP "notify and tag the run: 'loss > 3 * first'"
-#define ORCH_ALERT_STOP_HELP "the same, and end the trial as diverged"
+#define ORCH_ALERT_HELP "if true, notify and tag the run: 'loss > 3 * first'"
+#define ORCH_ALERT_STOP_HELP "as --alert, and end the trial as diverged"
 
 /** Help of the options live and frozen of `run` and `try`. */
 #define ORCH_LIVE_HELP "when inputs change, use the new files"
 #define ORCH_NO_WATCH_HELP "do not record which files programs open"
 #define ORCH_KEEP_GOING_HELP "do not stop when the first three trials fail alike"
-#define ORCH_CONTINUE_PRUNED_HELP "let trials go on that a search stopped"
+#define ORCH_CONTINUE_PRUNED_HELP "resume trials that a search stopped early"
 #define ORCH_FROZEN_HELP "run programs from a copy of the files"
 #define ORCH_ON_CHANGE_ABOUT                                                                       \
-    "A program runs in your folder, as by hand, and its files stay where it writes them. You may " \
-    "edit your code while a sweep runs: orch notices, and runs the rest from a copy of the files " \
-    "as they were at the start. 'orch show RUN' lists what a program wrote there. --live uses "    \
-    "the "                                                                                         \
-    "edited files, --frozen uses copies from the beginning."
+    "Programs run in your folder. If you edit your code while a sweep runs, the remaining trials " \
+    "run in a copy of the files as they were at the start, and 'orch show RUN' lists what a "      \
+    "program wrote there. With --live they use the edited files; with --frozen all trials run in " \
+    "a copy."
 #define ORCH_KEEP_GOING_ABOUT                                                                      \
-    "When the first three trials of an experiment fail in the same way within 30 s each, as with " \
-    "a missing module, the rest of it does not run: on a terminal you are asked, elsewhere it "    \
-    "stops. --keep-going runs all trials."
-#define ORCH_BUDGET_HELP "limit of the total cost, by forecasts: 5usd, or 2h of devices"
-#define ORCH_DEADLINE_HELP "limit of the end, by forecasts: 18:00, 2h, or a date and time"
-#define ORCH_PRICE_HELP "price of a device hour (default: this machine's GPU's)"
+    "If the first three trials of an experiment fail in the same way within 30 s each (a missing " \
+    "module), orch asks whether to go on; without a terminal it stops the experiment. "            \
+    "--keep-going runs all trials."
+#define ORCH_BUDGET_HELP "limit the total cost: 5usd, or 2h of device time"
+#define ORCH_DEADLINE_HELP "end at this time: 18:00, in 2h, or a date and time"
+#define ORCH_PRICE_HELP "price of a device hour (default: that of this machine's GPU)"
 #define ORCH_LIMITS_ABOUT                                                                          \
-    "With --budget or --deadline a trial starts only if its forecast fits within what is left. "   \
+    "With --budget or --deadline a trial starts only if it is forecast to end within the limit. "  \
     "When the limit is reached, running trials are cancelled and the exit status is 6; the same "  \
-    "command resumes from there. A budget counts the trials of this command alone, in wall hours " \
-    "x devices (GPUs, or the machine as one), and x price if it is in money."
+    "command continues later. A budget is for this command only. It is in hours x devices (GPUs; " \
+    "a machine without GPUs counts as one), or in money by --price."
 
 /** Runs the recipe with progress on stderr, and prints the answers of its report to stdout. Returns
  * the exit status, or -1 with an error. */

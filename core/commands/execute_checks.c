@@ -75,12 +75,12 @@ static bool has_no_auto_repeats(const struct orch_plan *plan, GError **error)
         const struct orch_plan_item *item = &plan->items[i];
         if (!plan->options.executor || !item->cell->wanted || !item->cell->experiment->repeats)
             continue;
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "run 'orch run' itself within one job of the cluster, or give a number of "
-                       "repeats",
-                       "option '--executor': the repeats of experiment '%s' (repeat: auto) are "
-                       "decided while it runs",
-                       item->cell->experiment->name);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE,
+            "start 'orch run' inside one job of the cluster, or write a number of repeats",
+            "option '--executor': experiment '%s' has 'repeat: auto', whose number of repeats is "
+            "not known before it runs",
+            item->cell->experiment->name);
         return false;
     }
     return true;
@@ -91,11 +91,11 @@ static bool may_be_frozen(const struct orch_execute_options *options,
 {
     if (options->live && options->frozen)
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "--live goes on with changed files, --frozen with the captured ones",
+                       "--live uses changed files, --frozen uses a copy of the old ones",
                        "options '--live' and '--frozen' exclude each other");
     else if (options->frozen && !source->tree)
-        orch_error_set(error, ORCH_ERROR_USAGE, "'git init' makes one",
-                       "option '--frozen' needs a git repository, in which files are captured");
+        orch_error_set(error, ORCH_ERROR_USAGE, "run 'git init' first",
+                       "option '--frozen' needs a git repository");
     else
         return true;
     return false;
@@ -121,7 +121,7 @@ bool orch_execute_may_start(struct orch_cli *cli, const struct orch_expansion *e
                     orch_plan_count(plan, ORCH_PLAN_STALE) +
                     orch_plan_count(plan, ORCH_PLAN_WAITING);
     if (left > TRIALS_WITHOUT_CONFIRMATION && !options->yes) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "look at 'orch plan', then add --yes",
+        orch_error_set(error, ORCH_ERROR_USAGE, "'orch plan' lists them; to run them, add --yes",
                        "%u trials would run; more than %d need --yes", left,
                        TRIALS_WITHOUT_CONFIRMATION);
         return false;

@@ -180,7 +180,7 @@ char *orch_rerun_command(const struct orch_run *run, GError **error)
     }
     for (char **word = words; *word; word++)
         if (strstr(*word, ORCH_SECRET_SHOWN)) {
-            orch_error_set(error, ORCH_ERROR_NOT_FOUND, "type it again with the secret",
+            orch_error_set(error, ORCH_ERROR_NOT_FOUND, "type the command again with the secret",
                            "the command of run '%s' had a secret, which is not recorded: %s",
                            run->key, *word);
             return NULL;

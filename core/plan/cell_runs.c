@@ -138,5 +138,5 @@ void orch_plan_note_counted(const struct orch_plan *plan, unsigned index)
     }
     if (count &&
         !orch_store_count_runs(plan->store, plan->expansion->name, counted, count, &problem))
-        g_debug("what the plan counts is not noted: %s", problem->message);
+        g_debug("the runs that the plan uses were not recorded: %s", problem->message);
 }

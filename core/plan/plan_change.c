@@ -133,7 +133,7 @@ static char *input_change(const struct pair *pair)
             is_there =
                 g_strcmp0(((const struct orch_stored_input *)old->pdata[i])->name, name) == 0;
         if (!is_there)
-            return g_strdup_printf("%s is new, or somebody else wrote to it", name);
+            return g_strdup_printf("%s is new, or was changed by another program", name);
     }
     return NULL;
 }

@@ -48,17 +48,17 @@ static void set_to_run_again(struct orch_plan_item *item, const struct orch_hist
                                             same->reason ? same->reason : ""));
     else if (item->forced)
         orch_plan_set_state(item, ORCH_PLAN_MISSING,
-                            g_strdup(item->is_disturbed ? "disturbed by other programs: makes a "
-                                                          "new run"
-                                                        : "forced: makes a new run"));
+                            g_strdup(item->is_disturbed ? "disturbed by other programs; runs again"
+                                                        : "forced to run again"));
     else if (item->cell->experiment->reuse == ORCH_RECIPE_REUSE_NEVER)
         orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("reuse: never"));
     else if (item->passed_over)
         orch_plan_set_state(item, ORCH_PLAN_STALE, g_strdup(item->passed_over));
     else
-        orch_plan_set_state(item, ORCH_PLAN_MISSING,
-                            g_strdup_printf("done by %s on %s; timings count where they are made",
-                                            who, same->device_key));
+        orch_plan_set_state(
+            item, ORCH_PLAN_MISSING,
+            g_strdup_printf("done by %s on %s; timings are not reused on another machine", who,
+                            same->device_key));
 }
 
 /* The settings in which an earlier run differs, as command line options; NULL when none differs. */

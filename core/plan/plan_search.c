@@ -124,8 +124,7 @@ static void note_rejected(struct orch_plan *plan, const struct orch_cell *cell, 
 {
     g_autofree char *values = orch_search_values(cell->point->search, at),
                     *what = orch_error_what(problem);
-    char *text = g_strdup_printf("a trial of experiment '%s' that was run with %s does not count "
-                                 "for its search: %s",
+    char *text = g_strdup_printf("a trial of experiment '%s' with %s is not used by its search: %s",
                                  cell->experiment->name, values, what);
     if (g_ptr_array_find_with_equal_func(plan->rejected, text, g_str_equal, NULL))
         g_free(text); /* another repeat of it */
@@ -143,9 +142,9 @@ void orch_plan_say_rejected(struct orch_plan *plan, void (*say)(void *ctx, const
     plan->rejected_said = plan->rejected->len;
     if (!more)
         return;
-    g_autofree char *text = g_strdup_printf("%u more trial%s do%s not count for a search, because "
-                                            "the plugin rejects the values",
-                                            more, orch_plural(more), more == 1 ? "es" : "");
+    g_autofree char *text = g_strdup_printf(
+        "%u more trial%s do%s not belong to a search, because the plugin rejects the values", more,
+        orch_plural(more), more == 1 ? "es" : "");
     say(ctx, text);
 }
 

@@ -278,7 +278,7 @@ json_t *orch_plugins_cost(struct orch_plugins *plugins, const struct orch_manife
     json_t *cost = json_object_get(answer, "cost");
     if (cost && (json_is_object(cost) || !text))
         return json_incref(cost);
-    orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "plugin '%s' returned no cost%s%s",
+    orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "plugin '%s' reported no cost%s%s",
                    manifest->name, text ? ": " : "", text ? text : "");
     return NULL;
 }

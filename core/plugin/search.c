@@ -128,7 +128,7 @@ static char *find_path(const char *path, const char *base, GError **error)
         char *found = find_in(absolute, last);
         if (!found)
             orch_error_set(error, ORCH_ERROR_PLUGIN, "name the file itself",
-                           "folder '%s' holds neither '%s.so' nor '%s.plugin'", path, last, last);
+                           "folder '%s' has neither '%s.so' nor '%s.plugin'", path, last, last);
         return found;
     }
     g_autofree char *name = name_of(last);

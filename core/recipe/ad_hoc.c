@@ -181,8 +181,8 @@ static bool path_is_well(const char *path, const char *folder, bool overwrites, 
             "in the recipe's folder",
             path);
     else if (!overwrites && g_file_test(path, G_FILE_TEST_EXISTS))
-        orch_error_set(error, ORCH_ERROR_USAGE, "write another one, or add --force",
-                       "option '--write': '%s' is there already", path);
+        orch_error_set(error, ORCH_ERROR_USAGE, "choose another name, or add --force",
+                       "option '--write': '%s' already exists", path);
     else
         return true;
     return false;
@@ -234,10 +234,10 @@ bool orch_ad_hoc_write(struct orch_plugins *plugins, const struct orch_ad_hoc *w
     if (!words)
         return false;
     if (holds_secret(words, settings)) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "let the program read it from its environment: a recipe is committed and "
-                       "shared",
-                       "option '--write': the command holds what looks like a secret");
+        orch_error_set(
+            error, ORCH_ERROR_USAGE,
+            "let the program read it from its environment, because others can read a recipe",
+            "option '--write': the command seems to contain a secret");
         return false;
     }
     const struct orch_experiment *experiment = expansion->experiments->pdata[0];

@@ -83,19 +83,19 @@ void orch_recipe_check_repeat(struct recipe_draft *draft, struct recipe_experime
         return;
     const struct orch_yaml *node = deciding(experiment, part)->repeat_node;
     if (search && rule->metric) {
-        orch_recipe_error_at(draft, node, "leave out 'metric=' there",
-                             "'repeat': the objective of the search says the metric");
+        orch_recipe_error_at(draft, node, "remove 'metric='",
+                             "'repeat': the metric of a search is set by its objective");
     } else if (search) {
         rule->metric = g_strdup(search->metric);
         rule->summary = g_strdup(search->summary);
     } else if (!rule->metric) {
-        orch_recipe_error_at(draft, node, "for example auto(ci=2%, max=20, metric=val_accuracy)",
-                             "'repeat': without a search auto needs the metric whose median is to "
-                             "be known");
+        orch_recipe_error_at(
+            draft, node, "for example auto(ci=2%, max=20, metric=val_accuracy)",
+            "'repeat': auto needs a metric, because this experiment is not a search");
     } else if (rule->summary && !orch_report_is_curve_summary(rule->summary)) {
-        orch_recipe_error_at(draft, node,
-                             "the word before it is last, best, mean, min, max or first",
-                             "'repeat': 'metric=%s %s' is no metric", rule->summary, rule->metric);
+        orch_recipe_error_at(
+            draft, node, "write last, best, mean, min, max or first before the metric",
+            "'repeat': 'metric=%s %s' is not a value of a metric", rule->summary, rule->metric);
     } else {
         orch_recipe_check_metric(draft, node, experiment, rule->metric);
     }

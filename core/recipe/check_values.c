@@ -73,11 +73,11 @@ static void check_zip(struct recipe_draft *draft, const GArray *zip)
         if (!first)
             first = setting;
         else if (list->items->len != first->value->items->len)
-            orch_recipe_error(draft, orch_recipe_value_place(setting, list),
-                              "lists under 'zip' move together; for every combination use "
-                              "'sweep'",
-                              "zip '%s' has %u values, '%s' has %u", setting->name,
-                              list->items->len, first->name, first->value->items->len);
+            orch_recipe_error(
+                draft, orch_recipe_value_place(setting, list),
+                "lists under 'zip' must have equal length; for every combination use 'sweep'",
+                "zip '%s' has %u values, '%s' has %u", setting->name, list->items->len, first->name,
+                first->value->items->len);
     }
 }
 

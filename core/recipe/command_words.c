@@ -43,7 +43,7 @@ static bool add_setting(GPtrArray *settings, const char *text, bool is_swept, GE
     const char *equals = text + length + type;
     if (!length || *equals != '=') {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "for example -x lr=0.1,0.01; -s zip:text=0123 is a text, never a number",
+                       "for example -x lr=0.1,0.01, or for a text -s zip:text=0123",
                        "'%s' is not of the form PARAM=VALUE, where PARAM has letters, digits and "
                        "_ . - / @ + and begins with a letter or _",
                        text);
@@ -321,7 +321,7 @@ bool orch_command_settings_check_used(const GPtrArray *settings, const char *con
     g_autofree char *hint = g_strdup_printf(
         "%s\n  hint: for a program that reads $ORCH_PARAM_%s or $ORCH_PARAMS by itself add --env",
         first, unused->name);
-    orch_error_set(error, ORCH_ERROR_USAGE, hint, "setting '%s' is not used in the command",
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "parameter '%s' is not used in the command",
                    unused->name);
     return false;
 }

@@ -121,7 +121,7 @@ static void add_types(const struct collecting *c)
             orch_recipe_error_at(c->draft, value,
                                  "text, int, real, bool, path, duration, bytes, money, secret, or "
                                  "'list of' one of these",
-                                 "'types': '%s' is no type of a parameter", word);
+                                 "'types': '%s' is not a type of a parameter", word);
     }
 }
 
@@ -258,7 +258,7 @@ static void read_artifact(struct recipe_draft *draft, const struct orch_yaml *ke
     }
     if (value->kind != ORCH_YAML_SCALAR || orch_yaml_is_null(value)) {
         orch_recipe_error_at(draft, value, "as in artifacts: { weights: out/${lr}.pt }",
-                             "artifact '%s' takes the path of a file, found %s", key->text,
+                             "artifact '%s' must be the path of a file, found %s", key->text,
                              orch_recipe_node_kind(value));
         return;
     }

@@ -230,11 +230,10 @@ static void read_seed(struct recipe_draft *draft, const struct orch_yaml *map,
         return;
     made->seed_by_device = word == 1;
     if (made->seed_by_device && !made->cores && !made->gpus)
-        orch_recipe_error_at(
-            draft, orch_yaml_get(map, "seed"),
-            "add 'resources: { cores: 1 }' or 'resources: { gpus: 1 }'",
-            "'seed: device' needs 'cores' or 'gpus' in 'resources': without them a "
-            "trial's threads, which are part of its device, depend on -j");
+        orch_recipe_error_at(draft, orch_yaml_get(map, "seed"),
+                             "add 'resources: { cores: 1 }' or 'resources: { gpus: 1 }'",
+                             "'seed: device' needs 'cores' or 'gpus' in 'resources', because "
+                             "otherwise a trial's device depends on -j");
 }
 
 /* Reports keys that only a program's experiment has. */
@@ -252,7 +251,7 @@ static void check_program_keys(struct recipe_draft *draft, const struct orch_yam
             (rows[i].needs ? !orch_yaml_get(map, rows[i].needs)
                            : orch_yaml_get(map, "plugin") != NULL))
             orch_recipe_error_at(draft, orch_yaml_get_key(map, rows[i].key), rows[i].hint,
-                                 "'%s' is for an experiment with %s", rows[i].key,
+                                 "'%s' can only be used in an experiment with %s", rows[i].key,
                                  rows[i].needs ? "'program'" : "'program' and no plugin");
 }
 
@@ -337,8 +336,8 @@ void orch_recipe_read_experiments(struct recipe_draft *draft)
         if (g_strv_contains(RESERVED_NAMES, key->text)) {
             orch_recipe_error_at(
                 draft, key, "give it another name",
-                "'%s' cannot be the name of an experiment: ${%s...} has another meaning", key->text,
-                key->text);
+                "'%s' cannot be the name of an experiment, because ${%s...} already has a meaning",
+                key->text, key->text);
             experiment->is_broken = true;
         }
         if (value->kind != ORCH_YAML_MAP)

@@ -55,7 +55,7 @@ static void read_parts(struct recipe_draft *draft, const struct orch_yaml *map,
             continue;
         }
         if (value->kind != ORCH_YAML_MAP)
-            orch_recipe_error_at(draft, value, NULL, "the settings for '%s' take a map, found %s",
+            orch_recipe_error_at(draft, value, NULL, "'%s' must be a map (key: value), found %s",
                                  key->text, orch_recipe_node_kind(value));
         g_autofree char *where =
             g_strdup_printf("profile '%s', experiment '%s'", profile->name, key->text);

@@ -76,11 +76,10 @@ static void read_metric(struct recipe_draft *draft, const struct orch_yaml *node
     if (written != ORCH_BETTER_NONE)
         g_ptr_array_remove_index(plain, 0);
     if (plain->len != 1 && (plain->len != 2 || !orch_report_is_curve_summary(plain->pdata[0]))) {
-        orch_recipe_error_at(
-            draft, node,
-            "for example 'max last val_accuracy' or 'min val_loss'; the word between "
-            "is last, best, mean, min, max or first",
-            "'metric': '%s' is no objective", text);
+        orch_recipe_error_at(draft, node,
+                             "for example 'max last val_accuracy' or 'min val_loss'; the second "
+                             "word may be last, best, mean, min, max or first",
+                             "'metric': '%s' is not an objective", text);
         return;
     }
     out->metric = g_strdup(plain->pdata[plain->len - 1]);
@@ -120,7 +119,7 @@ static void read_budget(struct recipe_draft *draft, const struct orch_yaml *obje
         return;
     orch_recipe_error_at(draft, orch_yaml_get(objective, "budget"),
                          "for example budget: 5usd, or budget: 2h of devices",
-                         "'budget': '%s' is no amount above 0", text);
+                         "'budget': '%s' is not an amount above 0", text);
 }
 
 static void read_deadline(struct recipe_draft *draft, const struct orch_yaml *objective,
@@ -131,8 +130,8 @@ static void read_deadline(struct recipe_draft *draft, const struct orch_yaml *ob
         (orch_option_seconds(text, &out->deadline_s) && out->deadline_s > 0))
         return;
     orch_recipe_error_at(draft, orch_yaml_get(objective, "deadline"),
-                         "a time of day is for 'orch run --deadline 18:00'",
-                         "'deadline': '%s' is no duration above 0, such as 2h", text);
+                         "for a time of day use 'orch run --deadline 18:00'",
+                         "'deadline': '%s' is not a duration such as 2h", text);
 }
 
 /* "0.9", or "90%": as values in per cent are stored, which is 90 where the metric declares the unit
@@ -276,8 +275,9 @@ static void check_values(struct recipe_draft *draft, const struct recipe_searche
     if (!fallback)
         orch_recipe_error(draft,
                           orch_recipe_value_place(searched->setting, searched->setting->value),
-                          "say its value elsewhere: '... if NAME = VALUE else 0'",
-                          "search '%s': the parameter has no default for where it does not exist",
+                          "give its value for all other cases: '... if NAME = VALUE else 0'",
+                          "search '%s': the parameter has no default for settings in which the "
+                          "condition is false",
                           searched->spec->name);
     json_decref(fallback);
 }
@@ -356,9 +356,9 @@ void orch_recipe_make_search(struct recipe_draft *draft, struct recipe_experimen
         struct recipe_place place = {draft->path, experiment->key->line, experiment->key->column};
         orch_recipe_error(draft, first ? orch_recipe_key_place(first->setting) : place,
                           draft->options->is_ad_hoc
-                              ? "say what for: --search 'max val_accuracy'"
+                              ? "for example --search 'max val_accuracy'"
                               : "add 'objective: { metric: max last val_accuracy, trials: 30 }'",
-                          "a search needs a metric to be the best of");
+                          "a search needs a metric to optimise");
         return;
     }
     if (!experiment->searched->len) {

@@ -152,7 +152,7 @@ static bool append_variable(struct recipe_draft *draft, struct recipe_place plac
                                       : "the program of '%s' has no parameter '%s'",
                           names->name, inside);
     else if (reference)
-        orch_recipe_error(draft, place, "pass it in a parameter of its own",
+        orch_recipe_error(draft, place, "give the reference a parameter of its own",
                           "the reference '%s' must be the whole value", reference->text);
     else
         orch_recipe_error(draft, place, FORMS_HINT, "'${%s}' is not a reference", inside);
@@ -252,8 +252,8 @@ static bool check_artifact(struct recipe_draft *draft, const struct orch_param_s
                     : is_number(spec->type))
         return true;
     orch_recipe_error(draft, reference->place, NULL,
-                      "parameter '%s' (%s) cannot take '%s': it is %s", spec->name, type,
-                      reference->text, is_artifact ? "a file" : "a number");
+                      "parameter '%s' (%s) cannot have the value '%s', which is %s", spec->name,
+                      type, reference->text, is_artifact ? "a file" : "a number");
     return false;
 }
 
@@ -308,10 +308,10 @@ static bool check_metric(struct recipe_draft *draft, struct recipe_reference *re
     g_autofree char *hint =
         orch_recipe_hint_names(draft, reference->metric, (const char *const *)names->pdata);
     if (metric)
-        orch_recipe_error(draft, reference->place, hint,
-                          "which values of metric '%s' of plugin '%s' are better is neither "
-                          "declared nor known by its name",
-                          reference->metric, manifest->name);
+        orch_recipe_error(
+            draft, reference->place, hint,
+            "it is not known whether larger values of metric '%s' of plugin '%s' are better",
+            reference->metric, manifest->name);
     else
         orch_recipe_error(draft, reference->place, hint, "plugin '%s' of '%s' has no metric '%s'",
                           manifest->name, reference->experiment, reference->metric);

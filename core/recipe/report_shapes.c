@@ -231,10 +231,9 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
     g_ptr_array_add(item->metrics, (struct orch_metric_spec *)(uintptr_t)metric);
     if (summary && strcmp(summary, "best") == 0 &&
         orch_metric_spec_better(metric) == ORCH_BETTER_NONE)
-        orch_recipe_error_at(
-            item->draft, node, "write 'min' or 'max'",
-            "which values of metric '%s' are better is neither declared nor known by its name",
-            name);
+        orch_recipe_error_at(item->draft, node, "write 'min' or 'max'",
+                             "it is not known whether larger values of metric '%s' are better",
+                             name);
     return metric;
 }
 
@@ -243,10 +242,9 @@ void orch_report_check_better(struct report_item *item, const struct orch_yaml *
 {
     if (orch_metric_spec_better(metric) == ORCH_BETTER_NONE)
         orch_recipe_error_at(item->draft, node,
-                             "choose a metric with min or max under 'better' in 'orch plugin "
-                             "show PLUGIN'; 'table' and 'plot' take any",
-                             "which values of metric '%s' are better is neither declared nor known "
-                             "by its name",
+                             "choose a metric whose 'better' is min or max in 'orch plugin show "
+                             "PLUGIN', or use 'table' or 'plot', which accept any metric",
+                             "it is not known whether larger values of metric '%s' are better",
                              metric->name);
 }
 
@@ -396,7 +394,8 @@ static void check_reference_curve(struct report_item *item, const struct orch_ya
     guint x = check_reference_axis(item, map, "x"), y = check_reference_axis(item, map, "y");
     if (x && y && x != y)
         orch_recipe_error_at(draft, map, NULL,
-                             "a reference curve needs as many x as y, found %u and %u", x, y);
+                             "a reference curve needs equally many x and y values, found %u and %u",
+                             x, y);
 }
 
 void orch_report_check_reference(struct report_item *item, const struct orch_yaml *node)

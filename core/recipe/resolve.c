@@ -103,10 +103,11 @@ static void check_length(struct recipe_draft *draft, struct recipe_dimension *di
     const struct recipe_swept *last = first + dimension->members->len - 1;
     dimension->count = MIN(first->values->len, last->values->len);
     if (first->values->len != last->values->len)
-        orch_recipe_error(draft, orch_recipe_value_place(last->setting, last->setting->value),
-                          "lists under 'zip' move together; for every combination use 'sweep'",
-                          "zip '%s' has %u values, '%s' has %u", last->setting->name,
-                          last->values->len, first->setting->name, first->values->len);
+        orch_recipe_error(
+            draft, orch_recipe_value_place(last->setting, last->setting->value),
+            "lists under 'zip' must have equal length; for every combination use 'sweep'",
+            "zip '%s' has %u values, '%s' has %u", last->setting->name, last->values->len,
+            first->setting->name, first->values->len);
 }
 
 /* Makes one dimension of all given settings. It is placed where the first dimension it replaces

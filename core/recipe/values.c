@@ -52,7 +52,8 @@ static bool secret_is_hidden(struct recipe_draft *draft, const struct orch_param
     g_autofree char *upper = g_ascii_strup(spec->name, -1);
     g_autofree char *hint = g_strdup_printf("write %s: \"${env:%s}\"", spec->name, upper);
     orch_recipe_error(draft, orch_recipe_value_place(setting, node), hint,
-                      "parameter '%s' is a secret and must not be written in a recipe", spec->name);
+                      "parameter '%s' is a secret, and may not be written into a recipe",
+                      spec->name);
     return false;
 }
 
@@ -271,7 +272,7 @@ static bool sweep_is_list(struct recipe_draft *draft, const struct recipe_settin
     if (node->kind == ORCH_YAML_LIST)
         orch_recipe_error(draft, place, VALUES_HINT, "%s '%s' is empty", under, setting->name);
     else if (node->kind == ORCH_YAML_MAP || (is_text && generator_of(node->text)))
-        orch_recipe_error(draft, place, VALUES_HINT, "%s '%s': values must be listed", under,
+        orch_recipe_error(draft, place, VALUES_HINT, "%s '%s' needs a list of values", under,
                           setting->name);
     else
         orch_recipe_error(

@@ -378,7 +378,7 @@ static bool read_before(const char *path, json_t **out, GError **error)
         return false;
     g_autoptr(json_t) before = orch_json_parse(text, length, NOTEBOOK_BYTES_MAX, NULL);
     if (!before || !is_ours(before)) {
-        orch_error_set(error, ORCH_ERROR_IO, "move it away, or choose another --output",
+        orch_error_set(error, ORCH_ERROR_IO, "move that file away, or choose another --output",
                        "'%s' already exists, and is not a notebook written by orch", path);
         return false;
     }

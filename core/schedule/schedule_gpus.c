@@ -57,8 +57,8 @@ void orch_schedule_lose_gpu(struct run *run, const char *name, const char *why)
         struct lost_gpu *lost = g_new0(struct lost_gpu, 1);
         *lost = (struct lost_gpu){i, g_strdup(why ? why : "a GPU was lost")};
         g_ptr_array_add(run->lost_gpus, lost);
-        orch_schedule_emit(run, "GPU %s (%s) is not used any more in this run: %s", name,
-                           gpu->model, lost->why);
+        orch_schedule_emit(run, "this run no longer uses GPU %s (%s): %s", name, gpu->model,
+                           lost->why);
     }
 }
 
@@ -73,7 +73,7 @@ char *orch_schedule_gpu_shortage(const struct run *run, const struct orch_experi
     }
     if (left >= wanted)
         return NULL;
-    return g_strdup_printf("it needs %u GPU%s, and %u of %u %s left: %s", wanted,
+    return g_strdup_printf("it needs %u GPU%s, but only %u of %u %s usable: %s", wanted,
                            orch_plural(wanted), left, orch_schedule_gpu_choices(run),
                            left == 1 ? "is" : "are", lost ? lost->why : "'--gpus' allows no more");
 }

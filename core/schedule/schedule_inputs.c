@@ -27,8 +27,8 @@ static bool has_tree(const struct run *run)
 static void refuse(const char *changed, GError **error)
 {
     orch_error_set(error, ORCH_ERROR_TRIAL,
-                   "run the same command again: finished trials are kept, the rest run with the "
-                   "new files. In a git repository orch would have continued by itself",
+                   "run the same command again: finished trials are kept, the others use the new "
+                   "files. In a git repository orch would have continued by itself",
                    "'%s' changed while its sweep was running", changed);
 }
 
@@ -38,8 +38,8 @@ static void move_apart(struct run *run, const char *changed)
         return;
     run->is_apart = true;
     orch_schedule_emit(run,
-                       "inputs changed since they were captured: %s; the remaining trials run from "
-                       "the captured files in a folder apart (--live: with the new files)",
+                       "inputs changed while the sweep was running: %s; the remaining trials use a "
+                       "copy of the old files (with --live: the new files)",
                        changed);
 }
 
@@ -57,8 +57,7 @@ static void look_at_others(struct run *run)
 static bool renew(struct run *run, const char *changed, GError **error)
 {
     look_at_others(run);
-    orch_schedule_emit(run, "inputs changed: %s; the remaining trials run with the new files",
-                       changed);
+    orch_schedule_emit(run, "inputs changed: %s; the remaining trials use the new files", changed);
     if (!orch_plan_recapture(run->plan, error))
         return false;
     orch_input_watch_free(run->inputs);
@@ -82,11 +81,11 @@ static bool renew(struct run *run, const char *changed, GError **error)
 bool orch_schedule_take_new(struct run *run, const struct orch_plan_item *item, const char *changed,
                             GError **error)
 {
-    orch_schedule_emit(run,
-                       "%s changed while the sweep was running, and git does not capture it: the "
-                       "remaining trials use it as it is now, and the next command runs the "
-                       "earlier ones again",
-                       changed);
+    orch_schedule_emit(
+        run,
+        "%s changed while the sweep was running. git does not capture this file, so the remaining "
+        "trials use the new one, and the next command runs the earlier trials again",
+        changed);
     orch_input_watch_take_new(run->inputs, &item->inputs);
     orch_inputs_forget_uncaptured(run->plan->inputs);
     for (unsigned i = 0; i < run->order_count; i++) {
@@ -110,9 +109,9 @@ static void say_what_leads_back(struct run *run, const struct orch_experiment *e
         return;
     g_autoptr(GPtrArray) faults = orch_redirect_faults(run->plan, experiment);
     for (guint i = 0; i < faults->len; i++)
-        orch_schedule_emit(run,
-                           "%s: leads to the files of the work tree, though the trial runs apart",
-                           (char *)faults->pdata[i]);
+        orch_schedule_emit(
+            run, "%s: this path leads to your folder, although the trial runs in a copy of it",
+            (char *)faults->pdata[i]);
 }
 
 /* Notes what a trial would keep, and of the experiments that would keep one file where it lies. */
@@ -160,8 +159,8 @@ static bool needs_own_folder(struct run *run, const struct orch_experiment *expe
         return false;
     if (*path)
         orch_schedule_emit(run,
-                           "trials of '%s' run at once in folders of their own, because each keeps "
-                           "'%s' (-j 1: in yours)",
+                           "trials of '%s' run in copies of your folder, because several at once "
+                           "keep the artifact '%s' (with -j 1 they run in your folder)",
                            experiment->name, path);
     *path = 0;
     return true;

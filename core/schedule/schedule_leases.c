@@ -205,9 +205,9 @@ static void tell_beside(struct orch_slot_question *a)
     if (g_strcmp0(key, run->notice) == 0)
         return;
     a->news = g_strdup_printf(
-        alone ? "runs beside a trial that asked for the whole machine: %s (a trial that declares "
-                "'resources: { cores: N }' waits for it)"
-              : "declares no GPUs and sees all, as by hand, also what another trial holds: %s ("
+        alone ? "runs at the same time as an exclusive trial: %s (with 'resources: { cores: N }' "
+                "it would wait)"
+              : "sees all GPUs, because it declares none, also those that another trial uses: %s ("
                 "'resources: { gpus: 1 }' waits for a free one)",
         holder);
     g_free(run->notice);

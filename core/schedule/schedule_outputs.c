@@ -68,15 +68,14 @@ void orch_schedule_tell_rewritten(struct run *run, const struct host *host, cons
     run->has_named_rewritten = true;
     if (json_object_get(facts, ORCH_FACT_WATCHED))
         orch_schedule_emit(run,
-                           "'%s', which run %s read, was written, replaced or removed by somebody "
-                           "else while it ran; such runs are kept but not reused",
+                           "'%s', which run %s read, was changed or removed by another program "
+                           "while it ran; such a run is kept but not reused",
                            first, orch_run_short_key(host->running.key));
     else
-        orch_schedule_emit(
-            run,
-            "'%s', which the command names, was written while a trial ran; such "
-            "runs are kept but not reused, because the trial may have read it before",
-            first);
+        orch_schedule_emit(run,
+                           "'%s', which the command names, was written while a trial ran. The "
+                           "trial may have read the old file, so such a run is kept but not reused",
+                           first);
 }
 
 /* Names a file of the last commit that the trial has overwritten; NULL for none. Borrowed. */

@@ -29,7 +29,7 @@ static bool plugin_is_unchanged(struct run *run, const struct orch_manifest *man
             return true;
         orch_error_set(
             error, ORCH_ERROR_PLUGIN,
-            "run the same command again: finished trials are kept, the rest run with the new build",
+            "run the same command again: finished trials are kept, the others use the new build",
             "plugin '%s' changed while its sweep was running", manifest->path);
         return false;
     }
@@ -66,7 +66,7 @@ static void store_forecast(struct run *run, const struct orch_running *running,
     g_autoptr(GError) problem = NULL;
     if (!orch_forecast_store(run->plan, running->item, running->key, forecast, made_ns, is_renewed,
                              &problem))
-        orch_schedule_emit(run, "the forecast of %s was not kept: %s", running->key,
+        orch_schedule_emit(run, "the forecast of %s was not stored: %s", running->key,
                            problem->message);
 }
 

@@ -134,7 +134,7 @@ static bool decode_file(const char *text, size_t length, const char *shown, uid_
     if (orch_json_int(json, "format", 0) != FORMAT || !json_is_array(entries)) {
         g_autofree char *who = orch_user_describe(uid);
         orch_error_set(error, ORCH_ERROR_IO,
-                       "its owner can remove it when no 'orch run' works on this machine",
+                       "its owner can remove it while no 'orch run' runs on this machine",
                        "cannot read '%s' of %s: it is not a list of slots in format %d", shown, who,
                        FORMAT);
         return false;

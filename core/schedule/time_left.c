@@ -40,7 +40,7 @@ bool orch_time_left_on_other_gpu(const json_t *record, const char *gpu, double s
     *out = (struct orch_time_left_on_gpu){0};
     if (forecasting)
         return forecasting->time_left(record, gpu, share, here, out, error);
-    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "this orch makes no forecasts");
+    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "this build of orch cannot make forecasts");
     return false;
 }
 

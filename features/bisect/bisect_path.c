@@ -41,9 +41,7 @@ static bool is_ancestor(struct orch_workspace *workspace, const char *good, cons
         g_autofree char *hint =
             g_strdup_printf("the good commit comes first: %s..%s", names[1], names[0]);
         orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                       "good commit '%s' is not an ancestor of bad commit '%s', but the other way "
-                       "round",
-                       names[0], names[1]);
+                       "good commit '%s' is a descendant of bad commit '%s'", names[0], names[1]);
         return false;
     }
     g_autofree char *hint =
@@ -51,10 +49,9 @@ static bool is_ancestor(struct orch_workspace *workspace, const char *good, cons
                                  "there, %.8s..%s",
                                  common, common, names[1])
                : g_strdup("give two commits of one history");
-    orch_error_set(
-        error, ORCH_ERROR_USAGE, hint,
-        "good commit '%s' is not an ancestor of bad commit '%s', nor the other way round", names[0],
-        names[1]);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                   "good commit '%s' and bad commit '%s' are on different branches", names[0],
+                   names[1]);
     return false;
 }
 

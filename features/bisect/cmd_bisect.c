@@ -35,7 +35,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct bisect_options, retry, FLAG, "retry",
                 .help = "run commits again in which the command failed before"),
     ORCH_OPTION(struct bisect_options, aggregate, TEXT, "value", .value = "WHICH",
-                .help = "last (default), best, min, max, mean, first of each run's series"),
+                .help = "last (default), best, min, max, mean or first value of each run"),
     ORCH_OPTION(struct bisect_options, timeout, TEXT, "timeout", .value = "DURATION",
                 .help = "stop a run after this time, and skip its commit: 90, 30s, 5min"),
     ORCH_OPTION(struct bisect_options, resources, LIST, "resources", .value = "KEY=N,...",
@@ -88,8 +88,9 @@ static bool read_options(struct orch_cli *cli, const struct bisect_options *o,
          !orch_option_duration("timeout", o->timeout, &out->job.wish.timeout_s, error)))
         return false;
     if (most < 2) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "a few of each commit are enough: 10",
-                       "option '--repeat-at-most': noise is not seen in single runs");
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, "for example 10",
+            "option '--repeat-at-most': with one run of each commit the noise is unknown");
         return false;
     }
     out->request = (struct orch_bisect_request){.range = cli->args[1],

@@ -28,13 +28,13 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct plot_options, x, TEXT, "x", .letter = 'x', .value = "WHAT",
                 .help = "step (default), a parameter, or a value such as 'last train_loss'"),
     ORCH_OPTION(struct plot_options, y, LIST, "y", .letter = 'y', .value = "VALUE",
-                .help = "a metric or result, perhaps 'best NAME', 'mean NAME', ... (repeatable)"),
+                .help = "a metric or result, or 'best NAME', 'mean NAME', ... (repeatable)"),
     ORCH_OPTION(struct plot_options, by, LIST, "by", .value = "NAMES",
-                .help = "a series for each of their values (default: all that vary)"),
+                .help = "one series for each of their values (default: all that vary)"),
     ORCH_OPTION(struct plot_options, facet, TEXT, "facet", .value = "NAME",
                 .help = "one panel for each of its values"),
     ORCH_OPTION(struct plot_options, kind, TEXT, "kind", .letter = 'k', .value = "KIND",
-                .help = "line, scatter, bar, box, histogram or heat (default: what suits x)"),
+                .help = "line, scatter, bar, box, histogram or heat (default: chosen by x)"),
     ORCH_OPTION(struct plot_options, z, TEXT, "z", .letter = 'z', .value = "VALUE",
                 .help = "with a heat map: the value shown as colour; y is then a parameter"),
     ORCH_OPTION(struct plot_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
@@ -42,7 +42,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct plot_options, log_x, FLAG, "log-x", .help = "logarithmic x axis"),
     ORCH_OPTION(struct plot_options, log_y, FLAG, "log-y", .help = "logarithmic y axis"),
     ORCH_OPTION(struct plot_options, ideal, FLAG, "ideal",
-                .help = "draw ideal scaling, proportional to x from the smallest x on"),
+                .help = "also draw ideal scaling: proportional to x, from the smallest x"),
     ORCH_OPTION(struct plot_options, predicted, FLAG, "predicted",
                 .help = "also draw the forecasts of wall_s"),
     ORCH_OPTION(struct plot_options, across, FLAG, "across",
@@ -321,10 +321,10 @@ const struct orch_command ORCH_COMMAND_PLOT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct plot_options),
     .about =
-        "Draws values of runs that ended well over steps, a parameter or another value. "
-        "Repeats are drawn as their mean, together with each run if there are fewer than 5 "
-        "runs, else with a 95 % interval. Of several runs of one trial, only the newest "
-        "counts. Runs of different tasks (" ORCH_TASK_WORDS
+        "Draws values of runs that ended well over steps, a parameter or another value. Repeats "
+        "are drawn as their mean, with a 95 % interval, or with each run if there are fewer than "
+        "5. If a trial has several runs, the newest is used. Runs of different tasks "
+        "(" ORCH_TASK_WORDS
         ") get separate series; --where selects one task, --across combines them. "
         "'orch help charts' shows the kinds of charts; the report item 'plot' of a recipe draws "
         "the same.",

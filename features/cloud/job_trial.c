@@ -85,7 +85,7 @@ const struct orch_plan_item *orch_job_trial_choose(const struct orch_plan *plan,
     if (!trial) {
         orch_error_set(
             error, ORCH_ERROR_USAGE, count ? hint : NULL,
-            count ? "there are %u trials, and a job is one of them" : "there are %u trials", count);
+            count ? "there are %u trials; choose one with --trial" : "there are %u trials", count);
         return NULL;
     }
     const struct orch_plan_item *item =
@@ -95,10 +95,9 @@ const struct orch_plan_item *orch_job_trial_choose(const struct orch_plan *plan,
     if (!item)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "there is no trial '%s'", trial);
     else if (orch_cell_is_open(item->cell))
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "give the values that it searches with -s, and take the trial of these",
-                       "trial '%s' is one of a search, whose values are chosen while it runs",
-                       trial);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, "set the searched parameters with -s, and choose that trial",
+            "trial '%s' is one of a search, whose values are chosen while it runs", trial);
     return item && !orch_cell_is_open(item->cell) ? item : NULL;
 }
 
@@ -113,8 +112,8 @@ const struct orch_plan_item *orch_job_trial_of_run(const struct orch_plan *plan,
             strcmp(plan->items[i].fingerprint, run->fingerprint) == 0)
             return &plan->items[i];
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   "its settings, files or plugin have changed: name the recipe and --trial",
-                   "no trial of '%s' as it is now is that of run %s", plan->expansion->name,
+                   "name the recipe and --trial, because parameters, files or plugin have changed",
+                   "'%s' no longer has the trial of run %s", plan->expansion->name,
                    orch_run_short_key(run->key));
     return NULL;
 }
@@ -124,7 +123,7 @@ char **orch_job_run_words(const struct orch_run *run, int *out_count, GError **e
     g_autoptr(json_t) argv = run->argv ? json_loads(run->argv, 0, NULL) : NULL;
     const char *command = json_string_value(json_array_get(argv, 1));
     if (json_array_size(argv) < 3 || !command || strcmp(command, "run") != 0) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "name a recipe and --trial",
+        orch_error_set(error, ORCH_ERROR_USAGE, "name a recipe and a --trial",
                        "run %s was not made by 'orch run', so no recipe describes its job",
                        orch_run_short_key(run->key));
         return NULL;
@@ -190,7 +189,7 @@ bool orch_job_has_no_secret(const GPtrArray *words, const struct orch_expansion 
     if (!strstr(shown, "(secret)"))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "let the job read it from its environment or from a file",
+                   "let the program read it from its environment or a file",
                    "the command sets a secret parameter, which the document would show");
     return false;
 }

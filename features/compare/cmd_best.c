@@ -33,15 +33,15 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct best_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match ('orch help filters')"),
     ORCH_OPTION(struct best_options, recipe, TEXT, "recipe", .value = "NAME",
-                .help = "only runs that this recipe made or counts"),
+                .help = "only runs of this recipe"),
     ORCH_OPTION(struct best_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
-                .help = "only runs that this experiment made or counts"),
+                .help = "only runs of this experiment"),
     ORCH_OPTION(struct best_options, aggregate, TEXT, "value", .value = "WHICH",
-                .help = "last (default), best, min, max, mean, first of each run's series"),
+                .help = "last (default), best, min, max, mean or first value of each run"),
     ORCH_OPTION(struct best_options, min, FLAG, "min", .help = "rank the smallest value first"),
     ORCH_OPTION(struct best_options, max, FLAG, "max", .help = "rank the largest value first"),
     ORCH_OPTION(struct best_options, disturbed, FLAG, "disturbed",
-                .help = "also count times of runs during which other programs kept the CPUs busy"),
+                .help = "include times of disturbed runs (other programs used the CPUs)"),
     ORCH_OPTION(struct best_options, across, FLAG, "across",
                 .help = "rank all experiments, data sets and numbers of classes together"),
     ORCH_OPTION(struct best_options, imported, FLAG, "imported",
@@ -390,7 +390,7 @@ static GPtrArray *with_metric(struct request *r, struct orch_store *store, const
     const guint nan_count = r->not_a_number->len;
     if (nan_count) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "rank by another value of the metric, for example --value first",
+                       "use another value of the metric, for example --value first",
                        "'%s' is NaN in the %u run%s that %s it", r->ranked_by.metric, nan_count,
                        orch_plural(nan_count), nan_count == 1 ? "has" : "have");
         return NULL;
@@ -527,23 +527,17 @@ const struct orch_command ORCH_COMMAND_BEST = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct best_options),
     .about =
-        "Groups the runs that ended well by the parameters in which they differ, or by their "
-        "command where 'orch try' was given others (but for names of what it writes), and ranks "
-        "the groups. Runs "
-        "of one seed are averaged, so n counts seeds. The mean is followed by its 95 % "
-        "interval in square brackets, or by the lowest and highest run when there are fewer "
-        "than 5 seeds. Runs of the best setting that failed, were pruned or have no number are "
-        "named. Runs of different experiments, data sets or classes are ranked "
-        "separately, unless --by names what distinguishes them or --across is given.\n"
+        "Groups the runs by the parameters in which they differ, and ranks the groups. Behind each "
+        "mean stands its 95 % interval in square brackets, or with fewer than 5 seeds the lowest "
+        "and highest run. Runs of one seed are averaged, so n is the number of seeds. Failed and "
+        "pruned runs of the best setting are named. Runs of different experiments, data sets or "
+        "classes are ranked separately, unless --by names what distinguishes them or --across is "
+        "given.\n"
         "\n"
-        "The winner was selected from the same runs, so p values are corrected for all pairs "
-        "of settings: by Tukey's test with the scatter of all settings where that is alike, "
-        "else pair by pair with Bonferroni's correction. Intervals are corrected alike; the "
-        "line 'test' names the method. p is the "
-        "probability of such a difference if the setting were as "
-        "good as the winner. The winner's own value is too good on average, as it was chosen "
-        "by it; "
-        "where its lead may be luck, a line says by how much at most. See 'orch help comparisons'.",
+        "The winner was chosen from the same runs, so p values and intervals are corrected for all "
+        "pairs of settings; the line 'test' names the test. p is the probability of such a "
+        "difference if the setting were as good as the winner. The winner's own value is partly "
+        "luck; if its lead may be luck, a line says how much at most. See 'orch help comparisons'.",
     .examples = "  orch best val_accuracy --recipe hw4\n"
                 "  orch best full_accuracy --recipe hw4 --by experiment,lr\n"
                 "  orch best val_accuracy --by mode,lr -w 'dataset=fashion-mnist'",

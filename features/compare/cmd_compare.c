@@ -30,13 +30,13 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct compare_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match, on both sides"),
     ORCH_OPTION(struct compare_options, aggregate, TEXT, "value", .value = "WHICH",
-                .help = "last (default), best, min, max, mean or first of a series"),
+                .help = "last (default), best, min, max, mean or first value of each run"),
     ORCH_OPTION(struct compare_options, least, TEXT, "least", .value = "PERCENT",
                 .help = "the smallest difference that matters (default 5%)"),
     ORCH_OPTION(struct compare_options, across, FLAG, "across",
                 .help = "compare all tasks together, and times of different machines"),
     ORCH_OPTION(struct compare_options, disturbed, FLAG, "disturbed",
-                .help = "count times of runs that other programs disturbed"),
+                .help = "include times of disturbed runs (other programs used the CPUs)"),
     ORCH_OPTION(struct compare_options, fail_on, LIST, "fail-on", .value = "LIMIT",
                 .help = "exit with 7 at this change: 'epoch_time_s > 3%' (repeatable)"),
     ORCH_OPTION(struct compare_options, format, TEXT, "format", .value = "NAME",
@@ -48,9 +48,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct compare_options, until_sure, FLAG, "until-sure",
                 .help = "with --run and -m: run both sides until the verdict is sure"),
     ORCH_OPTION(struct compare_options, max_runs, TEXT, "max-runs", .value = "N",
-                .help = "with --until-sure: at most so many runs of each setting and side (60)"),
+                .help = "with --until-sure: most runs of each setting and side (default 60)"),
     ORCH_OPTION(struct compare_options, budget, TEXT, "budget", .value = "USD",
-                .help = "with --until-sure: stop before its runs have cost more, e.g. 5usd"),
+                .help = "with --until-sure: most that the new runs may cost, e.g. 5usd"),
     ORCH_OPTION(struct compare_options, price, TEXT, "price", .value = "USD",
                 .help = "with --until-sure: price of an hour of a device"),
     ORCH_OPTION(struct compare_options, run.profile, TEXT, "profile", .letter = 'p',
@@ -117,7 +117,7 @@ static bool check_until_sure(const struct compare_options *o, GError **error)
                        "option '--until-sure' makes runs, and needs --run RECIPE");
     else if (o->until_sure && !(o->metrics && o->metrics[0] && !o->metrics[1]))
         orch_error_set(error, ORCH_ERROR_USAGE, "add -m METRIC",
-                       "option '--until-sure' decides about one metric");
+                       "option '--until-sure' needs exactly one metric");
     else
         return true;
     return false;
@@ -370,21 +370,19 @@ const struct orch_command ORCH_COMMAND_COMPARE = {
         ". "
         "for the work tree; A..B are two commits. Runs of the same trial (experiment, "
         "parameters, seed) on both sides form pairs; otherwise runs with equal seeds do; "
-        "otherwise the runs are two independent samples. Prints for each metric both means, "
-        "the ratio B / A with its 95 % interval, p (paired t, Mann-Whitney or Welch), both "
-        "corrected for the number of metrics, and a verdict. If a side mixes tasks "
+        "otherwise the runs are two independent samples. For each metric it prints both means, the "
+        "ratio B / A with its 95 % interval, p (paired t, Mann-Whitney or Welch), and a verdict. p "
+        "and intervals are corrected for the number of metrics. If a side mixes tasks "
         "(" ORCH_TASK_WORDS
         "), each task is compared separately. Timings are compared only between equal "
         "machines.\n"
         "\n"
-        "--fail-on 'METRIC > N%' (or < N, in the metric's unit) limits the signed change of B "
-        "against A. The command fails when the observed change exceeds the limit and is more "
-        "than noise.\n"
+        "--fail-on 'METRIC > N%' (or < N, in the metric's unit) limits the change from A to B. The "
+        "exit status is 7 if the change exceeds the limit and is more than noise.\n"
         "\n"
-        "--run RECIPE runs the recipe now from the sources of both commits, or of the work tree "
-        "with each of two settings (lr=0.1), interleaved (A B B A). --until-sure does so until "
-        "the verdict is sure: the error rate of 5 % holds although it looks after every pair. "
-        "See 'orch help comparisons'.",
+        "--run RECIPE runs both sides now, in the order A B B A. A side is a commit, or a setting "
+        "(lr=0.1) of the work tree. --until-sure makes runs until the verdict is sure; although it "
+        "checks after every pair, at most 5 % of verdicts are wrong. See 'orch help comparisons'.",
     .examples = "  orch compare 3f2a91c0 @last\n"
                 "  orch compare 'mode=full and lr=0.01' 'mode=feature and lr=0.1' -m val_accuracy\n"
                 "  orch compare main..feature --fail-on 'epoch_time_s > 3%'\n"

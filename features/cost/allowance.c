@@ -105,7 +105,7 @@ static bool read_scopes(struct recipe_draft *draft, const struct orch_yaml *map,
     other = other ? other : orch_yaml_get(map, "per");
     if (has_scope && other)
         orch_recipe_error_at(draft, other, "for example { group: 20 usd, person: { hours: 5 } }",
-                             "write amounts below 'group' and 'person', not beside them");
+                             "write each amount under 'group' or 'person'");
     return has_scope;
 }
 

@@ -126,8 +126,8 @@ const struct orch_command_part ORCH_PART_RUN_ALLOWANCE = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct run_options),
     .about = "\n\n"
-             "A recipe's 'allowance:' limits trials as --budget does, but counts every run of the "
-             "recipe in the store; --over-allowance ignores it.",
+             "A recipe's 'allowance:' is a budget for all runs of the recipe in the store; "
+             "--over-allowance ignores it.",
     .run = &RUN_PART,
 };
 

@@ -224,12 +224,11 @@ const struct orch_command ORCH_COMMAND_CURVE = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct curve_options),
-    .about =
-        "Fits the loss of stored runs, one curve for each stage of the learning rate, and prints\n"
-        "when they reach a loss or an accuracy, in steps, epochs and time at the run's own speed\n"
-        "('orch help curves'). With --net it also predicts the curve of a network that was not "
-        "run,\n"
-        "from the curves of the runs' networks.",
+    .about = "Fits a curve to the loss of each run (one for each stage of the learning rate). "
+             "Prints when the run reaches a loss or an accuracy, in steps, epochs and time ('orch "
+             "help curves'). With --net it also predicts the curve of a network that was not "
+             "run,\n"
+             "from the curves of the runs' networks.",
     .examples =
         "orch curve @last --target-accuracy 92%   # how long until 92 %?\n"
         "orch curve --where 'recipe=hw4 and net~resnet' --format csv\n"

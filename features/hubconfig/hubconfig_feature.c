@@ -200,7 +200,7 @@ static struct orch_net *read_file(const struct orch_net_request *request,
         net = make(path, config, input, notes, error);
     } else {
         g_autofree char *what = g_strdup_printf("line %d is no JSON: %s", where.line, where.text);
-        refuse(path, config ? "it is no JSON object" : what, error);
+        refuse(path, config ? "it is not a JSON object" : what, error);
     }
     json_decref(config);
     return net;

@@ -166,8 +166,8 @@ static bool read_table(const char *path, const struct import_options *o, struct 
     }
     if (!o->target) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "name it with --target COLUMN, for example --target step_ms",
-                       "the column of '%s' that was measured is not named", path);
+                       "name the measured column with --target, for example --target step_ms",
+                       "the target column of '%s' is missing", path);
         return false;
     }
     g_autoptr(GPtrArray) map = split_words(o->map), drop = split_words(o->drop);

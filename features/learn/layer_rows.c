@@ -285,7 +285,8 @@ static struct orch_rows *training_rows(const struct orch_layer_rows *rows, const
     if (count >= LEARN_FROM_LEAST)
         out = rows_of(csv, NULL, error);
     else
-        orch_error_set(error, ORCH_ERROR_USAGE, "measure more layers: draws, or by_layer",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "measure more layers (parameters 'draws' or 'by_layer')",
                        "%d rows of this pass, precision and layout are too few to learn the layers "
                        "that were not measured: %d are needed",
                        count, LEARN_FROM_LEAST);

@@ -44,7 +44,7 @@ static bool read_opset(const char *text, int *out, GError **error)
     int64_t opset = ONNX_OPSET_DEFAULT;
     if (text &&
         (!orch_int_parse(text, &opset) || opset < ONNX_OPSET_MIN || opset > ONNX_OPSET_MAX)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "17, the default, is read by most engines",
+        orch_error_set(error, ORCH_ERROR_USAGE, "most engines read 17, the default",
                        "option '--opset': '%s' is not a version from %d to %d", text,
                        ONNX_OPSET_MIN, ONNX_OPSET_MAX);
         return false;
@@ -106,8 +106,7 @@ static bool open_run(struct orch_cli *cli, const struct export_options *o,
         neither(cli->args[0], error);
     if (ok && named.trial) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "wait for its end ('orch ls' lists it)",
-                       "'%s' is still running: its weights are kept when it has ended",
-                       cli->args[0]);
+                       "'%s' is still running; its weights are stored at its end", cli->args[0]);
         ok = false;
     }
     ok = ok && orch_onnx_export_source_of_run(store, named.run, net, out, error);

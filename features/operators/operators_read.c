@@ -110,7 +110,7 @@ static bool read_header(struct operators_reading *r, const json_t *line,
     r->batch = json_integer_value(json_object_get(line, "batch"));
     r->is_batch_fixed = why != NULL;
     if (strcmp(orch_json_text(line, "format", ""), "orch operators") != 0)
-        return orch_operators_fail(r, error, "it is no file of operators");
+        return orch_operators_fail(r, error, "it is not a file of operators");
     if (orch_json_int(line, "version", 0) != 1)
         return orch_operators_fail(r, error, "its version %d is not 1",
                                    (int)orch_json_int(line, "version", 0));
@@ -196,7 +196,7 @@ static bool read_lines(struct operators_reading *r, const char *at, const char *
         g_autoptr(GError) why = NULL;
         g_autoptr(json_t) line = orch_json_parse(at, length, LINE_MAX_BYTES, &why);
         if (!json_is_object(line))
-            return orch_operators_fail(r, error, "it is no JSON object");
+            return orch_operators_fail(r, error, "it is not a JSON object");
         bool ok = r->line == 1                         ? read_header(r, line, input, notes, error)
                   : json_object_get(line, "parameter") ? read_parameter(r, line, error)
                                                        : read_operator(r, line, call, error);

@@ -28,7 +28,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct pack_options, sign, FLAG, "sign",
                 .help = "sign it with git's key: an in-toto statement in a DSSE envelope"),
     ORCH_OPTION(struct pack_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
-                .help = "assume N trials at once: each has its share of the machine's threads"),
+                .help = "use only times that were measured with N trials at once"),
     ORCH_VARIANT_OPTIONS(struct pack_options, variant),
     {0}};
 

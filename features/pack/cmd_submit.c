@@ -22,7 +22,7 @@ struct submit_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct submit_options, netid, TEXT, "netid", .value = "ID",
-                .help = "your ID, which begins every file name"),
+                .help = "your ID, with which every file name begins"),
     ORCH_OPTION(struct submit_options, out, TEXT, "output", .letter = 'o', .value = "DIR",
                 .help = "folder of the notebooks and the ZIP (default: here)"),
     ORCH_OPTION(struct submit_options, packs, FLAG, "pack",
@@ -294,11 +294,10 @@ const struct orch_command ORCH_COMMAND_SUBMIT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct submit_options),
     .about =
-        "Makes the notebooks of 'orch report RECIPE --ipynb' again from the store, keeps what "
-        "you wrote in them, and zips them as ID_NAME_pN.ipynb in ID_NAME.zip. It first lists "
-        "the parts that are incomplete or complete only at small scale, the points as 'orch "
-        "report --points' counts them, and your cells that are still empty. The ZIP is written "
-        "even then, and the exit status is 8. See 'orch help handing-in'.",
+        "Updates the notebooks of 'orch report RECIPE --ipynb', keeps what you wrote in them, and "
+        "packs them as ID_NAME_pN.ipynb into ID_NAME.zip. It lists the points, the parts that are "
+        "incomplete or complete only at small scale, and your cells that are still empty. If there "
+        "are any, the ZIP is still written, but the exit status is 8. See 'orch help handing-in'.",
     .examples = "  orch submit recipes/hw4.recipe --netid abc123\n"
                 "  orch submit recipes/hw4.recipe --netid abc123 -o handin\n"
                 "  orch submit recipes/hw4.recipe --netid abc123 --pack",

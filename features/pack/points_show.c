@@ -59,7 +59,7 @@ struct points_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct points_options, points, FLAG, "points",
-                .help = "show the state and the points of each part of the assignment instead"),
+                .help = "show the state and the points of each part of the assignment"),
     {0}};
 
 static bool is_asked(const void *options)

@@ -17,7 +17,7 @@ struct check_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct check_options, file, TEXT, "check", .value = "FILE.json",
-                .help = "exit with 7 when a number of this report (--json) has changed"),
+                .help = "exit with 7 if the numbers differ from this file (made with --json)"),
     {0}};
 
 static bool is_asked(const void *options)
@@ -94,8 +94,8 @@ static bool show(struct orch_cli *cli, void *options, const struct orch_subject 
     if (!cli->json && !differs)
         orch_table_free(table);
     if (differs)
-        orch_error_set(error, ORCH_ERROR_CHECK, "'orch report RECIPE --json >FILE.json' renews it",
-                       "%u place%s of '%s' differ%s from the store", differs,
+        orch_error_set(error, ORCH_ERROR_CHECK, "'orch report RECIPE --json >FILE.json' updates it",
+                       "%u number%s of '%s' differ%s from the store", differs,
                        differs == 1 ? "" : "s", path, differs == 1 ? "s" : "");
     return !differs;
 }

@@ -12,7 +12,7 @@
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.gpu, TEXT, "gpu", .letter = 'g', .value = "NAME",
-                .help = "V100; 8xH100; V100,A100 compares; 'all' ranks; 'here': this processor"),
+                .help = "V100; 8xH100; V100,A100: both; all: every GPU, ranked; here: this CPU"),
     TIME_NETWORK_OPTIONS(AT(time.net), AT(time.net_table), AT(time.input), AT(time.classes)),
     ORCH_OPTION(struct predict_options, time.tokens, TEXT, "tokens", .value = "N",
                 .help = "length of a sequence, as --input 1xNx1"),
@@ -36,7 +36,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.trainable, TEXT, "trainable", .value = "SHARE|BLOCKS",
                 .help = "train only the last blocks: 2, or a share of 0.1"),
     ORCH_OPTION(struct predict_options, time.lora_rank, TEXT, "lora-rank", .value = "R",
-                .help = "train adapters of rank R alone (LoRA)"),
+                .help = "train only adapters of rank R (LoRA)"),
     ORCH_OPTION(struct predict_options, time.watts, TEXT, "watts", .value = "N",
                 .help = "limit of the GPU's power"),
     ORCH_OPTION(struct predict_options, time.threads, TEXT, "threads", .value = "N",
@@ -48,9 +48,9 @@ static const struct orch_option OPTIONS[] = {
                 .help = "ring, tree, butterfly, one-to-all or hierarchical"),
     TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
     ORCH_OPTION(struct predict_options, budget, TEXT, "budget", .value = "USD",
-                .help = "mark what costs more, as 5usd; with --gpu all leave it out"),
+                .help = "mark forecasts that cost more: 5usd (with --gpu all: omit them)"),
     ORCH_OPTION(struct predict_options, deadline, TEXT, "deadline", .value = "WHEN",
-                .help = "mark what ends later: 18:00, 36h; with --gpu all leave it out"),
+                .help = "mark forecasts that end later: 18:00, 36h (with --gpu all: omit them)"),
     ORCH_OPTION(struct predict_options, pareto, TEXT, "pareto", .value = "FILE",
                 .help = "with --gpu all: draw time against cost (.svg, .png, .pdf)"),
     ORCH_OPTION(struct predict_options, explain, FLAG, "explain",
@@ -58,7 +58,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.model, TEXT, "model", .letter = 'm', .value = "NAME",
                 .help = "auto (the default), transferred or prior"),
     ORCH_OPTION(struct predict_options, time.without, LIST, "without", .value = "SOURCE",
-                .help = "leave out what a source published: timm, lambda, ..."),
+                .help = "ignore the measurements of a source: timm, lambda, ..."),
     ORCH_OPTION(struct predict_options, time.calibrate, LIST, "calibrate", .value = "RUN",
                 .help = "scale the forecast by this run of yours"),
     TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), " or measured"),
@@ -85,7 +85,7 @@ static bool experiment_fits(const struct predict_options *o, GError **error)
         if (g_strv_contains(own, option->name) || !is_given(o, option))
             continue;
         orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
-                       "option '--%s' does nothing with --experiment", option->name);
+                       "option '--%s' has no effect with --experiment", option->name);
         return false;
     }
     return true;
@@ -226,16 +226,15 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
         "Prints the time of a step, an epoch and the whole training, the cost and a 90 % interval, "
         "the assumptions, and the basis of the forecast.\n"
         "\n"
-        "The basis (tier) is one of seven. measured: the store has runs of this configuration. "
-        "fitted: a predictor trained on the\n"
-        "store's runs on this GPU. same-step, same-chip, same-network: published steps and your\n"
-        "runs of this network or on this GPU. transferred: an analytical model calibrated on\n"
-        "public measurements of other GPUs. prior: a roofline computed from the GPU's "
-        "specification.\n"
+        "The basis (tier) is one of seven. measured: the store has runs of this setting. fitted: a "
+        "predictor trained on the store's runs of this GPU. same-step, same-chip, same-network: "
+        "published step times and your runs of this network, this GPU, or both. transferred: an "
+        "analytical model fitted to public measurements. prior: a roofline from the GPU's data "
+        "sheet.\n"
         "\n"
-        "With --experiment it prints the wall time of one run with the parameters of -x, for\n"
-        "example of a script of your own ('orch help predictors'). Train its predictor first:\n"
-        "orch predictor train --where 'experiment = NAME'.\n"
+        "For a script of your own, --experiment forecasts the wall time of one run with the "
+        "parameters of -x ('orch help predictors'). Train a predictor first: orch predictor train "
+        "--where 'experiment = NAME'.\n"
         "\n"
         "Loss curves: 'orch curve'. PALEO and the roofline bound: 'orch paleo'. The accuracy of\n"
         "past forecasts: 'orch predictor score'.",

@@ -357,8 +357,8 @@ const struct orch_command_part ORCH_PART_COVERAGE_GPU = {
     .command = "coverage",
     .options = OPTIONS,
     .option_bytes = sizeof(struct gpus_options),
-    .about = " --gpu estimates time and cost of the missing trials on other GPUs from what the "
-             "plugins declare.",
+    .about = " --gpu forecasts time and cost of the missing trials on other GPUs, if their plugins "
+             "declare a cost.",
     .examples = "  orch coverage recipes/hw4.recipe p4 --gpu all",
     .is_asked = is_asked,
     .look = look,
@@ -371,7 +371,7 @@ const struct orch_command_part ORCH_PART_COVERAGE_GPU = {
 
 static const struct orch_option PLAN_OPTIONS[] = {
     ORCH_OPTION(struct gpus_options, gpu, TEXT, "gpu", .value = "NAMES|all",
-                .help = "show instead what the trials left would take and cost on these GPUs"),
+                .help = "forecast time and cost of the remaining trials on these GPUs"),
     {0}};
 
 /* The trials that are not done, also those that this machine cannot run. The caller unrefs. */
@@ -415,9 +415,8 @@ const struct orch_command_part ORCH_PART_PLAN_GPU = {
     .command = "plan",
     .options = PLAN_OPTIONS,
     .option_bytes = sizeof(struct gpus_options),
-    .about =
-        " --gpu estimates time and cost of the trials left on other GPUs from what the plugins "
-        "declare, also of those that this machine cannot run.",
+    .about = " --gpu forecasts time and cost of the remaining trials on other GPUs, if their "
+             "plugins declare a cost.",
     .examples = "  orch plan recipes/hw3.recipe --profile course --gpu V100,H100",
     .is_alone = true,
     .reads_only = true,

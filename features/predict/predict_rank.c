@@ -222,7 +222,7 @@ static bool has_one_setting(const struct predict_options *o, GError **error)
     bool many_batches = o->time.batches && strchr(o->time.batches, ',');
     if (many_workers || many_batches)
         orch_error_set(error, ORCH_ERROR_USAGE, "give a single number",
-                       "option '--%s': several GPUs are ranked for a single configuration",
+                       "option '--%s' needs a single number if several GPUs are ranked",
                        many_workers ? "workers" : "batch");
     else if (o->explain)
         orch_error_set(error, ORCH_ERROR_USAGE, "use --explain with a single GPU",

@@ -41,7 +41,8 @@ bool orch_step_tiers_ppp(struct orch_step_tiers *tiers, const struct orch_gpu_sp
                        "PPP cannot be measured: no run with a step time on %s at %s", gpu->name,
                        orch_precision_names()[precision]);
     else if (ppp.share > 1)
-        orch_error_set(error, ORCH_ERROR_USAGE, "correct its peak in gpus.yaml, or give a share",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "correct its peak in hardware.yaml, or give a share such as 0.62",
                        "PPP of %s at %s is %.3g: its runs are faster than its peak allows",
                        gpu->name, orch_precision_names()[precision], ppp.share);
     else

@@ -182,7 +182,7 @@ static bool read_tokens(const struct time_options *o, char **out_input, GError *
         return false;
     if (tokens && o->input) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
-                       "options '--tokens' and '--input' both say the length of a sequence");
+                       "options '--tokens' and '--input' both set the length of a sequence");
         return false;
     }
     *out_input = tokens ? g_strdup_printf("1x%" G_GINT64_FORMAT "x1", tokens) : NULL;
@@ -204,7 +204,7 @@ static bool read_kernels(const struct time_options *o, struct orch_time_question
         return false;
     if (unused && !(q->net && orch_net_is_attention(q->net))) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave it out",
-                       "option '--%s' is for networks of attention, which '%s' is not", unused,
+                       "option '--%s' is only for transformers, and '%s' is not one", unused,
                        q->net ? q->net->name : o->net);
         return false;
     }
@@ -225,9 +225,7 @@ static bool read_loss(const struct time_options *o, struct orch_time_question *q
         return false;
     if (o->loss && !is_of_tokens) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave it out",
-                       "option '--loss' is for trainings with scores at each token, which '%s' "
-                       "does not have",
-                       o->net);
+                       "option '--loss' is only for language models, and '%s' is not one", o->net);
         return false;
     }
     if (o->loss && o->forward_only) {
@@ -259,7 +257,7 @@ static bool read_checkpointing(const struct time_options *o, struct orch_time_qu
                                                 : NULL;
     if (why)
         orch_error_set(error, ORCH_ERROR_USAGE, "leave it out",
-                       "option '--checkpointing' is not counted here: %s", why);
+                       "option '--checkpointing' cannot be used here: %s", why);
     else
         orch_time_question_assume(q, "activations", "--checkpointing",
                                   "each of %d groups of layers computes its own again",

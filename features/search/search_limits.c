@@ -27,8 +27,8 @@ bool orch_search_limits_known(const struct orch_plan *plan, double usd_per_hour,
         orch_error_set(
             error, ORCH_ERROR_USAGE,
             orch_advice(ORCH_ADVICE_NO_PRICE, "add --price USD (per hour of one device)"),
-            "objective: the search has a budget of money, and the price per hour of this "
-            "machine is not known");
+            "objective: the search has a budget in money, but the price per hour of this machine "
+            "is not known");
         return false;
     }
     return true;

@@ -77,8 +77,9 @@ static bool write_source(struct orch_vcs *vcs, const struct orch_run *run, struc
 {
     const char *key = orch_run_short_key(run->key);
     if (!run->source_tree) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                       "run %s is unversioned: it was not made in a git repository", key);
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND, NULL,
+            "run %s has no source code in the store: it was not made in a git repository", key);
         return false;
     }
     if (vcs && !orch_vcs_start(vcs, error))

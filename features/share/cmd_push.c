@@ -27,7 +27,7 @@ static const struct orch_option PUSH_OPTIONS[] = {
     ORCH_OPTION(struct push_options, datasets, LIST, "measurements", .value = "NAME",
                 .help = "send this imported table of measurements too"),
     ORCH_OPTION(struct push_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
-                .help = "send only these runs and what they own"),
+                .help = "send only these runs, with their artifacts and notes"),
     {0}};
 
 static const char *const LEAVES[] = {
@@ -264,16 +264,14 @@ const struct orch_command ORCH_COMMAND_PUSH = {
     .max_args = 1,
     .options = PUSH_OPTIONS,
     .option_bytes = sizeof(struct push_options),
-    .about =
-        "REMOTE is a remote of the repository, a path, a URL, or a plain folder that the group "
-        "shares. Without it: 'git config orch.remote', the only remote, the branch's, or "
-        "origin. What others pushed is merged first, as by 'orch pull'. Only what the remote "
-        "lacks is sent, under refs/orch/results; branches, tags, index and work tree are not "
-        "touched, and nothing there is ever overwritten.\n"
-        "Sources are not sent unless an experiment sets 'share: source' or you pass "
-        "--with-source; then only the files of its 'inputs:' are sent, after they have been "
-        "listed. Public notes are sent. Exits with 3 when the remote cannot be used, with 7 "
-        "when something received from it was refused.",
+    .about = "REMOTE is a git remote, a path, a URL, or a folder that the group shares. The "
+             "default is 'git config orch.remote', else the only remote, else the branch's, else "
+             "origin. First the others' runs are pulled, as by 'orch pull'. Then the runs that the "
+             "remote lacks are sent, under refs/orch/results. Branches, tags, index and work tree "
+             "are not touched, and nothing on the remote is overwritten.\n"
+             "Sources are sent only with --with-source, or if an experiment sets 'share: source'; "
+             "then the files of its 'inputs:' are listed and sent. The exit status is 3 if the "
+             "remote cannot be used, and 7 if a run from it was refused.",
     .examples = "  orch push               # to the default remote\n"
                 "  orch push --dry-run     # what would be sent\n"
                 "  orch push /mnt/usb/group",
@@ -289,7 +287,7 @@ struct pull_options {
 
 static const struct orch_option PULL_OPTIONS[] = {
     ORCH_OPTION(struct pull_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
-                .help = "largest artifact to keep here (default 4MiB)"),
+                .help = "largest artifact to store here (default 4MiB)"),
     {0}};
 
 static void print_pulled(struct orch_cli *cli, const struct orch_remote *remote,
@@ -342,10 +340,9 @@ const struct orch_command ORCH_COMMAND_PULL = {
     .max_args = 1,
     .options = PULL_OPTIONS,
     .option_bytes = sizeof(struct pull_options),
-    .about =
-        "REMOTE is chosen as by 'orch push'. Every run's digest is recomputed before it is "
-        "kept. Runs that do not match their digest are left out and named, and the exit status "
-        "is 7; all others are merged. Branches, tags, index and work tree are not touched.",
+    .about = "REMOTE is chosen as by 'orch push'. Every run's digest is checked. Runs that do not "
+             "match theirs are named and left out, and the exit status is 7; all others are "
+             "stored. Branches, tags, index and work tree are not touched.",
     .examples = "  orch pull",
     .run = run_pull,
 };

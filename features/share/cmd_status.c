@@ -11,7 +11,7 @@ struct status_options {
 
 static const struct orch_option STATUS_OPTIONS[] = {
     ORCH_OPTION(struct status_options, offline, FLAG, "offline",
-                .help = "compare with what was fetched last; do not contact the remote"),
+                .help = "compare with the last known state; do not contact the remote"),
     {0}};
 
 static int compare_names(const void *a, const void *b)
@@ -178,12 +178,11 @@ const struct orch_command ORCH_COMMAND_STATUS = {
     .max_args = 1,
     .options = STATUS_OPTIONS,
     .option_bytes = sizeof(struct status_options),
-    .about = "Ahead: ended runs, and public notes and removals, that the remote lacks. Behind: "
-             "runs there that are not here, by who "
-             "made them. Slots: which CPUs and GPUs the trials of this machine use, of any store "
-             "and user, and which runs wait for some. Only the record of the remote's state is "
-             "updated. Exits with 3 when the "
-             "remote cannot be reached; the rest is printed anyway.",
+    .about =
+        "Ahead: ended runs, public notes and removals that the remote lacks. Behind: runs that are "
+        "only on the remote, by author. Slots: the CPUs and GPUs that running trials of this "
+        "machine use, of all users, and which trials wait for some. No run is sent or fetched. If "
+        "the remote cannot be reached, the exit status is 3, and the rest is printed.",
     .examples = "  orch status\n  orch status --offline",
     .run = run_status,
 };

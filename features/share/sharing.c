@@ -97,7 +97,7 @@ struct run_options {
 };
 #define SIGN_OPTION                                                                                \
     ORCH_OPTION(struct run_options, sign, FLAG, "sign",                                            \
-                .help = "sign runs that end (always: git config orch.sign true)")
+                .help = "sign the runs (to always sign: git config orch.sign true)")
 #define SHARING_OPTIONS                                                                            \
     ORCH_OPTION(struct run_options, shares, FLAG, "share",                                         \
                 .help = "run it together with your group"),                                        \
@@ -223,12 +223,11 @@ const struct orch_command_part ORCH_PART_RUN_SHARING = {
     .heading = "sharing",
     .options = RUN_OPTIONS,
     .option_bytes = sizeof(struct run_options),
-    .about = "\n\n"
-             "With --share, a group runs one recipe together: results that others have sent are "
-             "reused, each trial is claimed before it starts, and its result is sent when it has "
-             "ended. Trials that others are running are left out: run the command again later to "
-             "use their results, or add --wait. Hosts that share a store on a network file system "
-             "also claim trials in its folder, with or without a remote. See 'orch help sharing'.",
+    .about =
+        "\n\n"
+        "With --share, a group runs one recipe together. Results of others are reused, each trial "
+        "is claimed before it starts, and its result is sent at the end. Trials that others are "
+        "running are left out; --wait waits for their results. See 'orch help sharing'.",
     .examples = "  orch run r.recipe --share --wait       # with your group",
     .run = &RUN_PART,
 };

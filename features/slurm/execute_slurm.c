@@ -210,12 +210,10 @@ const struct orch_executor ORCH_EXECUTOR_SLURM = {
 
 const struct orch_command_part ORCH_PART_RUN_SLURM = {
     .command = "run",
-    .about =
-        "\n\n"
-        "With --executor slurm every trial is submitted at once, as job arrays, and the command "
-        "returns; trials that refer to others become dependent jobs, and -j limits how many of an "
-        "array run at once. 'orch collect' takes in what has ended. A search is submitted in "
-        "batches of -j trials: the same command again chooses the next ones. See 'orch help "
-        "slurm'.",
+    .about = "\n\n"
+             "With --executor slurm all trials are submitted as job arrays, and the command "
+             "returns; -j limits how many jobs run at once. 'orch collect' stores the results. A "
+             "search is submitted in batches of -j trials; to submit the next batch, run the same "
+             "command again. See 'orch help slurm'.",
     .examples = "  orch run r.recipe --executor slurm     # submit to the cluster",
 };

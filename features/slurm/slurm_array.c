@@ -355,7 +355,7 @@ static int64_t call_sbatch(const GPtrArray *argv, const char *submission, const 
                    "'orch collect' finds the job once Slurm shows it, and frees the trials if it "
                    "does not",
                    "whether Slurm accepted the job is unknown: %s",
-                   status == 0 ? "sbatch printed no number, and squeue shows no such job"
+                   status == 0 ? "sbatch printed no job number, and squeue shows no such job"
                                : complaint);
     return 0;
 }

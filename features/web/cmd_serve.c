@@ -21,11 +21,11 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct serve_options, address, TEXT, "bind", .value = "ADDRESS",
                 .help = "listen at another address than 127.0.0.1, with a token"),
     ORCH_OPTION(struct serve_options, token, FLAG, "token",
-                .help = "require the token for reading, too, on a machine with other users"),
+                .help = "require the token for reading too, if the machine has other users"),
     ORCH_OPTION(struct serve_options, read_only, FLAG, "read-only",
-                .help = "let the page change nothing: no tags, notes, names, hiding, cancelling"),
+                .help = "serve a page that cannot change anything"),
     ORCH_OPTION(struct serve_options, group, FLAG, "group",
-                .help = "pull the group's runs first, and show by member what there is"),
+                .help = "pull the group's runs first, and show the runs of each member"),
     ORCH_OPTION(struct serve_options, remote, TEXT, "remote", .value = "REMOTE",
                 .help = "the group's remote, with --group (default: as for 'orch pull')"),
     {0}};
@@ -88,16 +88,14 @@ const struct orch_command ORCH_COMMAND_SERVE = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct serve_options),
-    .about =
-        "Prints the page's address and serves it until Ctrl-C. It listens only at 127.0.0.1, or "
-        "with --bind at another address. The address has a token: whoever opened it can tag, note, "
-        "name, hide and cancel runs from the page. Without the token the page only reads, and with "
-        "--bind or --token it is refused. --read-only switches all changes off, as does a store "
-        "of somebody else. --group pulls from the group's remote, as 'orch pull' does, before it "
-        "serves; the page then says who has what, what is not pulled yet, and changes only your "
-        "own runs. With --read-only, or for another user's store, nothing is pulled. The page "
-        "shows the reports of each RECIPE (default: *.recipe here and "
-        "in recipes/). 'orch help page' describes the page and its JSON interface.",
+    .about = "Prints the page's address and serves it until Ctrl-C. It listens at 127.0.0.1, or "
+             "with --bind at another address. The printed address has a token. With the token you "
+             "can tag, note, name, hide and cancel runs on the page. Without it you can only read; "
+             "with --bind or --token you cannot even read. With --read-only, or for another user's "
+             "store, nothing can be changed and nothing is pulled. --group first pulls the group's "
+             "runs, as 'orch pull' does; the page then shows who has which runs, and changes only "
+             "your own. The page shows the reports of each RECIPE (default: *.recipe here and in "
+             "recipes/). 'orch help page' describes the page and its JSON interface.",
     .examples =
         "  orch serve                            # then open the address that it prints\n"
         "  orch serve --read-only                # a page that changes nothing\n"

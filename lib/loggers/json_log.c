@@ -149,7 +149,7 @@ static const char *finish_document(void *pointer)
     const json_t *history = json_object_get(whole, "log_history");
     g_string_truncate(reader->text, 0);
     if (!json_is_object(whole))
-        return "it is no JSON object, or cut off";
+        return "it is not a JSON object, or cut off";
     for (size_t i = 0; i < json_array_size(history); i++)
         if (json_is_object(json_array_get(history, i)))
             take_row(reader, json_array_get(history, i));

@@ -136,7 +136,7 @@ static bool are_sound(const char *name, const char *address, GError **error)
     const bool has_name = is_name(name);
     if (!has_name)
         orch_error_set(error, ORCH_ERROR_USAGE, "1 to 100 bytes of printable text",
-                       "'%.110s' is no name of a view", name ? name : "");
+                       "'%.110s' cannot be the name of a view", name ? name : "");
     else if (address && !is_address(address))
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "copy what stands behind the page's address, from '#/' on",
@@ -239,11 +239,11 @@ static bool is_as_seen(const struct orch_saved_view *before, const struct orch_v
         return true;
     if (*is)
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "look at it, then save again to replace it, or take another name",
+                       "look at it; to replace it, save again, or choose another name",
                        "view '%s' was saved elsewhere in the meantime: it is '%s' now",
                        change->name, is);
     else
-        orch_error_set(error, ORCH_ERROR_USAGE, "save again to have it back",
+        orch_error_set(error, ORCH_ERROR_USAGE, "to restore it, save it again",
                        "view '%s' was removed in the meantime", change->name);
     return false;
 }

@@ -6,7 +6,7 @@ make_history 8
 fails 2 orch bisect score HEAD~11..HEAD --min
 says "no command: write it after '--'"
 fails 2 orch bisect height HEAD~11..HEAD -- python3 job.py 1
-says "which values of 'height' are better is neither declared nor known by its name"
+says "it is not known whether larger values of metric 'height' are better"
 says 'hint: --min: the lower the better; --max: the higher the better'
 fails 2 orch bisect score HEAD~11..HEAD --min --max -- python3 job.py 1
 says "options '--min' and '--max' cannot be combined"
@@ -19,7 +19,7 @@ says 'is not of the form GOOD..BAD'
 fails 2 orch bisect score HEAD~3... --min -- python3 job.py 1
 says 'is not of the form GOOD..BAD'
 fails 2 orch bisect score HEAD..HEAD~3 --min -- python3 job.py 1
-says "good commit 'HEAD' is not an ancestor of bad commit 'HEAD~3', but the other way round"
+says "good commit 'HEAD' is a descendant of bad commit 'HEAD~3'"
 says 'the good commit comes first: HEAD~3..HEAD'
 fails 2 orch bisect score HEAD~2..HEAD~2 --min -- python3 job.py 1
 says 'are the same commit'
@@ -35,7 +35,7 @@ fails 2 orch bisect score HEAD~1.. --min -- python3 job.py 1
 says 'changes a file'
 git reset -q --hard HEAD~1
 fails 2 orch bisect score HEAD~3.. --min --repeat-at-most 1 -- python3 job.py 1
-says 'noise is not seen in single runs'
+says 'with one run of each commit the noise is unknown'
 fails 2 orch bisect score HEAD~3.. --min --budget much -- python3 job.py 1
 says "option '--budget': 'much'"
 fails 2 orch bisect score HEAD~3.. --min --budget 1usd -- python3 job.py 1

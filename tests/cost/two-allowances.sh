@@ -19,8 +19,8 @@ bad() {
     says "$2"
     says 'a.recipe:3:'
 }
-bad '{ group: 20 usd, hours: 5 }' "below 'group' and 'person', not beside them"
-bad '{ person: 20 usd, per: person }' "below 'group' and 'person', not beside them"
+bad '{ group: 20 usd, hours: 5 }' "write each amount under 'group' or 'person'"
+bad '{ person: 20 usd, per: person }' "write each amount under 'group' or 'person'"
 bad '{ group: [1] }' "'group' takes an amount or a map"
 bad '{ person: 20 }' "'20' is not an amount above 0 with a unit"
 bad '{ group: {} }' "neither 'usd' nor 'hours'"

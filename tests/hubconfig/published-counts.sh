@@ -89,7 +89,7 @@ fails 2 orch net show broken
 says 'line 1 is no JSON'
 config list '[]'
 fails 2 orch net show list
-says 'it is no JSON object'
+says 'it is not a JSON object'
 mkdir nothing
 fails 2 orch net show nothing
 # several GPUs, as they are rented

@@ -23,7 +23,7 @@ kept() {
 }
 at_once() { ok orch try -j 2 --oversubscribe "$@"; }
 at_once -x n=1,2 --repeat 2 --artifact m='out/{repeat}.txt' -- sh w.sh '{repeat}' '{n}'
-says "in folders of their own, because each keeps 'out/1.txt'"
+says "because several at once keep the artifact 'out/1.txt'"
 kept 4
 at_once -x n=3,4 -s k=7 --artifact m='out/{k}.txt' -- sh w.sh '{k}' '{n}'
 says "in folders of their own, because each keeps 'out/7.txt'"

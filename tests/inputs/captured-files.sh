@@ -50,7 +50,7 @@ fresh
 meet "echo 'A = 0.9' >conf.py"
 same $status 0
 says 'inputs changed while it ran: conf.py'
-says 'conf.py; the remaining trials run from the captured files in a folder apart'
+says 'conf.py; the remaining trials use a copy of the old files'
 says '3 ok'
 ok orch ls --json -n 0 -m acc
 same "$(json runs.#)" 4

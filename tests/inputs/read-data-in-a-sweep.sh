@@ -54,15 +54,15 @@ for before in '' 0; do
         case $way in captured) file=captured.txt new=5 ;; module) file=conf.py new='V = 5' ;; many) file=many/f7.txt new=5 ;; esac
         sweep $way $file "$new" "$before"
         same "$(of_tsv)" "0 0 0 0 ${before:+0 }" "$way: what the runs read"
-        grep -q 'run from the captured files' "$SCRATCH/log" || _fail "$(cat "$SCRATCH/log")"
+        grep -q 'use a copy of the old files' "$SCRATCH/log" || _fail "$(cat "$SCRATCH/log")"
     done
     for way in ignored disk/linked link; do
         sweep $way $way.txt 5 "$before"
         case $(of_tsv) in *5*) ;; *) _fail "$way: no run read the new file" ;; esac
-        grep -q 'the next command runs the earlier ones again' "$SCRATCH/log" || _fail "$(cat "$SCRATCH/log")"
+        grep -q 'the next command runs the earlier trials again' "$SCRATCH/log" || _fail "$(cat "$SCRATCH/log")"
     done
 done
-# two at once: while one runs that may have written the file, the next ones run from the captured files
+# two at once: while one runs that may have written the file, the next ones use a copy of the old files
 rm -f "$TRIAL_BEGAN"* "$TRIAL_GOES_ON"*
 rm -rf .orch
 WAIT='2 3' orch try -j 2 -x n=1,2,3,4,5 -- python3 a.py captured '{n}' >"$SCRATCH/log" 2>&1 &

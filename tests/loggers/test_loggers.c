@@ -43,7 +43,7 @@ static void reads_small_files(void **state)
          "epoch@5=0.5\nloss@5=1\nloss@9=2\n", NULL},
         {&ORCH_LOGGER_JSON, "{\"acc\": 0.5, \"eval\": {\"f1\": 0.25}, \"name\": \"x\"}",
          "acc=0.5\neval.f1=0.25\n", NULL},
-        {&ORCH_LOGGER_JSON, "{\"acc\": 0.5", "", "it is no JSON object, or cut off"},
+        {&ORCH_LOGGER_JSON, "{\"acc\": 0.5", "", "it is not a JSON object, or cut off"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
         for (size_t part = 1; part < 9; part++) {

@@ -119,7 +119,7 @@ ls *.onnx | sort >before
 fails 7 orch net export "$(run_of other)" --onnx no.onnx
 says "are not those of 'mlp:7' with 3 classes: "
 fails 2 orch net export "$(run_of bare)" --onnx no.onnx
-says "has no artifact 'weights'"
+says "has no weights"
 fails 2 orch net export "$(run_of nap)" --onnx no.onnx
 says "has no parameter 'net'"
 fails 2 orch net export nonesuch --onnx no.onnx

@@ -208,8 +208,8 @@ static void test_no_files(void **state)
 {
     (void)state;
     refuses("", "it has no operators");
-    refuses("[1]\n", "line 1: it is no JSON object");
-    refuses("{\"format\":\"x\"}\n", "it is no file of operators");
+    refuses("[1]\n", "line 1: it is not a JSON object");
+    refuses("{\"format\":\"x\"}\n", "it is not a file of operators");
     refuses("{\"format\":\"orch operators\",\"version\":2,\"batch\":1}\n",
             "its version 2 is not 1");
     refuses("{\"format\":\"orch operators\",\"version\":1,\"batch\":0}\n", "out of range");

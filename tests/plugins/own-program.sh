@@ -48,7 +48,7 @@ says 'in another folder'
 fails 2 "${trying[@]}" --write tune "${command[@]}"
 says '--write tune.recipe'
 fails 2 orch try -n -s api_key=sk-abcdefghijklmnopqrstuvwx1234567890 --write key.recipe -- python3 mine.py lr=1 key={api_key}
-says 'what looks like a secret'
+says 'seems to contain a secret'
 [ ! -e key.recipe ] || _fail 'a secret is written'
 ok orch try -n -x lr=1 --force --write tune.recipe -- python3 mine.py lr={lr}
 # whatever a shell passes on: blanks, quotes, dollars, braces, other bytes, ranges, searches
@@ -106,7 +106,7 @@ slip() { # slip LINE TEXT: an experiment with that line
 }
 slip 'artifacts: { a b: x }' "'a b' cannot be the name of an artifact"
 slip 'artifacts: { a: ../x }' 'lies outside of the working folder'
-slip 'types: { lr: number }' "'number' is no type of a parameter"
+slip 'types: { lr: number }' "'number' is not a type of a parameter"
 slip 'metrics_on: stdin' 'stdout'
 slip 'sweep: { "a b": [1] }' "'a b' cannot be the name of a parameter"
 printf 'format: 1\nrecipe: s\nexperiments:\n  e: { program: "python3 mine.py lr=${lr}" }\n' >s.recipe
@@ -117,7 +117,7 @@ ok orch check s.recipe
 says "its command does not use parameter 'n'"
 printf 'format: 1\nrecipe: s\nexperiments:\n  e: { plugin: sleep, types: { seconds: int }, artifacts: { a: b } }\n' >s.recipe
 fails 2 orch check s.recipe
-says "'types' is for an experiment with 'program' and no plugin"
+says "'types' can only be used in an experiment with 'program' and no plugin"
 says "'artifacts' is for an experiment with 'program'"
 # in place of a plugin's code: what it prints counts, without a word of the protocol
 printf 'format: 1\nrecipe: p\nexperiments:\n  e: { plugin: "null", program: "python3 mine.py lr=4", metrics_on: both }\n' >p.recipe

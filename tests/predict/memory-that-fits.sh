@@ -32,7 +32,7 @@ near_mib "$(sample_mib --precision bf16)" "(1559.0 + 2 * 50257 * 1024 / 2**20)"
 # a fused loss saves three values in fp32 of each score
 python3 -c "import sys; sys.exit(abs($(sample_mib --precision bf16) - $(sample_mib --precision bf16 --loss fused) - 12 * 50257 / 1024) > 0.1)" || _fail 'a fused loss'
 fails 2 orch predict --gpu H100 --net resnet50 --loss fused
-says "option '--loss' is for trainings with scores at each token, which 'resnet50' does not have"
+says "option '--loss' is only for language models, and 'resnet50' is not one"
 fails 2 orch predict --gpu H100 --net gpt2 --loss chunky
 says "option '--loss': unknown value 'chunky'"
 

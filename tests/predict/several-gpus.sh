@@ -11,7 +11,7 @@ has 'recommended: A100-SXM4-40GB'
 fails 2 orch predict --gpu V100,A1000 --net resnet50
 says "unknown GPU 'A1000'"
 fails 2 orch predict --gpu V100,A100 --net resnet50 --batch 32,64
-says "option '--batch': several GPUs are ranked for a single configuration"
+says "option '--batch' needs a single number if several GPUs are ranked"
 fails 2 orch predict --gpu V100 --net resnet50 --pareto both.svg
 says "option '--pareto' needs several GPUs"
 

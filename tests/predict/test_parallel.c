@@ -92,7 +92,7 @@ static void test_refused(void **state)
         int ways;
         const char *words;
     } rows[] = {{"gpt2", 5, "the 12 heads of layer"},
-                {"resnet50", 2, "tensor parallelism is for networks of attention"},
+                {"resnet50", 2, "tensor parallelism is only for transformers"},
                 {"gpt:1,64,4,255", 2, "the 255 outputs of layer"}};
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         struct orch_net *net = make(rows[i].name);

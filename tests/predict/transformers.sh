@@ -37,11 +37,11 @@ p4=$(orch gpu show P4 --json | python3 -c "import json, sys; print([f['value'] f
 above 4.5 "$p4" # its 75 W do not carry its peak of 5.7
 
 fails 2 orch predict --gpu V100 --net resnet50 --attention eager
-says "option '--attention' is for networks of attention, which 'resnet50' is not"
+says "option '--attention' is only for transformers, and 'resnet50' is not one"
 fails 2 orch predict --gpu V100 --net gpt2 --attention flash
 says "option '--attention': unknown value 'flash'"
 fails 2 orch predict --gpu V100 --net gpt2 --tokens 128 --input 1x64x1
-says "options '--tokens' and '--input' both say the length"
+says "options '--tokens' and '--input' both set the length"
 fails 2 orch predict --gpu V100 --net gpt:12,768
 says "'12,768' is not LAYERS,WIDTH,HEADS"
 fails 2 orch predict --gpu V100 --net gpt

@@ -111,5 +111,5 @@ ok orch report j.recipe
 has_not missing
 [ "$(nproc)" -lt 2 ] || {
     ok orch plan j.recipe
-    has 'timings count where they are made'
+    has 'timings are not reused on another machine'
 }

@@ -52,7 +52,7 @@ at 31 "'p': expected a number, found 'small'" 'forecast(top=2, p=small)'
 fails 2 orch try -x 'width=int(1,3)' --search 'min loss' --stop 'asha(factor=1)' -- python3 train.py {width}
 says "'factor': 1 is not from 2 to 1e+09"
 fails 2 orch try -s width=1 --stop 'asha' -- python3 train.py {width}
-says 'a search needs a metric to be the best of'
+says 'a search needs a metric to optimise'
 
 # ---- the best value counts: width 3 had the best one in its first epoch, and goes on
 recipe() { # recipe NAME METRIC

@@ -98,6 +98,6 @@ same "$(values)" "$seven"
 ok orch try -x 'x=uniform(0, 1)' -s seed=3 --seed 7 --search 'max accuracy' --trials 2 --name s -- python3 p.py '{x}' '{seed}'
 same "$(orch ls -e s -w 'param.seed = 3' --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]))')" 2
 fails 2 orch try -x 'x=0.5' --seed 7 -- python3 p.py '{x}'
-says "option '--seed' is that of a search's sampler"
+says "option '--seed' sets the seed of a search's sampler"
 fails 2 orch try -x 'x=uniform(0, 1)' --search 'max accuracy' --seed -1 -- python3 p.py '{x}'
 says '--seed -1'

@@ -56,6 +56,6 @@ orch try --name holder --resources gpus=2 -- sh -c 'touch begun; while [ -e hold
 holder=$!
 await -e begun
 ok orch try --name seer -- sh -c "$show"
-says 'declares no GPUs and sees all, as by hand, also what another trial holds'
+says 'sees all GPUs, because it declares none, also those that another trial uses'
 rm hold
 wait $holder || _fail 'the holder failed'

@@ -17,7 +17,7 @@ query() { python3 -c 'import sqlite3, sys; print(*(r[0] for r in sqlite3.connect
 # GPU 1 vanishes after 1 s: its trial moves to GPU 0, and so does the third
 recipe two 'resources: { gpus: 1 }, sweep: { part: [1, 2, 3] }'
 ok env FAKE_NVML=gone orch run two.recipe
-says 'GPU 1 (Tesla V100-SXM2-16GB) is not used any more in this run: a GPU was lost: GPU 1: NVML: GPU is lost'
+says 'this run no longer uses GPU 1 (Tesla V100-SXM2-16GB): a GPU was lost: GPU 1: NVML: GPU is lost'
 same "$(query "select state, count(*) from run group by state" | tr '\n' ' ')" 'lost ok ' 'the states'
 same "$(query "select count(*) from run where state = 'ok'")" 3 'trials that ended well'
 same "$(query "select reason from run where state = 'lost'")" 'a GPU was lost: GPU 1: NVML: GPU is lost' 'the reason'

@@ -54,7 +54,7 @@ wait $free || _fail "$(cat free.out)"
 until_line 'use alone' "$LOG"
 ok timeout 100 orch run other.recipe --force
 says_not waiting
-says "runs beside a trial that asked for the whole machine: orch run of alone e (pid $alone) since 20"
+says "runs at the same time as an exclusive trial: orch run of alone e (pid $alone) since 20"
 says "resources: { cores: N }"
 ok orch show @last --json
 same "$(json facts.co_runners)" 1 'its co-runners'

@@ -27,8 +27,8 @@ has_not 'worse, more'
 # the best of several cannot be chosen by it
 sed 's/value: level_m } }$/value: level_m, best_of: repeat } }/;/Times/d' y.recipe >b.recipe
 fails 2 orch check b.recipe
-says "which values of metric 'level_m' are better is neither declared nor known by its name"
-says "under 'better' in 'orch plugin show PLUGIN'"
+says "it is not known whether larger values of metric 'level_m' are better"
+says "is min or max in 'orch plugin show PLUGIN'"
 # nor by 'best'
 sed 's/compare: { by: level, value: level_m }/best: { by: level, value: level_m }/' y.recipe >c.recipe
 fails 2 orch check c.recipe

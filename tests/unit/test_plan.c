@@ -216,7 +216,7 @@ static void test_earlier_runs(void **state)
     assert_item(&scene, "same", 0, ORCH_PLAN_DONE, "ok just now by");
     scene_free(&scene);
     scene = plan_with(dir, changed, &(struct orch_plan_options){.slots = 1, .force = true});
-    assert_item(&scene, "same", 0, ORCH_PLAN_MISSING, "forced: makes a new run");
+    assert_item(&scene, "same", 0, ORCH_PLAN_MISSING, "forced to run again");
     scene_free(&scene);
     free_folder(dir);
 }
@@ -269,7 +269,7 @@ static void test_ages(void **state)
     for (int i = 0; i < 4; i++)
         assert_item(&scene, "make", i, ORCH_PLAN_DONE, ages[i].says);
     assert_item(&scene, "timed", 0, ORCH_PLAN_MISSING,
-                "done by ada on 8x Tesla; timings count where they are made");
+                "done by ada on 8x Tesla; timings are not reused on another machine");
     scene_free(&scene);
     free_folder(dir);
 }

@@ -138,7 +138,8 @@ static void test_structure_errors(void **state)
         {HEAD "experiments: { A: { plugin: train } }\n",
          "3:16 'A' cannot be the name of an experiment\n"},
         {HEAD "experiments: { best: { plugin: train } }\n",
-         "3:16 'best' cannot be the name of an experiment: ${best...} has another meaning\n"},
+         "3:16 'best' cannot be the name of an experiment, because ${best...} already has a "
+         "meaning\n"},
         {HEAD "experiments: { a: train }\n",
          "3:16 experiment 'a' has neither a plugin nor a program\n3:19 experiment 'a' takes a map, "
          "found a text\n"},
@@ -192,7 +193,7 @@ static void test_value_errors(void **state)
          "3:16 experiment 'a': parameter 'seconds' of plugin 'sleep' has no value | add 'seconds: "
          "...' under 'with:'; see 'orch plugin show sleep'\n"},
         {HEAD "experiments: { a: { plugin: finetune, with: { token: abc } } }\n",
-         "3:54 parameter 'token' is a secret and must not be written in a recipe | write token: "
+         "3:54 parameter 'token' is a secret, and may not be written into a recipe | write token: "
          "\"${env:TOKEN}\"\n"},
         {HEAD "experiments: { a: { plugin: finetune, sweep: { token: [a, b] } } }\n",
          "3:48 parameter 'token' is a secret and cannot be swept\n"},
@@ -242,9 +243,9 @@ static void test_sweep_errors(void **state)
          "3:49 sweep 'lr' takes a list, found a text | write one value under 'with:', several as a "
          "list: [a, b]\n"},
         {HEAD "experiments: { a: { plugin: train, sweep: { lr: 'uniform(0, 1)' } } }\n",
-         "3:49 sweep 'lr': values must be listed\n"},
+         "3:49 sweep 'lr' needs a list of values\n"},
         {HEAD "experiments: { a: { plugin: train, sweep: { lr: { min: 0, max: 1 } } } }\n",
-         "3:49 sweep 'lr': values must be listed\n"},
+         "3:49 sweep 'lr' needs a list of values\n"},
         {HEAD "experiments: { a: { plugin: train, sweep: { lr: [0.1, 1e-1] } } }\n",
          "3:55 sweep 'lr' has the value 0.1 twice | for more trials of equal values, use "
          "'repeat'\n"},
@@ -370,7 +371,8 @@ static void test_report_errors(void **state)
         {ITEM("{ title: x }"), "5:3 a report item has no content\n"},
         {ITEM("{ tabel: { rows: lr } }"),
          "5:5 unknown key 'tabel' in a report item | did you mean 'table'?\n"},
-        {ITEM("{ text: x, work: }"), "5:14 a report item has one kind, found 'text' and 'work'\n"},
+        {ITEM("{ text: x, work: }"),
+         "5:14 a report item must have exactly one kind, found 'text' and 'work'\n"},
         {ITEM("{ table: lr }"), "5:12 'table' takes a map, found a text\n"},
         {ITEM("{ text: [x] }"), "5:11 'text' takes a text, found a list\n"},
         {ITEM("{ table: { rows: lr } }"), "5:12 'table' needs 'value'\n"},
@@ -385,11 +387,9 @@ static void test_report_errors(void **state)
         {ITEM("{ table: { rows: lr, value: count, experiments: [b] } }"),
          "5:52 unknown experiment 'b' in the report | did you mean 'a'?\n"},
         {ITEM("{ best: { value: last parameters } }"),
-         "5:20 which values of metric 'parameters' are better is neither declared nor known by its "
-         "name\n"},
+         "5:20 it is not known whether larger values of metric 'parameters' are better\n"},
         {ITEM("{ table: { rows: lr, value: best parameters } }"),
-         "5:31 which values of metric 'parameters' are better is neither declared nor known by its "
-         "name\n"},
+         "5:31 it is not known whether larger values of metric 'parameters' are better\n"},
         {ITEM("{ plot: { x: epoch, y: parameters } }"),
          "5:16 metric 'parameters' has one value per trial, so it has no curve by epoch\n"},
         {ITEM("{ plot: { x: epoch, y: loss, kind: pie } }"), "5:38 unknown kind of plot 'pie'\n"},

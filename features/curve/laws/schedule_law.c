@@ -246,8 +246,7 @@ static bool check(const struct orch_schedule_run *runs, size_t count, GError **e
     }
     if (points >= POINTS_MIN && changes)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   changes ? NULL : "a run whose learning rate falls shows what that brings",
+    orch_error_set(error, ORCH_ERROR_USAGE, changes ? NULL : "add a run whose learning rate falls",
                    changes ? "the law of schedules needs at least 16 losses"
                            : "the learning rate of these runs never falls");
     return false;

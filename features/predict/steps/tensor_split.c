@@ -112,7 +112,7 @@ static bool check(const struct split *s, int64_t ways, GError **error)
     }
     if (!attentions)
         orch_error_set(error, ORCH_ERROR_USAGE, "use dp, fsdp or pp",
-                       "tensor parallelism is for networks of attention, which '%s' is not",
+                       "tensor parallelism is only for transformers, and '%s' is not one",
                        s->net->name);
     return attentions;
 }
