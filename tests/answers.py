@@ -963,7 +963,7 @@ class Section:
                         if abs(error - float(guess.group(2))) > 0.6:
                             self.report.differ.append(f"{self.section['title']}: {row['net']}: shown {cell}, computed {error}")
         for text in [b["text"] for b in self.blocks("answer")]:
-            shown = re.search(r"misses the measured time of a batch by ([-\d.e+]+) %", text)
+            shown = re.search(r"the mean error of the sum of its layers is ([-\d.e+]+) %", text)
             if shown and errors:
                 self.report.numbers += 1
                 if abs(float(shown.group(1)) - float(numpy.mean(numpy.abs(errors)))) > 0.1 + 0.01 * float(shown.group(1)):  # four digits are printed
@@ -1084,7 +1084,7 @@ class Section:
     def curse(self, name, ranked, sign):
         """The sentence on a search's best point: `ranked` has the values of its points, the best first."""
         text = next((b["text"] for b in self.section["blocks"] if f" of {name}: " in (b.get("text") or "") and " best of " in " " + b["text"]), "")
-        found = re.search(r"partly luck, up to (\S+) on average, which leaves (\S+); runs of the better \S+ scatter by (\S+); its lead over the second, (\S+), .*?(?:in (\d+) %|\(p (<?)(\S+)\))", text)
+        found = re.search(r"partly luck, on average by up to (\S+); without it: (\S+) \(standard deviation of the better \S+: (\S+)\); its lead over the second, (\S+), .*?(?:in (\d+) %|\(p (<?)(\S+)\))", text)
         if not found:
             return
         n, better = len(ranked), ranked[:(len(ranked) + 1) // 2]

@@ -249,8 +249,7 @@ void orch_section_add_missing_trials(struct orch_section_context *a,
     unsigned pruned = count_pruned(trials);
     if (pruned)
         orch_section_note(a->section,
-                          "%u of %u trials %s stopped by the rule of %s search (pruned) and %s no "
-                          "result",
+                          "%u of %u trials %s stopped early by %s search (pruned) and %s no result",
                           pruned, trials->all->len, pruned == 1 ? "was" : "were",
                           pruned == 1 ? "its" : "their", pruned == 1 ? "has" : "have");
     add_skipped(a, trials);
@@ -384,7 +383,7 @@ char *orch_difference_text(const struct orch_difference *d, const char *better)
         return g_strdup(ORCH_UNEVEN_WORDS);
     if (isnan(d->p))
         return g_strdup(isfinite(d->mean.mid) ? "with one repeat each it cannot be told from noise"
-                                              : "an infinite value cannot be told from noise");
+                                              : "an infinite value cannot be tested");
     g_autofree char *interval = orch_interval_format(d->mean.low, d->mean.high),
                     *p = orch_p_format(d->p);
     g_autofree char *corrected = orch_p_format(d->p_corrected);

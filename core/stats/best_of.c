@@ -107,19 +107,19 @@ char *orch_best_of_text(const struct orch_best_of *of)
     const double excess =
         orch_best_of_excess(of->count) * of->noise.sd / sqrt((double)of->best_runs);
     if (!(of->noise.degrees > 0))
-        return g_strdup_printf("as the best of %zu %s it is partly luck; by how much is not known "
-                               "without repeats",
-                               of->count, of->noun);
+        return g_strdup_printf(
+            "as the best of %zu %s it is partly luck; how much is unknown without repeats",
+            of->count, of->noun);
     if (!(of->noise.sd > 0))
-        return g_strdup("repeats give equal values, so there is no luck in it");
+        return g_strdup("repeats gave equal values, so it is not luck");
     g_autofree char *excess_text = orch_number_format(excess);
     g_autofree char *left =
         orch_number_format(of->larger_wins ? of->best - excess : of->best + excess);
     g_autofree char *sd = orch_number_format(of->noise.sd);
     GString *text = g_string_new(NULL);
     g_string_append_printf(text,
-                           "as the best of %zu %s it is partly luck, up to %s on average, which "
-                           "leaves %s; runs of the better %s scatter by %s",
+                           "as the best of %zu %s it is partly luck, on average by up to %s; "
+                           "without it: %s (standard deviation of the better %s: %s)",
                            of->count, of->noun, excess_text, left, of->noun, sd);
     append_lead(text, of);
     return g_string_free(text, FALSE);

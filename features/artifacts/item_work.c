@@ -476,9 +476,9 @@ static bool fill(struct orch_section_context *a, GError **error)
     if (!said && a->section->done)
         orch_section_missing(a->section, NULL, "%s",
                              json_object_get(a->item->spec, "formula")
-                                 ? "its runs have not all the numbers of the formula"
-                                 : "its runs leave no workings, and no formula of their results "
-                                   "is known here: give one with 'formula:'");
+                                 ? "none of its runs has all the numbers of the formula"
+                                 : "its runs recorded no calculations, and orch has no formula for "
+                                   "their results: give one with 'formula:'");
     orch_section_add_missing_trials(a, w.trials);
     g_ptr_array_unref(w.axes);
     orch_trials_free(w.trials);

@@ -108,8 +108,8 @@ static char *note_of(const struct orch_plot_drawing *d)
     }
     if (d->has_runs_beyond)
         g_string_append_printf(note,
-                               "%smeans end at the last %s that all of their runs have reached; "
-                               "the runs that go on are thin lines",
+                               "%sa mean ends at the last %s that all of its runs reached; longer "
+                               "runs continue as thin lines",
                                note->len ? "; " : "", d->v.plot->x);
     if (d->is_each_run && d->chart->kind != ORCH_CHART_HISTOGRAM &&
         d->v.over != ORCH_PLOT_OVER_STEPS)
@@ -120,12 +120,12 @@ static char *note_of(const struct orch_plot_drawing *d)
         g_string_append_printf(note, "%s%s", note->len ? "; " : "", mixed);
     if (d->v.has_forecasts)
         g_string_append_printf(
-            note, "%spredicted: the forecast made before the run, with its 90 %% interval",
+            note, "%spredicted: the forecast from before the run, with its 90 %% interval",
             note->len ? "; " : "");
     if (d->thinned_from)
         g_string_append_printf(note,
-                               "%slines of up to %zu points are drawn with %zu: the lowest and "
-                               "highest of each stretch",
+                               "%slines of up to %zu points are drawn with %zu points: the lowest "
+                               "and highest of each interval",
                                note->len ? "; " : "", d->thinned_from, d->thinned_to);
     return g_string_free(note, note->len == 0);
 }
@@ -230,8 +230,7 @@ bool orch_plot_draw(struct orch_trials *trials, const struct orch_plot *plot,
             orch_section_note(section,
                               "runs of different tasks (" ORCH_TASK_WORDS ") are drawn apart");
         if (plot->predicted && !d.v.has_forecasts)
-            orch_section_note(section,
-                              "no forecast of these runs is kept: they were not predicted");
+            orch_section_note(section, "no forecast was stored for these runs");
     }
     if (ok)
         name_missing(&d, section);

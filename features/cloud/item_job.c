@@ -91,7 +91,7 @@ static void add_answer(struct orch_section *section, const GPtrArray *platforms)
 {
     g_autofree char *shared = fields_of(platforms, platforms->len);
     g_autofree char *single = fields_of(platforms, 1);
-    orch_section_answer(section, "all %u documents have a place for %s; one of them alone has %s",
+    orch_section_answer(section, "all %u documents have a field for %s; only one of them has %s",
                         platforms->len, *shared ? shared : "nothing in common",
                         *single ? single : "nothing");
 }

@@ -134,8 +134,8 @@ static bool add_recipe(struct orch_compare_arm *arm, const char *const *plugin_p
     source->tree = tree;
     source->dirty = true;
     orch_compare_say(arm->listener->on_message, arm->listener->ctx,
-                     "%c: %s has no '%s', and gets that of the work tree", arm->letter, arm->name,
-                     request->recipe);
+                     "%c: %s has no '%s', so the one of the work tree is used", arm->letter,
+                     arm->name, request->recipe);
     return true;
 }
 
@@ -338,12 +338,11 @@ bool orch_compare_arms_pair(struct orch_compare_arm arms[2], struct orch_interle
                              out->alone[i] == 1 ? "is" : "are");
     if (out->same_code == ORCH_SAME_CODE_YES)
         orch_compare_say(l->warn, l->ctx,
-                         "no trial reads anything that differs between A and B: both sides run "
-                         "the same program" BUILT_HINT);
+                         "nothing that a trial reads differs between A and B: both sides run the "
+                         "same program" BUILT_HINT);
     else if (out->same_code == ORCH_SAME_CODE_UNKNOWN)
-        orch_compare_say(
-            l->warn, l->ctx,
-            "the commands and the files that they name are equal in A and B: the sides "
-            "differ only if a command reads or builds others" BUILT_HINT);
+        orch_compare_say(l->warn, l->ctx,
+                         "the commands and the files that they name are equal in A and B, so the "
+                         "sides differ only if a command reads or builds other files" BUILT_HINT);
     return true;
 }

@@ -116,10 +116,10 @@ static void add_sides(struct orch_section *section, const struct side *predicted
     }
     orch_section_table(section, table);
     if (count)
-        orch_section_answer(section,
-                            "the predictions are off by %.3g %% in the mean of %u setting%s, at "
-                            "most by %+.3g %% (%s)",
-                            sum / count, count, orch_plural(count), worst, worst_row);
+        orch_section_answer(
+            section,
+            "the mean error of the predictions is %.3g %% over %u setting%s, at most %+.3g %% (%s)",
+            sum / count, count, orch_plural(count), worst, worst_row);
     orch_section_note(section, "error: 100 (predicted - measured) / measured");
 }
 

@@ -241,15 +241,15 @@ static void print_libraries(struct orch_cli *cli, const struct orch_comparison *
         older[1] = MAX(older[1], m->older_b);
     }
     if (differs)
-        orch_cli_warn(cli, "A ran with %s, B with %s: their times compare these versions as well",
+        orch_cli_warn(cli,
+                      "A ran with %s, B with %s: a difference in time may come from these versions",
                       differs->library_a, differs->library_b);
     for (int i = 0; i < 2; i++)
         if (older[i])
-            orch_cli_info(
-                cli,
-                "times: %u run%s of %c left out, made with another version of LibTorch or "
-                "PyTorch than its newest run",
-                older[i], orch_plural(older[i]), 'A' + i);
+            orch_cli_info(cli,
+                          "times: %u run%s of %c left out, because the version of LibTorch or "
+                          "PyTorch is not that of its newest run",
+                          older[i], orch_plural(older[i]), 'A' + i);
 }
 
 /* Says of the metrics whose names decided what is better, and not their plugins, what that is. */
@@ -312,10 +312,10 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
     if (pairs[ORCH_MATCH_TRIALS])
         orch_cli_info(cli, "pairs: the same trial (experiment, parameters, seed) on both sides");
     if (pairs[ORCH_MATCH_REPEATS])
-        orch_cli_info(cli, "pairs: equal seeds, and equal parameters but those that tell A from "
-                           "B");
+        orch_cli_info(
+            cli, "pairs: equal seeds, and equal parameters except those in which A and B differ");
     if (averaged)
-        orch_cli_info(cli, "n: seeds; runs of one seed were averaged first");
+        orch_cli_info(cli, "n: number of seeds; runs of one seed were averaged first");
     g_autofree char *base_a = shared_base(cli, &c->sides[0]),
                     *base_b = shared_base(cli, &c->sides[1]);
     const bool same_base = base_a && base_b && strcmp(base_a, base_b) == 0;

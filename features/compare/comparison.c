@@ -274,8 +274,9 @@ static void check_limit(struct comparing *c, const struct orch_contrast_limit *l
     if (check == ORCH_LIMIT_EXCEEDED)
         add_broken(c, row, g_strconcat(why, where, NULL));
     else if (check == ORCH_LIMIT_UNCERTAIN)
-        g_ptr_array_add(c->out->unsure,
-                        g_strdup_printf("%s: that may be noise, and fails nothing%s", why, where));
+        g_ptr_array_add(
+            c->out->unsure,
+            g_strdup_printf("%s: that may be noise, so it is no failure%s", why, where));
     g_free(why);
 }
 

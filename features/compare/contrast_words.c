@@ -63,7 +63,7 @@ static char *unknown_words(const struct orch_contrast *c, double least)
 {
     if (c->a.count < 2 || c->b.count < 2)
         return g_strdup(
-            "cannot tell: a single run says nothing of noise; it takes several of each");
+            "cannot tell: with a single run of each the noise is unknown; make several");
     if (!isfinite(c->a.mean) || !isfinite(c->b.mean))
         return g_strdup("cannot tell: a value is infinite");
     size_t more = orch_contrast_more(c, least);

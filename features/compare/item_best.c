@@ -121,7 +121,7 @@ static bool fill(struct orch_section_context *a, GError **error)
     if (winner.uneven)
         orch_section_add_uneven(a, g->trials);
     if (!winner.first && a->section->done)
-        orch_section_missing(a->section, NULL, "no setting has a number to win by");
+        orch_section_missing(a->section, NULL, "no setting has a value of the metric");
     orch_winner_clear(&winner);
     orch_question_tests_free(tests);
     orch_section_grid_free(g);

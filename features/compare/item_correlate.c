@@ -204,10 +204,8 @@ static void add_mean(struct orch_section_context *a, const GPtrArray *groups, co
     orch_section_answer(
         a->section, "mean rank correlation of %s and %s: %.2f (%s; p %.4f), over %zu group%s",
         x_words, y_words, mean.rho.mid, interval, mean.p, mean.groups, orch_plural(mean.groups));
-    orch_section_note(
-        a->section,
-        "rank correlation: Spearman's, where a setting is the mean of its repeats; p of "
-        "random orders within the groups");
+    orch_section_note(a->section, "Spearman's rank correlation of the settings (means of their "
+                                  "repeats); p by a permutation test within the groups");
 }
 
 static bool fill(struct orch_section_context *a, GError **error)

@@ -121,9 +121,9 @@ void orch_heldout_curves_chart(const struct orch_heldout_curve *held, size_t cou
     }
     g_autofree char *what =
         isnan(band)
-            ? g_strdup("no band: it wants 3 networks or more")
-            : g_strdup_printf("band: +- %.1f %%, the worst mean error of networks of the "
-                              "family that were left out in turn, noise of single batches included",
+            ? g_strdup("no band: it needs at least 3 networks")
+            : g_strdup_printf("band: +- %.1f %%, the largest mean error over the family's "
+                              "networks, each left out in turn (with the noise of single batches)",
                               100 * band);
     chart->note = g_strdup_printf("measured: means over at most %d stretches; %s", STRETCHES, what);
     orch_section_chart(section, chart);

@@ -69,8 +69,8 @@ static void predicted_curve_print(struct orch_cli *cli, const struct orch_predic
                           "others: %.3g %% on average, %.3g %% at worst",
                           p->left_out.networks, 100 * p->left_out.mean, 100 * p->left_out.worst);
     else
-        orch_section_note(section, "the error of this prediction is unknown: that needs runs of 3 "
-                                   "networks or more");
+        orch_section_note(section, "the error of this prediction is unknown, because it needs runs "
+                                   "of at least 3 networks");
     orch_cli_show_document(cli, document, (struct orch_show_text){0});
     orch_document_free(document);
 }

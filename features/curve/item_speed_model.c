@@ -152,8 +152,8 @@ static void add_table(const struct speed_item *s, const struct orch_speed *model
     orch_section_table(s->a->section, table);
     if (found)
         orch_section_answer(s->a->section,
-                            "the speed model misses a setting that it was not fitted to by %.3g %% "
-                            "in the mean of %d settings",
+                            "for a setting that was left out of the fit, the mean error of the "
+                            "speed model is %.3g %% (%d settings)",
                             sum / found, found);
 }
 

@@ -404,12 +404,11 @@ static void add_epochs(struct orch_section *section, const struct answer *a)
         a->like->images);
     for (size_t i = 0; i < a->like->accuracy_count; i++)
         if (a->like->accuracy[i] >= a->accuracy) {
-            orch_section_note(section, "measured afterwards: its own run was there at epoch %.3g",
+            orch_section_note(section, "measured: its own run reached it at epoch %.3g",
                               a->like->accuracy_k[i] / a->like->k_per_epoch);
             return;
         }
-    orch_section_note(section,
-                      "measured afterwards: its own run did not get there in its %.3g epochs",
+    orch_section_note(section, "measured: its own run did not reach it in its %.3g epochs",
                       a->like->k[a->like->count - 1] / a->like->k_per_epoch);
 }
 
@@ -425,15 +424,15 @@ static void add_basis(struct orch_section *section, const struct answer *a)
                                orch_plural((int64_t)s->epochs));
         single += s->epochs <= 1;
     }
-    orch_section_note(section, "these steps stand on %s%s", text->str,
+    orch_section_note(section, "these steps are from %s%s", text->str,
                       a->shares[0].first_epoch > 1 ? " (the first epoch of a run is left out)"
                                                    : "");
     if (single)
-        orch_section_text(section,
-                          "%d of %d steps %s timed in a single epoch: that is no measurement, "
-                          "because its spread is unknown, so neither are the times above. More "
-                          "epochs or repeats of the speed runs give one",
-                          single, a->share_count, single == 1 ? "is" : "are");
+        orch_section_text(
+            section,
+            "%d of %d steps %s timed in a single epoch, so their noise is unknown, and the times "
+            "above are not reliable. Run more epochs or repeats of the speed runs",
+            single, a->share_count, single == 1 ? "is" : "are");
     g_string_free(text, TRUE);
 }
 

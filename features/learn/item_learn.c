@@ -325,8 +325,8 @@ static void answer_layerwise(struct orch_section *section, const struct orch_lay
                                     : g_strdup("");
     if (count[0])
         orch_section_answer(section,
-                            "the sum of its layers misses the measured time of a batch by %.3g %% "
-                            "in the mean of %d network%s%s",
+                            "the mean error of the sum of its layers is %.3g %% of the measured "
+                            "time of a batch, over %d network%s%s",
                             100 * sum[0] / count[0], count[0], orch_plural(count[0]), left_out);
 }
 

@@ -134,8 +134,8 @@ static void add_answer(const struct passes_item *p)
     g_autoptr(GString) text = g_string_new(NULL);
     if (p->computed_count)
         g_string_append_printf(text,
-                               "PALEO as computed here misses the measured times by %.3g %% in the "
-                               "mean of %d time%s",
+                               "the mean error of PALEO as computed here is %.3g %% of the "
+                               "measured time, over %d time%s",
                                p->computed_sum / p->computed_count, p->computed_count,
                                orch_plural(p->computed_count));
     if (p->paleo_count)

@@ -34,12 +34,11 @@ static const struct orch_gpu_spec *device_of(const struct roofline_item *item,
         if (!found)
             *out_why = g_strdup_printf("GPU '%s' is not in the table of GPUs", parts.device);
     } else if (g_strcmp0(run->machine_key, orch_workspace_machine_key(item->a->plan->workspace))) {
-        *out_why = g_strdup("it ran on the processor of another machine, whose roofs are not known "
-                            "here");
+        *out_why = g_strdup("it ran on the CPU of another machine, whose peaks are not known here");
     } else {
         found = orch_hardware_gpu(item->hardware, "here", NULL);
         if (!found)
-            *out_why = g_strdup("this machine's roofs are not known: run 'orch doctor --bench'");
+            *out_why = g_strdup("this machine's peaks are not known: run 'orch doctor --bench'");
     }
     g_free(parts.device);
     return found;

@@ -52,9 +52,9 @@ struct time_options {
     TIME_OPTION("spot", 0, NULL, ORCH_OPT_FLAG, spot, "use spot prices")
 #define TIME_SHARE_OPTIONS(ppp_comp, ppp_comm, or_else)                                            \
     TIME_OPTION("ppp-comp", 0, "SHARE", ORCH_OPT_TEXT, ppp_comp,                                              \
-     "share of the peak speed that is reached: 0 to 1" or_else),                               \
+     "share of the peak speed, 0 to 1" or_else),                               \
     TIME_OPTION("ppp-comm", 0, "SHARE", ORCH_OPT_TEXT, ppp_comm,                                             \
-     "share of the link's bandwidth that is reached: 0 to 1")
+     "share of the link's bandwidth, 0 to 1")
 /* clang-format on */
 
 /** Fills in the question, except the device, from the options. `is_paleo`: with PALEO's defaults

@@ -104,8 +104,8 @@ static void add_answer(struct orch_section *section, const struct orch_grid *gri
         else
             orch_answer_entries_add(entries, cell->row, q.value.mid, q.value.low, q.value.high);
     }
-    g_autofree char *name =
-        g_strdup_printf("gained %s for each %% of %s, against %s", gained, spent, base->row);
+    g_autofree char *name = g_strdup_printf(
+        "gain in %s for each additional %% of %s, compared with %s", gained, spent, base->row);
     orch_answer_entries_append(text, entries, name, grid->units[VALUE]);
     if (unbounded)
         g_string_append_printf(text, "%s%s of %u setting%s cannot be told from that of %s",
@@ -138,8 +138,8 @@ static void fill(struct orch_section_context *a, const struct orch_grid *grid)
     orch_section_table(a->section, make_table(grid, base));
     add_answer(a->section, grid, base);
     orch_section_note(a->section,
-                      "compared with %s, pairs of equal seeds; the interval is Fieller's, "
-                      "unbounded where the cost does not differ by more than noise",
+                      "compared with %s in pairs of equal seeds; the interval is Fieller's, "
+                      "unbounded if the costs do not differ by more than noise",
                       base->row);
 }
 

@@ -169,19 +169,20 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
     }
     if (any_quotient && single)
         orch_section_note(a->section,
-                          "%u of the settings have a single run, or their base has: their "
-                          "quotients have no interval. Repeat the trials",
+                          "%u of the settings have no interval, because they or their base ran "
+                          "only once. Repeat the trials",
                           single);
     if (any_quotient)
         orch_section_note(a->section, "[95 %% interval] of the quotient of both means (Fieller); "
-                                      "it needs two repeats of each");
+                                      "it needs at least two repeats of each");
     if (!has_all)
-        orch_section_note(a->section, "a dash: no run has one worker with these settings");
+        orch_section_note(a->section, "a dash: there is no run with one worker and these settings");
     if (g->oversubscribed_count)
-        orch_section_note(a->section,
-                          "%u oversubscribed trials are left out: their workers have more threads "
-                          "than processors ('oversubscribed: true' in the item shows them)",
-                          g->oversubscribed_count);
+        orch_section_note(
+            a->section,
+            "%u oversubscribed trials are left out, because their workers have more threads than "
+            "the machine ('oversubscribed: true' in the item shows them)",
+            g->oversubscribed_count);
 }
 
 /* ---- what limits -------------------------------------------------------------------------------
@@ -280,9 +281,9 @@ static void add_limits(struct orch_section_context *a, const struct orch_speedup
     }
     if (by_computing)
         orch_section_note(a->section,
-                          "workers that share the cores and the memory of one machine slow each "
-                          "other; that is contention, and says nothing of workers with a GPU or a "
-                          "machine each: simulated trainings, or a machine with GPUs, answer that");
+                          "workers on one machine share its cores and memory, and slow each other "
+                          "down. This says nothing about workers with a GPU or a machine each; for "
+                          "those use simulated trainings, or a machine with several GPUs");
 }
 
 /* ---- the answer --------------------------------------------------------------------------------

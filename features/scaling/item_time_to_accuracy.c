@@ -391,17 +391,17 @@ static void add_notes(const struct tally *t)
                  "1964). Nothing is interpolated between validations");
     if (t->is_censored)
         orch_section_note(section,
-                          "a run that never reached the target counts as longer than all others, "
-                          "so a median needs more than half of the runs to reach it; the "
-                          "coefficient of variation holds for runs that reach it");
+                          "for the median, a run that never reached the target is longer than all "
+                          "others, so there is a median only if more than half of the runs reached "
+                          "it. The coefficient of variation is of the runs that reached it");
     if (t->untimed)
         orch_section_note(
-            section, "%u run%s reached the target but recorded no time; %s counted as such",
+            section, "%u run%s reached the target but recorded no time; %s counted as reached",
             t->untimed, orch_plural(t->untimed), t->untimed == 1 ? "it is" : "they are");
     if (t->is_left_out)
-        orch_section_note(section,
-                          "whether a run reached the target, and at which epoch, counts of all "
-                          "runs; a time counts only runs that are not left out as disturbed");
+        orch_section_note(
+            section,
+            "numbers of runs and epochs are of all runs; times are only of undisturbed runs");
 }
 
 static bool fill(struct orch_section_context *a, GError **error)

@@ -43,7 +43,7 @@ struct chooser {
     const struct orch_search_point *hopeful; /* of a search that waits for its repeats; or NULL */
 };
 
-static const char NO_POINTS[] = "the sampler gives no values that were not tried";
+static const char NO_POINTS[] = "the sampler finds no values that were not tried yet";
 
 static char *name_of(const struct orch_search_point *point)
 {
@@ -109,17 +109,16 @@ static void doubt_until(struct chooser *chooser, const struct orch_search *searc
     orch_tried_value_format(points->best_value, value);
     if (!is_share)
         say(chooser,
-            "%s is %s so far, and its search ends at %s: what is printed as %s%% is stored as a "
-            "share; '%s%%' says so",
+            "%s is %s so far, and its search ends at %s. A printed %s%% is stored as a share; "
+            "write '%s%%'",
             search->metric, value, until, until, until);
     else if (search->is_max)
         say(chooser,
-            "%s is %s so far, so that its values are taken as per cent: its search ends at %s",
+            "%s is %s so far, so its values are probably in per cent: its search ends at %s",
             search->metric, value, number);
     else
         say(chooser,
-            "%s is %s so far, and its search ends at %s: where its values are in per cent, '%s' "
-            "says so",
+            "%s is %s so far, and its search ends at %s. If its values are in per cent, write '%s'",
             search->metric, value, until, number);
 }
 

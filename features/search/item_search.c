@@ -172,7 +172,8 @@ static void add_winners(struct orch_section_context *a, const GPtrArray *searche
             orch_section_answer(a->section, "%s", text);
         has_answer = true;
         if (again)
-            orch_section_note(a->section, "fresh repeats estimate the best setting of %s anew: %s",
+            orch_section_note(a->section,
+                              "to estimate the best setting of %s without bias, repeat it: %s",
                               searched->name, again);
     }
 }

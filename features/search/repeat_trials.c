@@ -355,7 +355,7 @@ bool orch_repeat_trials_ask(struct orch_repeat_trials *repeats, const struct orc
             !decide_search(repeats, plan, cell->point, rule, error))
             return false;
         if (repeats->next == NONE_ANY_MORE)
-            *out_why = g_strdup("each setting of its search is known or beaten");
+            *out_why = g_strdup("each setting of its search is known well enough or beaten");
         *out = repeats->next == NONE_ANY_MORE ? ORCH_SEARCH_IS_OVER
                : (int)first == repeats->next  ? ORCH_SEARCH_GOES_ON
                                               : ORCH_SEARCH_WAITS;

@@ -110,7 +110,7 @@ const char *orch_search_add_contour(struct orch_section *section,
     g_autofree struct orch_surface *surface = is_few ? NULL : surface_of(&fitted);
     fitted_clear(&fitted);
     if (!surface)
-        return is_few ? "Lines of equal values need 10 settings that have both parameters"
+        return is_few ? "Lines of equal values need 10 settings with both parameters"
                       : "No surface fits the values, so there are no lines of equal ones";
     g_autofree char *title =
         g_strdup_printf("%s: %s by %s and %s", searched->name, searched->search->metric,

@@ -74,7 +74,7 @@ static void print_saved(struct ending *end, const struct orch_stop_effect *effec
         g_string_append_printf(line, "%u trial%s pruned", effect->pruned,
                                effect->pruned == 1 ? " was" : "s were");
     if (effect->promoted)
-        g_string_append_printf(line, "%s%u that %s stopped went on to the end",
+        g_string_append_printf(line, "%s%u that %s stopped resumed and ended",
                                effect->pruned ? ", and " : "", effect->promoted,
                                effect->promoted == 1 ? "was" : "were");
     if (saved_s > 0) {
@@ -97,11 +97,12 @@ static void print_effect(struct ending *end, const char *metric,
         orch_cli_info(end->cli, "'stop' could stop nothing%s by '%s': %s",
                       effect->is_in_part ? " in some brackets" : "", metric, effect->nothing);
     if (effect->late > effect->in_time)
-        orch_cli_info(end->cli,
-                      "'stop' came too late for %u trial%s: the values of '%s' came all at once\n"
-                      "  hint: print each value when it is known, in Python with flush=True or by "
-                      "'python3 -u'",
-                      effect->late, orch_plural(effect->late), metric);
+        orch_cli_info(
+            end->cli,
+            "'stop' came too late for %u trial%s, because all values of '%s' arrived at once\n"
+            "  hint: print each value when it is known, in Python with flush=True or by "
+            "'python3 -u'",
+            effect->late, orch_plural(effect->late), metric);
     print_saved(end, effect);
 }
 
@@ -136,7 +137,7 @@ static bool print_doubts(struct ending *end, const struct orch_plan *plan, GErro
         if (trust)
             orch_cli_info(end->cli, "%s: %s", searched->name, trust);
         if (again)
-            orch_cli_info(end->cli, "  hint: fresh repeats estimate it anew: %s", again);
+            orch_cli_info(end->cli, "  hint: to estimate it without bias, repeat it: %s", again);
     }
     return searches;
 }

@@ -161,11 +161,10 @@ void orch_search_add_importance(struct orch_section *section, const struct orch_
     const struct orch_space *space = searched->search->space;
     const size_t count = importance_of(searched, out);
     if (count < ORCH_IMPORTANCE_TRIALS) {
-        orch_section_note(
-            section,
-            "importance of the parameters: not computed, %zu point%s ended, and %d are "
-            "needed",
-            count, orch_plural((int64_t)count), ORCH_IMPORTANCE_TRIALS);
+        orch_section_note(section,
+                          "importance of the parameters: not computed, because only %zu setting%s "
+                          "ended, and %d are needed",
+                          count, orch_plural((int64_t)count), ORCH_IMPORTANCE_TRIALS);
         return;
     }
     if (isnan(out->explained)) {
@@ -173,16 +172,14 @@ void orch_search_add_importance(struct orch_section *section, const struct orch_
         return;
     }
     if (out->explained <= 0) {
-        orch_section_note(section,
-                          "importance of the parameters: none can be named, because a forest "
-                          "forecasts the settings that it has not seen no better than their mean");
+        orch_section_note(section, "importance of the parameters: unknown, because a random forest "
+                                   "forecasts left-out settings no better than their mean");
         return;
     }
     add_table(section, space, out);
     if (!is_any_above_zero(out))
         orch_section_note(section,
-                          "no interval lies above 0, so the order of the parameters may be "
-                          "chance");
+                          "all intervals contain 0, so the order of the parameters may be chance");
     orch_section_note(
         section,
         "importance: share of the variance of the ranks of %zu settings that a random "

@@ -37,7 +37,7 @@ bool orch_search_limits_known(const struct orch_plan *plan, double usd_per_hour,
 /* Why the budget is used up; takes both texts. */
 static char *used_up(char *spent, char *budget)
 {
-    char *why = g_strdup_printf("it has spent %s of %s, and one more point would exceed that",
+    char *why = g_strdup_printf("it has spent %s of %s, and one more setting would exceed that",
                                 spent, budget);
     g_free(spent);
     g_free(budget);

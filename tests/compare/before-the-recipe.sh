@@ -16,7 +16,7 @@ before=$(
     git rev-parse HEAD
 )
 ok orch compare HEAD~1..HEAD --run bench/c.recipe --repeat 2
-says "A: HEAD~1 has no 'bench/c.recipe', and gets that of the work tree"
+says "A: HEAD~1 has no 'bench/c.recipe', so the one of the work tree is used"
 says 'B: HEAD has no'
 ok orch compare HEAD~1 HEAD --json -m loss
 same "$(json metrics.0.a.mean) $(json metrics.0.b.mean)" '1.0 2.0' 'the losses of both commits'

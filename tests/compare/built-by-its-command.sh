@@ -27,7 +27,7 @@ git commit -qam second
 # nothing has run: what the command reads is not known
 ok orch compare HEAD~1..HEAD -m score --run r.recipe --repeat 3
 says_not 'the same program'
-says 'differ only if a command reads or builds others'
+says 'differ only if a command reads or builds other files'
 has '3 pairs'
 has 'more than noise'
 ok orch show @last --json
@@ -46,7 +46,7 @@ echo words >README
 git add -A
 git commit -qm words
 ok orch compare HEAD~1..HEAD -m score --run r.recipe --repeat 2
-says 'no trial reads anything that differs'
+says 'nothing that a trial reads differs'
 fails 2 orch compare HEAD~1..HEAD -m score --run r.recipe --until-sure
 says 'nothing to decide'
 # the runs of other commits are not those of one that changes what they read

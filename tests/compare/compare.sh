@@ -76,7 +76,7 @@ says 'equal seeds'
 ok orch compare 'kind=a and repeat<3' 'kind=b and repeat>2' --where "commit = $commit" -m accuracy
 has '2, 2'
 ok orch compare @last '@{1}' -m epoch_time
-has 'a single run says nothing of noise'
+has 'with a single run of each the noise is unknown'
 
 # what stops a build
 fails 7 orch compare main..feature --fail-on 'epoch_time > 3%'

@@ -56,7 +56,7 @@ want = {
     "Compare": rf"final accuracy against plain mode \(0\.[45]\d*\): better: good mode by \+0\.[12]\d* {INTERVAL}; worse: bad mode by -0\.[23]\d* {INTERVAL}; "
                rf"not more than noise: same mode by \+?{NUMBER} {INTERVAL}",
     "Untested": rf"wall time against plain mode \({NUMBER} s\): not tested: good mode by \+{NUMBER} s",
-    "Sides": rf"the predictions are off by {NUMBER} % in the mean of 2 settings, at most by \+{NUMBER} % \(\w+\)",
+    "Sides": rf"the mean error of the predictions is {NUMBER} % over 2 settings, at most \+{NUMBER} % \(\w+\)",
     "Gain": rf"gained final accuracy for each % of wall time, against plain: 0\.00[12]\d* {INTERVAL} \(good\)",
     "Until": rf"median time to target: {NUMBER} s \(plain mode: 5 of 5 runs reached it, coefficient of variation {NUMBER} % \[{NUMBER} % to {NUMBER} %\]\)(, .*)?",
     "Best": rf"winner by mode: good with final accuracy 0\.[67].*",

@@ -83,7 +83,7 @@ assert said["Scatter"] == "noise shows no rise or fall beyond its scatter: media
 assert said["Trend"].startswith("trend rises from 140 % (epoch 1)"), said["Trend"]
 assert said["Once"].startswith("rate rises from"), said
 again, = (s for s in json.load(open(sys.argv[1]))["sections"] if s["title"] == "Again")
-assert [b["kind"] for b in again["blocks"]] == ["note"] and again["blocks"][0]["text"] == "the chart is that of 'Once'", again["blocks"]
+assert [b["kind"] for b in again["blocks"]] == ["note"] and again["blocks"][0]["text"] == "this chart is shown at 'Once'", again["blocks"]
 many = said["Many lines"]
 assert many.startswith("loss at epoch 3: lowest 0.3333 (") and "workers 1" in many and "highest 1.333 (" in many, many
 assert many.endswith(", of 6 settings"), many

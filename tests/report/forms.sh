@@ -85,7 +85,7 @@ has 'against tune, learning rate 0.01: simultaneous 95 % interval of the differe
 has ': more than noise'
 has '+0.2900 against feature'
 same "$(row 'tune 105.6')" 'tune 105.6 96 10.000'
-has 'the predictions are off by 10 % in the mean of 1 setting, at most by +10 %'
+has 'the mean error of the predictions is 10 % over 1 setting, at most +10 %'
 same "$(row 'feature lr=0.01')" 'feature lr=0.01 bob bob'
 same "$(row 'feature lr=0.1')" 'feature lr=0.1 missing missing'
 has '6 of 8 trials are there: tester 4, bob 2'
@@ -315,8 +315,8 @@ report:
 R
 ok orch run odd.recipe -q
 ok orch report odd.recipe
-has '2: inf; +inf against 1; an infinite value cannot be told from noise'
-has 'missing: no setting has a number to win by'
+has '2: inf; +inf against 1; an infinite value cannot be tested'
+has 'missing: no setting has a value of the metric'
 has 'mean over n = 2 runs'
 has_not 'also over n' # what an axis shows is not averaged over
 ok orch report odd.recipe --json

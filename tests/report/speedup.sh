@@ -75,7 +75,7 @@ has 'speedup = S(n) = v(n) / v(1)'
 recipe '2, 4' 'value: result seconds, by: kind, where: kind = strong'
 rows '[["strong",2,5,None,None], ["strong",4,4,None,None]]'
 ok orch report t.recipe
-has 'a dash: no run has one worker'
+has 'a dash: there is no run with one worker'
 # what cannot be
 recipe '1, 2' 'value: result seconds, columns: [speedups]'
 fails 2 orch check t.recipe

@@ -47,7 +47,7 @@ experiments:
 R
 ok orch run t.recipe -j 1
 says 'the search of slow ends: it has spent'
-says 'of 3.0 s, and one more point would exceed that'
+says 'of 3.0 s, and one more setting would exceed that'
 n=$(orch ls -n 0 --state ok --where 'experiment = slow' --format tsv | tail -n +2 | wc -l)
 [ "$n" -ge 2 ] && [ "$n" -le 6 ] || _fail "$n trials of half a second in 3 s"
 ok orch run t.recipe -j 1
@@ -56,7 +56,7 @@ same "$(orch ls -n 0 --where 'experiment = slow' --format tsv | tail -n +2 | wc 
 sed 's/^recipe: t/recipe: r/; s/budget: 3s }/budget: 2s }\n    repeat: 3/' t.recipe >r.recipe
 ok orch run r.recipe -j 1 --db r.db
 same "$(orch ls -n 0 --db r.db --format tsv | tail -n +2 | wc -l)" 3 'trials of half a second in 2 s, three a point'
-says 'and one more point would exceed that'
+says 'and one more setting would exceed that'
 sed -i 's/budget: 3s/deadline: 1s/; s/trials: 30/trials: 20/' t.recipe
 ok orch run t.recipe -j 1 --force
 says 'the search of slow ends: its deadline has passed'

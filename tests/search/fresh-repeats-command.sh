@@ -12,7 +12,7 @@ git add -A
 git commit -qm one
 ok orch try -x 'lr=uniform(0, 1)' --search 'max acc' --trials 6 --name tune --metrics-from stderr \
     --artifact 'w={trial_dir}/w.txt' -- python3 t.py '{lr}' '{seed}' '{trial_dir}' '{{lr}} {"a": 1} $HOME ${seed}'
-says 'fresh repeats estimate it anew: orch try'
+says 'to estimate it without bias, repeat it: orch try'
 again=$(sed -n 's/.*fresh repeats estimate it anew: //p' <<<"$err")
 eval "ok $again"
 says '5 ok'

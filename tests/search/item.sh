@@ -95,7 +95,7 @@ recipe equal equal 8 2
 sed -i 's/x: int(1, 8)/x: int(1, 30)/; s/trials: 8/trials: 12/' equal.recipe
 ok orch run equal.recipe -q
 ok orch report equal.recipe
-has 'repeats give equal values, so there is no luck in it'
+has 'repeats gave equal values, so it is not luck'
 has 'importance of the parameters: none, all values are equal'
 
 # noise: the winner is luck by its repeats, and no parameter is named
@@ -112,10 +112,10 @@ ok orch run clear.recipe -q -j 2
 ok orch report clear.recipe
 has 'x          1 to 1000, logarithmic'
 has 'tune: loss by x'
-has 'by how much is not known without repeats'
+has 'how much is unknown without repeats'
 
 # fresh repeats estimate the winner anew; it is not chosen by them
-again=$(sed -n "s/.*fresh repeats estimate the best setting of tune anew: add the experiment '\(again: .*\)' to the recipe/\1/p" <<<"$out")
+again=$(sed -n "s/.*to estimate the best setting of tune without bias, repeat it: add the experiment '\(again: .*\)' to the recipe/\1/p" <<<"$out")
 [ -n "$again" ] || _fail 'no experiment is proposed'
 recipe clear line 30 1 "  $again" '[tune, again]'
 sed -i 's/x: int(1, 8)/x: int(1, 1000, log)/' clear.recipe

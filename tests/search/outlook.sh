@@ -17,7 +17,7 @@ search 6 --dry-run --format tsv
 same "$(grep -c waiting <<<"$out")" 6 'a table for programs has a row for each trial'
 search 6
 says 'as the best of 6 settings it is partly luck'
-again=$(sed -n 's/.*fresh repeats estimate it anew: //p' <<<"$err")
+again=$(sed -n 's/.*to estimate it without bias, repeat it: //p' <<<"$err")
 [ -n "$again" ] || _fail 'no command for fresh repeats'
 # part of them have run: the plan is about the rest, with times
 search 9 --dry-run
@@ -32,7 +32,7 @@ says_not 'hint: fresh repeats'
 search 6 --repeat 3 --db "$SCRATCH/three.db"
 says 'is within what the best of 6 equal settings shows in'
 ok orch best score --max --db "$SCRATCH/three.db"
-has 'as the best of 6 settings it is partly luck, up to'
+has 'as the best of 6 settings it is partly luck, on average by up to'
 says 'hint: runs of the best setting with other seeds'
 # a winner by far is none by luck
 ok orch try -x 'x=int(1,4)' --search 'max score' --trials 4 --repeat 3 --db "$SCRATCH/far.db" -- python3 train.py {x} far
@@ -50,6 +50,6 @@ says 'at most 12 trials; a grid with 5 values of each number: 180 trials'
 rm -rf .git
 search 5 --db "$SCRATCH/bare.db"
 says 'as the best of 5 settings it is partly luck'
-eval "ok orch try --db '$SCRATCH/bare.db' $(sed -n 's/.*fresh repeats estimate it anew: orch try//p' <<<"$err")"
+eval "ok orch try --db '$SCRATCH/bare.db' $(sed -n 's/.*to estimate it without bias, repeat it: orch try//p' <<<"$err")"
 search 5 --db "$SCRATCH/bare.db"
 says '5 fresh repeats, by which it was not chosen, give'

@@ -54,13 +54,13 @@ same "$(json trials.3.forecast.because)" '2 runs of it here'
 # a comparison of times says so; within a side the version of the newest run counts
 new=$(orch ls --json | "$BUILD/json_get" runs.0.key)
 ok orch compare "$old" "$new" -m wall_s
-says 'A ran with libtorch 1.13.1, B with libtorch 2.11.0: their times compare these versions as well'
+says 'A ran with libtorch 1.13.1, B with libtorch 2.11.0: a difference in time may come from these versions'
 ok orch compare "$old" "$new" -m wall_s --json
 same "$(json metrics.0.library_a) $(json metrics.0.library_b)" 'libtorch 1.13.1 libtorch 2.11.0'
 ok orch compare "$old" "$new" -m final_accuracy
 says_not 'A ran with'
 ok orch compare t/t t/t -m wall_s
-says '2 runs of A left out, made with another version of LibTorch or PyTorch than its newest run'
+says '2 runs of A left out, because the version of LibTorch or PyTorch is not that of its newest run'
 says_not 'A ran with'
 ok orch compare t/t t/t -m wall_s --json
 same "$(json metrics.0.a.n)" 2

@@ -43,7 +43,7 @@ assert got == [("quick", "took (s)", 4, 0.75, 1, None), ("quick", "epochs", 4, 0
 P
 ok orch report t.recipe --only 1
 has '3 of 4'
-has 'a time counts only runs that are not left out as disturbed'
+has 'times are only of undisturbed runs'
 # all of 'slow' are disturbed, none of 'quick': nothing can be said of times, everything of outcomes
 rm -rf .orch
 ok orch run t.recipe -q

@@ -35,7 +35,7 @@ ok orch report t.recipe --only 1
 has 'shared, 2 workers: each computes for 0.2500 s where 0.0880 s are ideal (2.84 times), and 0.0200 s of communication are not hidden: slower computing, not communication, limits the speedup'
 has 'slow_link, 2 workers: each computes for 0.0900 s where 0.0880 s are ideal (1.02 times), and 0.2000 s of communication are not hidden: communication limits the speedup'
 has 'strong, 2 workers: each computes for 0.0460 s where 0.0440 s are ideal (1.05 times), and 0.0140 s'
-has 'simulated trainings, or a machine with GPUs, answer that'
+has 'for those use simulated trainings'
 # Fieller's interval of two samples, by its definition: no q within it is refused by Welch's test of y - q x
 ok orch report t.recipe --only 1 --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the interval'
@@ -68,7 +68,7 @@ has 'communication: measured by the trials (result hidden_not)'
 # one run each: no interval, and the report says so
 sed 's/repeat: 3/repeat: 1/' t.recipe >one.recipe
 ok orch report one.recipe --only 1
-has '3 of the settings have a single run'
+has '3 of the settings have no interval'
 # the base of 'shared' was measured beside other programs, two workers were not: no speedup
 disturb "id IN (SELECT run FROM param WHERE name='kind' AND value LIKE '%shared%') AND id IN (SELECT run FROM param WHERE name='workers' AND value='1')"
 ok orch report t.recipe --only 1

@@ -108,7 +108,7 @@ static void test_words(void **state)
                               .noise = {.sd = (double)NAN}};
     g_autofree char *unknown = orch_best_of_text(&of);
     assert_non_null(strstr(unknown, "best of 10 points"));
-    assert_non_null(strstr(unknown, "not known without repeats"));
+    assert_non_null(strstr(unknown, "unknown without repeats"));
     of.noise = (struct orch_noise){.sd = 0.02, .degrees = 10};
     g_autofree char *lucky = orch_best_of_text(&of);
     assert_non_null(strstr(lucky, "up to 0.0308"));
