@@ -40,7 +40,7 @@ static void refuse(const char *path, GError **error)
     g_autofree char *hint =
         g_strdup_printf("if you know where it comes from: orch plugin trust %s", quoted);
     orch_error_set(error, ORCH_ERROR_TRUST, hint,
-                   "plugin '%s' was not loaded, because you have not trusted it%s", path,
+                   "plugin '%s' is not trusted, so it was not loaded%s", path,
                    orch_trust_had(path) ? ": the file has changed since you trusted it" : "");
 }
 

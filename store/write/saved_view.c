@@ -243,7 +243,7 @@ static bool is_as_seen(const struct orch_saved_view *before, const struct orch_v
                        "view '%s' was saved elsewhere in the meantime: it is '%s' now",
                        change->name, is);
     else
-        orch_error_set(error, ORCH_ERROR_USAGE, "to restore it, save it again",
+        orch_error_set(error, ORCH_ERROR_USAGE, "to restore it, save again",
                        "view '%s' was removed in the meantime", change->name);
     return false;
 }

@@ -6,7 +6,7 @@ make_history 8
 fails 2 orch bisect score HEAD~11..HEAD --min
 says "no command: write it after '--'"
 fails 2 orch bisect height HEAD~11..HEAD -- python3 job.py 1
-says "it is not known whether larger values of metric 'height' are better"
+says "which values of 'height' are better is neither declared nor known by its name"
 says 'hint: --min: the lower the better; --max: the higher the better'
 fails 2 orch bisect score HEAD~11..HEAD --min --max -- python3 job.py 1
 says "options '--min' and '--max' cannot be combined"
@@ -27,7 +27,7 @@ git checkout -q -b side HEAD~6
 echo '# side' >>job.py
 git commit -qam side
 fails 2 orch bisect score side..main --min -- python3 job.py 1
-says "nor the other way round"
+says "are on different branches"
 says "$(git rev-parse --short=8 main~6)..main"
 git checkout -q main
 git commit -q --allow-empty -m 'no file'

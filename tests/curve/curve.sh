@@ -132,7 +132,7 @@ assert "one only, so whether it matters cannot be tested" in text
 # steps to accuracy 0.85, that is loss 0.6: the law of depth 20 has b0 0.03, b1 0.4, b2 0.25, so step 82
 steps = int(re.search(r"after (\d+) steps", text).group(1))
 assert abs(steps - (1 / (0.6 - 0.25) - 0.4) / 0.03) < 8, steps
-assert re.search(r"there at epoch (\d+)", text).group(1) == "9", text
+assert re.search(r"reached it at epoch (\d+)", text).group(1) == "9", text
 # a worker's step: 2 ms + 1 ms an image
 assert "64 images 0.066 s, 32 images 0.034 s, 16 images 0.018 s" in text, text
 assert "measured:" in text and "computed, not measured:" in text
@@ -293,7 +293,7 @@ says 'no runs are named'
 fails 2 orch curve nothing
 says "nothing"
 fails 2 orch curve @last --metric acc
-says "no series 'acc'"
+says "no metric 'acc'"
 fails 2 orch curve @last --target-accuracy 92
 says '92%'
 fails 2 orch curve @last --form cubic
@@ -306,7 +306,7 @@ fails 2 orch predict @last
 says "'orch curve'"
 ok orch run o.recipe nap -q
 fails 2 orch curve @last
-says 'has no series'
+says 'has no metric'
 for wrong in 'value: train_images' 'held_out: nobody'; do
     sed "s/curve_law: { experiments: family, held_out: held }/curve_law: { experiments: family, held_out: held, $wrong }/; s/held_out: held, held_out/held_out/" c.recipe >bad.recipe
     fails 2 orch check bad.recipe

@@ -26,13 +26,13 @@ at_once -x n=1,2 --repeat 2 --artifact m='out/{repeat}.txt' -- sh w.sh '{repeat}
 says "because several at once keep the artifact 'out/1.txt'"
 kept 4
 at_once -x n=3,4 -s k=7 --artifact m='out/{k}.txt' -- sh w.sh '{k}' '{n}'
-says "in folders of their own, because each keeps 'out/7.txt'"
+says "because several at once keep the artifact 'out/7.txt'"
 kept 2
 at_once -x n=5,6 --artifact m='out/{n}.txt' -- sh w.sh '{n}' '{n}'
-says_not 'in folders of their own'
+says_not 'run in copies of your folder'
 kept 2
 at_once -x n=8 --repeat 2 --artifact m='out/{repeat}.txt' -- sh w.sh '{repeat}' '{n}'
-says_not 'in folders of their own'
+says_not 'run in copies of your folder'
 kept 2
 # two experiments of one recipe
 for name in a b; do
@@ -40,7 +40,7 @@ for name in a b; do
 done
 printf 'format: 1\nrecipe: two\nexperiments:\n  a: { plugin: ./a.plugin, with: { n: 11 } }\n  b: { plugin: ./b.plugin, with: { n: 12 } }\n' >two.recipe
 ok orch run two.recipe -j 2 --oversubscribe
-says "because each keeps 'out/same.txt'"
+says "at once keep the artifact 'out/same.txt'"
 for one in a b; do
     ok orch ls --where "experiment=$one" --json
     key=$(json runs.0.key) n=11

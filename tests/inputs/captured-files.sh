@@ -73,7 +73,7 @@ fresh
 # --live: with the new files, under their own tree
 meet "echo 'A = 0.9' >conf.py" --live
 same $status 0
-says 'with the new files'
+says 'use the new files'
 says '3 ok'
 ok orch ls --where 'acc = 0.9 and state = ok' --json
 same "$(json runs.#)" 2

@@ -33,7 +33,7 @@ git add a.py out.csv
 git commit -qm one
 echo 2 >out.csv
 ok orch try --no-watch -x n=1,2,3 -- python3 a.py out.csv '{n}'
-says_not 'folder apart'
+says_not 'use a copy'
 says_not 'tried again'
 says '3 ok'
 # a file that a script names: what the first trial writes at once is not an input of the next one, at whatever speed

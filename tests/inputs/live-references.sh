@@ -56,7 +56,7 @@ values() {
 }
 for trial in first1 first2 "second1 -j 2 --oversubscribe" second2 third7; do
     meet $trial --live # shellcheck disable=SC2086
-    says 'with the new files'
+    says 'use the new files'
     # what had run before is stale in the next plan, and what refers to it runs again with it
     ok orch run r.recipe --live
     says_not 'orch:'

@@ -47,7 +47,7 @@ git commit -qm two
 echo 5 >results.csv
 ok orch try -x n=1,2,3 -- python3 w.py results.csv w '{n}'
 says "'results.csv', which is committed, was overwritten by run"
-says_not 'folder apart'
+says_not 'use a copy'
 says_not 'tried again'
 says '3 ok'
 same "$(grep -o 'which is committed' <<<"$err" | wc -l)" 1

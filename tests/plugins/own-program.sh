@@ -41,7 +41,7 @@ ok "${trying[@]}" "${command[@]}"
 says '4 of 4 trials are done'
 # it is not written over, nor where the command would start elsewhere, nor with a secret
 fails 2 "${trying[@]}" --write tune.recipe "${command[@]}"
-says "'tune.recipe' is there already"
+says "'tune.recipe' already exists"
 mkdir sub
 fails 2 "${trying[@]}" --write sub/tune.recipe "${command[@]}"
 says 'in another folder'
@@ -118,7 +118,7 @@ says "its command does not use parameter 'n'"
 printf 'format: 1\nrecipe: s\nexperiments:\n  e: { plugin: sleep, types: { seconds: int }, artifacts: { a: b } }\n' >s.recipe
 fails 2 orch check s.recipe
 says "'types' can only be used in an experiment with 'program' and no plugin"
-says "'artifacts' is for an experiment with 'program'"
+says "'artifacts' can only be used in an experiment with 'program'"
 # in place of a plugin's code: what it prints counts, without a word of the protocol
 printf 'format: 1\nrecipe: p\nexperiments:\n  e: { plugin: "null", program: "python3 mine.py lr=4", metrics_on: both }\n' >p.recipe
 ok orch run p.recipe

@@ -204,7 +204,7 @@ refused 'x: lr, y: nobody, kind: heat, z: loss' nobody "'nobody'"
 refused 'x: lr, y: loss, z: last loss' 'last loss' 'heat map'
 refused 'x: lr, y: loss, predicted: true' true wall_s
 refused 'x: lr, y: loss, reference: much' much "'much'"
-refused 'x: lr, y: loss, reference: { name: a, x: [1, 2], y: [1] }' '{' 'as many x as y, found 2 and 1'
+refused 'x: lr, y: loss, reference: { name: a, x: [1, 2], y: [1] }' '{' 'equally many x and y values, found 2 and 1'
 refused 'x: lr, y: loss, reference: { x: [1], y: [1] }' '{' "'name'"
 refused 'x: lr, y: loss, reference: { name: a, x: [1], y: [b] }' b "'b'"
 refused 'x: lr, y: loss, refernce: 3' refernce "'refernce'"

@@ -75,7 +75,7 @@ has '3 of 5'
 ok orch report t.recipe --disturbed --only 3
 has '5 of 5'
 has 'all '
-has_not 'counts as longer'
+has_not 'is longer than all others'
 # runs that do not say whether they reached a target have not failed to: their setting is named apart
 sed 's/"${kind}"\]/"${kind}", silent]/' times.plugin >silent.plugin
 cat >s.recipe <<'R'

@@ -13,7 +13,7 @@ git commit -qm one
 ok orch try -x 'lr=uniform(0, 1)' --search 'max acc' --trials 6 --name tune --metrics-from stderr \
     --artifact 'w={trial_dir}/w.txt' -- python3 t.py '{lr}' '{seed}' '{trial_dir}' '{{lr}} {"a": 1} $HOME ${seed}'
 says 'to estimate it without bias, repeat it: orch try'
-again=$(sed -n 's/.*fresh repeats estimate it anew: //p' <<<"$err")
+again=$(sed -n 's/.*to estimate it without bias, repeat it: //p' <<<"$err")
 eval "ok $again"
 says '5 ok'
 ok orch ls --json

@@ -69,7 +69,7 @@ best = [s for p in steps[0]["panels"] for s in p["series"]] if "panels" in steps
 best = [s for s in best if s["name"] == "best so far"][0]["points"]
 assert all(a["y"] >= b["y"] and a["x"] <= b["x"] for a, b in zip(best, best[1:])), best
 assert best[-1]["x"] == 8
-assert any("8 points ended, and 10 are needed" in (b.get("text") or "") for b in blocks), "importance of 8 points"
+assert any("8 settings ended, and 10 are needed" in (b.get("text") or "") for b in blocks), "importance of 8 points"
 P
 # a failed point has no value and is no best; a failure of code that was changed since is none of the search
 recipe fails fails 8 1

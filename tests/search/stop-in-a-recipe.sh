@@ -86,7 +86,7 @@ says '2 done, 1 pruned'
 ok orch plan s.recipe tune --json
 same "$(json left)" 0
 ok orch report s.recipe
-has '1 of 3 trials was stopped by the rule of its search (pruned) and has no result'
+has '1 of 3 trials was stopped early by its search (pruned) and has no result'
 has_not 'not run'
 # what refers to the best trial takes one that ended, and does not wait for the others
 ok orch run s.recipe

@@ -17,7 +17,7 @@ search() { # search RULE TRIALS VALUES HOW
 # those that would have been stopped are counted, also when one is stopped while it ends, and there is a way out
 search 'median(warmup=1, startup=2)' 6 8 once
 says "'stop' came too late for "
-says "the values of 'loss' came all at once"
+says "all values of 'loss' arrived at once"
 says 'flush=True'
 search 'median(warmup=8)' 6 8 once
 says "'stop' could stop nothing by 'loss': it judges from value 9 on and not at a trial's last one, and no trial has more than 8"

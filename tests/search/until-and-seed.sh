@@ -44,7 +44,7 @@ done
 # what no share reaches is doubted, once
 search --until 90
 says "accuracy is 0"
-same "$(grep -c "'90%' says so" <<<"$err")" 1
+same "$(grep -c "write '90%'" <<<"$err")" 1
 says_not 'not needed'
 fails 2 orch try -x 'x=uniform(0, 1)' --search 'max accuracy' --until 90%% -- python3 p.py '{x}'
 says "'until': '90%%' is not a number"

@@ -45,10 +45,10 @@ ok orch run s.recipe
 export WIDEST=40
 recipe 'uniform(0, 100)' 8
 ok orch plan s.recipe
-says "a trial of experiment 'tune' that was run with width="
+says "a trial of experiment 'tune' with width="
 says "is not used by its search: plugin 'picky' rejects these parameters: it is too wide"
 says '1 more trial does not belong to a search, because the plugin rejects the values'
 same "$(grep -c 'a trial of experiment' <<<"$err")" 3
 # reports read what there is
 ok orch report s.recipe
-says_not 'does not count'
+says_not 'is not used by'

@@ -45,10 +45,10 @@ has 'sees 1'
 # trials at once see the same ones, which is said once; with a GPU each they do not
 # the first two wait for each other
 ok orch try -j 2 -x n=1,2,3 -- sh -c ">>at{n}; while [ ! -e at1 ] || [ ! -e at2 ]; do sleep 0.05; done; $show # {n}"
-same "$(grep -c 'see all of them, as by hand' <<<"$err")" 1 notices
+same "$(grep -c 'see all GPUs, even if' <<<"$err")" 1 notices
 says '--resources gpus=1'
 ok orch try -j 2 --resources gpus=1 -x n=1,2,3 -- sh -c "sleep 0.2; $show # {n}"
-says_not 'see all of them'
+says_not 'see all GPUs'
 # a trial that sees GPUs waits for nobody, says whose they are, and nobody waits for it
 export ORCH_SLOTS=$SCRATCH/slots
 touch hold

@@ -28,7 +28,7 @@ loses() { # REASON
     rm -rf .orch
     SECONDS=0
     fails 1 orch run both.recipe
-    says "it needs 2 GPUs, and 1 of 2 is left: a GPU was lost: $1"
+    says "it needs 2 GPUs, but only 1 of 2 is usable: a GPU was lost: $1"
     same "$(query 'select state from run')" lost 'its state'
     has_not 'killed'
     [ $SECONDS -lt 15 ] || _fail 'it waited for the trial'

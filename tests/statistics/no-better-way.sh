@@ -32,4 +32,4 @@ says "is min or max in 'orch plugin show PLUGIN'"
 # nor by 'best'
 sed 's/compare: { by: level, value: level_m }/best: { by: level, value: level_m }/' y.recipe >c.recipe
 fails 2 orch check c.recipe
-says "'table' and 'plot' take any"
+says "'table' or 'plot', which accept any"

@@ -36,7 +36,7 @@ ok orch ls --db own.db --json
 same "$(json runs.#)" 1
 ok orch plan naps.recipe
 fails 2 orch db adopt
-says 'without your agreement'
+says 'without --yes'
 says '--yes'
 ok orch db adopt --yes
 ok orch run naps.recipe --force

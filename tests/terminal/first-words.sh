@@ -155,10 +155,10 @@ words 'orch run recipes/old.recipe '
 rmdir .orch/results.db
 cp "$SCRATCH/kept" .orch/results.db
 
-# a folder that was deleted, one that cannot be read, one that cannot be entered
+# a folder that no longer exists, one that cannot be read, one that cannot be entered
 mkdir "$SCRATCH/gone"
 fails 3 bash -c 'cd "$1" && rmdir "$1" && exec orch' - "$SCRATCH/gone"
-says 'was deleted'
+says 'no longer exists'
 mkdir "$TMPDIR/locked"
 touch "$TMPDIR/locked/train.py"
 plain=

@@ -46,7 +46,7 @@ mkdir "$SCRATCH/gone"
 cd "$SCRATCH/gone"
 rmdir "$SCRATCH/gone"
 fails 3 orch ls
-says 'was deleted'
+says 'no longer exists'
 says_not "'/.orch"
 ok orch ls -C "$SCRATCH/w"
 ok orch --version

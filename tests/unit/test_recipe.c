@@ -418,7 +418,7 @@ static void test_kind_errors(void **state)
         {A(", repeat: [1, 2]"), "3:44 'repeat' takes one value, found a list\n"},
         {A(", inputs: { x: 1 }"), "3:44 'inputs' takes a text or a list of texts, found a map\n"},
         {HEAD "profiles: { p: { experiments: { a: 3 } } }\nexperiments: { a: { plugin: train } }\n",
-         "3:36 the settings for 'a' take a map, found a text\n"},
+         "3:36 'a' must be a map (key: value), found a text\n"},
         {HEAD "profiles: { p: 3 }\nexperiments: { a: { plugin: train } }\n",
          "3:16 profile 'p' takes a map, found a text\n"},
         {HEAD
