@@ -70,7 +70,7 @@ says 'not needed'
 bare 'min rest' 10%
 says "its search ends at 0.1. If its values are in per cent, write '10'"
 bare 'min error' 10
-says "what is printed as 10% is stored as a share; '10%' says so"
+says "A printed 10% is stored as a share; write '10%'"
 bare 'min error' 10%
 says_not 'says so'
 

@@ -57,4 +57,4 @@ ok env FAKE_NVML=gone orch run other.recipe --gpus 0
 same "$(query 'select state from run')" ok 'the trial on the other GPU'
 # too few GPUs by the user's choice end with a reason, too
 fails 1 orch run both.recipe --gpus 0
-says "it needs 2 GPUs, and 1 of 1 is left: '--gpus' allows no more"
+says "it needs 2 GPUs, but only 1 of 1 is usable: '--gpus' allows no more"
