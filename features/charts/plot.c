@@ -120,7 +120,7 @@ static char *note_of(const struct orch_plot_drawing *d)
         g_string_append_printf(note, "%s%s", note->len ? "; " : "", mixed);
     if (d->v.has_forecasts)
         g_string_append_printf(
-            note, "%spredicted: the forecast from before the run, with its 90 %% interval",
+            note, "%spredicted: the forecast made before the run, with its 90 %% interval",
             note->len ? "; " : "");
     if (d->thinned_from)
         g_string_append_printf(note,

@@ -12,7 +12,7 @@
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.gpu, TEXT, "gpu", .letter = 'g', .value = "NAME",
-                .help = "V100; 8xH100; V100,A100: both; all: every GPU, ranked; here: this CPU"),
+                .help = "V100; 8xH100; V100,A100: both; all: ranked; here: this CPU"),
     TIME_NETWORK_OPTIONS(AT(time.net), AT(time.net_table), AT(time.input), AT(time.classes)),
     ORCH_OPTION(struct predict_options, time.tokens, TEXT, "tokens", .value = "N",
                 .help = "length of a sequence, as --input 1xNx1"),
@@ -58,7 +58,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.model, TEXT, "model", .letter = 'm', .value = "NAME",
                 .help = "auto (the default), transferred or prior"),
     ORCH_OPTION(struct predict_options, time.without, LIST, "without", .value = "SOURCE",
-                .help = "ignore the measurements of a source: timm, lambda, ..."),
+                .help = "ignore a source's measurements: timm, lambda, ..."),
     ORCH_OPTION(struct predict_options, time.calibrate, LIST, "calibrate", .value = "RUN",
                 .help = "scale the forecast by this run of yours"),
     TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), " or measured"),
