@@ -10,7 +10,7 @@ P
 for kind in rises waves explodes; do
     ok orch try -- python3 rises.py $kind
     fails 2 orch curve @last
-    says "no curve fits 'loss': it does not fall"
+    says "no curve fits 'loss', because it does not fall"
 done
 ok orch try -- python3 rises.py falls
 ok orch curve @last

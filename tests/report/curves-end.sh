@@ -33,7 +33,7 @@ ok orch report c.recipe
 has 'many (8 runs, to step 40: 2 ended before step 100)'
 has 'few (3 runs, to step 45: 1 ended before step 100)'
 has_not 'whole ('
-printf '%s' "$out" | tr -s ' \n' ' ' | grep -q 'means end at the last step that all of their runs have reached' || _fail 'where means end'
+printf '%s' "$out" | tr -s ' \n' ' ' | grep -q 'a mean ends at the last step that all of its runs reached' || _fail 'where means end'
 ok orch report c.recipe --json
 ends() { python3 -c '
 import json, sys

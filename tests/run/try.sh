@@ -51,7 +51,7 @@ ok orch ls --where 'experiment=seeds and again=2' --json
 same "$(json runs.#)" 2
 # every setting stands in the command, and every {name} in it has a value: nothing is recorded that was not used
 fails 2 orch try -x lr=0.1,0.2 -- python3 train.py --lr 3
-says "setting 'lr' is not used in the command"
+says "parameter 'lr' is not used in the command"
 says 'hint: end the command with: -- python3 train.py --lr {lr}'
 says '--env'
 fails 2 orch try -s lr=0.1 -- sh -c 'echo loss 1'

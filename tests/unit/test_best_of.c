@@ -112,7 +112,7 @@ static void test_words(void **state)
     of.noise = (struct orch_noise){.sd = 0.02, .degrees = 10};
     g_autofree char *lucky = orch_best_of_text(&of);
     assert_non_null(strstr(lucky, "up to 0.0308"));
-    assert_non_null(strstr(lucky, "leaves 0.8692"));
+    assert_non_null(strstr(lucky, "without it: 0.8692"));
     assert_non_null(strstr(lucky, "within what the best of 10 equal points shows"));
     of.larger_wins = false;
     of.second = 2;

@@ -726,7 +726,8 @@ static void test_reference_errors(void **state)
          "5:43 plugin 'train' of 'pretrain' has no artifact or result 'weight' | did you mean "
          "'weights'?\n"},
         {PRETRAIN("repeat: 1") FINE("${pretrain.loss}"),
-         "5:43 parameter 'weights' (artifact) cannot take '${pretrain.loss}': it is a number\n"},
+         "5:43 parameter 'weights' (artifact) cannot have the value '${pretrain.loss}', which is a "
+         "number\n"},
         {PRETRAIN("repeat: 1") FINE("${f.weights}"), "5:43 experiment 'f' refers to itself\n"},
         {PRETRAIN("repeat: 1") FINE("x/${pretrain.weights}"),
          "5:43 the reference '${pretrain.weights}' must be the whole value\n"},
