@@ -25,11 +25,13 @@ static char *definition_of(const json_t *experiment)
 {
     const json_t *objective = json_object_get(experiment, "objective");
     json_t *ranges = json_object_get(experiment, "search");
+    json_t *metric = json_object_get(objective, "metric");
     if (!ranges || !objective)
         return NULL;
     g_autoptr(json_t) all =
-        json_pack("[O O O? O?]", ranges, json_object_get(objective, "metric"),
-                  json_object_get(objective, "sampler"), json_object_get(objective, "seed"));
+        json_pack("[O O O? O? O?]", ranges, metric ? metric : json_object_get(objective, "metrics"),
+                  json_object_get(objective, "subject to"), json_object_get(objective, "sampler"),
+                  json_object_get(objective, "seed"));
     return all ? orch_json_canonical(all) : NULL;
 }
 

@@ -124,6 +124,8 @@ bool orch_plan_recapture(struct orch_plan *plan, GError **error);
  * checked by their plugin, get their fingerprints and states. False, and the point is open again,
  * when the plugin rejects it or on another error. */
 bool orch_plan_take_point(struct orch_plan *plan, struct orch_search_point *point, GError **error);
+/** Takes the values away from a point again. */
+void orch_plan_open_point(struct orch_plan *plan, struct orch_search_point *point);
 /** Gives open points of searches those of runs that the store has and that can be reused, in the
  * order in which these ended. Done by orch_plan_new; once more when the store got further runs. */
 bool orch_plan_fill_searches(struct orch_plan *plan, GError **error);

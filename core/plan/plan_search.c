@@ -42,7 +42,7 @@ static void open_again(struct orch_plan *plan, unsigned index)
     orch_plan_settle(plan, index, NULL);
 }
 
-static void open_point(struct orch_plan *plan, struct orch_search_point *point)
+void orch_plan_open_point(struct orch_plan *plan, struct orch_search_point *point)
 {
     point->is_chosen = false;
     for (unsigned i = 0; i < plan->count; i++)
@@ -56,7 +56,7 @@ bool orch_plan_take_point(struct orch_plan *plan, struct orch_search_point *poin
     for (unsigned i = 0; i < plan->count; i++) {
         if (plan->items[i].cell->point != point || take_values(plan, i, error))
             continue;
-        open_point(plan, point);
+        orch_plan_open_point(plan, point);
         return false;
     }
     return true;
@@ -171,7 +171,7 @@ bool orch_plan_take_trial(struct orch_plan *plan, unsigned index, const double *
         *out_taken = plan->items[i].cell->point == point &&
                      strcmp(plan->items[i].fingerprint, fingerprint) == 0;
     if (!*out_taken)
-        open_point(plan, point);
+        orch_plan_open_point(plan, point);
     return true;
 }
 
@@ -192,7 +192,7 @@ static bool take_run(struct orch_plan *plan, const struct orch_cell *cell,
     memcpy(cell->point->at, at, sizeof at);
     if (orch_plan_take_point(plan, cell->point, &problem)) {
         if (!was_tried(plan, cell->point))
-            open_point(plan, cell->point);
+            orch_plan_open_point(plan, cell->point);
         return true;
     }
     if (!g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_RECIPE)) {

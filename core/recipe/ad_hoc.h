@@ -18,8 +18,9 @@ struct orch_ad_hoc {
     const char *const *inputs;    /* files that results depend on */
     const char *const *first;     /* "lr=0.1,opt=sgd": settings that a search begins with */
     const char *const *resources; /* "gpus=1", "gpus=1,cores=4": as in a recipe's `resources` */
-    const char *search, *sampler, *seed, *until,
-        *stop;          /* of a recipe's `objective`; NULL: none, or the default */
+    const char *search, *subject_to, *sampler, *seed, *until,
+        *stop;          /* of a recipe's `objective`; NULL: none, or the default. `search` and
+                           `until` are lists with commas where there are several metrics */
     int trials;         /* the same; 0: the default */
     int jobs;           /* trials at once, for the recipe that is written; 0: not given */
     const char *repeat; /* a number, or auto(...); NULL: 1 */

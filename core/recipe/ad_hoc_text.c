@@ -273,26 +273,43 @@ static bool append_first(GString *out, const char *const *settings, GError **err
     return true;
 }
 
+/* Adds "key: value", or "key: [a, b]" for a list with commas. */
+static void append_words(GString *out, const char *key, const char *value, bool is_list)
+{
+    g_auto(GStrv) words = g_strsplit(value, is_list ? "," : "\n", -1);
+    is_list = is_list && words[0] && words[1];
+    g_string_append_printf(out, "      %s: %s", key, is_list ? "[" : "");
+    for (int i = 0; is_list && words[i]; i++) {
+        g_string_append(out, i ? ", " : "");
+        append_plain(out, g_strstrip(words[i]));
+    }
+    if (!is_list)
+        append_plain(out, value);
+    g_string_append(out, is_list ? "]\n" : "\n");
+}
+
 /* Adds `objective:`. Its values are checked as those of a recipe are. */
 static bool append_objective(GString *out, const struct orch_ad_hoc *wish, GError **error)
 {
+    const bool has_several = wish->search && strchr(wish->search, ',');
     const struct {
         const char *key, *value;
-    } rows[] = {{"metric", wish->search},
-                {"sampler", wish->sampler},
-                {"seed", wish->seed},
-                {"until", wish->until},
-                {"stop", wish->stop}};
-    if (!wish->search && !wish->sampler && !wish->seed && !wish->until && !wish->stop &&
-        !wish->trials && !wish->first)
+        bool is_list;
+    } rows[] = {{has_several ? "metrics" : "metric", wish->search, true},
+                {"subject to", wish->subject_to, false},
+                {"sampler", wish->sampler, false},
+                {"seed", wish->seed, false},
+                {"until", wish->until, true},
+                {"stop", wish->stop, false}};
+    bool has_any = wish->trials || wish->first;
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        has_any |= rows[i].value != NULL;
+    if (!has_any)
         return true;
     g_string_append(out, "    objective:\n");
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
-        if (rows[i].value) {
-            g_string_append_printf(out, "      %s: ", rows[i].key);
-            append_plain(out, rows[i].value);
-            g_string_append_c(out, '\n');
-        }
+        if (rows[i].value)
+            append_words(out, rows[i].key, rows[i].value, rows[i].is_list);
     if (wish->trials)
         g_string_append_printf(out, "      trials: %d\n", wish->trials);
     return append_first(out, wish->first, error);

@@ -85,6 +85,9 @@ void orch_recipe_check_repeat(struct recipe_draft *draft, struct recipe_experime
     if (search && rule->metric) {
         orch_recipe_error_at(draft, node, "remove 'metric='",
                              "'repeat': the metric of a search is set by its objective");
+    } else if (search && search->more_count) {
+        orch_recipe_error_at(draft, node, "write a number of repeats",
+                             "'repeat': auto judges one metric, and the objective has several");
     } else if (search) {
         rule->metric = g_strdup(search->metric);
         rule->summary = g_strdup(search->summary);

@@ -7,20 +7,24 @@
 #include "core/recipe/parse_parts.h"
 #include "core/recipe/report_shapes.h"
 
+#include "lib/base/condition.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/base/unit.h"
 #include "lib/wire/value.h"
 
 #include <math.h>
 #include <string.h>
 
 const struct orch_yaml_key ORCH_OBJECTIVE_KEYS[] = {
-    {"metric", .type = "text", .is_required = true},
+    {"metric", .type = "text"},
+    {"metrics", .type = "texts"},
+    {"subject to", .type = "texts"},
     {"trials", .type = "count", .min = 1, .max = 100000},
     {"sampler", .words = ORCH_SAMPLER_NAMES},
     {"seed", .type = "count"},
-    {"until", .type = "text"},
+    {"until", .type = "texts"},
     {"stop", .type = "text"},
     {"budget", .type = "text"},
     {"deadline", .type = "duration"},
@@ -37,6 +41,14 @@ void orch_search_free(struct orch_search *search)
     g_free(search->sampler);
     g_free(search->stop);
     g_clear_pointer(&search->first, g_ptr_array_unref);
+    for (unsigned i = 0; i < ORCH_SEARCH_GOALS_MAX - 1; i++) {
+        g_free(search->more[i].metric);
+        g_free(search->more[i].summary);
+    }
+    for (unsigned i = 0; i < search->bound_count; i++) {
+        g_free(search->bounds[i].metric);
+        g_free(search->bounds[i].text);
+    }
     g_free(search);
 }
 
@@ -46,7 +58,7 @@ void orch_search_free(struct orch_search *search)
 /* Settles which values are better: as written, else as the plugin declares it, else by the name. */
 static void settle_direction(struct recipe_draft *draft, const struct orch_yaml *node,
                              const struct recipe_experiment *experiment, enum orch_better written,
-                             struct orch_search *out)
+                             struct orch_goal *out)
 {
     const struct orch_metric_spec *spec =
         experiment->manifest ? orch_manifest_metric(experiment->manifest, out->metric) : NULL;
@@ -62,28 +74,38 @@ static void settle_direction(struct recipe_draft *draft, const struct orch_yaml 
                            unknown);
 }
 
-/* "max last val_accuracy", "min val_loss", "val_loss" */
-static void read_metric(struct recipe_draft *draft, const struct orch_yaml *node, const char *text,
-                        const struct recipe_experiment *experiment, struct orch_search *out)
+bool orch_objective_read(const char *text, enum orch_better *out_better, char **out_summary,
+                         char **out_metric)
 {
     g_auto(GStrv) words = g_strsplit_set(text, " \t", -1);
     g_autoptr(GPtrArray) plain = g_ptr_array_new();
     for (char **word = words; *word; word++)
         if (**word)
             g_ptr_array_add(plain, *word);
-    enum orch_better written =
+    const enum orch_better better =
         plain->len > 1 ? orch_better_parse(plain->pdata[0]) : ORCH_BETTER_NONE;
-    if (written != ORCH_BETTER_NONE)
+    if (better != ORCH_BETTER_NONE)
         g_ptr_array_remove_index(plain, 0);
-    if (plain->len != 1 && (plain->len != 2 || !orch_report_is_curve_summary(plain->pdata[0]))) {
-        orch_recipe_error_at(draft, node,
-                             "for example 'max last val_accuracy' or 'min val_loss'; the second "
-                             "word may be last, best, mean, min, max or first",
-                             "'metric': '%s' is not an objective", text);
+    if (plain->len != 1 && (plain->len != 2 || !orch_report_is_curve_summary(plain->pdata[0])))
+        return false;
+    *out_better = better;
+    *out_metric = g_strdup(plain->pdata[plain->len - 1]);
+    *out_summary = g_strdup(plain->len == 2 ? plain->pdata[0] : "last");
+    return true;
+}
+
+static void read_metric(struct recipe_draft *draft, const struct orch_yaml *node, const char *text,
+                        const struct recipe_experiment *experiment, struct orch_goal *out)
+{
+    enum orch_better written;
+    if (!orch_objective_read(text, &written, &out->summary, &out->metric)) {
+        orch_recipe_error_at(
+            draft, node,
+            "for example 'max last val_accuracy' or 'min val_loss'; the second "
+            "word may be last, best, mean, min, max or first",
+            "'metric': '%s' is not an objective", text);
         return;
     }
-    out->metric = g_strdup(plain->pdata[plain->len - 1]);
-    out->summary = g_strdup(plain->len == 2 ? plain->pdata[0] : "last");
     if (orch_recipe_check_metric(draft, node, experiment, out->metric))
         settle_direction(draft, node, experiment, written, out);
 }
@@ -136,26 +158,155 @@ static void read_deadline(struct recipe_draft *draft, const struct orch_yaml *ob
 
 /* "0.9", or "90%": as values in per cent are stored, which is 90 where the metric declares the unit
  * %, and else 0.9. Programs that print per cent without the sign have values beyond 1. */
-static void read_until(struct recipe_draft *draft, const struct orch_yaml *objective,
-                       const struct recipe_experiment *experiment, struct orch_search *out)
+static void read_until(struct recipe_draft *draft, const struct orch_yaml *node,
+                       const struct recipe_experiment *experiment, struct orch_goal *out)
 {
-    g_autofree char *text = NULL;
-    if (!orch_recipe_get_text(draft, objective, "until", &text))
-        return;
     const struct orch_metric_spec *metric =
         out->metric && experiment->manifest
             ? orch_manifest_metric(experiment->manifest, out->metric)
             : NULL;
     double number, share;
-    const bool is_percent = orch_percent_parse(text, &number, &share);
+    const bool is_percent = orch_percent_parse(node->text, &number, &share);
     if (is_percent)
         out->until = metric && g_strcmp0(metric->unit, "%") == 0 ? number : share;
-    out->has_until = is_percent || orch_real_parse(text, &out->until);
+    out->has_until = is_percent || orch_real_parse(node->text, &out->until);
     out->until_number = is_percent && fabs(share) <= 1 ? number : out->until;
     if (!out->has_until)
-        orch_recipe_error_at(draft, orch_yaml_get(objective, "until"),
-                             "for example until: 0.95, or until: 95%",
-                             "'until': '%s' is not a number", text);
+        orch_recipe_error_at(draft, node, "for example until: 0.95, or until: 95%",
+                             "'until': '%s' is not a number", node->text);
+}
+
+/* Reads one value for each metric, in their order: the place that a setting must reach. */
+static void read_untils(struct recipe_draft *draft, const struct orch_yaml *objective,
+                        const struct recipe_experiment *experiment, struct orch_goal *goals,
+                        unsigned count)
+{
+    const struct orch_yaml *node = orch_yaml_get(objective, "until");
+    g_autoptr(GPtrArray) values = node ? orch_recipe_get_texts(draft, objective, "until") : NULL;
+    if (values && count && values->len != count)
+        orch_recipe_error_at(draft, node, "for example until: [0.95, 20]",
+                             "'until' has %u value%s, and the objective %u metric%s", values->len,
+                             orch_plural(values->len), count, orch_plural(count));
+    for (guint i = 0; values && values->len == count && i < count; i++)
+        read_until(draft, values->pdata[i], experiment, &goals[i]);
+}
+
+/* Reads `metric`, or the list `metrics`. Returns how many goals it has written. */
+static unsigned read_metrics(struct recipe_draft *draft, const struct orch_yaml *objective,
+                             const struct recipe_experiment *experiment, struct orch_goal *out)
+{
+    const struct orch_yaml *one = orch_yaml_get(objective, "metric"),
+                           *several = orch_yaml_get(objective, "metrics");
+    const char *key = one ? "metric" : "metrics";
+    g_autoptr(GPtrArray) texts =
+        one || several ? orch_recipe_get_texts(draft, objective, key) : NULL;
+    const guint most = one ? 1 : ORCH_SEARCH_GOALS_MAX;
+    if (one && several)
+        orch_recipe_error_at(draft, several, "leave one of them out",
+                             "an objective has 'metric' or 'metrics'");
+    if (texts && (!texts->len || texts->len > most)) {
+        orch_recipe_error_at(draft, one ? one : several, NULL, "'%s': name 1 to %u metrics", key,
+                             most);
+        return 0;
+    }
+    for (guint i = 0; texts && i < texts->len; i++) {
+        const struct orch_yaml *node = texts->pdata[i];
+        read_metric(draft, node, node->text, experiment, &out[i]);
+        for (guint k = 0; k < i; k++)
+            if (g_strcmp0(out[k].metric, out[i].metric) == 0 && out[i].metric)
+                orch_recipe_error_at(draft, node, NULL, "'metrics': '%s' is there twice",
+                                     out[i].metric);
+    }
+    return texts ? texts->len : 0;
+}
+
+/* ---- limits ------------------------------------------------------------------------------------
+ */
+
+/* The objective's limits while one of their texts is read. */
+struct limits {
+    struct orch_search *search;
+    const char *text;
+    bool is_optional; /* a comparison of it need not hold */
+};
+
+static void note_mark(void *ctx, enum orch_condition_mark mark)
+{
+    struct limits *limits = ctx;
+    limits->is_optional |= mark == CONDITION_OR || mark == CONDITION_NOT;
+}
+
+/* "peak_memory < 16GiB" */
+static bool add_bound(void *ctx, const struct orch_comparison *c, GError **error)
+{
+    const struct limits *limits = ctx;
+    struct orch_search *search = limits->search;
+    double number, share;
+    char *end;
+    const double value = g_ascii_strtod(c->value, &end);
+    const bool is_percent = orch_percent_parse(c->value, &number, &share);
+    const struct orch_unit *unit = *end ? orch_unit_find(end, strlen(end)) : NULL;
+    if (c->op != OP_LT && c->op != OP_LE && c->op != OP_GT && c->op != OP_GE)
+        return orch_condition_fail(limits->text, c->name_at, error,
+                                   "write <, <=, > or >=", "'%s' is no limit", c->sign);
+    if (end == c->value || !isfinite(value) || (*end && !unit && !is_percent))
+        return orch_condition_fail(limits->text, c->value_at, error,
+                                   "for example 'peak_memory < 16GiB'", "'%s' is no number",
+                                   c->value);
+    if (search->bound_count == ORCH_SEARCH_BOUNDS_MAX)
+        return orch_condition_fail(limits->text, c->name_at, error, NULL,
+                                   "an objective has at most %d limits", ORCH_SEARCH_BOUNDS_MAX);
+    search->bounds[search->bound_count++] =
+        (struct orch_search_bound){.metric = g_strdup(c->name),
+                                   .is_most = c->op == OP_LT || c->op == OP_LE,
+                                   .is_strict = c->op == OP_LT || c->op == OP_GT,
+                                   .value = is_percent ? share : value,
+                                   .unit = unit ? unit->name : "",
+                                   .text = g_strdup_printf("%s %s %s", c->name, c->sign, c->value)};
+    return true;
+}
+
+static void read_bounds(struct recipe_draft *draft, const struct orch_yaml *objective,
+                        const struct recipe_experiment *experiment, struct orch_search *search)
+{
+    if (!orch_yaml_get(objective, "subject to"))
+        return;
+    g_autoptr(GPtrArray) texts = orch_recipe_get_texts(draft, objective, "subject to");
+    for (guint i = 0; texts && i < texts->len; i++) {
+        const struct orch_yaml *node = texts->pdata[i];
+        const unsigned before = search->bound_count;
+        struct limits limits = {.search = search, .text = node->text};
+        const struct orch_condition_reader reader = {
+            .ctx = &limits, .compare = add_bound, .mark = note_mark};
+        g_autoptr(GError) problem = NULL;
+        if (!orch_condition_parse(node->text, &reader, &problem)) {
+            g_autofree char *what = orch_error_what(problem);
+            orch_recipe_error_at(draft, node, orch_error_hint(problem), "'subject to': %s", what);
+        } else if (limits.is_optional) {
+            orch_recipe_error_at(draft, node, "for example 'peak_memory < 16GiB and wall_s < 60'",
+                                 "'subject to': limits are joined by 'and' alone");
+        }
+        for (unsigned k = before; k < search->bound_count; k++)
+            orch_recipe_check_metric(draft, node, experiment, search->bounds[k].metric);
+    }
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+/* The first metric is that of the search, the others stand beside it. */
+static void take_goals(struct orch_search *search, const struct orch_goal *goals, unsigned count)
+{
+    search->metric = goals[0].metric;
+    search->summary = goals[0].summary;
+    search->is_max = goals[0].is_max;
+    search->direction = goals[0].direction;
+    search->has_until = goals[0].has_until;
+    search->until = goals[0].until;
+    search->until_number = goals[0].until_number;
+    for (unsigned i = 1; i < count; i++)
+        search->more[i - 1] = goals[i];
+    search->more_count = count ? count - 1 : 0;
 }
 
 void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_yaml *map,
@@ -170,11 +321,14 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
     experiment->first = orch_yaml_get(objective, "try");
     search->trials = ORCH_SEARCH_TRIALS;
     orch_recipe_check_keys(draft, objective, "'objective'", ORCH_OBJECTIVE_KEYS);
-    g_autofree char *metric = NULL, *stop = NULL;
+    g_autofree char *stop = NULL;
     int64_t count;
     unsigned word = 0;
-    if (orch_recipe_get_text(draft, objective, "metric", &metric))
-        read_metric(draft, orch_yaml_get(objective, "metric"), metric, experiment, search);
+    struct orch_goal goals[ORCH_SEARCH_GOALS_MAX] = {{0}};
+    const unsigned goal_count = read_metrics(draft, objective, experiment, goals);
+    read_untils(draft, objective, experiment, goals, goal_count);
+    take_goals(search, goals, goal_count);
+    read_bounds(draft, objective, experiment, search);
     if (orch_recipe_get_count(draft, objective, "trials", "1", "100000", &count))
         search->trials = (unsigned)count;
     if (orch_recipe_get_count(draft, objective, "seed", "0", "9223372036854775807", &count))
@@ -183,9 +337,11 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
     search->sampler = g_strdup(ORCH_SAMPLER_NAMES[word]);
     if (orch_recipe_get_text(draft, objective, "stop", &stop))
         read_stop(draft, orch_yaml_get(objective, "stop"), stop, search);
+    if (stop && search->more_count)
+        orch_recipe_error_at(draft, orch_yaml_get(objective, "stop"), "leave 'stop' out",
+                             "'stop' judges one metric, and the objective has several");
     read_budget(draft, objective, search);
     read_deadline(draft, objective, search);
-    read_until(draft, objective, experiment, search);
 }
 
 /* ---- space --------------------------------------------------------------------------------------

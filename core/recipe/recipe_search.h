@@ -18,6 +18,28 @@ struct orch_cell;
 /** Trials of a search that does not say how many. */
 #define ORCH_SEARCH_TRIALS 30
 
+/** Metrics of an objective, and limits of it, at most. */
+#define ORCH_SEARCH_GOALS_MAX 4
+#define ORCH_SEARCH_BOUNDS_MAX 4
+
+/** What one metric of an objective is judged by. */
+struct orch_goal {
+    char *metric, *summary;
+    bool is_max;
+    struct orch_direction direction;
+    bool has_until;
+    double until, until_number;
+};
+
+/** A limit of an objective (`subject to`): a setting that breaks it is not among the best. */
+struct orch_search_bound {
+    char *metric;            /* its last value is compared, or `wall_s` */
+    bool is_most, is_strict; /* <, <=; else >, >= */
+    double value;
+    const char *unit; /* of `value`, static; "": none was written */
+    char *text;       /* "peak_memory < 16GiB" */
+};
+
 struct orch_search {
     struct orch_space *space;
     char *metric;
@@ -34,6 +56,10 @@ struct orch_search {
     double budget_usd, budget_s; /* its own trials may cost so much; 0: no such limit */
     double deadline_s;           /* no point is begun later, since the run began; 0: none */
     struct orch_stop_rule *stop; /* stops trials early; NULL: none does */
+    struct orch_goal more[ORCH_SEARCH_GOALS_MAX - 1]; /* metrics beside the first one, above */
+    unsigned more_count;
+    struct orch_search_bound bounds[ORCH_SEARCH_BOUNDS_MAX];
+    unsigned bound_count;
     GPtrArray *first; /* double *: points that it begins with, in this order; NULL: none */
 };
 void orch_search_free(struct orch_search *search);
@@ -47,6 +73,11 @@ struct orch_search_point {
     double at[ORCH_SPACE_PARAMS_MAX]; /* unit coordinates, once it is chosen */
 };
 
+/** Reads "max last val_accuracy", "min val_loss" or "val_loss": the direction (ORCH_BETTER_NONE:
+ * not written), which number of the curve counts ("last" by default), and the name. False: the text
+ * is no objective. The caller frees both texts. */
+bool orch_objective_read(const char *text, enum orch_better *out_better, char **out_summary,
+                         char **out_metric);
 /** "lr=0.01 opt=sgd": the values of a point. The caller frees. */
 char *orch_search_values(const struct orch_search *search, const double *at);
 /** Whether the cell is one of a search whose point is not chosen yet. */

@@ -4,6 +4,7 @@
 #include "core/record/collect_folder.h"
 
 #include "core/inputs/opened.h"
+#include "core/recipe/recipe_search.h"
 #include "core/record/gather.h"
 #include "core/record/kept_files.h"
 #include "core/record/written_words.h"
@@ -95,15 +96,11 @@ static const char *cell_text(const json_t *rows, size_t row, size_t column)
     return json_string_value(json_array_get(json_array_get(rows, row), column));
 }
 
-/* Gives the metric of the trial's search the search's direction, unless the plugin declares one.
+/* Gives a metric of the trial's search the search's direction, unless the plugin declares one.
  * `rows` has room for one more. */
-static size_t add_direction(const json_t *record, struct orch_metric_row *rows, size_t count)
+static size_t add_direction(const char *name, const char *better, struct orch_metric_row *rows,
+                            size_t count)
 {
-    const json_t *objective = json_object_get(record, ORCH_RECORD_OBJECTIVE);
-    const char *name = json_string_value(json_array_get(objective, 0)),
-               *better = json_string_value(json_array_get(objective, 1));
-    if (!name || !better)
-        return count;
     for (size_t i = 0; i < count; i++) {
         if (strcmp(rows[i].name, name) != 0)
             continue;
@@ -113,6 +110,20 @@ static size_t add_direction(const json_t *record, struct orch_metric_row *rows, 
     }
     rows[count] = (struct orch_metric_row){name, NULL, better};
     return count + 1;
+}
+
+/* The same for each metric of the search, up to ORCH_SEARCH_GOALS_MAX. */
+static size_t add_directions(const json_t *record, struct orch_metric_row *rows, size_t count)
+{
+    const json_t *objective = json_object_get(record, ORCH_RECORD_OBJECTIVE);
+    for (size_t i = 0; i + 1 < json_array_size(objective) && i < 2 * ORCH_SEARCH_GOALS_MAX;
+         i += 2) {
+        const char *name = json_string_value(json_array_get(objective, i)),
+                   *better = json_string_value(json_array_get(objective, i + 1));
+        if (name && better)
+            count = add_direction(name, better, rows, count);
+    }
+    return count;
 }
 
 static struct orch_named_text *param_rows_new(const json_t *params)
@@ -146,7 +157,8 @@ static struct orch_metric_row *metric_rows_new(const json_t *record, const json_
     json_t *unit;
     size_t count = json_array_size(metrics);
     struct orch_metric_row *rows =
-        g_new0(struct orch_metric_row, count + json_object_size(units) + ORCH_SYSTEM_ALL + 1);
+        g_new0(struct orch_metric_row,
+               count + json_object_size(units) + ORCH_SYSTEM_ALL + ORCH_SEARCH_GOALS_MAX);
     for (size_t i = 0; i < count; i++)
         rows[i] = (struct orch_metric_row){cell_text(metrics, i, 0), cell_text(metrics, i, 1),
                                            cell_text(metrics, i, 2)};
@@ -158,7 +170,7 @@ static struct orch_metric_row *metric_rows_new(const json_t *record, const json_
         const struct orch_metric_spec *spec = orch_system_metric_at(i);
         rows[count++] = (struct orch_metric_row){spec->name, spec->unit, "none"};
     }
-    *out_count = add_direction(record, rows, count);
+    *out_count = add_directions(record, rows, count);
     return rows;
 }
 

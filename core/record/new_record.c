@@ -104,6 +104,19 @@ static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item 
     return facts;
 }
 
+/* Each metric of a search with the direction that is better. */
+static json_t *record_objective(const struct orch_search *search)
+{
+    json_t *objective =
+        json_pack("[ss]", search->metric, orch_better_word(search->direction.better));
+    for (unsigned i = 0; i < search->more_count; i++) {
+        const struct orch_goal *goal = &search->more[i];
+        json_array_append_new(objective, json_string(goal->metric));
+        json_array_append_new(objective, json_string(orch_better_word(goal->direction.better)));
+    }
+    return objective;
+}
+
 char *orch_new_record_make(struct orch_plan *plan, const struct orch_plan_item *item,
                            json_t *inputs, const struct orch_run_slot *slot, const char *key,
                            const char *argv_json, GError **error)
@@ -145,9 +158,7 @@ char *orch_new_record_make(struct orch_plan *plan, const struct orch_plan_item *
     json_object_set(record, "inputs", inputs);
     json_object_set_new(record, "metrics", record_metrics(manifest));
     if (cell->point)
-        json_object_set_new(record, ORCH_RECORD_OBJECTIVE,
-                            json_pack("[ss]", cell->point->search->metric,
-                                      orch_better_word(cell->point->search->direction.better)));
+        json_object_set_new(record, ORCH_RECORD_OBJECTIVE, record_objective(cell->point->search));
     json_t *facts = record_facts(plan, item, slot);
     const char *unwatched = orch_opened_are_off(plan->inputs, cell->experiment);
     g_autofree char *place = orch_opened_place(plan->inputs);

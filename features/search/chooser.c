@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/search/chooser.h"
 
+#include "core/plan/plan_forecast.h"
 #include "core/stats/group.h"
+#include "features/search/goals.h"
 #include "features/search/promote_trials.h"
 #include "features/search/repeat_trials.h"
 #include "features/search/search_end.h"
@@ -36,6 +38,7 @@ struct chooser {
     GHashTable *over; /* "SEARCH GROUP" of a search that tries no further points -> why, char *, as
                          the user knows */
     bool is_limited;  /* time or money ends the run */
+    const struct orch_forecaster *forecaster;
     double usd_per_hour; /* of a device; 0: not known */
     int64_t began_ns;
     bool has_doubted;                        /* said that `until` may be meant in per cent */
@@ -101,7 +104,7 @@ static void doubt_until(struct chooser *chooser, const struct orch_search *searc
     bool is_doubtful = is_share ? points->best_value > 1
                                 : search->until > 1 && search->until <= 100 &&
                                       points->best_value >= 0 && largest_value(points) <= 1;
-    if (chooser->has_doubted || !search->has_until || !is_doubtful)
+    if (chooser->has_doubted || !search->has_until || search->more_count || !is_doubtful)
         return;
     chooser->has_doubted = true;
     orch_real_format(search->until, until);
@@ -140,8 +143,9 @@ static bool decide(struct chooser *chooser, const struct orch_plan *plan,
     } else if (ok && orch_search_is_reached(search, points.best_whole)) {
         char reached[ORCH_REAL_CHARS];
         *out = ORCH_SEARCH_IS_OVER;
-        *out_why = g_strdup_printf("its search has reached %s %s", search->metric,
-                                   orch_tried_value_format(points.best_whole, reached));
+        *out_why = g_strdup_printf("its search has reached %s %s%s", search->metric,
+                                   orch_tried_value_format(points.best_whole, reached),
+                                   search->more_count ? " and the rest of 'until'" : "");
     } else if (ok && !point->is_chosen &&
                (*out_why = orch_search_limit_reached(search, &points, trials_of(plan, point),
                                                      chooser->usd_per_hour,
@@ -285,6 +289,46 @@ static void say_warnings(const struct chooser *chooser, struct orch_plan *plan,
     }
 }
 
+/* Whether a trial of the point would break a limit on its time (`wall_s`) even if it took the least
+ * of its forecast: sets the error that a rejection by the plugin has. */
+static bool breaks_by_forecast(const struct chooser *chooser, const struct orch_plan *plan,
+                               const struct orch_search_point *point, GError **error)
+{
+    struct orch_forecast forecast;
+    const struct orch_search_bound *broken = NULL;
+    for (unsigned i = 0; chooser->forecaster && !broken && i < plan->count; i++) {
+        const struct orch_plan_item *item = &plan->items[i];
+        if (item->cell->point == point && orch_plan_will_run(item) &&
+            chooser->forecaster->forecast(chooser->forecaster->ctx, item, &forecast))
+            broken = orch_goals_broken_by_time(point->search, forecast.time_s.low);
+    }
+    if (!broken)
+        return false;
+    g_autofree char *low = orch_duration_format(forecast.time_s.low),
+                    *high = orch_duration_format(forecast.time_s.high);
+    orch_error_set(error, ORCH_ERROR_RECIPE, "a run with the setting as values tries it anyway",
+                   "its forecast is %s to %s, which breaks '%s'", low, high, broken->text);
+    return true;
+}
+
+/* Takes a point, unless the plugin rejects it or a forecast says that it breaks a limit. */
+static bool take_point(const struct chooser *chooser, struct orch_plan *plan,
+                       struct orch_search_point *point, GError **error)
+{
+    if (!orch_plan_take_point(plan, point, error))
+        return false;
+    if (!point->search->bound_count)
+        return true;
+    for (unsigned i = 0; i < plan->count; i++)
+        if (plan->items[i].cell->point == point && chooser->forecaster &&
+            chooser->forecaster->changed)
+            chooser->forecaster->changed(chooser->forecaster->ctx, &plan->items[i]);
+    if (!breaks_by_forecast(chooser, plan, point, error))
+        return true;
+    orch_plan_open_point(plan, point);
+    return false;
+}
+
 /* Takes the next point that the plugin accepts. */
 static bool take_next(struct chooser *chooser, struct orch_plan *plan, const struct orch_cell *cell,
                       struct orch_tried_points *points, char **out_why, GError **error)
@@ -298,7 +342,7 @@ static bool take_next(struct chooser *chooser, struct orch_plan *plan, const str
             *out_why = g_strdup(NO_POINTS);
             return false;
         }
-        if (orch_plan_take_point(plan, point, &problem)) {
+        if (take_point(chooser, plan, point, &problem)) {
             say_warnings(chooser, plan, cell);
             return true;
         }
@@ -313,8 +357,7 @@ static bool take_next(struct chooser *chooser, struct orch_plan *plan, const str
     else
         orch_error_set(
             error, ORCH_ERROR_RECIPE, orch_error_hint(problem),
-            "search of '%s': the plugin rejected the first %d settings, the last because: "
-            "%s",
+            "search of '%s': none of the first %d settings can run, the last because: %s",
             cell->experiment->name, REJECTED_MAX, problem->message);
     g_error_free(problem);
     return false;
@@ -449,6 +492,7 @@ static bool see_outlook(void *state, const struct orch_run_outlook *outlook, GEr
     const struct orch_limits *limits = outlook->limits;
     chooser->is_limited = limits && (limits->budget_usd > 0 || limits->budget_s > 0 ||
                                      limits->deadline_ns > 0 || limits->has_allowance);
+    chooser->forecaster = outlook->forecaster;
     chooser->usd_per_hour = outlook->price ? outlook->price->usd_per_hour : 0;
     if (limits && !orch_search_limits_known(outlook->plan, chooser->usd_per_hour, error))
         return false;

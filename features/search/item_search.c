@@ -161,11 +161,17 @@ static void add_winners(struct orch_section_context *a, const GPtrArray *searche
             orch_section_note(a->section, "%s: %s", searched->name, spoilt);
         if (!searched->best)
             continue;
-        g_autofree char *winner = winner_text(searched);
-        g_autofree char *trust = orch_winner_trust_text(searched);
+        const bool has_front = searched->search->more_count;
+        g_autofree char *winner =
+            has_front ? orch_search_front_text(searched) : winner_text(searched);
+        g_autofree char *trust = has_front ? NULL : orch_winner_trust_text(searched);
         g_autofree char *text =
             trust ? g_strdup_printf("%s; %s", winner, trust) : g_steal_pointer(&winner);
-        g_autofree char *again = orch_winner_repeat_text(searched);
+        g_autofree char *again = has_front ? NULL : orch_winner_repeat_text(searched);
+        if (searched->broke)
+            orch_section_note(a->section, "%s: %u setting%s %s a limit", searched->name,
+                              searched->broke, orch_plural(searched->broke),
+                              searched->broke == 1 ? "breaks" : "break");
         if (has_answer)
             orch_section_text(a->section, "%s", text);
         else
@@ -191,6 +197,8 @@ static void add_parts(struct orch_section_context *a, const GPtrArray *searches)
             continue;
         if (searches->len > 1)
             orch_section_text(a->section, "%s:", searched->name);
+        if (searched->search->more_count)
+            orch_search_add_front(a->section, searched);
         orch_search_add_importance(a->section, searched, &importance);
         orch_search_add_slices(a->section, searched, &importance);
     }

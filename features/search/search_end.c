@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* Settings of a front that are listed at the end of a run, at most. */
+#define FRONT_LINES 12
+
 struct ending {
     struct orch_cli *cli;
     struct orch_tried *tried;
@@ -35,6 +38,58 @@ static char *share_text(const struct orch_plan *plan, const struct orch_search_p
     return done < all ? g_strdup_printf(" by %u of its %u trials", done, all) : g_strdup("");
 }
 
+/* Prints the settings of the front, the best first by the first metric: at most FRONT_LINES and the
+ * knee, which is `best`. */
+static void print_front(struct ending *end, const struct orch_plan *plan,
+                        const struct orch_tried_points *points, const struct orch_search *search)
+{
+    const struct orch_goal_row *rows = (const void *)points->rows->data;
+    g_autofree bool *is_on = g_new(bool, points->rows->len + 1);
+    g_autoptr(GString) metrics = g_string_new(NULL);
+    orch_goals_front(search, rows, points->rows->len, is_on);
+    unsigned count = 0, shown = 0;
+    for (guint i = 0; i < points->rows->len; i++)
+        count += is_on[i];
+    for (unsigned k = 0; k < orch_goals_count(search); k++)
+        g_string_append_printf(metrics, "%s%s %s", k ? ", " : "",
+                               orch_goals_goal(search, k).is_max ? "max" : "min",
+                               orch_goals_goal(search, k).metric);
+    orch_cli_info(end->cli, "front of %u setting%s (%s): %u that no other beats in all",
+                  points->points, orch_plural(points->points), metrics->str, count);
+    for (guint i = 0; i < points->rows->len; i++) {
+        const struct orch_search_point *point = points->of_rows->pdata[i];
+        const struct orch_plan_item *item = is_on[i] ? first_done(plan, point) : NULL;
+        if (!item || (point != points->best && shown >= FRONT_LINES))
+            continue;
+        g_autofree char *label = orch_cell_label(item->cell);
+        g_autofree char *values = orch_goals_text(search, &rows[i].goals);
+        orch_cli_info(end->cli, "  %s: %s (orch show %s)%s", label, values,
+                      orch_run_short_key(item->run_key), point == points->best ? ", the knee" : "");
+        shown++;
+    }
+    if (shown < count)
+        orch_cli_info(end->cli, "  and %u more", count - shown);
+}
+
+/* Prints how many settings break a limit. */
+static void print_broken(struct ending *end, const struct orch_tried_points *points,
+                         const struct orch_search *search)
+{
+    unsigned broken = 0, ended = 0;
+    g_autoptr(GString) limits = g_string_new(NULL);
+    for (guint i = 0; i < points->rows->len; i++) {
+        const struct orch_goal_row *row = &g_array_index(points->rows, struct orch_goal_row, i);
+        ended += row->is_final;
+        broken += row->is_final && row->goals.excess > 0;
+    }
+    for (unsigned k = 0; k < search->bound_count; k++)
+        g_string_append_printf(limits, "%s%s", k ? " and " : "", search->bounds[k].text);
+    if (broken)
+        orch_cli_info(end->cli, "%u of %u setting%s %s '%s'%s", broken, ended, orch_plural(ended),
+                      broken == 1 ? "breaks" : "break", limits->str,
+                      broken == ended ? ": none is left to be the best" : "");
+}
+
 /* "best of 17 settings: tune lr=0.01, last val_accuracy 0.93 (orch show 5f3a91c2)". A search
  * whose trials all lack the metric has no answer: one that has few trials, or finds them all in the
  * store, was never asked for a point from which that would have been seen. */
@@ -44,7 +99,11 @@ static bool print_best(struct ending *end, const struct orch_plan *plan,
     struct orch_tried_points points;
     bool ok = orch_tried_read(end->tried, plan, of, &points, error);
     const struct orch_plan_item *best = ok && points.best ? first_done(plan, points.best) : NULL;
-    if (best) {
+    if (ok)
+        print_broken(end, &points, of->search);
+    if (best && of->search->more_count) {
+        print_front(end, plan, &points, of->search);
+    } else if (best) {
         g_autofree char *value = orch_number_format(points.best_value);
         g_autofree char *label = orch_cell_label(best->cell);
         g_autofree char *share = share_text(plan, points.best);
@@ -130,7 +189,8 @@ static bool print_doubts(struct ending *end, const struct orch_plan *plan, GErro
         g_autofree char *spoilt = orch_winner_spoilt_text(searched);
         if (spoilt)
             orch_cli_info(end->cli, "%s: %s", searched->name, spoilt);
-        if (!searched->fresh->len && !orch_winner_may_be_luck(searched))
+        if (searched->search->more_count ||
+            (!searched->fresh->len && !orch_winner_may_be_luck(searched)))
             continue;
         g_autofree char *trust = orch_winner_trust_text(searched);
         g_autofree char *again = orch_winner_repeat_text(searched);

@@ -10,6 +10,8 @@ bool orch_search_is_reached(const struct orch_search *search, double value)
 {
     /* a share beyond 1 is rather in per cent: of the two readings the one that goes on */
     double until = search->is_max && value > 1 ? search->until_number : search->until;
+    if (search->more_count) /* only points that reach all of `until` have a value here */
+        return search->has_until && isfinite(value);
     return search->has_until && isfinite(value) && !orch_tried_is_better(search, until, value);
 }
 

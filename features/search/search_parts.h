@@ -12,6 +12,12 @@
 void orch_search_add_progress(struct orch_section *section, const GPtrArray *searches,
                               const char *name);
 
+/** Returns the sentence that names the front of a search with several metrics, and its knee, which
+ * it has. The caller frees. */
+char *orch_search_front_text(const struct orch_searched *searched);
+/** Adds the settings of that front, a picture of it, and the hypervolume by settings. */
+void orch_search_add_front(struct orch_section *section, const struct orch_searched *searched);
+
 /** Adds the importance of each parameter in a search (table and note), or why it means nothing. */
 void orch_search_add_importance(struct orch_section *section, const struct orch_searched *searched,
                                 struct orch_importance *out);

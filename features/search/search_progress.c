@@ -43,7 +43,7 @@ static GArray *places_of(const struct orch_searched *searched, double unit_s)
     for (guint i = 0; i < searched->points->len; i++) {
         const struct orch_searched_point *point = searched->points->pdata[i];
         spent_s += point->device_s;
-        if (point->state == ORCH_SEARCHED_ENDED &&
+        if (point->state == ORCH_SEARCHED_ENDED && point->goals.excess <= 0 &&
             orch_tried_is_better(searched->search, point->value, best))
             best = point->value;
         const struct place place = {isnan(unit_s) ? i + 1 : spent_s / unit_s, point, best};

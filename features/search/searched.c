@@ -16,6 +16,7 @@ static void searched_free(void *data)
     struct orch_searched *searched = data;
     g_ptr_array_unref(searched->points);
     g_array_unref(searched->fresh);
+    g_ptr_array_unref(searched->front);
     json_decref(searched->swept);
     g_free(searched->name);
     g_free(searched->unit);
@@ -108,6 +109,41 @@ static int compare_points(const void *a, const void *b)
     return (x->ended_ns > y->ended_ns) - (x->ended_ns < y->ended_ns);
 }
 
+struct orch_goal_row *orch_searched_rows(const struct orch_searched *searched)
+{
+    struct orch_goal_row *rows = g_new0(struct orch_goal_row, searched->points->len + 1);
+    for (guint i = 0; i < searched->points->len; i++) {
+        const struct orch_searched_point *point = searched->points->pdata[i];
+        rows[i].goals = point->goals;
+        rows[i].is_final = point->state == ORCH_SEARCHED_ENDED;
+    }
+    return rows;
+}
+
+/* Better values of the first metric come first. */
+static int compare_values(const void *a, const void *b, void *search)
+{
+    const struct orch_searched_point *x = *(const struct orch_searched_point *const *)a,
+                                     *y = *(const struct orch_searched_point *const *)b;
+    return orch_tried_is_better(search, y->value, x->value) -
+           orch_tried_is_better(search, x->value, y->value);
+}
+
+static void find_front(struct orch_searched *searched)
+{
+    const size_t count = searched->points->len;
+    g_autofree struct orch_goal_row *rows = orch_searched_rows(searched);
+    g_autofree bool *is_on = g_new(bool, count + 1);
+    const size_t knee = orch_goals_front(searched->search, rows, count, is_on);
+    for (size_t i = 0; i < count; i++)
+        if (is_on[i])
+            g_ptr_array_add(searched->front, searched->points->pdata[i]);
+    g_ptr_array_sort_with_data(searched->front, compare_values,
+                               (void *)(uintptr_t)searched->search);
+    searched->best = knee < count ? searched->points->pdata[knee] : NULL;
+    searched->second = NULL;
+}
+
 static void sum_up(struct orch_searched *searched)
 {
     double best = (double)NAN, second = (double)NAN;
@@ -116,7 +152,8 @@ static void sum_up(struct orch_searched *searched)
         const struct orch_searched_point *point = searched->points->pdata[i];
         searched->counts[point->state]++;
         searched->device_s += point->device_s;
-        if (point->state != ORCH_SEARCHED_ENDED)
+        searched->broke += point->state == ORCH_SEARCHED_ENDED && point->goals.excess > 0;
+        if (point->state != ORCH_SEARCHED_ENDED || point->goals.excess > 0)
             continue;
         if (orch_tried_is_better(searched->search, point->value, best)) {
             searched->second = searched->best;
@@ -128,13 +165,15 @@ static void sum_up(struct orch_searched *searched)
             second = point->value;
         }
     }
+    if (searched->search->more_count)
+        find_front(searched);
 }
 
 /* Finds the point that would be the best had all of its trials given a number. */
 static void find_spoilt(struct orch_searched *searched)
 {
     double best = searched->best ? searched->best->value : (double)NAN;
-    for (guint i = 0; i < searched->points->len; i++) {
+    for (guint i = 0; !searched->search->more_count && i < searched->points->len; i++) {
         const struct orch_searched_point *point = searched->points->pdata[i];
         const double mean = orch_searched_mean(point->values);
         if (point->state != ORCH_SEARCHED_FAILED ||
@@ -143,14 +182,6 @@ static void find_spoilt(struct orch_searched *searched)
         searched->spoilt = point;
         best = mean;
     }
-}
-
-static int compare_values(const void *a, const void *b, void *search)
-{
-    const struct orch_searched_point *x = *(const struct orch_searched_point *const *)a,
-                                     *y = *(const struct orch_searched_point *const *)b;
-    return orch_tried_is_better(search, y->value, x->value) -
-           orch_tried_is_better(search, x->value, y->value);
 }
 
 /* Points that are bad often scatter more, as trainings do that nearly diverge, and they are not
@@ -208,6 +239,7 @@ static struct orch_searched *read_search(const struct orch_plan *plan, unsigned 
     searched->swept = swept_of(item->cell);
     searched->name = name_of(item->cell->experiment, searched->swept);
     searched->points = orch_searched_points_new();
+    searched->front = g_ptr_array_new();
     searched->fresh = g_array_new(FALSE, FALSE, sizeof(double));
     bool ok = true;
     for (unsigned i = first; ok && i < plan->count; i++) {

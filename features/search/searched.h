@@ -6,6 +6,7 @@
 
 #include "core/plan/plan.h"
 #include "core/stats/best_of.h"
+#include "features/search/goals.h"
 
 enum orch_searched_state {
     ORCH_SEARCHED_ENDED,  /* each of its runs has a value */
@@ -16,8 +17,9 @@ enum orch_searched_state {
 struct orch_searched_point {
     double at[ORCH_SPACE_PARAMS_MAX];
     enum orch_searched_state state;
-    GArray *values; /* double: of its runs that ended */
-    double value;   /* their mean; PRUNED: the mean of what the stopped runs had then; NAN: none */
+    GArray *values;          /* double: of its runs that ended */
+    struct orch_goals goals; /* means of what these runs have of several metrics and of limits */
+    double value; /* their mean; PRUNED: the mean of what the stopped runs had then; NAN: none */
     unsigned failed, without; /* trials that failed by themselves, and those without a number */
     double device_s;
     int64_t ended_ns;
@@ -32,8 +34,13 @@ struct orch_searched {
     json_t *swept;     /* these values */
     unsigned planned;  /* points */
     GPtrArray *points; /* struct orch_searched_point *, in the order in which they ended */
-    unsigned counts[ORCH_SEARCHED_FAILED + 1];       /* of the points, by state */
-    const struct orch_searched_point *best, *second; /* of those that ended; or NULL */
+    unsigned counts[ORCH_SEARCHED_FAILED + 1]; /* of the points, by state */
+    /* Of those that ended and keep all limits, or NULL. Of several metrics `best` is the knee of
+     * the front, and `second` is NULL. */
+    const struct orch_searched_point *best, *second;
+    GPtrArray *front; /* struct orch_searched_point *, borrowed: in the order of the first metric,
+                         the best first; empty for one metric */
+    unsigned broke;   /* points that ended and break a limit */
     /* Of those that FAILED, what would be the best by its other trials, and better than `best`; or
      * NULL. */
     const struct orch_searched_point *spoilt;
@@ -48,5 +55,8 @@ struct orch_searched {
  * The caller unrefs. */
 GPtrArray *orch_searched_read(const struct orch_plan *plan, const GPtrArray *experiments,
                               GError **error);
+
+/** The points as rows of goals, in their order: those that ended are final. The caller frees. */
+struct orch_goal_row *orch_searched_rows(const struct orch_searched *searched);
 
 #endif

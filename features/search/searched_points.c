@@ -73,6 +73,29 @@ static bool add_attempts(const struct orch_plan *plan, const struct orch_plan_it
     return attempts;
 }
 
+/* Adds what a run has of several metrics and of limits to the sums of its point. A value of the
+ * first metric does not count where another one is missing. */
+static bool add_goals(const struct orch_plan *plan, const struct orch_searched *searched,
+                      const struct orch_run *run, struct orch_searched_point *point,
+                      double *inout_value, GError **error)
+{
+    struct orch_goals goals;
+    if (!orch_goals_are_meant(searched->search))
+        return true;
+    struct orch_run_numbers *numbers = orch_run_numbers_read(plan->store, run, error);
+    if (!numbers)
+        return false;
+    orch_goals_read(searched->search, numbers, &goals);
+    for (unsigned k = 0; k < orch_goals_count(searched->search); k++) {
+        point->goals.at[k] += goals.at[k];
+        if (!isfinite(goals.at[k]))
+            *inout_value = (double)NAN;
+    }
+    point->goals.excess += goals.excess;
+    orch_run_numbers_free(numbers);
+    return true;
+}
+
 /* Adds a run of the plan to its point. `codes`: set of the code of runs that ended (run_code.h). */
 static bool add_item(const struct orch_plan *plan, struct orch_searched *searched,
                      const struct orch_plan_item *item, struct orch_searched_point *point,
@@ -84,7 +107,8 @@ static bool add_item(const struct orch_plan *plan, struct orch_searched *searche
         orch_searched_run_read(plan->store, searched, item->run_key, &value, error);
     if (!run)
         return false;
-    bool ok = is_pruned || orch_run_code_add(plan->store, run, codes, error);
+    bool ok = is_pruned || (add_goals(plan, searched, run, point, &value, error) &&
+                            orch_run_code_add(plan->store, run, codes, error));
     point->state = is_pruned ? ORCH_SEARCHED_PRUNED : point->state;
     point->without += !is_pruned && !isfinite(value);
     if (isfinite(value))
@@ -132,6 +156,8 @@ bool orch_searched_add_point(const struct orch_plan *plan, struct orch_searched 
         return true;
     bool is_pruned = point->state == ORCH_SEARCHED_PRUNED;
     point->value = orch_searched_mean(is_pruned && bounds->len ? bounds : point->values);
+    for (unsigned k = 0; k < ORCH_SEARCH_GOALS_MAX; k++)
+        point->goals.at[k] /= point->values->len;
     if (point->without || (!is_pruned && isnan(point->value)))
         fail(point);
     return true;

@@ -4,6 +4,7 @@
 #include "core/plan/plan_forecast.h"
 #include "core/stats/group.h"
 #include "lib/base/ident.h"
+#include "lib/base/random.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,6 +16,7 @@ struct value {
     double seconds; /* that the run took */
     bool is_own;    /* a trial of the recipe; another's costs nothing here */
     bool is_whole;  /* no attempt before it, so that it has not begun in the middle */
+    struct orch_goals goals;
 };
 
 struct orch_tried *orch_tried_new(void)
@@ -79,6 +81,10 @@ static const struct value *value_of(struct orch_tried *tried, const struct orch_
         value->is_own = g_strcmp0(run->recipe, plan->expansion->name) == 0;
         value->is_there = orch_run_numbers_has(numbers, search->metric);
         value->number = orch_run_numbers_get(numbers, search->metric, aggregate, NULL, NULL);
+        orch_goals_read(search, numbers, &value->goals);
+        for (unsigned k = 0; k < search->more_count; k++)
+            if (!isfinite(value->goals.at[k + 1]))
+                value->number = (double)NAN;
         g_hash_table_insert(tried->values, g_strdup(key), value);
     }
     orch_run_numbers_free(numbers);
@@ -105,7 +111,8 @@ struct known {
     unsigned running;       /* those that will end */
     unsigned stopped;       /* repeats that a rule stopped, and those of them with a value then */
     unsigned bounds;
-    double bound_sum; /* of these values */
+    double bound_sum;        /* of these values */
+    struct orch_goals goals; /* sums of the repeats that are done */
 };
 
 /* A repeat that has not ended, or of which nothing can be used. */
@@ -150,6 +157,9 @@ static bool add_item(struct orch_tried *tried, const struct orch_plan *plan, uns
     inout->lacking += !value->is_there;
     inout->without += !has_number;
     inout->sum += number;
+    for (unsigned k = 0; k < ORCH_SEARCH_GOALS_MAX; k++)
+        inout->goals.at[k] += value->goals.at[k];
+    inout->goals.excess += value->goals.excess;
     inout->seconds += value->is_whole ? value->seconds : 0;
     inout->whole += value->is_whole;
     return true;
@@ -169,6 +179,10 @@ bool orch_tried_is_better(const struct orch_search *search, double value, double
 static void keep_best(const struct known *known, double mean, struct orch_tried_points *out)
 {
     const struct orch_search *search = known->point->search;
+    const struct orch_goals *goals =
+        &g_array_index(out->rows, struct orch_goal_row, out->rows->len - 1).goals;
+    if (search->more_count ? !orch_goals_reach(search, goals) : goals->excess > 0)
+        return;
     if (!known->left && orch_tried_is_better(search, mean, out->best_whole))
         out->best_whole = mean;
     if (known->left && orch_tried_is_better(search, mean, out->hopeful_value)) {
@@ -200,6 +214,11 @@ static void add_point(const struct orch_tried *tried, const struct known *known,
                                          .value = search->is_max ? -mean : mean,
                                          .cost = known->whole ? known->seconds / known->whole : 0};
     g_array_append_val(out->sampled, sampled);
+    struct orch_goal_row row = {.goals = known->goals, .is_final = has_value && !known->stopped};
+    for (unsigned k = 0; k < ORCH_SEARCH_GOALS_MAX; k++)
+        row.goals.at[k] /= known->done;
+    g_array_append_val(out->rows, row);
+    g_ptr_array_add(out->of_rows, (void *)(uintptr_t)known->point);
     out->points += known->done || has_failed || known->stopped;
     out->spent_s += known->spent_s;
     out->ended += known->ended;
@@ -227,6 +246,29 @@ static void keep_bounds_behind(const struct orch_search *search, struct orch_tri
     }
 }
 
+/* Where there are several metrics or limits: gives the sampler one number for each point, and makes
+ * the knee of the front the best point of several metrics. */
+static void settle_goals(const struct orch_search *search, struct orch_tried_points *out)
+{
+    const struct orch_goal_row *rows = (const void *)out->rows->data;
+    const size_t count = out->rows->len;
+    g_autofree double *scalars = g_new(double, count + 1);
+    g_autofree bool *is_on = g_new(bool, count + 1);
+    if (!orch_goals_are_meant(search))
+        return;
+    orch_goals_scalars(search, rows, count, orch_random_stream(search->seed, count), scalars);
+    for (size_t i = 0; i < count; i++) {
+        struct orch_sampled *sampled = &g_array_index(out->sampled, struct orch_sampled, i);
+        if (sampled->state == ORCH_SAMPLED_ENDED && isfinite(scalars[i]))
+            sampled->value = scalars[i];
+    }
+    const size_t knee = orch_goals_front(search, rows, count, is_on);
+    if (!search->more_count)
+        return;
+    out->best = knee < count ? out->of_rows->pdata[knee] : NULL;
+    out->best_value = knee < count ? rows[knee].goals.at[0] : (double)NAN;
+}
+
 bool orch_tried_read(struct orch_tried *tried, const struct orch_plan *plan,
                      const struct orch_search_point *of, struct orch_tried_points *out,
                      GError **error)
@@ -236,11 +278,16 @@ bool orch_tried_read(struct orch_tried *tried, const struct orch_plan *plan,
         .best_value = (double)NAN, .best_whole = (double)NAN, .hopeful_value = (double)NAN};
     out->sampled = g_array_new(FALSE, TRUE, sizeof(struct orch_sampled));
     out->bounds = g_array_new(FALSE, FALSE, sizeof(guint));
+    out->rows = g_array_new(FALSE, TRUE, sizeof(struct orch_goal_row));
+    out->of_rows = g_ptr_array_new();
     for (guint i = 0; i < tried->avoided->len; i++) {
         const struct orch_tried_avoided *avoided = tried->avoided->pdata[i];
         const struct orch_sampled failed = {.point = avoided->at, .state = ORCH_SAMPLED_FAILED};
-        if (avoided->search == of->search && avoided->group == of->group)
-            g_array_append_val(out->sampled, failed);
+        if (avoided->search != of->search || avoided->group != of->group)
+            continue;
+        g_array_append_val(out->sampled, failed);
+        g_array_set_size(out->rows, out->sampled->len);
+        g_ptr_array_add(out->of_rows, NULL);
     }
     for (unsigned i = 0; i < plan->count; i++) { /* repeats of a point are neighbours */
         const struct orch_search_point *point = plan->items[i].cell->point;
@@ -256,6 +303,7 @@ bool orch_tried_read(struct orch_tried *tried, const struct orch_plan *plan,
     if (known.point)
         add_point(tried, &known, out);
     keep_bounds_behind(of->search, out);
+    settle_goals(of->search, out);
     g_autofree char *name = orch_tried_name(of);
     const struct orch_tried_spent *spent = g_hash_table_lookup(tried->spent, name);
     out->spent_s += spent ? spent->seconds : 0;
@@ -267,4 +315,6 @@ void orch_tried_points_clear(struct orch_tried_points *points)
 {
     g_clear_pointer(&points->sampled, g_array_unref);
     g_clear_pointer(&points->bounds, g_array_unref);
+    g_clear_pointer(&points->rows, g_array_unref);
+    g_clear_pointer(&points->of_rows, g_ptr_array_unref);
 }

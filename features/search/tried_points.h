@@ -6,6 +6,7 @@
 
 #include "core/plan/plan.h"
 #include "core/record/collect.h"
+#include "features/search/goals.h"
 #include "features/search/samplers/sampler.h"
 #include "lib/base/text.h"
 #include "lib/wire/verdict.h"
@@ -16,12 +17,18 @@ void orch_tried_free(struct orch_tried *tried);
 
 /** The points of one search that are chosen, or failed in an earlier run. */
 struct orch_tried_points {
-    GArray *sampled; /* struct orch_sampled; borrows from `tried` and plan */
-    GArray *bounds;  /* guint: indices in `sampled` of points whose value is not final, because a
-                        rule stopped a trial */
-    const struct orch_search_point *best; /* NULL: none has a value in each repeat that ended */
-    double best_value;                    /* as measured; NAN: none has one */
-    double best_whole; /* of the points of which all repeats have ended; NAN: none has a value */
+    GArray *sampled;    /* struct orch_sampled; borrows from `tried` and plan */
+    GArray *bounds;     /* guint: indices in `sampled` of points whose value is not final, because a
+                           rule stopped a trial */
+    GArray *rows;       /* struct orch_goal_row, one for each of `sampled` */
+    GPtrArray *of_rows; /* const struct orch_search_point *: theirs; NULL: not of the plan */
+    /* Of several metrics: the knee of the front. NULL: none has a value in each repeat that ended,
+     * or all break a limit. */
+    const struct orch_search_point *best;
+    double best_value; /* as measured, of the first metric; NAN: none has one */
+    /* Of the points of which all repeats have ended; NAN: none has a value. Of several metrics it
+     * and `hopeful` are of points that reach the reference point (`until`). */
+    double best_whole;
     const struct orch_search_point *hopeful; /* the best of the others; NULL: none has a value */
     double hopeful_value;
     unsigned points;        /* of this plan, of which a trial has ended */

@@ -57,7 +57,10 @@ static void add_objectives(GHashTable *ranks, const json_t *recipe)
     const char *name;
     json_t *experiment;
     json_object_foreach(json_object_get(recipe, "experiments"), name, experiment)
+    {
         add_names(ranks, json_object_get(json_object_get(experiment, "objective"), "metric"));
+        add_names(ranks, json_object_get(json_object_get(experiment, "objective"), "metrics"));
+    }
 }
 
 static bool add_recipe(void *ctx, const char *canonical)

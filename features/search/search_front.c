@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The front of a search with several metrics: its settings, a picture, the hypervolume. */
+#include "features/search/search_parts.h"
+
+#include "lib/base/text.h"
+
+#include <math.h>
+
+/* Names of two metrics at most are the axes of the picture. */
+static char *axis_of(const struct orch_search *search, unsigned number)
+{
+    const struct orch_goal goal = orch_goals_goal(search, number);
+    return g_strdup_printf("%s (%s is better)", goal.metric, goal.is_max ? "higher" : "lower");
+}
+
+static void add_table(struct orch_section *section, const struct orch_searched *searched)
+{
+    const unsigned goals = orch_goals_count(searched->search);
+    const char *headers[ORCH_SEARCH_GOALS_MAX + 3] = {"setting"};
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    for (unsigned k = 0; k < goals; k++) {
+        g_ptr_array_add(names, g_strconcat(">", orch_goals_goal(searched->search, k).metric, NULL));
+        headers[k + 1] = names->pdata[k];
+    }
+    headers[goals + 1] = "knee";
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < searched->front->len; i++) {
+        const struct orch_searched_point *point = searched->front->pdata[i];
+        g_autofree char *setting = orch_search_values(searched->search, point->at);
+        orch_table_add(table, setting, NULL);
+        for (unsigned k = 0; k < goals; k++)
+            orch_table_add_real(table, point->goals.at[k]);
+        orch_table_add(table, point == searched->best ? "yes" : "", NULL);
+    }
+    orch_section_table(section, table);
+    orch_section_note(section,
+                      "knee: the setting of the front with the least sum of distances from "
+                      "the best value of each metric, as shares of the front's range");
+}
+
+/* Draws the points by two metrics, the front's apart. */
+static void add_picture(struct orch_section *section, const struct orch_searched *searched)
+{
+    g_autofree char *title = g_strdup_printf("%s: front", searched->name),
+                    *x = axis_of(searched->search, 1), *y = axis_of(searched->search, 0);
+    struct orch_chart *chart = orch_chart_new(ORCH_CHART_SCATTER, title, x, y);
+    struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
+    struct orch_chart_series *rest =
+        orch_chart_series(panel, "other settings", ORCH_SERIES_MEASURED);
+    struct orch_chart_series *front =
+        orch_chart_series(panel, "on the front", ORCH_SERIES_REFERENCE);
+    for (guint i = 0; i < searched->points->len; i++) {
+        const struct orch_searched_point *point = searched->points->pdata[i];
+        if (point->state == ORCH_SEARCHED_ENDED && !g_ptr_array_find(searched->front, point, NULL))
+            orch_chart_add(rest, point->goals.at[1], point->goals.at[0])->n = 1;
+    }
+    for (guint i = 0; i < searched->front->len; i++) {
+        const struct orch_searched_point *point = searched->front->pdata[i];
+        orch_chart_add(front, point->goals.at[1], point->goals.at[0]);
+    }
+    orch_section_chart(section, chart);
+}
+
+static void add_volume(struct orch_section *section, const struct orch_searched *searched)
+{
+    g_autofree struct orch_goal_row *rows = orch_searched_rows(searched);
+    g_autofree double *volumes = orch_goals_volumes(searched->search, rows, searched->points->len);
+    g_autofree char *title = g_strdup_printf("%s: hypervolume by settings", searched->name);
+    struct orch_chart *chart =
+        orch_chart_new(ORCH_CHART_LINE, title, "settings", "hypervolume (share of the box)");
+    struct orch_chart_series *series = orch_chart_series(
+        orch_chart_panel(chart, NULL), "dominated by the front", ORCH_SERIES_REFERENCE);
+    for (guint i = 0; i < searched->points->len; i++)
+        orch_chart_add(series, i + 1, volumes[i]);
+    chart->note = g_strdup("the box lies between the best and the worst value of each metric");
+    orch_section_chart(section, chart);
+}
+
+char *orch_search_front_text(const struct orch_searched *searched)
+{
+    g_autofree char *knee = orch_search_values(searched->search, searched->best->at),
+                    *values = orch_goals_text(searched->search, &searched->best->goals);
+    return g_strdup_printf("front of %s: %u of %u setting%s, its knee %s with %s", searched->name,
+                           searched->front->len, searched->points->len,
+                           orch_plural(searched->points->len), knee, values);
+}
+
+void orch_search_add_front(struct orch_section *section, const struct orch_searched *searched)
+{
+    add_table(section, searched);
+    add_picture(section, searched);
+    add_volume(section, searched);
+}

@@ -1,0 +1,43 @@
+# 'orch try' with several metrics, a reference point and limits: what breaks a limit is no best setting, what its forecast rules out does not start.
+# test: quick
+. "$(dirname "$0")/../cli/lib.sh"
+cat >f.py <<'P'
+import sys
+x = float(sys.argv[1])
+print("loss", abs(x - 0.9))
+print("ms", 10 * x)
+P
+search() { orch try -x 'x=uniform(0, 1, step 0.1)' --trials 11 "$@" -- python3 f.py '{x}'; }
+# with one metric the best setting is that which keeps the limit
+ok search --search 'min loss' --subject-to 'ms <= 4'
+says "break 'ms <= 4'"
+says 'best of 11 settings: f x=0.4'
+# a limit that nothing keeps
+ok search --search 'min loss' --subject-to 'ms < 0'
+says 'none is left to be the best'
+# no run keeps this one: once there are forecasts, no further trial starts
+rm -rf .orch
+ok search --search 'min loss' --subject-to 'wall_s < 1us'
+says "which breaks 'wall_s < 1us'"
+says_not '[11/11]'
+# several metrics: all settings up to 0.9 are on the front, and a reference point ends the search
+ok search --search 'min loss, min ms'
+says '10 that no other beats in all'
+rm -rf .orch
+ok search --search 'min loss, min ms' --until 0.75,7.5
+says '9 not needed'
+fails 2 search --search 'min loss, min ms' --until 0.75
+says "'until' has 1 value, and the objective 2 metrics"
+fails 2 search --search 'min loss, max loss'
+says "'loss' is there twice"
+fails 2 search --search 'min loss, min ms' --stop median
+says "'stop' judges one metric"
+fails 2 search --search 'min loss, min ms' --repeat 'auto(ci=2%, max=5)'
+says 'auto judges one metric'
+for wrong in "ms|" "ms = 3|'=' is no limit" "ms < fast|'fast' is no number" "ms < 3 or ms > 5|joined by 'and' alone"; do
+    fails 2 search --search 'min loss' --subject-to "${wrong%%|*}"
+    says "${wrong##*|}"
+done
+ok search --search 'min loss, min ms' --subject-to 'ms < 8 and loss < 0.7' --write f.recipe -n
+ok orch check f.recipe
+grep -q 'metrics: \["min loss", "min ms"\]' f.recipe || _fail 'the recipe'
