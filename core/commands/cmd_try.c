@@ -32,7 +32,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.trials, COUNT, "trials", .value = "N",
                 .help = "number of settings that a search tries (default: 30)"),
     ORCH_OPTION(struct try_options, wish.until, TEXT, "until", .value = "VALUE",
-                .help = "end a search at a value as good as this: 0.9, 90%; several: 0.9,20"),
+                .help = "end a search at a value as good as this: 0.9, 90%, or 0.9,20"),
     ORCH_OPTION(struct try_options, wish.sampler, TEXT, "sampler", .value = "NAME",
                 .help = "how a search chooses: auto, gp, tpe, sobol or random"),
     ORCH_OPTION(struct try_options, wish.first, LIST, "try", .value = "PARAM=VALUE,...",

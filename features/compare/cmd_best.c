@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
+#include "features/compare/best_front_show.h"
 
 #include "core/report/answer.h"
 #include "core/results/selection.h"
@@ -474,6 +475,9 @@ static int rank(struct request *r, struct orch_store *store, char **by, GError *
 {
     const struct best_options *o = r->options;
     g_autoptr(GPtrArray) runs = find_runs(store, o, error);
+    if (runs && orch_best_front_is_meant(r->ranked_by.metric))
+        return orch_best_front_print(r->cli, store, runs, by, r->ranked_by.aggregate, o->limit,
+                                     error);
     g_autoptr(GPtrArray) with = runs ? with_metric(r, store, runs, error) : NULL;
     if (!with || !check_by(store, with, by, error) || !settle_direction(r, error))
         return -1;
@@ -537,9 +541,13 @@ const struct orch_command ORCH_COMMAND_BEST = {
         "The winner was chosen from the same runs, so p values and intervals are corrected for all "
         "pairs of settings; the line 'test' names the test. p is the probability of such a "
         "difference if the setting were as good as the winner. The winner's own value is partly "
-        "luck; if its lead may be luck, a line says how much at most. See 'orch help comparisons'.",
+        "luck; if its lead may be luck, a line says how much at most. See 'orch help comparisons'.\n"
+        "\n"
+        "With several metrics the answer is the front: the settings that no other one beats in all "
+        "of them by its mean, and the knee, which is nearest to the best of each.",
     .examples = "  orch best val_accuracy --recipe hw4\n"
                 "  orch best full_accuracy --recipe hw4 --by experiment,lr\n"
+                "  orch best 'max val_accuracy, min latency_ms'\n"
                 "  orch best val_accuracy --by mode,lr -w 'dataset=fashion-mnist'",
     .run = run,
 };
