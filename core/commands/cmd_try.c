@@ -36,7 +36,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.sampler, TEXT, "sampler", .value = "NAME",
                 .help = "how a search chooses: auto, gp, tpe, sobol or random"),
     ORCH_OPTION(struct try_options, wish.first, LIST, "try", .value = "PARAM=VALUE,...",
-                .help = "a setting that a search tries first (repeatable)"),
+                .help = "settings that a search tries first; or a FILE.csv of them"),
     ORCH_OPTION(struct try_options, wish.seed, TEXT, "seed", .value = "N",
                 .help = "seed of a search's sampler (default: 0); a trial's own is {seed}"),
     ORCH_OPTION(struct try_options, wish.stop, TEXT, "stop", .value = "RULE",

@@ -3,6 +3,7 @@
 
 #include "core/recipe/command_words.h"
 #include "core/recipe/setting_type.h"
+#include "lib/base/csv.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -251,9 +252,44 @@ static bool append_resources(GString *out, const char *const *lists, GError **er
     return true;
 }
 
-/* Adds `try: [{ lr: "0.1" }]` to the objective. */
-static bool append_first(GString *out, const char *const *settings, GError **error)
+/* Adds the rows of a file to the settings, as "lr=0.1,opt=sgd": its first row has the parameters. A
+ * cell that is empty says nothing of its parameter. */
+static bool add_rows(const char *path, GPtrArray *settings, GError **error)
 {
+    struct orch_csv *csv = orch_csv_read(path, error);
+    for (size_t row = 0; csv && row < orch_csv_rows(csv); row++) {
+        GString *setting = g_string_new(NULL);
+        for (int k = 0; k < orch_csv_columns(csv); k++) {
+            const char *value = orch_csv_text(csv, row, k);
+            if (*value)
+                g_string_append_printf(setting, "%s%s=%s", setting->len ? "," : "",
+                                       orch_csv_name(csv, k), value);
+        }
+        g_ptr_array_add(settings, g_string_free(setting, FALSE));
+    }
+    orch_csv_free(csv);
+    return csv;
+}
+
+/* The settings with each file "NAME.csv" replaced by its rows; NULL-terminated. The caller unrefs.
+ */
+static GPtrArray *with_rows(const char *const *settings, GError **error)
+{
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(g_free);
+    for (int i = 0; settings && settings[i]; i++)
+        if (!g_str_has_suffix(settings[i], ".csv") || strchr(settings[i], '='))
+            g_ptr_array_add(all, g_strdup(settings[i]));
+        else if (!add_rows(settings[i], all, error))
+            return NULL;
+    g_ptr_array_add(all, NULL);
+    return g_steal_pointer(&all);
+}
+
+/* Adds `try: [{ lr: "0.1" }]` to the objective. */
+static bool append_first(GString *out, const char *const *wished, GError **error)
+{
+    g_autoptr(GPtrArray) all = with_rows(wished, error);
+    char **settings = all ? (char **)all->pdata : NULL;
     for (int i = 0; settings && settings[i]; i++) {
         g_auto(GStrv) pairs = g_strsplit(settings[i], ",", -1);
         g_string_append(out, i ? ", {" : "      try: [{");
@@ -270,7 +306,7 @@ static bool append_first(GString *out, const char *const *settings, GError **err
         }
         g_string_append(out, settings[i + 1] ? " }" : " }]\n");
     }
-    return true;
+    return all;
 }
 
 /* Adds "key: value", or "key: [a, b]" for a list with commas. */

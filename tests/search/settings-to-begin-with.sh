@@ -22,6 +22,12 @@ says 'nothing to run'
 ok search --try lr=0.75,opt=adam --write s.recipe -n
 grep -q 'try: \[{ lr: "0.75", opt: "adam" }\]' s.recipe || _fail 'the recipe'
 ok orch check s.recipe
+# a table of them: an empty cell is in the middle of its range
+printf 'lr,opt\n0.125,sgd\n,adam\n' >points.csv
+ok search --try points.csv --try lr=1,opt=sgd --write points.recipe -n
+grep -q 'try: \[{ lr: "0.125", opt: "sgd" }, { opt: "adam" }, { lr: "1", opt: "sgd" }\]' points.recipe || _fail 'the rows'
+fails 3 search --try none.csv
+says 'none.csv'
 for wrong in "lr=2|'lr' cannot be '2'" "width=1|'width' is not searched" "lr|'lr' is not NAME=VALUE" "opt=rms|'opt' cannot be 'rms'"; do
     fails 2 search --try "${wrong%%|*}"
     says "${wrong##*|}"
