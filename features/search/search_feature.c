@@ -12,6 +12,9 @@ static const struct orch_command_part PLAN = {.command = "plan", .run = &ORCH_SE
 
 static const struct orch_command_part *const PARTS[] = {&RUN, &TRY, &PLAN, NULL};
 
+extern const struct orch_command ORCH_COMMAND_ASK;
+static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_ASK, NULL};
+
 extern const struct orch_report_kind ORCH_REPORT_SEARCH;
 
 static const struct orch_report_kind *const REPORT_KINDS[] = {&ORCH_REPORT_SEARCH, NULL};
@@ -26,6 +29,7 @@ static const struct orch_help_topic TOPICS[] = {
     {"search", "search.md", NULL, "values chosen by the results so far, bad trials stopped"}, {0}};
 
 const struct orch_feature ORCH_FEATURE_SEARCH = {
+    .commands = COMMANDS,
     .parts = PARTS,
     .report_kinds = REPORT_KINDS,
     .leave_out = orch_repeat_trials_leave_out,

@@ -55,7 +55,7 @@ import traceback
 import weakref
 import zlib
 
-__all__ = ["start", "runs", "best", "report", "export_ops", "Trial", "Run", "Error"]
+__all__ = ["start", "study", "runs", "best", "report", "export_ops", "Trial", "Study", "Run", "Error"]
 __version__ = "0.1.0"  # of the program, too: CMakeLists.txt and packaging/ read it here
 
 _LINE_MAX = 65536  # bytes of a line with its end, the protocol's limit
@@ -1713,6 +1713,42 @@ def best(metric, *, where=None, by=None, minimize=None, experiment=None, recipe=
             settings = {name: _as_value(text) for name, text in settings.items()}
             ranked.append(dict({"settings": settings}, **row))
     return ranked
+
+
+class Study:
+    """Settings that a search chooses, for a program that runs its trials itself:
+
+        study = orch.study({"lr": "loguniform(1e-4, 1)", "opt": ["sgd", "adam"]}, "max accuracy")
+        for _ in range(20):
+            with study.trial() as t:
+                t.log(accuracy=train(t.lr, t.opt))
+
+    The results so far are the runs of the experiment in the store: a program that was killed goes on."""
+
+    def __init__(self, space, search, experiment="study", seed=0, sampler=None):
+        ranges = {name: text if isinstance(text, str) else "choice(%s)" % ", ".join(map(str, text))
+                  for name, text in space.items()}
+        self.experiment, self._open = experiment, []
+        self._words = ["ask", "--json", "--search=%s" % search, "--experiment=%s" % experiment, "--seed=%d" % seed]
+        self._words += ["--sweep=%s=%s" % pair for pair in ranges.items()]
+        self._words += ["--sampler=%s" % sampler] if sampler else []
+
+    def trial(self, **params):
+        """Begins the next run: its parameters are the setting that was chosen, and `params`."""
+        self._open = [pair for pair in self._open if not pair[0]._ended]
+        setting = _ask(*self._words, *("--pending=%s" % text for _, text in self._open))["setting"]
+        values = {name: _as_value(text) for name, text in setting.items()}
+        run = start(dict(params, **values), experiment=self.experiment)
+        frame = sys._getframe(1)
+        run._begun_in = (id(frame), frame.f_code)
+        self._open.append((run, ",".join("%s=%s" % pair for pair in setting.items())))
+        return run
+
+
+def study(space, search, *, experiment="study", seed=0, sampler=None):
+    """A search over `space`, a dict of ranges as `orch try -x` has them or lists of choices, for a metric
+    ("max accuracy"), whose trials this program runs (Study)."""
+    return Study(space, search, experiment, seed, sampler)
 
 
 class Table(Runs):

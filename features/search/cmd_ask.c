@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `orch ask`: the setting that a search would try next, for a program that runs its trials itself.
+ * What was told is what the store has: runs of an experiment with the parameters and the metric. */
+#include "core/cli/cli.h"
+#include "core/results/selection.h"
+#include "core/stats/group.h"
+#include "features/search/samplers/sampler.h"
+#include "features/search/tried_points.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/random.h"
+#include "lib/base/text.h"
+#include "lib/wire/value.h"
+
+#include <math.h>
+#include <string.h>
+
+/* So often a sampler is asked for a setting that was not tried. */
+#define ASKED_MAX 20
+
+struct ask_options {
+    const char **ranges, **pending;
+    const char *search, *experiment, *sampler, *seed;
+};
+
+static const struct orch_option OPTIONS[] = {
+    ORCH_OPTION(struct ask_options, ranges, LIST, "sweep", .letter = 'x', .value = "PARAM=RANGE",
+                .help = "a parameter and its range: 'lr=loguniform(1e-4, 1)'"),
+    ORCH_OPTION(struct ask_options, search, TEXT, "search", .value = "METRIC",
+                .help = "what the search is for: 'max val_accuracy'"),
+    ORCH_OPTION(struct ask_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
+                .help = "the experiment whose runs were told"),
+    ORCH_OPTION(struct ask_options, pending, LIST, "pending", .value = "PARAM=VALUE,...",
+                .help = "a setting that runs now (repeatable)"),
+    ORCH_OPTION(struct ask_options, sampler, TEXT, "sampler", .value = "NAME",
+                .help = "how it chooses: auto, gp, tpe, sobol or random"),
+    ORCH_OPTION(struct ask_options, seed, TEXT, "seed", .value = "N",
+                .help = "seed of the sampler (default: 0)"),
+    {0}};
+
+/* The question while it is answered. */
+struct question {
+    struct orch_store *store;
+    struct orch_search search; /* space, metric, summary, direction, seed */
+    GArray *sampled;           /* struct orch_sampled */
+    GPtrArray *points;         /* double *: theirs */
+};
+
+static bool usage(GError **error, const char *hint, const char *option, const char *value)
+{
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '%s': '%s' does not fit", option, value);
+    return false;
+}
+
+static bool read_ranges(struct question *q, const char **ranges, GError **error)
+{
+    static const char hint[] = "for example -x 'lr=loguniform(1e-4, 1)' -x 'opt=choice(sgd, adam)'";
+    q->search.space = orch_space_new();
+    for (int i = 0; ranges && ranges[i]; i++) {
+        g_auto(GStrv) parts = g_strsplit(ranges[i], "=", 2);
+        if (!parts[0] || !parts[1])
+            return usage(error, hint, "--sweep", ranges[i]);
+        if (!orch_space_add(q->search.space, g_strstrip(parts[0]), g_strstrip(parts[1]), NULL,
+                            error))
+            return false;
+    }
+    return q->search.space->params->len || usage(error, hint, "--sweep", "");
+}
+
+static bool read_question(struct question *q, const struct ask_options *o, GError **error)
+{
+    enum orch_better better;
+    int64_t seed = 0;
+    if (!read_ranges(q, o->ranges, error))
+        return false;
+    if (!o->search ||
+        !orch_objective_read(o->search, &better, &q->search.summary, &q->search.metric))
+        return usage(error, "for example --search 'max val_accuracy'", "--search",
+                     o->search ? o->search : "");
+    q->search.direction = orch_direction_of(q->search.metric, NULL, better);
+    q->search.is_max = q->search.direction.better == ORCH_BETTER_MAX;
+    if (q->search.direction.better == ORCH_BETTER_NONE)
+        return orch_direction_unknown(q->search.metric, "write 'max NAME' or 'min NAME'", error);
+    if (!o->experiment)
+        return usage(error, "name the experiment whose runs were told", "--experiment", "");
+    if (o->seed && (!orch_int_parse(o->seed, &seed) || seed < 0))
+        return usage(error, "a whole number from 0", "--seed", o->seed);
+    q->search.seed = (uint64_t)seed;
+    return true;
+}
+
+/* Adds a point; false, without one, if a value is not of its range. `value_of` gives the text of a
+ * parameter, which is freed, or NULL. */
+static bool add_point(struct question *q, char *(*value_of)(const void *of, const char *name),
+                      const void *of, struct orch_sampled sampled)
+{
+    const struct orch_space *space = q->search.space;
+    g_autofree double *at = g_new0(double, ORCH_SPACE_PARAMS_MAX);
+    for (unsigned i = 0; i < space->params->len; i++) {
+        const struct orch_space_param *param = orch_space_param(space, i);
+        at[i] = (double)NAN;
+        if (!orch_space_exists(space, i, at))
+            continue;
+        g_autofree char *text = value_of(of, param->name);
+        if (!text || !orch_space_unit(param, text, &at[i]))
+            return false;
+    }
+    orch_space_snap(space, at);
+    sampled.point = at;
+    g_ptr_array_add(q->points, g_steal_pointer(&at));
+    g_array_append_val(q->sampled, sampled);
+    return true;
+}
+
+static char *param_text(const void *params, const char *name)
+{
+    const json_t *value = json_object_get(params, name);
+    return !value                  ? NULL
+           : json_is_string(value) ? g_strdup(json_string_value(value))
+                                   : orch_value_format_json(value);
+}
+
+/* The value of NAME in "a=1,b=2". */
+static char *listed_text(const void *list, const char *name)
+{
+    g_auto(GStrv) pairs = g_strsplit(list, ",", -1);
+    const size_t length = strlen(name);
+    for (char **pair = pairs; *pair; pair++)
+        if (strncmp(*pair, name, length) == 0 && (*pair)[length] == '=')
+            return g_strdup(*pair + length + 1);
+    return NULL;
+}
+
+/* Adds what a run tells; one that was cancelled or lost, or has other values, tells nothing. */
+static bool add_run(struct question *q, const struct orch_run *run, GError **error)
+{
+    const enum orch_verdict verdict = orch_verdict_parse(run->state);
+    const bool is_reused = orch_verdict_facts(verdict)->is_reused;
+    enum orch_aggregate aggregate = ORCH_AGGREGATE_LAST;
+    double value = (double)NAN;
+    if (!is_reused && !orch_tried_failed_by_itself(verdict))
+        return true;
+    orch_aggregate_parse(q->search.summary, &aggregate);
+    g_autoptr(json_t) params = orch_store_params(q->store, run->id, error);
+    if (!params || (is_reused && !orch_run_number(q->store, run, q->search.metric, aggregate,
+                                                  &value, NULL, NULL, error)))
+        return false;
+    const struct orch_sampled sampled = {.state = isfinite(value) ? ORCH_SAMPLED_ENDED
+                                                                  : ORCH_SAMPLED_FAILED,
+                                         .value = q->search.is_max ? -value : value,
+                                         .cost = run->wall_ms / 1000};
+    add_point(q, param_text, params, sampled);
+    return true;
+}
+
+static bool add_told(struct question *q, const struct ask_options *o, GError **error)
+{
+    const struct orch_selection selection = {.experiment = o->experiment, .oldest_first = true};
+    g_autoptr(GPtrArray) runs = orch_selection_runs(&selection, q->store, NULL, error);
+    for (guint i = 0; runs && i < runs->len; i++)
+        if (!add_run(q, runs->pdata[i], error))
+            return false;
+    for (int i = 0; runs && o->pending && o->pending[i]; i++)
+        if (!add_point(q, listed_text, o->pending[i],
+                       (struct orch_sampled){.state = ORCH_SAMPLED_PENDING}))
+            return usage(error, "name a value of each range: --pending lr=0.1,opt=sgd", "--pending",
+                         o->pending[i]);
+    return runs;
+}
+
+static bool was_tried(const struct question *q, const double *at)
+{
+    for (guint i = 0; i < q->points->len; i++)
+        if (orch_space_is_same(q->search.space, q->points->pdata[i], at, ORCH_SPACE_EQUAL))
+            return true;
+    return false;
+}
+
+/* Writes the setting that is tried next; false when the sampler gives none that was not tried. */
+static bool choose(const struct question *q, const struct orch_sampler *sampler, double *out)
+{
+    struct orch_sampling sampling = {.space = q->search.space,
+                                     .trials = (const void *)q->sampled->data,
+                                     .count = q->sampled->len};
+    for (unsigned i = 0; i < ASKED_MAX; i++) {
+        sampling.seed = i ? orch_random_stream(q->search.seed, i) : q->search.seed;
+        sampler->next(&sampling, out);
+        if (!was_tried(q, out))
+            return true;
+    }
+    return false;
+}
+
+static void print_setting(const struct orch_cli *cli, const struct question *q, const double *at)
+{
+    json_t *setting = json_object();
+    for (unsigned i = 0; i < q->search.space->params->len; i++) {
+        const struct orch_space_param *param = orch_space_param(q->search.space, i);
+        g_autofree char *text = isnan(at[i]) ? NULL : orch_space_text(param, at[i]);
+        if (text)
+            json_object_set_new(setting, param->name, json_string(text));
+    }
+    if (cli->json) {
+        orch_cli_print_json(
+            json_pack("{s:o s:i}", "setting", setting, "told", (int)q->sampled->len));
+        return;
+    }
+    g_autofree char *text = orch_search_values(&q->search, at);
+    orch_cli_print("%s", text);
+    json_decref(setting);
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct ask_options *o = options;
+    double at[ORCH_SPACE_PARAMS_MAX];
+    struct question q = {.sampled = g_array_new(FALSE, TRUE, sizeof(struct orch_sampled)),
+                         .points = g_ptr_array_new_with_free_func(g_free)};
+    const struct orch_sampler *sampler = orch_sampler_find(o->sampler ? o->sampler : "auto");
+    int status = -1;
+    if (!sampler)
+        usage(error, "auto, gp, tpe, sobol or random", "--sampler", o->sampler);
+    else if (read_question(&q, o, error) &&
+             (q.store = orch_cli_store(cli, ORCH_STORE_CREATE, error)) && add_told(&q, o, error)) {
+        if (choose(&q, sampler, at)) {
+            print_setting(cli, &q, at);
+            status = ORCH_EXIT_OK;
+        } else {
+            orch_error_set(error, ORCH_ERROR_NOT_FOUND, "widen the ranges",
+                           "the sampler gives no setting that was not tried");
+        }
+    }
+    orch_space_free(q.search.space);
+    g_free(q.search.metric);
+    g_free(q.search.summary);
+    g_array_unref(q.sampled);
+    g_ptr_array_unref(q.points);
+    return status;
+}
+
+extern const struct orch_command ORCH_COMMAND_ASK;
+const struct orch_command ORCH_COMMAND_ASK = {
+    .name = "ask",
+    .group = "Decide",
+    .summary = "name the setting that a search would try next",
+    .usage = "",
+    .max_args = 0,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct ask_options),
+    .about =
+        "For a program that runs its trials itself, as 'orch.study' of the Python module does. "
+        "The results so far are those of the experiment's runs in the store, whoever recorded "
+        "them; nothing else is remembered.",
+    .examples = "  orch ask -x 'lr=loguniform(1e-4, 1)' --search 'max val_accuracy' -e train",
+    .run = run,
+};
