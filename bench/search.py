@@ -4,11 +4,15 @@
 
   bench/search.py BUILD [--functions A,B] [--methods orch:gp,optuna:tpe] [--seeds 20] [--first-seed 0]
                    [--trials 60] [--jobs 1] [--out FILE.json]
+  bench/search.py BUILD --yahpo DIR [--budget SECONDS] ...
 
 BUILD has bench_search_ask. Each method gets the same functions, seeds and number of trials. Printed: the
 median regret (best value so far less the minimum) after 25, 50 and 100 % of the trials with the interval of the
 median over the seeds (order statistics, 95 %), and the geometric mean over the functions; the seconds of a
-suggestion. Optuna and scikit-optimize come from whatever Python runs this file; what is missing is said.
+suggestion. The other packages come from whatever Python runs this file; what is missing is said.
+
+With --yahpo the functions are the tasks of YAHPO's suite `single` (bench/search_yahpo.py), one order of all tasks and methods
+after the other until --budget has passed; printed: mean normalised regret and mean rank after 20, 40 and 100 trials.
 """
 import argparse
 import json
@@ -20,6 +24,7 @@ import sys
 import time
 
 import search_peers
+import search_yahpo
 
 LOG = math.log
 
@@ -150,6 +155,42 @@ def run(task):
     return search(*task)
 
 
+def yahpo_curve(build, method, surrogate, seed, trials):
+    """The best normalised value so far after each trial."""
+    made, best, curve = search_peers.make(method, build, surrogate.space, seed), math.inf, []
+    for _ in range(trials):
+        which, setting = made.next()
+        value = surrogate.values(setting)[0]
+        made.end(which, value)
+        best = min(best, value)
+        curve.append(best)
+    made.close()
+    return curve
+
+
+def yahpo(o):
+    tasks, without = search_yahpo.suite(o.yahpo, 'single')
+    print(f"suite single: {', '.join(tasks)}; without a model there: {', '.join(without)}", flush=True)
+    curves, seconds, began, methods = {}, {}, time.monotonic(), o.methods.split(',')
+    for seed in range(o.first_seed, o.first_seed + o.seeds):
+        for task, surrogate in tasks.items():
+            for method in list(methods):
+                if o.budget and time.monotonic() - began > o.budget:
+                    break
+                start = time.perf_counter()
+                try:
+                    curves.setdefault((task, seed), {})[method] = yahpo_curve(o.build, method, surrogate, seed, o.trials)
+                except ImportError as error:
+                    print(f'{method}: skipped: {error}', flush=True)
+                    methods.remove(method)
+                seconds.setdefault(method, []).append(time.perf_counter() - start)
+            if o.out:
+                with open(o.out, 'w') as f:
+                    json.dump([[task, seed, row] for (task, seed), row in curves.items()], f)
+    search_yahpo.summary(curves, [n for n in (20, 40, 100) if n <= o.trials])
+    print('seconds of a search of one task: ' + ', '.join(f'{m} {sum(s) / len(s):.1f}' for m, s in seconds.items()))
+
+
 def main():
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     a.add_argument('build')
@@ -161,8 +202,12 @@ def main():
     a.add_argument('--jobs', type=int, default=1)
     a.add_argument('--cost-power', type=float, help='of the two functions whose trials have unequal costs: divide by the expected cost to this power')
     a.add_argument('--out')
+    a.add_argument('--yahpo', metavar='DIR', help="a clone of YAHPO's data")
+    a.add_argument('--budget', type=float, help='with --yahpo: seconds after which no search begins')
     o = a.parse_args()
     os.environ.update(OMP_NUM_THREADS='1', OPENBLAS_NUM_THREADS='1')
+    if o.yahpo:
+        return yahpo(o)
     names = o.functions.split(',') if o.cost_power is None else list(COSTS)
     table = {}
     with multiprocessing.get_context('fork').Pool(o.jobs) as pool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The searches that bench/search.py and bench/search_replay.py compare: one interface over orch's samplers and rules, Optuna, scikit-optimize.
+"""The searches that bench/search.py and bench/search_replay.py compare: one interface over orch's samplers and rules, Optuna, scikit-optimize, SMAC 3, HEBO.
 
 make(method, build, space, seed, direction, cost_power, epochs) gives one. `method` is PACKAGE:SAMPLER[+RULE]: `orch:auto+asha(min=1, factor=3)`,
 `optuna:tpe+median`. `orch:auto^1` divides what a point promises
@@ -164,7 +164,79 @@ class Skopt(NoRule):
         self.o.tell(which, self.sign * value)
 
 
-PACKAGES = {'orch': Orch, 'optuna': Optuna, 'skopt': Skopt}
+class Smac(NoRule):
+    """SMAC 3's facade for hyperparameters (random forest), with conditions; `smac:bb` is that for black boxes (Gaussian process)."""
+    def __init__(self, build, sampler, rule, space, seed, direction, cost_power=0, epochs=27):
+        import logging
+        import tempfile
+        from ConfigSpace import Categorical, ConfigurationSpace, Float, InCondition, Integer
+        from smac import BlackBoxFacade, HyperparameterOptimizationFacade, Scenario
+        config = ConfigurationSpace(seed=seed)
+        made, self.sign = {}, -1 if direction == 'max' else 1
+        for name, text in space.items():
+            word, args, condition = range_of(text)
+            if word == 'choice':
+                made[name] = Categorical(name, args)
+            elif word == 'int':
+                made[name] = Integer(name, (int(args[0]), int(args[1])), log=args[2:] == ['log'])
+            else:
+                made[name] = Float(name, (float(args[0]), float(args[1])), log=word == 'loguniform')
+            config.add(made[name])
+            if condition:
+                config.add(InCondition(made[name], made[condition[0]], condition[1]))
+        self.folder = tempfile.TemporaryDirectory()
+        facade = BlackBoxFacade if sampler == 'bb' else HyperparameterOptimizationFacade
+        scenario = Scenario(config, deterministic=True, n_trials=1000, seed=seed, output_directory=self.folder.name)
+        self.o = facade(scenario, lambda config, seed=0: 0, logging_level=logging.ERROR, overwrite=True)
+
+    def next(self):
+        info = self.o.ask()
+        return info, {k: v if isinstance(v, str) else v.item() if hasattr(v, 'item') else v for k, v in dict(info.config).items()}
+
+    def end(self, which, value, seconds=1):
+        from smac.runhistory.dataclasses import TrialValue
+        self.o.tell(which, TrialValue(cost=self.sign * value, time=seconds))
+
+    def close(self):
+        self.folder.cleanup()
+
+
+class Hebo(NoRule):
+    """HEBO has no conditions: every parameter always exists for it."""
+    def __init__(self, build, sampler, rule, space, seed, direction, cost_power=0, epochs=27):
+        import numpy
+        import torch
+        from hebo.design_space.design_space import DesignSpace
+        from hebo.optimizers.hebo import HEBO
+        numpy.random.seed(seed)
+        torch.manual_seed(seed)
+        torch.set_num_threads(1)
+        rows = []
+        for name, text in space.items():
+            word, args, _ = range_of(text)
+            if word == 'choice':
+                rows.append({'name': name, 'type': 'cat', 'categories': args})
+            elif word == 'int':
+                rows.append({'name': name, 'type': 'pow_int' if args[2:] == ['log'] else 'int', 'lb': int(args[0]), 'ub': int(args[1])})
+            else:
+                rows.append({'name': name, 'type': 'pow' if word == 'loguniform' else 'num', 'lb': float(args[0]), 'ub': float(args[1])})
+        self.o, self.space, self.sign = HEBO(DesignSpace().parse(rows), scramble_seed=seed), space, -1 if direction == 'max' else 1
+
+    def next(self):
+        rows = self.o.suggest(n_suggestions=1)
+        got = {}
+        for name, text in self.space.items():
+            condition, value = range_of(text)[2], rows[name].iloc[0]
+            if not condition or got.get(condition[0]) in condition[1]:
+                got[name] = value.item() if hasattr(value, 'item') else value
+        return rows, got
+
+    def end(self, which, value, seconds=1):
+        import numpy
+        self.o.observe(which, numpy.array([[self.sign * value]]))
+
+
+PACKAGES = {'orch': Orch, 'optuna': Optuna, 'skopt': Skopt, 'smac': Smac, 'hebo': Hebo}
 
 
 def make(method, build, space, seed, direction='min', cost_power=0, epochs=27):

@@ -38,8 +38,8 @@ def range_of(text):
     text, _, when = text.partition(' if ')
     condition = None
     if when:
-        parent, _, value = when.partition('=')
-        condition = (parent.strip(), [value.strip()])
+        parent, _, values = when.partition(' in ' if ' in ' in when else '=')
+        condition = (parent.strip(), [value.strip() for value in values.strip().strip('[]').split(',')])
     if text.startswith('['):
         return 'choice', [w.strip() for w in text[1:-1].split(',')], condition
     word, _, rest = text.partition('(')

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The suites of YAHPO Gym 1.0 (Pfisterer et al. 2022, Apache-2.0) for bench/search.py --yahpo DIR: surrogates as ONNX files, with their spaces.
+
+DIR is a clone of github.com/slds-lmu/yahpo_data, or its git folder without a work tree. Only scenarios whose model is
+there are taken; the others are named. Needs onnxruntime and NumPy. Fidelities are at their most (epoch, trainsize, repl), as
+the suites define them. Values are normalised by the minimum and maximum of global_statistics and minimised.
+"""
+import csv
+import io
+import json
+import os
+import random
+import subprocess
+
+# y names that are better when large; the order of the model's inputs and outputs is that of yahpo_gym 1.0.2
+LARGE = {'val_accuracy', 'val_balanced_accuracy', 'test_balanced_accuracy', 'acc', 'bac', 'auc', 'f1'}
+RBV2 = ['acc', 'bac', 'auc', 'brier', 'f1', 'logloss', 'timetrain', 'timepredict', 'memory']
+MODELS = {  # scenario: (the parameter that names the instance, names of y, numbers, further choices, fidelities)
+    'lcbench': ('OpenML_task_id', ['time', 'val_accuracy', 'val_cross_entropy', 'val_balanced_accuracy', 'test_cross_entropy', 'test_balanced_accuracy'],
+                ['epoch', 'batch_size', 'learning_rate', 'momentum', 'weight_decay', 'num_layers', 'max_units', 'max_dropout'], [], {'epoch': 52}),
+    'rbv2_xgboost': ('task_id', RBV2, ['nrounds', 'eta', 'gamma', 'lambda', 'alpha', 'subsample', 'max_depth', 'min_child_weight', 'colsample_bytree',
+                                       'colsample_bylevel', 'rate_drop', 'skip_drop', 'trainsize', 'repl'], ['booster', 'num.impute.selected.cpo'],
+                     {'trainsize': 1, 'repl': 10}),
+    'rbv2_rpart': ('task_id', RBV2, ['cp', 'maxdepth', 'minbucket', 'minsplit', 'trainsize', 'repl'], ['num.impute.selected.cpo'],
+                   {'trainsize': 1, 'repl': 10}),
+    'iaml_glmnet': ('task_id', ['mmce', 'f1', 'auc', 'logloss', 'ramtrain', 'rammodel', 'rampredict', 'timetrain', 'timepredict', 'mec', 'ias', 'nf'],
+                    ['alpha', 's', 'trainsize'], [], {'trainsize': 1}),
+}
+
+
+def read(folder, path):
+    if os.path.exists(f'{folder}/{path}'):
+        with open(f'{folder}/{path}', 'rb') as f:
+            return f.read()
+    got = subprocess.run(['git', f'--git-dir={folder}', 'show', f'HEAD:{path}'], capture_output=True)
+    return got.stdout if got.returncode == 0 else None
+
+
+def space_of(config, fixed):
+    """The space as orch writes it, without the fidelities and the instance."""
+    when = {}
+    for c in config['conditions']:
+        values = c['values'] if c['type'] == 'IN' else [c['value']]
+        when[c['child']] = f" if {c['parent']} = {values[0]}" if len(values) == 1 else f" if {c['parent']} in [{', '.join(values)}]"
+    ranges = {}
+    for p in config['hyperparameters']:
+        if p['name'] in fixed:
+            continue
+        if p['type'] == 'categorical':
+            text = f"[{', '.join(p['choices'])}]"
+        elif p['type'] == 'uniform_int':
+            text = f"int({p['lower']}, {p['upper']}{', log' if p['log'] else ''})"
+        else:
+            text = f"{'loguniform' if p['log'] else 'uniform'}({p['lower']!r}, {p['upper']!r})"
+        ranges[p['name']] = text + when.get(p['name'], '')
+    # a parent comes before what exists only under it
+    return dict(sorted(ranges.items(), key=lambda item: ' if ' in item[1]))
+
+
+class Surrogate:
+    """One instance: values() of a setting, each from 0 (the best that is known) to 1."""
+    def __init__(self, folder, scenario, instance, targets):
+        self.folder, self.scenario, self.targets, self.session = folder, scenario, targets, None
+        key, self.names, self.numbers, choices, fidelities = MODELS[scenario]
+        self.fixed = {key: instance, **fidelities}
+        self.choices = [key] + choices
+        config = json.loads(read(folder, f'{scenario}/config_space.json'))
+        self.space = space_of(config, self.fixed)
+        self.encoding = json.loads(read(folder, f'{scenario}/encoding.json'))
+        self.ends = {}
+        for row in csv.DictReader(io.StringIO(read(folder, 'global_statistics/instance_target_statistics.csv').decode())):
+            if (row['scenario'], row['instance']) == (scenario, instance):
+                self.ends[row['metric'], row['statistic']] = float(row['value'])
+
+    def values(self, setting):
+        import numpy
+        import onnxruntime
+        if not self.session:
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = options.inter_op_num_threads = 1
+            self.session = onnxruntime.InferenceSession(read(self.folder, f'{self.scenario}/model.onnx'), options, providers=['CPUExecutionProvider'])
+        full = {**setting, **self.fixed}
+        words = numpy.array([[self.encoding[n][str(full.get(n, '#na#'))] for n in self.choices]], dtype=numpy.int32)
+        numbers = numpy.array([[full.get(n, 0) for n in self.numbers]], dtype=numpy.float32)
+        inputs = [i.name for i in self.session.get_inputs()]
+        got = dict(zip(self.names, self.session.run(None, {inputs[0]: words, inputs[1]: numbers})[0][0].tolist()))
+        return [self.share(name, got[name]) for name in self.targets]
+
+    def share(self, name, value):
+        low, high = self.ends[name, 'min'], self.ends[name, 'max']
+        return (high - value if name in LARGE else value - low) / (high - low)
+
+
+def suite(folder, name):
+    """({task: Surrogate}, [scenarios that are left out]) of `single` or `multi`."""
+    tasks, without = {}, []
+    for row in json.loads(read(folder, f'benchmark_suites/v1.0/{name}.json')):
+        scenario = row['scenario']
+        if scenario in MODELS and read(folder, f'{scenario}/model.onnx'):
+            tasks[f"{scenario}/{row['instance']}"] = Surrogate(folder, scenario, row['instance'], row['target'])
+        else:
+            without.append(f"{scenario}/{row['instance']}")
+    return tasks, without
+
+
+def interval(values, rng, draws=2000):
+    """Mean with a bootstrap interval of 95 %."""
+    means = sorted(sum(rng.choices(values, k=len(values))) / len(values) for _ in range(draws))
+    return sum(values) / len(values), means[int(0.025 * draws)], means[int(0.975 * draws)]
+
+
+def shared_rank(row, method):
+    """From 1; equal values share the mean of their ranks."""
+    return 1 + sum(v < row[method] for v in row.values()) + (sum(v == row[method] for v in row.values()) - 1) / 2
+
+
+def summary(curves, at):
+    """Prints the mean normalised regret and the mean rank after each number of trials. `curves`: {(task, seed): {method: [value]}}; only
+    what all methods have run counts, and a task's least value of all methods and seeds is its optimum where that is below 0."""
+    methods = sorted({m for row in curves.values() for m in row})
+    whole = {k: row for k, row in curves.items() if len(row) == len(methods)}
+    tasks = sorted({task for task, _ in whole})
+    if not tasks:
+        return
+    least = {t: min(0, min(min(c) for (task, _), row in curves.items() if task == t for c in row.values())) for t in tasks}
+    print(f'{len(tasks)} tasks, {len(whole)} orders of {len(methods)} methods; mean [95 % bootstrap interval over the orders]')
+    for n in at:
+        rows = [{m: c[n - 1] - least[task] for m, c in row.items()} for (task, _), row in whole.items() if min(map(len, row.values())) >= n]
+        for m in methods if rows else []:
+            rng = random.Random(0)
+            regret, low, high = interval([row[m] for row in rows], rng)
+            rank, first, last = interval([shared_rank(row, m) for row in rows], rng)
+            print(f'{n:4} trials  {m:18} regret {regret:.4f} [{low:.4f}, {high:.4f}]  rank {rank:.2f} [{first:.2f}, {last:.2f}]')
