@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 #include "core/cli/consent.h"
+#include "core/cli/notify.h"
 #include "core/commands/execute.h"
 #include "core/results/selection.h"
 #include "lib/base/json.h"
-#include "lib/base/spawn.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -74,7 +73,7 @@ static int wait_for(pid_t pid)
 static void notify_end(struct orch_cli *cli, const char *command, const char *recipe, int status,
                        const GError *problem, int64_t started_ns)
 {
-    const char *chosen = orch_execute_notify_command(command);
+    const char *chosen = orch_cli_notify_command(command);
     if (!chosen)
         return;
     g_autofree char *error =
@@ -93,7 +92,7 @@ static void notify_end(struct orch_cli *cli, const char *command, const char *re
     env = g_environ_setenv(env, "ORCH_STATE", state_of(status), TRUE);
     env = g_environ_setenv(env, "ORCH_STATUS", number, TRUE);
     pid_t pid;
-    int code = orch_execute_start_command(chosen, env, text, &pid) ? 127 : wait_for(pid);
+    int code = orch_cli_start_command(chosen, env, text, &pid) ? 127 : wait_for(pid);
     if (code < 0)
         orch_cli_warn(cli, "the command of --notify was ended after %d s", LIMIT_S);
     else if (code)

@@ -2,6 +2,7 @@
 #include "core/commands/execute.h"
 
 #include "core/cli/forecast_show.h"
+#include "core/cli/notify.h"
 #include "core/cli/parts.h"
 #include "core/cli/recipe_plan.h"
 #include "core/commands/limits.h"
@@ -15,13 +16,10 @@
 #include "core/schedule/schedule.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "lib/base/spawn.h"
 #include "lib/base/text.h"
 #include "lib/wire/alert.h"
 #include "store/read/listing.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,31 +38,6 @@ static struct orch_plan *make_plan(struct orch_cli *cli, const struct orch_expan
         .reads_only = orch_cli_has_part_that_reads(cli),
     };
     return orch_cli_plan(cli, expansion, plan_options, gpu_count, error);
-}
-
-int orch_execute_start_command(const char *command, char **env, const char *text, pid_t *out_pid)
-{
-    int fds[2];
-    if (pipe2(fds, O_CLOEXEC) != 0)
-        return errno;
-    const char *const argv[] = {"/bin/sh", "-c", command, NULL};
-    const struct orch_spawn program = {
-        .argv = argv,
-        .fds = {fds[0], 2, -1}, /* stdout is reserved for orch's own output */
-        .environment = env,
-    };
-    /* the text fits into the pipe, which is filled before the command starts reading */
-    bool written = write(fds[1], text, strlen(text)) == (ssize_t)strlen(text);
-    close(fds[1]);
-    int code = written ? orch_spawn(&program, out_pid) : EIO;
-    close(fds[0]);
-    return code;
-}
-
-const char *orch_execute_notify_command(const char *option)
-{
-    const char *chosen = option ? option : g_getenv("ORCH_NOTIFY");
-    return chosen && *chosen ? chosen : NULL;
 }
 
 json_t *orch_execute_alerts(const struct orch_execute_options *options, GError **error)
@@ -294,21 +267,11 @@ struct alert_ctx {
     const char *recipe;
 };
 
-/* Runs the notify command for an alert, and does not wait for it: the trials go on meanwhile. */
 static void notify_alert(void *ctx, const struct orch_running *trial, const char *text)
 {
     const struct alert_ctx *alert = ctx;
-    if (!alert->command)
-        return;
-    g_autoptr(json_t) about = json_pack("{s:s s:s s:s s:s s:s}", "recipe", alert->recipe,
-                                        "experiment", trial->item->cell->experiment->name, "run",
-                                        trial->key, "state", "alert", "alert", text);
-    g_autofree char *canonical = orch_json_canonical(about);
-    g_autofree char *line = g_strconcat(canonical ? canonical : "{}", "\n", NULL);
-    g_auto(GStrv) env = g_environ_setenv(g_strdupv(environ), "ORCH_RECIPE", alert->recipe, TRUE);
-    env = g_environ_setenv(env, "ORCH_STATE", "alert", TRUE);
-    pid_t pid;
-    (void)orch_execute_start_command(alert->command, env, line, &pid);
+    orch_cli_notify_alert(alert->command, alert->recipe, trial->item->cell->experiment->name,
+                          trial->key, text);
 }
 
 /* Runs the trials under a progress display. `*out_details` gets what --json prints besides the
@@ -331,7 +294,7 @@ static bool run_trials(struct orch_cli *cli, struct orch_plan *plan, const struc
     struct orch_chooser chooser;
     if (orch_run_parts_choose(task->parts, plan, &listener, &chooser))
         run_options.chooser = &chooser;
-    struct alert_ctx alert = {orch_execute_notify_command(task->options->notify),
+    struct alert_ctx alert = {orch_cli_notify_command(task->options->notify),
                               plan->expansion->name};
     run_options.alert = notify_alert;
     run_options.alert_ctx = &alert;

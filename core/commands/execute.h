@@ -23,11 +23,6 @@ struct orch_execute_options {
 /** The alerts of the options, as in struct orch_expansion; NULL, without an error, for none. New
  * reference. */
 json_t *orch_execute_alerts(const struct orch_execute_options *options, GError **error);
-/** The command of --notify, else of $ORCH_NOTIFY; NULL: none. Borrowed. */
-const char *orch_execute_notify_command(const char *option);
-/** Starts a command of the user in a shell and a process group of its own, with a text on its
- * standard input. Returns 0 or an errno. */
-int orch_execute_start_command(const char *command, char **env, const char *text, pid_t *out_pid);
 
 #define ORCH_ALERT_HELP "if true, notify and tag the run: 'loss > 3 * first'"
 #define ORCH_ALERT_STOP_HELP "as --alert, and end the trial as diverged"
