@@ -72,8 +72,10 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!store)
         return -1;
     bool ok = orch_slurm_collect(store, o->without_slurm, &collected, error);
-    if (ok)
+    if (ok) {
         print(cli, &collected);
+        orch_cli_tell_alerts(cli, &collected);
+    }
     orch_slurm_collected_clear(&collected);
     return ok ? ORCH_EXIT_OK : -1;
 }

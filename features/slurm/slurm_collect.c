@@ -7,6 +7,7 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/wire/journal.h"
+#include "lib/wire/trial.h"
 #include "store/handle/store_dir.h"
 #include "store/write/active.h"
 
@@ -17,7 +18,7 @@
 /* ---- what is known of a trial -------------------------------------------------------------------
  */
 
-enum { OUTPUT_BYTES_MAX = 1 << 20, JOURNAL_TAIL_BYTES = 1 << 20 };
+enum { OUTPUT_BYTES_MAX = 1 << 20, ALERTS_BYTES_MAX = 1 << 20, JOURNAL_TAIL_BYTES = 1 << 20 };
 
 /* A shell reports a child that a signal ended by 128 and the signal's number as its own status. */
 static bool is_killed(enum orch_verdict verdict, const json_t *end)
@@ -62,6 +63,16 @@ static char *read_output(struct orch_store *store, const struct orch_slurm_trial
     g_autofree char *path = folder ? g_build_filename(folder, name, NULL) : NULL;
     char *text = NULL;
     if (!path || !orch_file_read(path, OUTPUT_BYTES_MAX, &text, NULL, NULL))
+        return g_strdup("");
+    return text;
+}
+
+/* The alerts that fired, a line each. Caller frees. */
+static char *read_alerts(const struct orch_slurm_trial *row)
+{
+    g_autofree char *path = g_build_filename(row->row->trial_dir, ORCH_TRIAL_ALERTS, NULL);
+    char *text = NULL;
+    if (!orch_file_read(path, ALERTS_BYTES_MAX, &text, NULL, NULL))
         return g_strdup("");
     return text;
 }
@@ -119,8 +130,10 @@ static void slurm_evidence_gather(struct orch_store *store, const struct orch_sl
 static void free_run(void *pointer)
 {
     struct orch_slurm_run *run = pointer;
+    g_free(run->recipe);
     g_free(run->experiment);
     g_free(run->reason);
+    g_free(run->alerts);
     g_free(run);
 }
 
@@ -196,15 +209,17 @@ static char *make_reason(const struct orch_slurm_trial *row)
 }
 
 static void note_run(struct collector *c, const struct orch_slurm_trial *row,
-                     const struct orch_collected *collected)
+                     const struct orch_collected *collected, const char *alerts)
 {
     struct orch_slurm_run *run = g_new0(struct orch_slurm_run, 1);
     g_strlcpy(run->key, row->row->key, ORCH_KEY_CHARS);
+    run->recipe = g_strdup(orch_json_text(row->record, "recipe", "?"));
     run->experiment = g_strdup(orch_json_text(row->record, "experiment", "?"));
     run->job = row->job;
     run->index = row->index;
     run->verdict = collected->verdict;
     run->reason = g_strdup(collected->reason);
+    run->alerts = g_strdup(alerts);
     g_ptr_array_add(c->out->runs, run);
 }
 
@@ -214,6 +229,7 @@ static bool collect(struct collector *c, struct orch_slurm_trial *row, GError **
     orch_slurm_record_complete(row->record, row->report, row->job, &row->said, judgement->decided);
     g_autofree char *text = orch_json_canonical(row->record);
     g_autofree char *reason = judgement->has_verdict ? make_reason(row) : NULL;
+    g_autofree char *alerts = read_alerts(row); /* the folder is removed with the journal */
     const struct orch_outside outside = {
         .verdict = judgement->verdict, .reason = reason, .overrules = judgement->overrules};
     int64_t started_ns = orch_json_int(row->report, "started_ns", row->row->started_ns);
@@ -223,7 +239,7 @@ static bool collect(struct collector *c, struct orch_slurm_trial *row, GError **
                      judgement->has_verdict ? &outside : NULL, NULL, c->digests, &collected, error);
     if (ok) {
         row->is_gone = true;
-        note_run(c, row, &collected);
+        note_run(c, row, &collected, alerts);
     }
     orch_collected_clear(&collected);
     return ok;

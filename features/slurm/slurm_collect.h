@@ -9,10 +9,11 @@
 /** One trial that was taken in. */
 struct orch_slurm_run {
     char key[ORCH_KEY_CHARS];
-    char *experiment;
+    char *recipe, *experiment;
     int64_t job, index;
     enum orch_verdict verdict;
     char *reason; /* or NULL */
+    char *alerts; /* those that fired, a line each; "": none */
 };
 
 struct orch_slurm_collected {

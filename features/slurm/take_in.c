@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/slurm/take_in.h"
 
+#include "core/cli/notify.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
@@ -44,6 +45,22 @@ char *orch_cli_collected_text(const struct orch_slurm_collected *c)
     return is_empty ? NULL : result;
 }
 
+void orch_cli_tell_alerts(struct orch_cli *cli, const struct orch_slurm_collected *collected)
+{
+    const char *command = orch_cli_notify_command(NULL);
+    for (guint i = 0; i < collected->runs->len; i++) {
+        const struct orch_slurm_run *run = collected->runs->pdata[i];
+        g_auto(GStrv) lines = g_strsplit(run->alerts, "\n", -1);
+        for (char **line = lines; *line; line++) {
+            if (!**line)
+                continue;
+            orch_cli_info(cli, "alert of trial %s (%s): %s", orch_run_short_key(run->key),
+                          run->experiment, *line);
+            orch_cli_notify_alert(command, run->recipe, run->experiment, run->key, *line);
+        }
+    }
+}
+
 void orch_slurm_take_in(struct orch_cli *cli)
 {
     g_autoptr(GError) problem = NULL;
@@ -62,6 +79,7 @@ void orch_slurm_take_in(struct orch_cli *cli)
     } else if (collected.runs->len || collected.forgotten) {
         g_autofree char *text = orch_cli_collected_text(&collected);
         orch_cli_info(cli, "%s", text);
+        orch_cli_tell_alerts(cli, &collected);
     }
     if (ok && collected.problem)
         orch_cli_warn(cli, "trials of Slurm jobs are shown as they were last known: %s",
