@@ -19,9 +19,8 @@ enum { LINE_BYTES_MAX = 1 << 20, COLUMNS_MAX = 4096 };
 static const char SEPARATORS[] = ",;\t";
 
 struct reader {
-    const struct orch_log_sink *sink;
-    char *prefix;  /* of the names; NULL: none */
-    GString *line; /* the one that is not complete yet */
+    struct orch_log_text in;
+    char *prefix; /* of the names; NULL: none */
     char separator;
     GPtrArray *names; /* of the columns; NULL: the header was not read yet */
     int step_column;  /* -1: none */
@@ -131,9 +130,7 @@ static bool knows(const char *path, const char *head, size_t length)
 static void *open_reader(const struct orch_log_sink *sink, const char *path)
 {
     (void)path;
-    struct reader *reader = g_new0(struct reader, 1);
-    reader->sink = sink;
-    reader->line = g_string_new(NULL);
+    struct reader *reader = orch_log_text_open(sink, sizeof *reader);
     reader->step_column = -1;
     return reader;
 }
@@ -141,10 +138,9 @@ static void *open_reader(const struct orch_log_sink *sink, const char *path)
 static void close_reader(void *pointer)
 {
     struct reader *reader = pointer;
-    g_string_free(reader->line, TRUE);
     g_clear_pointer(&reader->names, g_ptr_array_unref);
     g_free(reader->prefix);
-    g_free(reader);
+    orch_log_text_close(reader);
 }
 
 /* The step of a row: in its column, else that of the row before it, else its number. */
@@ -162,7 +158,7 @@ static int64_t step_of(struct reader *reader, const GPtrArray *fields)
 static void take_point(struct reader *reader, const char *name, int64_t step, double value)
 {
     g_autofree char *longer = reader->prefix ? g_strconcat(reader->prefix, name, NULL) : NULL;
-    reader->sink->point(reader->sink->ctx, longer ? longer : name, step, NAN, value);
+    reader->in.sink->point(reader->in.sink->ctx, longer ? longer : name, step, NAN, value);
 }
 
 static void take_row(struct reader *reader, const GPtrArray *fields)
@@ -180,7 +176,7 @@ static void take_row(struct reader *reader, const GPtrArray *fields)
 /* Takes the complete line. Returns NULL, or why nothing more is read. */
 static const char *take_line(struct reader *reader)
 {
-    const GString *line = reader->line;
+    const GString *line = reader->in.text;
     size_t length = line->len;
     if (length && line->str[length - 1] == '\r')
         length--;
@@ -211,28 +207,28 @@ static bool is_open(const GString *line)
 static const char *end_line(void *pointer)
 {
     struct reader *reader = pointer;
-    if (is_open(reader->line)) {
-        g_string_append_c(reader->line, '\n');
+    if (is_open(reader->in.text)) {
+        g_string_append_c(reader->in.text, '\n');
         return NULL;
     }
     const char *why = take_line(reader);
-    g_string_truncate(reader->line, 0);
+    g_string_truncate(reader->in.text, 0);
     return why;
 }
 
 static const char *feed(void *pointer, const uint8_t *bytes, size_t length)
 {
     struct reader *reader = pointer;
-    return orch_log_feed_lines(reader->line, bytes, length, LINE_BYTES_MAX,
+    return orch_log_feed_lines(reader->in.text, bytes, length, LINE_BYTES_MAX,
                                "a line is longer than 1 MiB", end_line, reader);
 }
 
 static const char *finish(void *pointer)
 {
     struct reader *reader = pointer;
-    bool is_cut = is_open(reader->line);
+    bool is_cut = is_open(reader->in.text);
     const char *why = is_cut ? "a quoted field at its end is cut off" : take_line(reader);
-    g_string_truncate(reader->line, 0);
+    g_string_truncate(reader->in.text, 0);
     return why;
 }
 

@@ -16,8 +16,7 @@
 enum { LINE_BYTES_MAX = 1 << 20, DOCUMENT_BYTES_MAX = 64 << 20 };
 
 struct reader {
-    const struct orch_log_sink *sink;
-    GString *text; /* the line that is not complete yet, or the document */
+    struct orch_log_text in;
     int64_t row, last_step;
     bool has_step; /* a line had one */
 };
@@ -53,7 +52,7 @@ static void take_row(struct reader *reader, json_t *object)
     } else if (!reader->has_step) {
         reader->last_step = reader->row;
     }
-    const struct orch_log_row row = {reader->sink, &reader->last_step, (double)NAN, false};
+    const struct orch_log_row row = {reader->in.sink, &reader->last_step, (double)NAN, false};
     orch_log_take_numbers(&row, object, name);
     reader->row++;
 }
@@ -92,68 +91,55 @@ static bool knows_document(const char *path, const char *head, size_t length)
 static void *open_reader(const struct orch_log_sink *sink, const char *path)
 {
     (void)path;
-    struct reader *reader = g_new0(struct reader, 1);
-    reader->sink = sink;
-    reader->text = g_string_new(NULL);
-    return reader;
-}
-
-static void close_reader(void *pointer)
-{
-    struct reader *reader = pointer;
-    g_string_free(reader->text, TRUE);
-    g_free(reader);
+    return orch_log_text_open(sink, sizeof(struct reader));
 }
 
 /* Takes the complete line; one that is no object is passed over. */
 static const char *take_line(void *pointer)
 {
     struct reader *reader = pointer;
-    g_autoptr(json_t) object = orch_log_json(reader->text->str, reader->text->len, LINE_BYTES_MAX);
+    g_autoptr(json_t) object =
+        orch_log_json(reader->in.text->str, reader->in.text->len, LINE_BYTES_MAX);
     if (json_is_object(object))
         take_row(reader, object);
-    g_string_truncate(reader->text, 0);
+    g_string_truncate(reader->in.text, 0);
     return NULL;
 }
 
 static const char *feed_lines(void *pointer, const uint8_t *bytes, size_t length)
 {
     struct reader *reader = pointer;
-    return orch_log_feed_lines(reader->text, bytes, length, LINE_BYTES_MAX,
+    return orch_log_feed_lines(reader->in.text, bytes, length, LINE_BYTES_MAX,
                                "a line is longer than 1 MiB", take_line, reader);
 }
 
 static const char *finish_lines(void *pointer)
 {
     struct reader *reader = pointer;
-    bool has_text = reader->text->len > 0;
+    bool has_text = reader->in.text->len > 0;
     int64_t row = reader->row;
     take_line(reader);
     return has_text && reader->row == row ? "its last line is cut off" : NULL;
 }
 
-static const char *feed_document(void *pointer, const uint8_t *bytes, size_t length)
+static const char *feed_document(void *reader, const uint8_t *bytes, size_t length)
 {
-    struct reader *reader = pointer;
-    if (reader->text->len + length > DOCUMENT_BYTES_MAX)
-        return "it is larger than 64 MiB";
-    g_string_append_len(reader->text, (const char *)bytes, (gssize)length);
-    return NULL;
+    return orch_log_text_add(reader, bytes, length, DOCUMENT_BYTES_MAX, "it is larger than 64 MiB");
 }
 
 static const char *finish_document(void *pointer)
 {
     struct reader *reader = pointer;
     g_autoptr(json_t) whole =
-        orch_log_json(reader->text->str, reader->text->len, DOCUMENT_BYTES_MAX);
+        orch_log_json(reader->in.text->str, reader->in.text->len, DOCUMENT_BYTES_MAX);
     const json_t *history = json_object_get(whole, "log_history");
-    g_string_truncate(reader->text, 0);
+    g_string_truncate(reader->in.text, 0);
     if (!json_is_object(whole))
         return "it is not a JSON object, or cut off";
     for (size_t i = 0; i < json_array_size(history); i++)
         if (json_is_object(json_array_get(history, i)))
             take_row(reader, json_array_get(history, i));
-    const struct orch_log_row results = {reader->sink, NULL, (double)NAN, false};
+    const struct orch_log_row results = {reader->in.sink, NULL, (double)NAN, false};
     if (!history)
         orch_log_take_numbers(&results, whole, "step");
     return NULL;
@@ -170,7 +156,7 @@ const struct orch_logger ORCH_LOGGER_JSON_LINES = {
     .open = open_reader,
     .feed = feed_lines,
     .finish = finish_lines,
-    .close = close_reader,
+    .close = orch_log_text_close,
     .is_rewritten = true,
 };
 
@@ -187,7 +173,7 @@ const struct orch_logger ORCH_LOGGER_JSON = {
     .open = open_reader,
     .feed = feed_document,
     .finish = finish_document,
-    .close = close_reader,
+    .close = orch_log_text_close,
     .is_rewritten = true,
     .is_document = true,
 };

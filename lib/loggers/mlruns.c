@@ -15,9 +15,8 @@
 enum { LINE_BYTES_MAX = 4096, PARAM_BYTES_MAX = 1 << 16, META_BYTES_MAX = 1 << 16 };
 
 struct reader {
-    const struct orch_log_sink *sink;
-    char *name;    /* of the metric or parameter */
-    GString *text; /* the line that is not complete yet, or the parameter */
+    struct orch_log_text in;
+    char *name; /* of the metric or parameter */
 };
 
 /* ---- paths ------------------------------------------------------------------------------------
@@ -77,11 +76,9 @@ static void say_name(const struct orch_log_sink *sink, const char *path)
 
 static void *open_part(const struct orch_log_sink *sink, const char *path, const char *folder)
 {
-    struct reader *reader = g_new0(struct reader, 1);
+    struct reader *reader = orch_log_text_open(sink, sizeof *reader);
     const char *at = part_of(path, folder);
-    reader->sink = sink;
     reader->name = at ? g_strdup(at + strlen(folder)) : g_path_get_basename(path);
-    reader->text = g_string_new(NULL);
     if (at)
         say_name(sink, path);
     return reader;
@@ -100,29 +97,28 @@ static void *open_param(const struct orch_log_sink *sink, const char *path)
 static void close_reader(void *pointer)
 {
     struct reader *reader = pointer;
-    g_string_free(reader->text, TRUE);
     g_free(reader->name);
-    g_free(reader);
+    orch_log_text_close(reader);
 }
 
 /* Takes the complete line; one that is no point is passed over. */
 static const char *take_line(void *pointer)
 {
     struct reader *reader = pointer;
-    g_auto(GStrv) words = g_strsplit(g_strstrip(reader->text->str), " ", 4);
+    g_auto(GStrv) words = g_strsplit(g_strstrip(reader->in.text->str), " ", 4);
     int64_t step = 0;
     double ms, value;
     if (g_strv_length(words) >= 2 && orch_real_parse(words[0], &ms) &&
         orch_log_number(words[1], &value) && (!words[2] || orch_int_parse(words[2], &step)))
-        reader->sink->point(reader->sink->ctx, reader->name, step, ms / 1e3, value);
-    g_string_truncate(reader->text, 0);
+        reader->in.sink->point(reader->in.sink->ctx, reader->name, step, ms / 1e3, value);
+    g_string_truncate(reader->in.text, 0);
     return NULL;
 }
 
 static const char *feed_lines(void *pointer, const uint8_t *bytes, size_t length)
 {
     struct reader *reader = pointer;
-    return orch_log_feed_lines(reader->text, bytes, length, LINE_BYTES_MAX,
+    return orch_log_feed_lines(reader->in.text, bytes, length, LINE_BYTES_MAX,
                                "a line is longer than 4 KiB", take_line, reader);
 }
 
@@ -130,24 +126,20 @@ static const char *feed_lines(void *pointer, const uint8_t *bytes, size_t length
 static const char *finish_lines(void *pointer)
 {
     const struct reader *reader = pointer;
-    return reader->text->len ? "its last line is cut off" : NULL;
+    return reader->in.text->len ? "its last line is cut off" : NULL;
 }
 
-static const char *feed_text(void *pointer, const uint8_t *bytes, size_t length)
+static const char *feed_text(void *reader, const uint8_t *bytes, size_t length)
 {
-    struct reader *reader = pointer;
-    if (reader->text->len + length > PARAM_BYTES_MAX)
-        return "it is larger than 64 KiB";
-    g_string_append_len(reader->text, (const char *)bytes, (gssize)length);
-    return NULL;
+    return orch_log_text_add(reader, bytes, length, PARAM_BYTES_MAX, "it is larger than 64 KiB");
 }
 
 static const char *finish_text(void *pointer)
 {
     struct reader *reader = pointer;
-    g_autoptr(json_t) value = orch_log_text_value(reader->text->str);
-    orch_log_take_setting(reader->sink, reader->name, value);
-    g_string_truncate(reader->text, 0);
+    g_autoptr(json_t) value = orch_log_text_value(reader->in.text->str);
+    orch_log_take_setting(reader->in.sink, reader->name, value);
+    g_string_truncate(reader->in.text, 0);
     return NULL;
 }
 

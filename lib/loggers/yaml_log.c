@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* metrics.yaml, as DVC has it: results by name. hparams.yaml and params.yaml (Lightning, DVCLive):
  * settings. */
+#include "lib/loggers/log_lines.h"
 #include "lib/loggers/log_values.h"
 
 #include "lib/base/json.h"
@@ -94,11 +95,6 @@ void orch_yaml_lines(const char *text,
 /* ---- reading ----------------------------------------------------------------------------------
  */
 
-struct reader {
-    const struct orch_log_sink *sink;
-    GString *text;
-};
-
 static bool knows(const char *path, const char *head, size_t length)
 {
     (void)path;
@@ -108,26 +104,12 @@ static bool knows(const char *path, const char *head, size_t length)
 static void *open_reader(const struct orch_log_sink *sink, const char *path)
 {
     (void)path;
-    struct reader *reader = g_new0(struct reader, 1);
-    reader->sink = sink;
-    reader->text = g_string_new(NULL);
-    return reader;
+    return orch_log_text_open(sink, sizeof(struct orch_log_text));
 }
 
-static void close_reader(void *pointer)
+static const char *feed(void *reader, const uint8_t *bytes, size_t length)
 {
-    struct reader *reader = pointer;
-    g_string_free(reader->text, TRUE);
-    g_free(reader);
-}
-
-static const char *feed(void *pointer, const uint8_t *bytes, size_t length)
-{
-    struct reader *reader = pointer;
-    if (reader->text->len + length > BYTES_MAX)
-        return "it is larger than 1 MiB";
-    g_string_append_len(reader->text, (const char *)bytes, (gssize)length);
-    return NULL;
+    return orch_log_text_add(reader, bytes, length, BYTES_MAX, "it is larger than 1 MiB");
 }
 
 /* A number in YAML may be ".nan" and ".inf". */
@@ -155,7 +137,7 @@ static void take_setting(void *ctx, const char *name, const char *value, bool is
 
 static const char *finish_results(void *pointer)
 {
-    struct reader *reader = pointer;
+    struct orch_log_text *reader = pointer;
     orch_yaml_lines(reader->text->str, take_result, (void *)(uintptr_t)reader->sink);
     g_string_truncate(reader->text, 0);
     return NULL;
@@ -163,7 +145,7 @@ static const char *finish_results(void *pointer)
 
 static const char *finish_settings(void *pointer)
 {
-    struct reader *reader = pointer;
+    struct orch_log_text *reader = pointer;
     orch_yaml_lines(reader->text->str, take_setting, (void *)(uintptr_t)reader->sink);
     g_string_truncate(reader->text, 0);
     return NULL;
@@ -179,7 +161,7 @@ const struct orch_logger ORCH_LOGGER_YAML = {
     .open = open_reader,
     .feed = feed,
     .finish = finish_results,
-    .close = close_reader,
+    .close = orch_log_text_close,
     .is_rewritten = true,
     .is_document = true,
 };
@@ -193,7 +175,7 @@ const struct orch_logger ORCH_LOGGER_YAML_SETTINGS = {
     .open = open_reader,
     .feed = feed,
     .finish = finish_settings,
-    .close = close_reader,
+    .close = orch_log_text_close,
     .is_rewritten = true,
     .is_document = true,
 };
