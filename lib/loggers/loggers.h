@@ -102,10 +102,10 @@ const struct orch_logger *orch_logger_of(const char *path, bool is_named, const 
  * a database are made one by one. */
 bool orch_logger_is_unsure(const char *head, size_t length);
 
-extern const struct orch_logger ORCH_LOGGER_TENSORBOARD, ORCH_LOGGER_WANDB, ORCH_LOGGER_MLRUNS,
-    ORCH_LOGGER_MLRUNS_PARAM, ORCH_LOGGER_MLFLOW_DB, ORCH_LOGGER_TRACKIO, ORCH_LOGGER_DVCLIVE,
-    ORCH_LOGGER_CSV, ORCH_LOGGER_JSON_LINES, ORCH_LOGGER_JSON, ORCH_LOGGER_YAML,
-    ORCH_LOGGER_YAML_SETTINGS;
+extern const struct orch_logger ORCH_LOGGER_TENSORBOARD, ORCH_LOGGER_WANDB, ORCH_LOGGER_SWANLAB,
+    ORCH_LOGGER_MLRUNS, ORCH_LOGGER_MLRUNS_PARAM, ORCH_LOGGER_MLFLOW_DB, ORCH_LOGGER_TRACKIO,
+    ORCH_LOGGER_DVCLIVE, ORCH_LOGGER_CSV, ORCH_LOGGER_JSON_LINES, ORCH_LOGGER_JSON,
+    ORCH_LOGGER_YAML, ORCH_LOGGER_YAML_SETTINGS;
 
 /** Whether a column or key of this name holds the step of a row: "step", "iteration", "epoch" and
  * the like. The lower of two ranks is the better choice; -1: it does not. */

@@ -19,8 +19,11 @@ static const struct {
     {"comet_ml", NULL, NULL, NULL, "its values are on Comet's server only; " PRINT_THEM},
     {"neptune", NULL, NULL, NULL, "its values are on Neptune's server only; " PRINT_THEM},
     {"clearml", NULL, NULL, NULL, "its values are on ClearML's server only; " PRINT_THEM},
-    {"aim", NULL, NULL, NULL, "orch does not read Aim's database; " PRINT_THEM},
-    {"swanlab", NULL, NULL, NULL, "orch does not read SwanLab's files; " PRINT_THEM},
+    {"aim", NULL, NULL, NULL,
+     "orch does not read Aim's database while it runs; " PRINT_THEM ", or "
+     "afterwards use 'python3 -m orch.export_runs aim'"},
+    {"swanlab", NULL, NULL, NULL,
+     "of its files orch reads those of version 0.10 and later; " PRINT_THEM},
 };
 
 /* True for "import NAME" and "from NAME" at the beginning of a line. */

@@ -1,94 +1,208 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of a run of Weights & Biases, run-ID.wandb, offline and online: records of Protocol
- * Buffers (wandb_records.c) in LevelDB's log format. That is blocks of 32 KiB; a record is whole
- * (1) or in parts (2 first, 3 middle, 4 last), each preceded by the CRC-32 of its type and bytes,
- * its length and its type. Fewer than seven bytes at the end of a block are padding.
+/* The file of a run of Weights & Biases, run-ID.wandb, offline and online. Its records, as far as
+ * they are read:
  *
- * Since version 0.17 a process that orch cannot observe, because it is static, writes the file; the
- * client's log in the same folder shows where it is. */
+ *     Record   2 history  3 summary  5 config  17 run  18 exit
+ *     History  1 item (repeated)  2 step {1 num}
+ *     Summary, Config  1 update: item (repeated)
+ *     Run      3 project  4 config  8 display_name  10 tags  17 start_time {1 seconds}
+ *     Exit     1 exit_code
+ *     Item     1 key  2 nested_key (repeated)  16 value_json
+ *
+ * A number of the history is a point under its _step; names that begin with '_' are the client's
+ * own. Since version 0.17 a process that orch cannot observe, because it is static, writes the
+ * file; the client's log in the same folder shows where it is. */
 #include "lib/loggers/wandb.h"
+#include "lib/loggers/log_values.h"
+#include "lib/loggers/record_log.h"
 
+#include "lib/base/json.h"
+
+#include <math.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 32768, HEAD_BYTES = 7, RECORD_BYTES_MAX = 64 << 20 };
+enum { VALUE_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 1000, NAMES_MAX = 8 /* of an item */ };
 
-struct reader {
-    const struct orch_log_sink *sink;
-    uint32_t table[256];
-    GByteArray *part;  /* the bytes that are not complete yet */
-    size_t block_at;   /* of the first of them in its block */
-    bool has_begun;    /* the file's head was read */
-    GByteArray *whole; /* the first parts of a record */
-    bool is_open;      /* its last part was not read yet */
-};
-
-/* ---- LevelDB's log ----------------------------------------------------------------------------
+/* ---- records ----------------------------------------------------------------------------------
  */
 
-static uint32_t crc_of(const struct reader *reader, uint8_t type, const uint8_t *bytes,
-                       size_t length)
+/* The object in which a value stands whose name has further parts; it is made when there is none.
+ * NULL: there is a value of that name. */
+static json_t *object_in(json_t *object, const char *name)
 {
-    uint32_t crc = orch_protobuf_crc(reader->table, 0, &type, 1);
-    return orch_protobuf_crc(reader->table, crc, bytes, length);
+    json_t *inner = json_object_get(object, name);
+    if (inner)
+        return json_is_object(inner) ? inner : NULL;
+    inner = json_object();
+    json_object_set_new(object, name, inner);
+    return inner;
 }
 
-/* Adds a part to its record, and takes the record when it is complete. Returns NULL, or what is
- * wrong with it. */
-static const char *take_part(struct reader *reader, uint8_t type, const uint8_t *bytes,
-                             size_t length)
+static void put_value(json_t *values, const GPtrArray *names, json_t *value)
 {
-    if (type <= 2)
-        g_byte_array_set_size(reader->whole, 0);
-    else if (!reader->is_open)
-        return "a part of a record stands without its begin";
-    if (reader->whole->len + length > RECORD_BYTES_MAX)
-        return "a record is larger than 64 MiB";
-    g_byte_array_append(reader->whole, bytes, (guint)length);
-    reader->is_open = type == 2 || type == 3;
-    const GByteArray *whole = reader->whole;
-    if (!reader->is_open && whole->len)
-        orch_log_wandb_record(reader->sink,
-                              (struct orch_protobuf){whole->data, whole->data + whole->len});
-    return NULL;
+    for (guint i = 0; values && i + 1 < names->len; i++)
+        values = object_in(values, names->pdata[i]);
+    if (values && names->len)
+        json_object_set_new(values, names->pdata[names->len - 1], value);
+    else
+        json_decref(value);
 }
 
-/* Takes what stands at `bytes` when it is complete: `*out_used` is then its length, else 0. Returns
- * NULL, or what is wrong with it. */
-static const char *take_frame(struct reader *reader, const uint8_t *bytes, size_t length,
-                              size_t *out_used)
+/* Adds one item to `values`. A value that is not JSON is kept as a text. */
+static void take_item(json_t *values, struct orch_protobuf item)
 {
-    size_t left = BLOCK_BYTES - reader->block_at;
-    *out_used = 0;
-    if (left < HEAD_BYTES) {
-        *out_used = left <= length ? left : 0;
-        return NULL;
+    struct orch_protobuf_field field;
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    json_t *value = NULL;
+    while (orch_protobuf_field(&item, &field)) {
+        if (field.type != 2)
+            continue;
+        g_autofree char *text = orch_protobuf_text(field.inner, VALUE_BYTES_MAX);
+        bool is_name = field.number == 1 || field.number == 2;
+        bool fits = *text && strlen(text) <= NAME_BYTES_MAX && g_utf8_validate(text, -1, NULL);
+        if (is_name && fits && names->len < NAMES_MAX) {
+            g_ptr_array_add(names, g_steal_pointer(&text));
+        } else if (field.number == 16) {
+            json_t *parsed = orch_log_json(text, strlen(text), VALUE_BYTES_MAX);
+            json_decref(value);
+            value = parsed ? parsed : json_string(text);
+        }
     }
-    if (length < HEAD_BYTES)
-        return NULL;
-    if (!reader->has_begun) {
-        reader->has_begun = true;
-        *out_used = HEAD_BYTES;
-        return memcmp(bytes, ":W&B", 4) == 0 ? NULL : "it does not begin as a file of W&B";
-    }
-    size_t part = (size_t)orch_protobuf_little(bytes + 4, 2);
-    uint8_t type = bytes[6];
-    if (HEAD_BYTES + part > left || type < 1 || type > 4)
-        return "a checksum is wrong";
-    if (length < HEAD_BYTES + part)
-        return NULL;
-    if (crc_of(reader, type, bytes + HEAD_BYTES, part) != orch_protobuf_little(bytes, 4))
-        return "a checksum is wrong";
-    *out_used = HEAD_BYTES + part;
-    return take_part(reader, type, bytes + HEAD_BYTES, part);
+    if (value)
+        put_value(values, names, value);
 }
 
-/* ---- the reader -------------------------------------------------------------------------------
+/* All items of a record, each under field number 1. */
+static json_t *items_of(struct orch_protobuf record)
+{
+    struct orch_protobuf_field field;
+    json_t *values = json_object();
+    while (orch_protobuf_field(&record, &field))
+        if (field.number == 1 && field.type == 2)
+            take_item(values, field.inner);
+    return values;
+}
+
+/* Removes the members that are the client's own. */
+static void remove_own(json_t *values)
+{
+    const char *name;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(values, next, name, value)
+    {
+        if (orch_log_wandb_is_own(name))
+            json_object_del(values, name);
+    }
+}
+
+static void take_history(const struct orch_log_sink *sink, struct orch_protobuf history)
+{
+    struct orch_protobuf again = history;
+    struct orch_protobuf_field field;
+    g_autoptr(json_t) values = items_of(history);
+    int64_t step = 0;
+    while (orch_protobuf_field(&again, &field))
+        if (field.number == 2 && field.type == 2)
+            step = orch_record_log_number(&field, step);
+    orch_log_wandb_line(sink, values, step);
+}
+
+static void take_config(const struct orch_log_sink *sink, struct orch_protobuf config)
+{
+    g_autoptr(json_t) values = items_of(config);
+    const char *name;
+    json_t *value;
+    remove_own(values);
+    json_object_foreach(values, name, value) orch_log_take_setting(sink, name, value);
+}
+
+static void take_summary(const struct orch_log_sink *sink, struct orch_protobuf summary)
+{
+    g_autoptr(json_t) values = items_of(summary);
+    orch_log_wandb_summary(sink, values);
+}
+
+static void take_run(const struct orch_log_sink *sink, struct orch_protobuf run)
+{
+    static const char *const texts[] = {[3] = "experiment", [8] = "name", [10] = "tag"};
+    struct orch_protobuf_field field;
+    while (orch_protobuf_field(&run, &field)) {
+        if (field.type != 2)
+            continue;
+        if (field.number < G_N_ELEMENTS(texts) && texts[field.number] && sink->about) {
+            g_autofree char *text = orch_protobuf_text(field.inner, NAME_BYTES_MAX);
+            sink->about(sink->ctx, texts[field.number], text);
+        } else if (field.number == 4) {
+            take_config(sink, field.inner);
+        } else if (field.number == 17 && sink->started) {
+            int64_t time_s = orch_record_log_number(&field, 0);
+            if (time_s)
+                sink->started(sink->ctx, (double)time_s);
+        }
+    }
+}
+
+static void take_exit(const struct orch_log_sink *sink, const struct orch_protobuf_field *field)
+{
+    if (sink->ended)
+        sink->ended(sink->ctx, orch_record_log_number(field, 0) == 0 ? "success" : "failure");
+}
+
+static void take_record(const struct orch_log_sink *sink, struct orch_protobuf record)
+{
+    struct orch_protobuf_field field;
+    while (orch_protobuf_field(&record, &field)) {
+        if (field.type != 2)
+            continue;
+        if (field.number == 2)
+            take_history(sink, field.inner);
+        else if (field.number == 3)
+            take_summary(sink, field.inner);
+        else if (field.number == 5)
+            take_config(sink, field.inner);
+        else if (field.number == 17)
+            take_run(sink, field.inner);
+        else if (field.number == 18)
+            take_exit(sink, &field);
+    }
+}
+
+/* ---- what the client's text files hold, too ---------------------------------------------------
  */
+
+bool orch_log_wandb_is_own(const char *name)
+{
+    return *name == '_' || strcmp(name, "wandb_version") == 0;
+}
+
+void orch_log_wandb_line(const struct orch_log_sink *sink, json_t *values, int64_t step)
+{
+    const json_t *stamp = json_object_get(values, "_timestamp");
+    step = orch_json_int(values, "_step", step);
+    const struct orch_log_row row = {
+        sink, &step, json_is_number(stamp) ? json_number_value(stamp) : (double)NAN, true};
+    remove_own(values);
+    orch_log_take_numbers(&row, values, NULL);
+}
+
+void orch_log_wandb_summary(const struct orch_log_sink *sink, json_t *values)
+{
+    const struct orch_log_row row = {sink, NULL, (double)NAN, true};
+    remove_own(values);
+    orch_log_take_numbers(&row, values, NULL);
+}
+
+/* ---- the file ---------------------------------------------------------------------------------
+ */
+
+static const struct record_log_format FORMAT = {":W&B", "it does not begin as a file of W&B",
+                                                take_record};
 
 static bool knows(const char *path, const char *head, size_t length)
 {
     (void)path;
-    return length >= 4 && memcmp(head, ":W&B", 4) == 0;
+    return length >= 4 && memcmp(head, FORMAT.begin, 4) == 0;
 }
 
 /* .../run-20250101_120000-ID/logs/debug.log: .../run-20250101_120000-ID/run-ID.wandb */
@@ -111,44 +225,7 @@ static char *place(const char *path)
 static void *open_reader(const struct orch_log_sink *sink, const char *path)
 {
     (void)path;
-    struct reader *reader = g_new0(struct reader, 1);
-    reader->sink = sink;
-    reader->part = g_byte_array_new();
-    reader->whole = g_byte_array_new();
-    orch_protobuf_crc_table(reader->table, PROTOBUF_CRC32);
-    return reader;
-}
-
-static void close_reader(void *pointer)
-{
-    struct reader *reader = pointer;
-    g_byte_array_unref(reader->part);
-    g_byte_array_unref(reader->whole);
-    g_free(reader);
-}
-
-static const char *feed(void *pointer, const uint8_t *bytes, size_t length)
-{
-    struct reader *reader = pointer;
-    size_t at = 0, used = 1;
-    const char *why = NULL;
-    g_byte_array_append(reader->part, bytes, (guint)length);
-    while (used && !why) {
-        why = take_frame(reader, reader->part->data + at, reader->part->len - at, &used);
-        reader->block_at = (reader->block_at + used) % BLOCK_BYTES;
-        at += used;
-    }
-    if (at)
-        g_byte_array_remove_range(reader->part, 0, (guint)at);
-    return why;
-}
-
-static const char *finish(void *pointer)
-{
-    const struct reader *reader = pointer;
-    if (!reader->has_begun)
-        return "it does not begin as a file of W&B";
-    return reader->part->len || reader->is_open ? "it is cut off" : NULL;
+    return orch_record_log_open(sink, &FORMAT);
 }
 
 const struct orch_logger ORCH_LOGGER_WANDB = {
@@ -160,8 +237,8 @@ const struct orch_logger ORCH_LOGGER_WANDB = {
     .place = place,
     .beside = beside,
     .open = open_reader,
-    .feed = feed,
-    .finish = finish,
-    .close = close_reader,
+    .feed = orch_record_log_feed,
+    .finish = orch_record_log_finish,
+    .close = orch_record_log_close,
     .is_apart = true,
 };

@@ -4,7 +4,6 @@
 #define ORCH_LOGGERS_WANDB_H
 
 #include "lib/loggers/loggers.h"
-#include "lib/loggers/protobuf.h"
 
 /** True for a name that the client keeps for itself. */
 bool orch_log_wandb_is_own(const char *name);
@@ -12,8 +11,5 @@ bool orch_log_wandb_is_own(const char *name);
 void orch_log_wandb_line(const struct orch_log_sink *sink, json_t *values, int64_t step);
 /** Passes on the summary of a run. Changes `values`. */
 void orch_log_wandb_summary(const struct orch_log_sink *sink, json_t *values);
-
-/** Passes on what a record of the file says. */
-void orch_log_wandb_record(const struct orch_log_sink *sink, struct orch_protobuf record);
 
 #endif

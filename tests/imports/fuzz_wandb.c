@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     } else if (kind == 'r') {
         read_log(bytes + 1, length - 1);
     } else if (kind == 'l') {
-        GByteArray *wrapped = wandb_frames(bytes + 1, length - 1);
+        GByteArray *wrapped = wandb_frames(":W&B\0\0\0", bytes + 1, length - 1);
         read_log(wrapped->data, wrapped->len);
         g_byte_array_unref(wrapped);
     } else {

@@ -30,6 +30,7 @@ keras keras.csv
 sb3 sb3/progress.csv
 wandb-0.16 wandb-0.16.wandb
 wandb-0.31 wandb-0.31.wandb
+swanlab-0.10 swanlab-0.10.swanlab
 mlruns-2.9 mlruns-2.9
 mlruns-3.17 mlruns-3.17
 mlflow-2.9 mlflow-2.9.sql

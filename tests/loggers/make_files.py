@@ -7,6 +7,7 @@ import json
 import math
 import os
 import random
+import shutil
 import sys
 
 out = sys.argv[1] if __name__ == "__main__" else ""
@@ -204,6 +205,36 @@ def wandb_readings():
             write_points(file[:-len(".wandb")], list(wandb_points(f"{out}/{file}")))
 
 
+def swanlab_points(path):
+    """By SwanLab's own reader of its files."""
+    from swanlab.proto.swanlab.record.v1.record_pb2 import Record
+    from swanlab.sdk.internal.core_python.store import DataStoreReader
+
+    store = DataStoreReader()
+    store.open(path)
+    for data in store:
+        record = Record.FromString(data)
+        if record.HasField("scalar") and not record.scalar.key.startswith("__swanlab__."):
+            yield record.scalar.key, record.scalar.step, record.scalar.value.number
+
+
+def swanlab():
+    import swanlab as client
+
+    run = client.init(project="p", experiment_name="r", logdir=out, mode="offline", config={"lr": 0.1})
+    for i in range(8):
+        client.log({"loss": 1 / (i + 1), "train/acc": i / 8, "odd": math.nan, "far": -math.inf})
+    client.log({"late": -2.5}, step=20)
+    client.finish()
+    del run
+    (folder,) = [name for name in os.listdir(out) if name.startswith("run-")]
+    (file,) = [name for name in os.listdir(f"{out}/{folder}") if name.endswith(".swanlab")]
+    name = f"swanlab-{version(client)}"
+    os.rename(f"{out}/{folder}/{file}", f"{out}/{name}.swanlab")
+    shutil.rmtree(f"{out}/{folder}")
+    write_points(name, list(swanlab_points(f"{out}/{name}.swanlab")))
+
+
 def log_mlflow(uri):
     import mlflow
 
@@ -304,7 +335,7 @@ def dvclive():
 def main():
     random.seed(1)
     makers = (torch_tensorboard, hparams_tensorboard, images_tensorboard, resumed_tensorboard, lightning, keras,
-              stable_baselines, wandb, wandb_readings, mlflow_folder, mlflow_database, trackio, dvclive)
+              stable_baselines, wandb, wandb_readings, swanlab, mlflow_folder, mlflow_database, trackio, dvclive)
     for make in makers:
         if len(sys.argv) > 2 and make.__name__ not in sys.argv[2:]:
             continue

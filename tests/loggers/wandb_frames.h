@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files of W&B with the checksums that a fuzzer cannot guess. */
+/* Files of W&B and SwanLab with the checksums that a fuzzer cannot guess. */
 #ifndef ORCH_TESTS_LOGGERS_WANDB_FRAMES_H
 #define ORCH_TESTS_LOGGERS_WANDB_FRAMES_H
 
@@ -7,14 +7,15 @@
 
 #include <glib.h>
 
-/** Records (type, length in 2 bytes, bytes) as LevelDB's log, none across the end of a block. */
-static inline GByteArray *wandb_frames(const uint8_t *bytes, size_t length)
+/** The seven `first` bytes, then records (type, length in 2 bytes, bytes) as LevelDB's log, none
+ * across the end of a block. */
+static inline GByteArray *wandb_frames(const char *first, const uint8_t *bytes, size_t length)
 {
     enum { BLOCK = 32768, HEAD = 7 };
     uint32_t table[256];
     GByteArray *out = g_byte_array_new();
     orch_protobuf_crc_table(table, PROTOBUF_CRC32);
-    g_byte_array_append(out, (const uint8_t *)":W&B\0\0\0", HEAD);
+    g_byte_array_append(out, (const uint8_t *)first, HEAD);
     while (length >= 3) {
         uint8_t type = (uint8_t)(1 + bytes[0] % 4);
         size_t left = BLOCK - out->len % BLOCK, part = orch_protobuf_little(bytes + 1, 2);
