@@ -23,7 +23,7 @@ enum {
     SOURCE_BYTES_MAX = 1 << 20,
     READ_BYTES = 4 << 20, /* of a file at once, while the trial runs */
 };
-static const int64_t SECOND_NS = INT64_C(1000000000), FINISH_NS = INT64_C(60000000000);
+static const int64_t INTERVAL_NS = INT64_C(500000000), FINISH_NS = INT64_C(60000000000);
 
 struct candidate {
     char *path;
@@ -171,7 +171,7 @@ struct logged_files *orch_logged_files_new(const struct child_setup *setup, stru
     all->intake = intake;
     all->memory = memory;
     all->started_ns = started_ns;
-    all->due_ns = orch_mono_ns() + SECOND_NS;
+    all->due_ns = orch_mono_ns() + INTERVAL_NS;
     all->candidates = g_ptr_array_new_with_free_func(free_candidate);
     all->known = g_hash_table_new(g_str_hash, g_str_equal);
     all->sources = g_ptr_array_new_with_free_func(orch_logged_source_free);
@@ -233,7 +233,7 @@ void orch_logged_files_read(struct logged_files *all)
 {
     find_files(all);
     bool has_more = read_parts(all);
-    all->due_ns = orch_mono_ns() + (has_more ? 0 : SECOND_NS);
+    all->due_ns = orch_mono_ns() + (has_more ? 0 : INTERVAL_NS);
 }
 
 /* ---- loggers whose values are elsewhere -------------------------------------------------------
