@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Examples of the loggers' own projects, unchanged, by hand and by 'orch try': both print as many lines, and every
 # point that the logger's own reader finds is in the run. $ORCH_EXAMPLES is a folder with clones of the projects, by name, and
-# $ORCH_EXAMPLES_PYTHON a list of Pythons that have the packages.
+# $ORCH_EXAMPLES_PYTHON a list of Pythons that have the packages. $ORCH_EXAMPLES_ONLY is a part of the name of those to run.
 . "$(dirname "$0")/../cli/lib.sh"
-[ -d "${ORCH_EXAMPLES:-}" ] || skip 'no $ORCH_EXAMPLES: a folder with clones of lanpa/tensorboardX, gradio-app/trackio, wandb/examples, mlflow/mlflow'
+[ -d "${ORCH_EXAMPLES:-}" ] || skip 'no $ORCH_EXAMPLES: a folder with clones of lanpa/tensorboardX, gradio-app/trackio, wandb/examples, mlflow/mlflow, mlflow/mlflow-example, vwxyzjn/cleanrl, DLR-RM/rl-baselines3-zoo, karpathy/makemore'
 cat >compare.py <<'P'
 import collections, sqlite3, sys
 db = sqlite3.connect(".orch/results.db")
@@ -15,7 +15,7 @@ found = collections.Counter((s, repr(float("nan") if v is None else v)) for n, s
 want = collections.Counter()
 for line in open(sys.argv[1]):
     name, step, value = line.rstrip("\n").split("\t")
-    want[int(step), value] += 1
+    want[int(step), repr(float(value) + 0.0)] += 1  # SQLite has no -0.0
 assert want and not want - found, f"missing {list((want - found).items())[:5]} of {sum(want.values())}"
 print(f"{sum(want.values())} points")
 P
@@ -26,19 +26,21 @@ python_with() {
     done
     return 1
 }
-export WANDB_MODE=offline WANDB_SILENT=true
+export WANDB_MODE=offline WANDB_SILENT=true PYTHONPATH=$ORCH_EXAMPLES/cleanrl
 tried=0
 while read -r kind modules script arguments; do
+    case $script in *"${ORCH_EXAMPLES_ONLY:-}"*) ;; *) continue ;; esac
     python=$(python_with "$modules") || { echo "not run: $script (no $modules)"; continue; }
     [ -f "$ORCH_EXAMPLES/$script" ] || { echo "not run: $script (not there)"; continue; }
+    main=$(basename "$script")
     for way in hand try; do
-        rm -rf w && mkdir w && cp "$ORCH_EXAMPLES/$script" w/main.py && cd w && git init -q . && git add -A && git commit -qm main
+        rm -rf w && cp -r "$(dirname "$ORCH_EXAMPLES/$script")" w && cd w && rm -rf .git && git init -q . && git add -A && git commit -qm main
         export TRACKIO_DIR=$SCRATCH/trackio-$tried-$way
         # shellcheck disable=SC2086
         if [ $way = hand ]; then
-            timeout 200 "$python" main.py $arguments >"$SCRATCH/hand" 2>"$SCRATCH/said" </dev/null || break
+            timeout 200 "$python" "$main" $arguments >"$SCRATCH/hand" 2>"$SCRATCH/said" </dev/null || break
         else
-            ok orch try --no-progress --timeout 200s -- "$python" main.py $arguments </dev/null
+            ok orch try --no-progress --timeout 200s -- "$python" "$main" $arguments </dev/null
             key=$(orch ls --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["key"])')
             orch show "$key" --artifact stdout >"$SCRATCH/try" 2>/dev/null || : >"$SCRATCH/try" # it prints nothing
         fi
@@ -72,5 +74,19 @@ trackio trackio trackio/examples/grouped-runs.py
 trackio trackio trackio/examples/fake-training-many-runs.py
 mlflow mlflow mlflow/examples/quickstart/mlflow_tracking.py
 mlflow mlflow,sklearn mlflow/examples/sklearn_logistic_regression/train.py
+mlflow mlflow,sklearn,pandas mlflow-example/train.py
+tensorboard tensorboardX,tensorboard tensorboardX/examples/demo_global_writer.py
+tensorboard tensorboard,torch makemore/makemore.py --max-steps 1001 --n-layer 1 --n-embd 8 --n-embd2 8 --num-workers 0 --type mlp
+tensorboard tensorboard,torch,gymnasium,tyro cleanrl/cleanrl/ppo.py --total-timesteps 512 --num-envs 2 --num-steps 64
+tensorboard tensorboard,torch,gymnasium,tyro cleanrl/cleanrl/dqn.py --total-timesteps 900 --learning-starts 500 --buffer-size 1000
+tensorboard tensorboard,torch,gymnasium,tyro cleanrl/cleanrl/c51.py --total-timesteps 900 --learning-starts 500 --buffer-size 1000
+tensorboard tensorboard,rl_zoo3 rl-baselines3-zoo/train.py --algo ppo --env CartPole-v1 -n 600 --seed 1 --tensorboard-log tb -f logs --device cpu
+wandb wandb,sklearn examples/examples/scikit/scikit-iris/train.py
+wandb wandb,xgboost examples/examples/boosting-algorithms/xgboost-dermatology/train.py
+wandb wandb examples/examples/api-examples/resume/train.py --num_epochs 2
+trackio trackio trackio/examples/long-run-names.py
+trackio trackio trackio/examples/alerts.py
+trackio trackio trackio/examples/training-with-report.py
+trackio trackio trackio/examples/crash-and-resume-same-run-name.py
 T
 [ $tried -gt 0 ] || skip 'no example could be run'

@@ -53,8 +53,8 @@ def trackio(folder):
     from trackio.sqlite_storage import SQLiteStorage
 
     for project in SQLiteStorage.get_projects():
-        for run in SQLiteStorage.get_runs(project):
-            for row in SQLiteStorage.get_logs(project, run):
+        for run in SQLiteStorage.get_run_records(project):  # two runs may have one name
+            for row in SQLiteStorage.get_logs(project, run["name"], run_id=run["id"]):
                 values = {k: v for k, v in row.items() if k not in ("step", "timestamp")}
                 for name, value in leaves("", values):
                     yield name, row["step"], value
