@@ -29,6 +29,8 @@ static void reads_small_files(void **state)
          NULL},
         {&ORCH_LOGGER_CSV, "epoch,step,v\n0,10,1\n0,,2\n",
          "epoch@10=0\nv@10=1\nepoch@10=0\nv@10=2\n", NULL},
+        {&ORCH_LOGGER_CSV, "episode,timestep,reward\n3,800,21.5\n",
+         "episode@800=3\nreward@800=21.5\n", NULL},
         {&ORCH_LOGGER_CSV, "1,2\n3,4\n", "", "its first line holds no names of columns"},
         {&ORCH_LOGGER_CSV, "step,a\n1,2\n2,\"3", "a@1=2\n", "a quoted field at its end is cut off"},
         {&ORCH_LOGGER_JSON_LINES,
@@ -66,6 +68,7 @@ static void recognises_files(void **state)
         {"/r/any.csv", "a,b\n1,2\n", NULL},
         {"/r/any.csv", "epoch,loss\n", "csv"},
         {"/r/any.csv", "epoch,loss", NULL}, /* not yet */
+        {"/r/any.csv", "Episode,return\n", "csv"},
         {"/r/any.txt", "epoch,loss\n", NULL},
         {"/r/0.monitor.csv", "#{\"t\": 1}\nr,l,t\n", "csv"},
         {"/r/data.csv", "1,2\n3,4\n", NULL},
