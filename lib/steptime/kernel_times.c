@@ -59,10 +59,10 @@ static const double TILES[][2] = {{256, 128}, {128, 256}, {128, 128}, {128, 64},
 /* ---- a GPU -------------------------------------------------------------------------------------
  */
 
-static int year_of(const char *arch)
+int orch_kernel_arch_year(const struct orch_gpu_spec *gpu)
 {
-    for (size_t i = 0; i < G_N_ELEMENTS(ARCHS); i++)
-        if (strcmp(ARCHS[i].arch, arch) == 0)
+    for (size_t i = 0; i < G_N_ELEMENTS(ARCHS) && gpu->arch; i++)
+        if (strcmp(ARCHS[i].arch, gpu->arch) == 0)
             return ARCHS[i].year;
     return 0;
 }
@@ -106,7 +106,7 @@ static double softly_least(double a, double b)
 bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
                          double watts, struct orch_kernel_gpu *out)
 {
-    int year = gpu->arch ? year_of(gpu->arch) : 0;
+    int year = orch_kernel_arch_year(gpu);
     bool is_amd = gpu->arch && g_str_has_prefix(gpu->arch, "CDNA");
     double peak = product_peak(gpu, precision, is_amd);
     double fp32 = product_peak(gpu, ORCH_FP32_IEEE, is_amd);

@@ -42,6 +42,9 @@ struct orch_kernel_gpu {
 bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
                          double watts, struct orch_kernel_gpu *out);
 
+/** The year in which the GPU's architecture came, not its card; 0: unknown. */
+int orch_kernel_arch_year(const struct orch_gpu_spec *gpu);
+
 /** `b` products of m x k by k x n. */
 struct orch_kernel_product {
     double b, m, n, k;

@@ -17,7 +17,7 @@
 static const char *const FIELD_NAMES[ORCH_FIELD_COUNT] = {
     [ORCH_FIELD_BATCH] = "batch|batch_per_gpu|batch_size",
     [ORCH_FIELD_BATCH_TOTAL] = "batch_total|global_batch",
-    [ORCH_FIELD_GPUS] = "gpus|accels|workers",
+    [ORCH_FIELD_GPUS] = "gpus|accels|workers|num_gpus",
     [ORCH_FIELD_IMG] = "img|image_side",
     [ORCH_FIELD_IN_HW] = "in_hw",
     [ORCH_FIELD_KERNEL] = "kernel",
@@ -36,10 +36,20 @@ static const char *const FIELD_NAMES[ORCH_FIELD_COUNT] = {
     [ORCH_FIELD_COLS] = "cols",
     [ORCH_FIELD_SEQ] = "seq|tokens",
     [ORCH_FIELD_LAYERS] = "layers",
-    [ORCH_FIELD_HIDDEN] = "hidden",
-    [ORCH_FIELD_HEADS] = "heads",
-    [ORCH_FIELD_FF] = "ff",
+    [ORCH_FIELD_HIDDEN] = "hidden|hidden_size",
+    [ORCH_FIELD_HEADS] = "heads|num_heads",
+    [ORCH_FIELD_FF] = "ff|inter_size",
     [ORCH_FIELD_VOCAB] = "vocab",
+    [ORCH_FIELD_ISL] = "isl",
+    [ORCH_FIELD_KEY_HEADS] = "num_key_value_heads|key_heads",
+    [ORCH_FIELD_HEAD_DIM] = "head_dim",
+    [ORCH_FIELD_WINDOW] = "window_size",
+    [ORCH_FIELD_TOKENS] = "num_tokens",
+    [ORCH_FIELD_TOPK] = "topk",
+    [ORCH_FIELD_EXPERTS] = "num_experts",
+    [ORCH_FIELD_MOE_TP] = "moe_tp_size",
+    [ORCH_FIELD_MOE_EP] = "moe_ep_size",
+    [ORCH_FIELD_MESSAGE] = "message_size",
     [ORCH_FIELD_GMACS] = "gmacs",
     [ORCH_FIELD_PARAMS_M] = "params_M|params_m",
     [ORCH_FIELD_MACTS_M] = "macts_M|macts_m",
@@ -49,7 +59,7 @@ static const char *const FIELD_NAMES[ORCH_FIELD_COUNT] = {
 struct reader {
     const struct orch_csv *csv;
     int field[ORCH_FIELD_COUNT];
-    int gpu, net, op, opt, mode, precision, variant, input;
+    int gpu, net, op, opt, mode, precision, variant, input, format, distribution;
 };
 
 static int find_column(const struct orch_csv *csv, const char *names)
@@ -68,7 +78,9 @@ static struct reader reader_of(const struct orch_csv *csv)
         in.field[f] = find_column(csv, FIELD_NAMES[f]);
     in.gpu = find_column(csv, "gpu|accel|device");
     in.net = find_column(csv, "net|model|network|task");
-    in.op = find_column(csv, "op");
+    in.op = find_column(csv, "op|op_name");
+    in.format = find_column(csv, "gemm_dtype|moe_dtype|kv_cache_dtype|nccl_dtype");
+    in.distribution = find_column(csv, "distribution");
     in.opt = find_column(csv, "opt|optimizer");
     in.mode = find_column(csv, "mode");
     in.precision = find_column(csv, "precision|prec|bits");
@@ -138,7 +150,8 @@ static struct orch_row_facts facts_of(const struct reader *in, size_t row)
     double split = 1;
     struct orch_row_facts f = {.net = text_at(in, row, in->net),
                                .op = text_at(in, row, in->op),
-                               .opt = text_at(in, row, in->opt)};
+                               .opt = text_at(in, row, in->opt),
+                               .distribution = text_at(in, row, in->distribution)};
     for (int k = 0; k < ORCH_FIELD_COUNT; k++)
         if (in->field[k] < 0 ||
             !orch_real_parse(orch_csv_text(in->csv, row, in->field[k]), &f.field[k]))
@@ -147,6 +160,9 @@ static struct orch_row_facts facts_of(const struct reader *in, size_t row)
     read_input(text_at(in, row, in->input), &f);
     f.training = is_training(in, text_at(in, row, in->mode), f.opt);
     f.precision = precision_of(text_at(in, row, in->precision));
+    f.has_format = orch_number_format_find(text_at(in, row, in->format), &f.format);
+    if (f.has_format)
+        f.precision = ORCH_BF16; /* of what is not a factor of a product */
     f.is_compiled = is_compiled(text_at(in, row, in->variant));
     if (isnan(f.field[ORCH_FIELD_GPUS]))
         f.field[ORCH_FIELD_GPUS] = devices_of(text_at(in, row, in->variant), &split);

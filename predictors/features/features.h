@@ -14,6 +14,7 @@
 
 #include "lib/base/csv.h"
 #include "lib/devices/gpus.h"
+#include "lib/steptime/tensor_kernels.h"
 #include "predictors/features/matrix.h"
 #include "predictors/features/row_device.h"
 
@@ -50,6 +51,17 @@ enum orch_field {
     ORCH_FIELD_HEADS,
     ORCH_FIELD_FF,
     ORCH_FIELD_VOCAB,
+    /* a kernel of an inference server */
+    ORCH_FIELD_ISL,
+    ORCH_FIELD_KEY_HEADS,
+    ORCH_FIELD_HEAD_DIM,
+    ORCH_FIELD_WINDOW,
+    ORCH_FIELD_TOKENS,
+    ORCH_FIELD_TOPK,
+    ORCH_FIELD_EXPERTS,
+    ORCH_FIELD_MOE_TP,
+    ORCH_FIELD_MOE_EP,
+    ORCH_FIELD_MESSAGE,
     /* counts */
     ORCH_FIELD_GMACS,
     ORCH_FIELD_PARAMS_M,
@@ -62,6 +74,9 @@ struct orch_row_facts {
     double field[ORCH_FIELD_COUNT];  /* NaN: unknown */
     const struct orch_gpu_spec *gpu; /* NULL: unknown */
     const char *net, *op, *opt;      /* "" if unknown */
+    const char *distribution;        /* of tokens to experts */
+    bool has_format;                 /* a kernel of an inference server, in `format` */
+    enum orch_number_format format;
     int64_t channels, height, width; /* of a network's input, from a column 'input'; 0: unknown */
     bool training;
     bool is_compiled; /* by a compiler that fuses kernels */

@@ -121,7 +121,7 @@ double orch_row_kernels_ms(const struct orch_row_facts *f, const struct orch_row
 {
     struct orch_kernel_gpu gpu;
     enum orch_precision precision = f->precision == ORCH_FP32 ? ORCH_FP32_IEEE : f->precision;
-    if (!f->gpu || !orch_kernel_gpu_for(f->gpu, precision, 0, &gpu))
+    if (!f->gpu || f->has_format || !orch_kernel_gpu_for(f->gpu, precision, 0, &gpu))
         return (double)NAN;
     if (w->gemm_b * w->gemm_m * w->gemm_n * w->gemm_k > 0)
         return 1e3 * layer_s(&gpu, f, w);

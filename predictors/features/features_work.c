@@ -7,6 +7,7 @@
 #include "lib/net/cost.h"
 #include "predictors/features/features_kernels.h"
 #include "predictors/features/features_nets.h"
+#include "predictors/features/features_serving.h"
 #include "predictors/steps/prior.h"
 
 #include <math.h>
@@ -220,6 +221,27 @@ static bool element_work(const struct orch_row_facts *f, const struct rates *r,
     w->elements = elements;
     w->prior_ms = w->prior_tf32_ms = (double)NAN;
     add(w, r, operations * elements, tensors * elements * r->value_bytes, 1);
+    return true;
+}
+
+/* A kernel of an inference server, at the peak of its format. */
+static bool serving_work(const struct orch_row_facts *f, const struct rates *r,
+                         struct orch_row_work *w)
+{
+    struct orch_serving_kernel kernel;
+    if (!orch_row_serving(f, &kernel))
+        return false;
+    struct rates rates = *r;
+    double peak = f->gpu ? orch_number_format_peak(f->gpu, f->format) : 0;
+    if (peak > 0)
+        rates.compute = rates.tensor = peak / 1e3;
+    w->gemm_m = kernel.m;
+    w->gemm_n = kernel.n;
+    w->gemm_k = kernel.k;
+    w->gemm_b = 1;
+    w->prior_ms = w->prior_tf32_ms = (double)NAN;
+    add(w, &rates, kernel.operations, kernel.bytes, 1);
+    w->kernels_ms = 1e3 * kernel.seconds;
     return true;
 }
 
@@ -445,13 +467,15 @@ bool orch_row_work(const struct orch_row_facts *facts, struct orch_row_work *out
 {
     static bool (*const kinds[])(const struct orch_row_facts *, const struct rates *,
                                  struct orch_row_work *) = {
-        conv_work, dense_work, gemm_work, element_work, transformer_work, counted_work, graph_work};
+        serving_work, conv_work,        dense_work,   gemm_work,
+        element_work, transformer_work, counted_work, graph_work};
     struct rates rates = rates_of(facts);
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
         *out = empty_work();
         if (!kinds[i](facts, &rates, out))
             continue;
-        out->kernels_ms = orch_row_kernels_ms(facts, out);
+        if (isnan(out->kernels_ms))
+            out->kernels_ms = orch_row_kernels_ms(facts, out);
         return true;
     }
     *out = empty_work();

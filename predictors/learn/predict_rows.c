@@ -14,6 +14,9 @@
 #define ONE_GROUP_SPREAD 0.8
 #define THREADS_MIN_WORK 50 /* with fewer rows, starting threads costs more than it saves */
 #define MANY_MODELS 6       /* with fewer models, each model uses threads itself */
+/* Half width for what a board of a measured chip differs by: half of all chips' medians lie within
+ * 0.11 of the forecast, of boards of one chip none beyond 0.2. */
+#define BOARD_SPREAD 0.2
 /* Half width for a number e times outside the training range (bench/beyond.py). */
 #define BEYOND_SPREAD 0.6
 
@@ -50,6 +53,43 @@ static void mark_rows(const struct orch_scenario *q, const struct orch_rows *row
         double value = orch_matrix_column(rows->matrix, column)[i];
         out[i] = !isnan(value) && !known[(int)value];
     }
+}
+
+/* True for two boards of one chip, or of two editions of it: the same architecture, and within a
+ * tenth the same number of multiprocessors and the same rate. */
+static bool are_siblings(const struct orch_gpu_spec *a, const struct orch_gpu_spec *b)
+{
+    if (!a || !b || a == b || !*a->arch || strcmp(a->arch, b->arch) != 0)
+        return false;
+    if (*a->chip && strcmp(a->chip, b->chip) == 0)
+        return true;
+    return abs(a->sms - b->sms) * 10 <= a->sms &&
+           fabs(a->tensor16_tflops - b->tensor16_tflops) * 10 <= a->tensor16_tflops * 1.2;
+}
+
+/* Marks the rows of a board that has a measured sibling and whose kernels the kernel model covers:
+ * what it is off by is then the chip's, so that they are answered as similar rows. */
+static void mark_siblings(const struct orch_learned *l, const struct orch_rows *rows, bool *out)
+{
+    int column = -1, white = orch_matrix_find(rows->matrix, "white kernels_ms");
+    const struct orch_scenario *q = NULL;
+    memset(out, 0, rows->rows * sizeof *out);
+    for (int k = 1; k < l->count && !q; k++)
+        if (orch_feature_is_gpu(l->scenarios[k]->column) && !l->scenarios[k]->has_one_group)
+            q = l->scenarios[k];
+    column = q ? orch_matrix_find(rows->matrix, q->column) : -1;
+    if (column < 0 || white < 0 || !orch_matrix_feature(rows->matrix, column)->levels)
+        return;
+    const GPtrArray *levels = orch_matrix_feature(rows->matrix, column)->levels;
+    g_autofree bool *has_sibling = g_new0(bool, levels->len + 1);
+    for (guint v = 0; v < levels->len; v++)
+        for (guint k = 0; k < q->known->len; k++)
+            has_sibling[v] |=
+                are_siblings(orch_gpu_find(levels->pdata[v]), orch_gpu_find(q->known->pdata[k]));
+    mark_rows(q, rows, out);
+    for (size_t i = 0; i < rows->rows; i++)
+        out[i] &= has_sibling[(int)orch_matrix_column(rows->matrix, column)[i]] &&
+                  isfinite(orch_matrix_column(rows->matrix, white)[i]);
 }
 
 /* Fills gaps of the ensemble with the fallback member, which is last and has weight 0. */
@@ -147,12 +187,14 @@ void orch_learned_predict(const struct orch_learned *l, const struct orch_rows *
                           struct orch_answer *out)
 {
     g_autofree bool *applies = g_new(bool, rows->rows + 1),
-                    *of_family = g_new0(bool, rows->rows + 1);
+                    *of_family = g_new0(bool, rows->rows + 1),
+                    *of_sibling = g_new0(bool, rows->rows + 1);
     g_autofree double *logs = g_new0(double, rows->rows + 1),
                       *half = g_new0(double, rows->rows + 1);
     g_autofree double *distances = g_new(double, rows->rows + 1);
     for (size_t i = 0; i < rows->rows; i++)
         out[i].question = -1;
+    mark_siblings(l, rows, of_sibling);
     const struct orch_scenario *families = family_question(l);
     if (families)
         mark_rows(families, rows, of_family);
@@ -161,6 +203,8 @@ void orch_learned_predict(const struct orch_learned *l, const struct orch_rows *
         for (size_t i = 0;
              i < rows->rows && families && orch_feature_is_net(l->scenarios[k]->column); i++)
             applies[i] &= !of_family[i]; /* that question is answered in its place */
+        for (size_t i = 0; i < rows->rows && orch_feature_is_gpu(l->scenarios[k]->column); i++)
+            applies[i] &= !of_sibling[i];
         answer_all(l, rows, k, applies, out, logs, half);
     }
     for (size_t i = 0; i < rows->rows; i++)
@@ -169,12 +213,16 @@ void orch_learned_predict(const struct orch_learned *l, const struct orch_rows *
     for (int k = 0; k < l->count; k++)
         widen_beyond(l, rows, k, out, half);
     orch_nearness_of(l->nearness, rows->matrix, distances);
+    for (size_t i = 0; i < rows->rows; i++)
+        if (of_sibling[i])
+            half[i] = hypot(half[i], BOARD_SPREAD);
     for (size_t i = 0; i < rows->rows; i++) {
         out[i].value.mid = exp(logs[i]);
         out[i].value.low = exp(logs[i] - half[i]);
         out[i].value.high = exp(logs[i] + half[i]);
         out[i].distance = distances[i];
-        out[i].extrapolates = distances[i] > 1 || l->scenarios[out[i].question]->column;
+        out[i].extrapolates =
+            distances[i] > 1 || of_sibling[i] || l->scenarios[out[i].question]->column;
     }
 }
 

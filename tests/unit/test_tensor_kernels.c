@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Times of kernels of inference servers: figures of the program that fitted the constants
+ * (bench/distil_serving.py, another implementation), and what must hold whatever was fitted. */
+#include "lib/steptime/tensor_kernels.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+static const struct orch_gpu_spec *gpu_of(const char *name)
+{
+    const struct orch_gpu_spec *gpu = orch_gpu_find(name);
+    assert_non_null(gpu);
+    return gpu;
+}
+
+static void assert_near(double value, double wanted)
+{
+    assert_true(fabs(value / wanted - 1) < 1e-4);
+}
+
+static double product_s(const char *gpu, enum orch_number_format format, double m, double n,
+                        double k)
+{
+    const struct orch_tensor_product p = {m, n, k};
+    return orch_tensor_product_s(gpu_of(gpu), format, &p);
+}
+
+static void test_figures(void **state)
+{
+    (void)state;
+    assert_near(product_s("H100", ORCH_FORMAT_16, 4096, 4096, 4096), 1.714207e-4);
+    assert_near(product_s("A100-SXM4-80GB", ORCH_FORMAT_16, 16, 8192, 8192), 9.295395e-5);
+    assert_near(product_s("L40S", ORCH_FORMAT_16, 128, 128, 16384), 7.447279e-6); /* split */
+    assert_near(product_s("L40S", ORCH_FORMAT_FP8, 2048, 4096, 4096), 2.025299e-4);
+    struct orch_tensor_attention a = {4, 4096, 32, 8, 128, 0, false};
+    assert_near(orch_tensor_attention_s(gpu_of("A100-SXM4-80GB"), &a), 3.373750e-3);
+    a.window = 1024;
+    assert_near(orch_tensor_attention_s(gpu_of("H100"), &a), 6.746441e-4);
+    const struct orch_tensor_experts e = {1024, 4096, 2048, 8, 128, 1, 4, false};
+    assert_near(orch_tensor_experts_s(gpu_of("H100"), ORCH_FORMAT_FP8_BLOCK, &e), 5.272321e-4);
+    assert_near(orch_collective_s(gpu_of("H100"), ORCH_ALL_REDUCE, 2e8, 8), 1.053679e-3);
+    assert_near(orch_collective_s(gpu_of("L40S"), ORCH_ALL_GATHER, 2e6, 4), 3.312891e-4);
+}
+
+/* More work takes longer, fewer bits are faster where the product is large, and memory counts. */
+static void test_order(void **state)
+{
+    (void)state;
+    for (double m = 1; m < 1e5; m *= 4)
+        assert_true(product_s("B200", ORCH_FORMAT_16, m, 4096, 4096) <=
+                    product_s("B200", ORCH_FORMAT_16, 4 * m, 4096, 4096));
+    double s16 = product_s("B200", ORCH_FORMAT_16, 16384, 8192, 8192);
+    double s8 = product_s("B200", ORCH_FORMAT_FP8, 16384, 8192, 8192);
+    double s4 = product_s("B200", ORCH_FORMAT_FP4, 16384, 8192, 8192);
+    assert_true(s4 < s8 && s8 < s16);
+    double h100 = product_s("H100", ORCH_FORMAT_16, 8, 65536, 8192);
+    double h200 = product_s("H200", ORCH_FORMAT_16, 8, 65536, 8192);
+    assert_true(h200 < h100 && h200 > h100 * 3352 / 4800);
+    struct orch_tensor_attention whole = {1, 16384, 32, 8, 128, 0, false}, window = whole;
+    window.window = 1024;
+    assert_true(orch_tensor_attention_s(gpu_of("H100"), &window) <
+                orch_tensor_attention_s(gpu_of("H100"), &whole) / 4);
+}
+
+/* What the table lacks, or what is no size, has no time. */
+static void test_unknown(void **state)
+{
+    (void)state;
+    enum orch_number_format format;
+    enum orch_collective kind;
+    assert_true(isnan(product_s("A100", ORCH_FORMAT_FP8, 64, 64, 64)));
+    assert_true(isnan(product_s("H100", ORCH_FORMAT_FP4, 64, 64, 64)));
+    assert_true(isnan(product_s("P100", ORCH_FORMAT_16, 64, 64, 64)));
+    assert_true(isnan(product_s("H100", ORCH_FORMAT_16, 0, 64, 64)));
+    assert_true(isnan(product_s("H100", ORCH_FORMAT_16, 64, (double)NAN, 64)));
+    assert_true(isnan(orch_collective_s(gpu_of("H100"), ORCH_ALL_REDUCE, 1e6, 1)));
+    assert_true(orch_number_format_find("BFLOAT16", &format) && format == ORCH_FORMAT_16);
+    assert_false(orch_number_format_find("fp32", &format));
+    assert_false(orch_number_format_find("", &format));
+    assert_false(orch_collective_find("broadcast", &kind));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_unknown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
