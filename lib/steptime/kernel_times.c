@@ -26,6 +26,10 @@
 
 /* NVIDIA's tensor cores, printed by bench/distil_tensor.py */
 #define SHARE_TENSOR 0.842
+/* Of AMD's matrix units in 16 bits no row is among the measurements. MI300X multiplies large
+ * matrices in bf16 at 620 of 1307 TFLOP/s (SemiAnalysis, December 2024; recalled, not read again).
+ */
+#define SHARE_AMD_TENSOR 0.47
 #define WATTS_PER_TENSOR_TFLOPS 3.78 /* in the year 2016, in 16 bits */
 #define TENSOR_FILL 20.2             /* depth, and ... */
 #define TENSOR_TILE_COST 13.1        /* ... loads, of a multiprocessor of this rate: */
@@ -113,11 +117,11 @@ bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision pr
     if (gpu->unit == ORCH_GPU_HOST || !year || !(peak > 0) || !(fp32 > 0) || gpu->sms < 1 ||
         !(gpu->bandwidth_gbs > 0))
         return false;
-    /* AMD: with the constants of NVIDIA's tensor cores, as none were measured in 16 bits */
+    /* AMD: but for the share with the constants of NVIDIA's, as none were measured in 16 bits */
     bool is_tensor = is_on_tensor_cores(gpu, precision) && orch_gpu_peak(gpu, precision) > 0;
     int bytes = orch_precision_bytes(precision);
     double relative = is_tensor ? peak / gpu->sms / TENSOR_RATE : 1;
-    double share = is_tensor     ? SHARE_TENSOR
+    double share = is_tensor     ? (is_amd ? SHARE_AMD_TENSOR : SHARE_TENSOR)
                    : is_amd      ? SHARE_AMD
                    : year < 2017 ? SHARE_BEFORE_2017
                                  : SHARE_SINCE_2017;

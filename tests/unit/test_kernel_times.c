@@ -128,6 +128,10 @@ static void test_unknown(void **state)
     assert_true(gpu_of("A100", ORCH_FP16, 0).was_measured);
     assert_false(gpu_of("V100", ORCH_FP64, 0).was_measured);
     assert_false(gpu_of("MI210", ORCH_FP16, 0).was_measured);
+    /* what nothing measured shows is not better than what was: MI300X beside H100, of 1307 and 989
+     */
+    assert_true(gpu_of("MI300X", ORCH_BF16, 0).sustained_flops <
+                gpu_of("H100", ORCH_BF16, 0).sustained_flops);
 }
 
 /* Attention of 12 heads over 128 tokens of 768, by itself or as the operations of a file: the same
