@@ -47,6 +47,8 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.scheme, TEXT, "scheme", .value = "NAME",
                 .help = "ring, tree, butterfly, one-to-all or hierarchical"),
     TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
+    ORCH_OPTION(struct predict_options, time.price_kwh, TEXT, "price-kwh", .value = "USD",
+                .help = "price of electricity: what the boards' energy costs"),
     ORCH_OPTION(struct predict_options, budget, TEXT, "budget", .value = "USD",
                 .help = "mark forecasts that cost more; with --gpu all omit them: 5usd"),
     ORCH_OPTION(struct predict_options, deadline, TEXT, "deadline", .value = "WHEN",
@@ -207,7 +209,7 @@ static const struct orch_option_group GROUPS[] = {
      "net -net-table input -classes -tokens dataset batch epochs precision optimizer "
      "forward-only -attention -compile -loss -checkpointing -trainable -lora-rank"},
     {"the machine", "gpu workers scaling -per-node network parallel -scheme -watts -threads"},
-    {"price and limits", "price -cloud -spot budget deadline pareto"},
+    {"price and limits", "price -cloud -spot -price-kwh budget deadline pareto"},
     {"the forecast", "-model calibrate -without -ppp-comp -ppp-comm explain"},
     {"a script of your own", "experiment sweep"},
     {0}};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch predict` for one GPU: uses the best tier that has an answer. */
 #include "features/predict/no_basis.h"
+#include "features/predict/step_energy.h"
 #include "features/predict/step_show.h"
 
 #include "features/predict/steps/published_steps.h"
@@ -108,6 +109,15 @@ static void print_memory(const struct orch_time_question *q, const struct orch_c
                    "; the largest batch that fits is "
                    "%" G_GINT64_FORMAT "%s",
                    need, room, a->batch, a->step.largest_batch, a->step.largest_batch ? "" : none);
+}
+
+static void print_energy(const struct orch_time_question *q, const struct orch_candidate *c,
+                         const struct orch_step_answer *a)
+{
+    const struct orch_step_energy energy = orch_step_energy_of(q, c, a);
+    g_autofree char *text = orch_step_energy_text(&energy);
+    if (text)
+        orch_cli_print("%s", text);
 }
 
 /* Prints how --budget and --deadline compare. They are compared with the median, which half of
@@ -389,6 +399,7 @@ static void print_answers(struct asking *s)
         return;
     print_tokens(q, &s->c, &s->last);
     print_memory(q, &s->c, &s->last);
+    print_energy(q, &s->c, &s->last);
     print_cheaper(&s->c, &s->last);
     print_limits(q, &s->last);
     orch_cli_time_assumptions_print(q);

@@ -2,6 +2,7 @@
 #include "features/predict/step_answer.h"
 
 #include "features/predict/no_basis.h"
+#include "features/predict/step_energy.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -296,6 +297,8 @@ json_t *orch_step_answer_json(const struct orch_time_question *q, const struct o
     json_object_set_new(o, "usd_per_hour",
                         c->rate.usd_per_hour > 0 ? orch_json_finite(c->rate.usd_per_hour)
                                                  : json_null());
+    const struct orch_step_energy energy = orch_step_energy_of(q, c, a);
+    orch_step_energy_add_json(&energy, o);
     json_object_set_new(o, "price_from", orch_json_text_or_null(c->rate.from));
     json_object_set_new(o, "lowest_usd_per_hour",
                         c->rate.low_from ? orch_json_finite(c->rate.low_usd) : json_null());

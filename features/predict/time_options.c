@@ -2,6 +2,7 @@
 /* Converts options into a question about the time of a training. */
 #include "features/predict/time_options.h"
 
+#include "core/recipe/option_value.h"
 #include "core/schedule/limit_options.h"
 #include "features/predict/steps/frozen.h"
 #include "features/predict/steps/name_groups.h"
@@ -440,6 +441,15 @@ static bool read_cloud(const struct time_options *o, struct orch_time_question *
     return known;
 }
 
+static bool read_price_kwh(const char *text, double *out, GError **error)
+{
+    if (!text || orch_option_usd(text, 1e3, out))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "write dollars, for example --price-kwh 0.30",
+                   "option '--price-kwh': '%s' is not an amount above 0", text);
+    return false;
+}
+
 static bool read_numbers(const struct time_options *o, struct orch_time_question *q, bool paleo,
                          GError **error)
 {
@@ -458,6 +468,7 @@ static bool read_numbers(const struct time_options *o, struct orch_time_question
                                   orch_time_question_sample(q));
     return read_optimizer(q, o->optimizer, error) &&
            (!o->price || orch_price_read(o->price, &q->price, error)) &&
+           read_price_kwh(o->price_kwh, &q->price_kwh, error) &&
            orch_cli_count(o->per_node, "--per-node", 1 << 20, &q->per_node, error) &&
            orch_cli_count(o->threads, "--threads", 1 << 20, &q->threads, error) &&
            read_cloud(o, q, error);

@@ -42,6 +42,7 @@ struct orch_time_question {
     double ppp_comp, ppp_comm; /* NaN: not specified */
     bool ppp_is_measured;      /* ppp_comp is to be measured from the store's runs */
     double price;              /* per device hour; NaN: not specified */
+    double price_kwh;          /* of electricity, in dollars; NaN: not specified */
     double budget_usd;         /* NaN: not specified */
     double deadline_s;         /* for the whole training; NaN: not specified */
     int64_t per_node, threads; /* 0: not specified */

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "features/predict/step_energy.h"
+
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+
+/* Share of its watts that a board draws while it trains. A guess: kernels that multiply draw all of
+ * it, kernels that move bytes and waits for the host much less. The middle is that of the interval.
+ */
+#define LEAST_SHARE 0.5
+#define MIDDLE_SHARE 0.75
+
+static struct orch_interval drawn(struct orch_interval time_s, double watts)
+{
+    return (struct orch_interval){.low = time_s.low * watts * LEAST_SHARE,
+                                  .mid = time_s.mid * watts * MIDDLE_SHARE,
+                                  .high = time_s.high * watts};
+}
+
+static struct orch_interval times(struct orch_interval a, double factor)
+{
+    return (struct orch_interval){
+        .low = a.low * factor, .mid = a.mid * factor, .high = a.high * factor};
+}
+
+struct orch_step_energy orch_step_energy_of(const struct orch_time_question *q,
+                                            const struct orch_candidate *device,
+                                            const struct orch_step_answer *a)
+{
+    double board = device->gpu->watts > 0 ? device->gpu->watts : (double)NAN;
+    double watts = q->watts > 0 && !(q->watts > board) ? q->watts : board;
+    double all = watts * (double)a->workers;
+    struct orch_step_energy out = {.watts = watts,
+                                   .step_j = drawn(a->step.total_s, all),
+                                   .kwh = times(drawn(a->total_s, all), 1 / 3.6e6)};
+    out.usd = times(out.kwh, q->price_kwh);
+    return out;
+}
+
+char *orch_step_energy_text(const struct orch_step_energy *e)
+{
+    if (isnan(e->step_j.mid))
+        return NULL;
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "energy: %.2g J a step", e->step_j.mid);
+    if (e->step_j.mid >= 100)
+        g_string_printf(text, "energy: %.0f J a step", e->step_j.mid);
+    if (!isnan(e->kwh.mid))
+        g_string_append_printf(text, ", %.2g kWh in all (%.2g to %.2g)", e->kwh.mid, e->kwh.low,
+                               e->kwh.high);
+    if (!isnan(e->usd.mid)) {
+        g_autofree char *usd = orch_money_format(e->usd.mid);
+        g_string_append_printf(text, " for %s", usd);
+    }
+    g_string_append_printf(text, "; by a guess half to all of %.0f W a board", e->watts);
+    return g_string_free(text, FALSE);
+}
+
+static void add(json_t *object, const char *name, const char *unit, struct orch_interval value)
+{
+    static const char *const ends[] = {"", "low_", "high_"};
+    const double values[] = {value.mid, value.low, value.high};
+    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
+        g_autofree char *key = g_strdup_printf("%s_%s%s", name, ends[i], unit);
+        json_object_set_new(object, key, orch_json_finite(values[i]));
+    }
+}
+
+void orch_step_energy_add_json(const struct orch_step_energy *e, json_t *object)
+{
+    add(object, "step_energy", "j", e->step_j);
+    add(object, "energy", "kwh", e->kwh);
+    add(object, "energy_cost", "usd", e->usd);
+}

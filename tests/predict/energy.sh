@@ -1,0 +1,25 @@
+# The boards' energy of a step and of the training, with an interval, and what it costs by --price-kwh; none where the watts are not known.
+# test: quick
+. "$(dirname "$0")/../cli/lib.sh"
+ok orch predict --gpu H100 --net gpt2 --batch 8
+has 'energy: '
+has " J a step; by a guess half to all of 700 W a board"
+ok orch predict --gpu H100 --net gpt2 --batch 8 --watts 350
+has "half to all of 350 W a board"
+fails 2 orch predict --gpu H100 --net gpt2 --price-kwh free
+says "option '--price-kwh': 'free' is not an amount above 0"
+
+ok orch predict --gpu A100 --net resnet50 --dataset imagenet --epochs 90 --price-kwh 0.30 --json
+python3 - "$out" <<'EOF' || _fail 'the figures of energy do not fit together'
+import json, sys
+p = json.loads(sys.argv[1])["predictions"][0]
+near = lambda a, b: abs(a / b - 1) < 1e-6
+steps = p["total_s"] / p["step_s"]
+assert any(near(p["step_energy_high_j"], w * p["step_high_s"]) for w in (250, 300, 400))  # of the boards named A100
+assert near(p["energy_kwh"], p["step_energy_j"] * steps / 3.6e6)
+assert p["energy_low_kwh"] < p["energy_kwh"] < p["energy_high_kwh"]
+assert near(p["energy_cost_usd"], 0.30 * p["energy_kwh"])
+EOF
+one=$(json predictions.0.step_energy_j)
+ok orch predict --gpu A100 --net resnet50 --workers 2 --json
+[ "${one%.*}" -lt "$(json predictions.0.step_energy_j | cut -d. -f1)" ] || _fail 'two boards draw no more than one'
