@@ -209,7 +209,7 @@ class Pool:
         every = [v for values in settings for v in values.values()]
         top = 100 if max(every, default=0) > 1 else 1
         scale = numpy.log if "of the logarithms" in note else (lambda v: numpy.arcsin(numpy.sqrt(numpy.asarray(v) / top))) if "arcsin" in note else numpy.asarray
-        self.given = len(settings)
+        self.given, self.is_share = len(settings), "arcsin" in note
         self.back = numpy.exp if "of the logarithms" in note else (lambda v: top * numpy.sin(v) ** 2) if "arcsin" in note else (lambda v: v)
         self.of = [{seed: float(scale(v)) for seed, v in values.items()} for values in settings]
         self.has = [i for i, values in enumerate(settings) if len(values) > 1 and numpy.isfinite(list(values.values())).all() and len(set(values.values())) > 1]
@@ -253,10 +253,11 @@ class Pool:
         p, q = float(numpy.mean(list(x.values()))), float(numpy.mean(list(y.values())))
         error = math.sqrt(variance * (1 / len(x) + 1 / len(y)))
         half = stats.studentized_range.ppf(0.95, self.given, left) * error / math.sqrt(2)
-        slope = (self.back(q) - self.back(p)) / (q - p)
+        share = lambda v: numpy.clip(v, 0, math.pi / 2) if self.is_share else v
+        ends = [float(self.back(share(q + way * half / 2)) - self.back(share(p - way * half / 2))) for way in (-1, 1)]
         t = abs(q - p) / error
         single = float(2 * stats.t.sf(t, left))
-        return single, max(single, float(stats.studentized_range.sf(t * math.sqrt(2), self.given, left))), (q - p - half) * slope, (q - p + half) * slope
+        return single, max(single, float(stats.studentized_range.sf(t * math.sqrt(2), self.given, left))), *ends
 
 
 class Section:

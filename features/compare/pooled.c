@@ -14,7 +14,8 @@
  * by arcsin(sqrt(x)) (Anscombe 1948), which is finite at 0 and 1, where the logit is not; positive
  * losses, times and rates by their logarithm. What is tested is the difference of the means of the
  * transformed values, of which the residuals are. It is shown as that of the means in the metric's
- * unit; where the two have opposite signs, which takes a skewed sample, nothing is claimed.
+ * unit; each end of the interval moves both settings by half, so that no share leaves its range.
+ * Where the two have opposite signs, which takes a skewed sample, nothing is claimed.
  *
  * Bartlett's test (1937) checks whether the scatter is alike. It is the most powerful one for
  * normal residuals, and also rejects long tails, which only costs power here. With three runs each
@@ -71,19 +72,11 @@ static double from_scale(const struct orch_metric_kind *kind, double value)
     return value;
 }
 
-/* Returns by how much the plain value changes per unit of the scale, at `value`. */
-static double slope_at(const struct orch_metric_kind *kind, double value)
+/* The plain value of a place on the scale that was moved, at most to an end of a share's range. */
+static double moved(const struct orch_metric_kind *kind, double at, double by)
 {
-    double share = value / kind->top;
-    switch (kind->scale) {
-    case ORCH_SCALE_LOG:
-        return value;
-    case ORCH_SCALE_LOGIT:
-        return 2 * kind->top * sqrt(share * (1 - share));
-    case ORCH_SCALE_PLAIN:
-        break;
-    }
-    return 1;
+    double there = at + by;
+    return from_scale(kind, kind->scale == ORCH_SCALE_LOGIT ? CLAMP(there, 0, M_PI_2) : there);
 }
 
 /* ---- the pool ---------------------------------------------------------------------------------
@@ -287,14 +280,6 @@ static double plain_mean(const GArray *means)
     return orch_stat_of((const double *)(void *)values->data, values->len).mean;
 }
 
-/* Returns by how much the plain value changes per unit of the scale, from x to y on that scale. */
-static double slope_between(const struct orch_metric_kind *kind, double x, double y)
-{
-    if (fabs(y - x) < 1e-9 * (1 + fabs(x)))
-        return slope_at(kind, from_scale(kind, x));
-    return (from_scale(kind, y) - from_scale(kind, x)) / (y - x);
-}
-
 /* The scatter of a pair's own seeds. */
 struct own {
     double variance, degrees;
@@ -335,20 +320,21 @@ struct orch_difference orch_pooled_difference(const struct orch_pooled *p, const
                                               const GArray *b, double limit)
 {
     const double mid = plain_mean(b) - plain_mean(a);
-    const double x = average_of(p, a), y = average_of(p, b), slope = slope_between(&p->kind, x, y);
+    const double x = average_of(p, a), y = average_of(p, b);
     struct own scatter = scatter_of(p, a, b);
     if (scatter.degrees < p->degrees)
         limit = orch_studentized_range_limit(ORCH_NOISE_LEVEL, p->given, scatter.degrees);
     double error = sqrt(scatter.variance * (1.0 / a->len + 1.0 / b->len));
-    double half = limit * error / M_SQRT2, t = fabs(y - x) / error;
-    struct orch_difference d = {.mean.mid = mid,
-                                .mean.low = fmin(mid, (y - x - half) * slope),
-                                .mean.high = fmax(mid, (y - x + half) * slope),
-                                .count_a = a->len,
-                                .count_b = b->len,
-                                .is_paired = p->by_seed,
-                                .is_pooled = true,
-                                .p = 2 * gsl_cdf_tdist_Q(t, scatter.degrees)};
+    double half = limit * error / M_SQRT2, t = fabs(y - x) / error, part = half / 2;
+    struct orch_difference d = {
+        .mean.mid = mid,
+        .mean.low = fmin(mid, moved(&p->kind, y, -part) - moved(&p->kind, x, part)),
+        .mean.high = fmax(mid, moved(&p->kind, y, part) - moved(&p->kind, x, -part)),
+        .count_a = a->len,
+        .count_b = b->len,
+        .is_paired = p->by_seed,
+        .is_pooled = true,
+        .p = 2 * gsl_cdf_tdist_Q(t, scatter.degrees)};
     d.p_corrected = fmax(d.p, orch_studentized_range_tail(t * M_SQRT2, p->given, scatter.degrees));
     if (mid * (y - x) <= 0 && d.p_corrected < ORCH_NOISE_LEVEL)
         d.p_corrected = 1;
@@ -370,7 +356,7 @@ char *orch_pooled_text(const struct orch_pooled *p)
         "Tukey's range test for all %zu pairs of %zu settings, because the winner "
         "was picked from the same runs; residuals%s%s pooled over %zu settings "
         "(%.0f degrees of freedom), whose scatter does not differ (Bartlett's "
-        "test: p %.2f)",
+        "test: p %.2f); a pair that scatters more is tested by its own scatter",
         p->given * (p->given - 1) / 2, p->given, scale_text(&p->kind),
         p->by_seed ? " after settings and seeds" : "", p->settings, p->degrees, p->equal_p);
 }
