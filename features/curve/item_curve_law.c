@@ -251,8 +251,8 @@ static void add_untested(struct orch_section *section, const struct orch_curve_s
 
 static void add_test(struct orch_section *section, const struct orch_curve_set_law *law)
 {
-    static const char *const headers[] = {"of", ">largest difference %",   ">F",
-                                          ">p", "does the device matter?", NULL};
+    static const char *const headers[] = {
+        "of", ">mean difference between devices %", ">F", ">p", "does the device matter?", NULL};
     struct orch_table *table = orch_table_new(headers);
     bool any = false, tested = false;
     for (int i = 0; i < law->law->outputs; i++) {

@@ -272,7 +272,7 @@ static void add_errors(const struct scaling_item *s, GString *answer)
     orch_section_table(s->a->section, table);
     orch_section_note(s->a->section, "error: 100 (predicted - measured) / measured");
     orch_answer_entries_append(answer, errors, "error of PALEO's throughput", "%");
-    if (found)
+    if (found > 1)
         g_string_append_printf(answer,
                                "%smean of the absolute errors of PALEO: %.3g %% of the measured "
                                "throughput, with %s worker%s",

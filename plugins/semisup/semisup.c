@@ -144,7 +144,7 @@ static const struct orch_param PARAMS[] = {
           .unit = "steps", .help = "semi: steps of a teacher that is trained first"),
     PARAM(teacher_lr, ORCH_REAL, .label = "teacher learning rate", .def = "0.05", .min = "0",
           .help = "semi: learning rate of a teacher that is trained first"),
-    PARAM(noise, ORCH_REAL, .label = "noise", .def = "0", .min = "0", .max = "1",
+    PARAM(noise, ORCH_REAL, .label = "share of wrong labels", .def = "0", .min = "0", .max = "1",
           .help = "weak: share of the labels that are replaced by others"),
     PARAM(tail, ORCH_REAL, .label = "tail", .def = "0", .min = "0", .max = "10",
           .help = "weak: exponent of the classes' long tail; 0: as frequent as they are"),

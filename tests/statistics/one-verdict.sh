@@ -62,10 +62,10 @@ cat >verdicts.py <<'P'
 import collections, json, re, sys
 
 size = lambda low, high: tuple(sorted((abs(float(low)), abs(float(high)))))  # whichever side is subtracted
-shown = collections.defaultdict(set)  # {(question, pair): {(p, interval)}}
+shown = collections.defaultdict(list)  # {(question, pair): [(experiments, (p, interval))]}
 times = collections.Counter()
 for section in json.load(open(sys.argv[1]))["sections"]:
-    pairs = []
+    pairs, of = [], {r["experiment"] for r in section["runs"]}
     if section["kind"] == "best":
         answer = next(b["text"] for b in section["blocks"] if b["kind"] == "answer")
         words = re.match(sys.argv[2], answer).group(1)
@@ -76,16 +76,16 @@ for section in json.load(open(sys.argv[1]))["sections"]:
         base = None
         for text in (b["text"] for b in section["blocks"] if b["kind"] == "text"):
             found = re.match(r"(.*?)(?: \(best [^:]*: (.*?)\))?: ", text)
-            of = " ".join(word for word in found.groups() if word)
+            name = " ".join(word for word in found.groups() if word)
             test = re.search(r"difference (\S+) to (\S+) \(n = .*?, corrected ([<\d.e-]+)\)", text)
-            base = base or of
-            pairs += [(base, of, test.group(3), test)] if test else []
+            base = base or name
+            pairs += [(base, name, test.group(3), test)] if test else []
     for a, b, p, ends in pairs:
         if ends:
             key = section["question"], *sorted((a, b))
-            shown[key].add((p, size(*ends.groups()[:2])))
+            shown[key].append((of, (p, size(*ends.groups()[:2]))))
             times[key] += 1
-several = {key: found for key, found in shown.items() if len(found) > 1}
+several = {key: found for key, found in shown.items() if any(one != two for x, one in found for y, two in found if x & y)}
 assert not several, several
 print(sum(1 for key in times if times[key] > 1))
 P
