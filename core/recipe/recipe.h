@@ -83,7 +83,7 @@ struct orch_experiment {
     bool exclusive;           /* no other trial runs beside one of it */
     unsigned ranks;           /* MPI processes per trial; 0: as many as its cost has workers */
     int64_t memory_bytes;
-    double time_s;     /* upper bound for queues; 0: unknown */
+    double time_s; /* upper bound for queues; 0: unknown */
     struct orch_trial_environment
         *environment;  /* the software in which its trials run (trial_environment.h); or NULL */
     char **keep;       /* patterns of files whose content is kept with each run; NULL: none */

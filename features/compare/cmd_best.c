@@ -541,7 +541,8 @@ const struct orch_command ORCH_COMMAND_BEST = {
         "The winner was chosen from the same runs, so p values and intervals are corrected for all "
         "pairs of settings; the line 'test' names the test. p is the probability of such a "
         "difference if the setting were as good as the winner. The winner's own value is partly "
-        "luck; if its lead may be luck, a line says how much at most. See 'orch help comparisons'.\n"
+        "luck; if its lead may be luck, a line says how much at most. See 'orch help "
+        "comparisons'.\n"
         "\n"
         "With several metrics the answer is the front: the settings that no other one beats in all "
         "of them by its mean, and the knee, which is nearest to the best of each.",

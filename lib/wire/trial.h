@@ -49,11 +49,11 @@ struct orch_trial_spec {
     json_t
         *alerts; /* [{"when": a condition, "stop": whether it ends the trial}, ...]; NULL: none */
     char *checkpoint_dir; /* absolute; made by the runner */
-    char **env; /* NAME=value, added to the inherited environment; NULL-terminated or NULL */
+    char **env;      /* NAME=value, added to the inherited environment; NULL-terminated or NULL */
     char **launcher; /* words in front of a program's command; "%env" among them stands for --env
                         NAME of each variable of the trial, "%folder" for its current folder; NULL:
                         none */
-    int *cpus;  /* CPU numbers to pin to */
+    int *cpus;       /* CPU numbers to pin to */
     unsigned cpu_count;         /* 0: not pinned */
     unsigned threads, gpus;     /* of its slot; threads 0: not known */
     unsigned ranks;             /* processes that MPI starts; 0: the plugin does not use MPI */
