@@ -78,4 +78,4 @@ says 'no task in common'
 says '--across'
 ok orch compare 'experiment=second or dataset=cifar' '@{4}' -m acc --across
 ok orch compare lr=0.2 lr=0.1 --fail-on 'acc < -1%'
-says 'fails nothing (experiment second'
+says 'so it is no failure (experiment second'

@@ -95,6 +95,7 @@ of view
 of doctor
 of try -x n=1,2 -- echo 'loss={n}'
 of try -n -- true
+of ask -x 'lr=loguniform(1e-4, 1)' --search 'min loss' -e try
 git init -q --bare "$SCRATCH/far"
 git remote add origin "$SCRATCH/far"
 of push
