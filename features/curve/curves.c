@@ -379,6 +379,7 @@ struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct 
     c->commit = g_strdup(run->source_commit);
     c->net = g_strdup(orch_json_text(params, "net", NULL));
     c->seed = orch_run_seed(run, params);
+    c->is_disturbed = orch_run_is_disturbed(store, run);
     c->is_by_epoch = is_by_epoch(plugins, run, loss, epochs);
     c->is_accuracy = is_accuracy(plugins, run, request, loss);
     read_points(c, loss);

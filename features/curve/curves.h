@@ -15,6 +15,7 @@ struct orch_run_curve {
     char *net; /* the value of the parameter `net`, or NULL */
     char *metric;
     uint64_t seed;
+    bool is_disturbed;     /* other programs kept the processors busy: its times may be too long */
     bool is_accuracy;      /* `metric` is an accuracy: the losses are 1 - accuracy */
     bool is_by_epoch;      /* k counts epochs; otherwise steps */
     size_t count, dropped; /* points; points dropped: non-finite loss or negative step */

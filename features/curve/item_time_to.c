@@ -24,9 +24,10 @@
 
 /* A measured batch size: the work of one of total / batch workers. */
 struct share {
-    double batch, workers, step_s; /* the mean over the runs */
+    double batch, workers, step_s; /* the mean over the runs that count */
     int net, variant;
     size_t runs, epochs, first_epoch; /* what the mean stands on; epochs of all runs */
+    guint disturbed, left_out;        /* disturbed runs that count, and that do not */
 };
 
 /* The numbers of servers of the samples that the speed model is fitted to. */
@@ -34,8 +35,9 @@ static const int SAMPLE_SERVERS[] = {1, 2, 4, 8};
 
 struct answer {
     const struct orch_report_item *item;
-    double accuracy; /* the target of the times */
-    double asked;    /* what the item asks for */
+    bool counts_disturbed; /* also where undisturbed runs are there */
+    double accuracy;       /* the target of the times */
+    double asked;          /* what the item asks for */
     int64_t servers[LIST_MAX], workers[LIST_MAX];
     int server_count, worker_count;
     struct orch_hardware *hardware;
@@ -180,12 +182,23 @@ static bool find_epochs(struct answer *a, GError **error)
 /* ---- speed ------------------------------------------------------------------------------------
  */
 
-/* Adds a run to the mean of its batch size. Runs of other settings with that batch do not count. */
-static void add_run(struct share *share, const struct orch_curve_set_cell *cell)
+/* Adds a run to the mean of its batch size. Runs of other settings with that batch do not count,
+ * nor do disturbed ones (core/stats/disturbed.h) where another one is there. */
+static void add_run(struct share *share, const struct orch_curve_set_cell *cell, bool counts_all)
 {
     const struct orch_run_curve *c = cell->curve;
+    const bool is_disturbed = c->is_disturbed && !counts_all;
     if (share->net != cell->net || share->variant != cell->variant)
         return;
+    if (is_disturbed && share->runs > share->disturbed) {
+        share->left_out++;
+        return;
+    }
+    if (!is_disturbed && share->disturbed) { /* the first undisturbed one replaces them */
+        share->left_out += share->disturbed;
+        share->runs = share->epochs = share->first_epoch = share->disturbed = 0;
+    }
+    share->disturbed += is_disturbed;
     const double before = share->step_s * (double)share->runs;
     share->step_s = (before + c->batch / c->images_per_s) / (double)++share->runs;
     share->epochs += c->timed_epochs;
@@ -206,7 +219,7 @@ static void add_share(struct answer *a, const struct orch_curve_set_cell *cell)
     if (at == a->share_count)
         a->shares[a->share_count++] = (struct share){
             .batch = c->batch, .workers = workers, .net = cell->net, .variant = cell->variant};
-    add_run(&a->shares[at], cell);
+    add_run(&a->shares[at], cell, a->counts_disturbed);
 }
 
 static int compare_shares(const void *a, const void *b)
@@ -334,7 +347,38 @@ static double time_of(const struct answer *a, int p, int w)
     return steps / orch_speed_model(a->model, (int)a->servers[p], (int)a->workers[w]);
 }
 
-/* A curve for each number of servers: the time, or steps a second where that is unknown. */
+/* Adds the points of some workers to a line: the time, or steps a second where that is unknown. */
+static void add_line(struct orch_chart_series *series, const struct answer *a, int p, double least,
+                     double most, double seconds)
+{
+    for (int w = 0; w < a->worker_count; w++)
+        if ((double)a->workers[w] >= least && (double)a->workers[w] <= most)
+            orch_chart_add(
+                series, (double)a->workers[w],
+                has_times(a) ? time_of(a, p, w) / seconds
+                             : orch_speed_model(a->model, (int)a->servers[p], (int)a->workers[w]));
+}
+
+/* The most workers whose batch was measured: beyond, the speed model extrapolates. */
+static double most_measured(const struct answer *a)
+{
+    return a->shares[a->share_count - 1].workers;
+}
+
+/* The most workers that are not extrapolated, where others are; infinite: none is. */
+static double last_within(const struct answer *a)
+{
+    double last = -HUGE_VAL;
+    bool any_beyond = false;
+    for (int w = 0; w < a->worker_count; w++) {
+        const bool is_beyond = (double)a->workers[w] > most_measured(a);
+        any_beyond |= is_beyond;
+        last = is_beyond ? last : fmax(last, (double)a->workers[w]);
+    }
+    return any_beyond ? last : HUGE_VAL;
+}
+
+/* A curve for each number of servers, which goes on as another where the model extrapolates. */
 static void draw_times(struct orch_section *section, const struct answer *a)
 {
     const char *unit;
@@ -349,16 +393,24 @@ static void draw_times(struct orch_section *section, const struct answer *a)
     g_autofree char *y = has_times(a) ? g_strdup_printf("time (%s)", unit) : g_strdup("steps/s");
     struct orch_chart *chart = orch_chart_new(ORCH_CHART_LINE, title, "workers", y);
     struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
+    const double last = last_within(a);
     for (int p = 0; p < a->server_count; p++) {
         g_autofree char *name = g_strdup_printf("%d parameter server%s", (int)a->servers[p],
                                                 orch_plural(a->servers[p]));
-        struct orch_chart_series *series = orch_chart_series(panel, name, ORCH_SERIES_PREDICTED);
-        for (int w = 0; w < a->worker_count; w++)
-            orch_chart_add(
-                series, (double)a->workers[w],
-                has_times(a) ? time_of(a, p, w) / seconds
-                             : orch_speed_model(a->model, (int)a->servers[p], (int)a->workers[w]));
+        add_line(orch_chart_series(panel, name, ORCH_SERIES_PREDICTED), a, p, -HUGE_VAL, last,
+                 seconds);
     }
+    for (int p = 0; p < a->server_count && isfinite(last); p++) {
+        g_autofree char *name = g_strdup_printf("%d parameter server%s, extrapolated",
+                                                (int)a->servers[p], orch_plural(a->servers[p]));
+        add_line(orch_chart_series(panel, name, ORCH_SERIES_REFERENCE), a, p, last, HUGE_VAL,
+                 seconds);
+    }
+    if (isfinite(last))
+        chart->note =
+            g_strdup_printf("grey and dotted: extrapolated, as no batch below %g, that of "
+                            "%g workers, was measured",
+                            a->shares[a->share_count - 1].batch, most_measured(a));
     orch_section_chart(section, chart);
 }
 
@@ -377,8 +429,10 @@ static void add_answer(struct orch_section *section, const struct answer *a)
                                (int)a->servers[p], orch_plural(a->servers[p]), first,
                                (int)a->workers[0], orch_plural(a->workers[0]));
         if (least)
-            g_string_append_printf(text, ", least %s with %d worker%s", best,
-                                   (int)a->workers[least], orch_plural(a->workers[least]));
+            g_string_append_printf(text, ", least %s with %d worker%s%s", best,
+                                   (int)a->workers[least], orch_plural(a->workers[least]),
+                                   (double)a->workers[least] > most_measured(a) ? " (extrapolated)"
+                                                                                : "");
     }
     if (text->len)
         orch_section_answer(section, "predicted time of %s to accuracy %g, %s", a->net->name,
@@ -491,14 +545,15 @@ static void add_model(struct orch_section *section, const struct answer *a)
     const char *warning = orch_speed_warning(a->model);
     if (warning)
         orch_section_note(section, "%s", warning);
-    double most = a->shares[a->share_count - 1].workers;
-    for (int w = 0; w < a->worker_count; w++)
-        if ((double)a->workers[w] > most) {
-            orch_section_note(section,
-                              "beyond %g workers (batches below %g) the model extrapolates", most,
-                              a->shares[a->share_count - 1].batch);
-            return;
-        }
+}
+
+/* The disturbed runs of the steps, for the section's sentence on times. */
+static void count_disturbed(struct orch_section *section, const struct answer *a)
+{
+    for (int i = 0; i < a->share_count; i++) {
+        section->disturbed_left_out += a->shares[i].left_out;
+        section->disturbed_kept += a->shares[i].disturbed;
+    }
 }
 
 static bool fill(struct orch_section_context *ctx, GError **error)
@@ -507,7 +562,7 @@ static bool fill(struct orch_section_context *ctx, GError **error)
     GError *problem = NULL;
     struct orch_section *section = ctx->section;
     struct orch_plan *plan = ctx->plan;
-    struct answer a = {.item = ctx->item};
+    struct answer a = {.item = ctx->item, .counts_disturbed = ctx->options->counts_disturbed};
     bool ok = read_item(&a, plan, &problem);
     a.set = orch_curve_set_gather(plan, a.item, "experiments");
     a.held = orch_curve_set_gather(plan, a.item, "held_out");
@@ -523,6 +578,7 @@ static bool fill(struct orch_section_context *ctx, GError **error)
             add_answer(section, &a);
         add_samples(section, &a);
         add_model(section, &a);
+        count_disturbed(section, &a);
     }
     if (problem) {
         static const char *const keys[] = {"experiments", "held_out", "speed", NULL};
