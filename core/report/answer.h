@@ -68,6 +68,10 @@ void orch_answer_entries_append_of(GString *out, const GArray *entries, const ch
  * middle half. Without a chart, or without numbers in it, nothing is added. */
 void orch_answer_of_chart(struct orch_section *section);
 
+/** Notes the tests behind the rises, falls and turns which that answer tells of lines over
+ * settings, and neighbouring settings that are equal in every run. Nothing without repeats. */
+void orch_answer_note_tests(struct orch_section *section);
+
 /** Puts the answer of a grid before the section's other blocks: of its first values, those of all
  * settings when they are few, else by column or by the first axis the ends along a numeric axis, or
  * the lowest and the highest. `labels` (char *, or NULL) are names of the values. `lead`

@@ -262,6 +262,70 @@ static void append_change(GString *out, const struct orch_answer_line *line,
                                y->unit ? y->unit : "");
 }
 
+/* The test of a change that a sentence tells: "K 30 to 300 +0.020 [0.004 to 0.036], p 0.02";
+ * nothing where there is none. */
+static void append_test(GString *out, const char *head, const struct orch_chart_point *a,
+                        const struct orch_chart_point *b, guint choices,
+                        const struct orch_answer_quantity *x)
+{
+    struct orch_difference d = {.p = (double)NAN};
+    if (a->means && b->means)
+        d = orch_seed_difference(a->means, b->means);
+    orch_difference_allow_for(&d, choices);
+    if (isnan(d.p))
+        return;
+    g_autofree char *from = place_of(x, a->x), *to = place_of(x, b->x);
+    g_autofree char *interval = orch_interval_format(d.mean.low, d.mean.high);
+    g_autofree char *middle = orch_within_format(d.mean.mid, d.mean.low, d.mean.high),
+                    *p = orch_p_format(d.p_corrected);
+    g_string_append_printf(out, "%s%s%s %s to %s by %s%s [%s], p %s", out->len ? "; " : "", head,
+                           x->name, from, to, d.mean.mid > 0 ? "+" : "", middle, interval, p);
+    if (choices > 1)
+        g_string_append_printf(out, " (one of %u places)", choices);
+}
+
+static void append_tests(GString *out, const struct orch_answer_line *line,
+                         const struct orch_answer_quantity *x)
+{
+    const struct orch_chart_series *series = line->series;
+    const struct orch_chart_point *first = orch_answer_point(series, 0), *last = last_of(series);
+    const struct turn high = turn_of(series, true), low = turn_of(series, false);
+    const struct orch_chart_point *turn = high.at ? high.at : low.at;
+    g_autofree char *head = g_strconcat(line->label, *line->label ? ", " : "", NULL);
+    const guint inner = series->points->len > 2 ? series->points->len - 2 : 1;
+    if (first == last || orch_answer_is_noisy(series))
+        return;
+    append_test(out, head, first, turn ? turn : last, turn ? inner : 1, x);
+    if (turn)
+        append_test(out, head, turn, last, inner, x);
+}
+
+static bool is_equal_in_each_run(const GArray *a, const GArray *b)
+{
+    for (guint i = 0; a && b && a->len == b->len && i < a->len; i++) {
+        const struct orch_seed_mean *one = &g_array_index(a, struct orch_seed_mean, i);
+        const struct orch_seed_mean *other = orch_seed_mean_find(b, one->seed);
+        if (!one->seed || !other || one->value < other->value || one->value > other->value)
+            return false;
+    }
+    return a && b && a->len == b->len && a->len > 1;
+}
+
+/* "P 1, K 1000 and 3000" */
+static void append_equals(GString *out, const struct orch_answer_line *line,
+                          const struct orch_answer_quantity *x)
+{
+    for (guint i = 1; i < line->series->points->len; i++) {
+        const struct orch_chart_point *a = orch_answer_point(line->series, i - 1),
+                                      *b = orch_answer_point(line->series, i);
+        if (!is_equal_in_each_run(a->means, b->means))
+            continue;
+        g_autofree char *from = place_of(x, a->x), *to = place_of(x, b->x);
+        g_string_append_printf(out, "%s%s%s%s %s and %s", out->len ? "; " : "", line->label,
+                               *line->label ? ", " : "", x->name, from, to);
+    }
+}
+
 /* Whether the lines are the values that the y axis lists, so that their labels are its name. */
 static bool are_values(const GArray *lines, const char *name)
 {
@@ -401,6 +465,29 @@ static const struct orch_chart *last_chart(const struct orch_section *section)
         chart = block->kind == ORCH_BLOCK_CHART ? block->chart : chart;
     }
     return chart;
+}
+
+void orch_answer_note_tests(struct orch_section *section)
+{
+    const struct orch_chart *chart = last_chart(section);
+    if (!chart || chart->kind != ORCH_CHART_LINE || chart->x_names)
+        return;
+    g_autoptr(GArray) lines = lines_of(section->labels, chart);
+    g_autoptr(GString) tests = g_string_new(NULL), equals = g_string_new(NULL);
+    struct orch_answer_quantity x = quantity_of(chart->x_label);
+    for (guint i = 0; lines->len <= ORCH_ANSWER_LINES_MOST && i < lines->len; i++) {
+        append_tests(tests, &g_array_index(lines, struct orch_answer_line, i), &x);
+        append_equals(equals, &g_array_index(lines, struct orch_answer_line, i), &x);
+    }
+    quantity_clear(&x);
+    if (tests->len)
+        orch_section_note(
+            section,
+            "tested by seed, with a 95 %% interval (a turn's allow for the places from "
+            "which it was picked): %s",
+            tests->str);
+    if (equals->len)
+        orch_section_note(section, "equal in every run: %s", equals->str);
 }
 
 void orch_answer_of_chart(struct orch_section *section)

@@ -10,6 +10,14 @@
 
 #include <string.h>
 
+/* Whether x is a setting of the trials, not a step or a value of theirs. */
+static bool is_over_settings(const struct orch_trials *trials, const char *x)
+{
+    g_autofree char *value =
+        trials->all->len ? orch_trial_value(trials, trials->all->pdata[0], x) : NULL;
+    return value;
+}
+
 static bool fill(struct orch_section_context *a, GError **error)
 {
     const json_t *spec = a->item->spec;
@@ -45,6 +53,8 @@ static bool fill(struct orch_section_context *a, GError **error)
     }
     if (ok)
         orch_answer_of_chart(a->section);
+    if (ok && is_over_settings(trials, plot.x))
+        orch_answer_note_tests(a->section);
     if (ok)
         orch_section_add_missing_trials(a, trials);
     orch_trials_free(trials);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The item `compare`: settings compared with a baseline, each at its best; or predicted values
- * compared with measured ones. */
+/* The item `compare`: settings compared with a baseline, each at its best; a value with one that
+ * the same runs had before; or predicted values compared with measured ones. */
 #include "core/recipe/report_shapes.h"
 #include "core/report/answer.h"
 #include "features/compare/compare_predicted.h"
 #include "features/compare/question_tests.h"
 
 #include "core/stats/numbers.h"
+#include "core/stats/seeds.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/base/unit.h"
@@ -302,9 +303,74 @@ static bool against_baseline(struct orch_section_context *a, GError **error)
     return true;
 }
 
+/* ---- before and after --------------------------------------------------------------------------
+ */
+
+enum { AFTER, BEFORE };
+
+/* One setting's value against the one that the same runs had before, seed by seed. */
+static void add_change(struct orch_section *section, const struct orch_section_grid *g,
+                       const struct orch_grid_cell *cell, size_t tests, GString *answer)
+{
+    g_autoptr(GArray) before = orch_grid_means(cell, BEFORE), after = orch_grid_means(cell, AFTER);
+    struct orch_difference d = orch_seed_difference(before, after);
+    orch_difference_allow_for(&d, tests);
+    const struct orch_spread was = orch_grid_spread(g->grid, cell, BEFORE),
+                             is = orch_grid_spread(g->grid, cell, AFTER);
+    const struct contrast change = {.cell = cell, .difference = d};
+    g_autoptr(GString) values = g_string_new(NULL);
+    orch_answer_spread_append(values, &was, g->grid->units[BEFORE]);
+    g_string_append(values, " before, ");
+    orch_answer_spread_append(values, &is, g->grid->units[AFTER]);
+    g_autofree char *noise = orch_difference_text(&d, g->grid->better);
+    orch_section_text(section, "%s: %s after; %s", cell->row, values->str, noise);
+    g_string_append_printf(answer, "%s%s, ", answer->len ? "; " : "",
+                           isnan(d.p)             ? "not tested"
+                           : d.is_more_than_noise ? "more than noise"
+                                                  : "not more than noise");
+    append_named(answer, g, &change);
+    g_string_append_printf(answer, " (from %.4g to %.4g)", was.centre, is.centre);
+}
+
+static bool against_before(struct orch_section_context *a, GError **error)
+{
+    struct orch_section_grid *g = orch_section_grid_begin(a, "by", NULL, error);
+    if (!g)
+        return false;
+    g_autoptr(GPtrArray) before = orch_item_values_parse(json_object_get(a->item->spec, "before"));
+    g_ptr_array_set_size(g->wanted, 1);
+    g_ptr_array_add(g->wanted, g_ptr_array_steal_index(before, 0));
+    if (!orch_section_grid_fill(a, g, error)) {
+        orch_section_grid_free(g);
+        return false;
+    }
+    g_autoptr(GString) answer = g_string_new(NULL);
+    size_t tests = 0;
+    for (guint i = 0; i < g->grid->cells->len; i++)
+        tests += ((const struct orch_grid_cell *)g->grid->cells->pdata[i])->done > 0;
+    for (guint i = 0; i < g->grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = g->grid->cells->pdata[i];
+        if (cell->done)
+            add_change(a->section, g, cell, tests, answer);
+    }
+    const struct orch_item_value *const *wanted =
+        (const struct orch_item_value *const *)(void *)g->wanted->pdata;
+    GHashTable *labels = g->trials->labels;
+    g_autofree char *now = orch_answer_words(labels, wanted[AFTER]->name, g->grid->units[AFTER]);
+    g_autofree char *was = orch_answer_words(labels, wanted[BEFORE]->name, g->grid->units[BEFORE]);
+    if (answer->len)
+        orch_section_answer(a->section, "%s against %s of the same runs: %s", now, was,
+                            answer->str);
+    orch_section_note_shared_base(a, g->grid);
+    orch_section_add_missing_trials(a, g->trials);
+    orch_section_grid_free(g);
+    return true;
+}
+
 static bool fill(struct orch_section_context *a, GError **error)
 {
     return json_object_get(a->item->spec, "predicted") ? orch_compare_predicted(a, error)
+           : json_object_get(a->item->spec, "before")  ? against_before(a, error)
                                                        : against_baseline(a, error);
 }
 
@@ -315,6 +381,7 @@ static const struct orch_report_key KEYS[] = {
     {.name = "measured", .shape = ORCH_SHAPE_SIDE},
     {.name = "best_of", .shape = ORCH_SHAPE_AXES},
     {.name = "baseline", .shape = ORCH_SHAPE_TEXT},
+    {.name = "before", .shape = ORCH_SHAPE_VALUE},
     {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},
     {.name = "where", .shape = ORCH_SHAPE_WHERE},
     {0}};

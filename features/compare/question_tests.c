@@ -144,7 +144,7 @@ static bool tests_same_value(const struct orch_report_item *item,
                              const struct orch_report_item *other)
 {
     if (other->kind->tests == ORCH_TESTS_NONE || !json_object_get(other->spec, "value") ||
-        json_object_get(other->spec, "predicted"))
+        json_object_get(other->spec, "predicted") || json_object_get(other->spec, "before"))
         return false;
     g_autoptr(GPtrArray) one = orch_item_values_parse(json_object_get(item->spec, "value"));
     g_autoptr(GPtrArray) two = orch_item_values_parse(json_object_get(other->spec, "value"));
@@ -325,9 +325,9 @@ bool orch_question_note_other(struct orch_section_context *a,
         orch_section_note(
             a->section,
             "%s compares the same two among %u settings, not %u: there the difference "
-                          "is %smore than noise (p %s). A test allows for the number and the "
-                          "scatter of all settings of its question",
-                          item->question, settings, tests->settings->len, d.is_more_than_noise ? "" : "not ", p);
+            "is %smore than noise (p %s). A test allows for the number and the "
+            "scatter of all settings of its question",
+            item->question, settings, tests->settings->len, d.is_more_than_noise ? "" : "not ", p);
         return true;
     }
     return true;

@@ -188,6 +188,27 @@ printf '%s\n' "$out" | grep -Eq '^  flat: from [0-9.]+ .* \(k 1\) to [0-9.]+ .* 
 printf '%s\n' "$out" | grep -Eq '^  top rises from [0-9.]+ .* \(k 1\) to [0-9.]+ .* \(k 2\), then falls to [0-9.]+ .* \(k 3\)$' || _fail 'a top'
 printf '%s\n' "$out" | grep -Eq '^  late is [0-9.]+ .* \(k 1\) and [0-9.]+ .* \(k 2\), its highest by no more than noise, then falls to [0-9.]+ .* \(k 3\)$' || _fail 'a late fall'
 printf '%s\n' "$out" | grep -Eq '^  shared rises from [0-9.]+ .* \(k 1\) to [0-9.]+ .* \(k 3\), a factor of' || _fail 'what the seeds share'
+# the tests behind them: both parts of a turn, of which the top was picked, and the ends
+printf '%s\n' "$out" | grep -Eq '^  tested by seed, .*: k 1 to 2 by \+[0-9.]+ \[[0-9.]+ to [0-9.]+\], p [<0-9.]+; k 2 to 3 by -[0-9.]+ \[' || _fail 'the tests of a top'
+printf '%s\n' "$out" | grep -Eq '^  tested by seed, .*: k 1 to 3 by [+-]?[0-9.]+ \[-[0-9.]+ to [0-9.]+\], p 0[0-9.]*$' || _fail 'the test of noise'
+has_not 'equal in every run'
+sed 's/y: flat/y: same/; s/flat/same/g' n.recipe >e.recipe
+sed -i 's/flat/same/' noise.plugin
+sed -i 's/"flat\\": %g/"same\\": %g/; s/50 + 2 \* n + k \/ 2,/(k > 1 ? r : n),/' noise.sh
+ok orch run e.recipe -q
+ok orch report e.recipe
+has 'equal in every run: k 2 and 3'
+# a value against one that the same runs had before: by 52, 54, 49 and 51, of which Student's t has the interval
+echo "  - { title: Change, compare: { value: late, before: same, by: k, where: k = 2 } }" >>e.recipe
+ok orch report e.recipe --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'before and after'
+import json, re, sys
+blocks = next(s for s in json.load(open(sys.argv[1]))["sections"] if s["title"] == "Change")["blocks"]
+said = re.fullmatch(r"late against same of the same runs: more than noise, k 2 by \+(\S+) \[(\S+) to (\S+)\] \(from 2.5 to 54\)", blocks[0]["text"])
+expected = 51.5, 51.5 - 3.182446 * (13 / 3 / 4) ** 0.5, 51.5 + 3.182446 * (13 / 3 / 4) ** 0.5
+assert said and all(abs(float(a) - b) < 0.06 for a, b in zip(said.groups(), expected)), (blocks[0], expected)
+assert any("n = 4 pairs, paired t, p " in b.get("text", "") for b in blocks[1:]), blocks
+P
 # an interval without bounds is said: it is not an exact number
 cat >u.recipe <<'R'
 format: 1
