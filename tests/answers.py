@@ -519,6 +519,21 @@ class Section:
                         self.known += [v for e in fits for v in e]
         return True
 
+    def timed_interval(self, what, spread, name, computed, timers, values):
+        """Student's t over the trials' own times; the ends of a bandwidth are those of its time."""
+        steps = numpy.array(timers.get("steps", 1.0))
+        of = {name: numpy.array(timers[key]) * steps for name, key in (("computing", "compute"), ("exposed", "exposed"), ("waiting", "wait")) if key in timers}
+        of["communication"] = of["exposed"] - of.get("waiting", 0)
+        if "computing" in of:
+            of["remaining"] = numpy.array(values) - of["computing"] - of["exposed"]
+        own = of.get(name, of["communication"])
+        half = stats.t.ppf(0.975, len(own) - 1) * stats.sem(own)
+        low, high = own.mean() - half, own.mean() + half
+        if name not in of:
+            low, high = computed * own.mean() / high, computed * own.mean() / low if low > 0 else None
+        for key, end in (("low", low), ("high", high)):
+            self.compare(f"{what}, {key}", spread[key], end, 1e-6)
+
     def speedup(self):
         by, wanted, workers = listed(self.spec.get("by")), self.spec["value"], self.spec.get("workers", "workers")
         groups = collections.defaultdict(list)
@@ -554,11 +569,15 @@ class Section:
                     formulas["bandwidth_(gb/s)"] = moved / formulas["communication"] / 1e9
                     if reached:
                         formulas["share_of_the_link"] = formulas["bandwidth_(gb/s)"] / float(numpy.mean(reached[n] or sum(reached.values(), [])))
-                formulas |= {f"{name}_(s)": formulas[name] for name in ("computing", "communication", "waiting") if name in formulas}
+                    formulas["moved_by_each_worker_(mb)"] = moved / 1e6
+                formulas["remaining"] = value - formulas["computing"] - formulas["communication"] - formulas.get("waiting", 0)
+                formulas |= {f"{name}_(s)": formulas[name] for name in ("computing", "communication", "waiting", "remaining") if name in formulas}
                 for name, computed in formulas.items():
                     if isinstance(row.get(name), (int, float)):
                         self.compare(f"{of} {n}, {name}", row[name], computed)
                     spread = row.get(name + "_spread")
+                    if spread and (name.removesuffix("_(s)") in ("computing", "communication", "waiting", "remaining") or name in ("bandwidth_(gb/s)", "share_of_the_link")):
+                        self.timed_interval(f"{of} {n}, {name}", spread, name.removesuffix("_(s)"), computed, {k: v[of, n] for k, v in timers.items()}, groups[of, n])
                     if spread and name == "increase_(%)":
                         self.known += [100 * (end - 1) for end in fieller(numpy.array(groups[of, 1.0]), numpy.array(groups[of, n]))]
                     if spread and name in ("speedup", "share_of_the_ideal_n", "t(n)/t(1)", "t(1)/t(n)"):

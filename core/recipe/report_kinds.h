@@ -75,6 +75,7 @@ struct orch_report_kind {
     const struct orch_report_key *keys; /* NULL: the item is a text */
     bool may_be_bare;                   /* `- coverage:` without keys */
     bool is_slow;                       /* it fits models */
+    bool divides_times; /* the answer divides times, and so says first how many were disturbed */
     enum orch_report_tests tests;
     const char *place; /* the device property that it always groups by ("gpu"), or NULL */
     /** Checks what the table of keys cannot express (report_shapes.h); NULL: nothing. */

@@ -122,6 +122,18 @@ void orch_section_answer(struct orch_section *section, const char *format, ...)
     va_end(args);
 }
 
+void orch_section_answer_add(struct orch_section *section, const char *format, ...)
+{
+    va_list args;
+    struct orch_block *block = section->blocks->len ? section->blocks->pdata[0] : NULL;
+    if (!block || block->kind != ORCH_BLOCK_ANSWER)
+        return;
+    va_start(args, format);
+    g_autofree char *before = block->text, *part = g_strdup_vprintf(format, args);
+    block->text = g_strdup_printf("%s; %s", before, part);
+    va_end(args);
+}
+
 void orch_section_text(struct orch_section *section, const char *format, ...)
 {
     va_list args;

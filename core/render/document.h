@@ -91,6 +91,9 @@ const char *orch_section_state_name(enum orch_section_state state);
 
 /** Puts the sentence that answers the question before all other blocks. */
 void orch_section_answer(struct orch_section *section, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/** Ends that sentence with a further part, after a semicolon; nothing without it. */
+void orch_section_answer_add(struct orch_section *section, const char *format, ...)
+    G_GNUC_PRINTF(2, 3);
 /** Append a block. Texts are copied; tables and charts are owned by the section afterwards. */
 void orch_section_text(struct orch_section *section, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void orch_section_note(struct orch_section *section, const char *format, ...) G_GNUC_PRINTF(2, 3);

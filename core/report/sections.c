@@ -209,6 +209,9 @@ static bool add_section(struct orch_document *document, struct orch_plan *plan,
         a.section->disturbed_left_out, a.section->disturbed_kept, "orch report --disturbed");
     if (disturbed)
         orch_section_note(a.section, "times: %s", disturbed);
+    if (item->kind->divides_times && a.section->disturbed_kept)
+        orch_section_answer_add(a.section, "%u of %u runs were under other programs' load",
+                                a.section->disturbed_kept, a.section->done - a.section->simulated);
     judge_simulated(a.section);
     judge_scale(scale, item, a.section);
     return true;

@@ -139,6 +139,9 @@ static void add_practical(struct orch_table *table, const struct paleo_section *
 static void add_ratio(struct orch_table *table, const struct paleo_section *p,
                       const struct counted *of, const struct counted *by, const char *names[2])
 {
+    const bool is_other = strcmp(names[0], names[1]) != 0;
+    g_autofree char *label =
+        is_other ? g_strdup_printf("%s, peak of %s", names[1], names[0]) : g_strdup(names[1]);
     for (guint i = 0; i < p->ppps->len; i++) {
         const double ppp = g_array_index(p->ppps, double, i);
         const double practical = 1000 * (double)p->options.batch / forward_ms(p, by, ppp);
@@ -150,7 +153,7 @@ static void add_ratio(struct orch_table *table, const struct paleo_section *p,
             const double peak = p->peak_tflops * 1e12 / of->operations[k];
             add_number(table, peak);
             add_number(table, 100 * practical / peak);
-            keep(p, p->ratios[k], names[1], ppp, 100 * practical / peak);
+            keep(p, p->ratios[k], label, ppp, 100 * practical / peak);
         }
     }
 }
@@ -190,8 +193,11 @@ static void add_answer(const struct paleo_section *p)
             ? g_strdup("")
             : g_strdup_printf(" at PPP %g", g_array_index(p->ppps, double, p->ppps->len - 1));
     g_autofree char *rate = g_strdup_printf("PALEO predicts in practice%s", at);
+    g_autofree char *tflops = orch_number_format(p->peak_tflops);
     g_autofree char *share =
-        g_strdup_printf("practical throughput%s in %% of the peak, multiply-add = 1", at);
+        g_strdup_printf("practical throughput%s in %% of the peak throughput, which is %s TFLOP/s "
+                        "over the operations of one image, multiply-add = 1",
+                        at, tflops);
     g_autofree char *time =
         g_strdup_printf("time of a forward pass of %" G_GINT64_FORMAT " image%s", p->options.batch,
                         orch_plural(p->options.batch));

@@ -388,6 +388,7 @@ static bool has_trials(const json_t *spec)
 
 const struct orch_report_kind ORCH_REPORT_PALEO_PASSES = {
     .name = "paleo_passes",
+    .divides_times = true,
     .keys = KEYS,
     .has_trials = has_trials,
     .fill = fill,

@@ -466,6 +466,7 @@ static const struct orch_report_key KEYS[] = {
 
 const struct orch_report_kind ORCH_REPORT_PALEO_SCALING = {
     .name = "paleo_scaling",
+    .divides_times = true,
     .keys = KEYS,
     .fill = fill,
 };

@@ -19,6 +19,7 @@
 /* Defaults: the relative change that counts as none, and the stretch as a share of all steps. */
 #define WITHIN 0.01
 #define OVER 0.1
+#define UNFINISHED "has not converged"
 #define LEFT_MOST 0.1 /* of the way from a setting's start to the best end */
 
 struct setting {
@@ -158,7 +159,7 @@ static const char *verdict_of(const struct setting *s, const struct setting *bes
     if (change.count < s->changes->len || !isfinite(change.mean)) /* some are not finite */
         return "diverged";
     if (change.max <= within && change.min >= -within)
-        return left_of(s, best) > LEFT_MOST ? "has not converged" : "stands still";
+        return left_of(s, best) > LEFT_MOST ? UNFINISHED : "stands still";
     return change.max < -within  ? "still falls"
            : change.min > within ? "still rises"
                                  : "still changes in some repeats";
@@ -227,12 +228,9 @@ static void append_end(GString *text, const struct setting *s, const struct sett
 static void add_answer(struct orch_section *section, const struct gathered *g, const GPtrArray *by,
                        const char *name, double within)
 {
-    static const char *const verdicts[] = {"stands still",
-                                           "has not converged",
-                                           "still falls",
-                                           "still rises",
-                                           "still changes in some repeats",
-                                           "diverged"};
+    static const char *const verdicts[] = {
+        "stands still", UNFINISHED, "still falls", "still rises", "still changes in some repeats",
+        "diverged"};
     const struct setting *best = g->settings->len > 1 ? best_of(g) : NULL;
     g_autoptr(GString) text = g_string_new(NULL);
     g_autofree char *axis = orch_answer_axes(section->labels, by);
@@ -255,6 +253,9 @@ static void add_answer(struct orch_section *section, const struct gathered *g, c
         }
     }
     g_autofree char *words = orch_answer_words(section->labels, name, NULL);
+    if (strstr(text->str, UNFINISHED))
+        g_string_append(text, ". What has not converged is ranked by how far it got in these "
+                              "steps, not by what it could reach");
     if (text->len)
         orch_section_answer(section, "at the end %s %s", words, text->str);
 }

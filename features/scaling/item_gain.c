@@ -170,6 +170,7 @@ static const struct orch_report_key KEYS[] = {
 
 const struct orch_report_kind ORCH_REPORT_GAIN = {
     .name = "gain",
+    .divides_times = true,
     .keys = KEYS,
     .fill = fill_section,
 };

@@ -102,7 +102,9 @@ static void add_chart(struct orch_section_context *a, const struct orch_speedup_
                                 ? g_strdup(column->header)
                                 : g_strdup_printf("%s: %s", column->name, column->header);
     g_autofree char *label =
-        column->has_unit && g->unit ? g_strdup_printf("%s (%s)", name, g->unit) : g_strdup(name);
+        column->has_unit && g->unit
+            ? g_strdup_printf("%s%s (%s)", name, g->times_steps ? " of all steps" : "", g->unit)
+            : g_strdup(name);
     struct orch_chart *chart = orch_chart_new(ORCH_CHART_LINE, NULL, "workers", label);
     struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
     double fewest = HUGE_VAL, most = -HUGE_VAL;
@@ -113,7 +115,7 @@ static void add_chart(struct orch_section_context *a, const struct orch_speedup_
         const double y = column->compute(&row);
         fewest = isfinite(y) ? fmin(fewest, s->workers) : fewest;
         most = isfinite(y) ? fmax(most, s->workers) : most;
-        add_point(panel, s->label, ORCH_SERIES_MEASURED, s->workers, y);
+        add_point(panel, *s->words ? s->words : s->label, ORCH_SERIES_MEASURED, s->workers, y);
     }
     if (!(fewest < most)) { /* a single place on the axis is no course: the table has it */
         orch_chart_free(chart);
@@ -138,7 +140,7 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
                       const GPtrArray *columns, const char *name)
 {
     const bool is_less_better = g_strcmp0(g->better, "max") != 0;
-    bool has_all = true, any_quotient = false;
+    bool has_all = true, any_quotient = false, any_timed = false;
     unsigned single = 0;
     for (guint i = 0; i < columns->len; i++) {
         const struct orch_speedup_column *c = columns->pdata[i];
@@ -151,9 +153,12 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
             c->timer == ORCH_SPEEDUP_EXPOSED
                 ? orch_json_text(a->item->spec, ORCH_SPEEDUP_EXTRA_KEYS[ORCH_SPEEDUP_WAIT], NULL)
                 : NULL;
+        any_timed |= c->is_timed || c->is_per_time;
         if (timer)
-            orch_section_note(a->section, "%s: measured by the trials (%s%s%s)", c->header, timer,
-                              wait ? " - " : "", wait ? wait : "");
+            orch_section_note(
+                a->section, "%s: %smeasured by the trials (%s%s%s)", c->header,
+                c->timer == ORCH_SPEEDUP_EXPOSED ? "exposed, which computing does not hide; " : "",
+                timer, wait ? " - " : "", wait ? wait : "");
         else if (!says_itself(c->header, is_less_better ? c->formula_less : c->formula_more))
             orch_section_note(a->section, "%s = %s", c->header,
                               is_less_better ? c->formula_less : c->formula_more);
@@ -175,6 +180,10 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
     if (any_quotient)
         orch_section_note(a->section, "[95 %% interval] of the quotient of both means (Fieller); "
                                       "it needs at least two repeats of each");
+    if (any_timed)
+        orch_section_note(
+            a->section, "[95 %% interval] of a timed column: Student's t over the repeats; that of "
+                        "a bandwidth follows from its time, without the noise of the link");
     if (!has_all)
         orch_section_note(a->section, "a dash: there is no run with one worker and these settings");
     if (g->oversubscribed_count)
@@ -192,14 +201,16 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
 #define NEGLIGIBLE 0.05
 
 /* The setting of this label with most workers that has all timers. */
-static const struct orch_speedup_setting *widest(const GArray *settings, const char *label)
+static const struct orch_speedup_setting *widest(const struct orch_speedup_gathered *g,
+                                                 const char *label)
 {
     const struct orch_speedup_setting *found = NULL;
-    for (guint i = 0; i < settings->len; i++) {
+    for (guint i = 0; i < g->settings->len; i++) {
         const struct orch_speedup_setting *s =
-            &g_array_index(settings, struct orch_speedup_setting, i);
-        if (strcmp(s->label, label) == 0 && s->counts[ORCH_SPEEDUP_COMPUTE] &&
-            s->counts[ORCH_SPEEDUP_EXPOSED] && s->workers > 1 &&
+            &g_array_index(g->settings, struct orch_speedup_setting, i);
+        const struct orch_speedup_numbers row = orch_speedup_numbers_of(g, s);
+        if (strcmp(s->label, label) == 0 && isfinite(row.extra[ORCH_SPEEDUP_COMPUTE]) &&
+            isfinite(row.extra[ORCH_SPEEDUP_EXPOSED]) && s->workers > 1 &&
             (!found || s->workers > found->workers))
             found = s;
     }
@@ -274,7 +285,7 @@ static void add_limits(struct orch_section_context *a, const struct orch_speedup
     for (guint i = 0; i < g->settings->len; i++) {
         const char *label = g_array_index(g->settings, struct orch_speedup_setting, i).label;
         const struct orch_speedup_setting *base = orch_speedup_base(g->settings, label),
-                                          *s = widest(g->settings, label);
+                                          *s = widest(g, label);
         if (g_hash_table_add(seen, (gpointer)(uintptr_t)label) && base && s &&
             !orch_speedup_is_uneven(g, s))
             by_computing |= add_limit(a, g, base, s, has_labels);
@@ -414,8 +425,8 @@ static bool fill(struct orch_section_context *a, GError **error)
 }
 
 static const char *const COLUMN_WORDS[] = {
-    "speedup",       "efficiency", "ratio",     "inverse",    "increase", "computing",
-    "communication", "waiting",    "bandwidth", "link_share", NULL};
+    "speedup", "efficiency", "ratio", "inverse",   "increase",   "computing", "communication",
+    "waiting", "rest",       "moved", "bandwidth", "link_share", NULL};
 static const struct orch_report_words SPEEDUP_COLUMNS = {
     .words = COLUMN_WORDS, .what = "column", .of = " of a speedup"};
 
@@ -440,6 +451,7 @@ static const struct orch_report_key KEYS[] = {
 static const struct {
     const char *column, *key, *hint;
 } NEEDS[] = {{"bandwidth", "bytes", "write bytes: result epoch_reduced_bytes"},
+             {"moved", "bytes", "write bytes: result epoch_reduced_bytes"},
              {"link_share", "bytes", "write bytes: result epoch_reduced_bytes"},
              {"link_share", "link", "name an experiment of allreduce: link: [all_reduces]"},
              {"waiting", "wait", "write wait: result peer_wait_time"}};
@@ -459,6 +471,7 @@ static void check_needs(struct report_item *item)
 
 const struct orch_report_kind ORCH_REPORT_SPEEDUP = {
     .name = "speedup",
+    .divides_times = true,
     .keys = KEYS,
     .check = check_needs,
     .fill = fill,

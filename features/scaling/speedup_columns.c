@@ -61,6 +61,19 @@ static double communication(const struct orch_speedup_numbers *r)
     return timer(r, ORCH_SPEEDUP_EXPOSED) - (isnan(waited) ? 0 : waited);
 }
 
+/* What none of the timers holds: loading, the loop around the steps. */
+static double rest(const struct orch_speedup_numbers *r)
+{
+    const double waited = waiting(r);
+    return r->value - computing(r) - communication(r) - (isnan(waited) ? 0 : waited);
+}
+
+static double moved(const struct orch_speedup_numbers *r)
+{
+    return r->workers > 1 ? 2 * (r->workers - 1) / r->workers * r->extra[ORCH_SPEEDUP_BYTES] / 1e6
+                          : (double)NAN;
+}
+
 /* Not defined where the difference of two measured times is not positive. */
 static double bandwidth(const struct orch_speedup_numbers *r)
 {
@@ -132,7 +145,8 @@ static const struct orch_speedup_column COLUMNS[] = {
      .formula_less = "t(1) / n",
      .formula_more = "v(1) / n",
      .compute = computing,
-     .timer = ORCH_SPEEDUP_COMPUTE},
+     .timer = ORCH_SPEEDUP_COMPUTE,
+     .is_timed = true},
     {.name = "communication",
      .header = "communication",
      .said = "communication",
@@ -140,7 +154,8 @@ static const struct orch_speedup_column COLUMNS[] = {
      .formula_less = "t(n) - t(1) / n",
      .formula_more = "v(n) - v(1) / n",
      .compute = communication,
-     .timer = ORCH_SPEEDUP_EXPOSED},
+     .timer = ORCH_SPEEDUP_EXPOSED,
+     .is_timed = true},
     {.name = "waiting",
      .header = "waiting",
      .said = "waiting for other workers",
@@ -148,20 +163,38 @@ static const struct orch_speedup_column COLUMNS[] = {
      .formula_less = "the item's key `wait`",
      .formula_more = "the item's key `wait`",
      .compute = waiting,
-     .timer = ORCH_SPEEDUP_WAIT},
+     .timer = ORCH_SPEEDUP_WAIT,
+     .is_timed = true},
+    {.name = "rest",
+     .header = "remaining",
+     .said = "remaining",
+     .has_unit = true,
+     .formula_less = "t(n) - computing - communication - waiting",
+     .formula_more = "t(n) - computing - communication - waiting",
+     .compute = rest,
+     .is_timed = true},
+    {.name = "moved",
+     .header = "moved by each worker (MB)",
+     .said = "each worker sends and receives",
+     .unit = "MB",
+     .formula_less = "2 (n-1)/n x bytes / 10^6",
+     .formula_more = "2 (n-1)/n x bytes / 10^6",
+     .compute = moved},
     {.name = "bandwidth",
      .header = "bandwidth (GB/s)",
      .said = "bandwidth",
      .unit = "GB/s",
      .formula_less = "2 (n-1)/n x bytes / communication / 10^9",
      .formula_more = "2 (n-1)/n x bytes / communication / 10^9",
-     .compute = bandwidth},
+     .compute = bandwidth,
+     .is_per_time = true},
     {.name = "link_share",
      .header = "share of the link",
      .said = "share of the measured link",
      .formula_less = "bandwidth / largest bandwidth of all-reduces alone",
      .formula_more = "bandwidth / largest bandwidth of all-reduces alone",
-     .compute = link_share},
+     .compute = link_share,
+     .is_per_time = true},
 };
 
 const struct orch_speedup_column *orch_speedup_column(const char *name)

@@ -35,6 +35,8 @@ struct orch_speedup_column {
     double (*compute)(const struct orch_speedup_numbers *);
     double (*ideal)(double workers); /* NULL: it depends on the kind of scaling */
     bool is_quotient;                /* depends on value / alone, and so has an interval */
+    bool is_timed;                   /* where trials have its timers: a mean over trials */
+    bool is_per_time;                /* something divided by the column `communication` */
     enum orch_speedup_extra timer;   /* the value that replaces the formula; ORCH_SPEEDUP_BYTES:
                                         none */
 };

@@ -23,6 +23,7 @@ void orch_speedup_setting_clear(gpointer pointer)
     g_free(s->label);
     g_free(s->words);
     g_array_unref(s->values);
+    g_array_unref(s->extras);
 }
 
 static struct orch_speedup_setting *setting_of(GArray *settings, const char *label, double workers)
@@ -32,9 +33,11 @@ static struct orch_speedup_setting *setting_of(GArray *settings, const char *lab
         if (s->workers == workers && strcmp(s->label, label) == 0)
             return s;
     }
-    const struct orch_speedup_setting fresh = {.label = g_strdup(label),
-                                               .workers = workers,
-                                               .values = g_array_new(FALSE, FALSE, sizeof(double))};
+    const struct orch_speedup_setting fresh = {
+        .label = g_strdup(label),
+        .workers = workers,
+        .values = g_array_new(FALSE, FALSE, sizeof(double)),
+        .extras = g_array_new(FALSE, FALSE, sizeof(struct orch_speedup_extras))};
     g_array_append_val(settings, fresh);
     return &g_array_index(settings, struct orch_speedup_setting, settings->len - 1);
 }
@@ -74,19 +77,16 @@ static bool add_values(struct orch_section_context *a, const struct orch_trials 
                        struct orch_report_trial *trial, struct orch_speedup_gathered *g,
                        struct orch_speedup_setting *s, double value, GError **error)
 {
+    struct orch_speedup_extras extras;
     for (enum orch_speedup_extra i = 0; i < ORCH_SPEEDUP_EXTRAS; i++) {
         g_autoptr(GPtrArray) wanted =
             orch_item_values_parse(json_object_get(a->item->spec, ORCH_SPEEDUP_EXTRA_KEYS[i]));
-        double extra;
-        if (!read_value(trials, trial, wanted, NULL, &extra, error))
+        if (!read_value(trials, trial, wanted, NULL, &extras.of[i], error))
             return false;
-        if (isfinite(extra)) {
-            s->sums[i] += extra;
-            s->counts[i]++;
-        }
     }
     if (!isfinite(value))
         return true;
+    g_array_append_val(s->extras, extras);
     g_array_append_val(s->values, value);
     s->is_disturbed |= trials->section && orch_unit_is_timing(g->unit, NULL) &&
                        orch_trial_is_disturbed(trials, trial);
@@ -197,6 +197,19 @@ bool orch_speedup_is_uneven(const struct orch_speedup_gathered *g,
     return base && s->values->len && base->is_disturbed != s->is_disturbed;
 }
 
+/* The mean over the runs that measured it; NaN: none did. */
+static double mean_extra(const struct orch_speedup_setting *s, enum orch_speedup_extra which)
+{
+    double sum = 0;
+    unsigned count = 0;
+    for (guint i = 0; i < s->extras->len; i++) {
+        const double value = g_array_index(s->extras, struct orch_speedup_extras, i).of[which];
+        sum += isfinite(value) ? value : 0;
+        count += isfinite(value);
+    }
+    return count ? sum / count : (double)NAN;
+}
+
 /* Without a base, or with one that was measured under another load, no column has a number. */
 struct orch_speedup_numbers orch_speedup_numbers_of(const struct orch_speedup_gathered *g,
                                                     const struct orch_speedup_setting *s)
@@ -211,7 +224,7 @@ struct orch_speedup_numbers orch_speedup_numbers_of(const struct orch_speedup_ga
         .times_steps = g->times_steps,
     };
     for (enum orch_speedup_extra i = 0; i < ORCH_SPEEDUP_EXTRAS; i++)
-        row.extra[i] = s->counts[i] ? s->sums[i] / s->counts[i] : (double)NAN;
+        row.extra[i] = mean_extra(s, i);
     return row;
 }
 
@@ -222,6 +235,53 @@ static bool falls_with_value(const struct orch_speedup_column *column,
     const double number = column->compute(&row);
     row.value *= 2;
     return column->compute(&row) < number;
+}
+
+/* A column's number in each run that has all of its timers (double). The caller unrefs. */
+static GArray *of_runs(const struct orch_speedup_setting *s, struct orch_speedup_numbers row,
+                       const struct orch_speedup_column *column)
+{
+    GArray *out = g_array_new(FALSE, FALSE, sizeof(double));
+    for (guint i = 0; s->values->len == s->extras->len && i < s->extras->len; i++) {
+        memcpy(row.extra, g_array_index(s->extras, struct orch_speedup_extras, i).of,
+               sizeof row.extra);
+        row.value = values_of(s)[i];
+        const double value = column->compute(&row);
+        if (isfinite(value))
+            g_array_append_val(out, value);
+    }
+    return out;
+}
+
+/* The interval of a column that each trial timed. A bandwidth falls with its time: its ends are
+ * those of the time, and it is unbounded where the time may be 0. */
+static struct orch_spread timed_spread(const struct orch_speedup_setting *s,
+                                       struct orch_speedup_numbers row,
+                                       const struct orch_speedup_column *column,
+                                       struct orch_spread spread)
+{
+    const struct orch_speedup_column *timed =
+        column->is_per_time ? orch_speedup_column("communication") : column;
+    row.alone = (double)NAN; /* what needs it is no mean over trials */
+    g_autoptr(GArray) values = of_runs(s, row, timed);
+    const struct orch_stat stat = orch_stat_of((const double *)(void *)values->data, values->len);
+    if (values->len < 2 || isnan(spread.centre))
+        return spread;
+    spread.stat.count = values->len;
+    spread.form = ORCH_SPREAD_INTERVAL;
+    spread.low = stat.mean - stat.half;
+    spread.high = stat.mean + stat.half;
+    if (!column->is_per_time)
+        return spread;
+    const double ends[] = {spread.high, spread.low};
+    double *const out[] = {&spread.low, &spread.high};
+    row.times_steps = false;
+    row.extra[ORCH_SPEEDUP_WAIT] = 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
+        row.extra[ORCH_SPEEDUP_EXPOSED] = ends[i];
+        *out[i] = ends[i] > 0 ? column->compute(&row) : HUGE_VAL;
+    }
+    return spread;
 }
 
 struct orch_spread orch_speedup_spread(const struct orch_speedup_gathered *g,
@@ -236,6 +296,8 @@ struct orch_spread orch_speedup_spread(const struct orch_speedup_gathered *g,
         .centre = number,
         .low = none,
         .high = none};
+    if (column->is_timed || column->is_per_time)
+        return timed_spread(s, row, column, spread);
     if (!column->is_quotient || !base || base == s || isnan(number))
         return spread;
     /* A quotient of a noisy numerator is bounded where its inverse is not. */

@@ -6,14 +6,18 @@
 #include "core/report/items.h"
 #include "features/scaling/speedup_columns.h"
 
+/** What one run measured besides the value; NaN: it did not. */
+struct orch_speedup_extras {
+    double of[ORCH_SPEEDUP_EXTRAS];
+};
+
 /** The repeats of one setting. */
 struct orch_speedup_setting {
     char *label;
     char *words; /* the label as a sentence has it, without the workers; "": the only group */
     double workers;
-    GArray *values; /* double */
-    double sums[ORCH_SPEEDUP_EXTRAS];
-    unsigned counts[ORCH_SPEEDUP_EXTRAS];
+    GArray *values;    /* double */
+    GArray *extras;    /* struct orch_speedup_extras, one a run */
     bool is_disturbed; /* the values are times or rates, and some run was disturbed */
 };
 
@@ -50,8 +54,9 @@ bool orch_speedup_is_uneven(const struct orch_speedup_gathered *g,
  * another load, no column has a number. */
 struct orch_speedup_numbers orch_speedup_numbers_of(const struct orch_speedup_gathered *g,
                                                     const struct orch_speedup_setting *s);
-/** Returns a column's number, with the interval that follows from that of the quotient of both
- * means. */
+/** Returns a column's number with its interval: that of the quotient of both means (Fieller), or of
+ * the mean of what each trial timed (Student's t); of a bandwidth, the one that follows from the
+ * interval of its time. */
 struct orch_spread orch_speedup_spread(const struct orch_speedup_gathered *g,
                                        const struct orch_speedup_setting *s,
                                        const struct orch_speedup_column *column);

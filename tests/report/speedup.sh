@@ -23,7 +23,7 @@ rows() {
     python3 - "$SCRATCH/out" "$@" <<'P' || _fail "rows $*"
 import json, sys
 ORDER = ["kind", "workers", "seconds_(s)", "rate_(images/s)", "speedup", "share_of_the_ideal_n", "t(n)/t(1)", "t(1)/t(n)", "increase_(%)",
-         "computing_(s)", "communication_(s)", "waiting_(s)", "bandwidth_(gb/s)", "share_of_the_link"]
+         "computing_(s)", "communication_(s)", "waiting_(s)", "remaining_(s)", "moved_by_each_worker_(mb)", "bandwidth_(gb/s)", "share_of_the_link"]
 section = json.load(open(sys.argv[1]))["sections"][0]
 found = next(block["rows"] for block in section["blocks"] if "rows" in block)
 got = [[row[name] for name in ORDER if name in row] for row in found]
@@ -61,11 +61,33 @@ printf '  - { title: T, speedup: { value: result seconds, %s, columns: [%s], whe
 ok orch run t.recipe -q
 rows '[[1,8,3,.5,1.5,None,None], [2,5,3,.5,1.5,12,.5]]'
 ok orch report t.recipe
-has 'communication: measured by the trials (result stayed - result waited)'
+has 'measured by the trials (result stayed - result waited)'
 has '2 workers: bandwidth 12 GB/s, computing 3 s, communication 0.5000 s, waiting for other workers 1.500 s, share of the measured link 0.5000'
 has 'each computes for 3 s where 3 s are ideal (1.00 times), it waits for 1.500 s for other workers, and 0.5000 s of communication are not hidden: waiting for other workers, not communication, limits the speedup'
 ok orch report t.recipe --json
 has_not '"chart"'
+# what no timer holds, the bytes, and intervals over repeats: the wait grows with the repeat, so 0.5, 0.4 and 0.3 s of communication
+grep metrics: time.plugin >again.plugin
+printf 'command: [sh, again.sh, "${repeat}", "${workers}"]\nparameters: { workers: { type: int } }\n' >>again.plugin
+echo 'echo "{\"seconds\": $((11 - 3 * $2)), \"sent\": 6000000000, \"computed\": 3, \"stayed\": 2, \"waited\": 1.$((4 + $1))}"' >again.sh
+sed -i 's/t: { plugin: .\/time.plugin, with: { kind: strong }, /t: { plugin: .\/again.plugin, repeat: 3, /; s/columns: \[[^]]*\], where: kind = strong/columns: [communication, rest, moved, bandwidth, link_share]/' t.recipe
+ok orch run t.recipe -q
+ok orch report t.recipe --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'intervals of timed columns'
+import json, sys
+section = json.load(open(sys.argv[1]))["sections"][0]
+one, two = next(b["rows"] for b in section["blocks"] if "rows" in b)
+half = 4.302652729911275 * 0.1 / 3 ** 0.5  # Student's t with 2 degrees of freedom, standard deviation 0.1 s
+near = lambda a, b: abs(a - b) < 1e-6
+ends = lambda name: [two[name + "_spread"][end] for end in ("low", "high")]
+assert near(two["communication_(s)"], 0.4) and all(map(near, ends("communication_(s)"), (0.4 - half, 0.4 + half))), two
+assert near(two["remaining_(s)"], 0) and near(one["remaining_(s)"], 3), (one, two)  # 5 and 8 s less 3 of computing, 2 of steps
+assert near(two["moved_by_each_worker_(mb)"], 6000) and one["moved_by_each_worker_(mb)"] is None, (one, two)
+assert near(two["bandwidth_(gb/s)"], 15) and all(map(near, ends("bandwidth_(gb/s)"), (6 / (0.4 + half), 6 / (0.4 - half)))), two
+assert all(map(near, ends("share_of_the_link"), (6 / (0.4 + half) / 24, 6 / (0.4 - half) / 24))), two
+P
+ok orch report t.recipe
+has 'communication: exposed, which computing does not hide; measured by the trials (result stayed - result waited)'
 # of a rate more is better; speedup and efficiency are the usual columns
 recipe '1, 2, 4' 'value: result rate, by: kind, where: kind = weak'
 rows '[["weak",1,100,1,1], ["weak",2,160,1.6,.8], ["weak",4,200,2,.5]]'

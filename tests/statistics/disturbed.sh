@@ -55,6 +55,25 @@ has '41.50'
 ok orch report r.recipe --disturbed
 has_not 'left out'
 has '1.500..2.500'
+# a quotient of times says in its first line that all runs of a setting were disturbed; steps of measured batches leave disturbed ones out
+cat >w.recipe <<'R'
+format: 1
+recipe: w
+experiments:
+  w: { plugin: exp/workers.plugin, sweep: { workers: [1, 2] } }
+report:
+  - { title: Speedup, speedup: { value: took } }
+  - { title: Times, table: { rows: workers, value: took } }
+R
+printf 'plugin: workers\ncommand: [sh, workers.sh, "${workers}"]\nparameters: {workers: {type: int}}\nmetrics: {took: {unit: s, better: min}}\n' >exp/workers.plugin
+echo 'machine-is-busy; sleep 1.1; echo "took: $((3 - $1)).5 s"' >exp/workers.sh
+ok orch run w.recipe -j 1
+ok orch report w.recipe --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'the load in the first line'
+import json, sys
+speedup, times = (s["blocks"][0]["text"] for s in json.load(open(sys.argv[1]))["sections"])
+assert speedup.endswith("; 2 of 2 runs were under other programs' load") and "under" not in times, (speedup, times)
+P
 sed -i 's/repeat: 2/repeat: 3/' r.recipe
 ok orch plan r.recipe --json
 has '"because": "1 run of it here"'
