@@ -17,6 +17,16 @@ shown = section["blocks"][0]["shown"]
 assert shown["headers"] == ["device", "time (ms)", "source"], shown
 assert shown["cells"] == [["TX1", "104.4", "Lu et al., table 6"], ["a|b", "149.4", "-"]], shown
 P
+# an answer of the recipe's own comes first, and a fact whose date has passed says so
+sed 's/, rows: .*/, answer: "The TX1 is faster.", rows: ["TX1 | 104.4 until 2020-01 | a", "TX2 | 90 until 2020-01-31, until 2999-01-31 | b"] } }/' f.recipe >dated.recipe
+ok orch report dated.recipe --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'the answer and the dates'
+import json, sys
+blocks = json.load(open(sys.argv[1]))["sections"][0]["blocks"]
+assert (blocks[0]["kind"], blocks[0]["text"]) == ("answer", "The TX1 is faster."), blocks[0]
+notes = [b["text"] for b in blocks if b["kind"] == "note"]
+assert notes == ["the date has passed, so look the fact up again: TX1 (2020-01), TX2 (2020-01-31)"], notes
+P
 sed 's/ | Lu et al., table 6//' f.recipe >bad.recipe
 fails 2 orch check bad.recipe
 says 'row 1 has 2 cells for 3 columns'
