@@ -5,6 +5,7 @@
 #include "lib/base/text.h"
 #include "lib/cairo/font.h"
 #include "plugins/common/boxes/box_score.h"
+#include "plugins/onnxrun/label_places.h"
 
 #include <cairo.h>
 #include <inttypes.h>
@@ -77,43 +78,16 @@ static void draw_image(cairo_t *cairo, const struct onnxrun_trial *t, const floa
     cairo_surface_destroy(surface);
 }
 
-/* The place of a label on an image. */
-struct place {
-    double x, y, width;
-};
-
-static bool is_taken(const GArray *places, struct place wanted)
-{
-    for (guint i = 0; i < places->len; i++) {
-        const struct place *p = &g_array_index(places, struct place, i);
-        if (wanted.x < p->x + p->width && p->x < wanted.x + wanted.width &&
-            fabs(wanted.y - p->y) < LINE)
-            return true;
-    }
-    return false;
-}
-
-/* Moves a label down, and from the bottom to the top, until it covers no other one. Where the image
- * is full of them it stays. */
-static struct place free_place(const GArray *places, struct place wanted)
-{
-    struct place at = wanted;
-    for (int i = 0; i < SIDE / LINE; i++) {
-        if (!is_taken(places, at))
-            return at;
-        at.y = at.y + LINE > SIDE - LINE ? 0 : at.y + LINE;
-    }
-    return wanted;
-}
-
 /* A text on a ground of its own, moved into the image where it would leave it, and away from the
- * labels at `places` (struct place). */
+ * labels at `places` (struct onnxrun_place). Without a free place it is left out: its box has the
+ * class's colour. */
 static void draw_label(cairo_t *cairo, const char *text, double x, double y, uint32_t color,
                        GArray *places)
 {
     const double width = text_width(text) + 6;
-    const struct place at = free_place(
-        places, (struct place){CLAMP(x, 0, MAX(0, SIDE - width)), CLAMP(y, 0, SIDE - LINE), width});
+    struct onnxrun_place at = {CLAMP(x, 0, MAX(0, SIDE - width)), CLAMP(y, 0, SIDE - LINE), width};
+    if (!orch_onnxrun_place_find(places, SIDE, LINE, &at))
+        return;
     g_array_append_val(places, at);
     x = at.x;
     y = at.y;
@@ -220,7 +194,7 @@ static void draw_input(cairo_t *cairo, const struct onnxrun_trial *t,
 {
     draw_image(cairo, t, group->inputs.data + number * onnxrun_each(&group->inputs));
     g_autoptr(GPtrArray) detections = choose_detections(t, group, number);
-    g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(struct place));
+    g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(struct onnxrun_place));
     draw_detections(cairo, detections);
     draw_scores(cairo, t, detections, places);
     if (group->objects)
@@ -304,8 +278,9 @@ static bool write_picture(const struct onnxrun_trial *t, const struct onnxrun_gr
         cairo_restore(cairo);
     }
     set_color(cairo, 0x202020, 1);
-    orch_font_show(cairo, "coloured: found, with its score; dashed: the object", GAP,
-                   rows * (SIDE + GAP) + GAP + TEXT, TEXT);
+    g_autofree char *key = g_strdup_printf(
+        "coloured: found, with its score of at least %g; dashed: the object", t->p->score);
+    orch_font_show(cairo, key, GAP, rows * (SIDE + GAP) + GAP + TEXT, TEXT);
     cairo_status_t status = cairo_status(cairo);
     if (status == CAIRO_STATUS_SUCCESS)
         status = cairo_surface_write_to_png(surface, PICTURE_FILE);

@@ -2,6 +2,7 @@
 /* Differences of outputs, and files of samples. */
 #include "plugins/common/samples/sample_file.h"
 #include "plugins/onnxrun/compare.h"
+#include "plugins/onnxrun/label_places.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -11,6 +12,29 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+/* Many labels that all want the same corner: none covers another, and what finds no place is told.
+ */
+static void labels_do_not_cover_each_other(void **state)
+{
+    (void)state;
+    enum { SIDE = 100, HEIGHT = 17 };
+    g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(struct onnxrun_place));
+    guint found = 0;
+    for (int i = 0; i < 20; i++) {
+        struct onnxrun_place at = {3, 5.0 + i % 3, 45};
+        if (!orch_onnxrun_place_find(places, SIDE, HEIGHT, &at))
+            continue;
+        found++;
+        assert_true(at.x >= 0 && at.x + at.width <= SIDE && at.y >= 0 && at.y + HEIGHT <= SIDE);
+        for (guint k = 0; k < places->len; k++) {
+            const struct onnxrun_place *p = &g_array_index(places, struct onnxrun_place, k);
+            assert_true(at.x >= p->x + 45 || p->x >= at.x + 45 || fabs(at.y - p->y) >= HEIGHT);
+        }
+        g_array_append_val(places, at);
+    }
+    assert_in_range(found, 6, 10); /* of 2 x 5 that could stand side by side */
+}
 
 static void differences_are_the_largest(void **state)
 {
@@ -152,6 +176,7 @@ static void facts_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(labels_do_not_cover_each_other),
         cmocka_unit_test(differences_are_the_largest),
         cmocka_unit_test(classes_of_maps_are_channels),
         cmocka_unit_test(the_tolerance_is_the_smallest),
