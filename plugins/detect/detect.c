@@ -345,6 +345,7 @@ static void detect_close(void *state)
     orch_detector_free(detect->detector);
     orch_session_close(detect->session);
     orch_object_data_free(detect->data);
+    g_free(detect->class_before);
     g_free(detect);
 }
 
@@ -493,6 +494,10 @@ static int measure_start(struct orch_detect *detect, GError **error)
         return -1;
     if (!measured.is_cancelled && !isnan(measured.map_2007))
         host->result(host, "initial_map", measured.map_2007);
+    detect->class_before = g_new(double, detect->detector->classes);
+    for (int label = 0; label < detect->detector->classes; label++)
+        detect->class_before[label] =
+            label ? orch_box_score_class(measured.score, label).ap_2007 : (double)NAN;
     orch_box_score_free(measured.score);
     return measured.is_cancelled ? ORCH_CANCELLED : ORCH_OK;
 }

@@ -49,6 +49,7 @@ struct orch_detect {
     struct orch_box_batch objects;
     struct orch_loss_sums train, val; /* of the epoch so far, and of the last validation */
     double val_map_area;              /* of the last validation; NaN: none */
+    double *class_before; /* average precision of each class before training; NULL: not measured */
 };
 
 /** Loads the trial's weights, by the names of tensors and of classes. */

@@ -99,17 +99,19 @@ bool orch_detect_measure(struct orch_detect *detect, bool on_all, struct orch_me
 static void add_line(GString *csv, const struct orch_detect *detect, int label,
                      const struct orch_class_score *score)
 {
-    char ap[32] = "", area[32] = "";
+    char ap[32] = "", area[32] = "", before[32] = "";
+    if (detect->class_before && !isnan(detect->class_before[label]))
+        g_ascii_formatd(before, sizeof before, "%.4f", detect->class_before[label]);
     if (!isnan(score->ap_2007)) {
         g_ascii_formatd(ap, sizeof ap, "%.4f", score->ap_2007);
         g_ascii_formatd(area, sizeof area, "%.4f", score->ap_area);
     }
     orch_csv_append(csv, orch_object_data_names(detect->data)[label]);
     g_string_append_printf(csv,
-                           ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%s,%s,%" G_GINT64_FORMAT
+                           ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT
                            ",%" G_GINT64_FORMAT "\n",
                            orch_object_data_objects(detect->data, ORCH_OBJECTS_TRAIN, label),
-                           score->objects, ap, area, score->detections, score->hits);
+                           score->objects, before, ap, area, score->detections, score->hits);
 }
 
 static void report_class(const struct orch_host *host, int label,
@@ -124,8 +126,9 @@ static void report_class(const struct orch_host *host, int label,
 bool orch_detect_report(struct orch_detect *detect, const struct orch_measured *m, GError **error)
 {
     const struct orch_host *host = detect->session->host;
-    g_autoptr(GString) csv = g_string_new(
-        "class,training objects,test objects,AP (VOC 2007),AP (area),detections,hits\n");
+    g_autoptr(GString) csv =
+        g_string_new("class,training objects,test objects,AP before (VOC 2007),AP (VOC 2007),AP "
+                     "(area),detections,hits\n");
     for (int label = 1; label < detect->detector->classes; label++) {
         const struct orch_class_score score = orch_box_score_class(m->score, label);
         report_class(host, label, &score);
