@@ -110,29 +110,95 @@ static const char *anchor_of(const struct page *page, const struct orch_outline_
 /* ---- sections ----------------------------------------------------------------------------------
  */
 
-static void append_run(GString *out, const struct orch_section_run *run)
+/* What most tables of runs have in common is said once above them, so that a row takes one line. */
+enum { WHO, DEVICE, COMMIT, SHARED };
+static const char *const SHARED_HEADS[SHARED] = {"by", "on", "commit"};
+
+static const char *shared_of(const struct orch_section_run *run, int field)
 {
-    g_autofree char *commit = short_commit(run->commit);
-    orch_html_printf(out, "<tr><th scope=\"row\" class=\"key\" title=\"%s\">%s</th>", run->key,
-                     orch_run_short_key(run->key));
-    g_autofree char *who = orch_who_name(run->who);
-    const char *cells[] = {run->experiment, orch_section_run_setting(run), who, run->device_key,
-                           commit};
-    for (unsigned i = 0; i < G_N_ELEMENTS(cells); i++)
-        orch_html_printf(out, i == 4 ? "<td class=\"key\">%s</td>" : "<td>%s</td>",
-                         cells[i] && *cells[i] ? cells[i] : "-");
+    const char *const fields[SHARED] = {run->who, run->device_key, run->commit};
+    return fields[field] ? fields[field] : "";
+}
+
+/* The characters at the begin of a field that all runs share: all of it, or of a device the part
+ * before the last comma ("AMD EPYC, " of "AMD EPYC, 2 threads"); 0: none. */
+static size_t shared_length(const GPtrArray *runs, int field)
+{
+    const char *first = shared_of(runs->pdata[0], field), *comma = strrchr(first, ',');
+    bool are_equal = true, have_prefix = field == DEVICE && comma && comma[1] == ' ';
+    const size_t prefix = have_prefix ? (size_t)(comma - first) + strlen(", ") : 0;
+    for (guint i = 1; i < runs->len; i++) {
+        const char *other = shared_of(runs->pdata[i], field);
+        are_equal &= strcmp(first, other) == 0;
+        have_prefix &= strncmp(first, other, prefix) == 0;
+    }
+    return are_equal ? strlen(first) : have_prefix ? prefix : 0;
+}
+
+/* The text of a field for people. The caller frees. */
+static char *shared_text(const struct orch_section_run *run, int field)
+{
+    return field == WHO      ? orch_who_name(run->who)
+           : field == COMMIT ? short_commit(run->commit)
+                             : g_strdup(run->device_key);
+}
+
+static bool is_column(const GPtrArray *runs, int field, const size_t *shared)
+{
+    return runs->len == 1 || strlen(shared_of(runs->pdata[0], field)) != shared[field];
+}
+
+static void append_run(GString *out, const GPtrArray *runs, guint at, const size_t *shared)
+{
+    const struct orch_section_run *run = runs->pdata[at];
+    const char *setting = orch_section_run_setting(run);
+    orch_html_printf(out, "<tr><th scope=\"row\" class=\"key\" title=\"%s\">%s</th><td>%s</td>",
+                     run->key, orch_run_short_key(run->key), run->experiment);
+    orch_html_printf(out, "<td>%s</td>", *setting ? setting : "-");
+    for (int field = 0; field < SHARED; field++) {
+        g_autofree char *whole = shared_text(run, field);
+        const char *text =
+            whole && runs->len > 1 && field == DEVICE ? whole + shared[field] : whole;
+        if (is_column(runs, field, shared))
+            orch_html_printf(out, field == COMMIT ? "<td class=\"key\">%s</td>" : "<td>%s</td>",
+                             text && *text ? text : "-");
+    }
     g_string_append(out, "</tr>\n");
+}
+
+/* "All by Ann, on AMD EPYC, of commit 0123456789ab." */
+static void append_shared(GString *out, const GPtrArray *runs, const size_t *shared)
+{
+    static const char *const words[SHARED] = {"by", "on", "of commit"};
+    bool any = false;
+    for (int field = 0; field < SHARED && runs->len > 1; field++) {
+        g_autofree char *text = shared_text(runs->pdata[0], field);
+        if (!shared[field])
+            continue;
+        if (is_column(runs, field, shared))
+            text[shared[field] - strlen(", ")] = '\0';
+        g_string_append(out, any ? ", " : "<p class=\"note\">All ");
+        orch_html_printf(out, "%s %s", words[field], text);
+        any = true;
+    }
+    g_string_append(out, any ? ".</p>\n" : "");
 }
 
 static void append_run_table(struct page *page, const GPtrArray *runs)
 {
+    size_t shared[SHARED];
+    for (int field = 0; field < SHARED; field++)
+        shared[field] = shared_length(runs, field);
+    append_shared(page->out, runs, shared);
     orch_page_scroll(page, "runs");
     g_string_append(page->out, "<table class=\"wide\">\n<thead>\n<tr><th scope=\"col\">run</th><th "
-                               "scope=\"col\">experiment</th><th scope=\"col\">setting</th><th "
-                               "scope=\"col\">by</th><th scope=\"col\">on</th><th scope=\"col\">"
-                               "commit</th></tr>\n</thead>\n<tbody>\n");
+                               "scope=\"col\">experiment</th><th scope=\"col\">setting</th>");
+    for (int field = 0; field < SHARED; field++)
+        if (is_column(runs, field, shared))
+            g_string_append_printf(page->out, "<th scope=\"col\">%s</th>", SHARED_HEADS[field]);
+    g_string_append(page->out, "</tr>\n</thead>\n<tbody>\n");
     for (guint i = 0; i < MIN(runs->len, RUNS_MAX); i++)
-        append_run(page->out, runs->pdata[i]);
+        append_run(page->out, runs, i, shared);
     g_string_append(page->out, "</tbody>\n</table>\n</div>\n");
     if (runs->len > RUNS_MAX)
         orch_html_printf(page->out, "<p class=\"note\">and %u more: --json lists them all</p>\n",

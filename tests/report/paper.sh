@@ -18,6 +18,9 @@ for text in 'Problem 1' '&lt;script&gt;alert(1)' 'Which &lt;i&gt;rate' '4 points
     'Get it with: <code>orch run recipes/hw9.recipe later' 'Made of 4 runs' '--only 1.1a' 'tester'; do
     grep -qF -- "$text" out/index.html || _fail "the page lacks: $text"
 done
+# what all runs of a table share is said above it, and is no column
+grep -q '<p class="note">All by tester, on ' out/index.html || _fail 'who ran them all'
+grep -q '<th scope="col">by</th>' out/index.html && _fail 'a column of one name'
 for file in 1.1a-which-i-rate-i.csv 1.1a-which-i-rate-i.md 1.1a-which-i-rate-i.tex 1.2-my-own-program.csv; do
     [ -s "out/tables/$file" ] || _fail "no $file"
 done
