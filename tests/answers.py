@@ -653,9 +653,29 @@ class Section:
         keep = common if common and is_paired else None
         return [by_seed((key[0], float(numpy.mean(v))) for key, v in side.items() if keep is None or key in keep) for side in sides]
 
+    def compare_before(self):
+        """A value against the one that the same runs had before, by seed."""
+        axes, found = listed(self.spec["by"]), False
+        texts = [re.fullmatch(r"(.*?): ([-\d.e+]+)\b.* before, ([-\d.e+]+)\b.* after; .*? interval of the paired difference ([-\d.e+]+) to ([-\d.e+]+) "
+                              r"\(n = (\d+) pairs, paired t, p ([\d.<e-]+), corrected .*", b["text"]) for b in self.blocks("text")]
+        for text in [t for t in texts if t]:
+            chosen = [run for run in self.of if label(run, axes) == text.group(1)]
+            before, after = (self.seeds(chosen, self.spec[key]) for key in ("before", "value"))
+            change = numpy.array([after[seed] - before[seed] for seed in before if seed in after])
+            half = stats.t.ppf(1 - 0.025 / len([t for t in texts if t]), len(change) - 1) * stats.sem(change)
+            for name, shown, computed in (("before", text.group(2), numpy.mean(list(before.values()))), ("after", text.group(3), numpy.mean(list(after.values()))),
+                                          ("interval", text.group(4), change.mean() - half), ("interval", text.group(5), change.mean() + half)):
+                self.printed(f"{text.group(1)}, {name}", shown, float(computed))
+            self.compare(f"{text.group(1)}, pairs", int(text.group(6)), len(change))
+            self.printed_p(f"{text.group(1)}, p", text.group(7), float(stats.ttest_1samp(change, 0).pvalue))
+            found = True
+        return found
+
     def compare_item(self):
         if "predicted" in self.spec:
             return self.compare_sides()
+        if "before" in self.spec:
+            return self.compare_before()
         axes, best_of, wanted = listed(self.spec["by"]), listed(self.spec.get("best_of")), self.spec["value"]
         texts = [b["text"] for b in self.blocks("text")]
         method = " ".join(b["text"] for b in self.blocks("note"))
