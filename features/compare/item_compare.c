@@ -213,7 +213,7 @@ static void add_answer(struct orch_section *section, const struct orch_section_g
 {
     const struct orch_grid *grid = g->grid;
     const struct orch_item_value *wanted = grid->wanted->pdata[0];
-    g_autofree char *name = orch_answer_words(grid->trials->labels, wanted->name, grid->units[0]);
+    g_autofree char *name = orch_answer_value(grid->trials->labels, wanted, grid->units[0]);
     g_autofree char *label = words_of(g, base);
     g_autofree char *value = orch_number_format(orch_grid_spread(grid, base, 0).centre);
     g_autoptr(GString) text = g_string_new(NULL);
@@ -356,8 +356,8 @@ static bool against_before(struct orch_section_context *a, GError **error)
     const struct orch_item_value *const *wanted =
         (const struct orch_item_value *const *)(void *)g->wanted->pdata;
     GHashTable *labels = g->trials->labels;
-    g_autofree char *now = orch_answer_words(labels, wanted[AFTER]->name, g->grid->units[AFTER]);
-    g_autofree char *was = orch_answer_words(labels, wanted[BEFORE]->name, g->grid->units[BEFORE]);
+    g_autofree char *now = orch_answer_value(labels, wanted[AFTER], g->grid->units[AFTER]);
+    g_autofree char *was = orch_answer_value(labels, wanted[BEFORE], g->grid->units[BEFORE]);
     if (answer->len)
         orch_section_answer(a->section, "%s against %s of the same runs: %s", now, was,
                             answer->str);

@@ -47,6 +47,9 @@ assert list(rows["part"]) == ["green"] and rows["part"]["green"]["AP (VOC 2007)"
 mean = sum(float(rows["base"][c]["AP (VOC 2007)"]) for c in ("red", "green")) / 2
 assert abs(mean - base["full_map"]) < 1e-4
 # a class that the weights had is found before the first step, the new one is not; afterwards both are
+before = [float(rows["tuned"][c]["AP before (VOC 2007)"]) for c in ("green", "blue")]
+assert abs(sum(before) / 2 - tuned["initial_map"]) < 1e-4 and before[0] > before[1], (before, tuned)
+assert rows["base"]["red"]["AP before (VOC 2007)"] == "", rows["base"]
 assert 0.2 < tuned["initial_map"] < 0.65 < tuned["full_map"], tuned
 assert float(rows["tuned"]["blue"]["AP (VOC 2007)"]) > 0.5, rows["tuned"]
 assert runs["head"]["trained_params"] < tuned["trained_params"] == tuned["params"]
