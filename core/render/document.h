@@ -61,7 +61,8 @@ struct orch_section {
     char *scale;            /* SMALL: what full size requires in addition; else NULL */
     unsigned planned, done; /* runs in total, and those that are there; one that serves several
                                trials counts once */
-    GHashTable *counted;    /* set of char *: keys of runs and fingerprints of trials in these */
+    GHashTable *counted;    /* set of char *: keys of runs and fingerprints of trials in these, and
+                               "disturbed KEY" */
     unsigned simulated;     /* trials whose run is simulated */
     unsigned stale;         /* trials without a current run that have a run of an earlier version */
     guint disturbed_left_out, disturbed_kept; /* disturbed runs (the machine did other work) that

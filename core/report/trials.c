@@ -385,10 +385,9 @@ bool orch_trial_is_left_out(const struct orch_trials *trials, struct orch_report
     if (!trials->section || !orch_trial_is_disturbed(trials, trial))
         return false;
     bool is_out = orch_disturbed_has(&trials->disturbed, trial->run);
-    if (!trial->is_disturbance_counted) {
-        trial->is_disturbance_counted = true;
+    char *counted = g_strconcat("disturbed ", trial->run->key, NULL);
+    if (g_hash_table_add(trials->section->counted, counted)) /* one run may serve several trials */
         *(is_out ? &trials->section->disturbed_left_out : &trials->section->disturbed_kept) += 1;
-    }
     return is_out;
 }
 

@@ -20,7 +20,6 @@ struct orch_report_trial {
     struct orch_run *run;              /* NULL: the trial has not run */
     struct orch_run_numbers *numbers;  /* of the run; read on first use */
     uint64_t seed;                     /* of the run: orch_run_seed */
-    bool is_disturbance_counted;       /* already counted in the section's disturbance totals */
 };
 struct orch_trials {
     struct orch_store *store; /* borrowed; NULL: there is no store yet */
@@ -50,7 +49,7 @@ void orch_trials_leave_out_disturbed(struct orch_trials *trials, struct orch_sec
 /** Returns whether other programs disturbed the trial's run: its times may be too long. */
 bool orch_trial_is_disturbed(const struct orch_trials *trials, struct orch_report_trial *trial);
 /** Returns whether times and rates of the trial's run are skipped because the run was disturbed;
- * the trial is counted in the section on the first call. The trial must have a run. */
+ * the run is counted in the section on the first call. The trial must have a run. */
 bool orch_trial_is_left_out(const struct orch_trials *trials, struct orch_report_trial *trial);
 /** Returns the names whose values separate tasks (core/stats/task.h) among the trials in `about`
  * (set of struct orch_report_trial *, NULL: all), without the names in `chosen` (NULL-terminated),

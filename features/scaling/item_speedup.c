@@ -140,7 +140,7 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
                       const GPtrArray *columns, const char *name)
 {
     const bool is_less_better = g_strcmp0(g->better, "max") != 0;
-    bool has_all = true, any_quotient = false, any_timed = false;
+    bool has_all = true, any_quotient = false, any_timed = false, has_repeats = false;
     unsigned single = 0;
     for (guint i = 0; i < columns->len; i++) {
         const struct orch_speedup_column *c = columns->pdata[i];
@@ -170,6 +170,7 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
             &g_array_index(g->settings, struct orch_speedup_setting, i);
         const struct orch_speedup_setting *base = orch_speedup_base(g->settings, s->label);
         has_all = has_all && base;
+        has_repeats |= s->values->len > 1;
         single += base && base != s && s->values->len && MIN(base->values->len, s->values->len) < 2;
     }
     if (any_quotient && single)
@@ -180,7 +181,7 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
     if (any_quotient)
         orch_section_note(a->section, "[95 %% interval] of the quotient of both means (Fieller); "
                                       "it needs at least two repeats of each");
-    if (any_timed)
+    if (any_timed && has_repeats)
         orch_section_note(
             a->section, "[95 %% interval] of a timed column: Student's t over the repeats; that of "
                         "a bandwidth follows from its time, without the noise of the link");

@@ -61,6 +61,7 @@ format: 1
 recipe: w
 experiments:
   w: { plugin: exp/workers.plugin, sweep: { workers: [1, 2] } }
+  again: { plugin: exp/workers.plugin, sweep: { workers: [1] } }
 report:
   - { title: Speedup, speedup: { value: took } }
   - { title: Times, table: { rows: workers, value: took } }
