@@ -60,6 +60,13 @@ json_t *orch_execute_alerts(const struct orch_execute_options *options, GError *
     return alerts;
 }
 
+static void print_promise(struct orch_cli *cli, const struct orch_promise *promise,
+                          const struct orch_limits *limits)
+{
+    g_autofree char *text = orch_cli_promise_text(promise, limits);
+    orch_cli_info(cli, "%s", text);
+}
+
 /* ---- plan -------------------------------------------------------------------------------------
  */
 
@@ -67,7 +74,7 @@ json_t *orch_execute_alerts(const struct orch_execute_options *options, GError *
 static bool show_plan(struct orch_cli *cli, struct orch_plan *plan,
                       const struct orch_execute_options *options,
                       const struct orch_run_parts *parts, const struct orch_rate *price,
-                      unsigned left, GError **error)
+                      const struct orch_limits *limits, unsigned left, GError **error)
 {
     struct orch_forecaster forecaster = orch_forecaster_open(plan);
     const struct orch_subject subject = {.plan = plan,
@@ -82,6 +89,11 @@ static bool show_plan(struct orch_cli *cli, struct orch_plan *plan,
         ok = orch_cli_part_alone_show(cli, &subject, error);
     } else {
         orch_cli_plan_show(cli, plan, options->all, &forecaster, price, left);
+        struct orch_promise promise = {0};
+        if (left && orch_limits_are_set(limits) && !plan->options.executor)
+            orch_promise_make(plan, &forecaster, limits, orch_now_ns(), &promise);
+        if (promise.of)
+            print_promise(cli, &promise, limits);
         ok = orch_run_parts_limit(parts, &outlook, error);
     }
     orch_forecaster_close(&forecaster);
@@ -111,7 +123,7 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
         orch_cli_plan_leave_out(plan);
         for (unsigned i = 0; i < plan->count; i++)
             left += orch_plan_will_run(&plan->items[i]);
-        ok = show_plan(cli, plan, options, parts, &price, left, error);
+        ok = show_plan(cli, plan, options, parts, &price, &limits, left, error);
     }
     orch_run_parts_free(parts);
     orch_rate_release(&price);
@@ -159,14 +171,9 @@ struct task {
     struct orch_rate price;   /* of a device of the plan */
     struct orch_rate machine; /* of this machine without its GPUs */
     struct orch_limits limits;
+    struct orch_promise promise; /* of how much ends within them */
     const struct orch_run_parts *parts;
 };
-
-static bool is_limited(const struct task *task)
-{
-    return task->limits.budget_usd > 0 || task->limits.budget_s > 0 || task->limits.deadline_ns ||
-           task->limits.has_allowance;
-}
 
 static void print_totals_json(const struct orch_plan *plan, const struct task *task,
                               const struct orch_totals *totals, json_t *details, double seconds)
@@ -183,8 +190,9 @@ static void print_totals_json(const struct orch_plan *plan, const struct task *t
         ended, "retried", (int)totals->retried, "promoted", (int)totals->promoted, "skipped",
         (int)totals->skipped, "not_needed", (int)totals->unneeded, "not_run", (int)totals->not_run,
         "held", (int)totals->held, "interrupted", totals->interrupted || totals->terminated,
-        "seconds", orch_json_finite(seconds), "limits", orch_cli_limits_json(&task->limits, totals),
-        "trials", orch_cli_plan_json(plan, &task->forecaster, &task->price));
+        "seconds", orch_json_finite(seconds), "limits",
+        orch_cli_limits_json(&task->limits, totals, &task->promise), "trials",
+        orch_cli_plan_json(plan, &task->forecaster, &task->price));
     json_object_update(object, details);
     orch_cli_print_json(object);
 }
@@ -201,6 +209,8 @@ static void print_outlook(struct orch_cli *cli, const struct orch_plan *plan,
     g_autofree char *limits = orch_cli_limits_text(&task->limits, &task->price);
     if (limits)
         orch_cli_info(cli, "%s", limits);
+    if (task->promise.of)
+        print_promise(cli, &task->promise, &task->limits);
 }
 
 static void print_end(struct orch_cli *cli, const struct orch_plan *plan, const struct task *task,
@@ -256,7 +266,7 @@ static struct orch_run_options run_options_of(const struct orch_cli *cli,
         .live = cli->stderr_is_tty && !options->no_progress && !cli->quiet,
         .argv_json = argv,
         .forecaster = plan->expansion->smoke ? NULL : &task->forecaster,
-        .limits = is_limited(task) ? &task->limits : NULL,
+        .limits = orch_limits_are_set(&task->limits) ? &task->limits : NULL,
         .gpu_price = device_price(&task->price),
         .machine_price = device_price(options->price ? &task->price : &task->machine),
     };
@@ -320,6 +330,8 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     if (!run_trials(cli, plan, task, &totals, &seconds, &details, error))
         return -1;
     print_end(cli, plan, task, &totals);
+    if (!orch_cli_promise_grade(cli, plan, &task->promise, &totals, error))
+        return -1;
     if (cli->json)
         print_totals_json(plan, task, &totals, details, seconds);
     else if (plan->expansion->smoke)
@@ -343,7 +355,7 @@ static int submit_plan(struct orch_cli *cli, struct orch_plan *plan, const struc
         .at_once = (unsigned)task->options->jobs,
         .requires_all = g_strcmp0(task->options->require, "ok") == 0,
         .forecaster = &task->forecaster,
-        .limits = is_limited(task) ? &task->limits : NULL,
+        .limits = orch_limits_are_set(&task->limits) ? &task->limits : NULL,
     };
     if (orch_run_parts_choose(task->parts, plan, &listener, &chooser))
         request.chooser = &chooser;
@@ -368,7 +380,12 @@ static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
                                                  .price = &task.price,
                                                  .is_price_given = options->price != NULL,
                                                  .limits = &task.limits};
-        if (orch_run_parts_limit(parts, &outlook, error))
+        bool ok = orch_run_parts_limit(parts, &outlook, error);
+        /* a queue of a cluster adds waits that no forecast has */
+        if (ok && orch_limits_are_set(&task.limits) && !plan->options.executor &&
+            !plan->expansion->smoke)
+            orch_promise_make(plan, &task.forecaster, &task.limits, orch_now_ns(), &task.promise);
+        if (ok)
             status = plan->options.executor ? submit_plan(cli, plan, &task, error)
                                             : run_plan(cli, plan, &task, error);
     }

@@ -4,6 +4,7 @@
 #include "core/cli/recipe_plan.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "store/write/forecast.h"
 
 static char *when_text(int64_t at_ns)
 {
@@ -73,6 +74,81 @@ void orch_cli_limits_print_end(struct orch_cli *cli, const struct orch_plan *pla
         print_remaining(cli, plan, limits, totals, forecaster, go_on);
 }
 
+/* ---- what is promised before the run ----------------------------------------------------------
+ */
+
+/* "by 18:00 within $5.00": the limits of a promise. */
+static char *within_text(const struct orch_limits *limits)
+{
+    GString *text = g_string_new(NULL);
+    if (limits->deadline_ns) {
+        g_autofree char *when = when_text(limits->deadline_ns);
+        g_string_append_printf(text, " by %s", when);
+    }
+    g_autofree char *usd = limits->budget_usd > 0 ? orch_money_format(limits->budget_usd) : NULL,
+                    *time = limits->budget_s > 0 ? orch_duration_format(limits->budget_s) : NULL;
+    if (usd || time)
+        g_string_append_printf(text, " within %s%s", usd ? usd : time, usd ? "" : " of devices");
+    else if (limits->has_allowance)
+        g_string_append(text, " within the allowance");
+    return g_string_free(text, FALSE);
+}
+
+/* "; the rest would need 2 h 10 min and $3.10 more" */
+static char *rest_text(const struct orch_promise *promise, const struct orch_limits *limits)
+{
+    g_autofree char *time =
+        promise->more_s > 0 ? orch_duration_format(promise->more_s) : g_strdup("");
+    g_autofree char *device_time = orch_duration_format(promise->more_device_s);
+    g_autofree char *cost = limits->budget_usd > 0
+                                ? orch_money_format(orch_limits_usd(limits, promise->more_device_s))
+                                : g_strconcat(device_time, " of devices", NULL);
+    bool has_cost = promise->more_device_s > 0;
+    if (!*time && !has_cost)
+        return g_strdup("");
+    return g_strdup_printf("; the rest would need %s%s%s more", time,
+                           *time && has_cost ? " and " : "", has_cost ? cost : "");
+}
+
+char *orch_cli_promise_text(const struct orch_promise *promise, const struct orch_limits *limits)
+{
+    g_autofree char *within = within_text(limits), *rest = rest_text(promise, limits);
+    if (promise->is_made)
+        return g_strdup_printf("%u of %u trial%s%s with 90 %%%s", promise->trials, promise->of,
+                               orch_plural(promise->of), within, rest);
+    return promise->open
+               ? g_strdup_printf("how many trials end%s is not known: the values of %u are not "
+                                 "chosen yet",
+                                 within, promise->open)
+               : g_strdup_printf("how many trials end%s is not known: %u of %u have no forecast",
+                                 within, promise->unknown, promise->of);
+}
+
+/* The trials whose results are there. */
+static unsigned ended_count(const struct orch_totals *totals)
+{
+    return totals->ended[ORCH_VERDICT_OK] + totals->ended[ORCH_VERDICT_DIVERGED] +
+           totals->ended[ORCH_VERDICT_PRUNED] + totals->unneeded;
+}
+
+bool orch_cli_promise_grade(struct orch_cli *cli, const struct orch_plan *plan,
+                            const struct orch_promise *promise, const struct orch_totals *totals,
+                            GError **error)
+{
+    const unsigned ended = ended_count(totals);
+    unsigned failed = 0;
+    for (int i = 0; i <= ORCH_VERDICT_UNKNOWN; i++)
+        failed += orch_verdict_facts((enum orch_verdict)i)->fault ? totals->ended[i] : 0;
+    if (!promise->is_made || !promise->trials || failed || totals->interrupted ||
+        totals->terminated || totals->held)
+        return true;
+    orch_cli_info(cli, "promised %u of %u trial%s with 90 %%, and %u ended: it %s", promise->trials,
+                  promise->of, orch_plural(promise->of), ended,
+                  ended >= promise->trials ? "held" : "did not hold");
+    return orch_store_put_promise(plan->store, plan->expansion->name, promise->trials, ended,
+                                  error);
+}
+
 /* ---- how to go on ---------------------------------------------------------------------------
  */
 
@@ -106,12 +182,20 @@ char *orch_cli_how_to_go_on(const struct orch_cli *cli, const struct orch_plan *
                            words, left);
 }
 
-json_t *orch_cli_limits_json(const struct orch_limits *limits, const struct orch_totals *totals)
+json_t *orch_cli_limits_json(const struct orch_limits *limits, const struct orch_totals *totals,
+                             const struct orch_promise *promise)
 {
     bool priced = limits->usd_per_hour > 0;
-    return json_pack("{s:s? s:i s:i s:o s:o}", "stopped_by", orch_limit_name(totals->limit),
+    json_t *promised = promise->is_made
+                           ? json_pack("{s:i s:i s:i s:b s:f s:f}", "trials", (int)promise->trials,
+                                       "of", (int)promise->of, "ended", (int)ended_count(totals),
+                                       "held", ended_count(totals) >= promise->trials, "more_s",
+                                       promise->more_s, "more_device_s", promise->more_device_s)
+                           : json_null();
+    return json_pack("{s:s? s:i s:i s:o s:o s:o}", "stopped_by", orch_limit_name(totals->limit),
                      "held_back", (int)totals->held_back, "cancelled", (int)totals->cut_off,
                      "device_s", orch_json_finite(totals->device_s), "spent_usd",
                      priced ? orch_json_finite(orch_limits_usd(limits, totals->device_s))
-                            : json_null());
+                            : json_null(),
+                     "promise", promised);
 }

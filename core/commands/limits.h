@@ -5,6 +5,7 @@
 
 #include "core/cli/cli.h"
 #include "core/plan/plan_forecast.h"
+#include "core/schedule/promise.h"
 #include "core/schedule/schedule.h"
 #include "lib/devices/rate.h"
 
@@ -16,9 +17,20 @@ char *orch_cli_limits_text(const struct orch_limits *limits, const struct orch_r
 void orch_cli_limits_print_end(struct orch_cli *cli, const struct orch_plan *plan,
                                const struct orch_limits *limits, const struct orch_totals *totals,
                                const struct orch_forecaster *forecaster, const char *go_on);
-/** Returns the same as an object: which limit stopped the run, what it held back and cancelled, and
- * what was spent. New reference. */
-json_t *orch_cli_limits_json(const struct orch_limits *limits, const struct orch_totals *totals);
+/** Returns the same as an object: which limit stopped the run, what it held back and cancelled,
+ * what was spent, and what was promised. New reference. */
+json_t *orch_cli_limits_json(const struct orch_limits *limits, const struct orch_totals *totals,
+                             const struct orch_promise *promise);
+
+/** Returns "14 of 20 trials by 18:00 with 90 %; the rest would need 2 h 10 min more", or why
+ * nothing is promised. The caller frees. */
+char *orch_cli_promise_text(const struct orch_promise *promise, const struct orch_limits *limits);
+/** Compares a promise with what ended, says whether it held, and stores that for `orch predictor
+ * score`. A run that was interrupted, in which a trial failed, or of which others have trials says
+ * nothing about it. */
+bool orch_cli_promise_grade(struct orch_cli *cli, const struct orch_plan *plan,
+                            const struct orch_promise *promise, const struct orch_totals *totals,
+                            GError **error);
 
 /** Returns a sentence that says how to run the remaining trials of a run that Ctrl-C or a limit
  * stopped. With --force (`is_forced`) the same command would repeat all runs, and without it

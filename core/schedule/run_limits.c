@@ -4,6 +4,12 @@
 #include <glib.h>
 #include <math.h>
 
+bool orch_limits_are_set(const struct orch_limits *limits)
+{
+    return limits->budget_usd > 0 || limits->budget_s > 0 || limits->deadline_ns ||
+           limits->has_allowance;
+}
+
 double orch_limits_usd(const struct orch_limits *limits, double device_s)
 {
     return device_s / 3600 * limits->usd_per_hour;

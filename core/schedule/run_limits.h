@@ -25,6 +25,9 @@ struct orch_limits {
     const char *allowance_for; /* whose it is: "the group"; NULL: not known. Static. */
 };
 
+/** Whether there is any. */
+bool orch_limits_are_set(const struct orch_limits *limits);
+
 /** Past and expected usage in device seconds (wall seconds x devices). */
 struct orch_usage {
     double spent_s;    /* by ended trials, and so far by running ones */

@@ -75,6 +75,21 @@ static const struct orch_score_grouping *grouping_of(const struct score_options 
     return grouping;
 }
 
+static void print_scores(struct orch_cli *cli, struct orch_table *table, unsigned promises,
+                         unsigned held)
+{
+    if (cli->json) {
+        orch_cli_print_json(json_pack("{s:o s:{s:i s:i}}", "scores", orch_cli_table_to_json(table),
+                                      "promises", "made", (int)promises, "held", (int)held));
+        return;
+    }
+    orch_cli_table_print(cli, table, "scores");
+    if (promises)
+        orch_cli_info(cli,
+                      "promises of how many trials end within a limit, with 90 %%: %u of %u held",
+                      held, promises);
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct score_options *o = options;
@@ -88,12 +103,13 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     struct orch_forecast_scores scores = {0};
     if (!store || !orch_forecast_scores_read(store, grouping, &scores, error))
         return -1;
-    bool ok = draw(o, &scores, error);
+    unsigned promises, held;
+    bool ok = draw(o, &scores, error) && orch_store_promises(store, &promises, &held, error);
     if (ok) {
         if (!scores.rows->len && !cli->json)
             orch_cli_info(cli,
                           "no run with a forecast has ended yet: 'orch run' makes and keeps them");
-        orch_cli_table_print(cli, score_table(grouping, &scores), "scores");
+        print_scores(cli, score_table(grouping, &scores), promises, held);
         if (o->chart)
             orch_cli_info(cli, "chart: %s", o->chart);
     }

@@ -257,3 +257,38 @@ GPtrArray *orch_store_grades(struct orch_store *store, GError **error)
     g_ptr_array_unref(grades);
     return NULL;
 }
+
+bool orch_store_put_promise(struct orch_store *store, const char *recipe, unsigned promised,
+                            unsigned ended, GError **error)
+{
+    char key[ORCH_KEY_CHARS];
+    orch_key_make(key);
+    g_autofree char *target = g_strconcat(STORE_PROMISE, recipe, NULL),
+                    *text = g_strdup_printf("%u %u", ended, promised);
+    if (!orch_store_transaction_begin(store, error))
+        return false;
+    if (orch_store_run_statement(store, error,
+                                 "INSERT INTO note(key, target, kind, public, text, who, made)"
+                                 " VALUES(?, ?, 'promise', 0, ?, ?, ?)",
+                                 "tttti", key, target, text, orch_user_name(), orch_now_ns()))
+        return orch_store_transaction_commit(store, error);
+    orch_store_transaction_rollback(store);
+    return false;
+}
+
+bool orch_store_promises(struct orch_store *store, unsigned *out_count, unsigned *out_held,
+                         GError **error)
+{
+    /* a text is "ENDED PROMISED"; SQLite reads the number before the space */
+#define PROMISES " FROM note WHERE kind = 'promise' AND public = 0"
+    int64_t count = 0, held = 0;
+    if (!orch_store_get_int(store, &count, 0, error, "SELECT count(*)" PROMISES, "") ||
+        !orch_store_get_int(store, &held, 0, error,
+                            "SELECT count(*)" PROMISES " AND CAST(text AS INTEGER) >="
+                            " CAST(substr(text, instr(text, ' ')) AS INTEGER)",
+                            ""))
+        return false;
+    *out_count = (unsigned)count;
+    *out_held = (unsigned)held;
+    return true;
+}

@@ -71,4 +71,13 @@ void orch_grade_free(struct orch_grade *grade);
 /** All forecasts whose run ended ok, oldest first: struct orch_grade *; the caller unrefs. */
 GPtrArray *orch_store_grades(struct orch_store *store, GError **error);
 
+/** Notes that so many trials were promised to end within the limits of a run of a recipe, and so
+ * many did: a private note of kind "promise", whose target is STORE_PROMISE and the recipe. */
+#define STORE_PROMISE "promise:"
+bool orch_store_put_promise(struct orch_store *store, const char *recipe, unsigned promised,
+                            unsigned ended, GError **error);
+/** Counts the promises of this store, and those that held. */
+bool orch_store_promises(struct orch_store *store, unsigned *out_count, unsigned *out_held,
+                         GError **error);
+
 #endif

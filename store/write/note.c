@@ -61,8 +61,9 @@ static bool own_name(struct orch_store *store, const char *run_key, char **out, 
 
 bool orch_store_note_kind_is_known(const char *kind)
 {
-    static const char *const kinds[] = {"note",     "tag",       "untag", "name",    "tombstone",
-                                        "restored", "signature", "view",  "counted", NULL};
+    static const char *const kinds[] = {"note",      "tag",      "untag",     "name",
+                                        "tombstone", "restored", "signature", "view",
+                                        "counted",   "promise",  NULL};
     return kind && g_strv_contains(kinds, kind);
 }
 

@@ -12,7 +12,7 @@
 /** True for a known kind of note. STORE_NOTE_KINDS is the same list as SQL. */
 bool orch_store_note_kind_is_known(const char *kind);
 #define STORE_NOTE_KINDS                                                                           \
-    "('note','tag','untag','name','tombstone','restored','signature','view','counted')"
+    "('note','tag','untag','name','tombstone','restored','signature','view','counted','promise')"
 /** True for the kinds of notes that hide or restore a run. */
 bool orch_store_note_kind_hides(const char *kind);
 
