@@ -4,6 +4,7 @@
 #include "core/plan/plan_forecast.h"
 #include "core/stats/group.h"
 #include "features/search/goals.h"
+#include "features/search/limit_forecast.h"
 #include "features/search/promote_trials.h"
 #include "features/search/repeat_trials.h"
 #include "features/search/search_end.h"
@@ -311,11 +312,30 @@ static bool breaks_by_forecast(const struct chooser *chooser, const struct orch_
     return true;
 }
 
+/* The same of the limits on other metrics, by the settings that have ended. */
+static bool breaks_by_others(const struct orch_limit_forecasts *limits,
+                             const struct orch_search_point *point, GError **error)
+{
+    struct orch_interval range;
+    unsigned settings;
+    const struct orch_search_bound *broken =
+        orch_limit_forecasts_broken(limits, point->at, &range, &settings);
+    if (!broken)
+        return false;
+    g_autofree char *low = orch_number_format(range.low), *high = orch_number_format(range.high);
+    orch_error_set(error, ORCH_ERROR_RECIPE, "a run with the setting as values tries it anyway",
+                   "by the %u settings that have ended its %s is %s to %s%s (90 %%), which breaks "
+                   "'%s'",
+                   settings, broken->metric, low, high, broken->unit, broken->text);
+    return true;
+}
+
 /* Takes a point, unless the plugin rejects it or a forecast says that it breaks a limit. */
 static bool take_point(const struct chooser *chooser, struct orch_plan *plan,
-                       struct orch_search_point *point, GError **error)
+                       struct orch_search_point *point, const struct orch_limit_forecasts *limits,
+                       GError **error)
 {
-    if (!orch_plan_take_point(plan, point, error))
+    if (breaks_by_others(limits, point, error) || !orch_plan_take_point(plan, point, error))
         return false;
     if (!point->search->bound_count)
         return true;
@@ -331,7 +351,8 @@ static bool take_point(const struct chooser *chooser, struct orch_plan *plan,
 
 /* Takes the next point that the plugin accepts. */
 static bool take_next(struct chooser *chooser, struct orch_plan *plan, const struct orch_cell *cell,
-                      struct orch_tried_points *points, char **out_why, GError **error)
+                      struct orch_tried_points *points, const struct orch_limit_forecasts *limits,
+                      char **out_why, GError **error)
 {
     struct orch_search_point *point = cell->point;
     GError *problem = NULL;
@@ -342,7 +363,7 @@ static bool take_next(struct chooser *chooser, struct orch_plan *plan, const str
             *out_why = g_strdup(NO_POINTS);
             return false;
         }
-        if (take_point(chooser, plan, point, &problem)) {
+        if (take_point(chooser, plan, point, limits, &problem)) {
             say_warnings(chooser, plan, cell);
             return true;
         }
@@ -369,8 +390,11 @@ static bool choose(void *ctx, struct orch_plan *plan, unsigned index, char **out
     struct chooser *chooser = ctx;
     const struct orch_cell *cell = plan->items[index].cell;
     struct orch_tried_points points = {0};
-    bool ok = orch_tried_read(chooser->tried, plan, cell->point, &points, error) &&
-              take_next(chooser, plan, cell, &points, out_why, error);
+    bool ok = orch_tried_read(chooser->tried, plan, cell->point, &points, error);
+    struct orch_limit_forecasts *limits =
+        ok ? orch_limit_forecasts_new(cell->point->search, &points) : NULL;
+    ok = ok && take_next(chooser, plan, cell, &points, limits, out_why, error);
+    orch_limit_forecasts_free(limits);
     orch_tried_points_clear(&points);
     return ok;
 }

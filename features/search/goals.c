@@ -72,7 +72,9 @@ void orch_goals_read(const struct orch_search *search, const struct orch_run_num
         const char *unit = NULL;
         const double value =
             orch_run_numbers_get(numbers, bound->metric, ORCH_AGGREGATE_LAST, NULL, &unit);
-        out->excess += isfinite(value) ? excess_of(bound, value, bound_in(bound, unit)) : 1;
+        const double limit = bound_in(bound, unit);
+        out->bound_at[k] = limit != 0 ? value * (bound->value / limit) : value;
+        out->excess += isfinite(value) ? excess_of(bound, value, limit) : 1;
     }
 }
 

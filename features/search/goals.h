@@ -13,6 +13,8 @@ struct orch_goals {
     double at[ORCH_SEARCH_GOALS_MAX]; /* as measured, in the order of the objective; NAN: none */
     double excess; /* by how much limits are exceeded, each as a share of the limit; 0: all hold. A
                       run that lacks a limit's metric exceeds it by 1 */
+    double bound_at[ORCH_SEARCH_BOUNDS_MAX]; /* values of the metrics of limits, in the units in
+                                                which these are written; NAN: none */
 };
 
 /** A setting of a search. */

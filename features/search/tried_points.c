@@ -159,6 +159,8 @@ static bool add_item(struct orch_tried *tried, const struct orch_plan *plan, uns
     inout->sum += number;
     for (unsigned k = 0; k < ORCH_SEARCH_GOALS_MAX; k++)
         inout->goals.at[k] += value->goals.at[k];
+    for (unsigned k = 0; k < ORCH_SEARCH_BOUNDS_MAX; k++)
+        inout->goals.bound_at[k] += value->goals.bound_at[k];
     inout->goals.excess += value->goals.excess;
     inout->seconds += value->is_whole ? value->seconds : 0;
     inout->whole += value->is_whole;
@@ -217,6 +219,8 @@ static void add_point(const struct orch_tried *tried, const struct known *known,
     struct orch_goal_row row = {.goals = known->goals, .is_final = has_value && !known->stopped};
     for (unsigned k = 0; k < ORCH_SEARCH_GOALS_MAX; k++)
         row.goals.at[k] /= known->done;
+    for (unsigned k = 0; k < ORCH_SEARCH_BOUNDS_MAX; k++)
+        row.goals.bound_at[k] /= known->done;
     g_array_append_val(out->rows, row);
     g_ptr_array_add(out->of_rows, (void *)(uintptr_t)known->point);
     out->points += known->done || has_failed || known->stopped;

@@ -16,8 +16,8 @@ enum { ROWS = 6, SEEDS = 50 };
  * stopped.
  */
 static const struct orch_goal_row rows[ROWS] = {
-    {{{0.5, 10}, 0}, true},  {{{0.9, 50}, 0}, true},   {{{0.4, 30}, 0}, true},
-    {{{0.85, 20}, 0}, true}, {{{0.99, 1}, 0.5}, true}, {{{0.99, 1}, 0}, false},
+    {{{0.5, 10}, 0, {0}}, true},  {{{0.9, 50}, 0, {0}}, true},   {{{0.4, 30}, 0, {0}}, true},
+    {{{0.85, 20}, 0, {0}}, true}, {{{0.99, 1}, 0.5, {0}}, true}, {{{0.99, 1}, 0, {0}}, false},
 };
 
 static struct orch_search search_of_two(void)
@@ -82,8 +82,10 @@ static void test_limit_of_one_metric(void **state)
 {
     (void)state;
     struct orch_search search = search_of_two();
-    const struct orch_goal_row one[] = {
-        {{{0.5}, 0}, true}, {{{0.9}, 0.2}, true}, {{{0.9}, 0.1}, true}, {{{0.6}, 0}, true}};
+    const struct orch_goal_row one[] = {{{{0.5}, 0, {0}}, true},
+                                        {{{0.9}, 0.2, {0}}, true},
+                                        {{{0.9}, 0.1, {0}}, true},
+                                        {{{0.6}, 0, {0}}, true}};
     double scalars[4];
     search.more_count = 0;
     orch_goals_scalars(&search, one, 4, 1, scalars);
