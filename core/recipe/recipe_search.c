@@ -336,8 +336,9 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
     search->sampler = g_strdup(ORCH_SAMPLER_NAMES[word]);
     if (orch_recipe_get_text(draft, objective, "stop", &stop))
         read_stop(draft, orch_yaml_get(objective, "stop"), stop, search);
-    if (stop && search->more_count)
-        orch_recipe_error_at(draft, orch_yaml_get(objective, "stop"), "leave 'stop' out",
+    if (search->stop && search->more_count &&
+        (search->stop->kind != ORCH_STOP_FORECAST || search->stop->top > 1))
+        orch_recipe_error_at(draft, orch_yaml_get(objective, "stop"), "write forecast(p=0.05)",
                              "'stop' judges one metric, and the objective has several");
     read_budget(draft, objective, search);
     read_deadline(draft, objective, search);

@@ -3,8 +3,8 @@
 
 #include "core/plan/plan_forecast.h"
 #include "core/stats/group.h"
+#include "features/search/ended_settings.h"
 #include "features/search/goals.h"
-#include "features/search/limit_forecast.h"
 #include "features/search/promote_trials.h"
 #include "features/search/repeat_trials.h"
 #include "features/search/search_end.h"
@@ -452,11 +452,35 @@ static const char *watched(void *ctx, const struct orch_plan *plan, unsigned ind
     return orch_stop_trials_metric(&plan->items[index]);
 }
 
+/* What a running trial has to reach, with several metrics. */
+struct hope {
+    struct chooser *chooser;
+    const struct orch_plan *plan;
+    const struct orch_search_point *point;
+};
+
+static GArray *find_wanted(void *ctx)
+{
+    const struct hope *hope = ctx;
+    struct orch_tried_points points;
+    g_autoptr(GError) problem = NULL;
+    GArray *wanted = NULL;
+    if (orch_tried_read(hope->chooser->tried, hope->plan, hope->point, &points, &problem))
+        wanted = orch_setting_wanted(hope->point->search, &points, hope->point->at);
+    else
+        g_debug("the settings of a search cannot be read: %s", problem->message);
+    orch_tried_points_clear(&points);
+    return wanted;
+}
+
 static char *judge(void *ctx, const struct orch_plan *plan, const struct orch_running *trial,
                    int64_t step, double value)
 {
-    ((struct chooser *)ctx)->may_promote = true;
-    return orch_stop_trials_judge(((struct chooser *)ctx)->stops, plan, trial, step, value);
+    struct chooser *chooser = ctx;
+    struct hope hope = {chooser, plan, trial->item->cell->point};
+    const struct orch_stop_front front = {find_wanted, &hope};
+    chooser->may_promote = true;
+    return orch_stop_trials_judge(chooser->stops, plan, trial, step, value, &front);
 }
 
 static bool promote(void *ctx, struct orch_plan *plan, unsigned *out_index, char **out_why,

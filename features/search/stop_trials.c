@@ -139,6 +139,7 @@ static struct orch_stop_question question_of(const struct orch_search *search,
     return (struct orch_stop_question){
         .rule = search->stop,
         .is_max = search->is_max,
+        .has_front = search->more_count > 0,
         .curves = (const struct orch_stop_curve *)(const void *)asked->curves->data,
         .count = asked->curves->len,
     };
@@ -148,7 +149,8 @@ static struct orch_stop_question question_of(const struct orch_search *search,
  */
 
 char *orch_stop_trials_judge(struct orch_stop_trials *trials, const struct orch_plan *plan,
-                             const struct orch_running *running, int64_t step, double value)
+                             const struct orch_running *running, int64_t step, double value,
+                             const struct orch_stop_front *front)
 {
     const struct orch_search_point *point = running->item->cell->point;
     struct orch_trial_curve *curve = orch_stop_curve_running(trials->curves, plan, running);
@@ -158,7 +160,8 @@ char *orch_stop_trials_judge(struct orch_stop_trials *trials, const struct orch_
     g_autoptr(GError) problem = NULL;
     char *why = NULL;
     if (read_curves(trials, plan, point, curve, &asked, &problem)) {
-        const struct orch_stop_question question = question_of(point->search, &asked);
+        struct orch_stop_question question = question_of(point->search, &asked);
+        question.front = front;
         why = orch_stop_trial_ask(&question);
     } else {
         g_debug("the curves of a search cannot be read: %s", problem->message);

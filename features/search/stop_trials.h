@@ -5,6 +5,7 @@
 #define ORCH_FEATURES_SEARCH_STOP_TRIALS_H
 
 #include "core/schedule/schedule.h"
+#include "features/search/stop/stop_trial.h"
 
 struct orch_stop_trials;
 struct orch_stop_trials *orch_stop_trials_new(void);
@@ -14,9 +15,10 @@ void orch_stop_trials_free(struct orch_stop_trials *trials);
 const char *orch_stop_trials_metric(const struct orch_plan_item *item);
 /** Takes a value of a running trial. Returns why the trial is stopped (the caller frees), or NULL.
  * A value whose step is not above all before takes its place by its step, as in the store, and is
- * not judged. The values of an earlier attempt are forgotten. */
+ * not judged. The values of an earlier attempt are forgotten. `front`: for several metrics. */
 char *orch_stop_trials_judge(struct orch_stop_trials *trials, const struct orch_plan *plan,
-                             const struct orch_running *running, int64_t step, double value);
+                             const struct orch_running *running, int64_t step, double value,
+                             const struct orch_stop_front *front);
 /** Forgets what was read of a trial's journal: its run has ended, and is in the store. */
 void orch_stop_trials_note_end(struct orch_stop_trials *trials, const struct orch_plan_item *item);
 

@@ -258,13 +258,18 @@ static void settle_goals(const struct orch_search *search, struct orch_tried_poi
     const size_t count = out->rows->len;
     g_autofree double *scalars = g_new(double, count + 1);
     g_autofree bool *is_on = g_new(bool, count + 1);
+    double worst = 0;
     if (!orch_goals_are_meant(search))
         return;
     orch_goals_scalars(search, rows, count, orch_random_stream(search->seed, count), scalars);
+    for (size_t i = 0; i < count; i++)
+        worst = isfinite(scalars[i]) ? fmax(worst, scalars[i]) : worst;
     for (size_t i = 0; i < count; i++) {
         struct orch_sampled *sampled = &g_array_index(out->sampled, struct orch_sampled, i);
         if (sampled->state == ORCH_SAMPLED_ENDED && isfinite(scalars[i]))
             sampled->value = scalars[i];
+        else if (search->more_count && sampled->state == ORCH_SAMPLED_ENDED)
+            sampled->value = worst; /* stopped: it was not to be on the front */
     }
     const size_t knee = orch_goals_front(search, rows, count, is_on);
     if (!search->more_count)

@@ -555,6 +555,55 @@ static void test_forecast(void **state)
     assert_goes_on(search);
 }
 
+/* Costs that put a trial on the front, and their shares. */
+static GArray *give_wanted(void *ctx)
+{
+    GArray *wanted = g_array_new(FALSE, FALSE, sizeof(struct orch_stop_wanted));
+    g_array_append_vals(wanted, ctx, 2);
+    return wanted;
+}
+
+static GArray *give_nothing(void *ctx)
+{
+    (void)ctx;
+    return NULL;
+}
+
+static char *ask_of_front(const struct search *search, GArray *(*find)(void *ctx),
+                          struct orch_stop_wanted *wanted)
+{
+    const struct orch_stop_front front = {find, wanted};
+    const struct orch_stop_question question = {.rule = &search->rule,
+                                                .is_max = search->is_max,
+                                                .has_front = true,
+                                                .front = find ? &front : NULL,
+                                                .curves = search->curves,
+                                                .count = search->count,
+                                                .asked = search->count - 1};
+    return orch_stop_trial_ask(&question);
+}
+
+/* The same trial, of several metrics: the chance is the mean over what the others may be. 0.16 %
+ * for 3.1; where any cost would do, 100 %. */
+static void test_forecast_of_the_front(void **state)
+{
+    (void)state;
+    g_autofree struct search *search = six_lines(false, "forecast(p=0.01)");
+    struct orch_stop_wanted same[] = {{3.1, 0.4}, {3.1, 0.6}},
+                            sure[] = {{3.1, 0.99}, {HUGE_VAL, 0.01}},
+                            half[] = {{3.1, 0.5}, {-1000, 0.5}};
+    add(search, RUNNING, 1, 1.5);
+    g_autofree char *why = ask_of_front(search, give_wanted, same);
+    assert_string_equal(why, "1.5 after 1 value; the chance to end on the front is 0.16 %, by 6 "
+                             "trials that ended");
+    assert_null(ask_of_front(search, give_wanted, sure));
+    g_autofree char *less = ask_of_front(search, give_wanted, half);
+    assert_string_equal(less, "1.5 after 1 value; the chance to end on the front is 0.08 %, by 6 "
+                              "trials that ended");
+    assert_null(ask_of_front(search, give_nothing, NULL));
+    assert_null(ask_of_front(search, NULL, NULL));
+}
+
 static void test_forecast_of_maximised(void **state)
 {
     (void)state;
@@ -779,6 +828,7 @@ int main(void)
         cmocka_unit_test(test_promotion_in_brackets),
         cmocka_unit_test(test_no_promotion),
         cmocka_unit_test(test_forecast),
+        cmocka_unit_test(test_forecast_of_the_front),
         cmocka_unit_test(test_forecast_of_maximised),
         cmocka_unit_test(test_forecast_of_the_best_two),
         cmocka_unit_test(test_forecast_leaves_stopped_ones_out),

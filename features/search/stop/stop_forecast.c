@@ -21,6 +21,10 @@
  * left out of this. (Without this, of the runs of the NanoGPT speedrun that would have been the
  * best so far, a fifth was stopped at p = 0.05: bench/stop_replay.c.)
  *
+ * With several metrics the curves are of the first one. What a trial ends with in the others is
+ * drawn from what its setting lets expect (ended_settings.h), and each outcome says which cost of
+ * the first metric puts it on the front. The chance is the mean over these outcomes.
+ *
  * Curves that were stopped are left out. They were chosen by their value at some n, which is what
  * the regression is conditional on, so this does not bias it.
  */
@@ -182,27 +186,68 @@ static size_t sorted_ends(const struct orch_stop_question *question, double *out
     return count;
 }
 
-char *orch_stop_forecast(const struct orch_stop_question *question)
+/* The chance that the trial is on the front of several metrics: by each cost of the first one that
+ * may be wanted. */
+static bool find_front_chance(struct look *looks, size_t count, size_t columns,
+                              const GArray *wanted, double *out)
+{
+    *out = 0;
+    for (guint i = 0; i < wanted->len; i++) {
+        const struct orch_stop_wanted *one = &g_array_index(wanted, struct orch_stop_wanted, i);
+        double chance = 1;
+        looks[0].end = one->cost;
+        if (isfinite(one->cost) && !find_chance(looks, count, columns, &chance))
+            return false;
+        *out += one->share * chance;
+    }
+    return true;
+}
+
+/* What a trial is to reach. */
+struct goal {
+    double wanted;    /* a cost; of several metrics the one that is the easiest to reach */
+    GArray *on_front; /* several metrics: struct orch_stop_wanted; else NULL */
+};
+
+static bool find_goal(const struct orch_stop_question *question, const double *ends,
+                      struct goal *out)
+{
+    *out = (struct goal){.wanted = question->has_front ? -HUGE_VAL
+                                                       : ends[(size_t)question->rule->top - 1]};
+    if (!question->has_front)
+        return isfinite(out->wanted);
+    out->on_front = question->front ? question->front->find(question->front->ctx) : NULL;
+    for (guint i = 0; out->on_front && i < out->on_front->len; i++)
+        out->wanted =
+            fmax(out->wanted, g_array_index(out->on_front, struct orch_stop_wanted, i).cost);
+    return out->on_front;
+}
+
+/* Says why a trial is stopped. */
+static char *say_why(const struct orch_stop_question *question, const struct goal *goal,
+                     double chance, size_t ended)
+{
+    const struct orch_stop_curve *own = &question->curves[question->asked];
+    g_autofree char *to =
+        goal->on_front
+            ? g_strdup("on the front")
+            : g_strdup_printf("with %.5g or better", (question->is_max ? -1 : 1) * goal->wanted);
+    return g_strdup_printf("%.5g after %zu value%s; the chance to end %s is %.2g %%, by %zu trials "
+                           "that ended",
+                           own->values[own->count - 1], own->count, own->count == 1 ? "" : "s", to,
+                           100 * chance, ended);
+}
+
+/* Regresses the curves at the newest value. */
+static char *judge(const struct orch_stop_question *question, const struct goal *goal, double p)
 {
     const struct orch_stop_rule *rule = question->rule;
     const struct orch_stop_curve *own = &question->curves[question->asked];
-    size_t n = own->count, shortest, longest, known = 1;
-    g_autofree double *ends = g_new(double, question->count);
-    size_t ended = sorted_ends(question, ends, &shortest, &longest);
-    bool is_look;
-    unsigned looks = count_looks(longest, n, &is_look);
-    if (!is_look || (double)ended < MAX(rule->startup, rule->top) ||
-        (double)longest > ORCH_STOP_LENGTHS_MAX * (double)shortest)
-        return NULL;
-    double wanted = ends[(size_t)rule->top - 1], sign = question->is_max ? -1 : 1;
-    if (!isfinite(wanted))
-        return NULL;
-    if (orch_stop_cost(question, own->values[n - 1]) == HUGE_VAL)
-        return g_strdup_printf("%.5g after %zu value%s; the best so far is %.5g",
-                               own->values[n - 1], n, n == 1 ? "" : "s", sign * wanted);
+    const size_t n = own->count;
+    size_t known = 1;
     g_autofree struct look *looked = g_new(struct look, question->count + 1);
     looked[0] = look_at(question, own, n);
-    looked[0].end = wanted;
+    looked[0].end = goal->wanted;
     for (size_t i = 0; i < question->count; i++) {
         const struct orch_stop_curve *curve = &question->curves[i];
         if (curve->end == ORCH_CURVE_ENDED && !curve->has_diverged && curve->count > n) {
@@ -210,15 +255,41 @@ char *orch_stop_forecast(const struct orch_stop_question *question)
             known += is_known(&looked[known]);
         }
     }
-    bool has_slope = n > 1 && isfinite(looked[0].before) &&
-                     (double)(known - 1) >= rule->startup + MORE_FOR_SLOPE;
+    const size_t columns =
+        n > 1 && isfinite(looked[0].before) && (double)(known - 1) >= rule->startup + MORE_FOR_SLOPE
+            ? 3
+            : 2;
     double chance;
     if ((double)(known - 1) < rule->startup || !isfinite(looked[0].now) ||
-        !has_spread(looked, known) || !find_chance(looked, known, has_slope ? 3 : 2, &chance) ||
-        chance >= rule->p / looks)
+        !has_spread(looked, known) ||
+        !(goal->on_front ? find_front_chance(looked, known, columns, goal->on_front, &chance)
+                         : find_chance(looked, known, columns, &chance)) ||
+        chance >= p)
         return NULL;
-    return g_strdup_printf("%.5g after %zu value%s; the chance to end with %.5g or better is %.2g "
-                           "%%, by %zu trials that ended",
-                           own->values[n - 1], n, n == 1 ? "" : "s", sign * wanted, 100 * chance,
-                           known - 1);
+    return say_why(question, goal, chance, known - 1);
+}
+
+char *orch_stop_forecast(const struct orch_stop_question *question)
+{
+    const struct orch_stop_rule *rule = question->rule;
+    const struct orch_stop_curve *own = &question->curves[question->asked];
+    size_t n = own->count, shortest, longest;
+    g_autofree double *ends = g_new(double, question->count);
+    size_t ended = sorted_ends(question, ends, &shortest, &longest);
+    bool is_look;
+    unsigned looks = count_looks(longest, n, &is_look);
+    struct goal goal;
+    if (!is_look || (double)ended < MAX(rule->startup, rule->top) ||
+        (double)longest > ORCH_STOP_LENGTHS_MAX * (double)shortest ||
+        !find_goal(question, ends, &goal))
+        return NULL;
+    char *why = NULL;
+    if (goal.on_front || orch_stop_cost(question, own->values[n - 1]) < HUGE_VAL)
+        why = judge(question, &goal, rule->p / looks);
+    else
+        why = g_strdup_printf("%.5g after %zu value%s; the best so far is %.5g", own->values[n - 1],
+                              n, n == 1 ? "" : "s", (question->is_max ? -1 : 1) * goal.wanted);
+    if (goal.on_front)
+        g_array_unref(goal.on_front);
+    return why;
 }

@@ -10,6 +10,8 @@
 
 #include "lib/space/stop_rule.h"
 
+#include <glib.h>
+
 enum orch_curve_end {
     ORCH_CURVE_ENDED,   /* it ended well: its last value is its result */
     ORCH_CURVE_RUNNING, /* or it ended in another way: failed, cancelled */
@@ -47,9 +49,23 @@ struct orch_stop_sum {
 double orch_stop_summary_add(enum orch_stop_summary summary, struct orch_stop_sum *inout,
                              double value);
 
+/** A cost of the metric that puts a trial on the front of several metrics if it has at most this,
+ * HUGE_VAL: any cost does; and the chance that this one is it, which depends on the others. */
+struct orch_stop_wanted {
+    double cost, share;
+};
+/** Finds out which; asked only at values at which a rule decides. */
+struct orch_stop_front {
+    GArray *(*find)(void *ctx); /* struct orch_stop_wanted; NULL: not known. The caller unrefs. */
+    void *ctx;
+};
+
 struct orch_stop_question {
     const struct orch_stop_rule *rule;
-    bool is_max; /* the largest value is the best */
+    bool is_max;                         /* the largest value is the best */
+    bool has_front;                      /* the objective has more metrics, which `forecast` knows
+                                            of; the curves are of the first one */
+    const struct orch_stop_front *front; /* NULL, and for other rules: nothing is stopped then */
     const struct orch_stop_curve *curves;
     size_t count;
     size_t asked; /* index of the trial that runs; its newest value has just come */
