@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 #include "features/compare/best_front_show.h"
+#include "features/compare/best_until_sure.h"
 
 #include "core/report/answer.h"
 #include "core/results/selection.h"
@@ -23,8 +24,8 @@
 #include <string.h>
 
 struct best_options {
-    const char *where, *recipe, *experiment, *by, *aggregate;
-    bool min, max, across, disturbed, imported;
+    const char *where, *recipe, *experiment, *by, *aggregate, *run, *max_runs;
+    bool min, max, across, disturbed, imported, until_sure;
     int limit;
 };
 
@@ -49,6 +50,12 @@ static const struct orch_option OPTIONS[] = {
                 .help = "also rank runs that were imported from other programs"),
     ORCH_OPTION(struct best_options, limit, INT, "limit", .letter = 'n', .value = "N",
                 .help = "show at most N settings"),
+    ORCH_OPTION(struct best_options, until_sure, FLAG, "until-sure",
+                .help = "with --run: run settings in turns until the best one is sure"),
+    ORCH_OPTION(struct best_options, run, TEXT, "run", .value = "RECIPE",
+                .help = "with --until-sure: the recipe that runs them"),
+    ORCH_OPTION(struct best_options, max_runs, TEXT, "max-runs", .value = "N",
+                .help = "with --until-sure: most runs of each setting (default 60)"),
     {0}};
 
 static GPtrArray *find_runs(struct orch_store *store, const struct best_options *o, GError **error)
@@ -470,6 +477,28 @@ static void leave_out_disturbed(struct request *r, struct orch_store *store, GPt
     orch_disturbed_clear(&disturbed);
 }
 
+/* Runs the settings of the only ranking until it is sure which is the best. */
+static int make_sure(const struct request *r, const GPtrArray *rankings, GError **error)
+{
+    const struct best_options *o = r->options;
+    int64_t runs = ORCH_SURE_RUNS;
+    if (rankings->len > 1) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "choose one with --where or --experiment",
+                       "option '--until-sure': the runs are of %u tasks", rankings->len);
+        return -1;
+    }
+    if (!orch_cli_count(o->max_runs, "--max-runs", ORCH_SURE_RUNS_MAX, &runs, error))
+        return -1;
+    const char *targets[] = {o->experiment, NULL};
+    const struct orch_sure_request request = {
+        .run = {.recipe = o->run, .repeat = (int)runs, .targets = o->experiment ? targets : NULL},
+        .metric = r->ranked_by.metric,
+        .aggregate = r->ranked_by.aggregate,
+        .least = 0.05};
+    return orch_best_until_sure(r->cli, rankings->pdata[0], &r->ranked_by, &request,
+                                o->limit > 0 ? (guint)o->limit : 0, error);
+}
+
 /* Ranks the runs that the options select, and prints the result. */
 static int rank(struct request *r, struct orch_store *store, char **by, GError **error)
 {
@@ -488,6 +517,8 @@ static int rank(struct request *r, struct orch_store *store, char **by, GError *
     g_autoptr(GPtrArray) rankings = orch_rankings_make(store, with, &r->ranked_by, error);
     if (!rankings)
         return -1;
+    if (o->until_sure)
+        return make_sure(r, rankings, error);
     if (r->cli->json)
         print_json(r, rankings);
     else
@@ -495,9 +526,24 @@ static int rank(struct request *r, struct orch_store *store, char **by, GError *
     return ORCH_EXIT_OK;
 }
 
+/* Checks which options go with --until-sure. */
+static bool check_until_sure(const struct orch_cli *cli, const struct best_options *o,
+                             GError **error)
+{
+    if (o->until_sure ? o->run && !orch_best_front_is_meant(cli->args[0]) : !o->run && !o->max_runs)
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "orch best METRIC --run RECIPE --until-sure",
+                   o->until_sure ? "option '--until-sure' makes runs, and needs --run RECIPE and "
+                                   "one metric"
+                                 : "options '--run' and '--max-runs' go with --until-sure");
+    return false;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct best_options *o = options;
+    if (!check_until_sure(cli, o, error))
+        return -1;
     g_auto(GStrv) by = o->by ? g_strsplit(o->by, ",", -1) : NULL;
     for (char **name = by; name && *name; name++)
         g_strstrip(*name);
@@ -514,6 +560,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         r.ranked_by.aggregate = o->max ? ORCH_AGGREGATE_MAX : ORCH_AGGREGATE_MIN;
     g_autoptr(GPtrArray) not_a_number = r.not_a_number = g_ptr_array_new();
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    if (store && o->until_sure)
+        store = orch_cli_store(cli, ORCH_STORE_CREATE, error);
     r.lost = store ? orch_lost_runs_new(store) : NULL;
     const int status = store ? rank(&r, store, by, error) : -1;
     orch_lost_runs_free(r.lost);
@@ -545,10 +593,14 @@ const struct orch_command ORCH_COMMAND_BEST = {
         "comparisons'.\n"
         "\n"
         "With several metrics the answer is the front: the settings that no other one beats in all "
-        "of them by its mean, and the knee, which is nearest to the best of each.",
+        "of them by its mean, and the knee, which is nearest to the best of each.\n"
+        "\n"
+        "--until-sure runs the best setting and each other one in turns, as 'orch compare "
+        "--until-sure' does. The better one of a pair meets the next. Runs that exist count.",
     .examples = "  orch best val_accuracy --recipe hw4\n"
                 "  orch best full_accuracy --recipe hw4 --by experiment,lr\n"
                 "  orch best 'max val_accuracy, min latency_ms'\n"
+                "  orch best val_accuracy --run tune.recipe --until-sure -n 3\n"
                 "  orch best val_accuracy --by mode,lr -w 'dataset=fashion-mnist'",
     .run = run,
 };

@@ -6,7 +6,6 @@
 #include "features/compare/contrast_limit.h"
 #include "features/compare/until_sure_show.h"
 
-#include "core/record/argv_record.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
@@ -175,22 +174,6 @@ static bool read_names(struct orch_cli *cli, bool runs, char *names[2], int *out
     return true;
 }
 
-static void on_message(void *ctx, const char *text)
-{
-    orch_cli_info(ctx, "%s", text);
-}
-
-static void on_warn(void *ctx, const char *text)
-{
-    orch_cli_warn(ctx, "%s", text);
-}
-
-static char *command_line(void *ctx, const struct orch_expansion *expansion)
-{
-    const struct orch_cli *cli = ctx;
-    return orch_argv_record(cli->argv, cli->argc, expansion);
-}
-
 /* Reads what is run: `text` of option `name` is the number of repeats. */
 static bool read_run(const struct request *c, int used, const char *text, const char *name,
                      int64_t repeat, struct orch_compare_run *out, GError **error)
@@ -214,7 +197,7 @@ static bool run_sides(struct request *c, char *const names[2], int used, GError 
     struct orch_compare_run request;
     if (!read_run(c, used, c->options->repeat, "--repeat", REPEATS, &request, error))
         return false;
-    const struct orch_compare_listener listener = {c->cli, on_message, on_warn, command_line};
+    const struct orch_compare_listener listener = orch_cli_compare_listener(c->cli);
     struct orch_workspace *workspace = orch_cli_workspace(c->cli, NULL, error);
     return workspace &&
            orch_compare_run_both(workspace, c->cli->plugin_paths, &request,
@@ -266,13 +249,6 @@ static void on_repeat(void *ctx, const struct orch_sure *so_far)
 
 static int run_until_sure(struct request *c, GError **error)
 {
-    static const int status[] = {
-        [ORCH_SURE_VERDICT] = ORCH_EXIT_OK,
-        [ORCH_SURE_RUNS_SPENT] = ORCH_EXIT_OK,
-        [ORCH_SURE_BUDGET_SPENT] = ORCH_EXIT_BUDGET,
-        [ORCH_SURE_INTERRUPTED] = ORCH_EXIT_INTERRUPTED,
-        [ORCH_SURE_TERMINATED] = ORCH_EXIT_TERMINATED,
-    };
     const struct compare_options *o = c->options;
     g_autofree char *a = NULL, *b = NULL;
     char *names[2] = {NULL, NULL};
@@ -282,7 +258,7 @@ static int run_until_sure(struct request *c, GError **error)
                                         .least = c->how.least,
                                         .budget = o->budget,
                                         .price = o->price};
-    const struct orch_compare_listener listener = {c->cli, on_message, on_warn, command_line};
+    const struct orch_compare_listener listener = orch_cli_compare_listener(c->cli);
     bool ok = read_names(c->cli, true, names, &used, error);
     a = names[0];
     b = names[1];
@@ -296,7 +272,7 @@ static int run_until_sure(struct request *c, GError **error)
     if (ok)
         orch_cli_sure_show(c->cli, &sure, &request, (const char *const *)names);
     orch_sure_clear(&sure);
-    return ok ? status[sure.stop] : -1;
+    return ok ? orch_cli_sure_status(sure.stop) : -1;
 }
 
 static int compare(struct request *c, GError **error)

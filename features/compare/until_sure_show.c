@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/compare/until_sure_show.h"
 
+#include "core/record/argv_record.h"
 #include "core/stats/numbers.h"
 #include "features/compare/contrast.h"
 #include "lib/base/json.h"
@@ -262,4 +263,40 @@ void orch_cli_sure_show(struct orch_cli *cli, const struct orch_sure *sure,
     if (sure->a->len)
         print_table(cli, sure, request);
     print_method(cli, sure, names);
+}
+
+/* ---- while it runs ------------------------------------------------------------------------------
+ */
+
+static void on_message(void *ctx, const char *text)
+{
+    orch_cli_info(ctx, "%s", text);
+}
+
+static void on_warn(void *ctx, const char *text)
+{
+    orch_cli_warn(ctx, "%s", text);
+}
+
+static char *command_line(void *ctx, const struct orch_expansion *expansion)
+{
+    const struct orch_cli *cli = ctx;
+    return orch_argv_record(cli->argv, cli->argc, expansion);
+}
+
+struct orch_compare_listener orch_cli_compare_listener(struct orch_cli *cli)
+{
+    return (struct orch_compare_listener){cli, on_message, on_warn, command_line};
+}
+
+int orch_cli_sure_status(enum orch_sure_stop stop)
+{
+    static const int status[] = {
+        [ORCH_SURE_VERDICT] = ORCH_EXIT_OK,
+        [ORCH_SURE_RUNS_SPENT] = ORCH_EXIT_OK,
+        [ORCH_SURE_BUDGET_SPENT] = ORCH_EXIT_BUDGET,
+        [ORCH_SURE_INTERRUPTED] = ORCH_EXIT_INTERRUPTED,
+        [ORCH_SURE_TERMINATED] = ORCH_EXIT_TERMINATED,
+    };
+    return status[stop];
 }

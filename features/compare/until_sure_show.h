@@ -6,6 +6,10 @@
 #include "core/cli/cli.h"
 #include "features/compare/until_sure.h"
 
+/** The listener that prints. */
+struct orch_compare_listener orch_cli_compare_listener(struct orch_cli *cli);
+/** The exit status of a comparison that ended for this reason. */
+int orch_cli_sure_status(enum orch_sure_stop stop);
 /** Describes what is known in one line: "4 pairs, 8 runs, $0.027 (32 s): B is 3.4 % slower (-3.1 to
  * 10.3 %), not sure yet; another 6 runs, about $0.02 (24 s), would decide it with 80 %". The caller
  * frees. */

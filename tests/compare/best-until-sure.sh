@@ -1,0 +1,38 @@
+# 'orch best --until-sure' runs settings in turns until each pair has a sure verdict.
+# test: slow
+. "$(dirname "$0")/../cli/lib.sh"
+cat >score.awk <<'P'
+BEGIN {
+    x = substr(seed, length(seed) - 5) * 7 + 54321 + index("abc", kind) * 1000003
+    for (i = 0; i < 24; i++) { x = x * 16807 % 2147483647; if (i > 11) own += x / 2147483647 }
+    print "loss", (kind == "b" ? 0.9 : kind == "c" ? 1.2 : 1) * (1 + 0.01 * (own - 6))
+}
+P
+cat >score.plugin <<'Y'
+plugin: score
+command: [awk, -v, "seed=${seed}", -v, "kind=${kind}", -f, score.awk]
+parameters:
+  kind: { type: string, default: a }
+metrics:
+  loss: { better: min }
+Y
+printf 'format: 1\nrecipe: s\nexperiments:\n  e: { plugin: ./score.plugin, reuse: any, sweep: { kind: [a, b, c] } }\n' >s.recipe
+git add -A
+git commit -qm one
+ok orch run s.recipe
+fails 2 orch best loss --until-sure
+says '--run RECIPE'
+fails 2 orch best loss --run s.recipe
+says 'go with --until-sure'
+ok orch best loss --run s.recipe --until-sure
+has 'best: kind=b by loss: better than 2 other settings, alike with 0, open with 0'
+says 'A: kind=b, B: kind=a'
+# the same runs, the same verdicts; few runs decide nothing
+ok orch ls -n 0 --json
+runs=$(json 'runs.#')
+ok orch best loss --run s.recipe --until-sure --json
+same "$(json best) $(json pairs.0.verdict) $(json pairs.1.better)" 'kind=b different kind=b'
+ok orch ls -n 0 --json
+same "$(json 'runs.#')" "$runs" 'no run is new'
+ok orch best loss --run s.recipe --until-sure --max-runs 2 -n 2
+has 'open with 1'
