@@ -20,7 +20,13 @@
 struct expected {
     const char *key;
     const char *text; /* of a string */
-    int value;        /* of a boolean, or -1: it must be absent or null */
+    int value;        /* of a boolean or a number; of a list: how many it has */
+};
+
+/* A word of the pattern with a number: `key`, times `other` where that is given. A key that begins
+ * with '?' may be absent or null. */
+struct pair {
+    const char *word, *key, *other;
 };
 
 /* How a type's config is a network of the zoo. Sizes in the order of the zoo's pattern; a key that
@@ -32,32 +38,60 @@ struct type {
     const char *words; /* of the pattern, always */
     const char *length, *vocabulary;
     struct expected expected[4];
+    const struct pair *pairs; /* ended by a NULL word; or NULL */
 };
+
+static const struct pair MIXTRAL[] = {
+    {"experts=", "num_local_experts", NULL}, {"chosen=", "num_experts_per_tok", NULL}, {0}};
+static const struct pair QWEN_MOE[] = {{"experts=", "num_experts", NULL},
+                                       {"chosen=", "num_experts_per_tok", NULL},
+                                       {"expert=", "moe_intermediate_size", NULL},
+                                       {0}};
+static const struct pair DEEPSEEK[] = {{"experts=", "n_routed_experts", NULL},
+                                       {"chosen=", "num_experts_per_tok", NULL},
+                                       {"expert=", "moe_intermediate_size", NULL},
+                                       {"shared=", "?n_shared_experts", "moe_intermediate_size"},
+                                       {"dense=", "?first_k_dense_replace", NULL},
+                                       {"queryrank=", "?q_lora_rank", NULL},
+                                       {"keyrank=", "kv_lora_rank", NULL},
+                                       {"rotary=", "qk_rope_head_dim", NULL},
+                                       {"head=", "qk_nope_head_dim", NULL},
+                                       {"values=", "v_head_dim", NULL},
+                                       {0}};
 
 /* clang-format off */
 static const struct type TYPES[] = {
     {"bert", "bert", {"num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size"}, NULL,
-     "max_position_embeddings", "vocab_size", {{"hidden_act", "gelu", 0}}},
+     "max_position_embeddings", "vocab_size", {{"hidden_act", "gelu", 0}}, NULL},
     {"roberta", "bert", {"num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size"},
-     "kinds=1,pads=2", NULL, "vocab_size", {{NULL}}},
+     "kinds=1,pads=2", NULL, "vocab_size", {{NULL}}, NULL},
     {"xlm-roberta", "bert", {"num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size"},
-     "kinds=1,pads=2", NULL, "vocab_size", {{NULL}}},
+     "kinds=1,pads=2", NULL, "vocab_size", {{NULL}}, NULL},
     {"distilbert", "bert", {"n_layers", "dim", "n_heads", "hidden_dim"}, "kinds=-1,bare",
-     "max_position_embeddings", "vocab_size", {{NULL}}},
-    {"gpt2", "gpt", {"n_layer", "n_embd", "n_head", "?n_inner"}, NULL, "n_positions", "vocab_size", {{NULL}}},
+     "max_position_embeddings", "vocab_size", {{NULL}}, NULL},
+    {"gpt2", "gpt", {"n_layer", "n_embd", "n_head", "?n_inner"}, NULL, "n_positions", "vocab_size", {{NULL}}, NULL},
     {"opt", "opt", {"num_hidden_layers", "hidden_size", "num_attention_heads", "ffn_dim"}, NULL,
-     "max_position_embeddings", "vocab_size", {{"do_layer_norm_before", NULL, 1}}},
-    {"mpt", "mpt", {"n_layers", "d_model", "n_heads"}, NULL, "max_seq_len", "vocab_size", {{NULL}}},
+     "max_position_embeddings", "vocab_size", {{"do_layer_norm_before", NULL, 1}}, NULL},
+    {"mpt", "mpt", {"n_layers", "d_model", "n_heads"}, NULL, "max_seq_len", "vocab_size", {{NULL}}, NULL},
     {"llama", "llama", {"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "intermediate_size"},
-     NULL, "max_position_embeddings", "vocab_size", {{"attention_bias", NULL, 0}, {"mlp_bias", NULL, 0}}},
+     NULL, "max_position_embeddings", "vocab_size", {{"attention_bias", NULL, 0}, {"mlp_bias", NULL, 0}}, NULL},
     {"mistral", "llama", {"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "intermediate_size"},
-     NULL, "max_position_embeddings", "vocab_size", {{NULL}}},
+     NULL, "max_position_embeddings", "vocab_size", {{NULL}}, NULL},
     {"qwen2", "llama", {"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "intermediate_size"},
-     "bias", "max_position_embeddings", "vocab_size", {{NULL}}},
+     "bias", "max_position_embeddings", "vocab_size", {{NULL}}, NULL},
+    {"qwen3", "llama", {"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "intermediate_size"},
+     "headnorm", "max_position_embeddings", "vocab_size", {{"attention_bias", NULL, 0}}, NULL},
+    {"mixtral", "moe", {"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "intermediate_size"},
+     NULL, "max_position_embeddings", "vocab_size", {{NULL}}, MIXTRAL},
+    {"qwen3_moe", "moe", {"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "intermediate_size"},
+     "headnorm", "max_position_embeddings", "vocab_size",
+     {{"attention_bias", NULL, 0}, {"decoder_sparse_step", NULL, 1}, {"mlp_only_layers", NULL, 0}}, QWEN_MOE},
+    {"deepseek_v3", "moe", {"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "intermediate_size"},
+     "routerbias", "max_position_embeddings", "vocab_size", {{"attention_bias", NULL, 0}, {"moe_layer_freq", NULL, 1}}, DEEPSEEK},
     {"t5", "t5", {"num_layers", "d_model", "num_heads", "d_ff", "d_kv"}, NULL, "n_positions", "vocab_size",
-     {{"feed_forward_proj", "relu", 0}, {"tie_word_embeddings", NULL, 1}}},
+     {{"feed_forward_proj", "relu", 0}, {"tie_word_embeddings", NULL, 1}}, NULL},
     {"vit", "vit", {"num_hidden_layers", "hidden_size", "num_attention_heads", "patch_size", "intermediate_size"}, NULL,
-     "image_size", NULL, {{NULL}}},
+     "image_size", NULL, {{NULL}}, NULL},
 };
 /* clang-format on */
 
@@ -91,9 +125,12 @@ static bool is_expected(const struct type *type, const json_t *config, const cha
     for (const struct expected *e = type->expected; e->key; e++) {
         const json_t *value = json_object_get(config, e->key);
         bool is_text = e->text && json_is_string(value);
-        bool fits = !value || json_is_null(value) ||
-                    (is_text && strcmp(json_string_value(value), e->text) == 0) ||
-                    (!e->text && json_is_boolean(value) && json_is_true(value) == (e->value == 1));
+        bool fits =
+            !value || json_is_null(value) ||
+            (is_text && strcmp(json_string_value(value), e->text) == 0) ||
+            (!e->text && json_is_boolean(value) && json_is_true(value) == (e->value == 1)) ||
+            (!e->text && json_is_integer(value) && json_integer_value(value) == e->value) ||
+            (!e->text && json_is_array(value) && json_array_size(value) == (size_t)e->value);
         if (fits)
             continue;
         g_autofree char *shown = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
@@ -123,6 +160,24 @@ static bool add_sizes(const struct type *type, const json_t *config, GString *na
     return true;
 }
 
+static bool add_pairs(const struct pair *pair, const json_t *config, GString *name,
+                      const char *path, GError **error)
+{
+    for (; pair && pair->word; pair++) {
+        bool is_optional = *pair->key == '?';
+        int64_t value = orch_json_int(config, pair->key + is_optional, 0);
+        int64_t other = pair->other ? orch_json_int(config, pair->other, 0) : 1;
+        if (value < 1 && is_optional)
+            continue;
+        if (value < 1 || value > 1 << 24 || other < 1 || other > 1 << 24) {
+            g_autofree char *what = g_strdup_printf("'%s' is missing, or no number", pair->key);
+            return refuse(path, what, error);
+        }
+        g_string_append_printf(name, ",%s%" G_GINT64_FORMAT, pair->word, value * other);
+    }
+    return true;
+}
+
 /* "llama:24,896,14,2,4864,tied,bias". NULL with an error. Caller frees. */
 static char *name_of(const struct type *type, const json_t *config, const char *path,
                      GError **error)
@@ -131,15 +186,16 @@ static char *name_of(const struct type *type, const json_t *config, const char *
         json_string_value(json_array_get(json_object_get(config, "architectures"), 0));
     bool is_masked = architecture && strcmp(architecture, "BertForMaskedLM") == 0;
     g_autoptr(GString) name = g_string_new(is_masked ? "bert-mlm" : type->family);
-    if (!is_expected(type, config, path, error) || !add_sizes(type, config, name, path, error))
+    if (!is_expected(type, config, path, error) || !add_sizes(type, config, name, path, error) ||
+        !add_pairs(type->pairs, config, name, path, error))
         return NULL;
     if (type->words)
         g_string_append_printf(name, ",%s", type->words);
-    bool is_llama = strcmp(type->family, "llama") == 0;
+    bool is_llama = strcmp(type->family, "llama") == 0 || type->pairs;
     if (is_llama && json_is_true(json_object_get(config, "tie_word_embeddings")))
         g_string_append(name, ",tied");
     int64_t head = orch_json_int(config, "head_dim", 0);
-    if (is_llama && head > 0)
+    if (is_llama && head > 0 && !strstr(name->str, ",head="))
         g_string_append_printf(name, ",head=%" G_GINT64_FORMAT, head);
     return g_strdup(name->str);
 }

@@ -271,6 +271,9 @@ static void print_totals(const struct showing *s)
     printf("\n");
     g_autofree char *batch = g_strdup_printf(" (batch %" G_GINT64_FORMAT ")", s->how.batch);
     print_count("params", sum->params, "");
+    if (orch_net_active_params(s->net) < sum->params)
+        print_count("  active", orch_net_active_params(s->net),
+                    ": with the experts that a token has, of all");
     print_count("  without biases", sum->weights,
                 sum->has_norms ? " (scales of norms are among them)" : "");
     g_autofree char *outputs =
@@ -315,6 +318,7 @@ static void print_show_json(const struct showing *s)
         "multiply_adds", (json_int_t)(sum->macs * batch), "conv_multiply_adds",
         (json_int_t)(sum->conv_macs * batch), "ops_per_multiply_add", s->how.per_mac, "ops",
         (json_int_t)(sum->operations * batch), "shares", shares_json(s));
+    json_object_set_new(object, "active_params", json_integer(orch_net_active_params(net)));
     json_object_set_new(object, s->o->forward_only ? "memory_forward" : "memory_training",
                         json_pack("{s:o s:o s:o s:o s:o}", "weights", orch_json_finite(m->weights),
                                   "gradients", orch_json_finite(m->gradients), "optimizer",

@@ -106,9 +106,20 @@ int orch_net_rmsnorm(struct orch_net_builder *b, int in, const char *name, ...) 
 /** A token_linear without a bias. */
 int orch_net_token_linear_plain(struct orch_net_builder *b, int in, int64_t out, const char *name,
                                 ...) G_GNUC_PRINTF(4, 5);
+/** A token_linear of a mixture: `in` has the values of the `chosen` experts side by side, each of
+ * which makes `out` values of its own with one of `experts` weights, without biases. */
+int orch_net_experts_linear(struct orch_net_builder *b, int in, int64_t out, int64_t experts,
+                            int64_t chosen, const char *name, ...) G_GNUC_PRINTF(6, 7);
 /** Causal attention whose keys and values have fewer heads (Ainslie et al. 2023): `in` has the
  * heads' queries, then `key_heads` of keys and as many of values. */
 int orch_net_grouped_attention(struct orch_net_builder *b, int in, int heads, int key_heads);
+/** The scores of so many experts, which choose among them; `name` of its weights. */
+int orch_net_router(struct orch_net_builder *b, int in, int64_t experts, const char *name, ...)
+    G_GNUC_PRINTF(4, 5);
+/** Causal attention whose values are narrower than queries and keys: `in` has the heads' queries
+ * and keys, each `key_width`, then values of `value_width`. */
+int orch_net_latent_attention(struct orch_net_builder *b, int in, int heads, int64_t key_width,
+                              int64_t value_width);
 /** An element-wise operation known by name only, with the shape of its first input. */
 int orch_net_elementwise(struct orch_net_builder *b, const int *inputs, int count,
                          const char *name);

@@ -60,6 +60,36 @@ int orch_net_token_linear_plain(struct orch_net_builder *b, int in, int64_t out,
     return add_layer(b, like, &in, 1, text, 2, weight);
 }
 
+int orch_net_experts_linear(struct orch_net_builder *b, int in, int64_t out, int64_t experts,
+                            int64_t chosen, const char *name, ...)
+{
+    if (!is_usable(b, &in, 1))
+        return -1;
+    NAME_OF(name, text);
+    struct orch_net_shape shape = orch_net_node(b->net, in)->out;
+    int64_t each = shape.c / chosen, weight[] = {experts * out, each};
+    struct orch_net_node like = {.op = ORCH_NET_TOKEN_LINEAR,
+                                 .out = {chosen * out, shape.h, shape.w},
+                                 .in_channels = shape.c,
+                                 .out_channels = chosen * out,
+                                 .experts = (int)experts,
+                                 .chosen = (int)chosen,
+                                 .macs = chosen * out * each * shape.h * shape.w};
+    return add_layer(b, like, &in, 1, text, 2, weight);
+}
+
+int orch_net_router(struct orch_net_builder *b, int in, int64_t experts, const char *name, ...)
+{
+    if (!is_usable(b, &in, 1))
+        return -1;
+    NAME_OF(name, text);
+    g_autofree char *owned = text;
+    int id = orch_net_token_linear_plain(b, in, experts, "%s", owned);
+    if (id >= 0)
+        ((struct orch_net_node *)b->net->nodes->pdata[id])->routes = true;
+    return id;
+}
+
 int orch_net_in_parts(struct orch_net_builder *b, int id, int parts)
 {
     if (is_usable(b, &id, 1))
@@ -80,6 +110,22 @@ int orch_net_grouped_attention(struct orch_net_builder *b, int in, int heads, in
                                  .heads = heads,
                                  .is_causal = true,
                                  .macs = 2 * shape.h * shape.h * width};
+    return orch_net_layer(b, &like, &in, 1, NULL);
+}
+
+int orch_net_latent_attention(struct orch_net_builder *b, int in, int heads, int64_t key_width,
+                              int64_t value_width)
+{
+    if (!is_usable(b, &in, 1))
+        return -1;
+    struct orch_net_shape shape = orch_net_node(b->net, in)->out;
+    struct orch_net_node like = {.op = ORCH_NET_ATTENTION,
+                                 .out = {heads * value_width, shape.h, 1},
+                                 .in_channels = shape.c,
+                                 .out_channels = heads * value_width,
+                                 .heads = heads,
+                                 .is_causal = true,
+                                 .macs = shape.h * shape.h * heads * (key_width + value_width)};
     return orch_net_layer(b, &like, &in, 1, NULL);
 }
 

@@ -369,7 +369,10 @@ char *orch_net_macs_work(const struct orch_net *net, const struct orch_net_node 
     bool is_transposed =
         node->op == ORCH_NET_CONV_TRANSPOSE2D; /* multiply-adds are per input position */
     const struct orch_net_shape *places = is_transposed ? &input_of(net, node, 0)->out : &node->out;
-    if (node->op == ORCH_NET_ATTENTION && node->heads) {
+    if (node->experts) { /* of those that a token has */
+        g_string_printf(text, "%d*%" G_GINT64_FORMAT "*%" G_GINT64_FORMAT, node->chosen,
+                        node->in_channels / node->chosen, node->out_channels / node->chosen);
+    } else if (node->op == ORCH_NET_ATTENTION && node->heads) {
         text = g_string_new(NULL);
         g_string_append_printf(text,
                                "2*%" G_GINT64_FORMAT "*%" G_GINT64_FORMAT "*%" G_GINT64_FORMAT,

@@ -84,6 +84,9 @@ struct orch_net_memory orch_net_memory(const struct orch_net *net,
  * PyTorch's mixed precision, whose norms are in fp32. */
 double *orch_net_kept_bytes(const struct orch_net *net, const struct orch_net_cost *costs,
                             int element_bytes, bool autocasts);
+/** Bytes of a weight that is held so, with its scales: of 4 bits a scale of 8 bits for 64 weights,
+ * which has one of 32 bits for 256 (Dettmers et al. 2023, QLoRA). */
+double orch_net_stored_bytes(const struct orch_net_tensor *tensor, int element_bytes);
 /** Output values of a sample that a loss compares: of a language model at each token. */
 double orch_net_score_count(const struct orch_net *net);
 /** Bytes that PyTorch's cross entropy makes of each of them. */

@@ -65,6 +65,17 @@ int64_t orch_net_params(const struct orch_net *net)
     return total;
 }
 
+int64_t orch_net_active_params(const struct orch_net *net)
+{
+    int64_t total = 0;
+    for (guint i = 0; i < net->nodes->len; i++) {
+        const struct orch_net_node *node = orch_net_node(net, (int)i);
+        int64_t own = orch_net_node_params(net, node);
+        total += node->experts ? own / node->experts * node->chosen : own;
+    }
+    return total;
+}
+
 bool orch_net_has_frozen(const struct orch_net *net)
 {
     for (guint i = 0; i < net->tensors->len; i++)

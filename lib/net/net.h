@@ -78,7 +78,10 @@ struct orch_net_node {
     bool is_auxiliary; /* in a head used in training only: counts for parameters, not operations */
     int heads;         /* attention */
     int parts;         /* token_linear: products of equal width that compute it; 0: one */
-    bool is_causal;    /* attention: no token attends to later ones */
+    int experts, chosen; /* token_linear: of so many weights each token goes through `chosen`, whose
+                            inputs and outputs lie side by side; 0: it is no mixture */
+    bool routes;         /* token_linear: its outputs choose experts */
+    bool is_causal;      /* attention: no token attends to later ones */
     bool is_written_out; /* attention: of several operations in the file that it was read from */
     bool computes;       /* generic: known to compute, not only to move values */
     bool is_tanh_form;   /* gelu: its approximation by tanh, as GPT-2 has it */
@@ -115,7 +118,8 @@ struct orch_net_tensor {
     int64_t count;    /* elements */
     enum orch_net_init init;
     double init_scale;
-    bool is_frozen; /* not trained: no gradient, no states of an optimizer */
+    bool is_frozen;  /* not trained: no gradient, no states of an optimizer */
+    int stored_bits; /* of a frozen one held narrower than the activations (8, 4); 0: as these */
 };
 
 struct orch_net {
@@ -185,6 +189,8 @@ bool orch_net_is_of_head(const struct orch_net *net, const struct orch_net_node 
 int64_t orch_net_params(const struct orch_net *net);
 /** The same for one node. */
 int64_t orch_net_node_params(const struct orch_net *net, const struct orch_net_node *node);
+/** Of a mixture of experts: the parameters that a token goes through. Else all. */
+int64_t orch_net_active_params(const struct orch_net *net);
 /** True if a parameter is not trained. */
 bool orch_net_has_frozen(const struct orch_net *net);
 /** Multiply-adds of a forward pass of one image (convolutions, linear layers, attention), without

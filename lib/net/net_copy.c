@@ -19,6 +19,7 @@ void orch_net_copy_tensors(struct orch_net_copy *copy, int id)
         made->init = t->init;
         made->init_scale = t->init_scale;
         made->is_frozen = t->is_frozen;
+        made->stored_bits = t->stored_bits;
     }
 }
 

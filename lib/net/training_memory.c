@@ -82,6 +82,25 @@ double orch_net_loss_bytes(int element_bytes)
     return 3 * 4 + element_bytes;
 }
 
+double orch_net_stored_bytes(const struct orch_net_tensor *tensor, int element_bytes)
+{
+    static const double four = 0.5 + 1.0 / 64 + 4.0 / (64 * 256);
+    return tensor->stored_bits == 4 ? four : tensor->stored_bits == 8 ? 1 : element_bytes;
+}
+
+static double frozen_bytes(const struct orch_net *net, int element_bytes)
+{
+    double bytes = 0;
+    for (guint i = 0; i < net->tensors->len; i++) {
+        const struct orch_net_tensor *t = orch_net_tensor(net, (int)i);
+        bool is_param = t->role == ORCH_NET_WEIGHT || t->role == ORCH_NET_BIAS;
+        bytes += is_param && t->is_frozen
+                     ? (double)t->count * orch_net_stored_bytes(t, element_bytes)
+                     : 0;
+    }
+    return bytes;
+}
+
 double orch_net_most_held(double held, double gradients, double activations)
 {
     return held + MAX(gradients, activations);
@@ -92,7 +111,6 @@ struct orch_net_memory orch_net_memory(const struct orch_net *net,
                                        int element_bytes, int states_per_weight, bool training)
 {
     double kept = 0, widest = 0, trained = (double)orch_net_cost_sum(net, costs).trained;
-    double frozen = (double)orch_net_params(net) - trained;
     g_autofree double *bytes = orch_net_kept_bytes(net, costs, element_bytes, false);
     for (guint i = 0; i < net->nodes->len; i++) {
         const struct orch_net_node *node = orch_net_node(net, (int)i);
@@ -103,7 +121,7 @@ struct orch_net_memory orch_net_memory(const struct orch_net *net,
         if (!training || !costs[i].learns)
             widest = MAX(widest, flow * element_bytes);
     }
-    struct orch_net_memory m = {.weights = 4 * trained + element_bytes * frozen};
+    struct orch_net_memory m = {.weights = 4 * trained + frozen_bytes(net, element_bytes)};
     m.gradients = training ? 4 * trained : 0;
     m.optimizer = training ? 4 * trained * states_per_weight : 0;
     /* what is below all trained layers needs its values once, when nothing is kept yet */

@@ -19,6 +19,7 @@
 #define B(name) orch_net_build_##name, NULL
 #define SIZED(name, sizes) orch_net_build_##name, sizes
 #define BERT_MASKED true /* predicts masked tokens */
+#define MIXTURE true     /* of experts */
 
 static const struct orch_net_family ZOO[] = {
     {"lenet5", "LeCun et al. 1998, with tanh and average pooling", GREY(32), B(lenet5), 0},
@@ -186,6 +187,23 @@ static const struct orch_net_family ZOO[] = {
      SIZED(llama, "28,1536,12,2,8960,tied,bias"), 0},
     {"qwen2.5-7b", "Qwen 2024; llama:28,3584,28,4,18944,bias", TOKENS(4096, 152064),
      SIZED(llama, "28,3584,28,4,18944,bias"), 0},
+    {"moe:LAYERS,WIDTH,HEADS",
+     "llama of which each token has some of many experts; sizes as llama, experts=N, chosen=N",
+     TOKENS(4096, 32000), B(llama), MIXTURE},
+    {"mixtral-8x7b", "Jiang et al. 2024; moe:32,4096,32,8,14336,experts=8,chosen=2",
+     TOKENS(4096, 32000), SIZED(llama, "32,4096,32,8,14336,experts=8,chosen=2"), MIXTURE},
+    {"mixtral-8x22b", "Mistral AI 2024; moe:56,6144,48,8,16384,experts=8,chosen=2",
+     TOKENS(4096, 32768), SIZED(llama, "56,6144,48,8,16384,experts=8,chosen=2"), MIXTURE},
+    {"deepseek-v3", "DeepSeek-AI 2024, without the layer that predicts a further token",
+     TOKENS(4096, 129280),
+     SIZED(llama, "61,7168,128,128,18432,experts=256,chosen=8,expert=2048,shared=2048,dense=3,"
+                  "routerbias,queryrank=1536,keyrank=512,rotary=64,head=128,values=128"),
+     MIXTURE},
+    {"qwen3-30b-a3b", "Qwen 2025; 128 experts, 8 for each token", TOKENS(4096, 151936),
+     SIZED(llama, "48,2048,32,4,6144,head=128,headnorm,experts=128,chosen=8,expert=768"), MIXTURE},
+    {"qwen3-235b-a22b", "Qwen 2025; 128 experts, 8 for each token", TOKENS(4096, 151936),
+     SIZED(llama, "94,4096,64,4,12288,head=128,headnorm,experts=128,chosen=8,expert=1536"),
+     MIXTURE},
     {"t5:LAYERS,WIDTH,HEADS",
      "Raffel et al. 2020; further sizes: the feed-forward layers', a head's", TOKENS(512, 32128),
      B(t5), 0},
@@ -265,6 +283,15 @@ static const char *const ALIASES[][2] = {
     {"qwen2.5-0.5b-instruct", "qwen2.5-0.5b"},
     {"qwen2.5-1.5b-instruct", "qwen2.5-1.5b"},
     {"qwen2.5-7b-instruct", "qwen2.5-7b"},
+    {"mixtral", "mixtral-8x7b"},
+    {"mixtral-8x7b-v0.1", "mixtral-8x7b"},
+    {"mixtral-8x7b-instruct-v0.1", "mixtral-8x7b"},
+    {"mixtral-8x22b-v0.1", "mixtral-8x22b"},
+    {"mixtral-8x22b-instruct-v0.1", "mixtral-8x22b"},
+    {"deepseek-v3-base", "deepseek-v3"},
+    {"deepseek-v3-0324", "deepseek-v3"},
+    {"deepseek-r1", "deepseek-v3"},
+    {"qwen3-30b-a3b-base", "qwen3-30b-a3b"},
     {"opt-13b", "opt:40,5120,40"},
     {"opt-30b", "opt:48,7168,56"},
     {"opt-66b", "opt:64,9216,72"},

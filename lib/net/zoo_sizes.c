@@ -8,6 +8,7 @@
 
 #define LAYERS_MAX 512
 #define WIDTH_MAX 65536
+#define WORDS_MAX 24
 
 /* What may follow the numbers: a word, or a word with a number. */
 static bool read_word(const char *word, struct orch_net_sizes *s)
@@ -16,9 +17,23 @@ static bool read_word(const char *word, struct orch_net_sizes *s)
         const char *word;
         bool *flag;
         int64_t *number;
-    } words[] = {{"tied", &s->is_tied, NULL}, {"bias", &s->is_biased, NULL},
-                 {"bare", &s->is_bare, NULL}, {"head=", NULL, &s->head_width},
-                 {"kinds=", NULL, &s->kinds}, {"pads=", NULL, &s->pads}};
+    } words[] = {{"tied", &s->is_tied, NULL},
+                 {"bias", &s->is_biased, NULL},
+                 {"bare", &s->is_bare, NULL},
+                 {"head=", NULL, &s->head_width},
+                 {"kinds=", NULL, &s->kinds},
+                 {"pads=", NULL, &s->pads},
+                 {"headnorm", &s->has_head_norms, NULL},
+                 {"experts=", NULL, &s->experts},
+                 {"chosen=", NULL, &s->chosen},
+                 {"expert=", NULL, &s->expert_inner},
+                 {"shared=", NULL, &s->shared_inner},
+                 {"dense=", NULL, &s->dense},
+                 {"routerbias", &s->has_router_bias, NULL},
+                 {"queryrank=", NULL, &s->query_rank},
+                 {"keyrank=", NULL, &s->key_rank},
+                 {"rotary=", NULL, &s->rotary},
+                 {"values=", NULL, &s->value_width}};
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
         if (words[i].number && g_str_has_prefix(word, words[i].word))
             return orch_int_parse(word + strlen(words[i].word), words[i].number) &&
@@ -29,10 +44,20 @@ static bool read_word(const char *word, struct orch_net_sizes *s)
     return false;
 }
 
+/* None, or some of which each token has at least one. */
+static bool has_possible_experts(const struct orch_net_sizes *s)
+{
+    return s->experts == 0 ? !s->chosen && !s->expert_inner && !s->shared_inner && !s->dense
+                           : s->chosen >= 1 && s->chosen <= s->experts && s->expert_inner >= 1 &&
+                                 s->shared_inner >= 0 && s->dense >= 0 && s->dense < s->layers;
+}
+
 static bool is_possible(const struct orch_net_sizes *s)
 {
-    return s->layers >= 1 && s->layers <= LAYERS_MAX && s->width >= 1 && s->width <= WIDTH_MAX &&
-           s->heads >= 1 && (s->width % s->heads == 0 || s->head_width * s->heads != s->width) &&
+    return has_possible_experts(s) && s->query_rank >= 0 && s->key_rank >= 0 && s->rotary >= 0 &&
+           s->value_width >= 1 && s->layers >= 1 && s->layers <= LAYERS_MAX && s->width >= 1 &&
+           s->width <= WIDTH_MAX && s->heads >= 1 &&
+           (s->width % s->heads == 0 || s->head_width * s->heads != s->width) &&
            s->key_heads >= 1 && s->pads >= 0 && s->heads % s->key_heads == 0 && s->inner >= 1 &&
            s->inner <= 4 * WIDTH_MAX && s->head_width >= 1 && s->head_width <= WIDTH_MAX;
 }
@@ -40,7 +65,7 @@ static bool is_possible(const struct orch_net_sizes *s)
 bool orch_net_sizes_read(struct orch_net_builder *b, const char *argument, const char *form,
                          int64_t *fourth, int64_t *fifth, struct orch_net_sizes *s)
 {
-    g_auto(GStrv) words = g_strsplit(argument ? argument : "", ",", 12);
+    g_auto(GStrv) words = g_strsplit(argument ? argument : "", ",", WORDS_MAX);
     int64_t *values[] = {&s->layers, &s->width, &s->heads, fourth, fifth, NULL};
     bool ok = g_strv_length(words) >= 3;
     int numbers = 0;
@@ -54,6 +79,8 @@ bool orch_net_sizes_read(struct orch_net_builder *b, const char *argument, const
     s->inner = s->inner ? s->inner : 4 * s->width;
     s->patch = s->patch ? s->patch : 16;
     s->head_width = s->head_width ? s->head_width : s->heads > 0 ? s->width / s->heads : 1;
+    s->expert_inner = s->experts && !s->expert_inner ? s->inner : s->expert_inner;
+    s->value_width = s->value_width ? s->value_width : s->head_width;
     if (ok && is_possible(s))
         return true;
     if (!argument)

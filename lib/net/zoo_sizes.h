@@ -11,17 +11,25 @@ struct orch_net_sizes {
     int64_t key_heads; /* of the keys and values */
     int64_t inner;     /* of the feed-forward layers */
     int64_t patch;
-    int64_t head_width; /* of T5, whose heads together need not be as wide as the layer */
-    int64_t kinds;      /* of tokens, as BERT tells them apart; -1: none */
-    int64_t pads;       /* places before the first token */
-    bool is_tied;       /* the scores use the embedding's weights */
-    bool is_biased;     /* queries, keys and values have biases where the family has none */
-    bool is_bare;       /* without a pooler */
+    int64_t head_width;  /* of T5, whose heads together need not be as wide as the layer */
+    int64_t kinds;       /* of tokens, as BERT tells them apart; -1: none */
+    int64_t pads;        /* places before the first token */
+    bool is_tied;        /* the scores use the embedding's weights */
+    bool is_biased;      /* queries, keys and values have biases where the family has none */
+    bool is_bare;        /* without a pooler */
+    bool has_head_norms; /* of queries and keys, a head at a time (Qwen3) */
+    /* mixtures of experts: of `experts` in all each token has `chosen`; widths of one, and of those
+     * that every token has; the first layers that are dense; a bias of the router (DeepSeek-V3) */
+    int64_t experts, chosen, expert_inner, shared_inner, dense;
+    bool has_router_bias;
+    /* latent attention (DeepSeek-V2): ranks of queries (0: whole) and of keys and values, widths of
+     * a head's rotary part and of its values; `head_width` is the part without positions */
+    int64_t query_rank, key_rank, rotary, value_width;
 };
 
 /** Reads "24,1024,16" and up to two more numbers, whose meaning the family has (NULL: it has none
- * such), then words ("tied", "bias", "bare", "head=128", "kinds=1", "pads=2"). False with an error
- * in the builder, which says the form. */
+ * such), then words ("tied", "bias", "bare", "head=128", "kinds=1", "experts=8", ...). False with
+ * an error in the builder, which says the form. */
 bool orch_net_sizes_read(struct orch_net_builder *b, const char *argument, const char *form,
                          int64_t *fourth, int64_t *fifth, struct orch_net_sizes *s);
 

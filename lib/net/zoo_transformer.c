@@ -135,46 +135,6 @@ void orch_net_build_opt(struct orch_net_builder *b, const char *argument, int va
     orch_net_token_linear(b, x, b->net->classes, NULL);
 }
 
-/* Touvron et al. 2023 and Grattafiori et al. 2024: norms without a mean, rotary positions, a gate
- * in the feed-forward layers, fewer heads of keys and values; no biases. */
-void orch_net_build_llama(struct orch_net_builder *b, const char *argument, int variant)
-{
-    (void)variant;
-    struct orch_net_sizes s = {0};
-    if (!orch_net_sizes_read(b, argument,
-                             "LAYERS,WIDTH,HEADS[,KEY_HEADS[,FEED_FORWARD]], as 32,4096,32,8,14336",
-                             &s.key_heads, &s.inner, &s))
-        return;
-    int64_t keys = s.head_width * s.key_heads, queries = s.head_width * s.heads;
-    int x = orch_net_embedding(b, 0, b->net->classes, s.width, "model.embed_tokens");
-    for (int i = 0; i < s.layers; i++) {
-        b->group = i + 1;
-        int y = orch_net_rmsnorm(b, x, "model.layers.%d.input_layernorm", i);
-        y = s.is_biased
-                ? orch_net_token_linear(b, y, queries + 2 * keys, "model.layers.%d.self_attn", i)
-                : orch_net_token_linear_plain(b, y, queries + 2 * keys, "model.layers.%d.self_attn",
-                                              i);
-        y = orch_net_in_parts(b, y, 3);
-        y = orch_net_elementwise(b, &y, 1, "rotary");
-        y = orch_net_grouped_attention(b, y, (int)s.heads, (int)s.key_heads);
-        y = orch_net_token_linear_plain(b, y, s.width, "model.layers.%d.self_attn.o_proj", i);
-        x = orch_net_add(b, x, y);
-        y = orch_net_rmsnorm(b, x, "model.layers.%d.post_attention_layernorm", i);
-        int gate = orch_net_token_linear_plain(b, y, s.inner, "model.layers.%d.mlp.gate_proj", i);
-        int up = orch_net_token_linear_plain(b, y, s.inner, "model.layers.%d.mlp.up_proj", i);
-        int both[] = {orch_net_activation(b, gate, ORCH_NET_SILU), up};
-        y = orch_net_elementwise(b, both, 2, "gate");
-        y = orch_net_token_linear_plain(b, y, s.width, "model.layers.%d.mlp.down_proj", i);
-        x = orch_net_add(b, x, y);
-    }
-    b->group = (int)s.layers + 1;
-    x = orch_net_rmsnorm(b, x, "model.norm");
-    if (s.is_tied)
-        orch_net_token_linear(b, x, b->net->classes, NULL);
-    else
-        orch_net_token_linear_plain(b, x, b->net->classes, "lm_head");
-}
-
 /* Dosovitskiy et al. 2021, as torchvision has it: patches as tokens, and one more for the class. */
 void orch_net_build_vit(struct orch_net_builder *b, const char *argument, int variant)
 {

@@ -57,7 +57,7 @@ static void set_attributes(struct orch_layer *layer, const struct orch_net_node 
     case ORCH_NET_TOKEN_LINEAR:
         layer->kernel_h = layer->kernel_w = layer->stride_h = layer->stride_w = 1;
         layer->padding = ORCH_PADDING_VALID;
-        layer->c_in = node->in_channels;
+        layer->c_in = node->in_channels / MAX(1, node->chosen);
         layer->c_out = node->out_channels;
         break;
     case ORCH_NET_LINEAR:

@@ -45,10 +45,25 @@ counted 7248023552 mistralai/Mistral-7B-Instruct-v0.3
 counted 494032768 Qwen/Qwen2.5-0.5B
 counted 1543714304 Qwen/Qwen2.5-1.5B-Instruct
 counted 7615616512 Qwen/Qwen2.5-7B
+# mixtures of experts: all parameters, and those of a token (in the reports 12.9, 39, 37, 3.3 and 22 billion)
+mixture() { # PARAMETERS ACTIVE NAME...
+    local active=$2
+    counted "$1" "${@:3}"
+    same "$(json active_params)" "$active" "active parameters of $3"
+}
+mixture 46702792704 12879925248 mistralai/Mixtral-8x7B-v0.1 Mixtral-8x7B
+mixture 140630071296 39161468928 mistralai/Mixtral-8x22B-v0.1
+mixture 671026419200 37552297472 deepseek-ai/DeepSeek-V3 deepseek-ai/DeepSeek-R1
+mixture 30532122624 3353032704 Qwen/Qwen3-30B-A3B
+mixture 235093634560 22190763520 Qwen/Qwen3-235B-A22B
 counted 86567656 google/vit-base-patch16-224 ViT-B/16 vit_b_16 facebook/deit-base-patch16-224
 counted 304326632 google/vit-large-patch16-224 ViT-L/16
 counted 5717416 facebook/deit-tiny-patch16-224
 counted 22050664 facebook/deit-small-patch16-224
+fails 2 orch net show moe:4,512,8
+says 'needs its experts'
+fails 2 orch net show moe:4,512,8,8,1024,experts=4,chosen=5
+says 'is not LAYERS,WIDTH,HEADS'
 fails 2 orch net show nobody/nothing
 says 'no such file'
 # a config.json, by its path or its folder
@@ -73,6 +88,24 @@ config vit '{"model_type": "vit", "hidden_size": 768, "image_size": 224, "interm
 counted 86567656 vit
 config t5 '{"model_type": "t5", "d_ff": 2048, "d_kv": 64, "d_model": 512, "n_positions": 512, "num_heads": 8, "num_layers": 6, "vocab_size": 32128}'
 counted 60506624 t5
+config qwen3 '{"model_type": "qwen3", "attention_bias": false, "head_dim": 128, "hidden_size": 4096, "intermediate_size": 12288,
+ "max_position_embeddings": 40960, "num_attention_heads": 32, "num_hidden_layers": 36, "num_key_value_heads": 8, "tie_word_embeddings": false, "vocab_size": 151936}'
+counted 8190735360 qwen3
+config mixtral '{"model_type": "mixtral", "hidden_size": 4096, "intermediate_size": 14336, "max_position_embeddings": 32768, "num_attention_heads": 32,
+ "num_experts_per_tok": 2, "num_hidden_layers": 32, "num_key_value_heads": 8, "num_local_experts": 8, "tie_word_embeddings": false, "vocab_size": 32000}'
+mixture 46702792704 12879925248 mixtral
+config qwenmoe '{"model_type": "qwen3_moe", "attention_bias": false, "decoder_sparse_step": 1, "head_dim": 128, "hidden_size": 2048,
+ "intermediate_size": 6144, "max_position_embeddings": 40960, "mlp_only_layers": [], "moe_intermediate_size": 768, "num_attention_heads": 32,
+ "num_experts": 128, "num_experts_per_tok": 8, "num_hidden_layers": 48, "num_key_value_heads": 4, "tie_word_embeddings": false, "vocab_size": 151936}'
+mixture 30532122624 3353032704 qwenmoe
+config deepseek '{"model_type": "deepseek_v3", "attention_bias": false, "first_k_dense_replace": 3, "hidden_size": 7168, "intermediate_size": 18432,
+ "kv_lora_rank": 512, "max_position_embeddings": 163840, "moe_intermediate_size": 2048, "moe_layer_freq": 1, "n_routed_experts": 256, "n_shared_experts": 1,
+ "num_attention_heads": 128, "num_experts_per_tok": 8, "num_hidden_layers": 61, "num_key_value_heads": 128, "num_nextn_predict_layers": 1,
+ "q_lora_rank": 1536, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "tie_word_embeddings": false, "v_head_dim": 128, "vocab_size": 129280}'
+mixture 671026419200 37552297472 deepseek
+config sparse '{"model_type": "qwen3_moe", "decoder_sparse_step": 2}'
+fails 2 orch net show sparse
+says 'decoder_sparse_step 2 is not covered'
 # what is not covered is refused, with what to do
 config neox '{"model_type": "gpt_neox", "hidden_size": 64}'
 fails 2 orch net show neox
