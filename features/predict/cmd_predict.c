@@ -49,6 +49,8 @@ static const struct orch_option OPTIONS[] = {
     TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
     ORCH_OPTION(struct predict_options, time.price_kwh, TEXT, "price-kwh", .value = "USD",
                 .help = "price of electricity: what the boards' energy costs"),
+    ORCH_OPTION(struct predict_options, time.grid, TEXT, "grid", .value = "COUNTRY|N",
+                .help = "CO2 of that energy: FR, DE, US, ..., or grams a kWh"),
     ORCH_OPTION(struct predict_options, budget, TEXT, "budget", .value = "USD",
                 .help = "mark forecasts that cost more; with --gpu all omit them: 5usd"),
     ORCH_OPTION(struct predict_options, deadline, TEXT, "deadline", .value = "WHEN",
@@ -116,11 +118,31 @@ static bool is_ranking(const char *gpu)
     return strcmp(gpu, "all") == 0 || strchr(gpu, ',');
 }
 
+/* Whether an argument, or the network, is a server of language models. */
+static bool asks_for_serving(const struct orch_cli *cli, const struct time_options *t)
+{
+    static const char *const words[] = {"serving",  "serve",  "inference", "generate", "generation",
+                                        "decode",   "vllm",   "sglang",    "tgi",      "triton",
+                                        "tensorrt", "trtllm", "ollama",    "llamacpp", NULL};
+    for (int i = 0; words[i]; i++) {
+        bool is_net = t->net && orch_name_is_same(words[i], t->net);
+        if (is_net || (cli->arg_count && orch_name_is_same(words[i], cli->args[0])))
+            return true;
+    }
+    return false;
+}
+
 static bool options_fit(const struct orch_cli *cli, const struct predict_options *o, GError **error)
 {
     const struct time_options *t = &o->time;
     if (o->sweeps && !o->experiment)
         return refuse("add --experiment NAME", "option '--sweep' does nothing without --experiment",
+                      error);
+    if (asks_for_serving(cli, t))
+        return refuse("--forward-only times one pass over whole sequences (a prompt); 'orch "
+                      "predictor train' learns from a table of a server's kernels",
+                      "serving is not forecast: 'orch predict' times trainings and single passes, "
+                      "not requests that a server batches, its caches and generated tokens",
                       error);
     if (cli->arg_count)
         return refuse("name a network with --net and a GPU with --gpu; for runs use 'orch curve'",
@@ -209,7 +231,7 @@ static const struct orch_option_group GROUPS[] = {
      "net -net-table input -classes -tokens dataset batch epochs precision optimizer "
      "forward-only -attention -compile -loss -checkpointing -trainable -lora-rank"},
     {"the machine", "gpu workers scaling -per-node network parallel -scheme -watts -threads"},
-    {"price and limits", "price -cloud -spot -price-kwh budget deadline pareto"},
+    {"price and limits", "price -cloud -spot -price-kwh -grid budget deadline pareto"},
     {"the forecast", "-model calibrate -without -ppp-comp -ppp-comm explain"},
     {"a script of your own", "experiment sweep"},
     {0}};

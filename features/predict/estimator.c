@@ -145,7 +145,7 @@ static bool question_of(struct orch_estimator *estimator, const json_t *cost,
                                        .worker_count = 1};
     set_amount(cost, out);
     out->workers[0] = MIN(whole(orch_cost_workers(cost), 1), 1 << 20);
-    out->ppp_comp = out->ppp_comm = out->price = out->price_kwh = out->budget_usd =
+    out->ppp_comp = out->ppp_comm = out->price = out->price_kwh = out->grid_g = out->budget_usd =
         out->deadline_s = (double)NAN;
     out->has_precision = orch_precision_find(precision, &out->precision);
     return out->has_precision || !*precision;

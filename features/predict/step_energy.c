@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/predict/step_energy.h"
 
+#include "features/predict/step_grid.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
@@ -36,6 +37,9 @@ struct orch_step_energy orch_step_energy_of(const struct orch_time_question *q,
                                    .step_j = drawn(a->step.total_s, all),
                                    .kwh = times(drawn(a->total_s, all), 1 / 3.6e6)};
     out.usd = times(out.kwh, q->price_kwh);
+    out.co2_kg = times(out.kwh, q->grid_g / 1e3);
+    out.grid_g = q->grid_g;
+    out.grid = q->grid;
     return out;
 }
 
@@ -53,6 +57,12 @@ char *orch_step_energy_text(const struct orch_step_energy *e)
     if (!isnan(e->usd.mid)) {
         g_autofree char *usd = orch_money_format(e->usd.mid);
         g_string_append_printf(text, " for %s", usd);
+    }
+    if (!isnan(e->co2_kg.mid)) {
+        g_autofree char *of =
+            e->grid ? g_strdup_printf(": %s's mean of " ORCH_GRID_YEAR, e->grid) : g_strdup("");
+        g_string_append_printf(text, " and %.2g kg of CO2 (%.0f g a kWh%s)", e->co2_kg.mid,
+                               e->grid_g, of);
     }
     g_string_append_printf(text, "; by a guess half to all of %.0f W a board", e->watts);
     return g_string_free(text, FALSE);
@@ -73,4 +83,5 @@ void orch_step_energy_add_json(const struct orch_step_energy *e, json_t *object)
     add(object, "step_energy", "j", e->step_j);
     add(object, "energy", "kwh", e->kwh);
     add(object, "energy_cost", "usd", e->usd);
+    add(object, "co2", "kg", e->co2_kg);
 }

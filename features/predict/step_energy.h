@@ -13,6 +13,9 @@ struct orch_step_energy {
     double watts; /* of one board at most */
     struct orch_interval step_j;
     struct orch_interval kwh, usd; /* of the whole training; dollars by --price-kwh */
+    struct orch_interval co2_kg;   /* the same, by --grid */
+    double grid_g;                 /* of a kWh */
+    const char *grid;              /* the country, or NULL. Static */
 };
 
 struct orch_step_energy orch_step_energy_of(const struct orch_time_question *q,

@@ -4,6 +4,7 @@
 
 #include "core/recipe/option_value.h"
 #include "core/schedule/limit_options.h"
+#include "features/predict/step_grid.h"
 #include "features/predict/steps/frozen.h"
 #include "features/predict/steps/name_groups.h"
 #include "features/predict/steps/published_steps.h"
@@ -450,6 +451,19 @@ static bool read_price_kwh(const char *text, double *out, GError **error)
     return false;
 }
 
+static bool read_grid(const char *text, struct orch_time_question *q, GError **error)
+{
+    q->grid_g = NAN;
+    if (!text || orch_grid_find(text, &q->grid, &q->grid_g))
+        return true;
+    if (orch_real_parse(text, &q->grid_g) && q->grid_g >= 0 && q->grid_g <= 5000)
+        return true;
+    g_autofree char *known = orch_grid_names();
+    g_autofree char *hint = g_strdup_printf("use %s, or grams a kWh: --grid 56", known);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '--grid': unknown grid '%s'", text);
+    return false;
+}
+
 static bool read_numbers(const struct time_options *o, struct orch_time_question *q, bool paleo,
                          GError **error)
 {
@@ -468,7 +482,7 @@ static bool read_numbers(const struct time_options *o, struct orch_time_question
                                   orch_time_question_sample(q));
     return read_optimizer(q, o->optimizer, error) &&
            (!o->price || orch_price_read(o->price, &q->price, error)) &&
-           read_price_kwh(o->price_kwh, &q->price_kwh, error) &&
+           read_price_kwh(o->price_kwh, &q->price_kwh, error) && read_grid(o->grid, q, error) &&
            orch_cli_count(o->per_node, "--per-node", 1 << 20, &q->per_node, error) &&
            orch_cli_count(o->threads, "--threads", 1 << 20, &q->threads, error) &&
            read_cloud(o, q, error);

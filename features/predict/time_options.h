@@ -12,7 +12,7 @@ struct time_options {
     const char *dataset, *batches, *workers, *scaling, *epochs;
     const char *precision, *optimizer, *threads, *model;
     const char *network, *per_node, *scheme;
-    const char *price, *price_kwh, *cloud;
+    const char *price, *price_kwh, *grid, *cloud;
     const char *ppp_comp, *ppp_comm;
     const char **calibrate, **without;
     const char *tokens, *attention, *loss, *watts;

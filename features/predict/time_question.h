@@ -43,6 +43,8 @@ struct orch_time_question {
     bool ppp_is_measured;      /* ppp_comp is to be measured from the store's runs */
     double price;              /* per device hour; NaN: not specified */
     double price_kwh;          /* of electricity, in dollars; NaN: not specified */
+    double grid_g;             /* CO2 of a kWh in grams; NaN: not specified */
+    const char *grid;          /* the country whose mean that is; NULL: none. Static */
     double budget_usd;         /* NaN: not specified */
     double deadline_s;         /* for the whole training; NaN: not specified */
     int64_t per_node, threads; /* 0: not specified */

@@ -8,6 +8,14 @@ ok orch predict --gpu H100 --net gpt2 --batch 8 --watts 350
 has "half to all of 350 W a board"
 fails 2 orch predict --gpu H100 --net gpt2 --price-kwh free
 says "option '--price-kwh': 'free' is not an amount above 0"
+ok orch predict --gpu H100 --net gpt2 --dataset 1000000 --grid fr
+has "g a kWh: FR's mean of 2023)"
+ok orch predict --gpu H100 --net gpt2 --dataset 1000000 --grid 100 --json
+python3 -c "import sys; sys.exit(abs($(json predictions.0.co2_kg) / $(json predictions.0.energy_kwh) / 0.1 - 1) > 1e-6)" || _fail 'grams of CO2'
+ok orch predict --gpu H100 --net gpt2 --dataset 1000000
+has_not CO2
+fails 2 orch predict --gpu H100 --net gpt2 --grid Atlantis
+says "option '--grid': unknown grid 'Atlantis'"
 
 ok orch predict --gpu A100 --net resnet50 --dataset imagenet --epochs 90 --price-kwh 0.30 --json
 python3 - "$out" <<'EOF' || _fail 'the figures of energy do not fit together'
