@@ -20,7 +20,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.epochs, TEXT, "epochs", .letter = 'e', .value = "N",
                 .help = "number of epochs"),
     ORCH_OPTION(struct predict_options, time.precision, TEXT, "precision", .value = "NAME",
-                .help = TIME_PRECISION_HELP),
+                .help = "fp32, fp32-ieee, tf32, fp16, bf16, fp8, fp4, fp64 or auto"),
     ORCH_OPTION(struct predict_options, time.optimizer, TEXT, "optimizer", .value = "NAME",
                 .help = "sgd, momentum, adam or adamw; transformers: adamw"),
     ORCH_OPTION(struct predict_options, time.forward_only, FLAG, "forward-only",
@@ -37,6 +37,8 @@ static const struct orch_option OPTIONS[] = {
                 .help = "train only the last blocks: 2, or a share of 0.1"),
     ORCH_OPTION(struct predict_options, time.lora_rank, TEXT, "lora-rank", .value = "R",
                 .help = "train only adapters of rank R (LoRA)"),
+    ORCH_OPTION(struct predict_options, time.base_bits, TEXT, "base-bits", .value = "8|4",
+                .help = "with --lora-rank: hold the frozen weights so (QLoRA)"),
     ORCH_OPTION(struct predict_options, time.watts, TEXT, "watts", .value = "N",
                 .help = "limit of the GPU's power"),
     ORCH_OPTION(struct predict_options, time.threads, TEXT, "threads", .value = "N",
@@ -229,7 +231,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 static const struct orch_option_group GROUPS[] = {
     {"the training",
      "net -net-table input -classes -tokens dataset batch epochs precision optimizer "
-     "forward-only -attention -compile -loss -checkpointing -trainable -lora-rank"},
+     "forward-only -attention -compile -loss -checkpointing -trainable -lora-rank -base-bits"},
     {"the machine", "gpu workers scaling -per-node network parallel -scheme -watts -threads"},
     {"price and limits", "price -cloud -spot -price-kwh -grid budget deadline pareto"},
     {"the forecast", "-model calibrate -without -ppp-comp -ppp-comm explain"},

@@ -13,10 +13,17 @@ static void add(GPtrArray *what, char *text)
 static void look_at_kernels(const struct orch_candidate *device, const struct orch_kernel_model *k,
                             GPtrArray *what)
 {
-    const char *precision = orch_precision_names()[device->precision];
+    const char *precision = device->precision_name;
     const char *whose = *device->gpu->compute_capability ? "" : " on AMD's GPUs";
     if (!k->gpu.was_measured)
         add(what, g_strdup_printf("matrix products in %s%s", precision, whose));
+    else if (k->format == ORCH_FORMAT_FP4 ||
+             (k->format != ORCH_FORMAT_16 && strcmp(device->gpu->arch, "Hopper") != 0))
+        add(what, g_strdup_printf("a training in %s (single kernels were measured)", precision));
+    if (k->has_experts)
+        add(what, g_strdup("a mixture of experts (single kernels were measured)"));
+    if (k->has_packed)
+        add(what, g_strdup("weights held in 8 or 4 bits"));
     if (k->is_compiled)
         add(what, g_strdup("torch.compile"));
     if (!k->is_written_out && (!k->gpu.is_tensor || !k->gpu.was_measured))

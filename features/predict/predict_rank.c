@@ -36,7 +36,7 @@ static void add_ranked(struct orch_table *table, const struct orch_time_question
     g_autofree char *rate = orch_number_format(r->a.step.images_per_s);
     g_autofree char *span = orch_cli_span_format(r->a.total_s);
     orch_table_add(table, r->c.gpu->name, NULL);
-    orch_table_add(table, orch_precision_names()[r->c.precision], NULL);
+    orch_table_add(table, r->c.precision_name, NULL);
     orch_table_add(table, rate, orch_json_finite(r->a.step.images_per_s));
     orch_cli_add_duration(table, r->a.epoch_s);
     orch_cli_add_duration(table, r->a.total_s.mid);

@@ -171,8 +171,10 @@ static void print_kernels(const struct orch_prior *p)
                    "  interval  a factor of %.2f to each side: %s",
                    orch_kernel_model_source(), k->gpu.sustained_flops / 1e12, exp(p->error_90),
                    !k->gpu.was_measured ? "wider, for products at this precision were not measured"
-                   : k->is_written_out || k->gpu.is_tensor
+                   : !orch_kernel_model_is_guess(k)
                        ? "90 % of whole transformers that were measured"
+                   : k->has_experts || k->has_packed || k->format != ORCH_FORMAT_16
+                       ? "90 % of whole transformers that were measured, and a guess on top"
                        : "90 % of whole transformers that were measured, and a guess on top: "
                          "without tensor cores none had its attention in one kernel");
 }

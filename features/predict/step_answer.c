@@ -37,6 +37,31 @@ static void set_processor(const struct orch_time_question *q, const struct orch_
     orch_ceilings_free(ceilings);
 }
 
+static const char *name_of(const struct orch_candidate *c)
+{
+    return c->format == ORCH_FORMAT_FP8   ? "fp8"
+           : c->format == ORCH_FORMAT_FP4 ? "fp4"
+                                          : orch_precision_names()[c->precision];
+}
+
+/* True if it multiplies in the format; else names chips that do. */
+static bool has_format(const struct orch_candidate *c, GError **error)
+{
+    if (c->format == ORCH_FORMAT_16 || orch_number_format_peak(c->gpu, c->format) > 0)
+        return true;
+    g_autoptr(GString) others = g_string_new(NULL);
+    g_autoptr(GHashTable) chips = g_hash_table_new(g_str_hash, g_str_equal);
+    for (const struct orch_gpu_spec *g = orch_gpu_specs(); g->name; g++)
+        if (orch_number_format_peak(g, c->format) > 0 &&
+            g_hash_table_add(chips, (gpointer)(uintptr_t)orch_gpu_spec_chip(g)))
+            g_string_append_printf(others, "%s%s", others->len ? ", " : "", g->name);
+    g_autofree char *hint =
+        g_strdup_printf("use --precision bf16, or a GPU that has them: %s", others->str);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "%s has no known tensor cores for %s",
+                   c->gpu->name, c->precision_name);
+    return false;
+}
+
 bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_tiers *tiers,
                            const struct orch_gpu_spec *gpu, struct orch_candidate *out,
                            GError **error)
@@ -44,16 +69,18 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
     /* PyTorch allows tf32 in convolutions, not in matrix products */
     enum orch_precision usual =
         q->net && orch_net_is_attention(q->net) ? ORCH_FP32_IEEE : ORCH_FP32;
-    *out = (struct orch_candidate){.gpu = gpu};
+    *out = (struct orch_candidate){.gpu = gpu, .format = q->format};
     out->precision_is_recorded = !q->has_precision && tiers &&
                                  orch_step_tiers_precision(tiers, q->net, gpu, &out->precision);
     if (!out->precision_is_recorded)
         out->precision = orch_precision_run(gpu, q->has_precision ? q->precision : usual);
-    if (!orch_prior_for(gpu, out->precision, &out->prior, error))
+    out->precision_name = name_of(out);
+    if (!has_format(out, error) || !orch_prior_for(gpu, out->precision, &out->prior, error))
         return false;
     set_processor(q, gpu, out);
     out->prior.kernels.is_written_out = q->is_written_out;
     out->prior.kernels.is_compiled = q->is_compiled;
+    out->prior.kernels.format = q->format;
     if (q->ppp_is_measured && !orch_step_tiers_ppp(tiers, gpu, out->precision, &out->ppp, error))
         return false;
     if (q->ppp_is_measured)
@@ -66,6 +93,11 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
         orch_error_set(error, ORCH_ERROR_USAGE, "use --model prior",
                        "the transferred model does not cover %s at %s", gpu->name,
                        orch_precision_names()[out->precision]);
+        return false;
+    }
+    if (q->format != ORCH_FORMAT_16 && !out->prior.is_by_kernels) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "use --precision bf16, without --model prior",
+                       "only the sum of kernels covers steps in %s", out->precision_name);
         return false;
     }
     if (q->net && orch_net_is_sequence(q->net) &&
@@ -81,7 +113,9 @@ static void use_measurements(struct orch_step_tiers *tiers, const struct orch_st
                              struct orch_step_answer *out)
 {
     struct orch_prior *prior = &out->prior;
-    if (ask->q->model == ORCH_TIME_AUTO && !ask->q->calibrate && prior->is_transferred)
+    bool is_usual = ask->q->format == ORCH_FORMAT_16 && !prior->kernels.has_experts &&
+                    !prior->kernels.has_packed;
+    if (ask->q->model == ORCH_TIME_AUTO && !ask->q->calibrate && prior->is_transferred && is_usual)
         out->tier = orch_step_tiers_near(tiers, ask, prior->is_by_kernels, &out->near,
                                          &out->is_whole, &out->why);
     if (out->tier == ORCH_TIER_NONE) {
@@ -116,7 +150,7 @@ static bool estimate_step(struct orch_step_tiers *tiers, const struct orch_step_
     *estimate = (struct orch_step_estimate){0};
     /* the store's measurements are of networks that are trained as a whole */
     out->is_alone = ask->q->model != ORCH_TIME_AUTO || orch_net_has_frozen(ask->q->net) ||
-                    ask->q->is_parallel || ask->q->checkpoints;
+                    ask->q->is_parallel || ask->q->checkpoints || ask->q->format != ORCH_FORMAT_16;
     if (!out->is_alone && !orch_step_tiers_estimate(tiers, ask, estimate, error))
         return false;
     out->tier = estimate->tier;
@@ -271,7 +305,7 @@ json_t *orch_step_answer_json(const struct orch_time_question *q, const struct o
     json_object_set_new(o, "extrapolates", json_boolean(a->extrapolates));
     json_object_set_new(o, "keeps_limits", json_boolean(orch_step_answer_keeps_limits(q, a)));
     json_object_set_new(o, "gpu", json_string(c->gpu->name));
-    json_object_set_new(o, "precision", json_string(orch_precision_names()[c->precision]));
+    json_object_set_new(o, "precision", json_string(c->precision_name));
     json_object_set_new(o, "workers", json_integer(a->workers));
     json_object_set_new(o, "batch_per_worker", json_integer(a->batch));
     json_object_set_new(o, "step_s", orch_json_finite(a->step.total_s.mid));
@@ -373,7 +407,12 @@ void orch_time_question_assume_device(struct orch_time_question *q, const char *
     if (g_ascii_strcasecmp(gpu_name, c->gpu->name) != 0)
         orch_time_question_assume(q, "GPU", "--gpu", "%s (%s)", c->gpu->name,
                                   orch_gpu_unit_name(c->gpu->unit));
-    if (!q->has_precision)
+    if (q->format != ORCH_FORMAT_16)
+        orch_time_question_assume(q, "precision", "--precision",
+                                  "%s in linear layers but the last, as scaled for each tensor; "
+                                  "the rest, and memory, as in bf16",
+                                  c->precision_name);
+    else if (!q->has_precision)
         orch_time_question_assume(
             q, "precision", "--precision", "%s%s", orch_precision_names()[c->precision],
             c->precision_is_recorded         ? ", as in the runs of this network"

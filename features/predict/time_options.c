@@ -46,16 +46,45 @@ static int read_word(const char *option, const char *text, const char *const *na
     return -1;
 }
 
-static bool read_precision(struct orch_time_question *q, const char *text, GError **error)
+/* Linear layers in 8 or 4 bits, the rest in bf16. */
+static bool read_format(struct orch_time_question *q, const char *text)
+{
+    static const struct {
+        const char *name;
+        enum orch_number_format format;
+    } formats[] = {{"fp8", ORCH_FORMAT_FP8},
+                   {"amp_fp8", ORCH_FORMAT_FP8},
+                   {"fp4", ORCH_FORMAT_FP4},
+                   {"nvfp4", ORCH_FORMAT_FP4}};
+    for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
+        if (g_ascii_strcasecmp(formats[i].name, text) == 0) {
+            q->format = formats[i].format;
+            q->precision = ORCH_BF16;
+            return true;
+        }
+    return false;
+}
+
+static bool read_precision(struct orch_time_question *q, const char *text, bool is_paleo,
+                           GError **error)
 {
     if (!text || strcmp(text, "auto") == 0)
         return true;
     static const char *const without[] = {"int8", "int4", "fp8", "fp4", "nf4", NULL};
-    q->has_precision = orch_precision_find(text, &q->precision);
+    q->has_precision =
+        orch_precision_find(text, &q->precision) || (!is_paleo && read_format(q, text));
     g_autofree char *lower = g_ascii_strdown(text, -1);
+    if (q->format != ORCH_FORMAT_16 && !(q->net && orch_net_is_attention(q->net))) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "use bf16 or fp16",
+                       "option '--precision': steps in %s are forecast for transformers, and '%s' "
+                       "is not one",
+                       text, q->net ? q->net->name : "a layer table");
+        return false;
+    }
     if (!q->has_precision)
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "use fp64, fp32, fp32-ieee, tf32, fp16, bf16 or auto",
+                       is_paleo ? "use fp64, fp32, fp32-ieee, tf32, fp16, bf16 or auto"
+                                : "use fp64, fp32, fp32-ieee, tf32, fp16, bf16, fp8, fp4 or auto",
                        g_strv_contains(without, lower)
                            ? "option '--precision': there is no forecast of steps in '%s'"
                            : "option '--precision': unknown value '%s'",
@@ -321,6 +350,22 @@ static void assume_trained(struct orch_time_question *q, const char *option, con
                               100 * (double)part->params / (double)MAX(1, part->of_all), how);
 }
 
+/* Bits of the frozen weights under adapters; 0: those of the activations. */
+static bool read_base_bits(const struct time_options *o, int *out, GError **error)
+{
+    *out = 0;
+    if (o->base_bits && !o->lora_rank) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --lora-rank 16 --base-bits 4",
+                       "option '--base-bits' needs --lora-rank: only frozen weights are held so");
+        return false;
+    }
+    static const char *const known[] = {"8", "4", "int8", "nf4", "int4", "16", NULL};
+    static const int bits[] = {8, 4, 8, 4, 4, 0};
+    int at = o->base_bits ? read_word("base-bits", o->base_bits, known, "8 or 4", error) : 5;
+    *out = at >= 0 ? bits[at] : 0;
+    return at >= 0;
+}
+
 /* Freezes what --trainable leaves out, or everything but the adapters of --lora-rank. */
 static bool read_trained(const struct time_options *o, struct orch_time_question *q, GError **error)
 {
@@ -328,6 +373,9 @@ static bool read_trained(const struct time_options *o, struct orch_time_question
     struct orch_net_trained_part part;
     int64_t number = 0;
     double share = 0;
+    int bits = 0;
+    if (!read_base_bits(o, &bits, error))
+        return false;
     if (!given)
         return true;
     if (o->forward_only || !q->net || (o->trainable && o->lora_rank)) {
@@ -342,10 +390,14 @@ static bool read_trained(const struct time_options *o, struct orch_time_question
         if (!orch_cli_count(o->lora_rank, "--lora-rank", 1 << 16, &number, error) ||
             !orch_net_add_adapters(&q->net, number, &part, error))
             return false;
-        g_autofree char *how = g_strdup_printf(
-            "adapters of rank %d on %d linear layers; what is frozen is held in the precision of "
-            "the activations",
-            (int)number, part.trained);
+        if (bits)
+            orch_net_pack_weights(q->net, bits);
+        g_autofree char *held =
+            bits ? g_strdup_printf("%d bits in linear layers, and unpacked for each pass", bits)
+                 : g_strdup("the precision of the activations");
+        g_autofree char *how =
+            g_strdup_printf("adapters of rank %d on %d linear layers; what is frozen is held in %s",
+                            (int)number, part.trained, held);
         assume_trained(q, "--lora-rank", how, &part);
     } else {
         if (orch_int_parse(o->trainable, &number) && number >= 1)
@@ -551,7 +603,7 @@ bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question 
         !read_checkpointing(o, q, error))
         return false;
     if (!read_numbers(o, q, is_paleo, error) || !counts_fit(q, error) ||
-        !read_precision(q, o->precision, error))
+        !read_precision(q, o->precision, is_paleo, error))
         return false;
     if (is_paleo)
         return true;

@@ -16,7 +16,7 @@ struct time_options {
     const char *ppp_comp, *ppp_comm;
     const char **calibrate, **without;
     const char *tokens, *attention, *loss, *watts;
-    const char *trainable, *lora_rank, *parallel;
+    const char *trainable, *lora_rank, *base_bits, *parallel;
     bool spot, forward_only, compiled, checkpointing;
 };
 

@@ -9,6 +9,7 @@
 
 #include "features/predict/steps/parallel.h"
 #include "lib/net/cost.h"
+#include "lib/steptime/tensor_kernels.h"
 #include "predictors/steps/geometry.h"
 #include "predictors/steps/gradient_exchange.h"
 
@@ -59,6 +60,7 @@ struct orch_time_question {
     enum orch_time_model model;
     bool has_precision, has_scheme, has_optimizer; /* specified by the user, not assumed */
     enum orch_precision precision;
+    enum orch_number_format format; /* of linear layers; else than 16 bits: precision is bf16 */
     enum orch_exchange_scheme scheme;
     const struct orch_link *link; /* NULL: the link between the GPUs of a node */
     const char *cloud;            /* NULL: any. Borrowed */

@@ -15,6 +15,12 @@
 #define UNMEASURED_ERROR_90 0.5 /* of a new kind of GPU, lib/steptime/transfer.c */
 /* A guess: what was measured without tensor cores wrote attention out. */
 #define FUSED_ERROR_90 0.4
+/* Guesses: of products in 4 bits and of experts single kernels were measured. */
+#define FP4_ERROR_90 0.5
+/* Ten trainings of MPT in fp8 on H100 lay within 0.22 (bench/results/2026-11-29-kernels.md). */
+#define FP8_ERROR_90 0.2
+#define EXPERTS_ERROR_90 0.4
+#define PACKED_ERROR_90 0.3 /* a guess: no step with weights in 8 or 4 bits was measured */
 
 /* attention in one kernel computes its scores again: 5 products for 2 */
 #define FUSED_BACKWARD 2.5
@@ -38,7 +44,19 @@ double orch_kernel_model_error(const struct orch_kernel_model *model)
         : !gpu->was_measured ? UNMEASURED_ERROR_90
         : gpu->is_tensor     ? TENSOR_ERROR_90
                              : ERROR_90;
+    if (model->has_experts)
+        error = hypot(error, EXPERTS_ERROR_90);
+    if (model->has_packed)
+        error = hypot(error, PACKED_ERROR_90);
+    if (model->format != ORCH_FORMAT_16)
+        error = hypot(error, model->format == ORCH_FORMAT_FP8 ? FP8_ERROR_90 : FP4_ERROR_90);
     return model->is_written_out || gpu->is_tensor ? error : hypot(error, FUSED_ERROR_90);
+}
+
+bool orch_kernel_model_is_guess(const struct orch_kernel_model *model)
+{
+    return model->has_experts || model->has_packed || model->format == ORCH_FORMAT_FP4 ||
+           (!model->is_written_out && !model->gpu.is_tensor);
 }
 
 /* ---- operations --------------------------------------------------------------------------------
@@ -55,15 +73,71 @@ struct op {
     double values; /* that it writes, of the whole batch */
 };
 
-static void add_linear(struct orch_kernel_sum *s, const struct op *op)
+/* What a product in the model's format takes beside one in 16 bits, in servers' kernels. */
+static double narrow_ratio(const struct op *op, double m, double n, double k)
+{
+    const struct orch_tensor_product p = {MAX(1, m), n, k};
+    double ratio = orch_tensor_prepared_product_s(op->model->spec, op->model->format, &p) /
+                   orch_tensor_product_s(op->model->spec, ORCH_FORMAT_16, &p);
+    return isnan(ratio) ? 1 : ratio;
+}
+
+/* The last layer and the choice of experts stay in 16 bits. */
+static bool is_narrow(const struct op *op)
+{
+    return op->model->format != ORCH_FORMAT_16 && op->model->spec && !op->node->routes &&
+           orch_net_output(op->net, 0)->id != op->node->id;
+}
+
+static void narrow_factors(const struct op *op, const struct orch_kernel_product *p, double *out)
+{
+    out[0] = narrow_ratio(op, p->m, p->n, p->k);
+    out[1] = narrow_ratio(op, p->m, p->k, p->n);
+    out[2] = narrow_ratio(op, p->k, p->n, p->m);
+}
+
+/* Of a mixture each expert has a product of its own, in training with as many rows as the others:
+ * trainers have one kernel for all, which is as fast as plain products. (Servers' kernels, as
+ * lib/steptime/tensor_kernels.h has them, reach two thirds of that.) */
+static struct orch_kernel_product product_of(const struct op *op)
 {
     const struct orch_net_node *n = op->node;
-    double parts = MAX(1, n->parts);
-    struct orch_kernel_product p = {.b = 1,
-                                    .m = op->batch * (double)(n->out.h * n->out.w),
-                                    .n = (double)n->out.c / parts,
-                                    .k = (double)n->in_channels};
-    orch_kernel_sum_products(s, parts, &p);
+    double rows = op->batch * (double)(n->out.h * n->out.w);
+    double ways = n->experts ? n->chosen : MAX(1, n->parts);
+    if (n->experts)
+        return (struct orch_kernel_product){.b = n->experts,
+                                            .m = MAX(1, rows * n->chosen / n->experts),
+                                            .n = (double)n->out.c / ways,
+                                            .k = (double)n->in_channels / ways};
+    return (struct orch_kernel_product){
+        .b = 1, .m = rows, .n = (double)n->out.c / ways, .k = (double)n->in_channels};
+}
+
+/* Weights that are held in 8 or 4 bits are written out in the activations' precision for each pass
+ * over them. */
+static void add_unpacking(struct orch_kernel_sum *s, const struct op *op)
+{
+    const struct orch_net_tensor *t =
+        op->node->tensor_count ? orch_net_tensor(op->net, op->node->first_tensor) : NULL;
+    int each = s->gpu->element_bytes;
+    if (!t || !t->stored_bits)
+        return;
+    double values = (double)t->count * (1 + orch_net_stored_bytes(t, each) / each);
+    double once =
+        orch_kernel_vector_s(s->gpu, ORCH_KERNEL_ELEMENTWISE, values) + orch_kernel_least_s(false);
+    s->forward_s += once;
+    s->backward_s += s->training && !s->skips_data ? once : 0;
+    orch_kernel_sum_launches(s, 1);
+}
+
+static void add_linear(struct orch_kernel_sum *s, const struct op *op)
+{
+    struct orch_kernel_product p = product_of(op);
+    double factors[3] = {1, 1, 1};
+    add_unpacking(s, op);
+    if (is_narrow(op))
+        narrow_factors(op, &p, factors);
+    orch_kernel_sum_scaled_products(s, MAX(1, op->node->parts), &p, factors);
 }
 
 static void add_conv(struct orch_kernel_sum *s, const struct op *op)
@@ -142,11 +216,11 @@ static void add_product(struct orch_kernel_sum *s, const struct op *op)
 static void add_fused_attention(struct orch_kernel_sum *s, const struct op *op)
 {
     const struct orch_net_node *n = op->node;
-    double heads = MAX(1, n->heads), seq = (double)n->out.h, depth = (double)n->out.c / heads;
+    double heads = MAX(1, n->heads), seq = (double)n->out.h;
     struct orch_kernel_product p = {.b = op->batch * heads,
                                     .m = seq,
                                     .n = seq,
-                                    .k = 2 * depth,
+                                    .k = (double)n->macs / heads / seq / seq,
                                     .bytes = op->model->gpu.element_bytes * op->batch * seq *
                                              (double)(n->in_channels + n->out.c)};
     double softmax = s->gpu->scores_per_s > 0 ? p.b * seq * seq / s->gpu->scores_per_s : 0;

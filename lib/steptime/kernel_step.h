@@ -6,6 +6,7 @@
 
 #include "lib/steptime/kernel_times.h"
 #include "lib/steptime/roofline.h"
+#include "lib/steptime/tensor_kernels.h"
 
 struct orch_kernel_model {
     struct orch_kernel_gpu gpu;
@@ -14,12 +15,21 @@ struct orch_kernel_model {
      * scaled_dot_product_attention. */
     bool is_written_out;
     bool is_compiled; /* torch.compile fuses the element-wise kernels */
+    /* for products whose time beside a plain one's was measured: of experts, of 8 and 4 bits. NULL:
+     * unknown */
+    const struct orch_gpu_spec *spec;
+    /* of the linear layers but the last; all else is in 16 bits then */
+    enum orch_number_format format;
+    bool has_experts; /* the network is a mixture of experts */
+    bool has_packed;  /* some of its weights are held in 8 or 4 bits */
 };
 
 /** 90 % of the logarithms of what it errs by for whole transformers; wider at a precision whose
  * products were not measured, and for attention in one kernel where it was not: without tensor
  * cores. */
 double orch_kernel_model_error(const struct orch_kernel_model *model);
+/** True where part of that is a guess: no whole step was measured in this way. */
+bool orch_kernel_model_is_guess(const struct orch_kernel_model *model);
 
 /** Predicts the time of one step. `layers` (net->nodes->len entries, or NULL) gets device times by
  * operation, scaled to sum to the step. Fails with ORCH_ERROR_USAGE for a batch below 1. */

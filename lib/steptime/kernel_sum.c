@@ -16,18 +16,25 @@ void orch_kernel_sum_launches(struct orch_kernel_sum *s, double count)
     s->silent += s->skips_all ? count : 0;
 }
 
-void orch_kernel_sum_products(struct orch_kernel_sum *s, double count,
-                              const struct orch_kernel_product *p)
+void orch_kernel_sum_scaled_products(struct orch_kernel_sum *s, double count,
+                                     const struct orch_kernel_product *p, const double factors[3])
 {
     struct orch_kernel_product data = {p->b, p->m, p->k, p->n, p->bytes, p->is_winograd};
     struct orch_kernel_product weights = {p->b, p->k, p->n, p->m, p->bytes, false};
     double least = orch_kernel_least_s(false);
-    s->forward_s += count * (orch_kernel_product_s(s->gpu, p) + least);
+    s->forward_s += count * (factors[0] * orch_kernel_product_s(s->gpu, p) + least);
     if (s->training && !s->skips_data)
-        s->backward_s += count * (orch_kernel_product_s(s->gpu, &data) + least);
+        s->backward_s += count * (factors[1] * orch_kernel_product_s(s->gpu, &data) + least);
     if (s->training && !s->skips_weights)
-        s->backward_s += count * (orch_kernel_product_s(s->gpu, &weights) + least);
+        s->backward_s += count * (factors[2] * orch_kernel_product_s(s->gpu, &weights) + least);
     orch_kernel_sum_launches(s, count);
+}
+
+void orch_kernel_sum_products(struct orch_kernel_sum *s, double count,
+                              const struct orch_kernel_product *p)
+{
+    static const double plain[3] = {1, 1, 1};
+    orch_kernel_sum_scaled_products(s, count, p, plain);
 }
 
 void orch_kernel_sum_vectors(struct orch_kernel_sum *s, double count, enum orch_kernel_kind kind,

@@ -20,6 +20,11 @@ struct orch_kernel_sum {
  * the same size, for the gradients of both factors. */
 void orch_kernel_sum_products(struct orch_kernel_sum *sum, double count,
                               const struct orch_kernel_product *product);
+/** The same where the kernels of the forward pass, of the gradient of the data and of that of the
+ * weights take `factors` times as long. */
+void orch_kernel_sum_scaled_products(struct orch_kernel_sum *sum, double count,
+                                     const struct orch_kernel_product *product,
+                                     const double factors[3]);
 /** Counts operators that the host launches; of kernels whose time the caller adds. */
 void orch_kernel_sum_launches(struct orch_kernel_sum *sum, double count);
 /** `count` kernels that read and write so many values each. `backward`: time of the backward pass

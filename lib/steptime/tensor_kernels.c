@@ -218,8 +218,8 @@ static double quantise_s(const struct device *d, const struct product_fit *fit, 
     return fit->quantise * moved_s(d, bytes, bytes, fit->cached);
 }
 
-double orch_tensor_product_s(const struct orch_gpu_spec *gpu, enum orch_number_format format,
-                             const struct orch_tensor_product *p)
+static double product_s(const struct orch_gpu_spec *gpu, enum orch_number_format format,
+                        const struct orch_tensor_product *p, bool is_prepared)
 {
     const struct product_fit *fit = &PRODUCTS[format];
     struct device d;
@@ -239,9 +239,22 @@ double orch_tensor_product_s(const struct orch_gpu_spec *gpu, enum orch_number_f
         best = MIN(best, s + (parts > 1 ? fit->split * d.cycle_s : 0));
     }
     double s = best + fit->all.start * d.cycle_s;
-    if (fit->quantise > 0)
+    if (fit->quantise > 0 && !is_prepared)
         s += quantise_s(&d, fit, p->m, p->k);
-    return fit->host_s > 0 ? norm_of(s, fit->host_s, 4) : s;
+    return fit->host_s > 0 && !is_prepared ? norm_of(s, fit->host_s, 4) : s;
+}
+
+double orch_tensor_product_s(const struct orch_gpu_spec *gpu, enum orch_number_format format,
+                             const struct orch_tensor_product *p)
+{
+    return product_s(gpu, format, p, false);
+}
+
+double orch_tensor_prepared_product_s(const struct orch_gpu_spec *gpu,
+                                      enum orch_number_format format,
+                                      const struct orch_tensor_product *p)
+{
+    return product_s(gpu, format, p, true);
 }
 
 /* ---- attention ---------------------------------------------------------------------------------

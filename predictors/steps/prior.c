@@ -127,14 +127,33 @@ void orch_prior_set_processor(struct orch_prior *prior, const struct orch_proces
         }
 }
 
-static bool sum_kernels(const struct orch_gpu_spec *gpu, enum orch_precision precision,
-                        double watts, struct orch_prior *inout)
+static bool has_experts(const struct orch_net *net)
+{
+    for (guint i = 0; i < net->nodes->len; i++)
+        if (orch_net_node(net, (int)i)->experts)
+            return true;
+    return false;
+}
+
+static bool has_packed(const struct orch_net *net)
+{
+    for (guint i = 0; i < net->tensors->len; i++)
+        if (orch_net_tensor(net, (int)i)->stored_bits)
+            return true;
+    return false;
+}
+
+static bool sum_kernels(const struct orch_net *net, const struct orch_gpu_spec *gpu,
+                        enum orch_precision precision, double watts, struct orch_prior *inout)
 {
     struct orch_kernel_gpu kernel_gpu;
     if (!orch_kernel_gpu_for(gpu, precision, watts, &kernel_gpu))
         return false;
     inout->is_transferred = inout->is_by_kernels = true;
     inout->kernels.gpu = kernel_gpu;
+    inout->kernels.spec = gpu;
+    inout->kernels.has_experts = has_experts(net);
+    inout->kernels.has_packed = has_packed(net);
     inout->error_90 = orch_kernel_model_error(&inout->kernels);
     return true;
 }
@@ -143,7 +162,7 @@ bool orch_prior_transfer(const struct orch_net *net, const struct orch_gpu_spec 
                          enum orch_precision precision, double watts, struct orch_prior *inout)
 {
     struct orch_transfer transfer;
-    if (net && orch_net_is_attention(net) && sum_kernels(gpu, precision, watts, inout))
+    if (net && orch_net_is_attention(net) && sum_kernels(net, gpu, precision, watts, inout))
         return true;
     if (!orch_transfer_for(gpu, precision, &transfer))
         return false;

@@ -81,4 +81,4 @@ same "$(json tier) $(json predictions.0.precision)" 'measured fp16'
 ok orch predict --gpu "$a100" --net resnet34 --input 3x224x224 --classes 1000 --dataset 50000 --batch 64
 has 'fp16, as in the runs of this network'
 fails 2 orch predict --gpu "$a100" --net vgg16 --precision fp31
-says 'use fp64, fp32, fp32-ieee, tf32, fp16, bf16 or auto'
+says 'use fp64, fp32, fp32-ieee, tf32, fp16, bf16, fp8, fp4 or auto'

@@ -6,7 +6,9 @@
 near_measured() {
     gpu=$1 net=$2 tokens=$3 micro=$4 times=$5 measured=$6
     shift 6
-    ok orch predict --gpu "$gpu" --net "$net" --classes 50368 --tokens "$tokens" --batch $((micro * times)) --precision bf16 --optimizer adam \
+    precision=bf16
+    [ "${1-}" != --precision ] || { precision=$2; shift 2; }
+    ok orch predict --gpu "$gpu" --net "$net" --classes 50368 --tokens "$tokens" --batch $((micro * times)) --precision "$precision" --optimizer adam \
         --parallel "fsdp=8,micro=$times" "$@" --json
     python3 -c "import json, math, sys
 p = json.loads(sys.argv[1])['predictions'][0]
@@ -21,6 +23,11 @@ near_measured H100-SXM5 mpt:24,2048,16 2048 14 1 45455
 near_measured H100-SXM5 mpt:32,4096,32 2048 6 1 10643
 near_measured H100-SXM5 mpt:48,7168,56 2048 3 21 2002 --checkpointing
 near_measured H100-SXM5 mpt:32,2560,20 65536 1 2 3262 --checkpointing
+# in fp8: the linear layers but the last
+near_measured H100-SXM5 mpt:32,2560,20 2048 10 6 30586 --precision fp8
+near_measured H100-SXM5 mpt:32,2560,20 512 40 6 36527 --precision fp8
+near_measured H100-SXM5 mpt:24,2048,16 512 56 4 70315 --precision fp8
+near_measured H100-SXM5 mpt:24,1024,16 16384 2 4 42929 --precision fp8
 
 # what is computed again ends with the last value that a gradient needs: without dropout not with the second feed-forward layer, a third of the operations
 cost() { python3 -c "print($2 / $1 - 1)"; }

@@ -81,7 +81,7 @@ static bool is_linear(const struct orch_net *net, const struct orch_net_node *no
     for (int i = 0; i < node->tensor_count; i++)
         has_matrix |= orch_net_tensor(net, node->first_tensor + i)->rank == 2;
     return (node->op == ORCH_NET_LINEAR || node->op == ORCH_NET_TOKEN_LINEAR) && has_matrix &&
-           node->input_count && !node->is_auxiliary;
+           node->input_count && !node->is_auxiliary && !node->experts && !node->routes;
 }
 
 /* The last linear layer, also where its weights are another layer's: it has no adapter. */
@@ -175,4 +175,16 @@ bool orch_net_add_adapters(struct orch_net **net, int64_t rank, struct orch_net_
     out->of_all = orch_net_params(*net);
     out->params = out->of_all - before;
     return true;
+}
+
+void orch_net_pack_weights(struct orch_net *net, int bits)
+{
+    int head = head_of(net);
+    for (guint i = 0; i < net->tensors->len; i++) {
+        struct orch_net_tensor *t = net->tensors->pdata[i];
+        enum orch_net_op op = orch_net_node(net, t->node)->op;
+        bool is_linear_layer = op == ORCH_NET_LINEAR || op == ORCH_NET_TOKEN_LINEAR;
+        if (t->is_frozen && t->rank == 2 && is_linear_layer && t->node != head)
+            t->stored_bits = bits;
+    }
 }

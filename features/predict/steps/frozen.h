@@ -24,5 +24,7 @@ void orch_net_train_share(struct orch_net *net, double share, struct orch_net_tr
  * frees. */
 bool orch_net_add_adapters(struct orch_net **net, int64_t rank, struct orch_net_trained_part *out,
                            GError **error);
+/** Holds the frozen weights of linear layers but the last in so many bits: 8 or 4. */
+void orch_net_pack_weights(struct orch_net *net, int bits);
 
 #endif
