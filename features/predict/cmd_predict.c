@@ -45,7 +45,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "with --gpu here: threads of the training"),
     TIME_LINK_OPTIONS(AT(time.network), AT(time.per_node)),
     ORCH_OPTION(struct predict_options, time.parallel, TEXT, "parallel", .value = "WAY=N,...",
-                .help = "dp=8, fsdp=8, tp=2 or pp=4,micro=16"),
+                .help = "dp=8, fsdp=8, ep=8, tp=2, pp=4,micro=16, or best"),
     ORCH_OPTION(struct predict_options, time.scheme, TEXT, "scheme", .value = "NAME",
                 .help = "ring, tree, butterfly, one-to-all or hierarchical"),
     TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
@@ -190,6 +190,11 @@ static int answer(struct orch_cli *cli, const struct predict_options *o,
         return -1;
     }
     bool ranks = is_ranking(o->time.gpu);
+    if (ranks && q->wants_best) {
+        refuse("for example --gpu 8xH100", "option '--parallel': 'best' is for one kind of GPU",
+               error);
+        return -1;
+    }
     if (ranks)
         orch_time_question_assume_stem(q);
     return (ranks ? orch_cli_predict_rank : orch_cli_predict_step)(cli, o, q, error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch predict` for one GPU: uses the best tier that has an answer. */
 #include "features/predict/no_basis.h"
+#include "features/predict/parallel_best.h"
 #include "features/predict/step_energy.h"
 #include "features/predict/step_show.h"
 
@@ -347,7 +348,55 @@ struct asking {
     struct orch_table *table;
     json_t *list;
     struct orch_step_answer last;
+    GArray *ways; /* struct orch_parallel_choice of --parallel best, or NULL */
 };
+
+/* Finds the fastest way to share the training, and asks about it from here on. */
+static bool choose_parallel(struct asking *s, GError **error)
+{
+    struct orch_time_question *q = s->q;
+    if (!q->wants_best)
+        return true;
+    if (!orch_parallel_best(q, &s->tiers, &s->c, q->workers[0], q->batches[0], &s->ways, error))
+        return false;
+    for (guint i = 0; i < s->ways->len; i++) {
+        const struct orch_parallel_choice *way =
+            &g_array_index(s->ways, struct orch_parallel_choice, i);
+        if (way->is_best)
+            orch_time_question_set_parallel(q, &way->parallel, way->batch);
+    }
+    return true;
+}
+
+static struct orch_table *ways_table(const struct asking *s)
+{
+    static const char *const headers[] = {
+        "parallel", ">batch of a replica", ">step", ">images/s", ">memory", "fits", NULL};
+    struct orch_table *table = orch_cli_rate_table_new(s->q, headers);
+    for (guint i = 0; i < s->ways->len; i++) {
+        const struct orch_parallel_choice *way =
+            &g_array_index(s->ways, struct orch_parallel_choice, i);
+        g_autofree char *name = orch_parallel_format(&way->parallel);
+        g_autofree char *batch = g_strdup_printf("%" G_GINT64_FORMAT, way->batch);
+        g_autofree char *rate = orch_number_format(way->samples_per_s);
+        g_autofree char *memory = orch_bytes_format((int64_t)way->memory_bytes);
+        orch_table_add(table, name, NULL);
+        orch_table_add(table, batch, json_integer(way->batch));
+        orch_cli_add_duration(table, way->step_s);
+        orch_table_add(table, rate, orch_json_finite(way->samples_per_s));
+        orch_table_add(table, memory, orch_json_finite(way->memory_bytes));
+        orch_table_add(table, way->fits ? "yes" : "no", json_boolean(way->fits));
+    }
+    return table;
+}
+
+static void print_ways(struct asking *s)
+{
+    if (!s->ways)
+        return;
+    printf("ways to share it, each with less memory than all faster ones:\n");
+    orch_cli_table_print_as(s->cli, ways_table(s), "ways", NULL);
+}
 
 /* Explains the last answer, when requested. NULL on error. */
 static json_t *explain(struct asking *s, GError **error)
@@ -392,8 +441,10 @@ static void print_answers(struct asking *s)
     struct orch_time_question *q = s->q;
     if (s->cli->json) {
         json_decref(orch_cli_table_to_json(s->table));
-        orch_cli_print_json(
-            orch_step_answers_json(q, orch_tier_name(s->last.tier), json_incref(s->list)));
+        json_t *all = orch_step_answers_json(q, orch_tier_name(s->last.tier), json_incref(s->list));
+        if (s->ways)
+            json_object_set_new(all, "ways", orch_cli_table_to_json(ways_table(s)));
+        orch_cli_print_json(all);
         return;
     }
     orch_cli_table_print_as(s->cli, s->table, "predictions", s->o->format);
@@ -404,6 +455,7 @@ static void print_answers(struct asking *s)
     print_energy(q, &s->c, &s->last);
     print_cheaper(&s->c, &s->last);
     print_limits(q, &s->last);
+    print_ways(s);
     orch_cli_time_assumptions_print(q);
     print_tier(q, &s->c, &s->last);
     size_t count = json_array_size(s->list);
@@ -417,7 +469,7 @@ int orch_cli_predict_step(struct orch_cli *cli, const struct predict_options *o,
     struct asking s = {.cli = cli, .o = o, .q = q, .list = json_array()};
     const struct orch_gpu_spec *gpu = orch_hardware_gpu(q->hardware, o->time.gpu, error);
     bool ok = gpu && orch_cli_predict_open_tiers(cli, q, &s.tiers, error) &&
-              orch_candidate_choose(q, &s.tiers, gpu, &s.c, error);
+              orch_candidate_choose(q, &s.tiers, gpu, &s.c, error) && choose_parallel(&s, error);
     if (ok) {
         orch_time_question_assume_device(q, o->time.gpu, &s.c);
         s.table = new_table(q);
@@ -431,6 +483,8 @@ int orch_cli_predict_step(struct orch_cli *cli, const struct predict_options *o,
     }
     orch_step_answer_clear(&s.last);
     json_decref(s.list);
+    if (s.ways)
+        g_array_unref(s.ways);
     orch_step_tiers_close(&s.tiers);
     orch_rate_release(&s.c.rate);
     return ok ? ORCH_EXIT_OK : -1;

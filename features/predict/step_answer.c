@@ -171,8 +171,10 @@ static bool predict_parallel(const struct orch_time_question *q, const struct or
 {
     int64_t devices = orch_parallel_devices(&q->parallel);
     struct orch_exchange all = orch_step_exchange(q, c->gpu, devices);
-    struct orch_parallel_links links = {
-        .replicas = all, .within = all.node_bandwidth, .between = all.bandwidth};
+    struct orch_parallel_links links = {.replicas = all,
+                                        .within = all.node_bandwidth,
+                                        .between = all.bandwidth,
+                                        .node_devices = all.node_workers};
     links.replicas.workers = orch_parallel_replicas(&q->parallel);
     links.replicas.node_workers =
         CLAMP(all.node_workers / (q->parallel.tp * q->parallel.pp), 1, links.replicas.workers);

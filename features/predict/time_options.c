@@ -296,14 +296,67 @@ static bool read_checkpointing(const struct time_options *o, struct orch_time_qu
     return !why;
 }
 
+#define BEST_MAX 1024
+
+static void assume_parallel(struct orch_time_question *q)
+{
+    const struct orch_parallel *p = &q->parallel;
+    g_autofree char *shards = p->fsdp > 1 ? g_strdup_printf("; each holds 1/%d of the states and "
+                                                            "gathers weights layer by layer",
+                                                            (int)p->fsdp)
+                                          : g_strdup("");
+    int micro = (int)orch_parallel_micro_batches(p, q->batches[0]);
+    g_autofree char *experts =
+        p->ep > 1 ? g_strdup_printf("; experts are divided among %d", (int)p->ep) : g_strdup("");
+    g_autofree char *stages =
+        p->pp > 1 || micro > 1
+            ? g_strdup_printf("; %d micro-batch%s for %d stage%s", micro, micro > 1 ? "es" : "",
+                              (int)p->pp, p->pp > 1 ? "s" : "")
+            : g_strdup("");
+    orch_time_question_assume(q, "parallel", "--parallel", "%d GPUs, %d batch%s at a time%s%s%s%s",
+                              (int)q->workers[0], (int)orch_parallel_replicas(p),
+                              orch_parallel_replicas(p) > 1 ? "es" : "", shards, experts, stages,
+                              p->tp > 1 ? "; those that split layers lie in a node" : "");
+}
+
+void orch_time_question_set_parallel(struct orch_time_question *q, const struct orch_parallel *p,
+                                     int64_t batch)
+{
+    q->is_parallel = true;
+    q->parallel = *p;
+    q->worker_count = 1;
+    q->workers[0] = orch_parallel_devices(p);
+    q->batches[0] = batch;
+    assume_parallel(q);
+}
+
+/* The best of all ways is found later, by the device. */
+static bool read_best(const struct time_options *o, struct orch_time_question *q, GError **error)
+{
+    const char *why = o->scaling || o->scheme    ? "leave --scaling and --scheme out"
+                      : q->worker_count > 1      ? "ask for one number of workers"
+                      : q->batch_count > 1       ? "ask for one --batch"
+                      : q->workers[0] < 2        ? "name several GPUs, for example --gpu 8xH100"
+                      : q->workers[0] > BEST_MAX ? "ask for fewer GPUs"
+                                                 : NULL;
+    q->wants_best = !why;
+    if (why)
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, why,
+            "option '--parallel': 'best' compares the ways to split one batch among 2 to "
+            "%d GPUs",
+            BEST_MAX);
+    return !why;
+}
+
 /* Ways in which devices share the training, instead of a number of workers. */
 static bool read_parallel(const struct time_options *o, struct orch_time_question *q,
                           GError **error)
 {
-    const char *with = o->workers   ? "--workers"
-                       : o->scaling ? "--scaling"
-                       : o->scheme  ? "--scheme"
-                                    : NULL;
+    bool is_best = o->parallel && q->net && g_ascii_strcasecmp(o->parallel, "best") == 0;
+    if (is_best)
+        return read_best(o, q, error);
+    const char *with = o->scaling ? "--scaling" : o->scheme ? "--scheme" : NULL;
     if (!o->parallel)
         return true;
     if (with || !q->net) {
@@ -314,6 +367,13 @@ static bool read_parallel(const struct time_options *o, struct orch_time_questio
     if (!orch_parallel_parse(o->parallel, &q->parallel, error))
         return false;
     const struct orch_parallel *p = &q->parallel;
+    if (o->workers && (q->worker_count > 1 || q->workers[0] != orch_parallel_devices(p))) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave the number out, or use --parallel best",
+                       "option '--parallel': '%s' is of %d device%s, and %s are asked for",
+                       o->parallel, (int)orch_parallel_devices(p),
+                       orch_plural(orch_parallel_devices(p)), o->workers);
+        return false;
+    }
     if (q->per_node && (q->per_node % p->tp ||
                         orch_parallel_devices(p) % MIN(q->per_node, orch_parallel_devices(p)))) {
         orch_error_set(error, ORCH_ERROR_USAGE, "use a --per-node that they fill",
@@ -321,23 +381,7 @@ static bool read_parallel(const struct time_options *o, struct orch_time_questio
                        (int)orch_parallel_devices(p), o->parallel, (int)q->per_node);
         return false;
     }
-    q->is_parallel = true;
-    q->worker_count = 1;
-    q->workers[0] = orch_parallel_devices(p);
-    g_autofree char *shards = p->fsdp > 1 ? g_strdup_printf("; each holds 1/%d of the states and "
-                                                            "gathers weights layer by layer",
-                                                            (int)p->fsdp)
-                                          : g_strdup("");
-    int micro = (int)orch_parallel_micro_batches(p, q->batches[0]);
-    g_autofree char *stages =
-        p->pp > 1 || micro > 1
-            ? g_strdup_printf("; %d micro-batch%s for %d stage%s", micro, micro > 1 ? "es" : "",
-                              (int)p->pp, p->pp > 1 ? "s" : "")
-            : g_strdup("");
-    orch_time_question_assume(q, "parallel", "--parallel", "%d GPUs, %d batch%s at a time%s%s%s",
-                              (int)q->workers[0], (int)orch_parallel_replicas(p),
-                              orch_parallel_replicas(p) > 1 ? "es" : "", shards, stages,
-                              p->tp > 1 ? "; those that split layers lie in a node" : "");
+    orch_time_question_set_parallel(q, p, q->batches[0]);
     return true;
 }
 

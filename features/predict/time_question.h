@@ -56,7 +56,8 @@ struct orch_time_question {
     bool checkpoints; /* activations are computed again: lib/steptime/checkpointing.h */
     bool is_parallel; /* the devices share the network as `parallel` says */
     struct orch_parallel parallel;
-    double watts; /* limit of a board's power; 0: its own */
+    bool wants_best; /* the fastest way is to be found: features/predict/parallel_best.h */
+    double watts;    /* limit of a board's power; 0: its own */
     enum orch_time_model model;
     bool has_precision, has_scheme, has_optimizer; /* specified by the user, not assumed */
     enum orch_precision precision;
@@ -120,6 +121,9 @@ json_t *orch_time_question_assumptions_json(const struct orch_time_question *que
 /** When the images are small and the zoo has a variant for them, adds the assumption that the
  * ImageNet stem is meant, with the ratio of multiply-adds of the variant (small_images.c). */
 void orch_time_question_assume_stem(struct orch_time_question *question);
+/** The devices share the training so, with `batch` samples a replica. */
+void orch_time_question_set_parallel(struct orch_time_question *question,
+                                     const struct orch_parallel *parallel, int64_t batch);
 /** Batch size of one of `workers` workers, for `batch` as the user gave it. */
 int64_t orch_time_question_worker_batch(const struct orch_time_question *question, int64_t batch,
                                         int64_t workers);

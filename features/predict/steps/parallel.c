@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/predict/steps/parallel.h"
 
+#include "features/predict/steps/expert_split.h"
 #include "features/predict/steps/tensor_split.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
@@ -34,11 +35,8 @@ bool orch_parallel_parse(const char *text, struct orch_parallel *out, GError **e
     const struct {
         const char *name;
         int64_t *value;
-    } keys[] = {{"dp", &p.dp},
-                {"fsdp", &p.fsdp},
-                {"tp", &p.tp},
-                {"pp", &p.pp},
-                {"micro", &p.micro_batches}};
+    } keys[] = {{"dp", &p.dp}, {"fsdp", &p.fsdp}, {"tp", &p.tp},
+                {"pp", &p.pp}, {"ep", &p.ep},     {"micro", &p.micro_batches}};
     static const char HINT[] = "for example dp=8, fsdp=8, tp=2, or dp=2,tp=4,pp=2,micro=16";
     g_auto(GStrv) words = g_strsplit(text, ",", -1);
     if (!*text)
@@ -60,6 +58,10 @@ bool orch_parallel_parse(const char *text, struct orch_parallel *out, GError **e
     p.fsdp = MAX(1, p.fsdp);
     p.tp = MAX(1, p.tp);
     p.pp = MAX(1, p.pp);
+    p.ep = MAX(1, p.ep);
+    if (orch_parallel_replicas(&p) % p.ep)
+        return refuse(error, "for example fsdp=8,ep=8", text,
+                      "divides experts among other than its replicas (dp or fsdp)");
     if (orch_parallel_devices(&p) > DEVICES_MAX)
         return refuse(error, HINT, text, "needs more than 65536 devices");
     *out = p;
@@ -86,7 +88,7 @@ int64_t orch_parallel_micro_batches(const struct orch_parallel *p, int64_t batch
 
 static bool is_split(const struct orch_parallel *p)
 {
-    return p->tp > 1 || p->pp > 1;
+    return p->tp > 1 || p->pp > 1 || p->ep > 1;
 }
 
 /* Shards were measured of trainings of transformers in 16 bits on tensor cores, on links that are
@@ -177,13 +179,15 @@ static bool longest_stage(const struct orch_net *net, const struct orch_roofline
 
 /* What one device computes and holds. */
 struct share {
-    struct orch_net *split; /* NULL: the whole network */
+    struct orch_net *split, *experts; /* its part of layers, and of experts; NULL: of none */
     const struct orch_net *net;
     struct orch_net_cost *costs;
     struct orch_roofline_layer *layers;
     struct orch_roofline_work work; /* of a micro-batch */
     struct orch_roofline_step own;  /* the same */
-    double stage_share, summed_values, cut_values;
+    double stage_share, summed_values, cut_values, sent_values;
+    double dense_params, expert_params; /* of `net` */
+    double chosen;                      /* experts of a token */
     int64_t micro;
 };
 
@@ -203,6 +207,16 @@ static bool open_share(const struct orch_net *net, const struct orch_prior *prio
     s->net = s->split ? s->split : net;
     if (p->tp > 1 && !s->split)
         return false;
+    s->experts = p->ep > 1 ? orch_net_split_experts(s->net, p->ep, &s->sent_values, error) : NULL;
+    s->net = s->experts ? s->experts : s->net;
+    if (p->ep > 1 && !s->experts)
+        return false;
+    for (guint i = 0; i < s->net->nodes->len; i++) {
+        const struct orch_net_node *node = orch_net_node(s->net, (int)i);
+        s->chosen = MAX(s->chosen, node->chosen);
+        *(node->experts ? &s->expert_params : &s->dense_params) +=
+            (double)orch_net_node_params(s->net, node);
+    }
     s->costs = orch_net_costs(s->net);
     s->layers = g_new0(struct orch_roofline_layer, s->net->nodes->len);
     s->work = *work;
@@ -214,8 +228,25 @@ static bool open_share(const struct orch_net *net, const struct orch_prior *prio
 static void close_share(struct share *s)
 {
     orch_net_free(s->split);
+    orch_net_free(s->experts);
     g_free(s->costs);
     g_free(s->layers);
+}
+
+/* Sends tokens to experts and back: `bytes` of all copies of a device's part of the tokens. To
+ * another node a token goes once for all its experts there, which then have it within the node
+ * (DeepSeek-AI 2024, 3.2.2); both go on at the same time. */
+static double tokens_s(const struct share *s, const struct orch_parallel *p,
+                       const struct orch_parallel_links *links, double bytes)
+{
+    double ways = (double)MAX(1, p->ep);
+    double nodes = ways / (double)MAX(1, links->node_devices / p->tp);
+    double within = (ways - 1) / ways * bytes / links->within;
+    if (nodes <= 1)
+        return within;
+    double reached = nodes * (1 - pow(1 - 1 / nodes, s->chosen));
+    double between = reached / s->chosen * (nodes - 1) / nodes * bytes / links->between;
+    return MAX(within, between);
 }
 
 /* Waits of a micro-batch in a stage: sums over the devices that split layers, in both directions,
@@ -227,7 +258,8 @@ static double waits_s(const struct share *s, const struct orch_parallel *p,
     double directions = s->work.training ? 2 : 1;
     double sums = 2 * (n - 1) / n * bytes * s->summed_values / links->within / (double)p->pp;
     double sent = p->pp > 1 ? bytes * s->cut_values / links->between : 0;
-    return directions * (sums + sent);
+    double tokens = tokens_s(s, p, links, bytes * s->sent_values / (double)(p->pp * p->tp));
+    return directions * (sums + sent + tokens);
 }
 
 /* Weights that are gathered and gradients that are scattered, beyond the time that the device
@@ -235,10 +267,10 @@ static double waits_s(const struct share *s, const struct orch_parallel *p,
 static double shards_s(const struct share *s, const struct orch_parallel *p,
                        const struct orch_parallel_links *links, double *all_s)
 {
-    double n = (double)p->fsdp;
-    double bytes = (double)orch_net_params(s->net) * s->work.element_bytes / (double)p->pp;
-    double gather =
-        (n - 1) / n * bytes / links->replicas.bandwidth + (n - 1) * links->replicas.latency_s;
+    double n = (double)p->fsdp, holders = n / (double)MAX(1, p->ep); /* of an expert */
+    double params = (n - 1) / n * s->dense_params + (holders - 1) / holders * s->expert_params;
+    double gather = params * s->work.element_bytes / (double)p->pp / links->replicas.bandwidth +
+                    (n - 1) * links->replicas.latency_s;
     double forward = s->own.forward_s / (double)p->pp, backward = s->own.backward_s / (double)p->pp;
     if (p->fsdp < 2)
         return *all_s = 0;
@@ -258,6 +290,10 @@ static double gradients_s(const struct share *s, const struct orch_parallel *p,
     for (guint i = 0; i < count; i++) {
         backward[i] = s->layers[i].backward_s / (double)p->pp;
         bytes[i] = 4.0 * (double)s->costs[i].trained / (double)p->pp;
+        if (orch_net_node(s->net, (int)i)->experts && p->dp > 1) { /* with those that have them */
+            double n = (double)p->dp, holders = n / (double)MAX(1, p->ep);
+            bytes[i] *= (holders - 1) / holders / ((n - 1) / n);
+        }
         sum += bytes[i];
     }
     if (p->dp < 2 || !s->work.training)
@@ -301,7 +337,10 @@ static double gathered_bytes(const struct share *s)
 static struct orch_memory_parts memory_of(const struct share *s, const struct orch_parallel *p)
 {
     struct orch_memory_parts m = orch_roofline_memory_parts(s->net, s->costs, &s->work);
-    double parts = (double)(p->fsdp * p->pp);
+    double parts = (double)(p->fsdp * p->pp), ways = (double)MAX(1, p->ep);
+    if (p->fsdp > 1) /* of an expert only those that have it hold a shard */
+        parts /= (s->dense_params + s->expert_params * ways) /
+                 MAX(1, s->dense_params + s->expert_params);
     m.held = m.held / parts + orch_prior_reserved_bytes();
     m.gradients /= parts;
     if (s->micro > 1) { /* they wait for the other micro-batches */

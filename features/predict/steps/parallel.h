@@ -8,8 +8,9 @@
  *         gradients scattered, (N-1)/N of their bytes each time, while the device computes
  *   tp    layers split among devices (Shoeybi et al. 2019): four sums over them for a layer of a
  *         transformer and step, for which the devices wait
- *   pp    stages of layers (Huang et al. 2019): m micro-batches take m + N - 1 of the longest stage
- *         times
+ *   ep    experts divided among replicas (Lepikhin et al. 2021): each layer sends tokens to them
+ * and back, for which the devices wait pp    stages of layers (Huang et al. 2019): m micro-batches
+ * take m + N - 1 of the longest stage times
  *
  * A pipeline has four micro-batches for each stage, at most one a sample, unless it is said;
  * without a pipeline micro-batches accumulate gradients.
@@ -21,6 +22,7 @@
 
 struct orch_parallel {
     int64_t dp, fsdp, tp, pp; /* at least 1 */
+    int64_t ep;               /* of the replicas, which it divides; 0 and 1: each has all experts */
     int64_t micro_batches;    /* 0: as above */
 };
 
@@ -44,6 +46,7 @@ const char *orch_parallel_measured(const struct orch_parallel *parallel);
 struct orch_parallel_links {
     struct orch_exchange replicas;
     double within, between; /* bytes per second of a device: in a node; of stages */
+    int64_t node_devices;   /* of which those that share experts lie in one as far as they can */
 };
 
 /** Predicts a step of `work.batch` samples a replica. Fails with ORCH_ERROR_USAGE where the network

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-extern const char ORCH_STEPS_CSV[], ORCH_STEP_SOURCES_CSV[]; /* CMakeLists.txt of features/predict */
+extern const char ORCH_STEPS_CSV[],
+    ORCH_STEP_SOURCES_CSV[]; /* CMakeLists.txt of features/predict */
 
 static const char *const MODES[] = {"train", "infer", NULL};
 static const char *const PRECISIONS[] = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp32-ieee", NULL};

@@ -162,7 +162,8 @@ static double divide(const struct split *s, struct orch_net_copy *copy, int id, 
         divide_tensors(copy, to, 0, false, ways);
     else
         return 0;
-    return s->is_split[id] ? 0 : values;
+    /* what a token's experts make is added before it is summed over the devices */
+    return s->is_split[id] ? 0 : values / MAX(1, from->chosen);
 }
 
 struct orch_net *orch_net_split_tensors(const struct orch_net *net, int64_t ways,
