@@ -5,13 +5,15 @@
 #include "core/feature/feature.h"
 
 extern const struct orch_command ORCH_COMMAND_IMPORT, ORCH_COMMAND_MEASUREMENTS_LS,
-    ORCH_COMMAND_MEASUREMENTS_SHOW, ORCH_COMMAND_MEASUREMENTS_EXPORT, ORCH_COMMAND_MEASUREMENTS_RM;
+    ORCH_COMMAND_MEASUREMENTS_SHOW, ORCH_COMMAND_MEASUREMENTS_EXPORT, ORCH_COMMAND_MEASUREMENTS_RM,
+    ORCH_COMMAND_MEASUREMENTS_SHARE;
 
 static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_IMPORT,
                                                       &ORCH_COMMAND_MEASUREMENTS_LS,
                                                       &ORCH_COMMAND_MEASUREMENTS_SHOW,
                                                       &ORCH_COMMAND_MEASUREMENTS_EXPORT,
                                                       &ORCH_COMMAND_MEASUREMENTS_RM,
+                                                      &ORCH_COMMAND_MEASUREMENTS_SHARE,
                                                       NULL};
 
 static const struct orch_help_topic TOPICS[] = {
