@@ -236,7 +236,7 @@ static void note_mark(void *ctx, enum orch_condition_mark mark)
 }
 
 /* "peak_memory < 16GiB" */
-static bool add_bound(void *ctx, const struct orch_comparison *c, GError **error)
+static bool add_bound(void *ctx, const struct orch_condition_term *c, GError **error)
 {
     const struct limits *limits = ctx;
     struct orch_search *search = limits->search;

@@ -6,7 +6,7 @@
 #include <math.h>
 
 bool orch_frame_box(const struct orch_frame *frame, const struct orch_chart_series *series,
-                    double category, struct orch_box *out)
+                    double category, struct orch_box_plot *out)
 {
     g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(double));
     for (guint i = 0; i < series->points->len; i++) {
@@ -33,7 +33,7 @@ bool orch_frame_box(const struct orch_frame *frame, const struct orch_chart_seri
     return true;
 }
 
-void orch_box_clear(struct orch_box *box)
+void orch_box_plot_clear(struct orch_box_plot *box)
 {
     g_clear_pointer(&box->outliers, g_array_unref);
 }

@@ -59,14 +59,14 @@ double orch_frame_clamped_y(const struct orch_frame *frame, double y);
 
 /** The numbers of a box plot: quartiles, and whiskers at the last value within 1.5 interquartile
  * ranges. */
-struct orch_box {
+struct orch_box_plot {
     double q1, median, q3, low, high;
     GArray *outliers; /* double */
 };
 /** Computes the box of a series' points at a category; false when there are none. */
 bool orch_frame_box(const struct orch_frame *frame, const struct orch_chart_series *series,
-                    double category, struct orch_box *out);
-void orch_box_clear(struct orch_box *box);
+                    double category, struct orch_box_plot *out);
+void orch_box_plot_clear(struct orch_box_plot *box);
 /** Counts a series' values in each bin (frame->bins.count of them). Free with g_free. */
 unsigned *orch_frame_bins(const struct orch_frame *frame, const struct orch_chart_series *series);
 /** Returns a heat map value's position in the colour range, 0 to 1; NaN: it has none. */

@@ -265,7 +265,7 @@ static void draw_run_of_bar(struct orch_sheet *sheet, const struct orch_chart_se
 }
 
 static void draw_box(struct orch_sheet *sheet, const struct orch_chart_series *series,
-                     const struct orch_box *box, struct orch_rect slot)
+                     const struct orch_box_plot *box, struct orch_rect slot)
 {
     const struct orch_frame *frame = &sheet->frame;
     struct orch_pen *pen = &sheet->pen;
@@ -296,14 +296,14 @@ static void draw_boxes(struct orch_sheet *sheet, const struct orch_chart_series 
     double left, width, unit = at.width * (orch_axis_at(&frame->x, 1) - orch_axis_at(&frame->x, 0));
     slot_of(sheet, series, &left, &width);
     for (guint i = 0; i < frame->x.ticks->len; i++) {
-        struct orch_box box = {0};
+        struct orch_box_plot box = {0};
         if (!orch_frame_box(frame, series, i, &box))
             continue;
         double x = at.x + at.width * orch_axis_at(&frame->x, i);
         double pad = width * unit * 0.12;
         struct orch_rect slot = {x + left * unit + pad, at.y, width * unit - 2 * pad, at.height};
         draw_box(sheet, series, &box, slot);
-        orch_box_clear(&box);
+        orch_box_plot_clear(&box);
     }
 }
 

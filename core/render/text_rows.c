@@ -71,7 +71,7 @@ static void draw_bar(struct orch_text_sheet *sheet, const struct orch_chart_seri
 }
 
 static void draw_box(struct orch_text_sheet *sheet, const struct orch_chart_series *series,
-                     const struct columns *c, const struct orch_box *box)
+                     const struct columns *c, const struct orch_box_plot *box)
 {
     struct orch_canvas *canvas = &sheet->canvas;
     int color = orch_text_color(sheet, series), row = sheet->row;
@@ -98,11 +98,11 @@ static bool draw_at(struct orch_text_sheet *sheet, const struct orch_chart_serie
                     const struct columns *c, guint category)
 {
     if (sheet->frame.chart->kind == ORCH_CHART_BOX) {
-        struct orch_box box = {0};
+        struct orch_box_plot box = {0};
         if (!orch_frame_box(&sheet->frame, series, category, &box))
             return false;
         draw_box(sheet, series, c, &box);
-        orch_box_clear(&box);
+        orch_box_plot_clear(&box);
         return true;
     }
     for (guint i = 0; i < series->points->len; i++) {

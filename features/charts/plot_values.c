@@ -408,12 +408,13 @@ static bool add_forecasts(struct orch_plot_values *v, GError **error)
         return false;
     g_autoptr(GHashTable) by_run = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < grades->len; i++) /* oldest first */
-        g_hash_table_insert(by_run, ((struct orch_grade *)grades->pdata[i])->run_key,
+        g_hash_table_insert(by_run, ((struct orch_ended_forecast *)grades->pdata[i])->run_key,
                             grades->pdata[i]);
     guint measured = v->values->len;
     for (guint i = 0; i < measured; i++) {
         struct orch_plot_value value = g_array_index(v->values, struct orch_plot_value, i);
-        const struct orch_grade *grade = g_hash_table_lookup(by_run, value.trial->run->key);
+        const struct orch_ended_forecast *grade =
+            g_hash_table_lookup(by_run, value.trial->run->key);
         if (!grade)
             continue;
         value.role = ORCH_SERIES_PREDICTED;
@@ -423,7 +424,7 @@ static bool add_forecasts(struct orch_plot_values *v, GError **error)
         g_array_append_val(v->values, value);
         v->has_forecasts = true;
     }
-    g_ptr_array_set_free_func(grades, (GDestroyNotify)orch_grade_free);
+    g_ptr_array_set_free_func(grades, (GDestroyNotify)orch_ended_forecast_free);
     return true;
 }
 

@@ -10,7 +10,7 @@
 enum { LEVELS = 19 };
 
 /* The forecast's quantile that the measured time is. */
-static double quantile_of(const struct orch_grade *g)
+static double quantile_of(const struct orch_ended_forecast *g)
 {
     double off = log(g->wall_s / g->time_s.mid);
     double half =
@@ -24,7 +24,7 @@ static void add_series(struct orch_chart_panel *panel, const char *load, const G
 {
     double below[LEVELS] = {0}, count = 0;
     for (guint i = 0; i < grades->len; i++) {
-        const struct orch_grade *g = grades->pdata[i];
+        const struct orch_ended_forecast *g = grades->pdata[i];
         if ((is_planned && g->is_renewed) || g->is_disturbed != is_disturbed)
             continue;
         double quantile = quantile_of(g);
@@ -52,7 +52,8 @@ struct orch_chart *orch_forecast_calibration(const GPtrArray *grades)
 {
     bool is_planned = false;
     for (guint i = 0; i < grades->len; i++)
-        is_planned = is_planned || !((const struct orch_grade *)grades->pdata[i])->is_renewed;
+        is_planned =
+            is_planned || !((const struct orch_ended_forecast *)grades->pdata[i])->is_renewed;
     struct orch_chart *chart =
         orch_chart_new(ORCH_CHART_LINE, "calibration of forecasts", "quantile of the forecast (%)",
                        "measured times at or below it (%)");

@@ -17,20 +17,20 @@ static const char *or_dash(const char *text)
     return text ? text : "-";
 }
 
-static const char *tier_of(const struct orch_grade *g, struct context *c)
+static const char *tier_of(const struct orch_ended_forecast *g, struct context *c)
 {
     (void)c;
     return or_dash(g->tier);
 }
 
-static const char *model_of(const struct orch_grade *g, struct context *c)
+static const char *model_of(const struct orch_ended_forecast *g, struct context *c)
 {
     (void)c;
     return g->model;
 }
 
 /* How far the question was from what had run. */
-static const char *question_of(const struct orch_grade *g, struct context *c)
+static const char *question_of(const struct orch_ended_forecast *g, struct context *c)
 {
     static const struct {
         const char *model, *question;
@@ -47,25 +47,25 @@ static const char *question_of(const struct orch_grade *g, struct context *c)
 }
 
 /* When a forecast was made, relative to its run. */
-static const char *made_of(const struct orch_grade *g, struct context *c)
+static const char *made_of(const struct orch_ended_forecast *g, struct context *c)
 {
     (void)c;
     return g->is_renewed ? "during the run" : "before the run";
 }
 
-static const char *where_of(const struct orch_grade *g, struct context *c)
+static const char *where_of(const struct orch_ended_forecast *g, struct context *c)
 {
     (void)c;
     return or_dash(g->device_key);
 }
 
-static const char *network_of(const struct orch_grade *g, struct context *c)
+static const char *network_of(const struct orch_ended_forecast *g, struct context *c)
 {
     (void)c;
     return or_dash(g->network);
 }
 
-static const char *period_of(const struct orch_grade *g, struct context *c)
+static const char *period_of(const struct orch_ended_forecast *g, struct context *c)
 {
     g_autoptr(GDateTime) at = g_date_time_new_from_unix_utc(g->made_ns / 1000000000);
     if (!at)
@@ -76,7 +76,7 @@ static const char *period_of(const struct orch_grade *g, struct context *c)
     return text ? g_string_chunk_insert_const(c->texts, text) : "-";
 }
 
-typedef const char *name_function(const struct orch_grade *grade, struct context *context);
+typedef const char *name_function(const struct orch_ended_forecast *grade, struct context *context);
 
 static const struct orch_score_grouping GROUPINGS[] = {
     {"setting", {"tier", "model", "question", "made", "where", "network"}},
@@ -115,7 +115,8 @@ static void choose_period(const GPtrArray *grades, struct context *c)
     *c = (struct context){.texts = c->texts, .period = "%Y-%m-%d", .period_days = 1};
     if (!grades->len)
         return;
-    const struct orch_grade *first = grades->pdata[0], *last = grades->pdata[grades->len - 1];
+    const struct orch_ended_forecast *first = grades->pdata[0],
+                                     *last = grades->pdata[grades->len - 1];
     double days = (double)(last->made_ns - first->made_ns) / day_ns;
     if (days > 183)
         c->period = "%Y-%m";
@@ -166,7 +167,8 @@ static struct line *line_of(GPtrArray *lines, const struct line *like)
 
 /* The names of a grade, or of all grades that were made at such a time. */
 static struct line names_of(const struct orch_score_grouping *grouping,
-                            const struct orch_grade *grade, bool is_all, struct context *context)
+                            const struct orch_ended_forecast *grade, bool is_all,
+                            struct context *context)
 {
     struct line line = {.is_all = is_all, .row.is_disturbed = grade->is_disturbed};
     for (int i = 0; grouping->headers[i]; i++)
@@ -192,7 +194,7 @@ bool orch_forecast_scores_read(struct orch_store *store, const struct orch_score
     g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(free_line);
     for (guint i = 0; i < grades->len; i++)
         for (int all = 0; all < 2; all++) {
-            const struct orch_grade *grade = grades->pdata[i];
+            const struct orch_ended_forecast *grade = grades->pdata[i];
             struct line like = names_of(grouping, grade, all, &context);
             orch_forecast_grades_add(&line_of(lines, &like)->grades, grade->time_s, grade->wall_s);
         }

@@ -29,7 +29,7 @@ struct orch_score_row {
 };
 
 struct orch_forecast_scores {
-    GPtrArray *grades; /* struct orch_grade *, all whose run ended ok, oldest first */
+    GPtrArray *grades; /* struct orch_ended_forecast *, all whose run ended ok, oldest first */
     GArray *rows;      /* struct orch_score_row; those of all forecasts last */
     GStringChunk *texts;
 };

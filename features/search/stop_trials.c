@@ -72,7 +72,7 @@ static bool has_run(const struct orch_plan_item *item)
 }
 
 static void append(struct asked *asked, const struct orch_trial_curve *curve,
-                   const struct orch_plan_item *item, enum orch_curve_end end, size_t promoted_at)
+                   const struct orch_plan_item *item, enum orch_curve_state end, size_t promoted_at)
 {
     const struct orch_cell *cell = item->cell;
     if (curve->has_restarted)

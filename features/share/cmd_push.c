@@ -130,7 +130,7 @@ static json_t *outgoing_json(struct orch_store *store, const GArray *outgoing,
 {
     json_t *list = json_array();
     for (guint i = 0; outgoing && i < outgoing->len; i++) {
-        const struct orch_outgoing *item = &g_array_index(outgoing, struct orch_outgoing, i);
+        const struct orch_push_item *item = &g_array_index(outgoing, struct orch_push_item, i);
         g_autofree char *run = run_text(store, item->path);
         json_array_append_new(list, json_pack("{s:s s:I s:s*}", "path", item->path, "bytes",
                                               (json_int_t)item->bytes, "run", run));

@@ -34,7 +34,7 @@ struct orch_exchange_request {
 bool orch_exchange_wish_check(const struct orch_exchange_request *request, GError **error);
 
 /** Pulls, pushes or compares (LOOK). To compare, `store` may be open for reading. `out_outgoing`
- * (may be NULL): struct orch_outgoing, what a push to a git remote would send; NULL for a folder.
+ * (may be NULL): struct orch_push_item, what a push to a git remote would send; NULL for a folder.
  * Clear `out` with orch_exchanged_clear. */
 bool orch_remote_exchange(const struct orch_workspace *workspace, struct orch_store *store,
                           const struct orch_remote *remote,
@@ -57,7 +57,7 @@ bool orch_remote_is_first_push(const struct orch_workspace *workspace, struct or
 /** Records that the user was told. */
 bool orch_remote_first_push_explained(struct orch_store *store, GError **error);
 
-/** The run that a path of struct orch_outgoing stands for, which the caller frees; NULL for other
+/** The run that a path of struct orch_push_item stands for, which the caller frees; NULL for other
  * items. */
 struct orch_run *orch_outgoing_run(struct orch_store *store, const char *path);
 

@@ -153,7 +153,7 @@ static bool read_formula(struct parser *p, GString *out)
 }
 
 /* name is [not] nan|inf */
-static bool read_is(struct parser *p, struct orch_comparison *c, GString *value)
+static bool read_is(struct parser *p, struct orch_condition_term *c, GString *value)
 {
     c->sign = "is";
     c->op = OP_IS;
@@ -170,7 +170,7 @@ static bool read_is(struct parser *p, struct orch_comparison *c, GString *value)
     return next_token(p);
 }
 
-static bool read_value(struct parser *p, struct orch_comparison *c, GString *value)
+static bool read_value(struct parser *p, struct orch_condition_term *c, GString *value)
 {
     c->sign = OPS[p->op].sign;
     c->op = OPS[p->op].op;
@@ -199,7 +199,7 @@ static bool parse_comparison(struct parser *p)
                        ORCH_CONDITION_COMPARISONS_MAX);
     g_autofree char *name = g_strdup(p->word->str);
     g_autoptr(GString) value = g_string_new(NULL);
-    struct orch_comparison c = {.name = name, .name_at = p->column};
+    struct orch_condition_term c = {.name = name, .name_at = p->column};
     if (!next_token(p))
         return false;
     bool is_test = p->reader->has_formulas && is_keyword(p, "is");

@@ -24,7 +24,7 @@
 enum orch_op { OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE, OP_CONTAINS, OP_IS };
 
 /** A comparison. Texts are borrowed; columns count from 1. */
-struct orch_comparison {
+struct orch_condition_term {
     const char *name, *value;
     const char *sign; /* the operator as it was written */
     enum orch_op op;
@@ -48,7 +48,7 @@ enum orch_condition_mark {
 struct orch_condition_reader {
     void *ctx;
     bool has_formulas; /* of an alert */
-    bool (*compare)(void *ctx, const struct orch_comparison *comparison, GError **error);
+    bool (*compare)(void *ctx, const struct orch_condition_term *comparison, GError **error);
     void (*mark)(void *ctx, enum orch_condition_mark mark);
 };
 

@@ -57,7 +57,7 @@ static const char *metric_of(const char *name, const char *of)
     return space ? space + strspn(space, " ") : g_strv_contains(FUNCTIONS, name) ? of : name;
 }
 
-static bool take_comparison(void *ctx, const struct orch_comparison *c, GError **error)
+static bool take_comparison(void *ctx, const struct orch_condition_term *c, GError **error)
 {
     struct orch_alert *alert = ctx;
     struct step step = {.what = STEP_COMPARE, .op = c->op, .is_not = c->is_not};

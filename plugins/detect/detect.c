@@ -417,7 +417,7 @@ static bool validate(void *ctx, const struct orch_session *s, struct orch_torch_
                      double *out_score, GError **error)
 {
     struct orch_detect *detect = ctx;
-    struct orch_measured measured;
+    struct orch_detect_measured measured;
     (void)s;
     if (!orch_detect_measure(detect, false, &measured, error))
         return false;
@@ -456,7 +456,7 @@ static bool after_epoch(void *ctx, const struct orch_moment *moment, GError **er
 /* Measures on all validation images. Returns ORCH_OK, ORCH_CANCELLED, or -1 with the error set. */
 static int measure_all(struct orch_detect *detect, GError **error)
 {
-    struct orch_measured measured;
+    struct orch_detect_measured measured;
     if (!orch_detect_measure(detect, true, &measured, error))
         return -1;
     int status = ORCH_CANCELLED;
@@ -486,7 +486,7 @@ static bool label(void *ctx, struct orch_weights *weights, GError **error)
 static int measure_start(struct orch_detect *detect, GError **error)
 {
     const struct orch_host *host = detect->session->host;
-    struct orch_measured measured;
+    struct orch_detect_measured measured;
     if (!detect->training.weights || host->smoke(host))
         return ORCH_OK;
     host->phase(host, "measuring the weights");

@@ -66,7 +66,7 @@ struct orch_step *orch_detect_step(struct orch_detect *detect);
 /** Batch size of measurements on validation images. */
 enum { ORCH_DETECT_MEASURED_BATCH = 32 };
 /** The result of a measurement on validation images. */
-struct orch_measured {
+struct orch_detect_measured {
     struct orch_loss_sums loss;
     struct orch_box_score *score; /* freed with orch_box_score_free */
     double map_2007, map_area;    /* NaN: there was no object */
@@ -74,10 +74,10 @@ struct orch_measured {
 };
 /** Measures on the validation images: on all, which ends early when the trial is cancelled, or on
  * those of each epoch. In mode test it reports the trial's progress. */
-bool orch_detect_measure(struct orch_detect *detect, bool on_all, struct orch_measured *out,
+bool orch_detect_measure(struct orch_detect *detect, bool on_all, struct orch_detect_measured *out,
                          GError **error);
 /** Reports what was measured on all validation images, and writes the artifact `classes`. */
-bool orch_detect_report(struct orch_detect *detect, const struct orch_measured *measured,
+bool orch_detect_report(struct orch_detect *detect, const struct orch_detect_measured *measured,
                         GError **error);
 
 /** Writes the artifact `samples`. */

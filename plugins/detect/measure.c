@@ -31,7 +31,7 @@ static void add_detections(const struct orch_detect *detect, const struct orch_s
 }
 
 static bool measure_batch(struct orch_detect *detect, const struct orch_scene_batch *batch,
-                          GArray *found, struct orch_measured *out, GError **error)
+                          GArray *found, struct orch_detect_measured *out, GError **error)
 {
     struct orch_detector *d = detect->detector;
     const struct orch_multibox_options options = {d->classes, (float)detect->params->match_iou,
@@ -51,7 +51,7 @@ static bool measure_batch(struct orch_detect *detect, const struct orch_scene_ba
 }
 
 static bool measure_batches(struct orch_detect *detect, struct orch_scene_loader *loader,
-                            bool on_all, struct orch_measured *out, GError **error)
+                            bool on_all, struct orch_detect_measured *out, GError **error)
 {
     const struct orch_host *host = detect->session->host;
     const bool is_test = orch_detect_is_mode(detect->params, "test");
@@ -71,7 +71,7 @@ static bool measure_batches(struct orch_detect *detect, struct orch_scene_loader
     return !problem;
 }
 
-bool orch_detect_measure(struct orch_detect *detect, bool on_all, struct orch_measured *out,
+bool orch_detect_measure(struct orch_detect *detect, bool on_all, struct orch_detect_measured *out,
                          GError **error)
 {
     struct orch_scene_loader *loader =
@@ -79,7 +79,7 @@ bool orch_detect_measure(struct orch_detect *detect, bool on_all, struct orch_me
                                 ORCH_DETECT_MEASURED_BATCH, error);
     if (!loader)
         return false;
-    *out = (struct orch_measured){
+    *out = (struct orch_detect_measured){
         .score = orch_box_score_new(detect->detector->classes, ORCH_BOX_SCORE_IOU)};
     const bool ok = measure_batches(detect, loader, on_all, out, error);
     orch_scene_loader_free(loader);
@@ -123,7 +123,8 @@ static void report_class(const struct orch_host *host, int label,
     host->metric(host, "class_ap_area", label, score->ap_area);
 }
 
-bool orch_detect_report(struct orch_detect *detect, const struct orch_measured *m, GError **error)
+bool orch_detect_report(struct orch_detect *detect, const struct orch_detect_measured *m,
+                        GError **error)
 {
     const struct orch_host *host = detect->session->host;
     g_autoptr(GString) csv =

@@ -89,7 +89,7 @@ static void append_match(struct orch_where *where, const char *left_sql, enum or
 }
 
 static bool compare_number(struct orch_where *where, const struct orch_where_column *column,
-                           const struct orch_comparison *c, GError **error)
+                           const struct orch_condition_term *c, GError **error)
 {
     double number;
     if (c->op != OP_CONTAINS && !orch_where_quantity(c->value, &number))
@@ -100,7 +100,7 @@ static bool compare_number(struct orch_where *where, const struct orch_where_col
 }
 
 static bool compare_seed(struct orch_where *where, const struct orch_where_column *column,
-                         const struct orch_comparison *c, GError **error)
+                         const struct orch_condition_term *c, GError **error)
 {
     guint64 seed;
     if (!SQL_OPS[c->op] || !g_ascii_string_to_unsigned(c->value, 10, 0, G_MAXUINT64, &seed, NULL))
@@ -112,7 +112,7 @@ static bool compare_seed(struct orch_where *where, const struct orch_where_colum
 }
 
 static bool compare_id(struct orch_where *where, const struct orch_where_column *column,
-                       const struct orch_comparison *c, GError **error)
+                       const struct orch_condition_term *c, GError **error)
 {
     g_autofree char *digits = g_ascii_strdown(c->value, -1);
     enum orch_op what = c->op;
@@ -135,7 +135,7 @@ static bool compare_id(struct orch_where *where, const struct orch_where_column 
 }
 
 static bool compare_time(struct orch_where *where, const struct orch_where_column *column,
-                         const struct orch_comparison *c, GError **error)
+                         const struct orch_condition_term *c, GError **error)
 {
     int64_t from, to;
     enum orch_op what = c->op;
@@ -160,7 +160,8 @@ static bool compare_time(struct orch_where *where, const struct orch_where_colum
 }
 
 /* Compares with any of the run's tags; != means that the run has no such tag. */
-static bool compare_tag(struct orch_where *where, const struct orch_comparison *c, GError **error)
+static bool compare_tag(struct orch_where *where, const struct orch_condition_term *c,
+                        GError **error)
 {
     enum orch_op what = c->op;
     if (what != OP_EQ && what != OP_NE && what != OP_CONTAINS)
@@ -181,7 +182,7 @@ static bool compare_tag(struct orch_where *where, const struct orch_comparison *
 }
 
 static bool compare_column(struct orch_where *where, const struct orch_where_column *column,
-                           const struct orch_comparison *c, GError **error)
+                           const struct orch_condition_term *c, GError **error)
 {
     switch (column->kind) {
     case KIND_TAG:
@@ -217,7 +218,7 @@ static bool compare_column(struct orch_where *where, const struct orch_where_col
 
 /* Compares a parameter, result or metric. */
 static void compare_named(struct orch_where *where, const struct orch_where_scope *scope,
-                          const char *name, const struct orch_comparison *c)
+                          const char *name, const struct orch_condition_term *c)
 {
     struct where_name known = {.scope = scope, .text = g_strdup(name), .column = c->name_at};
     g_array_append_val(where->names, known);
@@ -226,7 +227,7 @@ static void compare_named(struct orch_where *where, const struct orch_where_scop
     append_match(where, scope ? scope->sql : WHERE_SQL_ANY, c->op, c->value);
 }
 
-static bool note_word(struct orch_where *where, const struct orch_comparison *c, GError **error)
+static bool note_word(struct orch_where *where, const struct orch_condition_term *c, GError **error)
 {
     const char *word = c->value;
     const struct orch_where_column *column = orch_where_column(c->name);
@@ -247,7 +248,7 @@ static bool note_word(struct orch_where *where, const struct orch_comparison *c,
     return true;
 }
 
-static bool compare(struct orch_where *where, const struct orch_comparison *c, GError **error)
+static bool compare(struct orch_where *where, const struct orch_condition_term *c, GError **error)
 {
     const char *name = c->name;
     const struct orch_where_column *column = orch_where_column(name);
@@ -271,7 +272,7 @@ static bool compare(struct orch_where *where, const struct orch_comparison *c, G
 /* ---- the condition ----------------------------------------------------------------------------
  */
 
-static bool take_comparison(void *ctx, const struct orch_comparison *c, GError **error)
+static bool take_comparison(void *ctx, const struct orch_condition_term *c, GError **error)
 {
     struct orch_where *where = ctx;
     if (c->is_word && !note_word(where, c, error))

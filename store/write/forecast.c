@@ -211,7 +211,7 @@ bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
     return true;
 }
 
-void orch_grade_free(struct orch_grade *grade)
+void orch_ended_forecast_free(struct orch_ended_forecast *grade)
 {
     if (!grade)
         return;
@@ -234,10 +234,10 @@ GPtrArray *orch_store_grades(struct orch_store *store, GError **error)
         error);
     if (!s)
         return NULL;
-    GPtrArray *grades = g_ptr_array_new_with_free_func((GDestroyNotify)orch_grade_free);
+    GPtrArray *grades = g_ptr_array_new_with_free_func((GDestroyNotify)orch_ended_forecast_free);
     int more;
     while ((more = orch_store_step(store, s, error)) > 0) {
-        struct orch_grade *grade = g_new0(struct orch_grade, 1);
+        struct orch_ended_forecast *grade = g_new0(struct orch_ended_forecast, 1);
         char **const texts[] = {&grade->run_key,    &grade->tier,       &grade->model,
                                 &grade->experiment, &grade->device_key, &grade->network};
         for (int i = 0; i < (int)G_N_ELEMENTS(texts); i++)

@@ -58,7 +58,7 @@ bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
                             struct orch_forecast_row *out, GError **error);
 
 /** A forecast whose run has ended ok. */
-struct orch_grade {
+struct orch_ended_forecast {
     char *run_key, *tier, *model, *experiment, *device_key;
     char *network; /* as the run declared it, or NULL */
     struct orch_interval time_s;
@@ -67,8 +67,9 @@ struct orch_grade {
     bool is_disturbed; /* other programs kept the CPUs busy while the run ran */
     bool is_beyond, is_renewed;
 };
-void orch_grade_free(struct orch_grade *grade);
-/** All forecasts whose run ended ok, oldest first: struct orch_grade *; the caller unrefs. */
+void orch_ended_forecast_free(struct orch_ended_forecast *grade);
+/** All forecasts whose run ended ok, oldest first: struct orch_ended_forecast *; the caller unrefs.
+ */
 GPtrArray *orch_store_grades(struct orch_store *store, GError **error);
 
 /** Notes that so many trials were promised to end within the limits of a run of a recipe, and so

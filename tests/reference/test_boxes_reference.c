@@ -62,7 +62,7 @@ static void compare_priors(const json_t *root, const struct orch_priors *priors,
     if (priors->count != (int64_t)named(root, "priors_count"))
         stop("another number of priors", 0);
     for (int64_t p = 0; p < priors->count; p++) {
-        const struct orch_prior at = priors->centred[p];
+        const struct orch_prior_box at = priors->centred[p];
         const float values[4] = {at.cx, at.cy, at.width, at.height};
         for (i = 0; i < 4; i++)
             sum[i] += (double)values[i];
@@ -73,7 +73,7 @@ static void compare_priors(const json_t *root, const struct orch_priors *priors,
     {
         double least = INFINITY;
         for (int64_t p = 0; p < priors->count; p++) {
-            const struct orch_prior at = priors->centred[p];
+            const struct orch_prior_box at = priors->centred[p];
             const float values[4] = {at.cx, at.cy, at.width, at.height};
             least = fmin(least, difference(values, row, 0, 4));
         }

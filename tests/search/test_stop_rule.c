@@ -35,7 +35,7 @@ static struct search *search_new(const char *rule, bool is_max)
 }
 
 /* Adds a curve with the values that follow its count. */
-static void add(struct search *search, enum orch_curve_end end, size_t count, ...)
+static void add(struct search *search, enum orch_curve_state end, size_t count, ...)
 {
     va_list args;
     va_start(args, count);
@@ -792,7 +792,7 @@ static void test_random_curves(void **state)
             search_new(rules[repeat % G_N_ELEMENTS(rules)], repeat % 2);
         size_t count = 1 + orch_random_below(&random, 12);
         for (size_t i = 0; i < count; i++) {
-            add(search, (enum orch_curve_end)orch_random_below(&random, 3), 0);
+            add(search, (enum orch_curve_state)orch_random_below(&random, 3), 0);
             search->curves[i].count = orch_random_below(&random, 10);
             for (size_t k = 0; k < 10; k++)
                 search->values[i][k] = orch_random_below(&random, 4)

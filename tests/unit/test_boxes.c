@@ -83,8 +83,8 @@ static void test_priors(void **state)
     struct orch_priors *priors = make(&spec);
     assert_int_equal(priors->count, 3000);
     assert_int_equal(orch_prior_spec_per_cell(&spec, 0), 6);
-    const struct orch_prior first = priors->centred[0], wide = priors->centred[2],
-                            large = priors->centred[1], tall = priors->centred[5];
+    const struct orch_prior_box first = priors->centred[0], wide = priors->centred[2],
+                                large = priors->centred[1], tall = priors->centred[5];
     assert_near(first.cx, 8.0 / 300, 1e-6); /* half a step of 16 pixels */
     assert_near(first.width, 0.2, 1e-6);
     assert_near(large.height, sqrt(60.0 * 105) / 300, 1e-6);
@@ -202,7 +202,7 @@ static void test_matching_of_random_boxes(void **state)
 static void test_offsets(void **state)
 {
     (void)state;
-    const struct orch_prior prior = {0.5F, 0.5F, 0.2F, 0.4F};
+    const struct orch_prior_box prior = {0.5F, 0.5F, 0.2F, 0.4F};
     const struct orch_box_offset none =
         orch_box_encode((struct orch_box){0.4F, 0.3F, 0.6F, 0.7F}, prior);
     assert_near(fabs((double)none.cx) + fabs((double)none.height), 0, 1e-5);
@@ -215,8 +215,8 @@ static void test_offsets(void **state)
     uint64_t random = 3;
     for (int i = 0; i < 1000; i++) {
         const struct orch_box box = random_box(&random), p = random_box(&random);
-        const struct orch_prior centred = {(p.x1 + p.x2) / 2, (p.y1 + p.y2) / 2, p.x2 - p.x1,
-                                           p.y2 - p.y1};
+        const struct orch_prior_box centred = {(p.x1 + p.x2) / 2, (p.y1 + p.y2) / 2, p.x2 - p.x1,
+                                               p.y2 - p.y1};
         const struct orch_box back = orch_box_decode(orch_box_encode(box, centred), centred);
         assert_near(back.x1, box.x1, 1e-5);
         assert_near(back.y1, box.y1, 1e-5);

@@ -334,13 +334,13 @@ static void test_box(void **state)
     struct orch_frame frame;
     orch_frame_init(&frame, chart, 5, 5);
     const struct orch_chart_panel *panel = chart->panels->pdata[0];
-    struct orch_box box = {0};
+    struct orch_box_plot box = {0};
     assert_true(orch_frame_box(&frame, panel->series->pdata[0], 0, &box));
     assert_true(box.q1 == 3 && box.median == 5 && box.q3 == 7);
     assert_true(box.low == 1 && box.high == 8);
     assert_int_equal(box.outliers->len, 1);
     assert_true(g_array_index(box.outliers, double, 0) == 30);
-    orch_box_clear(&box);
+    orch_box_plot_clear(&box);
     assert_false(orch_frame_box(&frame, panel->series->pdata[0], 7, &box));
     orch_frame_release(&frame);
     orch_chart_free(chart);

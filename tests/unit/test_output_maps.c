@@ -121,7 +121,7 @@ static void test_rows_are_in_the_order_of_priors(void **state)
         g_free(again[m]);
     }
     /* the first prior of the second row of cells lies below the first */
-    const struct orch_prior *first = &priors->centred[0], *below = &priors->centred[8 * 6];
+    const struct orch_prior_box *first = &priors->centred[0], *below = &priors->centred[8 * 6];
     assert_true(below->cx == first->cx && below->cy > first->cy);
     orch_priors_free(priors);
 }

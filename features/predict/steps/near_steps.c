@@ -111,7 +111,7 @@ static double of_new_source(const struct orch_near_step *step)
 struct near {
     guint at;
     double share; /* covariance with the question */
-    enum orch_nearness nearness;
+    enum orch_near_level nearness;
 };
 
 static gint by_share(gconstpointer a, gconstpointer b)
@@ -122,8 +122,8 @@ static gint by_share(gconstpointer a, gconstpointer b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static enum orch_nearness nearness_of(const struct orch_near_step *question,
-                                      const struct orch_near_step *step)
+static enum orch_near_level nearness_of(const struct orch_near_step *question,
+                                        const struct orch_near_step *step)
 {
     if (question->chip != step->chip)
         return question->net == step->net ? ORCH_NEAR_NETWORK : ORCH_NEAR_NONE;

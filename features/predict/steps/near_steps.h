@@ -33,7 +33,7 @@ struct orch_near_step orch_near_step_of(const struct orch_gpu_spec *gpu, const c
                                         const char *input, int64_t batch, const char *source);
 
 /** How near the nearest measured step is. */
-enum orch_nearness {
+enum orch_near_level {
     ORCH_NEAR_NONE,
     ORCH_NEAR_NETWORK, /* the network, on other chips */
     ORCH_NEAR_CHIP,    /* other networks, precisions or batches on the chip */
@@ -43,13 +43,13 @@ enum orch_nearness {
 #define ORCH_NEAR_STEPS_MAX 32
 
 struct orch_near_answer {
-    enum orch_nearness nearness;
+    enum orch_near_level nearness;
     double log_ratio; /* of measured over analytical time, expected for the question */
     double half;      /* 90 % of logarithms lie within +- this of it */
     int count;        /* of the measured steps that were used, most important first */
     struct {
         guint at; /* index in the list */
-        enum orch_nearness nearness;
+        enum orch_near_level nearness;
         double weight, log_ratio; /* its share in the answer; its own ratio */
     } used[ORCH_NEAR_STEPS_MAX];
 };

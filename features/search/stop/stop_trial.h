@@ -12,7 +12,7 @@
 
 #include <glib.h>
 
-enum orch_curve_end {
+enum orch_curve_state {
     ORCH_CURVE_ENDED,   /* it ended well: its last value is its result */
     ORCH_CURVE_RUNNING, /* or it ended in another way: failed, cancelled */
     ORCH_CURVE_STOPPED, /* a rule stopped it: its result is not known */
@@ -24,7 +24,7 @@ struct orch_stop_curve {
     const double *values;
     const double *sums; /* of the costs up to each value; NULL: the rule adds them up */
     size_t count;
-    enum orch_curve_end end;
+    enum orch_curve_state end;
     bool has_diverged; /* it ended so: possibly before its time */
     unsigned number;   /* of the trial in its search, from 1: decides its bracket */
     /* STOPPED: so many of its values have let it go on once; SIZE_MAX: it cannot go on */

@@ -58,7 +58,7 @@ static bool count_behind(void *ctx, const struct results_news *news, GError **er
 
 static void add_outgoing(struct look *look, const char *path, int64_t bytes)
 {
-    struct orch_outgoing item = {.bytes = bytes};
+    struct orch_push_item item = {.bytes = bytes};
     g_strlcpy(item.path, path, sizeof item.path);
     look->out->sent_items++;
     look->out->sent_bytes += bytes;

@@ -490,7 +490,8 @@ bool orch_git_exchange(struct orch_store *store, const struct orch_git_exchange 
         return false;
     }
     x.place->may_ask = how->may_ask;
-    GArray *outgoing = out_outgoing ? g_array_new(FALSE, TRUE, sizeof(struct orch_outgoing)) : NULL;
+    GArray *outgoing =
+        out_outgoing ? g_array_new(FALSE, TRUE, sizeof(struct orch_push_item)) : NULL;
     bool ok = way == ORCH_EXCHANGE_LOOK ? look(&x, outgoing, error) : exchange(&x, way, error);
     if (ok && out_outgoing)
         *out_outgoing = outgoing;

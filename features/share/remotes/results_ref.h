@@ -26,15 +26,15 @@ struct orch_git_exchange {
 };
 
 /** One item that a push would send. */
-struct orch_outgoing {
+struct orch_push_item {
     char path[ORCH_ITEM_PATH_CHARS];
     int64_t bytes;
 };
 
 /** Pulls, pushes or looks. For LOOK `out_outgoing` (may be NULL) gets the name and size of every
- * item that a push would send (struct orch_outgoing, by value), and nothing is written to the store
- * or the remote. Errors say whether fetch or push failed and what git reported, with a hint: no
- * remote, unreachable, read-only, refused by a hook there, shallow or bare here. */
+ * item that a push would send (struct orch_push_item, by value), and nothing is written to the
+ * store or the remote. Errors say whether fetch or push failed and what git reported, with a hint:
+ * no remote, unreachable, read-only, refused by a hook there, shallow or bare here. */
 bool orch_git_exchange(struct orch_store *store, const struct orch_git_exchange *how,
                        enum orch_exchange_way way, struct orch_exchanged *out,
                        GArray **out_outgoing, GError **error);

@@ -43,7 +43,7 @@ void orch_priors_match(const struct orch_priors *priors, const struct orch_box *
         out_object[own[i]] = (int32_t)i;
 }
 
-struct orch_box_offset orch_box_encode(struct orch_box box, struct orch_prior prior)
+struct orch_box_offset orch_box_encode(struct orch_box box, struct orch_prior_box prior)
 {
     const float width = box.x2 - box.x1, height = box.y2 - box.y1;
     const float cx = (box.x1 + box.x2) / 2, cy = (box.y1 + box.y2) / 2;
@@ -53,7 +53,7 @@ struct orch_box_offset orch_box_encode(struct orch_box box, struct orch_prior pr
                                     logf(height / prior.height) / ORCH_SIZE_VARIANCE};
 }
 
-struct orch_box orch_box_decode(struct orch_box_offset offset, struct orch_prior prior)
+struct orch_box orch_box_decode(struct orch_box_offset offset, struct orch_prior_box prior)
 {
     const float cx = offset.cx * ORCH_CENTRE_VARIANCE * prior.width + prior.cx;
     const float cy = offset.cy * ORCH_CENTRE_VARIANCE * prior.height + prior.cy;

@@ -27,10 +27,10 @@ void orch_priors_match(const struct orch_priors *priors, const struct orch_box *
                        int64_t count, float iou, int32_t *out_object);
 
 /** The offset of a proper box from a prior. */
-struct orch_box_offset orch_box_encode(struct orch_box box, struct orch_prior prior);
+struct orch_box_offset orch_box_encode(struct orch_box box, struct orch_prior_box prior);
 
 /** The box at an offset from a prior: the inverse of orch_box_encode up to rounding. The box may
  * leave the image; an offset that is not finite gives a box that is not proper. */
-struct orch_box orch_box_decode(struct orch_box_offset offset, struct orch_prior prior);
+struct orch_box orch_box_decode(struct orch_box_offset offset, struct orch_prior_box prior);
 
 #endif

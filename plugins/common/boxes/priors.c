@@ -86,8 +86,8 @@ static int64_t count_priors(const struct orch_prior_spec *spec, GError **error)
 
 static void add(struct orch_priors *priors, double cx, double cy, double width, double height)
 {
-    const struct orch_prior p = {CLAMP((float)cx, 0, 1), CLAMP((float)cy, 0, 1),
-                                 CLAMP((float)width, 0, 1), CLAMP((float)height, 0, 1)};
+    const struct orch_prior_box p = {CLAMP((float)cx, 0, 1), CLAMP((float)cy, 0, 1),
+                                     CLAMP((float)width, 0, 1), CLAMP((float)height, 0, 1)};
     priors->corners[priors->count] = (struct orch_box){p.cx - p.width / 2, p.cy - p.height / 2,
                                                        p.cx + p.width / 2, p.cy + p.height / 2};
     priors->centred[priors->count++] = p;
@@ -114,7 +114,7 @@ struct orch_priors *orch_priors_new(const struct orch_prior_spec *spec, GError *
     if (!count)
         return NULL;
     struct orch_priors *priors = g_new0(struct orch_priors, 1);
-    priors->centred = g_new(struct orch_prior, count);
+    priors->centred = g_new(struct orch_prior_box, count);
     priors->corners = g_new(struct orch_box, count);
     for (int m = 0; m < spec->map_count; m++) {
         const struct orch_prior_map *map = &spec->maps[m];

@@ -28,7 +28,7 @@ struct orch_prior_spec {
     struct orch_prior_map maps[ORCH_PRIOR_MAPS_MAX];
 };
 
-struct orch_prior {
+struct orch_prior_box {
     float cx, cy, width, height; /* relative to the input, clamped to 0 to 1 */
 };
 
@@ -36,8 +36,8 @@ struct orch_prior {
  * small square, the large square, and for each ratio the wide and the tall box. */
 struct orch_priors {
     int64_t count;
-    struct orch_prior *centred; /* count */
-    struct orch_box *corners;   /* count; the same boxes by their corners, not clamped */
+    struct orch_prior_box *centred; /* count */
+    struct orch_box *corners;       /* count; the same boxes by their corners, not clamped */
 };
 
 /** MobileNetV1-SSD at 300 x 300: maps of 19, 10, 5, 3, 2 and 1 cells on a side, 3,000 priors. */
