@@ -8,6 +8,7 @@
 
 /* clang-format off */
 #define FEATURE_ROWS(ROW)                                                                          \
+    ROW(CONFIG)    /* the settings of a recipe, and the schemas of files */                         \
     ROW(LABELS)    /* notes, tags and names of runs */                                             \
     ROW(CHARTS)    /* charts of what trials recorded */                                            \
     ROW(COMPARE)   /* settings, runs, commits, and whether they differ */                          \

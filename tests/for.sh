@@ -27,6 +27,7 @@ features/           {}
 features/artifacts  report
 features/charts     report
 features/completion terminal
+features/config     recipe terminal
 features/export     report
 features/feature_table  core
 features/labels     terminal

@@ -3,7 +3,7 @@
  * format). One table lists each key and the function that reads its value, ordered so that later
  * entries may refer to earlier ones (a command to its parameters). Every finding has the location
  * of its node, and all findings are made in one pass. */
-#include "core/plugin/key_schema.h"
+#include "core/plugin/manifest_keys.h"
 #include "core/plugin/manifest_reader.h"
 
 #include "lib/base/file.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads the experiments of a recipe: plugin or program, settings, resources, inputs. */
-#include "core/plugin/key_schema.h"
+#include "core/plugin/manifest_keys.h"
 #include "core/recipe/own_program.h"
 #include "core/recipe/parse_parts.h"
 #include "core/recipe/trial_environment.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the parts of a recipe have in common when they are read: keys, names, settings. Used by the
- * files parse*.c alone. */
+ * files parse*.c, and by the JSON Schema of recipes. */
 #ifndef ORCH_CORE_RECIPE_PARSE_PARTS_H
 #define ORCH_CORE_RECIPE_PARSE_PARTS_H
 

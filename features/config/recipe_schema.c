@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/recipe/recipe_schema.h"
+#include "features/config/recipe_schema.h"
 
-#include "core/plugin/key_schema.h"
 #include "core/recipe/parse_parts.h"
 #include "core/recipe/report_shapes.h"
+#include "features/config/key_schema.h"
 #include "lib/base/json.h"
 
 /* ---- report items ------------------------------------------------------------------------------

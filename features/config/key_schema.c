@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/plugin/key_schema.h"
+#include "features/config/key_schema.h"
 
+#include "core/plugin/manifest_keys.h"
 #include "lib/base/json.h"
 #include "lib/base/unit.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
-#include "core/plugin/key_schema.h"
-#include "core/recipe/recipe_schema.h"
+#include "features/config/key_schema.h"
+#include "features/config/recipe_schema.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
