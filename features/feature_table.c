@@ -10,7 +10,7 @@
 #define FEATURE_ROWS(ROW)                                                                          \
     ROW(CONFIG)    /* the settings of a recipe, and the schemas of files */                         \
     ROW(LABELS)    /* notes, tags and names of runs */                                             \
-    ROW(CHARTS)    /* charts of what trials recorded */                                            \
+    ROW(CHARTS)    /* charts and tables of what trials recorded */                                 \
     ROW(COMPARE)   /* settings, runs, commits, and whether they differ */                          \
     ROW(ARTIFACTS) /* images, tables and workings that runs leave */                               \
     ROW(SCALING)   /* speedup, time to accuracy, gain by cost */                                   \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
-#include "core/cli/declared_labels.h"
-
 #include "core/render/draw.h"
 #include "core/stats/task.h"
 #include "core/stats/varying_names.h"
+
+#include "features/charts/declared_labels.h"
 #include "features/charts/plot.h"
 #include "lib/base/error.h"
 #include "lib/base/ident.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/charts/plot_values.h"
 
-#include "core/report/axis_hint.h"
 #include "core/stats/varying_names.h"
+#include "features/charts/axis_hint.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/axis_hint.h"
+#include "features/charts/axis_hint.h"
 
 #include "core/stats/field_names.h"
 

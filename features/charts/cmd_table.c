@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A table of results as in a report, without a recipe. */
 #include "core/cli/cli.h"
-#include "core/cli/declared_labels.h"
-#include "core/report/axis_hint.h"
 #include "core/report/grid_table.h"
 #include "core/report/mixed.h"
 #include "core/results/selection.h"
 #include "core/stats/lost_runs.h"
 #include "core/stats/task.h"
 
+#include "features/charts/axis_hint.h"
+#include "features/charts/declared_labels.h"
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 

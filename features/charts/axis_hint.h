@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What to write instead of the name of an axis that no trial has. */
-#ifndef ORCH_CORE_REPORT_AXIS_HINT_H
-#define ORCH_CORE_REPORT_AXIS_HINT_H
+#ifndef ORCH_FEATURES_CHARTS_AXIS_HINT_H
+#define ORCH_FEATURES_CHARTS_AXIS_HINT_H
 
 #include "core/report/trials.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/declared_labels.h"
+#include "features/charts/declared_labels.h"
 
 #include "core/cli/cli.h"
 #include "core/plugin/plugins.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Labels of metrics and parameters for commands that read runs without a recipe. */
-#ifndef ORCH_CORE_CLI_DECLARED_LABELS_H
-#define ORCH_CORE_CLI_DECLARED_LABELS_H
+#ifndef ORCH_FEATURES_CHARTS_DECLARED_LABELS_H
+#define ORCH_FEATURES_CHARTS_DECLARED_LABELS_H
 
 #include "core/report/trials.h"
 
