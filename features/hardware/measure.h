@@ -3,10 +3,15 @@
 #ifndef ORCH_FEATURES_HARDWARE_MEASURE_H
 #define ORCH_FEATURES_HARDWARE_MEASURE_H
 
-#include "lib/devices/rate_samples.h"
+#include "lib/devices/ceilings.h"
 
 #include <glib.h>
 #include <stdbool.h>
+
+/** Calls `once`, which returns a rate (0: failed), for at least `seconds` and five times, and then
+ * until the spread is at most 5 %, but no longer than four times `seconds`. All 0 when a call
+ * failed. */
+struct orch_measured orch_rate_samples_take(double (*once)(void *ctx), void *ctx, double seconds);
 
 enum orch_cpu_precision { ORCH_CPU_FP32, ORCH_CPU_FP64, ORCH_CPU_BF16, ORCH_CPU_INT8 };
 #define ORCH_CPU_PRECISIONS (ORCH_CPU_INT8 + 1)

@@ -4,11 +4,17 @@
 #ifndef ORCH_LIB_DEVICES_CEILINGS_H
 #define ORCH_LIB_DEVICES_CEILINGS_H
 
-#include "lib/devices/rate_samples.h"
-
 #include <glib.h>
 #include <jansson.h>
 #include <stdbool.h>
+
+/** A rate that was measured several times, in units per second. */
+struct orch_measured {
+    double best; /* the highest: other work on the machine only lowers a rate. 0: not measured */
+    double median;
+    double spread; /* of the middle half of the samples, as a share of the median */
+    unsigned samples;
+};
 
 /** One measured ceiling. */
 struct orch_ceiling {

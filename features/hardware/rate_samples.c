@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/devices/rate_samples.h"
+/* Repeats a measurement until its values settle. */
+#include "features/hardware/measure.h"
 
 #include "lib/base/ident.h"
 #include "lib/base/reals.h"
