@@ -6,10 +6,10 @@
 #include "features/datasets/data.h"
 
 #include "features/datasets/download.h"
+#include "features/datasets/tar_unpack.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/shared_file.h"
-#include "lib/tar/tar_unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* The catalogue, downloads from a local server that misbehaves (tests/data_server.py), and archives
  * that want out of their folder. */
 #include "features/datasets/data.h"
-#include "lib/tar/tar_unpack.h"
+#include "features/datasets/tar_unpack.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -3,9 +3,9 @@
  * full. */
 #include "lib/tar/tar_head.h"
 #include "lib/tar/tar_read.h"
-#include "lib/tar/tar_unpack.h"
 #include "lib/tar/tar_write.h"
 
+#include "features/datasets/tar_unpack.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 

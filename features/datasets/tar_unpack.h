@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Unpacks an untrusted tar archive: files and folders only, never outside the given folder. */
-#ifndef ORCH_LIB_TAR_UNPACK_H
-#define ORCH_LIB_TAR_UNPACK_H
+#ifndef ORCH_FEATURES_DATASETS_TAR_UNPACK_H
+#define ORCH_FEATURES_DATASETS_TAR_UNPACK_H
 
 #include <glib.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/tar/tar_unpack.h"
+#include "features/datasets/tar_unpack.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
