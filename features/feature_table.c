@@ -35,6 +35,7 @@
     ROW(DATASETS)  /* training sets in the shared cache */                                         \
     ROW(IMPORTS)   /* other programs' runs and tables of measurements */                           \
     ROW(ENVIRONMENT) /* what a run had installed, and environments in which trials run */          \
+    ROW(DOCTOR)    /* what this machine has and lacks */                                           \
     ROW(CLOUD)     /* training jobs for clusters and clouds */                                     \
     ROW(WEB)       /* the store in a browser */                                                    \
     ROW(QUERY)     /* SQL on the store */                                                          \

@@ -28,6 +28,7 @@ features/artifacts  report
 features/charts     report
 features/completion terminal
 features/config     recipe terminal
+features/doctor     store setup fault
 features/export     report
 features/feature_table  core
 features/labels     terminal

@@ -104,6 +104,8 @@ struct orch_feature;
 /** The program `orch` with the given features (NULL-terminated; the first is ORCH_CORE). Returns
  * the exit status. */
 int orch_main(int argc, char **argv, const struct orch_feature *const *features);
+/** What 'orch --version' prints: version, plugin ABI and store schema. The caller frees. */
+char *orch_cli_version(void);
 
 /** The state that every command receives. */
 struct orch_cli {

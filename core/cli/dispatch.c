@@ -7,7 +7,6 @@
 #include "core/cli/pager.h"
 #include "core/cli/parts.h"
 #include "core/feature/feature.h"
-#include "core/results/installations.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -216,6 +215,12 @@ static bool asks_for_group(int argc, char *const *argv)
     return asks;
 }
 
+char *orch_cli_version(void)
+{
+    return g_strdup_printf("orch %s (plugin ABI %d.%d, store schema %d)", ORCH_VERSION,
+                           ORCH_ABI_MAJOR, ORCH_ABI_MINOR, ORCH_STORE_SCHEMA);
+}
+
 static int dispatch(struct orch_cli *cli, GError **error)
 {
     static const char *const version_words[] = {"--version", "-V", "version"};
@@ -239,7 +244,7 @@ static int dispatch(struct orch_cli *cli, GError **error)
     }
     for (unsigned i = 0; argc && i < G_N_ELEMENTS(version_words); i++)
         if (strcmp(argv[0], version_words[i]) == 0) {
-            g_autofree char *version = orch_version_text();
+            g_autofree char *version = orch_cli_version();
             orch_cli_print("%s", version);
             return ORCH_EXIT_OK;
         }

@@ -71,7 +71,9 @@ static bool add_store(struct lines *lines, struct orch_cli *cli)
         return true;
     g_autofree char *what = orch_error_what(problem);
     orch_cli_warn(cli, "%s", what);
-    add(lines, g_strdup("orch doctor"), g_strdup("look for what is wrong, and how to mend it"));
+    const char *doctor = orch_advice(ORCH_ADVICE_MACHINE, NULL);
+    if (doctor)
+        add(lines, g_strdup(doctor), g_strdup("look for what is wrong, and how to mend it"));
     return true;
 }
 

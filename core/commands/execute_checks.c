@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is checked before a run begins: that the options go together, and that the plan may run. */
 #include "core/commands/execute.h"
+#include "core/feature/feature.h"
 #include "core/plan/command_check.h"
 #include "core/plan/executor.h"
 #include "lib/base/error.h"
@@ -18,7 +19,10 @@ bool orch_execute_gpus_parse(struct orch_cli *cli, const char *text, GArray *out
     for (int i = 0; words[i]; i++) {
         int64_t gpu;
         if (!orch_int_parse(words[i], &gpu) || gpu < 0 || gpu >= count) {
-            orch_error_set(error, ORCH_ERROR_USAGE, "'orch doctor' lists the GPUs of this machine",
+            const char *doctor = orch_advice(ORCH_ADVICE_MACHINE, NULL);
+            g_autofree char *hint =
+                doctor ? g_strconcat("'", doctor, "' lists the GPUs of this machine", NULL) : NULL;
+            orch_error_set(error, ORCH_ERROR_USAGE, hint,
                            "option '--gpus': '%s' is not one of this machine's %u GPUs", words[i],
                            count);
             return false;

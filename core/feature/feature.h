@@ -34,6 +34,7 @@ enum orch_advice_topic {
     ORCH_ADVICE_SOURCE,      /* a command that gives back the source of a run: the run follows it */
     ORCH_ADVICE_NO_PLUGIN,   /* there is no plugin of a name */
     ORCH_ADVICE_NO_FORECAST, /* nothing like a trial has been measured */
+    ORCH_ADVICE_MACHINE,     /* the command that says what this machine has and lacks */
     ORCH_ADVICE_NO_PRICE,    /* the price of this machine is not known */
     ORCH_ADVICE_HAND_IN,     /* a command that hands a recipe's report in: the recipe follows it */
     ORCH_ADVICE_TOPICS
@@ -56,7 +57,7 @@ struct orch_feature {
     /** Marks the trials of a plan that will not run here as UNUSED that the results so far make
      * unneeded; `orch run` decides about them one by one. */
     void (*leave_out)(struct orch_plan *plan);
-    /** Adds what `orch doctor` finds of the feature on this machine (core/results/doctor.h). */
+    /** Adds what `orch doctor` finds of the feature on this machine (core/results/findings.h). */
     void (*doctor)(struct orch_workspace *workspace, struct orch_findings *findings);
     const struct orch_help_topic *topics; /* core/cli/manual.h: pages that `orch help` prints */
     const struct orch_typed_word *words;  /* core/cli: hints for words of other programs */

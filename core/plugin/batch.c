@@ -6,6 +6,8 @@
  * second. */
 #include "core/plugin/batch.h"
 
+#include "core/feature/feature.h"
+
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
@@ -107,9 +109,11 @@ struct orch_batch *orch_batch_start(const char *host, const char *plugin, const 
     const char *const argv[] = {host, "--batch", plugin, sha256, NULL};
     int code = start(batch, argv);
     if (code) {
-        orch_error_set(error, ORCH_ERROR_PLUGIN,
-                       "orch may not be installed completely: see 'orch doctor'",
-                       "cannot start '%s': %s", host, g_strerror(code));
+        const char *doctor = orch_advice(ORCH_ADVICE_MACHINE, NULL);
+        g_autofree char *hint = g_strconcat("orch may not be installed completely",
+                                            doctor ? ": see '" : NULL, doctor, "'", NULL);
+        orch_error_set(error, ORCH_ERROR_PLUGIN, hint, "cannot start '%s': %s", host,
+                       g_strerror(code));
         batch->pid = 0;
         orch_batch_free(batch);
         return NULL;

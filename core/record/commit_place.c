@@ -79,8 +79,8 @@ bool orch_commit_place_holds(struct orch_plan *plan, const char *what, GError **
         if (!faults->len)
             continue;
         orch_error_set(error, ORCH_ERROR_RECIPE,
-                       "use relative paths; where mount namespaces are allowed ('orch doctor'), "
-                       "absolute ones work, too",
+                       "use relative paths; where mount namespaces are allowed, absolute ones "
+                       "work, too",
                        "%s: %s would use the files of the work tree", (char *)faults->pdata[0],
                        what);
         return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* 'orch doctor --bench': measures this machine, and shows its best rates. */
 #include "core/cli/parts.h"
-#include "core/results/doctor.h"
+#include "core/results/findings.h"
 #include "features/hardware/bench.h"
 
 static struct orch_table *ceilings_table(const struct orch_ceilings *all)

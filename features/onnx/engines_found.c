@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which engines plugin onnxrun finds on this machine. */
 #include "features/onnx/engines_found.h"
-#include "core/results/doctor.h"
+#include "core/results/findings.h"
 #include "lib/base/program_parts.h"
 #include "lib/base/program_path.h"
 #include "lib/onnx/onnxruntime.h"
 
+#include <stdbool.h>
 #include <unistd.h>
 
 static void look_at_onnxruntime(struct orch_findings *findings)

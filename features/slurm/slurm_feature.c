@@ -4,7 +4,7 @@
 #include "core/cli/manual.h"
 #include "core/cli/parts.h"
 #include "core/feature/feature.h"
-#include "core/results/doctor.h"
+#include "core/results/findings.h"
 #include "features/slurm/slurm_settings.h"
 #include "features/slurm/take_in.h"
 

@@ -5,7 +5,7 @@
 #include "tests/fault/fault_vfs.h"
 #include "tests/fault/store_calls.h"
 
-#include "store/handle/filesystem_probe.h"
+#include "features/doctor/filesystem_probe.h"
 #include "store/handle/store_dir.h"
 #include "store/place/shards.h"
 #include "store/repair/repair.h"

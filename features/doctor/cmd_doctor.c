@@ -3,7 +3,7 @@
  * it. */
 #include "core/cli/parts.h"
 
-#include "core/results/doctor.h"
+#include "features/doctor/doctor.h"
 #include "lib/base/json.h"
 
 static struct orch_table *findings_table(const struct orch_findings *findings)

@@ -2,8 +2,8 @@
 /* Tests whether a file system meets the needs of a store: with two local processes and probe files
  * in the store's folder, and between two hosts with a lock that one holds while the other tests
  * it. */
-#ifndef ORCH_STORE_FILESYSTEM_PROBE_H
-#define ORCH_STORE_FILESYSTEM_PROBE_H
+#ifndef ORCH_FEATURES_DOCTOR_FILESYSTEM_PROBE_H
+#define ORCH_FEATURES_DOCTOR_FILESYSTEM_PROBE_H
 
 #include <glib.h>
 #include <stdbool.h>

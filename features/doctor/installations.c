@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A program is asked for its version and not recognised by its path: the script of a Python package
  * and a link lead to the same program. */
-#include "core/results/installations.h"
+#include "features/doctor/installations.h"
 
-#include "core/plugin/plugins.h"
+#include "core/cli/cli.h"
 #include "lib/base/file.h"
 #include "lib/base/subprocess.h"
-#include "store/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +13,6 @@
 
 enum { PROGRAMS_MAX = 8, MODULE_BYTES_MAX = 1 << 20 };
 #define ANSWER_S 10.0
-
-char *orch_version_text(void)
-{
-    return g_strdup_printf("orch %s (plugin ABI %d.%d, store schema %d)", ORCH_VERSION,
-                           ORCH_ABI_MAJOR, ORCH_ABI_MINOR, ORCH_STORE_SCHEMA);
-}
 
 /* What a program prints, without blanks around it; NULL when it fails. Caller frees. */
 static char *answer_of(const char *const *argv)
@@ -105,7 +98,7 @@ static void look_at_module(struct orch_findings *f)
 
 void orch_installations_look(struct orch_findings *findings)
 {
-    g_autofree char *own = orch_version_text();
+    g_autofree char *own = orch_cli_version();
     look_at_path(findings, own);
     look_at_module(findings);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Looks at everything that orch depends on on this machine: what is there, what is missing, and how
  * to fix it. */
-#ifndef ORCH_CORE_RESULTS_DOCTOR_H
-#define ORCH_CORE_RESULTS_DOCTOR_H
+#ifndef ORCH_FEATURES_DOCTOR_H
+#define ORCH_FEATURES_DOCTOR_H
 
 #include "core/plugin/plugins.h"
 #include "core/results/findings.h"

@@ -3,7 +3,7 @@
  * Probes of a file system. They run in a temporary folder, which is removed afterwards; the second
  * process is a child that makes only system calls and ends with _exit.
  */
-#include "store/handle/filesystem_probe.h"
+#include "features/doctor/filesystem_probe.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/results/doctor.h"
+#include "features/doctor/doctor.h"
 
 #include "core/feature/feature.h"
 #include "core/plan/executor.h"
-#include "core/results/installations.h"
 #include "core/schedule/slot_leases.h"
 
+#include "features/doctor/filesystem_probe.h"
+#include "features/doctor/installations.h"
 #include "lib/base/error.h"
 #include "lib/base/mount_space.h"
 #include "lib/base/program_parts.h"
 #include "lib/base/program_path.h"
 #include "lib/base/text.h"
 #include "lib/vcs/git_config.h"
-#include "store/handle/filesystem_probe.h"
 
 #include <string.h>
 #include <sys/statvfs.h>
