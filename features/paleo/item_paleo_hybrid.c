@@ -6,6 +6,7 @@
  * communication; PALEO leaves the update out of these figures. */
 #include "core/report/items.h"
 #include "features/paleo/paleo_spec.h"
+#include "features/paleo/paleo_split.h"
 
 #include "core/stats/numbers.h"
 #include "lib/base/error.h"

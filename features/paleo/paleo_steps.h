@@ -3,8 +3,8 @@
 #ifndef ORCH_FEATURES_PALEO_PALEO_STEPS_H
 #define ORCH_FEATURES_PALEO_PALEO_STEPS_H
 
+#include "features/paleo/paleo_split.h"
 #include "features/predict/time_question.h"
-#include "predictors/paleo/paleo.h"
 
 /** Settings of PALEO beside those of the question, as the user names them. NULL: the default. */
 struct orch_paleo_request {

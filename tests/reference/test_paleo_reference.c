@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Every row of tables that PALEO's own program wrote, against predictors/paleo: relative 1e-9,
+ * Every row of tables that PALEO's own program wrote, against our PALEO: relative 1e-9,
  * which leaves room for another order of summing and for nothing else. The tables are not part of
  * this repository: $ORCH_REFERENCE_DATA (or ../shared/data) holds them; without them the test is
  * skipped.
  *
  * test_paleo_reference [FOLDER]: prints a line a table: rows, numbers compared, largest error.
  */
+#include "features/paleo/paleo_split.h"
 #include "lib/base/csv.h"
 #include "lib/base/ident.h"
-#include "predictors/paleo/paleo.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,10 +6,10 @@
  *
  * Tolerance: both sides compute in double and add in another order; 1e-9 leaves room for that and
  * for nothing else. */
+#include "features/paleo/paleo_split.h"
 #include "lib/base/csv.h"
 #include "lib/base/error.h"
 #include "lib/net/net.h"
-#include "predictors/paleo/paleo.h"
 #include "predictors/steps/from_net.h"
 
 #include <setjmp.h>

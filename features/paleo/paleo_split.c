@@ -7,7 +7,7 @@
  * number 0) with a piece's (the text "0") and so lets them fetch every piece; this code reproduces
  * its numbers.
  */
-#include "predictors/paleo/paleo.h"
+#include "features/paleo/paleo_split.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
