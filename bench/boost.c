@@ -39,7 +39,9 @@ static struct data load(const char *path, const char *target)
 {
     GError *error = NULL;
     struct orch_rows_options options = {.target = target};
-    struct orch_rows *all = orch_rows_read(path, &options, &error);
+    struct orch_csv *csv = orch_csv_read(path, &error);
+    struct orch_rows *all = csv ? orch_rows_of_table(csv, &options, &error) : NULL;
+    orch_csv_free(csv);
     if (!all) {
         fprintf(stderr, "%s\n", error->message);
         exit(1);

@@ -38,7 +38,9 @@ static struct orch_rows *read_rows(const char *folder, const char *name, size_t 
     g_autofree char *path = g_build_filename(folder, name, NULL);
     struct orch_rows_options options = {.target = "ms", .group = "gpu"};
     g_autoptr(GError) error = NULL;
-    struct orch_rows *rows = orch_rows_read(path, &options, &error);
+    struct orch_csv *csv = orch_csv_read(path, &error);
+    struct orch_rows *rows = csv ? orch_rows_of_table(csv, &options, &error) : NULL;
+    orch_csv_free(csv);
     if (!rows)
         fprintf(stderr, "%s\n", error->message);
     if (!rows || step <= 1)

@@ -30,7 +30,9 @@ static struct orch_rows *read_rows(const char *path, const char *target,
 {
     g_autoptr(GError) error = NULL;
     struct orch_rows_options options = {.target = target, .like = like};
-    struct orch_rows *rows = orch_rows_read(path, &options, &error);
+    struct orch_csv *csv = orch_csv_read(path, &error);
+    struct orch_rows *rows = csv ? orch_rows_of_table(csv, &options, &error) : NULL;
+    orch_csv_free(csv);
     if (!rows)
         die(error);
     return rows;

@@ -170,8 +170,6 @@ const struct orch_net_family *orch_net_families(void);
 
 const struct orch_net_node *orch_net_node(const struct orch_net *net, int id);
 const struct orch_net_tensor *orch_net_tensor(const struct orch_net *net, int index);
-/** Index of a tensor by its name, -1 if there is none. */
-int orch_net_tensor_find(const struct orch_net *net, const char *name);
 /** Number of outputs, at least 1. */
 int orch_net_output_count(const struct orch_net *net);
 /** The node that computes output `index`, in the range 0 to orch_net_output_count() - 1. The output

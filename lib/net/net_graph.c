@@ -26,14 +26,6 @@ const struct orch_net_tensor *orch_net_tensor(const struct orch_net *net, int in
     return net->tensors->pdata[index];
 }
 
-int orch_net_tensor_find(const struct orch_net *net, const char *name)
-{
-    for (guint i = 0; i < net->tensors->len; i++)
-        if (strcmp(orch_net_tensor(net, (int)i)->name, name) == 0)
-            return (int)i;
-    return -1;
-}
-
 int orch_net_output_count(const struct orch_net *net)
 {
     return (int)net->outputs->len;

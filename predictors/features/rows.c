@@ -197,12 +197,3 @@ struct orch_rows *orch_rows_of_table(const struct orch_csv *csv, const struct or
         r->groups[i] = g_strdup(orch_csv_text(csv, i, group));
     return r;
 }
-
-struct orch_rows *orch_rows_read(const char *path, const struct orch_rows_options *o,
-                                 GError **error)
-{
-    struct orch_csv *csv = orch_csv_read(path, error);
-    struct orch_rows *r = csv ? orch_rows_of_table(csv, o, error) : NULL;
-    orch_csv_free(csv);
-    return r;
-}

@@ -35,13 +35,11 @@ struct orch_rows_options {
     const struct orch_matrix *like; /* the training features, or NULL: a column that is a category
                                        there is one here too, even if all its fields are numbers */
 };
-/** Reads a table. A column is numeric if every field is a number or empty, else a category. Adds
- * derived features (predictors/features/features.h). Leaves out, with a note, columns that reveal
- * the target: those named after it (ms_min beside ms), and the matching rate or time. Fails with
- * ORCH_ERROR_RECIPE and the place if a target is missing, not a number or not above 0. */
-struct orch_rows *orch_rows_read(const char *path, const struct orch_rows_options *options,
-                                 GError **error);
-/** Like orch_rows_read, for a table in memory (orch_csv_parse). */
+/** The rows of a table (orch_csv_read, orch_csv_parse). A column is numeric if every field is a
+ * number or empty, else a category. Adds derived features (predictors/features/features.h). Leaves
+ * out, with a note, columns that reveal the target: those named after it (ms_min beside ms), and
+ * the matching rate or time. Fails with ORCH_ERROR_RECIPE and the place if a target is missing, not
+ * a number or not above 0. */
 struct orch_rows *orch_rows_of_table(const struct orch_csv *csv,
                                      const struct orch_rows_options *options, GError **error);
 

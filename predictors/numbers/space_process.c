@@ -364,11 +364,6 @@ void orch_space_process_at(const struct orch_space_process *p, const double *poi
     }
 }
 
-double orch_space_process_length(const struct orch_space_process *p, unsigned param)
-{
-    return 1 / sqrt(p->weight[param]);
-}
-
 double orch_space_process_loss(const struct orch_space_process *p)
 {
     return p->loss;

@@ -28,8 +28,6 @@ void orch_space_process_believe(struct orch_space_process *process, const double
 void orch_space_process_at(const struct orch_space_process *process, const double *point,
                            double *out_mean, double *out_deviation, double *out_mean_slopes,
                            double *out_deviation_slopes);
-/** Length of a parameter, as a share of its range: the longer, the less it matters. */
-double orch_space_process_length(const struct orch_space_process *process, unsigned param);
 /** Negative logarithm of the probability of the values and of what was fitted to them, up to a
  * constant that is the same for the same points. */
 double orch_space_process_loss(const struct orch_space_process *process);

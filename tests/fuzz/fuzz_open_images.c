@@ -15,7 +15,7 @@ static void put(const char *name, const void *bytes, size_t length)
 
 static void check(const struct orch_scene_set *set)
 {
-    const struct orch_box_batch objects = orch_scene_objects(set);
+    const struct orch_box_batch objects = {set->count, set->first, set->boxes, set->labels};
     if (!orch_box_batch_check(&objects, set->classes, NULL))
         fuzz_die("a box or a label that cannot be used");
     for (int64_t i = 0; i < set->first[set->count]; i++)

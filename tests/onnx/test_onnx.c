@@ -6,6 +6,7 @@
 #include "lib/net/cost.h"
 #include "lib/onnx/onnx_file.h"
 #include "tests/onnx/onnx_fixture.h"
+#include "tests/unit/tensor_find.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -241,7 +242,7 @@ static void test_batchnorm(void **state)
     struct orch_net *net = load(m);
     assert_int_equal(orch_net_params(net), 12);
     assert_string_equal(last(net)->name, "bn");
-    assert_int_equal(orch_net_tensor_find(net, "bn.running_var"), 3);
+    assert_int_equal(tensor_find(net, "bn.running_var"), 3);
     assert_int_equal(orch_net_tensor(net, 3)->role, ORCH_NET_RUNNING_VAR);
     orch_net_free(net);
 }

@@ -4,6 +4,7 @@
 #include "features/operators/operators.h"
 #include "lib/base/error.h"
 #include "lib/net/cost.h"
+#include "tests/unit/tensor_find.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,8 +73,8 @@ static void test_attention(void **state)
     const struct orch_net_node *out = orch_net_node(net, attention->id + 1);
     assert_string_equal(out->name, "out"); /* its copy before and its bias behind are part of it */
     assert_true(out->has_bias && out->op == ORCH_NET_TOKEN_LINEAR);
-    assert_true(orch_net_tensor(net, orch_net_tensor_find(net, "out.weight"))->is_frozen);
-    assert_false(orch_net_tensor(net, orch_net_tensor_find(net, "out.bias"))->is_frozen);
+    assert_true(orch_net_tensor(net, tensor_find(net, "out.weight"))->is_frozen);
+    assert_false(orch_net_tensor(net, tensor_find(net, "out.bias"))->is_frozen);
     assert_int_equal(notes->len, 2);
     assert_true(has_note(notes, "operator 'mylib::twist' is not known and is taken by the bytes"));
     assert_true(

@@ -198,7 +198,7 @@ static void test_conditions(void **state)
     }
 }
 
-/* The process knows values where they were measured, and the lengths of what matters. */
+/* The process knows values where they were measured, and which parameter matters. */
 static void test_process(void **state)
 {
     (void)state;
@@ -219,11 +219,11 @@ static void test_process(void **state)
         assert_true(fabs(mean - values[i]) < 0.01);
         assert_true(deviation < 0.1);
     }
-    assert_true(orch_space_process_length(process, 1) > 3 * orch_space_process_length(process, 0));
     /* slopes against differences */
     static const double at[] = {0.42, 0.3}, beside[] = {0.42 + 1e-5, 0.3};
     double next_mean, next_deviation, deviation_slopes[2];
     orch_space_process_at(process, at, &mean, &deviation, slopes, deviation_slopes);
+    assert_true(fabs(slopes[1]) < 0.05 * fabs(slopes[0]));
     orch_space_process_at(process, beside, &next_mean, &next_deviation, NULL, unused);
     assert_true(fabs((next_mean - mean) / 1e-5 - slopes[0]) < 1e-3 * (1 + fabs(slopes[0])));
     assert_true(fabs((next_deviation - deviation) / 1e-5 - deviation_slopes[0]) <

@@ -133,11 +133,20 @@ static void move(struct orch_q_learner *q)
     assert_true(orch_q_net_set(orch_q_learner_net(q), values, &error));
 }
 
+/* The temporal-difference errors, without learning. */
+static void errors_of(struct orch_q_learner *q, const struct orch_q_batch *batch, float *out)
+{
+    g_autofree float *gradients = g_new(float, orch_q_net_count(orch_q_learner_net(q)));
+    struct orch_q_report report;
+    bool diverged;
+    assert_true(orch_q_learner_gradients(q, batch, out, gradients, &report, &diverged, NULL));
+}
+
 static double loss_of(struct orch_q_learner *q, const struct orch_q_batch *batch)
 {
     float errors[BATCH];
     double loss = 0;
-    assert_true(orch_q_learner_errors(q, batch, errors, NULL));
+    errors_of(q, batch, errors);
     for (int i = 0; i < BATCH; i++) {
         const double e = fabs((double)errors[i]);
         loss += (double)batch->weights[i] * (e <= 1 ? e * e / 2 : e - 0.5) / BATCH;
@@ -198,7 +207,7 @@ static void targets_are_those_of_the_papers(void **state)
         float online[BATCH * ACTIONS], target[BATCH * ACTIONS], here[BATCH * ACTIONS];
         float errors[BATCH];
         next_states[2 * STATE] = NAN; /* the episode has ended: not used */
-        assert_true(orch_q_learner_errors(q, &batch, errors, NULL));
+        errors_of(q, &batch, errors);
         assert_true(orch_q_learner_values(q, next_states, BATCH, online, NULL));
         assert_true(orch_q_learner_values(first, next_states, BATCH, target, NULL));
         assert_true(orch_q_learner_values(q, states, BATCH, here, NULL));
@@ -254,8 +263,8 @@ static void targets_keep_within_their_limit(void **state)
     struct orch_q_learner *q = make(&options);
     options.value_limit = 0.6;
     struct orch_q_learner *limited = make(&options);
-    assert_true(orch_q_learner_errors(q, &batch, free_errors, NULL));
-    assert_true(orch_q_learner_errors(limited, &batch, errors, NULL));
+    errors_of(q, &batch, free_errors);
+    errors_of(limited, &batch, errors);
     assert_true(orch_q_learner_values(q, states, BATCH, values, NULL));
     for (int i = 0; i < BATCH; i++) {
         const float value = values[i * ACTIONS + CHOSEN[i]], y = free_errors[i] + value;

@@ -293,13 +293,21 @@ static char *write_table(size_t rows, uint64_t seed)
     return path;
 }
 
+static struct orch_rows *read_rows(const char *path, const struct orch_rows_options *options,
+                                   GError **error)
+{
+    struct orch_csv *csv = orch_csv_read(path, error);
+    struct orch_rows *rows = csv ? orch_rows_of_table(csv, options, error) : NULL;
+    orch_csv_free(csv);
+    return rows;
+}
+
 static void test_interval_covers(void **state)
 {
     (void)state;
     g_autofree char *train = write_table(1500, 1), *test = write_table(1000, 2);
     struct orch_rows_options o = {.target = "ms", .group = "gpu"};
-    struct orch_rows *seen = orch_rows_read(train, &o, NULL),
-                     *unseen = orch_rows_read(test, &o, NULL);
+    struct orch_rows *seen = read_rows(train, &o, NULL), *unseen = read_rows(test, &o, NULL);
     assert_non_null(seen);
     assert_int_equal(seen->notes->len, 1); /* ms_min gives it away */
     assert_int_equal(orch_matrix_find(seen->matrix, "ms_min"), -1);
@@ -333,7 +341,7 @@ static void expect_bad_table(const char *text, const char *target, const char *w
     close(g_file_open_tmp("orch-learn-XXXXXX.csv", &path, NULL));
     g_file_set_contents(path, text, -1, NULL);
     struct orch_rows_options o = {.target = target};
-    struct orch_rows *rows = orch_rows_read(path, &o, &error);
+    struct orch_rows *rows = read_rows(path, &o, &error);
     struct orch_learn_options learn = {.model = "linear", .target = ORCH_LEARN_LOG};
     if (rows)
         assert_null(orch_learn(rows, &learn, &error));

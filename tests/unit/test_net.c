@@ -15,7 +15,7 @@
  * change shows. */
 #include "lib/net/build.h"
 #include "lib/net/image_side.h"
-#include "lib/net/net.h"
+#include "tests/unit/tensor_find.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -209,12 +209,12 @@ static void test_shapes_and_names(void **state)
     assert_int_equal(conv->stride_h, 2);
     assert_int_equal(conv->out.h, 14);
     assert_int_equal(named(net, "layer4.2.bn3")->out.c, 2048);
-    int fc = orch_net_tensor_find(net, "fc.weight");
+    int fc = tensor_find(net, "fc.weight");
     assert_true(fc >= 0);
     assert_int_equal(orch_net_tensor(net, fc)->shape[0], 1000);
     assert_int_equal(orch_net_tensor(net, fc)->shape[1], 2048);
-    assert_true(orch_net_tensor_find(net, "layer1.0.downsample.0.weight") >= 0);
-    assert_true(orch_net_tensor_find(net, "bn1.running_var") >= 0);
+    assert_true(tensor_find(net, "layer1.0.downsample.0.weight") >= 0);
+    assert_true(tensor_find(net, "bn1.running_var") >= 0);
     assert_string_equal(orch_net_head(net)->name, "fc");
     assert_int_equal(orch_net_head(net)->group, net->group_count - 1);
     orch_net_free(net);

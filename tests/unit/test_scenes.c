@@ -371,7 +371,7 @@ static void test_generated(void **state)
     for (int label = 1; label < 11; label++)
         assert_true(seen[label] > 0);
     assert_true(several > 20 && overlaps > 5);
-    const struct orch_box_batch objects = orch_scene_objects(set);
+    const struct orch_box_batch objects = {set->count, set->first, set->boxes, set->labels};
     assert_true(orch_box_batch_check(&objects, set->classes, NULL));
 
     /* the same again; fewer images are the first ones; another seed or split gives others */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The adapter: every network learns a step, optimizers do their arithmetic, a resumed training goes
  * on bit by bit, and torchvision's resnet18 gives torchvision's output. */
-#include "plugins/common/torch/torch.h"
+#include "tests/unit/checkpoint_file.h"
+#include "tests/unit/tensor_find.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
-#include "lib/net/net.h"
-#include "lib/weights/weights.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -190,7 +189,7 @@ static void test_what_is_only_counted_is_refused(void **state)
 /* The first weights of a tensor. */
 static float weight_of(struct orch_torch_model *model, const struct orch_net *net, const char *name)
 {
-    int index = orch_net_tensor_find(net, name);
+    int index = tensor_find(net, name);
     g_autofree float *values = g_new(float, orch_net_tensor(net, index)->count);
     assert_true(torch->tensor_get(model, (size_t)index, values, NULL));
     return values[0];
@@ -283,19 +282,19 @@ static void train_and_copy(int steps, int save_after, const char *path, float *o
     set_sgd(model, 0.9, true, 1e-3, 0);
     for (int i = 0; i < steps; i++) {
         if (i == save_after && i) {
-            assert_true(orch_torch_checkpoint_save(torch, model, &progress, path, &error));
+            assert_true(checkpoint_save(torch, model, &progress, path, &error));
             torch->model_free(model);
             model = make_model(net);
             set_sgd(model, 0.9, true, 1e-3, 0);
             memset(&progress, 0, sizeof progress);
-            assert_true(orch_torch_checkpoint_load(torch, model, path, &progress, &error));
+            assert_true(checkpoint_load(torch, model, path, &progress, &error));
             assert_int_equal(progress.epoch, 3);
             assert_int_equal(progress.best_epoch, 2);
         }
         torch->rate_set(model, 0.05);
         assert_true(torch->train(model, &batch, &error));
     }
-    int index = orch_net_tensor_find(net, "layer2.0.conv1.weight");
+    int index = tensor_find(net, "layer2.0.conv1.weight");
     assert_true(torch->tensor_get(model, (size_t)index, out, &error));
     torch->model_free(model);
     orch_net_free(net);
@@ -315,10 +314,10 @@ static void test_resume_goes_on_bit_by_bit(void **state)
     struct orch_torch_progress progress;
     struct orch_net *net = make_net("mlp:4", 1, 4, 3);
     struct orch_torch_model *model = make_model(net);
-    assert_false(orch_torch_checkpoint_load(torch, model, path, &progress, &error));
+    assert_false(checkpoint_load(torch, model, path, &progress, &error));
     assert_non_null(strstr(error->message, "does not fit"));
     g_clear_error(&error);
-    assert_false(orch_torch_checkpoint_load(torch, model, "/nowhere", &progress, &error));
+    assert_false(checkpoint_load(torch, model, "/nowhere", &progress, &error));
     assert_true(g_error_matches(error, ORCH_ERROR, ORCH_ERROR_NOT_FOUND));
     g_clear_error(&error);
     torch->model_free(model);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The gradient scaler's state in a checkpoint, on a GPU where there is one, else on a CPU that
  * computes in fp16. */
-#include "plugins/common/torch/torch.h"
+#include "tests/unit/checkpoint_file.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -71,8 +71,8 @@ static void test_scaler_is_in_the_checkpoint(void **state)
     assert_true(scalers[0].scale == 0x1p99F && scalers[0].skipped_steps == 4);
     assert_true(torch->scaler_set(models[0], &(struct orch_torch_scaler){512, 7, 4}, NULL));
     step(models[0]);
-    assert_true(orch_torch_checkpoint_save(torch, models[0], &progress, path, NULL));
-    assert_true(orch_torch_checkpoint_load(torch, models[1], path, &progress, NULL));
+    assert_true(checkpoint_save(torch, models[0], &progress, path, NULL));
+    assert_true(checkpoint_load(torch, models[1], path, &progress, NULL));
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < 2; k++) {
             assert_true(torch->scaler_get(models[k], &scalers[k], NULL));

@@ -2,12 +2,11 @@
 /* Optimizers of the adapter against their rules written out here, resumed trainings, precisions,
  * and layouts of batches. Gradients are read off the momentum of a first step, which equals them.
  */
-#include "plugins/common/torch/torch.h"
+#include "tests/unit/checkpoint_file.h"
+#include "tests/unit/tensor_find.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
-#include "lib/net/net.h"
-#include "lib/weights/weights.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -357,15 +356,15 @@ static float *train_resumed(enum orch_torch_method method, const char *path, boo
     set_optimizer(&bed, &optimizer, 0.01);
     for (int i = 0; i < 6; i++) {
         if (i == 3 && resumes) {
-            assert_true(orch_torch_checkpoint_save(torch, bed.model, &progress, path, &error));
+            assert_true(checkpoint_save(torch, bed.model, &progress, path, &error));
             bed_free(&bed);
             bed = bed_new("resnet-cifar:8", 1, ORCH_TORCH_FP32, true);
             set_optimizer(&bed, &optimizer, 0.01);
-            assert_true(orch_torch_checkpoint_load(torch, bed.model, path, &progress, &error));
+            assert_true(checkpoint_load(torch, bed.model, path, &progress, &error));
         }
         step(&bed);
     }
-    float *values = values_of(&bed, (size_t)orch_net_tensor_find(bed.net, "layer2.0.conv1.weight"));
+    float *values = values_of(&bed, (size_t)tensor_find(bed.net, "layer2.0.conv1.weight"));
     bed_free(&bed);
     return values;
 }

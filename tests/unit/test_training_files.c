@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A model's files: checkpoints and weights, and those that do not fit. */
+#include "tests/unit/checkpoint_file.h"
 #include "tests/unit/training_fixture.h"
 
 #include "lib/base/error.h"
 #include "lib/net/net.h"
-#include "lib/weights/weights.h"
-#include "plugins/common/torch/torch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,8 +69,8 @@ static void test_checkpoint_goes_on(void **state)
         struct orch_torch_progress progress = {2, 0.5, 1}, loaded = {0};
         take_step(&one);
         take_step(&one);
-        assert_true(orch_torch_checkpoint_save(one.torch, one.model, &progress, "one", &error));
-        assert_true(orch_torch_checkpoint_load(two.torch, two.model, "one", &loaded, &error));
+        assert_true(checkpoint_save(one.torch, one.model, &progress, "one", &error));
+        assert_true(checkpoint_load(two.torch, two.model, "one", &loaded, &error));
         assert_int_equal(loaded.epoch, 2);
         assert_int_equal(loaded.best_epoch, 1);
         assert_true(fabs(loaded.best - 0.5) < 1e-12);
@@ -103,16 +102,16 @@ static void test_checkpoint_has_the_scaler(void **state)
         assert_true(orch_torch_init(half[i].torch, half[i].model, half[i].net, 7, NULL));
     }
     assert_true(half[0].torch->scaler_set(half[0].model, &scaler, NULL));
-    assert_true(orch_torch_checkpoint_save(half[0].torch, half[0].model, &progress, "half", NULL));
-    assert_true(orch_torch_checkpoint_load(half[1].torch, half[1].model, "half", &progress, NULL));
+    assert_true(checkpoint_save(half[0].torch, half[0].model, &progress, "half", NULL));
+    assert_true(checkpoint_load(half[1].torch, half[1].model, "half", &progress, NULL));
     assert_true(half[1].torch->scaler_get(half[1].model, &found, NULL));
     assert_true(found.scale == 512 && found.finite_steps == 7 && found.skipped_steps == 3);
-    assert_true(orch_torch_checkpoint_save(whole.torch, whole.model, &progress, "whole", NULL));
+    assert_true(checkpoint_save(whole.torch, whole.model, &progress, "whole", NULL));
     free_model(&half[1]);
     half[1] = make_model("mlp:8", ORCH_TORCH_SGD);
     half[1].torch->model_free(half[1].model);
     half[1].model = half[1].torch->model_new(half[1].net, &setup, NULL);
-    assert_true(orch_torch_checkpoint_load(half[1].torch, half[1].model, "whole", &progress, NULL));
+    assert_true(checkpoint_load(half[1].torch, half[1].model, "whole", &progress, NULL));
     assert_true(half[1].torch->scaler_get(half[1].model, &found, NULL));
     assert_true(found.scale == ORCH_SCALER_START && found.finite_steps == 0);
     free_model(&half[0]);
@@ -129,22 +128,21 @@ static void test_checkpoint_errors(void **state)
     struct orch_torch_progress progress = {1, 0.5, 1};
     g_autoptr(GError) error = NULL;
     take_step(&m);
-    assert_false(orch_torch_checkpoint_load(m.torch, m.model, "none", &progress, &error));
+    assert_false(checkpoint_load(m.torch, m.model, "none", &progress, &error));
     assert_true(g_error_matches(error, ORCH_ERROR, ORCH_ERROR_NOT_FOUND));
     g_clear_error(&error);
-    assert_false(orch_torch_checkpoint_save(m.torch, m.model, &progress,
-                                            "no/such/training_fixture_folder", &error));
+    assert_false(
+        checkpoint_save(m.torch, m.model, &progress, "no/such/training_fixture_folder", &error));
     assert_non_null(strstr(error->message, "no/such/training_fixture_folder"));
     g_clear_error(&error);
-    assert_true(orch_torch_checkpoint_save(m.torch, m.model, &progress, "two", &error));
+    assert_true(checkpoint_save(m.torch, m.model, &progress, "two", &error));
     for (int i = 0; i < 6; i++) {
         const char *name = i < 3 ? saving[i] : loading[i - 3];
         g_autofree char *text = g_strdup_printf("%s failed on purpose", name);
         g_autofree char *fault = g_strdup_printf("%s:001", name);
         g_setenv("TINY_TORCH_FAIL", fault, TRUE);
-        assert_false(i < 3
-                         ? orch_torch_checkpoint_save(m.torch, m.model, &progress, "x", &error)
-                         : orch_torch_checkpoint_load(m.torch, m.model, "two", &progress, &error));
+        assert_false(i < 3 ? checkpoint_save(m.torch, m.model, &progress, "x", &error)
+                           : checkpoint_load(m.torch, m.model, "two", &progress, &error));
         assert_string_equal(error->message, text);
         g_clear_error(&error);
     }
@@ -152,7 +150,7 @@ static void test_checkpoint_errors(void **state)
     free_model(&m);
     /* a deeper network misses tensors */
     struct model deep = make_model("mlp:8,8", ORCH_TORCH_SGD);
-    assert_false(orch_torch_checkpoint_load(deep.torch, deep.model, "two", &progress, &error));
+    assert_false(checkpoint_load(deep.torch, deep.model, "two", &progress, &error));
     assert_non_null(strstr(error->message, "the checkpoint does not fit: '"));
     free_model(&deep);
 }

@@ -43,8 +43,3 @@ void orch_scene_image_release(struct orch_scene_image *image)
     g_free(image->owned);
     *image = (struct orch_scene_image){0};
 }
-
-struct orch_box_batch orch_scene_objects(const struct orch_scene_set *set)
-{
-    return (struct orch_box_batch){set->count, set->first, set->boxes, set->labels};
-}

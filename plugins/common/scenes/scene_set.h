@@ -49,7 +49,4 @@ bool orch_scene_image_get(const struct orch_scene_set *set, int64_t i, struct or
                           GError **error);
 void orch_scene_image_release(struct orch_scene_image *image);
 
-/** The objects of all images, as the functions of plugins/common/boxes take them. Borrowed. */
-struct orch_box_batch orch_scene_objects(const struct orch_scene_set *set);
-
 #endif

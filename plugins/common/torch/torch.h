@@ -568,16 +568,6 @@ bool orch_torch_checkpoint_restore(const struct orch_torch *torch, struct orch_t
                                    const struct orch_weights *checkpoint,
                                    struct orch_torch_progress *out_progress, GError **error);
 
-/** orch_torch_checkpoint_copy, written atomically to a file (safetensors). */
-bool orch_torch_checkpoint_save(const struct orch_torch *torch,
-                                const struct orch_torch_model *model,
-                                const struct orch_torch_progress *progress, const char *path,
-                                GError **error);
-/** orch_torch_checkpoint_open and orch_torch_checkpoint_restore. */
-bool orch_torch_checkpoint_load(const struct orch_torch *torch, struct orch_torch_model *model,
-                                const char *path, struct orch_torch_progress *out_progress,
-                                GError **error);
-
 #ifdef __cplusplus
 }
 #endif

@@ -266,17 +266,6 @@ struct orch_weights *orch_torch_checkpoint_copy(const struct orch_torch *torch,
     return weights;
 }
 
-bool orch_torch_checkpoint_save(const struct orch_torch *torch,
-                                const struct orch_torch_model *model,
-                                const struct orch_torch_progress *progress, const char *path,
-                                GError **error)
-{
-    struct orch_weights *weights = orch_torch_checkpoint_copy(torch, model, progress, error);
-    bool ok = weights && orch_weights_save(weights, path, true, error);
-    orch_weights_free(weights);
-    return ok;
-}
-
 static bool take_tensor(const struct orch_torch *torch, struct orch_torch_model *model,
                         size_t index, const struct orch_weights *weights, GError **error)
 {
@@ -335,14 +324,4 @@ struct orch_weights *orch_torch_checkpoint_open(const char *path, GError **error
         return NULL;
     }
     return orch_weights_load(path, error);
-}
-
-bool orch_torch_checkpoint_load(const struct orch_torch *torch, struct orch_torch_model *model,
-                                const char *path, struct orch_torch_progress *out_progress,
-                                GError **error)
-{
-    struct orch_weights *weights = orch_torch_checkpoint_open(path, error);
-    bool ok = weights && orch_torch_checkpoint_restore(torch, model, weights, out_progress, error);
-    orch_weights_free(weights);
-    return ok;
 }

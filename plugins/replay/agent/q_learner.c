@@ -203,14 +203,13 @@ static void grade(struct orch_q_learner *q, const struct orch_q_batch *b, float 
     }
 }
 
-static bool prepare(struct orch_q_learner *q, const struct orch_q_batch *b, bool keep,
-                    float *out_errors, struct orch_q_report *out, bool *out_diverged,
-                    GError **error)
+static bool prepare(struct orch_q_learner *q, const struct orch_q_batch *b, float *out_errors,
+                    struct orch_q_report *out, bool *out_diverged, GError **error)
 {
     make_room(q, b->count);
     *out_diverged = false;
     if (!make_targets(q, b, error) ||
-        !values_of(q, q->online, b->states, b->count, keep, q->values, error))
+        !values_of(q, q->online, b->states, b->count, true, q->values, error))
         return false;
     grade(q, b, out_errors, out);
     *out_diverged = !isfinite(out->loss);
@@ -218,14 +217,6 @@ static bool prepare(struct orch_q_learner *q, const struct orch_q_batch *b, bool
         orch_error_set(error, ORCH_ERROR_TRIAL, "try a smaller lr, or a target network",
                        "the loss of update %" G_GINT64_FORMAT " is not finite", q->updates + 1);
     return !*out_diverged;
-}
-
-bool orch_q_learner_errors(struct orch_q_learner *q, const struct orch_q_batch *batch,
-                           float *out_errors, GError **error)
-{
-    struct orch_q_report report;
-    bool diverged;
-    return prepare(q, batch, false, out_errors, &report, &diverged, error);
 }
 
 bool orch_q_learner_follow(struct orch_q_learner *q, double alpha, GError **error)
@@ -237,7 +228,7 @@ bool orch_q_learner_train(struct orch_q_learner *q, const struct orch_q_batch *b
                           float *out_errors, struct orch_q_report *out, bool *out_diverged,
                           GError **error)
 {
-    if (!prepare(q, batch, true, out_errors, out, out_diverged, error) ||
+    if (!prepare(q, batch, out_errors, out, out_diverged, error) ||
         !orch_q_net_learn(q->online, q->gradients, q->options.rate, error))
         return false;
     q->updates++;
@@ -249,6 +240,6 @@ bool orch_q_learner_gradients(struct orch_q_learner *q, const struct orch_q_batc
                               float *out_errors, float *out_gradients, struct orch_q_report *out,
                               bool *out_diverged, GError **error)
 {
-    return prepare(q, batch, true, out_errors, out, out_diverged, error) &&
+    return prepare(q, batch, out_errors, out, out_diverged, error) &&
            orch_q_net_gradients(q->online, q->gradients, out_gradients, error);
 }

@@ -68,10 +68,8 @@ bool orch_q_learner_act(struct orch_q_learner *learner, const float *states, int
                         const double *epsilons, uint64_t *random, int32_t *out_actions,
                         GError **error);
 
-/** Writes the temporal-difference errors y - Q(s, a), without learning. */
-bool orch_q_learner_errors(struct orch_q_learner *learner, const struct orch_q_batch *batch,
-                           float *out_errors, GError **error);
-/** One update. Writes the errors before it. Fails with ORCH_ERROR_TRIAL when the loss is not finite
+/** One update. Writes the temporal-difference errors y - Q(s, a) before it. Fails with
+ * ORCH_ERROR_TRIAL when the loss is not finite
  * (`*out_diverged` is then true). */
 bool orch_q_learner_train(struct orch_q_learner *learner, const struct orch_q_batch *batch,
                           float *out_errors, struct orch_q_report *out, bool *out_diverged,

@@ -168,14 +168,6 @@ static inline int64_t child_of(const float *node, float *at)
     return descend(node, at);
 }
 
-int64_t orch_sum_tree_find(const struct orch_sum_tree *tree, float at)
-{
-    int64_t index = 0;
-    for (int level = 0; level < tree->depth; level++)
-        index = index * WAYS + child_of(tree->levels[level] + index * WAYS, &at);
-    return index;
-}
-
 void orch_sum_tree_find_many(const struct orch_sum_tree *tree, const float *at, int64_t count,
                              int64_t *out_indices)
 {

@@ -30,11 +30,9 @@ void orch_sum_tree_set_many(struct orch_sum_tree *tree, const int64_t *indices,
 float orch_sum_tree_get(const struct orch_sum_tree *tree, int64_t index);
 float orch_sum_tree_total(const struct orch_sum_tree *tree);
 
-/** Returns the index in whose share of the total `at` lies: the first whose weight and all before
- * it sum to more than `at`, in [0, total). A weight of 0 is never returned. The total must not be
- * 0. */
-int64_t orch_sum_tree_find(const struct orch_sum_tree *tree, float at);
-/** orch_sum_tree_find of `count` places at once, which hides the latency of memory. */
+/** Writes, of each of `count` places, the index in whose share of the total it lies: the first
+ * whose weight and all before it sum to more than the place, in [0, total). A weight of 0 is never
+ * found. The total must not be 0. Many at once hide the latency of memory. */
 void orch_sum_tree_find_many(const struct orch_sum_tree *tree, const float *at, int64_t count,
                              int64_t *out_indices);
 
