@@ -72,11 +72,11 @@ static bool choose(struct search *search, char **words)
                                      .count = search->trials->len,
                                      .seed = strtoull(words[2], NULL, 10),
                                      .cost_power = strtod(words[3], NULL)};
-    const struct orch_sampler *sampler = orch_sampler_find(words[1]);
+    orch_sampler_fn sampler = orch_sampler_find(words[1]);
     if (!sampler)
         return false;
     double *point = g_new(double, search->space->params->len);
-    sampler->next(&sampling, point);
+    sampler(&sampling, point);
     for (unsigned i = 0; i < search->space->params->len; i++) {
         const struct orch_space_param *param = orch_space_param(search->space, i);
         g_autofree char *text = isnan(point[i]) ? NULL : orch_space_text(param, point[i]);

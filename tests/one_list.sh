@@ -11,8 +11,10 @@ LISTS = {
     "lib/base/unit.c": ["ms", "us", "ns"],
     "lib/wire/aggregate.c": ["last", "mean", "first", "count"],
     "lib/wire/direction.c": ["none", "min", "max"],
+    "lib/space/param_space.c": ["gp", "tpe", "sobol"],
 }
 STATEMENTS = {
+    "lib/space/param_space.h": r"gp, tpe, sobol",
     "lib/net/input.c": r"scanf\([^;]*%dx%d",
     "lib/vcs/git_objects.c": r"cat-file\", \"--batch\"",
     "store/write/run_lists.c": r"INTO (?:param|input|result|artifact)\(",

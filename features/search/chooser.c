@@ -238,7 +238,7 @@ static uint64_t seed_of(const struct orch_expansion *expansion,
 static bool next_point(const struct chooser *chooser, const struct orch_expansion *expansion,
                        const struct orch_search_point *point, const GArray *sampled, double *out)
 {
-    const struct orch_sampler *sampler = orch_sampler_find(point->search->sampler);
+    const orch_sampler_fn sampler = orch_sampler_find(point->search->sampler);
     const GPtrArray *first = point->search->first;
     const uint64_t seed = seed_of(expansion, point);
     struct orch_sampling sampling = {
@@ -254,7 +254,7 @@ static bool next_point(const struct chooser *chooser, const struct orch_expansio
     }
     for (unsigned i = 0; i < TRIES; i++) {
         sampling.seed = i ? orch_random_stream(seed, i) : seed;
-        sampler->next(&sampling, out);
+        sampler(&sampling, out);
         if (!was_tried(&sampling, out))
             return true;
     }

@@ -33,7 +33,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ask_options, pending, LIST, "pending", .value = "PARAM=VALUE,...",
                 .help = "a setting that runs now (repeatable)"),
     ORCH_OPTION(struct ask_options, sampler, TEXT, "sampler", .value = "NAME",
-                .help = "how it chooses: auto, gp, tpe, sobol or random"),
+                .help = "how it chooses: " ORCH_SAMPLER_WORDS),
     ORCH_OPTION(struct ask_options, seed, TEXT, "seed", .value = "N",
                 .help = "seed of the sampler (default: 0)"),
     {0}};
@@ -177,14 +177,14 @@ static bool was_tried(const struct question *q, const double *at)
 }
 
 /* Writes the setting that is tried next; false when the sampler gives none that was not tried. */
-static bool choose(const struct question *q, const struct orch_sampler *sampler, double *out)
+static bool choose(const struct question *q, orch_sampler_fn sampler, double *out)
 {
     struct orch_sampling sampling = {.space = q->search.space,
                                      .trials = (const void *)q->sampled->data,
                                      .count = q->sampled->len};
     for (unsigned i = 0; i < ASKED_MAX; i++) {
         sampling.seed = i ? orch_random_stream(q->search.seed, i) : q->search.seed;
-        sampler->next(&sampling, out);
+        sampler(&sampling, out);
         if (!was_tried(q, out))
             return true;
     }
@@ -216,10 +216,10 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     double at[ORCH_SPACE_PARAMS_MAX];
     struct question q = {.sampled = g_array_new(FALSE, TRUE, sizeof(struct orch_sampled)),
                          .points = g_ptr_array_new_with_free_func(g_free)};
-    const struct orch_sampler *sampler = orch_sampler_find(o->sampler ? o->sampler : "auto");
+    orch_sampler_fn sampler = orch_sampler_find(o->sampler ? o->sampler : "auto");
     int status = -1;
     if (!sampler)
-        usage(error, "auto, gp, tpe, sobol or random", "--sampler", o->sampler);
+        usage(error, ORCH_SAMPLER_WORDS, "--sampler", o->sampler);
     else if (read_question(&q, o, error) &&
              (q.store = orch_cli_store(cli, ORCH_STORE_CREATE, error)) && add_told(&q, o, error)) {
         if (choose(&q, sampler, at)) {

@@ -44,8 +44,10 @@ struct orch_space {
     GPtrArray *params; /* struct orch_space_param *, a parent before the parameters it decides */
 };
 
-/** Names of the samplers of features/search, the default first; ends with NULL. */
+/** Names of the samplers of features/search, the default first; ends with NULL. And as help says
+ * them. */
 extern const char *const ORCH_SAMPLER_NAMES[];
+#define ORCH_SAMPLER_WORDS "auto, gp, tpe, sobol or random"
 
 struct orch_space *orch_space_new(void);
 void orch_space_free(struct orch_space *space);

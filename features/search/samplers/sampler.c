@@ -16,15 +16,14 @@ static void sample_auto(const struct orch_sampling *sampling, double *out)
     (is_large ? orch_sample_tpe : orch_sample_gp)(sampling, out);
 }
 
-const struct orch_sampler ORCH_SAMPLERS[] = {
-    {"auto", sample_auto},        {"gp", orch_sample_gp},         {"tpe", orch_sample_tpe},
-    {"sobol", orch_sample_sobol}, {"random", orch_sample_random}, {0},
-};
+/* In the order of ORCH_SAMPLER_NAMES. */
+static const orch_sampler_fn SAMPLERS[] = {sample_auto, orch_sample_gp, orch_sample_tpe,
+                                           orch_sample_sobol, orch_sample_random};
 
-const struct orch_sampler *orch_sampler_find(const char *name)
+orch_sampler_fn orch_sampler_find(const char *name)
 {
-    for (const struct orch_sampler *sampler = ORCH_SAMPLERS; sampler->name; sampler++)
-        if (strcmp(sampler->name, name) == 0)
-            return sampler;
+    for (unsigned i = 0; i < G_N_ELEMENTS(SAMPLERS); i++)
+        if (strcmp(ORCH_SAMPLER_NAMES[i], name) == 0)
+            return SAMPLERS[i];
     return NULL;
 }

@@ -32,16 +32,10 @@ struct orch_sampling {
     double cost_power;
 };
 
-struct orch_sampler {
-    const char *name;
-    /** Writes the next point, snapped, to `out`: as many numbers as the space has parameters. */
-    void (*next)(const struct orch_sampling *sampling, double *out);
-};
-
-/** All samplers, ended by a row without a name; the first is the default. */
-extern const struct orch_sampler ORCH_SAMPLERS[];
-/** NULL: there is no sampler of that name. */
-const struct orch_sampler *orch_sampler_find(const char *name);
+/** Writes the next point, snapped, to `out`: as many numbers as the space has parameters. */
+typedef void (*orch_sampler_fn)(const struct orch_sampling *sampling, double *out);
+/** The sampler of a name of ORCH_SAMPLER_NAMES; NULL: there is none. */
+orch_sampler_fn orch_sampler_find(const char *name);
 
 /* ---- the samplers, for features/search/samplers/sampler.c
  * ------------------------------------------------------
