@@ -8,7 +8,8 @@
 
 /* clang-format off */
 #define FEATURE_ROWS(ROW)                                                                          \
-    ROW(CONFIG)    /* the settings of a recipe, and the schemas of files */                         \
+    ROW(CONFIG)    /* the settings of a recipe, and the schemas of files */                        \
+    ROW(CANCEL)    /* trials ended from elsewhere */                                               \
     ROW(LABELS)    /* notes, tags and names of runs */                                             \
     ROW(CHARTS)    /* charts and tables of what trials recorded */                                 \
     ROW(COMPARE)   /* settings, runs, commits, and whether they differ */                          \

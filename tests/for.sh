@@ -25,6 +25,7 @@ core/stats          statistics stats
 core/workspace      store run
 features/           {}
 features/artifacts  report
+features/cancel     run slurm
 features/charts     report
 features/completion terminal
 features/config     recipe terminal

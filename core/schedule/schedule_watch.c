@@ -74,12 +74,10 @@ void orch_schedule_watch_requests(struct run *run)
 {
     for (guint i = 0; i < run->hosts->len; i++) {
         struct host *host = run->hosts->pdata[i];
-        g_autofree char *who =
+        g_autofree char *why =
             host->cancelled ? NULL
                             : orch_trial_request_read(host->running.trial_dir, ORCH_REQUEST_CANCEL);
-        if (!who)
-            continue;
-        g_autofree char *why = g_strdup_printf("'orch cancel'%s%s", *who ? " by " : "", who);
-        orch_schedule_cancel_host(host, SIGINT, why);
+        if (why)
+            orch_schedule_cancel_host(host, SIGINT, *why ? why : "another command");
     }
 }

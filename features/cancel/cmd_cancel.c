@@ -77,10 +77,11 @@ static bool cancel(struct orch_store *store, const struct wanted *wanted, unsign
                    GError **error)
 {
     g_autofree char *who = orch_who_name(orch_user_name());
+    g_autofree char *why = g_strconcat("'orch cancel'", *who ? " by " : "", who, NULL);
     bool ok = !wanted->executor || wanted->executor->cancel(store, wanted->away, out_away, error);
     for (guint i = 0; ok && i < wanted->here->len; i++) {
         const struct orch_active_row *row = wanted->here->pdata[i];
-        ok = orch_trial_request_write(row->trial_dir, ORCH_REQUEST_CANCEL, who, error);
+        ok = orch_trial_request_write(row->trial_dir, ORCH_REQUEST_CANCEL, why, error);
     }
     return ok;
 }
