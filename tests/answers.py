@@ -693,8 +693,8 @@ class Section:
                 continue
             self.printed(f"{found['of']}, mean", found["own"], float(numpy.median(values)) if "median" in text.split(";")[0] else float(numpy.mean(values)))
             sides[found["of"]] = chosen
-            against = re.search(r"([-+][\d.e+-]+) against (.*?); (?:simultaneous )?(?:95 % interval of the )?(paired difference|difference).*? ([-\d.e+]+) to ([-\d.e+]+) "
-                                r"\(n = (\d+) (?:pairs|and (\d+)), (.*?), p ([\d.<e-]+), corrected ([\d.<e-]+)\)", found["rest"])
+            against = re.search(r"([-+][\d.e+-]+) against (.*?); [a-z, ]*more than noise; (?:simultaneous )?(?:95 % interval of the )?(paired difference|difference).*? ([-\d.e+]+) to ([-\d.e+]+); "
+                                r"n = (\d+) (?:pairs|and (\d+)), (.*?), p ([\d.<e-]+), corrected ([\d.<e-]+)", found["rest"])
             if not against or against.group(2) not in sides:
                 continue
             if "Tukey" in against.group(8):

@@ -135,7 +135,8 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
         orch_cli_print_line("ABI %u.%u%s%s", m->abi_major, m->abi_minor, m->build ? ", build " : "",
                             m->build ? m->build : "");
     if (m->flags & ORCH_PLUGIN_TIMING)
-        puts("its metrics are timings: runs alone, and counts only where it ran");
+        puts("its metrics are timings: it runs alone, and results are reused only on the same kind "
+             "of machine");
     if (m->needs.gpus || m->needs.threads || m->needs.memory_bytes || m->needs.mpi)
         orch_cli_print("needs %u GPUs, %u threads, %" G_GUINT64_FORMAT " bytes of memory%s",
                        m->needs.gpus, m->needs.threads, (guint64)m->needs.memory_bytes,

@@ -198,7 +198,7 @@ static int run_purge(struct orch_cli *cli, const void *options, GError **error)
     if (!runs || !runs_purge(store, runs, error))
         return -1;
     report(cli, runs, "purged", false);
-    orch_cli_info(cli, "'orch gc' gives back the space of artifacts that nothing else names");
+    orch_cli_info(cli, "'orch gc' frees the space of artifacts that no other run uses");
     return ORCH_EXIT_OK;
 }
 
@@ -252,11 +252,10 @@ static void print_freed(struct orch_cli *cli, const struct freed *freed, bool dr
     for (guint i = 0; i < freed->failed->len; i++)
         json_array_append_new(failed, json_string(freed->failed->pdata[i]));
     for (guint i = 0; i < freed->absent->len; i++)
-        orch_cli_info(
-            cli,
-            "kept captured trees of a store that is not found: %s; remove the list if the "
-            "store is gone for good",
-            (char *)freed->absent->pdata[i]);
+        orch_cli_info(cli,
+                      "kept the source trees of a store that is not found: %s; if the store no "
+                      "longer exists, delete this file",
+                      (char *)freed->absent->pdata[i]);
     if (cli->json)
         orch_cli_print_json(json_pack("{s:i s:I s:i s:b s:O}", "removed", freed->files, "bytes",
                                       (json_int_t)freed->bytes, "trees", freed->trees, "dry_run",

@@ -219,7 +219,7 @@ static void print_end(struct orch_cli *cli, const struct orch_plan *plan, const 
     g_autofree char *go_on =
         orch_cli_how_to_go_on(cli, plan, &task->options->variant, task->options->force);
     if (totals->interrupted || totals->terminated)
-        orch_cli_info(cli, "stopped; what ended is kept. %s", go_on);
+        orch_cli_info(cli, "stopped; finished trials are kept. %s", go_on);
     if (totals->held && !orch_run_parts_print_held(task->parts, plan))
         orch_cli_info(cli,
                       "%u trial%s not run: submitted elsewhere, or waiting for trials that are. "

@@ -49,7 +49,7 @@ static void print_remaining(struct orch_cli *cli, const struct orch_plan *plan,
     if (left.known)
         orch_cli_info(cli, "  left: about %s%s%s for %u trial%s%s", time, usd ? ", " : "",
                       usd ? usd : "", left.known, orch_plural(left.known),
-                      left.unknown ? "; of the others nothing is known" : "");
+                      left.unknown ? "; the others have no forecast" : "");
     orch_cli_info(cli, "  %s", go_on);
 }
 
@@ -61,14 +61,12 @@ void orch_cli_limits_print_end(struct orch_cli *cli, const struct orch_plan *pla
         g_autofree char *spent = orch_money_format(orch_limits_usd(limits, totals->device_s));
         g_autofree char *budget = orch_money_format(limits->budget_usd);
         g_autofree char *time = orch_duration_format(totals->device_s);
-        orch_cli_info(cli, "spent %s of %s: %s of devices, trials of this command alone", spent,
-                      budget, time);
+        orch_cli_info(cli, "this command spent %s of %s: %s of device time", spent, budget, time);
     }
     if (limits->budget_s > 0) {
         g_autofree char *spent = orch_duration_format(totals->device_s);
         g_autofree char *budget = orch_duration_format(limits->budget_s);
-        orch_cli_info(cli, "spent %s of %s of devices, trials of this command alone", spent,
-                      budget);
+        orch_cli_info(cli, "this command spent %s of %s of device time", spent, budget);
     }
     if (totals->limit != ORCH_LIMIT_NONE)
         print_remaining(cli, plan, limits, totals, forecaster, go_on);

@@ -515,7 +515,8 @@ static void take_event(struct intake *intake, const struct orch_event *event, co
     case ORCH_EVENT_START:
     case ORCH_EVENT_END:
     case ORCH_EVENT_REPORTED:
-        broken(intake, "event '%s' is the host's own", orch_json_text(event->json, "event", ""));
+        broken(intake, "only orch itself may send the event '%s'",
+               orch_json_text(event->json, "event", ""));
         break;
     default:
         intake->unknown_count++;

@@ -156,7 +156,7 @@ static char *beside_hint(const char *name, const char *base)
         return NULL;
     g_autofree char *file = find_in(folder, name);
     g_autofree char *last = file ? g_path_get_basename(file) : g_strdup(name);
-    return g_strdup_printf("it lies beside the recipe's folder: write 'plugin: ../plugins/%s'",
+    return g_strdup_printf("it is in the folder beside the recipe's: write 'plugin: ../plugins/%s'",
                            last);
 }
 

@@ -382,16 +382,17 @@ char *orch_difference_text(const struct orch_difference *d, const char *better)
     if (d->is_uneven)
         return g_strdup(ORCH_UNEVEN_WORDS);
     if (isnan(d->p))
-        return g_strdup(isfinite(d->mean.mid) ? "with one repeat each it cannot be told from noise"
-                                              : "an infinite value cannot be tested");
+        return g_strdup(isfinite(d->mean.mid)
+                            ? "with one repeat each it cannot be distinguished from noise"
+                            : "an infinite value cannot be tested");
     g_autofree char *interval = orch_interval_format(d->mean.low, d->mean.high),
                     *p = orch_p_format(d->p);
     g_autofree char *corrected = orch_p_format(d->p_corrected);
     const char *way = better && d->is_more_than_noise ? difference_way(d->mean.mid, better) : "";
     g_autofree char *count = d->is_paired ? g_strdup_printf("%zu pairs", d->count_a)
                                           : g_strdup_printf("%zu and %zu", d->count_b, d->count_a);
-    return g_strdup_printf("%s %s (n = %s, %s, p %s, corrected %s): %s%s",
+    return g_strdup_printf("%s%s; %s %s; n = %s, %s, p %s, corrected %s", way,
+                           d->is_more_than_noise ? "more than noise" : "not more than noise",
                            orch_difference_interval(d), interval, count, orch_difference_test(d), p,
-                           corrected, way,
-                           d->is_more_than_noise ? "more than noise" : "not more than noise");
+                           corrected);
 }

@@ -218,9 +218,9 @@ static bool enough(const struct training *t, size_t rows, GError **error)
     if (rows >= ROWS_MIN)
         return true;
     g_autofree char *left_out =
-        t->tally.shared
-            ? g_strdup_printf(" (%d more ran beside other trials)", (int)t->tally.shared)
-            : g_strdup("");
+        t->tally.shared ? g_strdup_printf(" (%d more shared the machine with other trials)",
+                                          (int)t->tally.shared)
+                        : g_strdup("");
     orch_error_set(error, ORCH_ERROR_USAGE,
                    t->params ? "run more settings: orch run RECIPE -x PARAM=A,B,..."
                              : "run a recipe whose plugin declares its cost (orch run "
@@ -236,10 +236,10 @@ static void add_notes(const struct training *t, const struct orch_rows *rows, GP
     for (guint i = 0; i < rows->notes->len; i++)
         g_ptr_array_add(notes, g_strdup(rows->notes->pdata[i]));
     if (t->tally.shared_rows)
-        g_ptr_array_add(notes,
-                        g_strdup_printf("%d of the runs ran beside other trials: %s have no others",
-                                        (int)t->tally.shared_rows,
-                                        t->params ? "their settings" : "their devices"));
+        g_ptr_array_add(
+            notes, g_strdup_printf(
+                       "%d of the runs shared the machine with other trials: %s have no others",
+                       (int)t->tally.shared_rows, t->params ? "their settings" : "their devices"));
     if (!t->params)
         return;
     const struct {
@@ -247,7 +247,7 @@ static void add_notes(const struct training *t, const struct orch_rows *rows, GP
         const char *why;
     } left[] = {{t->params->other_versions, "are of another version of the plugin"},
                 {t->params->other_libraries, "used another version of LibTorch or PyTorch"},
-                {t->tally.shared, "ran beside other trials"},
+                {t->tally.shared, "shared the machine with other trials"},
                 {t->tally.disturbed, "ran while other programs kept the CPUs busy"},
                 {t->tally.unmeasured, "have no wall time"}};
     for (size_t i = 0; i < G_N_ELEMENTS(left); i++)

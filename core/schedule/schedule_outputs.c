@@ -186,12 +186,12 @@ static void tell_carried(struct run *run, const struct host *host,
         maker ? g_strdup_printf("another trial of this sweep (%s, run %s)", label,
                                 orch_run_short_key(key))
               : g_strdup_printf("run %s of an earlier command", orch_run_short_key(key));
-    orch_schedule_emit(
-        run,
-        "run %s opened '%s', which %s had written, to read and write it: its results depend on "
-        "that trial where it goes on from there, as from a checkpoint ('orch show RUN' names such "
-        "files of each run)\n  hint: use {trial_dir} or a parameter in its name",
-        orch_run_short_key(host->running.key), note->carried_first, whose);
+    orch_schedule_emit(run,
+                       "run %s opened '%s', which %s had written, to read and write it: its "
+                       "results depend on that trial if it continued from this file, as from a "
+                       "checkpoint ('orch show RUN' names such "
+                       "files of each run)\n  hint: use {trial_dir} or a parameter in its name",
+                       orch_run_short_key(host->running.key), note->carried_first, whose);
 }
 
 /* Notes in the run's facts whose files it went on from. */

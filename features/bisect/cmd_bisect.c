@@ -113,7 +113,7 @@ static bool warn_of_changes(struct orch_cli *cli, struct orch_workspace *workspa
     const struct orch_source *source = orch_workspace_source(workspace, error);
     if (source && source->dirty)
         orch_cli_warn(cli, "your uncommitted changes are neither run nor touched: each commit runs "
-                           "in a folder apart");
+                           "in a folder of its own");
     return source != NULL;
 }
 
@@ -162,7 +162,7 @@ static int search(struct orch_cli *cli, struct orch_bisect *bisect, GError **err
         return -1;
     orch_bisect_show_outcome(cli, bisect);
     if (bisect->stop != ORCH_BISECT_DECIDED)
-        orch_cli_info(cli, "what ended is kept: the same command goes on from here");
+        orch_cli_info(cli, "finished runs are kept: the same command continues");
     return status_of(bisect);
 }
 
@@ -220,8 +220,8 @@ const struct orch_command ORCH_COMMAND_BISECT = {
         "until one commit is the culprit with a probability of 95 %.\n"
         "\n"
         "Commits in which the command fails are skipped. Your files and branches are not touched: "
-        "each commit runs in a folder apart. All runs are recorded, so the same command goes on "
-        "after an interrupt, and runs that others made of the same commits count.\n"
+        "each commit runs in a folder of its own. All runs are recorded, so after an interrupt the "
+        "same command continues. Runs that others made of the same commits are reused.\n"
         "\n"
         "Ends with 0 when the commit is found, with 7 when the ends do not differ or the question "
         "stays open, with 6 when a limit is reached. See 'orch help bisection'.",

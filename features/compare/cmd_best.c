@@ -146,12 +146,12 @@ static void print_margin(const struct request *r, const struct orch_ranking *ran
     g_autoptr(GString) margin = g_string_new(NULL);
     orch_answer_number_append(margin, d->mean.mid, d->mean.low, d->mean.high, NULL);
     const bool is_infinite = isinf(d->mean.mid) != 0;
-    const char *verdict = is_infinite             ? "; an infinite value cannot be tested"
-                          : d->is_uneven          ? "; " ORCH_UNEVEN_WORDS
-                          : isnan(d->p)           ? "; with fewer than 2 repeats each it cannot be "
-                                                    "told from noise"
-                          : d->is_more_than_noise ? ": more than noise"
-                                                  : ": not more than noise";
+    const char *verdict =
+        is_infinite    ? "; an infinite value cannot be tested"
+        : d->is_uneven ? "; " ORCH_UNEVEN_WORDS
+        : isnan(d->p)  ? "; with fewer than 2 repeats each it cannot be distinguished from noise"
+        : d->is_more_than_noise ? ": more than noise"
+                                : ": not more than noise";
     orch_cli_print("ahead of %s by %s%s", other, margin->str, verdict);
     if (is_infinite)
         orch_cli_info(r->cli, "hint: -w '%s %s' leaves it out", r->ranked_by.metric,
@@ -197,8 +197,8 @@ static void print_luck(const struct request *r, const struct orch_ranking *ranki
         return;
     g_autofree char *text = orch_best_of_text(&of);
     orch_cli_print("%s", text);
-    orch_cli_info(r->cli, "hint: runs of the best setting with other seeds estimate it anew ('orch "
-                          "try … --repeat N', 'repeat:' in a recipe)");
+    orch_cli_info(r->cli, "hint: to estimate it without bias, repeat the best setting with other "
+                          "seeds ('orch try … --repeat N', 'repeat:' in a recipe)");
 }
 
 /* Prints which trials of the best setting gave no number. */
@@ -268,7 +268,7 @@ static void print_text(const struct request *r, const GPtrArray *rankings)
         }
     if (rankings->len > 1)
         orch_cli_info(r->cli,
-                      "%u tasks are ranked apart (" ORCH_TASK_WORDS "): --where chooses "
+                      "%u tasks are ranked separately (" ORCH_TASK_WORDS "): --where chooses "
                       "one, --by NAME or --across puts them together",
                       rankings->len);
 }

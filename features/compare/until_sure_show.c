@@ -184,10 +184,11 @@ static void print_method(struct orch_cli *cli, const struct orch_sure *sure,
         orch_cli_info(cli, "%u repeat%s left out on both sides%s%s", sure->left_out,
                       orch_plural(sure->left_out), *failures ? ": " : "", failures);
     }
-    orch_cli_info(cli, "interval and verdict are those of the median pair, and hold whenever one "
-                       "looks, for skewed noise, too: at most 5 %% of comparisons without a "
-                       "difference ever end with one. The price is 1.6 to 2.6 times the runs of a "
-                       "fixed number ('orch help comparisons')");
+    orch_cli_info(
+        cli,
+        "interval and verdict are about the median pair, and stay valid after every pair, also "
+        "with skewed noise: at most 5 %% of comparisons without a difference ever report one. They "
+        "need 1.6 to 2.6 times the runs of a fixed number ('orch help comparisons')");
     const char *notice = orch_anytime_notice_text(sure->so_far.notice);
     if (notice)
         orch_cli_warn(cli,

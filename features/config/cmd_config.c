@@ -153,9 +153,8 @@ const struct orch_command ORCH_COMMAND_CONFIG = {
     .option_bytes = sizeof(struct config_options),
     .about = "Precedence, lowest first: the plugin's default, the recipe's 'with', the "
              "experiment's, the profile's, the profile's part for the experiment, -s and -x.\n"
-             "\n"
-             "--schema prints a JSON Schema, by which editors complete and check a recipe or a "
-             "plugin's manifest, and programs what a command prints with --json.",
+             "\n--schema prints a JSON Schema. Editors use it to complete and check recipes and "
+             "manifests, programs to check what a command prints with --json.",
     .examples = "  orch config recipes/hw4.recipe --origin\n"
                 "  orch config recipes/hw4.recipe finetune -s epochs=3 --origin\n"
                 "  orch config --schema >recipe.schema.json\n"

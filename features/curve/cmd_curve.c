@@ -226,8 +226,7 @@ const struct orch_command ORCH_COMMAND_CURVE = {
     .option_bytes = sizeof(struct curve_options),
     .about = "Fits a curve to the loss of each run (one for each stage of the learning rate). "
              "Prints when the run reaches a loss or an accuracy, in steps, epochs and time ('orch "
-             "help curves'). With --net it also predicts the curve of a network that was not "
-             "run,\n"
+             "help curves'). With --net it also predicts the curve of a network that was not run, "
              "from the curves of the runs' networks.",
     .examples =
         "orch curve @last --target-accuracy 92%   # how long until 92 %?\n"

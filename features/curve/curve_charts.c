@@ -93,8 +93,8 @@ void orch_curve_set_chart(const struct orch_curve_set *set, struct orch_section 
     }
     if (!chart)
         return;
-    chart->note = g_strdup_printf("points: means over at most %d stretches of the training; the "
-                                  "curves are fitted to all points",
+    chart->note = g_strdup_printf("points: means over at most %d equal parts of the training; "
+                                  "the curves are fitted to all losses",
                                   STRETCHES);
     orch_section_chart(section, chart);
 }
@@ -125,6 +125,7 @@ void orch_heldout_curves_chart(const struct orch_heldout_curve *held, size_t cou
             : g_strdup_printf("band: +- %.1f %%, the largest mean error over the family's "
                               "networks, each left out in turn (with the noise of single batches)",
                               100 * band);
-    chart->note = g_strdup_printf("measured: means over at most %d stretches; %s", STRETCHES, what);
+    chart->note =
+        g_strdup_printf("measured: means over at most %d equal parts; %s", STRETCHES, what);
     orch_section_chart(section, chart);
 }

@@ -12,7 +12,7 @@ struct checkout_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct checkout_options, environment, FLAG, "environment",
-                .help = "write lock files of the packages that it had, instead"),
+                .help = "instead, write lock files of the packages that the run used"),
     {0}};
 
 static bool is_asked(const void *options)

@@ -60,7 +60,7 @@ static const char OWN_FILE[] =
     "      - { gpu: V100, usd_per_hour: 0.5, as_of: 2026-11 }\n"
     "\n"
     "Rates are decimal, peaks without sparsity, a multiply-add is two operations. memory_gb is in "
-    "2^30 bytes, as vendors count it, of which forecasts leave 1.3 % to the driver.";
+    "2^30 bytes, as vendors count it, and forecasts reserve 1.3 % of it for the driver.";
 
 /* ---- ls ----------------------------------------------------------------------------------------
  */
@@ -301,7 +301,7 @@ const struct orch_command ORCH_COMMAND_GPU_PRICES = {
         "--price' and the prices of your own hardware file take precedence.\n"
         "\n"
         "--update adds the rows of a CSV file to prices.csv in $XDG_DATA_HOME/orch, marked as "
-        "yours in the table. For each instance and region, the newest price counts. The columns:\n"
+        "yours in the table. For each instance and region, the newest price is used. The columns:\n"
         "\n"
         "    gpu,cloud,instance,region,gpus,usd_per_hour,spot_usd_per_hour,as_of,host,source\n"
         "    H100,aws,p5.48xlarge,us-east-1,8,55.04,,2026-11,included,aws.amazon.com/ec2/pricing\n"

@@ -43,7 +43,7 @@ static bool put_all(struct orch_cli *cli, const GPtrArray *runs, bool dry_run,
         *out_refused += is_refused;
         *out_added += !dry_run && outcome == ORCH_IMPORT_ADDED;
         if (is_refused) {
-            orch_cli_warn(cli, "run '%s' is not taken: its %s", run->id, fault);
+            orch_cli_warn(cli, "run '%s' is not imported: its %s", run->id, fault);
             continue;
         }
         for (guint j = 0; j < run->notes->len; j++)

@@ -401,13 +401,11 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_EVAL = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct eval_options),
     .about =
-        "Hyperparameters are chosen by 5-fold cross-validation on the mean relative error, and\n"
-        "printed; GPUs with the same chip share a fold. What of the test rows was not "
-        "measured\n"
-        "(chip, network, number of GPUs) is found from the rows and scored apart. A column 'gpu' "
-        "adds the GPU's peaks, bandwidth and so on; columns that describe\n"
-        "a layer or count a network's work add operations, bytes and the roofline's time. Columns\n"
-        "that reveal the target are left out with a warning.",
+        "Hyperparameters are chosen by 5-fold cross-validation on the mean relative error, and "
+        "printed; GPUs with the same chip share a fold. Test rows with an unmeasured chip, network "
+        "or number of GPUs are scored separately. A column 'gpu' adds the GPU's peaks, bandwidth "
+        "and so on; columns that describe a layer or count a network's work add operations, bytes "
+        "and the roofline's time. Columns that reveal the target are left out with a warning.",
     .examples =
         "orch predictor eval --train a.csv --test b.csv --target ms --model boost --group gpu",
     .run = run_eval,

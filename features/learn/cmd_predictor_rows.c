@@ -76,7 +76,7 @@ static void print_tally(struct orch_cli *cli, const struct orch_rows_tally *tall
         const char *why;
     } left[] = {
         {tally->no_cost, "declare no cost (network, batch, ...)"},
-        {tally->shared, "ran beside other trials"},
+        {tally->shared, "shared the machine with other trials"},
         {tally->disturbed, "ran while other programs kept the CPUs busy"},
         {tally->other_libraries, "used another version of LibTorch or PyTorch than the device's "
                                  "newest run"},
@@ -94,14 +94,13 @@ static void print_tally(struct orch_cli *cli, const struct orch_rows_tally *tall
                           left[i].why);
     if (tally->shared_rows)
         orch_cli_info(cli,
-                      "%" G_GINT64_FORMAT " of the rows are of runs beside other trials: %s have "
-                      "no others",
+                      "%" G_GINT64_FORMAT " of the rows are from runs that shared the machine with "
+                                          "other trials: %s have no others",
                       tally->shared_rows, of_params ? "their settings" : "their devices");
     if (tally->disturbed_rows)
         orch_cli_info(cli,
-                      "%" G_GINT64_FORMAT
-                      " of the rows are of runs during which other programs kept "
-                      "the CPUs busy: %s have no others",
+                      "%" G_GINT64_FORMAT " of the rows are from runs during which other programs "
+                                          "kept the CPUs busy: %s have no others",
                       tally->disturbed_rows, of_params ? "their settings" : "their devices");
 }
 
@@ -183,12 +182,11 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_ROWS = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct rows_options),
-    .about =
-        "A run gives a row when its plugin declares its cost, it ended ok, is not removed, and\n"
-        "nothing ran beside it. Times are the median of its epochs or steps without the first,\n"
-        "which warms up; a step, an epoch and a rate follow from each other by batch, workers and\n"
-        "images. When the runs of --where declare no cost, the columns are their device and their\n"
-        "parameters, and the target is wall_s.",
+    .about = "A run gives a row when its plugin declares its cost, it ended ok, is not removed, "
+             "and no other trial or program used the machine. Times are the median of its epochs "
+             "or steps without the first, which warms up; a step, an epoch and a rate follow from "
+             "each other by batch, workers and images. When the runs of --where declare no cost, "
+             "the columns are their device and their parameters, and the target is wall_s.",
     .examples = "orch predictor rows --runs\n"
                 "orch predictor rows --target epoch_s --where 'recipe = hw4' --format csv >a.csv",
     .run = run_rows,

@@ -104,10 +104,10 @@ static void add_form(struct orch_section *section, const struct orch_regressor *
                     i > 0 && i + ORCH_AIGAUGE_NUMBERS < form->terms->len);
     orch_section_text(section, "%s: y =%s", r->name, text->str);
     if (form->rank < form->terms->len)
-        orch_section_note(section,
-                          "(%zu of %u terms are told apart by these rows: the others share the "
-                          "weight)",
-                          form->rank, form->terms->len);
+        orch_section_note(
+            section,
+            "(%zu of %u terms can be distinguished by these rows; the others share the weight)",
+            form->rank, form->terms->len);
 }
 
 static void add_models(struct orch_section *section, const struct orch_learn_outcome *o)

@@ -388,8 +388,8 @@ const struct orch_command ORCH_COMMAND_NET_SHOW = {
         "written, and the side of the input that one output sees. Then the totals, the share "
         "of each kind of layer, and the memory that training takes.\n"
         "\n"
-        "A multiply-add is two operations, or one with --mac 1 (Lu et al. 2017): tables that "
-        "count differently are a factor of two apart. --work shows how each number is computed.",
+        "A multiply-add is two operations, or one with --mac 1 (Lu et al. 2017): tables that count "
+        "differently differ by a factor of two. --work shows how each number is computed.",
     .examples = "  orch net show vgg19 --work --brief     # the table of homework 3\n"
                 "  orch net show resnet50 --batch 64 --optimizer adam\n"
                 "  orch net show inception-reduced --input 256x32x32\n"

@@ -179,7 +179,7 @@ static void add_plugins(struct job *job)
         else if (!g_hash_table_add(said, (gpointer)(uintptr_t)manifest))
             continue;
         else if (!manifest->path)
-            note(job, "plugin '%s' is not here: taken from the pack's description of it",
+            note(job, "plugin '%s' is not installed here: the pack's description of it was used",
                  manifest->name);
         else if (orch_pack_contains(job->pack, manifest->path))
             note(job, "plugin '%s' is the pack's own", manifest->name);
@@ -206,8 +206,8 @@ static bool make_plan(struct job *job, GError **error)
         problem(job, "%s", (char *)out->pinned.problems->pdata[i]);
     if (out->pinned.by_params)
         note(job,
-             "%u of %u runs were recognised by their parameters: their plugin, data or code is not "
-             "here as it was there, so their fingerprints were not computed again",
+             "%u of %u runs were recognised by their parameters: their plugin, data or code "
+             "differs here, so their fingerprints were not computed again",
              out->pinned.by_params, out->pinned.done);
     return true;
 }
@@ -362,8 +362,8 @@ static void add_what_to_know(struct job *job)
         note(job, "left out: %s",
              json_string_value(json_array_get(orch_pack_member(job->pack, "left_out"), i)));
     if (job->pack->html && strstr(job->pack->html, "<svg"))
-        note(job, "what stands behind the charts was checked; their drawings in report.html were "
-                  "not");
+        note(job,
+             "the numbers behind the charts were checked, their drawings in report.html were not");
 }
 
 bool orch_pack_verify(struct orch_pack *pack, struct orch_plugins *plugins,

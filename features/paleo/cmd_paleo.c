@@ -140,18 +140,14 @@ const struct orch_command ORCH_COMMAND_PALEO = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct paleo_options),
     .groups = GROUPS,
-    .about =
-        "Prints the numbers of PALEO (Qi, Sparks, Talwalkar 2017) as its own program computes\n"
-        "them, for a network of the zoo, one of PALEO's repository (paleo:inception_v3, "
-        "paleo:resnet50)\n"
-        "or a table of layers. What is added to PALEO (the schemes ring and hierarchical, "
-        "--overlap, --all-layers) is labelled in the output.\n"
-        "\n"
-        "With --roofline it prints the lower bound of the time at full peaks, by batch or, with\n"
-        "--layers, by layer. --chart draws it for the first batch: the roofs of the device (as "
-        "'orch doctor --bench' measured them here, else nominal), the least time of each layer, "
-        "and, where the store has runs of plugin layerbench with by_layer of that network on that "
-        "device, the measured layers.",
+    .about = "Prints what PALEO's own program (Qi, Sparks, Talwalkar 2017) computes for a network "
+             "of the zoo, one of PALEO's repository (paleo:inception_v3, paleo:resnet50) or a "
+             "table of layers. What is added to PALEO (the schemes ring and hierarchical, "
+             "--overlap, --all-layers) is labelled in the output.\n\nWith --roofline it prints the "
+             "lower bound of the time at full peaks, by batch or, with --layers, by layer. --chart "
+             "draws it for the first batch: the device's roofs (measured by 'orch doctor --bench', "
+             "else nominal), the least time of each layer, and, if plugin layerbench has run with "
+             "by_layer on that network and device, the measured layers.",
     .examples =
         "orch paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling strong --batch 128 "
         "--dataset 50000   # scaling\n"

@@ -255,20 +255,15 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
     .groups = GROUPS,
     .about =
         "Prints the time of a step, an epoch and the whole training, the cost and a 90 % interval, "
-        "the assumptions, and the basis of the forecast.\n"
-        "\n"
-        "The basis (tier) is one of seven. measured: the store has runs of this setting. fitted: a "
-        "predictor trained on the store's runs of this GPU. same-step, same-chip, same-network: "
-        "published step times and your runs of this network, this GPU, or both. transferred: an "
-        "analytical model fitted to public measurements. prior: a roofline from the GPU's data "
-        "sheet.\n"
-        "\n"
-        "For a script of your own, --experiment forecasts the wall time of one run with the "
-        "parameters of -x ('orch help predictors'). Train a predictor first: orch predictor train "
-        "--where 'experiment = NAME'.\n"
-        "\n"
-        "Loss curves: 'orch curve'. PALEO and the roofline bound: 'orch paleo'. The accuracy of\n"
-        "past forecasts: 'orch predictor score'.",
+        "the assumptions, and the basis of the forecast.\n\nThe basis (tier) is one of seven. "
+        "measured: the store has runs of this setting. fitted: a predictor trained on the store's "
+        "runs of this GPU. same-step, same-chip, same-network: published step times and your runs "
+        "of this network, this GPU, or both. transferred: an analytical model fitted to public "
+        "measurements. prior: a roofline from the GPU's data sheet.\n\nFor a script of your own, "
+        "--experiment forecasts the wall time of one run with the parameters of -x ('orch help "
+        "predictors'). Train a predictor first: orch predictor train --where 'experiment = "
+        "NAME'.\n\nLoss curves: 'orch curve'. PALEO and the roofline bound: 'orch paleo'. The "
+        "accuracy of past forecasts: 'orch predictor score'.",
     .examples =
         "orch predict --gpu V100 --net resnet50   # 90 epochs of ImageNet\n"
         "orch predict --gpu all --net resnet-cifar:44 --dataset cifar10 --epochs 100   # ranked\n"

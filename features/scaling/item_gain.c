@@ -108,7 +108,7 @@ static void add_answer(struct orch_section *section, const struct orch_grid *gri
         "gain in %s for each additional %% of %s, compared with %s", gained, spent, base->row);
     orch_answer_entries_append(text, entries, name, grid->units[VALUE]);
     if (unbounded)
-        g_string_append_printf(text, "%s%s of %u setting%s cannot be told from that of %s",
+        g_string_append_printf(text, "%s%s of %u setting%s does not differ clearly from that of %s",
                                text->len ? "; " : "", spent, unbounded, orch_plural(unbounded),
                                base->row);
     if (text->len)

@@ -307,7 +307,7 @@ static bool breaks_by_forecast(const struct chooser *chooser, const struct orch_
         return false;
     g_autofree char *low = orch_duration_format(forecast.time_s.low),
                     *high = orch_duration_format(forecast.time_s.high);
-    orch_error_set(error, ORCH_ERROR_RECIPE, "a run with the setting as values tries it anyway",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "to run it anyway, set these values without a search",
                    "its forecast is %s to %s, which breaks '%s'", low, high, broken->text);
     return true;
 }

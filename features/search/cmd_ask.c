@@ -29,7 +29,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ask_options, search, TEXT, "search", .value = "METRIC",
                 .help = "what the search is for: 'max val_accuracy'"),
     ORCH_OPTION(struct ask_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
-                .help = "the experiment whose runs were told"),
+                .help = "the experiment whose runs are the results so far"),
     ORCH_OPTION(struct ask_options, pending, LIST, "pending", .value = "PARAM=VALUE,...",
                 .help = "a setting that runs now (repeatable)"),
     ORCH_OPTION(struct ask_options, sampler, TEXT, "sampler", .value = "NAME",
@@ -82,7 +82,8 @@ static bool read_question(struct question *q, const struct ask_options *o, GErro
     if (q->search.direction.better == ORCH_BETTER_NONE)
         return orch_direction_unknown(q->search.metric, "write 'max NAME' or 'min NAME'", error);
     if (!o->experiment)
-        return usage(error, "name the experiment whose runs were told", "--experiment", "");
+        return usage(error, "name the experiment whose runs are the results so far", "--experiment",
+                     "");
     if (o->seed && (!orch_int_parse(o->seed, &seed) || seed < 0))
         return usage(error, "a whole number from 0", "--seed", o->seed);
     q->search.seed = (uint64_t)seed;
@@ -248,9 +249,8 @@ const struct orch_command ORCH_COMMAND_ASK = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct ask_options),
     .about =
-        "For a program that runs its trials itself, as 'orch.study' of the Python module does. "
-        "The results so far are those of the experiment's runs in the store, whoever recorded "
-        "them; nothing else is remembered.",
+        "Use it in a program that runs its trials itself; 'orch.study' of the Python module does. "
+        "The results so far are the experiment's runs in the store, whoever recorded them.",
     .examples = "  orch ask -x 'lr=loguniform(1e-4, 1)' --search 'max val_accuracy' -e train",
     .run = run,
 };

@@ -54,7 +54,7 @@ static void print_front(struct ending *end, const struct orch_plan *plan,
         g_string_append_printf(metrics, "%s%s %s", k ? ", " : "",
                                orch_goals_goal(search, k).is_max ? "max" : "min",
                                orch_goals_goal(search, k).metric);
-    orch_cli_info(end->cli, "front of %u setting%s (%s): %u that no other beats in all",
+    orch_cli_info(end->cli, "front of %u setting%s (%s): %u that no other setting beats in all",
                   points->points, orch_plural(points->points), metrics->str, count);
     for (guint i = 0; i < points->rows->len; i++) {
         const struct orch_search_point *point = points->of_rows->pdata[i];
@@ -153,7 +153,7 @@ static void print_effect(struct ending *end, const char *metric,
                          const struct orch_stop_effect *effect)
 {
     if (effect->nothing)
-        orch_cli_info(end->cli, "'stop' could stop nothing%s by '%s': %s",
+        orch_cli_info(end->cli, "'stop' could stop nothing%s, judging '%s': %s",
                       effect->is_in_part ? " in some brackets" : "", metric, effect->nothing);
     if (effect->late > effect->in_time)
         orch_cli_info(

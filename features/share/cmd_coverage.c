@@ -168,7 +168,7 @@ static bool print_totals(struct orch_cli *cli, const struct coverage *c,
     fflush(stdout);
     orch_cli_forecast_print_total(cli, c->plan, &c->total, &c->price);
     if (!c->total.known && c->total.unknown)
-        orch_cli_info(cli, "what they would take here is not known");
+        orch_cli_info(cli, "their time here is not known");
     return orch_cli_parts_show(cli, subject, NULL, error);
 }
 

@@ -72,19 +72,23 @@ void orch_cli_receipt_print(struct orch_cli *cli, const struct orch_receipt *rec
     orch_cli_info(cli, "%s", text->str);
     g_string_free(text, TRUE);
     if (receipt->foreign_tombstones)
-        orch_cli_info(cli, "%" G_GINT64_FORMAT " removal%s of others' runs: without effect here",
-                      receipt->foreign_tombstones, orch_plural(receipt->foreign_tombstones));
+        orch_cli_info(
+            cli,
+            "%" G_GINT64_FORMAT
+            " removal%s of others' runs ignored: only the author can remove a run for all",
+            receipt->foreign_tombstones, orch_plural(receipt->foreign_tombstones));
     for (guint i = 0; i < receipt->problems->len; i++)
         orch_cli_warn(cli, "%s", (const char *)receipt->problems->pdata[i]);
     for (guint i = 0; i < receipt->remarks->len; i++)
         orch_cli_info(cli, "%s", (const char *)receipt->remarks->pdata[i]);
     if (receipt->purged)
-        orch_cli_info(cli, "%" G_GINT64_FORMAT " run%s not taken: purged there, so without points",
-                      receipt->purged, orch_plural(receipt->purged));
+        orch_cli_info(
+            cli, "%" G_GINT64_FORMAT " run%s not added: purged there, so their points are missing",
+            receipt->purged, orch_plural(receipt->purged));
     if (receipt->conflicts_here)
         orch_cli_info(cli,
-                      "%" G_GINT64_FORMAT " run%s set apart in this store, with the key of "
-                      "another",
+                      "%" G_GINT64_FORMAT
+                      " run%s kept as conflicts in this store: another run has their key",
                       receipt->conflicts_here, orch_plural(receipt->conflicts_here));
     int64_t all = receipt->conflicts + receipt->refused;
     if (all > receipt->problems->len)

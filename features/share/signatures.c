@@ -129,7 +129,7 @@ static void note_faults(const struct orch_signature_check *judged, GPtrArray *fi
     if (judged->what == ORCH_SIGNATURE_BAD) {
         g_ptr_array_add(
             findings,
-            g_strdup_printf("signature %s, said to be by %s, is bad: %s", note,
+            g_strdup_printf("signature %s, in the name of %s, is bad: %s", note,
                             judged->who ? judged->who : "nobody",
                             judged->is_damaged ? "it is none" : "it does not fit what it names"));
         return;

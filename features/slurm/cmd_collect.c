@@ -12,7 +12,7 @@ struct collect_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct collect_options, without_slurm, FLAG, "without-slurm",
-                .help = "take in each trial whose journal has an end, without asking Slurm"),
+                .help = "store each trial whose journal is complete, without asking Slurm"),
     {0}};
 
 static struct orch_table *make_table(const struct orch_slurm_collected *collected)
@@ -47,7 +47,7 @@ static void print(struct orch_cli *cli, const struct orch_slurm_collected *colle
     struct orch_table *table = make_table(collected);
     if (collected->problem)
         orch_cli_warn(cli,
-                      "Slurm gave no answer, so no trial can be taken in: %s\n  hint: try again "
+                      "Slurm gave no answer, so no result can be stored: %s\n  hint: try again "
                       "later; 'orch collect --without-slurm' trusts the journals alone",
                       collected->problem);
     if (cli->json) {
@@ -83,7 +83,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_COLLECT = {
     .name = "collect",
     .group = "Run",
-    .summary = "take in the trials of Slurm jobs that have ended",
+    .summary = "store the results of Slurm jobs that have ended",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,

@@ -53,8 +53,8 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
                       "those that were submitted have ended. Run the same command again then",
                       s->unchosen, s->unchosen == 1 ? " is left" : "s are left");
     if (s->promoted)
-        orch_cli_info(cli, "%u trial%s had been pruned and %s on: %s among the best by now",
-                      s->promoted, orch_plural(s->promoted), s->promoted == 1 ? "goes" : "go",
+        orch_cli_info(cli, "%u trial%s had been pruned and %s: %s among the best now", s->promoted,
+                      orch_plural(s->promoted), s->promoted == 1 ? "resumes" : "resume",
                       s->promoted == 1 ? "it is" : "they are");
     if (s->unneeded)
         orch_cli_info(cli, "%u trial%s not needed: the search is over", s->unneeded,
@@ -69,9 +69,8 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
         orch_cli_info(cli, "%u trial%s held back: the %s would be exceeded, by the forecasts",
                       s->held_back, s->held_back == 1 ? " was" : "s were", limit);
     if (s->submitted)
-        orch_cli_info(cli,
-                      "nothing needs to stay open: 'orch collect' (or 'orch ls') takes in what "
-                      "has ended, 'orch cancel' cancels");
+        orch_cli_info(cli, "nothing needs to stay open: 'orch collect' (or 'orch ls') stores what "
+                           "has ended, 'orch cancel' cancels");
 }
 
 /* Says once for each experiment that a part of a GPU becomes a whole one. */
@@ -95,7 +94,7 @@ static void print_stopped(struct orch_cli *cli, const GPtrArray *told)
         orch_cli_info(cli, "%s", (const char *)told->pdata[i]);
     if (told->len)
         orch_cli_info(cli,
-                      "%u submitted trial%s asked to end as pruned: %s within %d s, as far as the "
+                      "%u submitted trial%s asked to stop early (pruned): %s within %d s if the "
                       "nodes see this folder",
                       told->len, told->len == 1 ? " was" : "s were",
                       told->len == 1 ? "it does" : "they do", ORCH_PRUNE_REQUEST_S);
@@ -205,7 +204,7 @@ const struct orch_executor ORCH_EXECUTOR_SLURM = {
     .held = held,
     .submit = submit,
     .cancel = orch_slurm_cancel,
-    .after_cancel = "'orch collect' takes in what they wrote",
+    .after_cancel = "'orch collect' stores what they wrote",
 };
 
 const struct orch_command_part ORCH_PART_RUN_SLURM = {

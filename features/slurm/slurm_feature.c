@@ -20,17 +20,15 @@ extern const struct orch_command_part ORCH_PART_RUN_SLURM, ORCH_PART_SCORE_SLURM
 
 static const struct orch_command_part CANCEL = {
     .command = "cancel",
-    .about =
-        "\n\n"
-        "Of a trial in a Slurm job, 'orch collect' records the run. A trial that had not begun "
-        "leaves none, and Slurm cancels the trials that depend on a cancelled one."};
+    .about = "\n\nFor a trial in a Slurm job, 'orch collect' records the run. A trial that had not "
+             "begun has no run, and Slurm cancels the trials that depend on it."};
 
 static const struct orch_command_part *const PARTS[] = {&ORCH_PART_RUN_SLURM,
                                                         &ORCH_PART_SCORE_SLURM, &CANCEL, NULL};
 
 /* Words of other programs for what is here. */
 static const struct orch_typed_word WORDS[] = {
-    {"wait", "'orch collect' takes in the trials of Slurm jobs that have ended"}, {0}};
+    {"wait", "'orch collect' stores the results of Slurm jobs that have ended"}, {0}};
 
 static void doctor(struct orch_workspace *workspace, struct orch_findings *findings)
 {

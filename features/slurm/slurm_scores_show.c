@@ -184,10 +184,8 @@ const struct orch_command_part ORCH_PART_SCORE_SLURM = {
     .option_bytes = sizeof(struct scores_options),
     .about =
         "\n"
-        "\n"
-        "With --slurm it compares the forecasts from which --time and --mem of Slurm jobs came "
-        "with "
-        "the accounts (Elapsed and MaxRSS of sacct). 'within' is the share of times inside the "
+        "\nWith --slurm it compares the forecasts that set --time and --mem of Slurm jobs with "
+        "Elapsed and MaxRSS of sacct. 'within' is the share of times inside the "
         "90 "
         "% interval, and of memory at most the 95 % quantile; 'within_request' is the share at "
         "most --time or --mem.",

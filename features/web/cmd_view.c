@@ -51,7 +51,7 @@ static bool options_fit(const struct orch_cli *cli, const struct view_options *o
                             ? "which view? name it"
                         : o->pin && o->unpin ? "options '--pin' and '--unpin' exclude each other"
                         : o->remove && (o->pin || o->unpin || o->is_public || has_address)
-                            ? "option '--remove' stands alone with the name"
+                            ? "option '--remove' takes only the name"
                         : o->of && has_address ? "option '--of' is for views without a new address"
                         : o->instead_of && !has_address && !o->remove
                             ? "option '--instead-of' needs the new address, or '--remove'"
@@ -98,10 +98,10 @@ const struct orch_command ORCH_COMMAND_VIEW = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct view_options),
     .about =
-        "A view is what stands behind the address of a page of 'orch serve', from '#/' on: its "
-        "filter, columns, runs and ranges. Saved under a name it is in the page's list of "
-        "views, and pinned at the top of every page. Views stay in this store, and with "
-        "--public travel with your runs. A name means your own view, or else the only one of that "
+        "A view is the address of a page of 'orch serve' from '#/' on: its filter, columns, runs "
+        "and ranges. The page lists the saved views, and shows pinned ones at the top of every "
+        "page. Views stay in this store; with --public they are shared with your runs. A name "
+        "means your own view, or else the only one of that "
         "name; --of WHO names that of a colleague. Pinning or removing a colleague's view changes "
         "only this store; sharing it makes a copy of your own. --instead-of refuses to replace a "
         "view that somebody, or another window, has saved in the meantime.",

@@ -178,7 +178,7 @@ static bool change(void *ctx, const char *verb, const char *run, const char *tex
         g_autofree char *said = orch_web_command_run(request, words, error);
         return said != NULL;
     }
-    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "nothing can be done by '%s'", verb);
+    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "there is no action '%s'", verb);
     return false;
 }
 
@@ -209,7 +209,7 @@ static bool view(void *ctx, const struct orch_web_view *view, GError **error)
         g_autofree char *said = orch_web_command_run(request, words, error);
         return said != NULL;
     }
-    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "nothing can be done by '%s'", view->verb);
+    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "there is no action '%s'", view->verb);
     return false;
 }
 

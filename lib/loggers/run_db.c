@@ -129,5 +129,6 @@ bool orch_run_db_read(void *pointer, int64_t since_ns, bool *out_has_more, GErro
 const char *orch_run_db_finish(void *pointer)
 {
     const struct run_db *db = pointer;
-    return db->is_passed_by ? "a run that was there before is continued, and not taken" : NULL;
+    return db->is_passed_by ? "it continues a run that was there before, so it is not recorded"
+                            : NULL;
 }

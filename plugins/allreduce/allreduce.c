@@ -16,7 +16,7 @@ static const struct orch_param PARAMS[] = {
                .min = "2", .max = "4096", .help = "processes that sum their numbers"),
     ORCH_PARAM(struct allreduce_params, algorithm, ORCH_ENUM, .label = "algorithm", .def = "auto",
                .choices = orch_comm_algorithm_names,
-               .help = "algorithm of the all-reduce (docs/plugins/allreduce.md); auto: the "
+               .help = "algorithm of the all-reduce; auto: the "
                        "library's own choice"),
     ORCH_PARAM(struct allreduce_params, device, ORCH_ENUM, .label = "device", .def = "cpu",
                .choices = DEVICES,

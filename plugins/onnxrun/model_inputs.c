@@ -163,7 +163,7 @@ bool orch_onnxrun_inputs_digest(const struct onnxrun_params *p, const struct orc
 static bool misfit(const struct onnxrun_trial *t, const char *name, const char *what,
                    GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_RECIPE, "docs/plugins/onnxrun.md describes the file",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "see 'orch plugin show onnxrun', parameter samples",
                    "'%s': array '%s' %s", t->p->samples, name, what);
     return false;
 }

@@ -27,10 +27,9 @@ static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct scaling_params, scaling, ORCH_ENUM, .label = "scaling", .def = "strong",
                .choices = SCALINGS,
                .help = "strong: the workers share a batch; weak: each has a batch"),
-    ORCH_PARAM(
-        struct scaling_params, algorithm, ORCH_ENUM, .label = "algorithm", .def = "auto",
-        .choices = orch_comm_algorithm_names,
-        .help = "algorithm of the all-reduce (docs/plugins/allreduce.md); auto: MPI's own choice"),
+    ORCH_PARAM(struct scaling_params, algorithm, ORCH_ENUM, .label = "algorithm", .def = "auto",
+               .choices = orch_comm_algorithm_names,
+               .help = "algorithm of the all-reduce; auto: MPI's own choice"),
     ORCH_PARAM(struct scaling_params, workers_per_node, ORCH_INT, .label = "workers per node",
                .def = "0", .min = "0", .max = "4096",
                .help = "algorithm hierarchical: workers that count as one machine; 0: all workers "

@@ -213,7 +213,7 @@ static bool take_up(const struct orch_session *s, const char *path, struct outco
     const struct orch_weight *csv = w ? orch_weights_find(w, CSV_NAME) : NULL;
     bool ok = w && orch_torch_state_load(s->torch, s->model, s->net, w, false, NULL, error);
     if (ok && (!facts || !csv || facts->dtype != ORCH_DTYPE_FLOAT64 || facts->count != FACTS)) {
-        orch_error_set(error, ORCH_ERROR_CHECK, "remove the file to begin anew",
+        orch_error_set(error, ORCH_ERROR_CHECK, "remove the file to start again",
                        "'%s' has no results of plugin semisup", path);
         ok = false;
     }

@@ -232,7 +232,7 @@ static bool join_run(const struct joining *j, enum item_outcome *out, GError **e
     enum orch_joined joined = ORCH_JOINED_REFUSED;
     if (strcmp(run->record.key, j->name->key) != 0 ||
         strncmp(run->digest, j->name->digest, strlen(j->name->digest)) != 0)
-        refuse(j, "it holds another run than its path names");
+        refuse(j, "its path names another run");
     else
         ok = orch_join_run(j->join, &run->record, run->digest, &joined, error);
     if (ok && (joined == ORCH_JOINED_NEW || joined == ORCH_JOINED_KNOWN))
@@ -326,7 +326,7 @@ static bool join_dataset(const struct joining *j, enum item_outcome *out, GError
         return refuse_error(j, problem);
     *out = strcmp(set->sha256, j->name->key) == 0 ? ITEM_TAKEN : ITEM_REFUSED;
     bool ok = *out == ITEM_TAKEN ? orch_join_dataset(j->join, set, error)
-                                 : refuse(j, "it holds another data set than its path names");
+                                 : refuse(j, "its path names another data set");
     orch_dataset_free(set);
     return ok;
 }

@@ -163,10 +163,10 @@ static void test_one_repeat(void **state)
     (void)state;
     struct bench b = begin(SINGLE, G_N_ELEMENTS(SINGLE), "result accuracy", "lr", "");
     struct orch_winner winner = winner_of(b.grid);
-    assert_true(isnan(winner.margins[0].mean.low)); /* not to be told from noise */
+    assert_true(isnan(winner.margins[0].mean.low)); /* without repeats there is no test */
     g_autofree char *text = orch_difference_text(&winner.margins[0], NULL);
     orch_winner_clear(&winner);
-    assert_non_null(strstr(text, "cannot be told from noise"));
+    assert_non_null(strstr(text, "cannot be distinguished from noise"));
     end(&b);
 }
 

@@ -63,7 +63,7 @@ has 'late'
 # a run that is continued is not taken, and that is said
 ok orch try --no-progress --name third -- python3 train.py a.db one 'go on' "$go"
 show third
-has 'a.db: a run that was there before is continued, and not taken'
+has 'a.db: it continues a run that was there before, so it is not recorded'
 has_not '(mlflow)'
 
 # two trials at once

@@ -75,7 +75,7 @@ static bool restore(void *ctx, const struct orch_weights *checkpoint, GError **e
         orch_weight_to_float(weight, &noise);
     if (noise == (float)p->noise)
         return true;
-    orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to begin anew",
+    orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to start again",
                    "the checkpoint was made with noise %g", (double)noise);
     return false;
 }

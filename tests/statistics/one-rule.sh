@@ -66,13 +66,13 @@ ok orch best score --json
 python3 - report compared "$SCRATCH/out" <<'P' || _fail 'interval and verdict'
 import json, re, sys
 report = open(sys.argv[1]).read()
-found = re.findall(r"interval of the (?:paired )?difference (\S+) to (\S+) \(n = [^)]*\): (not more|(?:better, |worse, )?more)", report)
+found = re.findall(r"(not more|(?:better, |worse, )?more) than noise; .*?interval of the (?:paired )?difference (\S+) to (\S+); n = ", report)
 assert len(found) >= 5, report
 kinds = set()
 def check(low, high, is_different):
     assert (low > 0 or high < 0) == is_different, (low, high, is_different)
     kinds.add(is_different)
-for low, high, words in found:
+for words, low, high in found:
     check(float(low), float(high), words != "not more")
 assert kinds == {True, False}, found
 text, decoder, at = open(sys.argv[2]).read(), json.JSONDecoder(), 0

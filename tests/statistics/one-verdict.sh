@@ -77,7 +77,7 @@ for section in json.load(open(sys.argv[1]))["sections"]:
         for text in (b["text"] for b in section["blocks"] if b["kind"] == "text"):
             found = re.match(r"(.*?)(?: \(best [^:]*: (.*?)\))?: ", text)
             name = " ".join(word for word in found.groups() if word)
-            test = re.search(r"difference (\S+) to (\S+) \(n = .*?, corrected ([<\d.e-]+)\)", text)
+            test = re.search(r"difference (\S+) to (\S+); n = .*?, corrected ([<\d.e-]+)", text)
             base = base or name
             pairs += [(base, name, test.group(3), test)] if test else []
     for a, b, p, ends in pairs:

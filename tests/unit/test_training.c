@@ -350,7 +350,7 @@ static void test_resumes(void **state)
     assert_int_equal(recorder_train(&r, &t, NULL), ORCH_FAILED);
     assert_string_equal(r.failure->str,
                         "cannot resume: the checkpoint does not fit: 'fc1.weight' is of another "
-                        "shape\n  hint: remove the checkpoint to begin anew");
+                        "shape\n  hint: remove the checkpoint to start again");
     assert_true(orch_file_write(path, "{", 1, false, NULL));
     assert_int_equal(recorder_train(&r, &t, NULL), ORCH_FAILED);
     assert_true(g_str_has_prefix(r.failure->str, "cannot resume: "));

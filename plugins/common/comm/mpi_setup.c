@@ -68,10 +68,10 @@ static bool check_algorithm(const struct orch_comm_algorithm *a, bool is_open, c
     const int taken =
         a->open_mpi && is_open ? read_parameter("coll_tuned_allreduce_algorithm") : a->open_mpi;
     if (a->open_mpi && !is_open)
-        orch_error_set(error, ORCH_ERROR_TRIAL,
-                       "set algorithm: auto or hierarchical, or install Open MPI",
-                       "algorithm '%s': only Open MPI can be told its all-reduce, this is %s",
-                       a->name, library);
+        orch_error_set(
+            error, ORCH_ERROR_TRIAL, "set algorithm: auto or hierarchical, or install Open MPI",
+            "algorithm '%s': orch can choose the all-reduce of Open MPI only, this is %s", a->name,
+            library);
     else if (taken != a->open_mpi)
         orch_error_set(error, ORCH_ERROR_TRIAL, "set algorithm: auto or hierarchical",
                        "algorithm '%s': %s did not take coll_tuned_allreduce_algorithm = %d, it "

@@ -278,7 +278,7 @@ static bool take_tensor(const struct orch_torch *torch, struct orch_torch_model 
         if (!weight && slot >= 0)
             continue; /* the optimizer has no state for it yet */
         if (!weight || !orch_weight_has_shape(weight, tensor.rank, tensor.shape)) {
-            orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to begin anew",
+            orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to start again",
                            "the checkpoint does not fit: '%s' is %s", name,
                            weight ? "of another shape" : "missing");
             return false;

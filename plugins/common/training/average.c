@@ -68,7 +68,7 @@ static bool restore_tensor(const struct orch_session *s, const struct orch_weigh
     g_autofree char *name = g_strconcat(PREFIX, tensor.name, NULL);
     const struct orch_weight *weight = orch_weights_find(checkpoint, name);
     if (!weight || weight->count != tensor.count) {
-        orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to begin anew",
+        orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to start again",
                        "the checkpoint has no average of tensor '%s'", tensor.name);
         return false;
     }
