@@ -1124,7 +1124,7 @@ class Section:
     def curse(self, name, ranked, sign):
         """The sentence on a search's best point: `ranked` has the values of its points, the best first."""
         text = next((b["text"] for b in self.section["blocks"] if f" of {name}: " in (b.get("text") or "") and " best of " in " " + b["text"]), "")
-        found = re.search(r"partly luck, on average by up to (\S+); without it: (\S+) \(standard deviation of the better \S+: (\S+)\); its lead over the second, (\S+), .*?(?:in (\d+) %|\(p (<?)(\S+)\))", text)
+        found = re.search(r"partly luck, on average by at most (\S+); without that luck: (\S+) \(standard deviation of the better \S+: (\S+)\); a lead of (\S+) over the second.*?(?:in (\d+) %|\(p (<?)(\S+)\))", text)
         if not found:
             return
         n, better = len(ranked), ranked[:(len(ranked) + 1) // 2]

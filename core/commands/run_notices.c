@@ -369,12 +369,12 @@ void orch_cli_run_notices_print(struct orch_cli *cli, const struct run_notices *
     print_unmade(cli, notices);
     print_left(cli, notices);
     if (notices->disturbed_count)
-        orch_cli_info(cli,
-                      "other programs used over %g %% of the CPUs (up to %.0f %%) while %u trial%s "
-                      "ran: comparisons of times and forecasts leave %s out where they can",
-                      100 * ORCH_FOREIGN_CPU_MAX, 100 * notices->foreign_cpu_max,
-                      notices->disturbed_count, orch_plural(notices->disturbed_count),
-                      notices->disturbed_count == 1 ? "it" : "them");
+        orch_cli_info(
+            cli,
+            "other programs used over %g %% of the CPUs (up to %.0f %%) while %u trial%s ran: "
+            "comparisons of times and forecasts leave %s out if there are other runs",
+            100 * ORCH_FOREIGN_CPU_MAX, 100 * notices->foreign_cpu_max, notices->disturbed_count,
+            orch_plural(notices->disturbed_count), notices->disturbed_count == 1 ? "it" : "them");
 }
 
 void orch_cli_run_notices_to_json(const struct run_notices *notices, json_t *object)

@@ -143,13 +143,14 @@ static void print_machine(const struct orch_whole_run *s)
     orch_json_get_real(json_object_get(s->facts, "load"), &load);
     int64_t others = orch_json_int(s->facts, "co_runners", 0);
     if (isfinite(load))
-        orch_cli_show_line("load", "%.2f when it started, %d other trial%s beside it", load,
+        orch_cli_show_line("load", "%.2f when it started, %d other trial%s at the same time", load,
                            (int)others, orch_plural(others));
     if (isfinite(s->foreign_cpu))
-        orch_cli_show_line(
-            "foreign cpu", "%.0f %% of the CPUs were used by other programs%s",
-            100 * s->foreign_cpu,
-            s->is_disturbed ? ": its times count only where no undisturbed run is there" : "");
+        orch_cli_show_line("foreign cpu", "%.0f %% of the CPUs were used by other programs%s",
+                           100 * s->foreign_cpu,
+                           s->is_disturbed
+                               ? ": its times are used only if the setting has no undisturbed run"
+                               : "");
     print_slot(json_object_get(s->facts, "slot"));
     int64_t rss = orch_json_int(s->facts, "max_rss_bytes", 0);
     g_autofree char *memory = orch_bytes_format(rss);

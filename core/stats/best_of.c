@@ -92,13 +92,12 @@ static void append_lead(GString *text, const struct orch_best_of *of)
     g_autofree char *p_text = orch_p_format(p);
     if (p > LUCK_LEVEL)
         g_string_append_printf(text,
-                               "; its lead over the second, %s, is within what the best of %zu "
-                               "equal %s shows in %.0f %% of cases",
+                               "; a lead of %s over the second, or more, occurs among %zu equal "
+                               "%s in %.0f %% of cases",
                                lead, of->count, of->noun, 100 * p);
     else
         g_string_append_printf(text,
-                               "; its lead over the second, %s, is more than the best of %zu equal "
-                               "%s shows (p %s)",
+                               "; a lead of %s over the second is rare among %zu equal %s (p %s)",
                                lead, of->count, of->noun, p_text);
 }
 
@@ -107,9 +106,9 @@ char *orch_best_of_text(const struct orch_best_of *of)
     const double excess =
         orch_best_of_excess(of->count) * of->noise.sd / sqrt((double)of->best_runs);
     if (!(of->noise.degrees > 0))
-        return g_strdup_printf(
-            "as the best of %zu %s it is partly luck; how much is unknown without repeats",
-            of->count, of->noun);
+        return g_strdup_printf("chosen as the best of %zu %s, this value is partly luck; how much "
+                               "is unknown without repeats",
+                               of->count, of->noun);
     if (!(of->noise.sd > 0))
         return g_strdup("repeats gave equal values, so it is not luck");
     g_autofree char *excess_text = orch_number_format(excess);
@@ -117,10 +116,11 @@ char *orch_best_of_text(const struct orch_best_of *of)
         orch_number_format(of->larger_wins ? of->best - excess : of->best + excess);
     g_autofree char *sd = orch_number_format(of->noise.sd);
     GString *text = g_string_new(NULL);
-    g_string_append_printf(text,
-                           "as the best of %zu %s it is partly luck, on average by up to %s; "
-                           "without it: %s (standard deviation of the better %s: %s)",
-                           of->count, of->noun, excess_text, left, of->noun, sd);
+    g_string_append_printf(
+        text,
+        "chosen as the best of %zu %s, this value is partly luck, on average by at most %s; "
+        "without that luck: %s (standard deviation of the better %s: %s)",
+        of->count, of->noun, excess_text, left, of->noun, sd);
     append_lead(text, of);
     return g_string_free(text, FALSE);
 }

@@ -255,7 +255,7 @@ static void prefer_clean(GPtrArray *notes, GPtrArray *runs, const char *tree, co
         clean += is_of_tree(runs->pdata[i], tree);
     if (!clean && runs->len)
         g_ptr_array_add(notes,
-                        g_strdup_printf("the %u run%s of '%s' had uncommitted changes beside it",
+                        g_strdup_printf("the %u run%s of '%s' had uncommitted changes as well",
                                         runs->len, orch_plural(runs->len), text));
     if (clean)
         keep(runs, is_of_tree, tree);

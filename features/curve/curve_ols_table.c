@@ -52,14 +52,13 @@ static void note_untold(struct orch_section *section, const struct orch_curve_se
             const double t = fabs(term->value / term->error);
             if (!plain->has_device[g] || g == plain->base || !(t >= CLEAR_ERRORS))
                 continue;
-            orch_section_note(
-                section,
-                "%s on %s is %.2g of its standard errors from 0, but no effect of the device is "
-                "shown: compared on the same network, the devices differ by an amount that varies "
-                "as much between networks (F test, p %s, where below %.2g counts because %d "
-                "parameters are tested)",
-                name, orch_curve_set_device(set, g), t, p, ORCH_NOISE_LEVEL / law->law->outputs,
-                law->law->outputs);
+            orch_section_note(section,
+                              "%s on %s is %.2g of its standard errors from 0, but no effect of "
+                              "the device is shown: on the same network, the difference between "
+                              "the devices varies as much from network to network (F test, p %s; "
+                              "significant below %.2g, because %d parameters are tested)",
+                              name, orch_curve_set_device(set, g), t, p,
+                              ORCH_NOISE_LEVEL / law->law->outputs, law->law->outputs);
         }
     }
 }

@@ -96,8 +96,8 @@ static void append_parameter(GString *out, const struct orch_curve_set *set, int
     orch_answer_entries_append_of(out, entries, name, NULL, "curve", LISTED_MOST);
 }
 
-/* "4 of 4 curves have a model, which misses its curve by 2.1 % in the mean, at most by 3 % (lenet5
- * on 1 thread)", and the parameters of the models' first stages */
+/* "4 of 4 curves could be fitted, with a mean error of 2.1 %; the worst is 3 % (lenet5 on 1
+ * thread)", and below it the parameters of the models' first stages */
 static void add_answer(struct orch_section *section, const struct orch_curve_set *set)
 {
     const struct orch_curve_set_cell *worst = NULL;
@@ -116,14 +116,15 @@ static void add_answer(struct orch_section *section, const struct orch_curve_set
     g_autoptr(GString) parameters = g_string_new(NULL);
     for (int i = 0; i < 3; i++)
         append_parameter(parameters, set, i);
-    if (count)
-        orch_section_answer(section,
-                            "%u of %u curves have a model, which misses its curve by %.2g %% in "
-                            "the mean, at most by %.2g %% (%s on %s); %s",
-                            models, set->cells->len, 100 * sum / count,
-                            100 * worst->fit.good.relative_error,
-                            orch_curve_set_net(set, worst->net)->name,
-                            orch_curve_set_device(set, worst->device), parameters->str);
+    if (!count)
+        return;
+    orch_section_answer(
+        section,
+        "%u of %u curves could be fitted, with a mean error of %.2g %%; the worst is "
+        "%.2g %% (%s on %s)",
+        models, set->cells->len, 100 * sum / count, 100 * worst->fit.good.relative_error,
+        orch_curve_set_net(set, worst->net)->name, orch_curve_set_device(set, worst->device));
+    orch_section_text(section, "%s", parameters->str);
 }
 
 /* States how many of the models are observations of their own, and which are not. */

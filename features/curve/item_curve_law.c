@@ -207,23 +207,21 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
     }
     orch_section_table(section, table);
     orch_section_note(section,
-                      "from %d independent curve%s of %d network%s; each parameter by those "
-                      "features that predict "
-                      "a network left out best ('-': not used)%s",
+                      "from %d independent curve%s of %d network%s; each parameter uses the "
+                      "features with the smallest error on left-out networks ('-': not used)%s",
                       law->used, orch_plural(law->used), law->law->networks,
                       orch_plural(law->law->networks),
                       law->law->networks < 3 ? "; below 3 networks: constants" : "");
     if (law->copies)
         orch_section_note(
             section,
-            "%d further curve%s equal%s one of these to the last bit, %s, and count%s "
-            "no second time",
+            "%d further curve%s equal%s one of these to the last bit, %s, and %s not used twice",
             law->copies, orch_plural(law->copies), law->copies == 1 ? "s" : "", law->copies_why,
-            law->copies == 1 ? "s" : "");
-    orch_section_note(
-        section, "brackets: the standard error, where each network counts once. Where the scale is "
-                 "ln, R2 is that of logarithms. The left-out error is that of networks which "
-                 "were used neither to choose features nor to fit");
+            law->copies == 1 ? "is" : "are");
+    orch_section_note(section,
+                      "brackets: the standard error, with each network as one observation. With "
+                      "scale ln, R2 is that of logarithms. The left-out error is that of networks "
+                      "used neither to choose features nor to fit");
     add_few_networks(section, law);
     add_conditions(section, law);
     if (law->passed)
@@ -285,9 +283,10 @@ static void add_test(struct orch_section *section, const struct orch_curve_set_l
     }
     orch_section_table(section, table);
     orch_section_note(
-        section, "device against device on the same network (F test, p < 0.05 / %d counts); %s",
+        section,
+        "device against device on the same network (F test, significant if p < 0.05 / %d); %s",
         law->law->outputs,
-        any ? "where it matters its effect is in the prediction. Steps to a loss should not "
+        any ? "a significant effect is in the prediction. Steps to a loss should not "
               "depend on the device: look for what else differs"
             : "no effect of the device is found, so no term of it is used");
 }

@@ -49,7 +49,7 @@ void orch_cli_print_points_sums(const struct orch_document *document, const GPtr
                            orch_plural(count));
     }
     if (words)
-        orch_cli_print("a text of your own is wanted in %u part%s with %s points", words,
+        orch_cli_print("you have to write a text in %u part%s with %s points", words,
                        orch_plural(words), own);
 }
 

@@ -229,10 +229,9 @@ static void add_method(const struct paleo_section *p)
         "divides the times of computing and of memory",
         p->options.batch, is_own ? "paleo:" : "", device->name, peak, bandwidth,
         is_own && strcmp(device->name, "K80") == 0 ? "; the whole board at its base clock" : "");
-    orch_section_note(p->a->section,
-                      "networks: 'paleo:' marks those of PALEO's repository, whose figures its "
-                      "authors have; the others are orch's ('orch net show'), with the batch "
-                      "normalisation and padding of the published networks");
+    orch_section_note(p->a->section, "networks: 'paleo:' marks those of PALEO's repository; the "
+                                     "others are orch's ('orch net show'), with the batch "
+                                     "normalisation and padding of the published networks");
     if (isnan(p->peak_tflops))
         return;
     g_autofree char *tflops = orch_number_format(p->peak_tflops);

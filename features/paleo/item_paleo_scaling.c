@@ -22,8 +22,8 @@
 
 /* The price of the assignments is that of a K80. */
 #define CORE_PRICE                                                                                 \
-    "; the workers here are cores of a processor, for which that is a price made up: the costs "   \
-    "compare the series with each other and are not what the cores cost"
+    "; the workers here are cores of a processor, for which that is a price made up: use the "     \
+    "costs to compare the series, they are not what the cores cost"
 
 enum source { PREDICTED, MEASURED, SIMULATED, SOURCES };
 
@@ -300,8 +300,8 @@ static void note_own_device(const struct scaling_item *s)
             g_string_append_printf(rates, "%s%.4g", rates->len ? ", " : "", step.images_per_s);
     }
     orch_section_note(s->a->section,
-                      "PALEO's repository has a %s of %g GFLOP/s and %g GiB/s; of that it predicts "
-                      "%s images/s",
+                      "PALEO's repository has a %s of %g GFLOP/s and %g GiB/s; with these it "
+                      "predicts %s images/s",
                       own->name, own->peak_gflops, own->bandwidth_gib_s, rates->str);
     orch_layer_table_free(layers);
 }

@@ -47,7 +47,7 @@ struct chooser {
     const struct orch_search_point *hopeful; /* of a search that waits for its repeats; or NULL */
 };
 
-static const char NO_POINTS[] = "the sampler finds no values that were not tried yet";
+static const char NO_POINTS[] = "the sampler finds only values that were tried already";
 
 static char *name_of(const struct orch_search_point *point)
 {

@@ -54,7 +54,8 @@ static void print_front(struct ending *end, const struct orch_plan *plan,
         g_string_append_printf(metrics, "%s%s %s", k ? ", " : "",
                                orch_goals_goal(search, k).is_max ? "max" : "min",
                                orch_goals_goal(search, k).metric);
-    orch_cli_info(end->cli, "front of %u setting%s (%s): %u that no other setting beats in all",
+    orch_cli_info(end->cli,
+                  "front of %u setting%s (%s): %u that no other setting beats in all metrics",
                   points->points, orch_plural(points->points), metrics->str, count);
     for (guint i = 0; i < points->rows->len; i++) {
         const struct orch_search_point *point = points->of_rows->pdata[i];

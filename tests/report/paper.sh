@@ -87,7 +87,7 @@ says '--netid abc123'
 fails 8 orch submit recipes/hw9.recipe --netid abc123 --out handin
 has '2.2'
 has 'orch run recipes/hw9.recipe later'
-has 'a text of your own is wanted in 2 parts with 5 points'
+has 'you have to write a text in 2 parts with 5 points'
 has 'still empty: 1.1b (hw9_p1.ipynb), 2.1 (hw9_p2.ipynb)'
 has 'handin/abc123_hw9.zip'
 # what was written is in the archive, and still in the notebook

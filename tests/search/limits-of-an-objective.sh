@@ -24,7 +24,7 @@ says "which breaks 'wall_s < 1us'"
 says_not '[11/11]'
 # several metrics: all settings up to 0.9 are on the front, and a reference point ends the search
 ok search --search 'min loss, min ms'
-says '10 that no other beats in all'
+says '10 that no other setting beats in all'
 rm -rf .orch
 ok search --search 'min loss, min ms' --until 0.75,7.5
 says '9 not needed'

@@ -53,14 +53,14 @@ print(len([a for a in rows if not any(b != a and b[0] <= a[0] and b[1] <= a[1] f
 P
 )
 ok orch run net.recipe
-says ": $front that no other beats in all"
+says ": $front that no other setting beats in all"
 ok orch report net.recipe --json
 has "front of net: $front of 16 settings, its knee"
 has 'net: hypervolume by settings'
 has 'net: front'
 ok orch best 'min error, min latency_ms' -w 'depth < 6'
 has "front of "
-has "$front that no other beats in all"
+has "$front that no other setting beats in all"
 has 'knee'
 ok orch best 'min error, min latency_ms' -w 'depth < 6' --json
 same "$(python3 -c 'import json, sys

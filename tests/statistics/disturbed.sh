@@ -9,7 +9,7 @@ ok orch ls --where repeat=1 --json
 long=$(json runs.0.key)
 ok orch show "$long"
 has 'foreign cpu'
-has 'used by other programs: its times count only where'
+has 'used by other programs: its times are used only if'
 ok orch show "$long" --json
 python3 -c "assert $(json facts.foreign_cpu) > 0.1"
 # times leave it out and say so; other metrics count it; --disturbed counts it

@@ -40,7 +40,7 @@ bool orch_parallel_parse(const char *text, struct orch_parallel *out, GError **e
     static const char HINT[] = "for example dp=8, fsdp=8, tp=2, or dp=2,tp=4,pp=2,micro=16";
     g_auto(GStrv) words = g_strsplit(text, ",", -1);
     if (!*text)
-        return refuse(error, HINT, text, "names no way");
+        return refuse(error, HINT, text, "names no kind of parallelism");
     for (int i = 0; words[i]; i++) {
         const char *sign = strchr(words[i], '=');
         int64_t *value = NULL;
@@ -50,7 +50,7 @@ bool orch_parallel_parse(const char *text, struct orch_parallel *out, GError **e
                 value = keys[k].value;
         if (!value || *value || !orch_int_parse(sign + 1, value) || *value < 1 ||
             *value > DEVICES_MAX)
-            return refuse(error, HINT, text, "is not a list of ways with numbers of devices");
+            return refuse(error, HINT, text, "is not a list of KIND=DEVICES");
     }
     if (p.dp && p.fsdp)
         return refuse(error, "use one of dp and fsdp", text, "has two kinds of replicas");
