@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""core_words.py ROOT LEAST: texts of core that name a command or a word of a feature.
+"""core_words.py ROOT LEAST: texts of core that name a command or a word of a feature, and of the program that name a page by its path.
 
 Core works without any feature, so a hint of core that names a feature's command would send users of a smaller program to
 a command that does not exist. What a feature has to say stands in its own folder: in its commands, its parts of other
@@ -7,12 +7,16 @@ commands (core/cli/parts.h), or its advice (struct orch_advice, core/feature/fea
 
 Commands are the `.name` of the `struct orch_command` below features. In texts of core, 'orch NAME' must not name one of
 them, and no text may have a word of WORDS. core/host is left out: it starts ranks and jobs in the environment of Slurm
-and MPI, whose variables it reads. At least LEAST texts must be found, so that the test does not pass by reading nothing.
+and MPI, whose variables it reads. No text of the program names a page as docs/NAME.md, because an installed program lies
+elsewhere than its manual: it names a topic of `orch help`. At least LEAST texts must be found, so that the test does
+not pass by reading nothing.
 """
 import os
 import re
 import sys
 
+PAGE = re.compile(r"\bdocs/[\w/.-]+\.md\b")
+PROGRAM = ("core", "features", "lib", "plugins", "predictors", "store")
 WORDS = re.compile(r"slurm|sbatch|\bbundles?\b", re.I)
 COMMAND = re.compile(r"const struct orch_command (?:ORCH_\w+) = \{(.*?)\n\};", re.S)
 NAME = re.compile(r'\.name = "([^"]+)"')
@@ -57,6 +61,11 @@ def main():
             count += 1
             for match in list(call.finditer(text)) + list(WORDS.finditer(text)):
                 print(f"{path}:{line}: a text of core names '{match[0]}', which is of a feature")
+                found += 1
+    for path, source in (one for folder in PROGRAM for one in sources(root, folder)):
+        for line, text in texts(source):
+            for match in PAGE.finditer(text):
+                print(f"{path}:{line}: a text names the page '{match[0]}', which is elsewhere once orch is installed")
                 found += 1
     if count < least:
         print(f"only {count} texts were found")

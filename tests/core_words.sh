@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# No text of core names a command or a word of a feature. Such texts are found, in one string and in several in a row;
+# No text of core names a command or a word of a feature, and no text of the program a page by its path. Such texts are found, in one string and in several in a row;
 # comments, core's own commands and core/host are left out.
 set -u
 root=$1 place=$(mktemp -d)
@@ -15,4 +15,9 @@ for text in '"see orch pull"' '"see '"'orch db \"\n    \"merge'"'"' '"a Slurm jo
     python3 "$root/tests/core_words.py" "$place" 2 >"$place/said" && { echo "not found: $text"; exit 1; }
     grep -q '^core/cli/b.c:1: ' "$place/said" || { cat "$place/said"; exit 1; }
 done
+rm "$place/core/cli/b.c"
+mkdir "$place/plugins"
+printf 'const char *t = "see docs/plug"\n    "ins.md";\n' >"$place/plugins/p.c"
+python3 "$root/tests/core_words.py" "$place" 2 >"$place/said" && { echo "a page by its path passes"; exit 1; }
+grep -q '^plugins/p.c:1: ' "$place/said" || { cat "$place/said"; exit 1; }
 python3 "$root/tests/core_words.py" "$root" 2500

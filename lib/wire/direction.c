@@ -155,7 +155,7 @@ char *orch_direction_said(const char *name, struct orch_direction direction, boo
         return NULL;
     bool is_max = direction.better == ORCH_BETTER_MAX;
     g_autofree char *turn =
-        options ? g_strdup_printf("; --%s turns it round", is_max ? "min" : "max") : g_strdup("");
+        options ? g_strdup_printf("; --%s reverses this", is_max ? "min" : "max") : g_strdup("");
     return g_strdup_printf("%s: %s is better (by its %s%s)", name, is_max ? "higher" : "lower",
                            direction.by, turn);
 }

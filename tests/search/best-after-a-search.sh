@@ -32,7 +32,7 @@ ok orch best loss --max
 ok orch try --name n -x x=1,2 -- sh -c 'echo "val_err $1"; echo "imgs_per_s $1"' sh {x}
 ok orch best val_err -e n
 has 'best: x=1'
-has 'note: val_err: lower is better (by its name; --max turns it round)'
+has 'note: val_err: lower is better (by its name; --max reverses this)'
 ok orch best val_err -e n --max
 has 'best: x=2'
 has_not 'by its name'

@@ -103,5 +103,5 @@ rm -rf .orch
 recipe one 'min final'
 sed -i 's/width: int(1, 3)/width: [1, 3]/; s/trials: 3/trials: 2/' one.recipe
 ok orch run one.recipe tune -j 1 --json
-says "'stop' could stop nothing by 'final': the trials have one value each"
+says "'stop' could stop nothing, judging 'final': the trials have one value each"
 same "$(json pruned_before)" 0

@@ -87,7 +87,7 @@ static void test_said(void **state)
         orch_direction_said("loss", orch_direction_of("loss", NULL, ORCH_BETTER_NONE), true);
     g_autofree char *higher =
         orch_direction_said("x", orch_direction_of("x", "images/s", ORCH_BETTER_NONE), false);
-    assert_string_equal(lower, "loss: lower is better (by its name; --max turns it round)");
+    assert_string_equal(lower, "loss: lower is better (by its name; --max reverses this)");
     assert_string_equal(higher, "x: higher is better (by its unit)");
     assert_false(orch_direction_unknown("height", ORCH_DIRECTION_HINT, &error));
     assert_true(g_error_matches(error, ORCH_ERROR, ORCH_ERROR_USAGE));
