@@ -32,6 +32,6 @@ says "'stop' could stop nothing, judging 'loss': bracket 3, which judges from va
 search 'hyperband' 16 8 once
 says "'stop' could stop nothing in some brackets, judging 'loss': bracket 1, which judges from value 9 on, has trials of at most 8"
 search 'median' 6 8 again
-says "by 'loss': the steps of each trial begin again; number them through"
+says "judging 'loss': the steps of each trial begin again; number them through"
 search 'forecast' 5 8 once
 says 'it begins when 5 trials have ended'
