@@ -185,10 +185,11 @@ json_t *orch_cli_limits_json(const struct orch_limits *limits, const struct orch
 {
     bool priced = limits->usd_per_hour > 0;
     json_t *promised = promise->is_made
-                           ? json_pack("{s:i s:i s:i s:b s:f s:f}", "trials", (int)promise->trials,
+                           ? json_pack("{s:i s:i s:i s:b s:o s:o}", "trials", (int)promise->trials,
                                        "of", (int)promise->of, "ended", (int)ended_count(totals),
                                        "held", ended_count(totals) >= promise->trials, "more_s",
-                                       promise->more_s, "more_device_s", promise->more_device_s)
+                                       orch_json_finite(promise->more_s), "more_device_s",
+                                       orch_json_finite(promise->more_device_s))
                            : json_null();
     return json_pack("{s:s? s:i s:i s:o s:o s:o}", "stopped_by", orch_limit_name(totals->limit),
                      "held_back", (int)totals->held_back, "cancelled", (int)totals->cut_off,

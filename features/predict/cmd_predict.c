@@ -267,7 +267,7 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
     .examples =
         "orch predict --gpu V100 --net resnet50   # 90 epochs of ImageNet\n"
         "orch predict --gpu all --net resnet-cifar:44 --dataset cifar10 --epochs 100   # ranked\n"
-        "orch predict --gpu all --net resnet50 --deadline 36h --pareto gpus.svg   # which GPU?\n"
+        "orch predict --gpu all --net resnet50 --deadline 36h --pareto gpus.svg\n"
         "orch predict --experiment fit -x n=300,batch=256   # one run of your own script",
     .run = run,
 };

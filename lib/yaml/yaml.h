@@ -41,7 +41,7 @@ const struct orch_yaml *orch_yaml_get_key(const struct orch_yaml *map, const cha
 bool orch_yaml_is_null(const struct orch_yaml *node);
 
 /** A key of a map, and what its value may be. The row is read by the check of names, and by the
- * JSON Schema of the file (features/config/key_schema.h). A value fits one of type, words and keys. */
+ * JSON Schema of the file (core/plugin/key_schema.h). A value fits one of type, words and keys. */
 struct orch_yaml_key {
     const char *name;                   /* NULL ends a table */
     const char *type;                   /* a name of key_schema.c, such as "text" or "duration" */

@@ -72,7 +72,7 @@ says "its parameter 'lr' is left out"
 says "its parameter 'opt' is left out"
 change time.db "UPDATE trials SET datetime_start = '1890-01-01 00:00:00.0' WHERE trial_id = 1"
 fails 7 orch --db time/r.db import --runs time.db
-says "is not taken: its started_ns"
+says "is not imported: its started_ns"
 change v2.db "ALTER TABLE trial_values DROP COLUMN value_type"
 fails 3 orch import --runs v2.db
 says 'no such column: value_type'

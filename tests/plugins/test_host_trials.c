@@ -169,7 +169,7 @@ static struct trial_case CASES[] = {
     {"partial_line", .how = "partial_line", .verdict = "protocol-error", .reason = "no line end"},
     {"partial_crash", .how = "partial_crash", .verdict = "crashed", .reason = "SIGSEGV"},
     {"done_twice", .how = "done_twice", .verdict = "protocol-error", .reason = "came twice"},
-    {"forge", .how = "forge", .verdict = "protocol-error", .reason = "'end' is the host's own"},
+    {"forge", .how = "forge", .verdict = "protocol-error", .reason = "may send the event 'end'"},
     {"nan", .how = "nan", .verdict = "ok", .check = check_nan},
     {"undeclared", .how = "undeclared", .verdict = "protocol-error",
      .reason = "undeclared metric 'valu' (did you mean 'value'?)"},

@@ -194,7 +194,7 @@ for name in properties + ["key"]:
         assert list(value) == ["ORCH_JOIN"], value
 open(os.path.join(run.checkpoint_dir, "x"), "w").close()
 os.remove("w.pt")
-assert sorted(orch.__all__) == sorted(["start", "runs", "best", "report", "export_ops", "Trial", "Run", "Error"])
+assert sorted(orch.__all__) == sorted(["start", "study", "runs", "best", "report", "export_ops", "Trial", "Study", "Run", "Error"])
 calls.close()
 run.end()
 '''
