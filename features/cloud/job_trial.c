@@ -190,6 +190,6 @@ bool orch_job_has_no_secret(const GPtrArray *words, const struct orch_expansion 
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
                    "let the program read it from its environment or a file",
-                   "the command sets a secret parameter, which the document would show");
+                   "the job document would show a secret parameter of the command");
     return false;
 }

@@ -103,7 +103,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct import_options, source, TEXT, "source", .value = "TEXT",
                 .help = "where the measurements come from (default: FILE.md beside FILE.csv)"),
     ORCH_OPTION(struct import_options, licence, TEXT, "licence", .value = "TEXT",
-                .help = "their licence (default: likewise)"),
+                .help = "their licence (default: FILE.md)"),
     ORCH_OPTION(struct import_options, skip_bad, FLAG, "skip-bad",
                 .help = "leave out and count rows whose target or numbers are invalid"),
     ORCH_OPTION(struct import_options, dry_run, FLAG, "dry-run",

@@ -203,7 +203,7 @@ static struct orch_table *make_table(const struct gathered *g, const GPtrArray *
     if (best)
         headers[count++] = ">times the best";
     headers[count++] = ">change %";
-    headers[count++] = "at the end it";
+    headers[count++] = "verdict";
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < g->settings->len; i++)
         add_row(table, g->settings->pdata[i], best, name, within);

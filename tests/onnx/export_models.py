@@ -29,9 +29,10 @@ ALWAYS = ["alexnet", "bert-base", "gpt2"]  # pools of uneven windows; sequences
 EXAMPLES = {"mlp:SIZES": "mlp:16", "resnet-cifar:N": "resnet-cifar:8", "airbench:WIDTHS": "airbench:4,6,8",
             "airbench-relu:WIDTHS": "airbench-relu:4,6,8", "airbench-small:WIDTHS": "airbench-small:4,6",
             "bert:LAYERS,WIDTH,HEADS": "bert:2,48,4", "bert-mlm:LAYERS,WIDTH,HEADS": "bert-mlm:2,48,4",
-            "gpt:LAYERS,WIDTH,HEADS": "gpt:3,48,4", "llama:LAYERS,WIDTH,HEADS": "llama:2,64,4", "vit:LAYERS,WIDTH,HEADS": "vit:2,64,4",
+            "gpt:LAYERS,WIDTH,HEADS": "gpt:3,48,4", "llama:LAYERS,WIDTH,HEADS": "llama:2,64,4",
+            "moe:LAYERS,WIDTH,HEADS": "moe:2,64,4,experts=4,chosen=2", "vit:LAYERS,WIDTH,HEADS": "vit:2,64,4",
             "opt:LAYERS,WIDTH,HEADS": "opt:2,64,4", "mpt:LAYERS,WIDTH,HEADS": "mpt:2,64,4", "t5:LAYERS,WIDTH,HEADS": "t5:2,64,4"}
-NOT_WRITTEN = ("llama", "tinyllama", "vit", "t5", "mistral", "mpt", "convnext")  # counted only
+NOT_WRITTEN = ("llama", "moe", "tinyllama", "vit", "t5", "mistral", "mpt", "convnext")  # counted only
 
 
 forward = None  # torch_forward, which computes one network after the other
