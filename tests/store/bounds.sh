@@ -98,8 +98,8 @@ sed -i 's/^end_time.*/end_time: 1e300/' mlruns/0/late/meta.yaml
 echo '-5 0.5 1' >mlruns/0/early/metrics/loss
 fails 7 orch import --runs mlruns --json
 same "$(python3 -c 'import json, sys; print(*sorted(r["id"] + ":" + r["what"] for r in json.load(sys.stdin)["runs"]))' <<<"$out")" 'early:refused good:added late:refused'
-case $err in *"run 'late' is not taken: its ended_ns is 1e+306, beyond"*"run 'early' is not taken: its time_ns is -5000000, beyond"*) ;;
-*"run 'early' is not taken: its time_ns is -5000000, beyond"*"run 'late' is not taken: its ended_ns is 1e+306, beyond"*) ;; *) _fail 'the refused runs are not named' ;; esac
+case $err in *"run 'late' is not imported: its ended_ns is 1e+306, beyond"*"run 'early' is not imported: its time_ns is -5000000, beyond"*) ;;
+*"run 'early' is not imported: its time_ns is -5000000, beyond"*"run 'late' is not imported: its ended_ns is 1e+306, beyond"*) ;; *) _fail 'the refused runs are not named' ;; esac
 ok orch ls --where 'plugin = import:mlflow' --json
 same "$(json runs.#) $(json runs.0.started)" "1 2023-11-14T22:13:20.123000000Z"
 ok orch db check
