@@ -51,11 +51,11 @@ says "experiment 'e' has a rule that stops trials early (stop): the same command
 set_state 101_0 RUNNING
 begin 0 1
 submit
-says_not 'asked to end'
+says_not 'asked to stop'
 set_state 101_1 RUNNING
 begin 1 2
 submit
-says_not 'asked to end'
+says_not 'asked to stop'
 for index in 2 3 4 5; do
     set_state "101_$index" RUNNING
     begin $index $((index + 1))
@@ -74,8 +74,8 @@ done
 # of six values the one that was stopped as the third of four is among the best three
 submit
 says 'collected 4 trials of Slurm jobs: 4 pruned'
-says_not 'asked to end' # once
-says '1 trial had been pruned and goes on: it is among the best by now'
+says_not 'asked to stop' # once
+says '1 trial had been pruned and resumes: it is among the best now'
 says 'submitted 1 trial as Slurm job 102'
 touch "$HOME/free"
 play 102
