@@ -3,7 +3,6 @@
 
 #include "features/compare/until_sure_show.h"
 #include "lib/base/json.h"
-#include "lib/base/text.h"
 
 #include <math.h>
 
@@ -78,9 +77,8 @@ static void show(const struct contest *c)
                                       c->best->label, "pairs", c->pairs));
         return;
     }
-    orch_cli_print("best: %s by %s: better than %u other setting%s, alike with %u, open with %u",
-                   c->best->label, c->ranked_by->metric, c->verdicts[ORCH_ANYTIME_DIFFERENT],
-                   orch_plural(c->verdicts[ORCH_ANYTIME_DIFFERENT]),
+    orch_cli_print("best: %s by %s; pairs that differ: %u, alike: %u, open: %u", c->best->label,
+                   c->ranked_by->metric, c->verdicts[ORCH_ANYTIME_DIFFERENT],
                    c->verdicts[ORCH_ANYTIME_ALIKE], c->verdicts[ORCH_ANYTIME_OPEN]);
     orch_cli_info(c->cli, "each verdict is wrong with at most 5 %%, whenever one looks");
 }

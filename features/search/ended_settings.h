@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the settings of a search that have ended say of another one: a Gaussian process over them
  * for each metric of an objective, or of its limits. */
-#ifndef ORCH_FEATURES_SEARCH_SETTING_FORECAST_H
-#define ORCH_FEATURES_SEARCH_SETTING_FORECAST_H
+#ifndef ORCH_FEATURES_SEARCH_ENDED_SETTINGS_H
+#define ORCH_FEATURES_SEARCH_ENDED_SETTINGS_H
 
 #include "features/search/stop/stop_trial.h"
 #include "features/search/tried_points.h"

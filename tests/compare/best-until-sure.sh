@@ -25,7 +25,7 @@ says '--run RECIPE'
 fails 2 orch best loss --run s.recipe
 says 'go with --until-sure'
 ok orch best loss --run s.recipe --until-sure
-has 'best: kind=b by loss: better than 2 other settings, alike with 0, open with 0'
+has 'best: kind=b by loss; pairs that differ: 2, alike: 0, open: 0'
 says 'A: kind=b, B: kind=a'
 # the same runs, the same verdicts; few runs decide nothing
 ok orch ls -n 0 --json
@@ -35,4 +35,4 @@ same "$(json best) $(json pairs.0.verdict) $(json pairs.1.better)" 'kind=b diffe
 ok orch ls -n 0 --json
 same "$(json 'runs.#')" "$runs" 'no run is new'
 ok orch best loss --run s.recipe --until-sure --max-runs 2 -n 2
-has 'open with 1'
+has 'open: 1'
