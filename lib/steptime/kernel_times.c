@@ -34,8 +34,13 @@
 #define TENSOR_FILL 20.2             /* depth, and ... */
 #define TENSOR_TILE_COST 13.1        /* ... loads, of a multiprocessor of this rate: */
 #define TENSOR_RATE 2.889e12         /* the A100's, operations per second */
-#define SCORES_PER_CYCLE 3.70        /* of a multiprocessor */
-#define USUAL_MHZ 1900.0             /* where the boost clock is not known */
+/* Of B200 and its kin, where two multiprocessors load the operands of a tile together. Set, not
+ * fitted: products alone are then as much faster than this model on B200 as on A100 and H100
+ * (bench/results/2026-11-29-published.md). */
+#define PAIRED_TILE_COST 0.5
+#define PAIRED_CAPABILITY "10."
+#define SCORES_PER_CYCLE 3.70 /* of a multiprocessor */
+#define USUAL_MHZ 1900.0      /* where the boost clock is not known */
 
 static const double VECTOR_SHARES[ORCH_KERNEL_KINDS] = {0.80, 0.62, 0.50};
 
@@ -121,6 +126,8 @@ bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision pr
     bool is_tensor = is_on_tensor_cores(gpu, precision) && orch_gpu_peak(gpu, precision) > 0;
     int bytes = orch_precision_bytes(precision);
     double relative = is_tensor ? peak / gpu->sms / TENSOR_RATE : 1;
+    double paired =
+        g_str_has_prefix(gpu->compute_capability, PAIRED_CAPABILITY) ? PAIRED_TILE_COST : 1;
     double share = is_tensor     ? (is_amd ? SHARE_AMD_TENSOR : SHARE_TENSOR)
                    : is_amd      ? SHARE_AMD
                    : year < 2017 ? SHARE_BEFORE_2017
@@ -134,7 +141,7 @@ bool orch_kernel_gpu_for(const struct orch_gpu_spec *gpu, enum orch_precision pr
         .bandwidth = gpu->bandwidth_gbs * 1e9,
         .sms = gpu->sms,
         .fill_depth = is_tensor ? TENSOR_FILL * relative : K_PAD,
-        .tile_cost = is_tensor ? TENSOR_TILE_COST * relative * bytes / 2 : TILE_COST,
+        .tile_cost = is_tensor ? TENSOR_TILE_COST * paired * relative * bytes / 2 : TILE_COST,
         .scores_per_s =
             gpu->sms * (gpu->boost_mhz > 0 ? gpu->boost_mhz : USUAL_MHZ) * 1e6 * SCORES_PER_CYCLE,
         .element_bytes = bytes,

@@ -128,6 +128,11 @@ static void test_unknown(void **state)
     assert_true(gpu_of("A100", ORCH_FP16, 0).was_measured);
     assert_false(gpu_of("V100", ORCH_FP64, 0).was_measured);
     assert_false(gpu_of("MI210", ORCH_FP16, 0).was_measured);
+    /* two multiprocessors of a B200 load a tile's operands together, those of a card of its year do
+     * not */
+    assert_true(gpu_of("B200", ORCH_BF16, 0).tile_cost / gpu_of("B200", ORCH_BF16, 0).fill_depth <
+                0.6 * gpu_of("RTX 5090", ORCH_BF16, 0).tile_cost /
+                    gpu_of("RTX 5090", ORCH_BF16, 0).fill_depth);
     /* what nothing measured shows is not better than what was: MI300X beside H100, of 1307 and 989
      */
     assert_true(gpu_of("MI300X", ORCH_BF16, 0).sustained_flops <
