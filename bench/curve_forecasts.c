@@ -3,6 +3,7 @@
  *
  *   bench_curve_forecasts forms TABLE.csv NAME,COLUMNS K LOSS [COLUMN=VALUE] [RUN-CONTAINS]
  *   bench_curve_forecasts schedules mpl_curves.csv
+ *   bench_curve_forecasts ends TABLE.csv NAME,COLUMNS K LOSS
  *
  * forms: each curve's first 30, 50 and 70 % of the points are fitted, and the rest is forecast by
  * each form and by the chosen one: mean of |forecast - measured| / measured, and the share of the
@@ -10,7 +11,11 @@
  *
  * schedules: for each size of network the law of schedules is fitted to the curves cosine_24000,
  * constant_24000 and wsdcon_9, and the curves under the other schedules are forecast from their
- * learning rates alone: mean and largest relative error of each. */
+ * learning rates alone: mean and largest relative error of each.
+ *
+ * ends: from the first 20 and 50 % of each curve of at least 20 points, in columns: its name, the
+ * share, the last loss as forecast, the log of its 90 % interval to one side, and the step that
+ * reaches the least loss of the first four fifths (nan: none). bench/algoperf.py judges them. */
 #include "features/curve/laws/curve_interval.h"
 #include "features/curve/laws/schedule_law.h"
 #include "lib/base/csv.h"
@@ -160,6 +165,48 @@ static int forms(char **words, int count)
     return 0;
 }
 
+/* ---- ends --------------------------------------------------------------------------------------
+ */
+
+static double reached_at(const struct orch_stages *stages, double target, double first, double last)
+{
+    for (double k = first; k < 10 * last; k *= 1.005)
+        if (orch_stages_loss(stages, k) <= target)
+            return k;
+    return (double)NAN;
+}
+
+static int ends(char **words)
+{
+    GPtrArray *all = read_series(words[0], words[1], words[2], words[3], NULL, NULL);
+    for (guint i = 0; i < all->len; i++) {
+        const struct series *s = all->pdata[i];
+        const double *k = (const double *)(void *)s->k->data,
+                     *loss = (const double *)(void *)s->loss->data;
+        size_t count = s->k->len;
+        double target = (double)INFINITY;
+        for (size_t n = 0; n < count * 4 / 5; n++)
+            target = fmin(target, loss[n]);
+        for (int half = 0; count >= 20 && half < 2; half++) {
+            size_t seen = (size_t)((half ? 0.5 : 0.2) * (double)count);
+            struct orch_curve_options plain = {0}, best = {0};
+            g_autoptr(GArray) errors =
+                g_array_new(FALSE, FALSE, sizeof(struct orch_curve_forecast));
+            struct orch_stages *stages = orch_curve_choose(k, loss, seen, &plain, &best, errors)
+                                             ? orch_stages_fit(k, loss, seen, NULL, 0, &best, NULL)
+                                             : by_fit(k, loss, seen);
+            if (!stages)
+                continue;
+            printf("%s\t%g\t%.9g\t%.9g\t%.9g\n", s->name, half ? 0.5 : 0.2,
+                   orch_stages_loss(stages, k[count - 1]),
+                   orch_curve_forecast_half(errors, k[seen - 1], k[count - 1]),
+                   reached_at(stages, target, k[seen - 1], k[count - 1]));
+            orch_stages_free(stages);
+        }
+    }
+    return 0;
+}
+
 /* ---- schedules ---------------------------------------------------------------------------------
  */
 
@@ -230,7 +277,10 @@ int main(int argc, char **argv)
         return schedules(argv + 2);
     if (argc >= 6 && strcmp(argv[1], "forms") == 0)
         return forms(argv + 2, argc - 2);
+    if (argc == 6 && strcmp(argv[1], "ends") == 0)
+        return ends(argv + 2);
     fprintf(stderr, "usage: bench_curve_forecasts forms TABLE.csv NAME,COLUMNS K LOSS "
-                    "[COLUMN=VALUE] [CONTAINS] | schedules mpl_curves.csv\n");
+                    "[COLUMN=VALUE] [CONTAINS] | schedules mpl_curves.csv | ends TABLE.csv "
+                    "NAME,COLUMNS K LOSS\n");
     return 2;
 }
