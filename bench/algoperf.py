@@ -78,53 +78,58 @@ def fits(k, y, ends):
     return out
 
 
-build, repository = sys.argv[1:3]
-found = dict(curves(repository))
-most = int(sys.argv[3]) if len(sys.argv) > 3 else len(found)
-order = sorted(found, key=lambda n: hashlib.sha256(n.encode()).hexdigest())
-chosen = order[:most] if most > 0 else order[most:]
-print(f"{len(found)} trainings have 20 points or more; judged here: {len(chosen)}")
-orch = {}
-with tempfile.NamedTemporaryFile("w", suffix=".csv") as table:
-    table.write("name,step,loss\n")
-    for name in chosen:
-        table.writelines(f"{name},{k:.0f},{y:.9g}\n" for k, y in found[name])
-    table.flush()
-    for line in subprocess.run([f"{build}/bench_curve_forecasts", "ends", table.name, "name", "step", "loss"], capture_output=True, text=True,
-                               check=True).stdout.splitlines():
-        name, share, *numbers = line.split("\t")
-        orch[name, float(share)] = [float(x) for x in numbers]
-for share in (0.2, 0.5):
-    errors, late, inside, halves, unanswered = collections.defaultdict(list), collections.defaultdict(list), [], [], 0
-    for name in chosen:
-        k, y = zip(*found[name])
-        seen = int(share * len(k))
-        if (name, share) not in orch:
-            unanswered += 1
-            continue
-        target = min(y[:len(y) * 4 // 5])
-        when = next(s for s, v in found[name] if v <= target)
-        last, half, reached = orch[name, share]
-        answers = {"orch curve": last, "last value": y[seen - 1]}
-        grid = [*np.geomspace(k[seen - 1], 10 * k[-1], 400), k[-1]]
-        ways = fits(k[:seen], y[:seen], grid)
-        answers.update({n: v[-1] for n, v in ways.items()})
-        for n, v in answers.items():
-            errors[n].append(min(abs(math.log(v / y[-1])), 3.0) if math.isfinite(v) and v > 0 else 3.0)
-        if math.isfinite(half):
-            inside.append(abs(math.log(last / y[-1])) <= half)
-            halves.append(half)
-        if when > k[seen - 1]:
-            times = {"orch curve": reached}
-            for n, v in ways.items():
-                hit = np.nonzero(v[:-1] <= target)[0]
-                times[n] = grid[hit[0]] if len(hit) else math.nan
-            for n, v in times.items():
-                late[n].append(min(abs(math.log(v / when)), 3.0) if math.isfinite(v) else 3.0)
-    print(f"\nfrom the first {100 * share:.0f} %: {len(errors['orch curve'])} curves ({unanswered} without a fit); orch's 90 % interval holds in "
-          f"{100 * statistics.mean(inside):.0f} %, median factor {math.exp(statistics.median(halves)):.2f}")
-    print(f"{'':16} {'last loss: median':>18} {'mean':>7} {'step to target: median':>24} {'never':>6}   ({len(late['orch curve'])} curves)")
-    for n in ["orch curve", "last value", *FORMS, "mean of these"]:
-        e, t = errors[n], late.get(n)
-        print(f"{n:16} {100 * math.expm1(statistics.median(e)):16.1f} % {100 * math.expm1(statistics.mean(e)):5.1f} % "
-              + (f"{100 * math.expm1(statistics.median(t)):22.0f} % {100 * statistics.mean(x == 3.0 for x in t):4.0f} %" if t else ""))
+def main():
+    build, repository = sys.argv[1:3]
+    found = dict(curves(repository))
+    most = int(sys.argv[3]) if len(sys.argv) > 3 else len(found)
+    order = sorted(found, key=lambda n: hashlib.sha256(n.encode()).hexdigest())
+    chosen = order[:most] if most > 0 else order[most:]
+    print(f"{len(found)} trainings have 20 points or more; judged here: {len(chosen)}")
+    orch = {}
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as table:
+        table.write("name,step,loss\n")
+        for name in chosen:
+            table.writelines(f"{name},{k:.0f},{y:.9g}\n" for k, y in found[name])
+        table.flush()
+        for line in subprocess.run([f"{build}/bench_curve_forecasts", "ends", table.name, "name", "step", "loss"], capture_output=True, text=True,
+                                   check=True).stdout.splitlines():
+            name, share, *numbers = line.split("\t")
+            orch[name, float(share)] = [float(x) for x in numbers]
+    for share in (0.2, 0.5):
+        errors, late, inside, halves, unanswered = collections.defaultdict(list), collections.defaultdict(list), [], [], 0
+        for name in chosen:
+            k, y = zip(*found[name])
+            seen = int(share * len(k))
+            if (name, share) not in orch:
+                unanswered += 1
+                continue
+            target = min(y[:len(y) * 4 // 5])
+            when = next(s for s, v in found[name] if v <= target)
+            last, half, reached = orch[name, share]
+            answers = {"orch curve": last, "last value": y[seen - 1]}
+            grid = [*np.geomspace(k[seen - 1], 10 * k[-1], 400), k[-1]]
+            ways = fits(k[:seen], y[:seen], grid)
+            answers.update({n: v[-1] for n, v in ways.items()})
+            for n, v in answers.items():
+                errors[n].append(min(abs(math.log(v / y[-1])), 3.0) if math.isfinite(v) and v > 0 else 3.0)
+            if math.isfinite(half):
+                inside.append(abs(math.log(last / y[-1])) <= half)
+                halves.append(half)
+            if when > k[seen - 1]:
+                times = {"orch curve": reached}
+                for n, v in ways.items():
+                    hit = np.nonzero(v[:-1] <= target)[0]
+                    times[n] = grid[hit[0]] if len(hit) else math.nan
+                for n, v in times.items():
+                    late[n].append(min(abs(math.log(v / when)), 3.0) if math.isfinite(v) else 3.0)
+        print(f"\nfrom the first {100 * share:.0f} %: {len(errors['orch curve'])} curves ({unanswered} without a fit); orch's 90 % interval holds in "
+              f"{100 * statistics.mean(inside):.0f} %, median factor {math.exp(statistics.median(halves)):.2f}")
+        print(f"{'':16} {'last loss: median':>18} {'mean':>7} {'step to target: median':>24} {'never':>6}   ({len(late['orch curve'])} curves)")
+        for n in ["orch curve", "last value", *FORMS, "mean of these"]:
+            e, t = errors[n], late.get(n)
+            print(f"{n:16} {100 * math.expm1(statistics.median(e)):16.1f} % {100 * math.expm1(statistics.mean(e)):5.1f} % "
+                  + (f"{100 * math.expm1(statistics.median(t)):22.0f} % {100 * statistics.mean(x == 3.0 for x in t):4.0f} %" if t else ""))
+
+
+if __name__ == "__main__":
+    main()

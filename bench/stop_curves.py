@@ -4,6 +4,7 @@
 
   bench/stop_curves.py [--runs 620] [--epochs 27] [--seed 0] > curves.csv
   bench/stop_curves.py --public DIR > public.csv
+  bench/stop_curves.py --algoperf REPOSITORY > algoperf.csv
 
 Three tasks take turns: the handwritten digits, the breast-cancer table (classes) and the diabetes table (a number). Each
 run draws its optimizer, learning rate, momentum, widths, batch and weight decay, trains for all its epochs and writes
@@ -12,7 +13,8 @@ run that diverges is in the file with its NaN. Needs scikit-learn.
 
 With --public no training takes place: the curves come from tables of published ones in DIR, and a table that is not
 there is named. They are few and no search's trials. Each set comes twice: whole, with curves of all lengths, and only
-the largest group of about one length.
+the largest group of about one length. With --algoperf they are the validation losses of AlgoPerf's logged trainings
+(bench/algoperf.py), a set for each workload with 40 or more, of about one length.
 """
 import argparse
 import csv
@@ -98,6 +100,16 @@ def print_public(folder):
         print_set(f'{name} one length', direction, of_one_length(list(curves.values())))
 
 
+def print_algoperf(repository):
+    from algoperf import curves  # beside this script; needs SciPy
+    sets = {}
+    for name, points in curves(repository):
+        sets.setdefault(name.split('/')[-2], []).append([loss for _, loss in points])
+    for name, all_curves in sorted(sets.items()):
+        if len(one := of_one_length(all_curves)) >= 40:
+            print_set(f'algoperf {name}', 'min', one)
+
+
 def print_set(name, direction, curves):
     for run, values in enumerate(curves):
         for n, value in enumerate(values):
@@ -116,12 +128,13 @@ def main():
     parser.add_argument('--epochs', type=int, default=27)
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--public', metavar='DIR')
+    parser.add_argument('--algoperf', metavar='REPOSITORY')
     args = parser.parse_args()
-    if not args.public and np is None:
+    if not (args.public or args.algoperf) and np is None:
         sys.exit('stop_curves: needs scikit-learn')
-    if args.public:
+    if args.public or args.algoperf:
         print('set,direction,run,n,value')
-        print_public(args.public)
+        print_public(args.public) if args.public else print_algoperf(args.algoperf)
         return
     tasks = [('digits', load(load_digits, True), True), ('cancer', load(load_breast_cancer, True), True),
              ('diabetes', load(load_diabetes, False), False)]
