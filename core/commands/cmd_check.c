@@ -93,9 +93,10 @@ const struct orch_command ORCH_COMMAND_CHECK = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct check_options),
-    .about = "Every finding has file:line:column and a hint: unknown keys, parameters and metrics "
-             "with the nearest known name, wrong types, values out of range, references to unknown "
-             "trials, settings that cannot take effect, and what the plugins themselves reject. If "
+    .about = "Finds unknown keys, parameters and metrics (and names the nearest known one), wrong "
+             "types, values out of range, references to unknown trials, settings that cannot take "
+             "effect, and what the plugins themselves reject. Every finding has file:line:column "
+             "and a hint. If "
              "a plugin is missing or not trusted ('orch plugin trust'), its experiments cannot be "
              "checked, and the exit status is 4.",
     .examples = "  orch check recipes/hw4.recipe --profile course",

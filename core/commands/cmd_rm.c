@@ -290,8 +290,8 @@ const struct orch_command ORCH_COMMAND_GC = {
     .max_args = 0,
     .options = GC_OPTIONS,
     .option_bytes = sizeof(struct gc_options),
-    .about = "Frees artifacts, folders of trials, what trials left, checkpoints, work copies and "
-             "captured source trees. A tree is kept while another store of the repository (a "
+    .about = "Frees artifacts, folders of trials, files that trials left, checkpoints, work copies "
+             "and captured source trees. A tree is kept while another store of the repository (a "
              "linked work tree's, "
              "another --db) needs it, even if that store cannot be reached.",
     .run = run_gc,

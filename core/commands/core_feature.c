@@ -43,15 +43,15 @@ static const struct orch_typed_word WORDS[] = {
 static const struct orch_help_topic TOPICS[] = {
     {"tutorial", "tutorial.md", NULL, "from nothing to a hand-in in half an hour"},
     {"recipes", "recipes.md", NULL, "how a recipe is written"},
-    {"inputs", "inputs.md", NULL, "which files count, so that a result is stale when they change"},
+    {"inputs", "inputs.md", NULL, "which files make a result stale when they change"},
     {"filters", "where.md", NULL, "which runs a command takes: --where 'lr > 0.01 and state = ok'"},
     {"printed-values", "printed-values.md", NULL, "which printed lines become metrics"},
     {"logged-files", "loggers.md", NULL, "which files of a program's loggers become metrics"},
     {"python", "python.md", NULL, "recording from Python"},
     {"plugins", "plugins.md", NULL, "how a program becomes a plugin"},
-    {"protocol", "protocol.md", NULL, "what a plugin and orch say to each other"},
+    {"protocol", "protocol.md", NULL, "messages between a plugin and orch"},
     {"reports", "reports.md", NULL, "the items of a report"},
-    {"charts", "charts.md", NULL, "charts, and how they are drawn to files"},
+    {"charts", "charts.md", NULL, "charts, and how to save them as files"},
     {"slots", "slots.md", NULL, "how runs share the GPUs and CPUs of a machine"},
     {"checkpoints", "checkpoints.md", NULL, "how a trial goes on after a crash"},
     {"coming-from", "coming-from.md", NULL, "the words and runs of other tools"},
@@ -65,7 +65,7 @@ static const struct orch_help_topic TOPICS[] = {
     {"files", "install.md", "Where orch writes", "where orch writes, and what may be deleted"},
     {"environment", "environment.md", "Environment variables", "variables that orch reads"},
     {"exit-status", "environment.md", "Exit status", "what a command's exit status means"},
-    {"glossary", "glossary.md", NULL, "the words of orch"},
+    {"glossary", "glossary.md", NULL, "what the words of orch mean"},
     {0}};
 
 const struct orch_feature ORCH_CORE = {

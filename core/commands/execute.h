@@ -44,12 +44,12 @@ json_t *orch_execute_alerts(const struct orch_execute_options *options, GError *
     "--keep-going runs all trials."
 #define ORCH_BUDGET_HELP "limit the total cost: 5usd, or 2h of device time"
 #define ORCH_DEADLINE_HELP "end at this time: 18:00, in 2h, or a date and time"
-#define ORCH_PRICE_HELP "price of a device hour (default: that of this machine's GPU)"
+#define ORCH_PRICE_HELP "price of a device hour (default: the price of this machine's GPU)"
 #define ORCH_LIMITS_ABOUT                                                                          \
     "With --budget or --deadline a trial starts only if it is forecast to end within the limit. "  \
     "When the limit is reached, running trials are cancelled and the exit status is 6; the same "  \
-    "command continues later. A budget is for this command only. It is in hours x devices (GPUs; " \
-    "a machine without GPUs counts as one), or in money by --price."
+    "command continues later. A budget is for this command only. It is device time, hours x "      \
+    "devices (GPUs; a machine without GPUs counts as one), or money by --price."
 
 /** Runs the recipe with progress on stderr, and prints the answers of its report to stdout. Returns
  * the exit status, or -1 with an error. */

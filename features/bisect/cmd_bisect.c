@@ -216,7 +216,7 @@ const struct orch_command ORCH_COMMAND_BISECT = {
         "one that made METRIC worse: a number that the command prints ('orch help "
         "printed-values'), or "
         "wall_s, the time of the run. Both ends are run first, until it is clear whether they "
-        "differ. Each further run is of the commit that is expected to give the most information, "
+        "differ. Each further run uses the commit that is expected to give the most information, "
         "until one commit is the culprit with a probability of 95 %.\n"
         "\n"
         "Commits in which the command fails are skipped. Your files and branches are not touched: "

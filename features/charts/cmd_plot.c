@@ -322,8 +322,8 @@ const struct orch_command ORCH_COMMAND_PLOT = {
     .option_bytes = sizeof(struct plot_options),
     .about =
         "Draws values of runs that ended well over steps, a parameter or another value. Repeats "
-        "are drawn as their mean, with a 95 % interval, or below 5 runs "
-        "with each run. If a trial has several runs, the newest is used. Runs of different tasks "
+        "are drawn as their mean, with a 95 % interval or, if there are fewer than 5 runs, with "
+        "each run. If a trial has several runs, the newest is used. Runs of different tasks "
         "(" ORCH_TASK_WORDS
         ") get separate series; --where selects one task, --across combines them. "
         "'orch help charts' shows the kinds of charts; the report item 'plot' of a recipe draws "

@@ -579,9 +579,10 @@ const struct orch_command ORCH_COMMAND_BEST = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct best_options),
     .about =
-        "Groups the runs by the parameters in which they differ, and ranks the groups. Behind each "
-        "mean stands its 95 % interval in square brackets, or with fewer than 5 seeds the lowest "
-        "and highest run. Runs of one seed are averaged, so n is the number of seeds. Failed and "
+        "Groups the runs by the parameters in which they differ, and ranks the groups. Each mean "
+        "is followed by its 95 % interval in square brackets, or, if there are fewer than 5 seeds, "
+        "by the lowest and highest run. Runs of one seed are averaged, so n is the number of "
+        "seeds. Failed and "
         "pruned runs of the best setting are named. Runs of different experiments, data sets or "
         "classes are ranked separately, unless --by names what distinguishes them or --across is "
         "given.\n"
@@ -589,14 +590,16 @@ const struct orch_command ORCH_COMMAND_BEST = {
         "The winner was chosen from the same runs, so p values and intervals are corrected for all "
         "pairs of settings; the line 'test' names the test. p is the probability of such a "
         "difference if the setting were as good as the winner. The winner's own value is partly "
-        "luck; if its lead may be luck, a line says how much at most. See 'orch help "
+        "luck; if its lead may be luck, too, a line says how much of the value at most. See 'orch "
+        "help "
         "comparisons'.\n"
-        "\n"
-        "With several metrics the answer is the front: the settings that no other one beats in all "
-        "of them by its mean, and the knee, which is nearest to the best of each.\n"
+        "\nWith several metrics the answer is the front: the settings that no other setting beats "
+        "in the means of all metrics. Its knee is the setting nearest to the best value of each "
+        "metric.\n"
         "\n"
         "--until-sure runs the best setting and each other one in turns, as 'orch compare "
-        "--until-sure' does. The better one of a pair meets the next. Runs that exist count.",
+        "--until-sure' does. The better one of a pair is compared with the next setting. Stored "
+        "runs are used, too.",
     .examples = "  orch best val_accuracy --recipe hw4\n"
                 "  orch best full_accuracy --recipe hw4 --by experiment,lr\n"
                 "  orch best 'max val_accuracy, min latency_ms'\n"

@@ -154,7 +154,7 @@ const struct orch_command ORCH_COMMAND_CONFIG = {
     .about = "Precedence, lowest first: the plugin's default, the recipe's 'with', the "
              "experiment's, the profile's, the profile's part for the experiment, -s and -x.\n"
              "\n--schema prints a JSON Schema. Editors use it to complete and check recipes and "
-             "manifests, programs to check what a command prints with --json.",
+             "manifests; programs use it to check what a command prints with --json.",
     .examples = "  orch config recipes/hw4.recipe --origin\n"
                 "  orch config recipes/hw4.recipe finetune -s epochs=3 --origin\n"
                 "  orch config --schema >recipe.schema.json\n"

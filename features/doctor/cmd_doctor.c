@@ -45,7 +45,7 @@ struct doctor_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct doctor_options, hold, TEXT, "hold", .value = "SECONDS",
-                .help = "hold a lock in the store, for orch doctor on another host to test"),
+                .help = "hold a lock in the store, which 'orch doctor' on another host tests"),
     {0}};
 
 static int hold(struct orch_cli *cli, const char *text, GError **error)

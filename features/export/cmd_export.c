@@ -25,7 +25,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct export_options, experiment, TEXT, "experiment", .letter = 'e',
                 .value = "NAME", .help = "only runs of this experiment"),
     ORCH_OPTION(struct export_options, columns, TEXT, "columns", .letter = 'c', .value = "A,B,...",
-                .help = "columns of a run (default: key); --what points: before each point"),
+                .help = "columns to write (default: all; with --what points: key)"),
     ORCH_OPTION(struct export_options, metrics, LIST, "metric", .letter = 'm', .value = "NAME",
                 .help = "with --what points: only this metric"),
     ORCH_OPTION(struct export_options, format, TEXT, "format", .letter = 'f',
@@ -156,8 +156,8 @@ const struct orch_command ORCH_COMMAND_EXPORT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct export_options),
     .about =
-        "Exports runs in any state, oldest first: all of them, or those that are named and those "
-        "of the named recipes. The columns are a run's fields (key, state, "
+        "Exports runs in any state, oldest first: all runs, or the runs that you name and those of "
+        "the recipes that you name. The columns are a run's fields (key, state, "
         "experiment, ...; see 'orch help run-fields'), param.NAME, result.NAME, metric.NAME (the "
         "last value), and best.NAME for metrics with a direction. --columns selects columns by "
         "these names or by bare names as in filters, and also accepts min.NAME, max.NAME, "

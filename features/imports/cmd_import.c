@@ -90,7 +90,7 @@ struct import_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct import_options, target, TEXT, "target", .letter = 't', .value = "COLUMN",
-                .help = "the measured column, or its name by --map"),
+                .help = "the measured column, by its old name or its new one (--map)"),
     ORCH_OPTION(struct import_options, map, LIST, "map", .letter = 'm',
                 .value = "COLUMN=FEATURE,...",
                 .help = "rename columns to features that predictors know (--features)"),
@@ -331,14 +331,15 @@ const struct orch_command ORCH_COMMAND_IMPORT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct import_options),
     .about =
-        "The rows become a table of measurements in the store, beside the runs. Each has a target, "
-        "a finite number above 0. Columns that are not mapped keep their names. A column that "
+        "The rows become a table of measurements in the store, beside the runs. Each row has a "
+        "target, a finite number above 0. Columns that are not mapped keep their names. A column "
+        "that "
         "reveals the target is kept, but not used for training. Equal rows are stored once: "
         "importing them again adds nothing. A file of 'orch measurements export' is imported as it "
         "is.\n"
         "With --runs, runs that another tracker recorded become runs of the store, marked as "
         "imported: they never replace a trial, forecasts do not learn from them, and 'orch best' "
-        "leaves them out unless --imported is given. The same run again adds nothing.",
+        "leaves them out unless --imported is given. Importing the same run again adds nothing.",
     .examples = "orch import --runs mlruns\n"
                 "orch import --runs study.db     # of Optuna\n"
                 "orch import --runs bench.json   # of hyperfine, pyperf, pytest-benchmark, ...\n"

@@ -269,8 +269,8 @@ const struct orch_command ORCH_COMMAND_MEASUREMENTS_EXPORT = {
     .max_args = 1,
     .options = EXPORT_OPTIONS,
     .option_bytes = sizeof(struct export_options),
-    .about = "As JSON, the first line is the heading, each further line is a row, the target "
-             "first.\n"
+    .about = "As JSON, the first line is the heading, and each further line is a row that begins "
+             "with the target.\n"
              "Equal tables give equal rows and the same digest everywhere.",
     .examples = "orch measurements export justus_conv -o justus_conv.set && orch -C ../mine import "
                 "justus_conv.set",

@@ -204,9 +204,8 @@ const struct orch_command ORCH_COMMAND_NAME = {
     .max_args = 2,
     .options = NAME_OPTIONS,
     .option_bytes = sizeof(struct note_options),
-    .about = "When several runs have a name, it means the one that started last. The newest name "
-             "of a run "
-             "counts; only a run's author can name it for others." PRIVACY("A name"),
+    .about = "If several runs have the same name, it means the run that started last. A run has "
+             "one name, the newest; only its author can name it for others." PRIVACY("A name"),
     .examples = "  orch name @last base\n"
                 "  orch show base\n"
                 "  orch name base --remove",

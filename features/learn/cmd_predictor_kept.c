@@ -336,12 +336,13 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
     .max_args = 0,
     .options = TRAIN_OPTIONS,
     .option_bytes = sizeof(struct train_options),
-    .about = "Runs that ended ok and declared a cost (network, batch, ...) give rows; see 'orch "
-             "predictor rows'. If the runs of --where declare none, as those of a plain script, "
-             "their parameters are the features and their wall time is the target: choose the runs "
-             "of one experiment. At least 10 rows are needed.\n\nThe best models are printed with "
-             "their errors, all of them with --verbose. A predictor is kept in this store only and "
-             "not shared.",
+    .about =
+        "Runs that ended ok and declared a cost (network, batch, ...) give rows; see 'orch "
+        "predictor rows'. If the runs of --where declare none, as those of a plain script, "
+        "their parameters are the features and their wall time is the target: choose the runs "
+        "of one experiment. At least 10 rows are needed.\n\nThe best models are printed with their "
+        "errors; --verbose prints all models. A predictor is kept in this store only and "
+        "not shared.",
     .examples = "orch predictor train\n"
                 "orch predictor train --where 'experiment = fit'   # a script of your own\n"
                 "orch predictor train --no-runs --data justus-conv --target ms --name conv",

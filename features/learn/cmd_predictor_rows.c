@@ -16,7 +16,8 @@ struct rows_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct rows_options, target, TEXT, "target", .letter = 't', .value = "NAME",
-                .help = "step_ms (the default), epoch_s, images_per_s, wall_s; of --data: its own"),
+                .help =
+                    "step_ms (the default), epoch_s, images_per_s, wall_s; with --data: its own"),
     ORCH_OPTION(struct rows_options, data, TEXT, "data", .letter = 'd', .value = "NAME",
                 .help = "the rows of a data set instead of the runs'"),
     ORCH_OPTION(struct rows_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
@@ -184,8 +185,9 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_ROWS = {
     .option_bytes = sizeof(struct rows_options),
     .about = "A run gives a row when its plugin declares its cost, it ended ok, is not removed, "
              "and no other trial or program used the machine. Times are the median of its epochs "
-             "or steps without the first, which warms up; a step, an epoch and a rate follow from "
-             "each other by batch, workers and images. When the runs of --where declare no cost, "
+             "or steps without the first, which warms up. If only one of step, epoch and rate was "
+             "measured, the others are computed from it by batch, workers and images. When the "
+             "runs of --where declare no cost, "
              "the columns are their device and their parameters, and the target is wall_s.",
     .examples = "orch predictor rows --runs\n"
                 "orch predictor rows --target epoch_s --where 'recipe = hw4' --format csv >a.csv",

@@ -34,7 +34,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct verify_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "with a folder: packs verified at once (default: one per processor)"),
     ORCH_OPTION(struct verify_options, grades, TEXT, "grades", .value = "csv|gradescope",
-                .help = "print points proposed for each question, with the reason"),
+                .help = "propose points for each question, with the reason"),
     ORCH_OPTION(struct verify_options, output, TEXT, "output", .letter = 'o', .value = "DIR",
                 .help = "with a folder: write a page for each hand-in into DIR"),
     ORCH_OPTION(struct verify_options, facts, FLAG, "facts",

@@ -25,7 +25,7 @@ static const struct orch_option OPTIONS[] = {
     TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
     TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), ""),
     ORCH_OPTION(struct paleo_options, pipeline, FLAG, "pipeline",
-                .help = "a layer takes the longer of computing and memory"),
+                .help = "a layer takes the longer of its times of computing and memory"),
     ORCH_OPTION(struct paleo_options, algorithm, TEXT, "algorithm", .value = "NAME",
                 .help = "of convolutions: gemm (the default), fft or fft-tiling"),
     ORCH_OPTION(struct paleo_options, parallel, TEXT, "parallel", .value = "NAME",

@@ -125,13 +125,14 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_SCORE = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct score_options),
-    .about = "Every forecast of 'orch run' is kept with its run. This command compares them with "
-             "the measured times: the median and mean of |forecast - measured| / measured, and the "
-             "share of measured times within the 90 % interval. Forecasts made before the run and "
-             "during it are scored separately, and so are runs during which other programs kept "
-             "the CPUs busy (load 'foreign'). --by groups them by what was asked (a setting that "
-             "had run, one between the runs, one beyond them), by time, model, device or network. "
-             "--chart draws how often the measured time was at most each quantile of the forecast.",
+    .about =
+        "Every forecast of 'orch run' is kept with its run. This command compares them with "
+        "the measured times: the median and mean of |forecast - measured| / measured, and the "
+        "share of measured times within the 90 % interval. Forecasts made before the run and "
+        "during it are scored separately, and so are runs during which other programs kept "
+        "the CPUs busy (load 'foreign'). --by groups them by the question (a setting that had run, "
+        "one between the runs, one beyond them), by time, model, device or network. --chart draws, "
+        "for each quantile of the forecast, how often the measured time was at or below it.",
     .examples = "  orch predictor score\n"
                 "  orch predictor score --by time\n"
                 "  orch predictor score --chart calibration.svg",

@@ -35,7 +35,7 @@ struct time_options {
     TIME_OPTION("dataset", 'd', "NAME|N", ORCH_OPT_TEXT, dataset,                                             \
      "imagenet, cifar10, ..., or a number of images"),                                    \
     TIME_OPTION("batch", 'b', "N,...", ORCH_OPT_TEXT, batches,                                                \
-     "batch size of a worker (with --scaling strong: of all)"),                         \
+     "batch size of a worker (with --scaling strong: of all workers)"),                         \
     TIME_OPTION("workers", 'w', "N,...", ORCH_OPT_TEXT, workers, "devices that train together"),    \
     TIME_OPTION("scaling", 0, "weak|strong", ORCH_OPT_TEXT, scaling,                                          \
      "weak (default): one batch for each worker; strong: one batch in all")

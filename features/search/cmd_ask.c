@@ -27,13 +27,13 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ask_options, ranges, LIST, "sweep", .letter = 'x', .value = "PARAM=RANGE",
                 .help = "a parameter and its range: 'lr=loguniform(1e-4, 1)'"),
     ORCH_OPTION(struct ask_options, search, TEXT, "search", .value = "METRIC",
-                .help = "what the search is for: 'max val_accuracy'"),
+                .help = "the metric to optimise: 'max val_accuracy'"),
     ORCH_OPTION(struct ask_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
                 .help = "the experiment whose runs are the results so far"),
     ORCH_OPTION(struct ask_options, pending, LIST, "pending", .value = "PARAM=VALUE,...",
                 .help = "a setting that runs now (repeatable)"),
     ORCH_OPTION(struct ask_options, sampler, TEXT, "sampler", .value = "NAME",
-                .help = "how it chooses: " ORCH_SAMPLER_WORDS),
+                .help = "how the search chooses: " ORCH_SAMPLER_WORDS),
     ORCH_OPTION(struct ask_options, seed, TEXT, "seed", .value = "N",
                 .help = "seed of the sampler (default: 0)"),
     {0}};
@@ -248,9 +248,9 @@ const struct orch_command ORCH_COMMAND_ASK = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct ask_options),
-    .about =
-        "Use it in a program that runs its trials itself; 'orch.study' of the Python module does. "
-        "The results so far are the experiment's runs in the store, whoever recorded them.",
+    .about = "Use this command in a program that runs its trials itself, as 'orch.study' of the "
+             "Python module does. "
+             "The results so far are the experiment's runs in the store, whoever recorded them.",
     .examples = "  orch ask -x 'lr=loguniform(1e-4, 1)' --search 'max val_accuracy' -e train",
     .run = run,
 };

@@ -294,9 +294,10 @@ const struct orch_command ORCH_COMMAND_COVERAGE = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct coverage_options),
     .about =
-        "A table for each experiment: swept parameters as rows and columns, and in each cell "
-        "who has run its trials, how many of the repeats, and what others are running now, "
-        "until when. Runs made on another device are shown with its name. Then come the totals "
+        "Prints a table for each experiment, with the swept parameters as rows and columns. Each "
+        "cell shows who has run its trials, how many of the repeats, and what others are running "
+        "now and until when. Runs made on another device are shown with its name. Then come the "
+        "totals "
         "and the expected time of the missing trials on this machine. Nothing is run or changed: "
         "'orch pull' fetches what others have sent.",
     .examples = "  orch coverage recipes/hw4.recipe\n"

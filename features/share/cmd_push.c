@@ -340,9 +340,9 @@ const struct orch_command ORCH_COMMAND_PULL = {
     .max_args = 1,
     .options = PULL_OPTIONS,
     .option_bytes = sizeof(struct pull_options),
-    .about = "REMOTE is chosen as by 'orch push'. Every run's digest is checked. Runs that do not "
-             "match theirs are named and left out, and the exit status is 7; all others are "
-             "stored. Branches, tags, index and work tree are not touched.",
+    .about = "REMOTE is chosen as by 'orch push'. Every run's digest is checked. A run that does "
+             "not match its digest is named and left out, and the exit status is 7; all other runs "
+             "are stored. Branches, tags, index and work tree are not touched.",
     .examples = "  orch pull",
     .run = run_pull,
 };

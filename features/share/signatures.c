@@ -264,8 +264,8 @@ const struct orch_command_part ORCH_PART_CHECK_SIGNATURES = {
     .command = "db check",
     .options = CHECK_OPTIONS,
     .option_bytes = sizeof(struct check_options),
-    .about = " With --signatures also "
-             "when a signature is bad, names a run that has another digest here, or is not by the "
+    .about = " With --signatures it also exits with 7 when a signature is bad, names a run that "
+             "has another digest here, or is not by the "
              "run's author. An unknown key or an unsigned run is no error; both are counted. "
              "'orch help sharing' says how keys are set up.",
     .is_asked = check_is_asked,
