@@ -86,7 +86,7 @@ void orch_cli_forecast_print_total(struct orch_cli *cli, const struct orch_plan 
     g_string_append_printf(line, "forecast: %s for %u trial%s, %u at once", span, total->known,
                            orch_plural(total->known), plan->options.slots);
     if (total->unknown)
-        g_string_append_printf(line, "; of %u more nothing is known", total->unknown);
+        g_string_append_printf(line, "; %u more without a forecast", total->unknown);
     if (price->usd_per_hour > 0) {
         g_autofree char *usd = orch_money_format(usd_of(price, total->device_s.mid));
         g_autofree char *low = orch_money_format(usd_of(price, total->device_s.low));

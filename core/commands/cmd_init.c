@@ -55,7 +55,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     }
     orch_cli_print("%s\n%s", orch_store_path(store), recipe);
     orch_cli_info(cli, "%s\nnow: orch run %s",
-                  there ? "the recipe was there already and is as it was"
+                  there ? "the recipe already exists and was not changed"
                         : "a store and a first recipe",
                   recipe);
     if (!cli->workspace->vcs)

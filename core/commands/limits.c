@@ -140,8 +140,8 @@ bool orch_cli_promise_grade(struct orch_cli *cli, const struct orch_plan *plan,
     if (!promise->is_made || !promise->trials || failed || totals->interrupted ||
         totals->terminated || totals->held)
         return true;
-    orch_cli_info(cli, "promised %u of %u trial%s with 90 %%, and %u ended: it %s", promise->trials,
-                  promise->of, orch_plural(promise->of), ended,
+    orch_cli_info(cli, "promised with 90 %%: %u of %u trial%s; %u ended, so the promise %s",
+                  promise->trials, promise->of, orch_plural(promise->of), ended,
                   ended >= promise->trials ? "held" : "did not hold");
     return orch_store_put_promise(plan->store, plan->expansion->name, promise->trials, ended,
                                   error);

@@ -207,9 +207,9 @@ void orch_cli_plan_show(struct orch_cli *cli, const struct orch_plan *plan, bool
     if (!cli->json) {
         print_plan_table(cli, plan, all, forecaster);
         if (!total.known && total.unknown)
-            orch_cli_info(cli,
-                          "forecast: none: nothing like these trials has been measured here. %s",
-                          orch_advice(ORCH_ADVICE_NO_FORECAST, "The first runs give a basis"));
+            orch_cli_info(
+                cli, "forecast: none, because nothing like these trials has been measured here. %s",
+                orch_advice(ORCH_ADVICE_NO_FORECAST, "The first runs give a basis"));
         orch_cli_forecast_print_total(cli, plan, &total, price);
         return;
     }

@@ -275,8 +275,8 @@ static void print_left(struct orch_cli *cli, const struct run_notices *notices)
     g_autofree char *name = g_path_get_basename(notices->left_first);
     g_autofree char *to = orch_text_line(orch_cli_shell_word(name));
     orch_cli_info(cli,
-                  "%u file%s (%s) that %u trial%s left: kept until 'orch gc', 'orch show %s' lists "
-                  "them, 'orch show %s --file %s > %s'",
+                  "%u file%s (%s) that %u trial%s left: kept until 'orch gc'; 'orch show %s' lists "
+                  "them, 'orch show %s --file %s > %s' copies one",
                   notices->left_files, orch_plural(notices->left_files), bytes,
                   notices->left_trials, orch_plural(notices->left_trials), run, run, file, to);
 }
@@ -284,12 +284,12 @@ static void print_left(struct orch_cli *cli, const struct run_notices *notices)
 static void print_events(struct orch_cli *cli, const struct run_notices *notices)
 {
     if (notices->further_runs)
-        orch_cli_info(cli,
-                      "%u further run%s that %u trial%s began with orch.start(), recorded as by "
-                      "hand: 'orch show %s' lists them, 'orch ls --recipe record' all",
-                      notices->further_runs, orch_plural(notices->further_runs),
-                      notices->further_trials, orch_plural(notices->further_trials),
-                      orch_run_short_key(notices->further_trial));
+        orch_cli_info(
+            cli,
+            "%u further run%s that %u trial%s began with orch.start(), recorded like runs by hand; "
+            "'orch show %s' lists them, 'orch ls --recipe record' lists all of this kind",
+            notices->further_runs, orch_plural(notices->further_runs), notices->further_trials,
+            orch_plural(notices->further_trials), orch_run_short_key(notices->further_trial));
     if (notices->bad_events)
         orch_cli_warn(cli,
                       "%" G_GINT64_FORMAT

@@ -67,7 +67,7 @@ static void print_going(const struct orch_active_row *row, const struct orch_liv
     }
     if (g->is_longer) {
         g_autofree char *whole = orch_cli_span_text(g->forecast_s);
-        orch_cli_show_line("remaining", "longer than forecast: that was %s in all", whole);
+        orch_cli_show_line("remaining", "longer than forecast: the forecast was %s in all", whole);
     }
     if (there->tier) {
         g_autofree char *text = orch_cli_span_text(there->left_s);

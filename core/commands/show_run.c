@@ -119,7 +119,7 @@ static void print_slot(const json_t *slot)
     const json_t *seen = json_object_get(slot, "gpus_seen");
     for (size_t i = 0; i < json_array_size(seen); i++) {
         const char *name = json_string_value(json_array_get(seen, i));
-        orch_cli_show_line("gpu", "%s, seen as by hand: others may have used it",
+        orch_cli_show_line("gpu", "%s, visible but not reserved: others may have used it",
                            name ? name : "?");
     }
     for (size_t i = 0; i < json_array_size(gpus); i++) {

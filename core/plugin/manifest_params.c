@@ -203,7 +203,7 @@ static bool parameter_type(const struct orch_manifest_reader *reader, const stru
         g_autofree char *hint =
             g_strdup_printf("as in %s: {type: real}, or %s: 0.1", key->text, key->text);
         orch_manifest_finding(reader, key, false, hint,
-                              "parameter '%s' has no type, and no default that tells it",
+                              "parameter '%s' has neither a type nor a default that shows its type",
                               key->text);
     }
     return *out != 0;

@@ -306,7 +306,8 @@ static void warn_of_shell_words(const struct orch_manifest_reader *reader,
             orch_manifest_finding(
                 reader, node, true,
                 "write a list, [program, argument, ...]; for a shell: [sh, -c, \"...\"]",
-                "command: no shell reads it: %s is passed on as it stands", *argv);
+                "command: it does not run in a shell, so %s is passed to the program as it is",
+                *argv);
             return;
         }
     }

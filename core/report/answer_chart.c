@@ -201,7 +201,7 @@ static void append_turn(GString *out, const struct orch_answer_line *line, const
     g_string_append(out, turn->rises ? " to " : " and ");
     append_place(out, turn->at, x, y);
     if (!turn->rises)
-        g_string_append_printf(out, ", its %s by no more than noise", extreme);
+        g_string_append_printf(out, ", the %s value, but by no more than noise", extreme);
     g_string_append(out, ", then ");
     if (turn->falls)
         g_string_append_printf(out, "%s to ", down);
@@ -246,7 +246,7 @@ static void append_change(GString *out, const struct orch_answer_line *line,
         return;
     }
     if (orch_answer_is_noisy(line->series)) {
-        g_string_append(out, "shows no rise or fall beyond its scatter: ");
+        g_string_append(out, "shows no rise or fall beyond its noise: ");
         orch_answer_noise_append(out, line->series, y->unit);
         return;
     }
@@ -481,11 +481,10 @@ void orch_answer_note_tests(struct orch_section *section)
     }
     quantity_clear(&x);
     if (tests->len)
-        orch_section_note(
-            section,
-            "tested by seed, with a 95 %% interval (a turn's allow for the places from "
-            "which it was picked): %s",
-            tests->str);
+        orch_section_note(section,
+                          "tested by seed, with a 95 %% interval (the interval of a turn allows "
+                          "for the choice of its place): %s",
+                          tests->str);
     if (equals->len)
         orch_section_note(section, "equal in every run: %s", equals->str);
 }

@@ -238,7 +238,7 @@ static void add_notes(const struct training *t, const struct orch_rows *rows, GP
     if (t->tally.shared_rows)
         g_ptr_array_add(
             notes, g_strdup_printf(
-                       "%d of the runs shared the machine with other trials: %s have no others",
+                       "%d of the runs shared the machine with other trials; %s have no other runs",
                        (int)t->tally.shared_rows, t->params ? "their settings" : "their devices"));
     if (!t->params)
         return;

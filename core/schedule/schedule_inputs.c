@@ -159,8 +159,8 @@ static bool needs_own_folder(struct run *run, const struct orch_experiment *expe
         return false;
     if (*path)
         orch_schedule_emit(run,
-                           "trials of '%s' run in copies of your folder, because several at once "
-                           "keep the artifact '%s' (with -j 1 they run in your folder)",
+                           "trials of '%s' run in copies of your folder, because several trials at "
+                           "once make the artifact '%s' (with -j 1 they run in your folder)",
                            experiment->name, path);
     *path = 0;
     return true;

@@ -207,7 +207,7 @@ static void tell_beside(struct orch_slot_question *a)
     a->news = g_strdup_printf(
         alone ? "runs at the same time as an exclusive trial: %s (with 'resources: { cores: N }' "
                 "it would wait)"
-              : "sees all GPUs, because it declares none, also those that another trial uses: %s ("
+              : "sees all GPUs, also those that another trial uses, because it declares none: %s ("
                 "'resources: { gpus: 1 }' waits for a free one)",
         holder);
     g_free(run->notice);

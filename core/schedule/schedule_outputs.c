@@ -68,8 +68,8 @@ void orch_schedule_tell_rewritten(struct run *run, const struct host *host, cons
     run->has_named_rewritten = true;
     if (json_object_get(facts, ORCH_FACT_WATCHED))
         orch_schedule_emit(run,
-                           "'%s', which run %s read, was changed or removed by another program "
-                           "while it ran; such a run is kept but not reused",
+                           "'%s' was changed or removed by another program while run %s, which had "
+                           "read it, was running; such a run is kept but not reused",
                            first, orch_run_short_key(host->running.key));
     else
         orch_schedule_emit(run,
@@ -186,12 +186,12 @@ static void tell_carried(struct run *run, const struct host *host,
         maker ? g_strdup_printf("another trial of this sweep (%s, run %s)", label,
                                 orch_run_short_key(key))
               : g_strdup_printf("run %s of an earlier command", orch_run_short_key(key));
-    orch_schedule_emit(run,
-                       "run %s opened '%s', which %s had written, to read and write it: its "
-                       "results depend on that trial if it continued from this file, as from a "
-                       "checkpoint ('orch show RUN' names such "
-                       "files of each run)\n  hint: use {trial_dir} or a parameter in its name",
-                       orch_run_short_key(host->running.key), note->carried_first, whose);
+    orch_schedule_emit(
+        run,
+        "run %s opened '%s', which %s had written, for reading and writing. If it continued from "
+        "this file, as from a checkpoint, its results depend on that trial ('orch show RUN' names "
+        "such files of each run)\n  hint: use {trial_dir} or a parameter in its name",
+        orch_run_short_key(host->running.key), note->carried_first, whose);
 }
 
 /* Notes in the run's facts whose files it went on from. */

@@ -65,10 +65,10 @@ static bool say_no_metric(const struct orch_bisect *bisect, const struct end end
     }
     if (ends[0].row->skipped && ends[1].row->skipped)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint->str,
-                       "the command prints no number '%s' at either end", metric);
+                       "the command prints no value of '%s' at either end", metric);
     else
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint->str,
-                       "the command prints no number '%s' at the %s commit", metric,
+                       "the command prints no value of '%s' at the %s commit", metric,
                        NAMES[ends[0].row->skipped ? 0 : 1]);
     return false;
 }

@@ -80,7 +80,9 @@ static void show(const struct contest *c)
     orch_cli_print("best: %s by %s; pairs that differ: %u, alike: %u, open: %u", c->best->label,
                    c->ranked_by->metric, c->verdicts[ORCH_ANYTIME_DIFFERENT],
                    c->verdicts[ORCH_ANYTIME_ALIKE], c->verdicts[ORCH_ANYTIME_OPEN]);
-    orch_cli_info(c->cli, "each verdict is wrong with at most 5 %%, whenever one looks");
+    orch_cli_info(
+        c->cli,
+        "each verdict is wrong with a probability of at most 5 %%, however often one looks");
 }
 
 int orch_best_until_sure(struct orch_cli *cli, const struct orch_ranking *ranking,

@@ -247,8 +247,8 @@ static void print_libraries(struct orch_cli *cli, const struct orch_comparison *
     for (int i = 0; i < 2; i++)
         if (older[i])
             orch_cli_info(cli,
-                          "times: %u run%s of %c left out, because the version of LibTorch or "
-                          "PyTorch is not that of its newest run",
+                          "times: %u run%s of %c left out, made with another version of LibTorch "
+                          "or PyTorch than its newest run",
                           older[i], orch_plural(older[i]), 'A' + i);
 }
 
@@ -297,8 +297,8 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
         averaged = MAX(averaged, row->match->averaged);
         if (row->is_refused)
             orch_cli_warn(cli,
-                          "A ran on '%s', B on '%s': '%s' is not compared\n  hint: --across does "
-                          "it all the same",
+                          "A ran on '%s', B on '%s': '%s' is not compared\n  hint: --across "
+                          "compares it anyway",
                           row->match->where_a, row->match->where_b, row->name);
     }
     alone += alone_of_task;

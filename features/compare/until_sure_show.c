@@ -50,16 +50,15 @@ static bool has_few_values(const struct orch_sure *sure)
     return sure->so_far.distinct < MIN(sure->so_far.count, (size_t)ORCH_DISTINCT_LEAST);
 }
 
-/* "the difference is 8 times the same, which does not show its scatter" */
+/* "the difference was the same 8 times, so its noise is unknown" */
 static char *few_values_text(const struct orch_sure *sure)
 {
     if (sure->so_far.distinct == 1)
-        return g_strdup_printf("the difference is %zu times the same, which does not show its "
-                               "scatter",
+        return g_strdup_printf("the difference was the same %zu times, so its noise is unknown",
                                sure->so_far.count);
-    return g_strdup_printf("the %zu differences have %zu distinct values, too few to show their "
-                           "scatter",
-                           sure->so_far.count, sure->so_far.distinct);
+    return g_strdup_printf(
+        "the %zu differences have %zu distinct values, too few to show their noise",
+        sure->so_far.count, sure->so_far.distinct);
 }
 
 static char *failures_text(const struct orch_sure *sure)
@@ -73,7 +72,7 @@ static char *outlook_text(const struct orch_sure *sure)
     if (sure->so_far.count < 3)
         return g_strdup_printf("at least %d pairs are needed", ORCH_ANYTIME_LEAST);
     if (sure->so_far.side)
-        return g_strdup("most pairs differ to one side and their mean to the other");
+        return g_strdup("most pairs differ in one direction, but their mean in the other");
     if (has_few_values(sure))
         return few_values_text(sure);
     if (sure->is_refused) {
@@ -87,8 +86,9 @@ static char *outlook_text(const struct orch_sure *sure)
         return g_strdup_printf("more than %d further pairs would be needed", ORCH_ANYTIME_AHEAD);
     double share = (double)sure->more / (double)sure->a->len;
     g_autofree char *cost = cost_text(sure, share * sure->device_s, share * sure->wall_s);
-    return g_strdup_printf("another %.0f runs, about %s, would decide it with %g %%",
-                           share * sure->runs, cost, 100 * ORCH_SURE_POWER);
+    return g_strdup_printf(
+        "another %.0f runs, about %s, would decide it with a probability of %g %%",
+        share * sure->runs, cost, 100 * ORCH_SURE_POWER);
 }
 
 /* "B is 9 % slower (2.1 to 18 %)". */
@@ -187,12 +187,13 @@ static void print_method(struct orch_cli *cli, const struct orch_sure *sure,
     orch_cli_info(
         cli,
         "interval and verdict are about the median pair, and stay valid after every pair, also "
-        "with skewed noise: at most 5 %% of comparisons without a difference ever report one. They "
-        "need 1.6 to 2.6 times the runs of a fixed number ('orch help comparisons')");
+        "with skewed noise: at most 5 %% of comparisons without a difference ever report one. This "
+        "needs 1.6 to 2.6 times as many runs as a fixed number of runs would ('orch help "
+        "comparisons')");
     const char *notice = orch_anytime_notice_text(sure->so_far.notice);
     if (notice)
         orch_cli_warn(cli,
-                      "the differences may not be of one distribution: %s\n"
+                      "the differences may not come from one distribution: %s\n"
                       "  hint: run both sides on a quiet machine, or see 'orch help comparisons'",
                       notice);
     print_why(cli, sure);

@@ -344,7 +344,7 @@ static void print_prices(struct orch_cli *cli, const struct orch_device_prices *
         orch_cli_info(cli, "  hint: --price GPU=USD (cpu=USD for every processor), or 'prices:' of "
                            "your hardware file ('orch gpu ls --help')");
     if (idle->len)
-        print_texts(cli, "--price names what no run used", idle);
+        print_texts(cli, "--price names devices that no run used", idle);
 }
 
 /* ---- a recipe's allowance and its plan ----------------------------------------------------------
@@ -384,7 +384,7 @@ static void print_outlook(struct orch_cli *cli, const struct orch_plan_outlook *
         g_string_append_printf(line, "the plan adds about %s of devices on %s, %s, for %u trial%s",
                                time, out->device, money, out->known, orch_plural(out->known));
     if (out->unknown)
-        g_string_append_printf(line, "%sof %u trial%s that would run nothing is known on %s",
+        g_string_append_printf(line, "%s%u trial%s without a forecast on %s",
                                out->known ? "; " : "", out->unknown, orch_plural(out->unknown),
                                out->device);
     if (!out->known && !out->unknown)

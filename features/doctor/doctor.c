@@ -53,7 +53,7 @@ static void look_at_slots(struct orch_findings *f)
     g_autoptr(GPtrArray) leases = orch_slot_leases_list(&problem);
     if (!folder)
         orch_findings_add(f, "slots", "missing", "ORCH_SLOTS=off",
-                          "runs of this machine take no regard for each other");
+                          "runs on this machine do not wait for each other's CPUs and GPUs");
     for (guint i = 0; i < leases->len; i++) {
         const struct orch_lease *lease = leases->pdata[i];
         g_autofree char *resources = orch_lease_resources(lease);
@@ -129,7 +129,7 @@ static void look_at_shards(struct orch_store *store, struct orch_findings *f)
     const GPtrArray *warnings = orch_store_warnings(store);
     for (guint i = 0; i < warnings->len; i++)
         orch_findings_add(f, "store: shard", "missing", warnings->pdata[i],
-                          "it is looked at again next time");
+                          "it is checked again next time");
 }
 
 /* Reports journals whose writer died. The next writer on the same host replays them. */
@@ -243,7 +243,8 @@ static void look_at_apart(struct orch_findings *f)
 {
     if (orch_mount_space_is_allowed())
         orch_findings_add(f, "folders apart", "ok",
-                          "mount namespaces: trials apart see their files at the usual paths", "");
+                          "mount namespaces: trials in a copy see their files at the usual paths",
+                          "");
     else
         orch_findings_add(f, "folders apart", "missing",
                           "links: this user may not use mount namespaces",
@@ -265,7 +266,8 @@ static void look_at_plugins(struct orch_plugins *plugins, struct orch_findings *
         else if (entry->problem)
             orch_findings_add(f, "plugin", "problem", entry->problem, "");
         if (entry->shadowed_by)
-            orch_findings_add(f, "plugin", "missing", entry->path, "hidden by another of its name");
+            orch_findings_add(f, "plugin", "missing", entry->path,
+                              "hidden by another plugin of the same name");
     }
     g_autofree char *detail = g_strdup_printf("%u can be named in recipes", good);
     orch_findings_add(f, "plugins", "ok", detail, "'orch plugin ls' lists them");

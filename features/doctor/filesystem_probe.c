@@ -192,7 +192,7 @@ static void try_rename(const char *folder, GPtrArray *out)
     }
     bool works = child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 && bad == 0;
     add(out, "rename", works,
-        g_strdup_printf("the file was there, and whole, at %d of %d looks", looks - bad, looks),
+        g_strdup_printf("the file existed and was complete in %d of %d checks", looks - bad, looks),
         "artifacts can be read while they are half written");
 }
 
@@ -277,7 +277,7 @@ GPtrArray *orch_probe_folder(const char *folder)
         try_single(own, "exclusive create", "exclusive", create_it,
                    "claims of trials may be given twice: a trial can run twice", out);
         try_single(own, "link", "linked", link_it,
-                   "a backup may replace another of its name; all else goes without", out);
+                   "a backup may replace another of its name; everything else works without", out);
         try_rename(own, out);
     }
     orch_tree_remove(own, NULL);

@@ -16,8 +16,7 @@ struct rows_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct rows_options, target, TEXT, "target", .letter = 't', .value = "NAME",
-                .help =
-                    "step_ms (the default), epoch_s, images_per_s, wall_s; with --data: its own"),
+                .help = "step_ms (default), epoch_s, images_per_s, wall_s; with --data: its own"),
     ORCH_OPTION(struct rows_options, data, TEXT, "data", .letter = 'd', .value = "NAME",
                 .help = "the rows of a data set instead of the runs'"),
     ORCH_OPTION(struct rows_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
@@ -96,12 +95,12 @@ static void print_tally(struct orch_cli *cli, const struct orch_rows_tally *tall
     if (tally->shared_rows)
         orch_cli_info(cli,
                       "%" G_GINT64_FORMAT " of the rows are from runs that shared the machine with "
-                      "other trials: %s have no others",
+                      "other trials; %s have no other runs",
                       tally->shared_rows, of_params ? "their settings" : "their devices");
     if (tally->disturbed_rows)
         orch_cli_info(cli,
                       "%" G_GINT64_FORMAT " of the rows are from runs during which other programs "
-                      "kept the CPUs busy: %s have no others",
+                      "kept the CPUs busy; %s have no other runs",
                       tally->disturbed_rows, of_params ? "their settings" : "their devices");
 }
 

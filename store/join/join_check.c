@@ -86,7 +86,7 @@ static const char *count_fault(const struct orch_record *r)
         return "it has more than 100000 rows of one kind";
     for (size_t i = 0; i < r->artifact_count; i++)
         if (!r->artifacts[i].sha256 || !orch_sha256_is_valid(r->artifacts[i].sha256))
-            return "the digest of an artifact is none";
+            return "the digest of an artifact is not valid";
     return NULL;
 }
 

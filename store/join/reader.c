@@ -195,9 +195,9 @@ bool orch_store_reader_text(struct store_reader *reader, sqlite3_stmt *s, int co
     int length = text ? sqlite3_column_bytes(s, column) : 0;
     reader->bytes += length;
     if (!text || !g_utf8_validate(text, length, NULL)) /* also rejects a NUL */
-        reader->fault = "a text of it is none, or not UTF-8";
+        reader->fault = "one of its texts is not a text, or not UTF-8";
     else if (reader->bytes > reader->most_bytes)
-        reader->fault = "the file tells of more than its size can hold";
+        reader->fault = "the file declares more than its size can hold";
     else
         *out = g_string_chunk_insert_len(reader->texts, text, length);
     return *out != NULL;
@@ -208,7 +208,7 @@ static bool take_int(struct store_reader *reader, sqlite3_stmt *s, int column, i
     *out = sqlite3_column_int64(s, column);
     if (sqlite3_column_type(s, column) == SQLITE_INTEGER)
         return true;
-    reader->fault = "a number of it is none";
+    reader->fault = "one of its numbers is not a number";
     return false;
 }
 
@@ -231,7 +231,7 @@ static bool take_real(struct store_reader *reader, sqlite3_stmt *s, int column, 
     *out = orch_store_column_real(s, column);
     if (type == SQLITE_FLOAT || type == SQLITE_NULL || type == SQLITE_INTEGER)
         return true;
-    reader->fault = "a number of it is none";
+    reader->fault = "one of its numbers is not a number";
     return false;
 }
 
@@ -313,7 +313,7 @@ static bool declare(struct store_reader *reader, const char *name, const char *u
             continue;
         if (strcmp(row->unit, unit) == 0 && strcmp(row->better, better) == 0)
             return true;
-        reader->fault = "a metric of it has two units";
+        reader->fault = "one of its metrics has two units";
         return false;
     }
     struct orch_metric_row row = {.name = name, .unit = unit, .better = better};
@@ -403,7 +403,7 @@ static struct orch_metric_row *read_name(struct store_reader *reader, int64_t id
         if (more < 0)
             fail(reader, orch_store_foreign_is_damage(reader->from), problem);
         else
-            reader->fault = "a metric of it has no name";
+            reader->fault = "one of its metrics has no name";
         return NULL;
     }
     struct orch_metric_row *row = NULL;

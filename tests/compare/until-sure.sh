@@ -40,13 +40,13 @@ has 'B is 2.9'
 has 'higher and worse'
 has ', sure'
 has '95 % at any time'
-says 'would decide it with 80 %'
+says 'would decide it with a probability of 80 %'
 says '9 pairs, 18 runs, $'
 says 'A: kind=a (settings of the work tree)'
 says 'runs of'
 says 'stay valid after every pair'
 says 'also with skewed noise'
-says '1.6 to 2.6 times the runs'
+says '1.6 to 2.6 times as many runs'
 says_not 'paired t'
 ok orch ls -n 0 --json
 runs=$(json 'runs.#')
@@ -66,7 +66,7 @@ same "$(json verdict) $(json stopped)" 'same sure' 'alike'
 # equal values do not show how much the next one may differ
 ok orch compare kind=a kind=c --run s.recipe -m right --until-sure --max-runs 9
 has 'not sure yet'
-says 'stopped at --max-runs: the difference is 9 times the same'
+says 'stopped at --max-runs: the difference was the same 9 times'
 ok orch compare kind=a kind=c --run s.recipe -m right --until-sure --max-runs 9 --json
 same "$(json verdict) $(json stopped) $(json pairs)" 'unknown max-runs 9' 'values that are all equal'
 # interrupted after two pairs (here by --max-runs) and continued: as in one go

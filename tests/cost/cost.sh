@@ -53,7 +53,7 @@ same "$(json total.unpriced_hours)" 0.0
 same "$(json total.cost_usd)" "14.25"
 ok orch cost --price 'My Card=2' --price cpu=0.5 --price T4=1
 has '$14.25'
-says '--price names what no run used: T4'
+says '--price names devices that no run used: T4'
 says_not 'no price is known'
 # by week (UTC) and month, since, where
 ok orch cost --by week --json

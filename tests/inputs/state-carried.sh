@@ -18,7 +18,7 @@ git commit -qm one
 ok orch try -x k=1,2,3 -- python3 t.py '{k}' runs
 first=$(orch ls --json | "$BUILD/json_get" runs.2.key)
 second=$(orch ls --json | "$BUILD/json_get" runs.1.key)
-says "run ${second: -8} opened 'runs/last.txt', which another trial of this sweep (t k=1, run ${first: -8}) had written, to read and write it"
+says "run ${second: -8} opened 'runs/last.txt', which another trial of this sweep (t k=1, run ${first: -8}) had written, for reading and writing"
 same "$(grep -c 'had written' <<<"$err")" 1
 says "was written by more than one trial of this sweep"
 says_not '--frozen'

@@ -19,7 +19,7 @@ git commit -qm first
 ok orch init -q 2>/dev/null || true
 # a first plan says why it has no forecast; later ones have one
 ok orch plan hw.recipe
-says 'forecast: none: nothing like these trials has been measured here'
+says 'forecast: none, because nothing like these trials has been measured here'
 says "'orch pull'"
 # the hand-in is written, says what is open on lines that fit, and how to get it; its status is its own
 fails 8 orch submit hw.recipe --netid ab1 --out in

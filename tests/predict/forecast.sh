@@ -209,7 +209,7 @@ forecast 0.0005 0.001 0.002
 ok orch show "$key" --json
 same "$(json remaining) $(json forecast.longer_than_forecast)" 'null true'
 ok orch show "$key"
-has 'longer than forecast: that was '
+has 'longer than forecast: the forecast was '
 kill %1
 wait
 # the live display says the same

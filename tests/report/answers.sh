@@ -79,7 +79,7 @@ for title, text in want.items():
     assert said.get(title) == text, (title, said.get(title))
 assert said["Holds"].startswith("the rate is modest in all 3 settings; rate: 75 images/s"), said["Holds"]
 assert said["Fails"].startswith("the rate is modest in 2 of 3 settings, not in workers 4; rate: 75 images/s"), said["Fails"]
-assert said["Scatter"] == "noise shows no rise or fall beyond its scatter: median 72 %, middle half 52 to 92 % of 40 values", said["Scatter"]
+assert said["Scatter"] == "noise shows no rise or fall beyond its noise: median 72 %, middle half 52 to 92 % of 40 values", said["Scatter"]
 assert said["Trend"].startswith("trend rises from 140 % (epoch 1)"), said["Trend"]
 assert said["Once"].startswith("rate rises from"), said
 again, = (s for s in json.load(open(sys.argv[1]))["sections"] if s["title"] == "Again")

@@ -17,13 +17,13 @@ sees() {
 sees 'all order as by hand'
 ok orch show @last
 has '2x Tesla V100-SXM2-16GB'
-has 'seen as by hand'
+has 'visible but not reserved'
 ok orch cost --json
 has V100
 sees '0 order PCI_BUS_ID' --resources gpus=1
 ok orch show @last
 has '1x Tesla V100-SXM2-16GB'
-has_not 'seen as by hand'
+has_not 'visible but not reserved'
 sees '0 order PCI_BUS_ID' --resources gpus=0.5
 sees ' order' --resources gpus=0
 ok orch show @last
@@ -56,6 +56,6 @@ orch try --name holder --resources gpus=2 -- sh -c 'touch begun; while [ -e hold
 holder=$!
 await -e begun
 ok orch try --name seer -- sh -c "$show"
-says 'sees all GPUs, because it declares none, also those that another trial uses'
+says 'sees all GPUs, also those that another trial uses, because it declares none'
 rm hold
 wait $holder || _fail 'the holder failed'

@@ -197,7 +197,7 @@ static const struct wrong {
     {"command: [a]\nparameters: {1r: 1}\n", 2, 14, "'1r' is not valid", "a letter"},
     {"command: [a]\nmetrics_from: regex\nmetrics: any\n", 3, 10, "any finds nothing", "pattern"},
     {"command: [a]\nmetrics: all\n", 2, 10, "must be a map", "any"},
-    {"command: [a]\nparameters: {x: }\n", 2, 14, "no type", "type: real"},
+    {"command: [a]\nparameters: {x: }\n", 2, 14, "neither a type", "type: real"},
     {"command: [a]\nparameters: {x: {type: reel}}\n", 2, 24, "unknown type 'reel'", "'real'"},
     {"command: [a]\nparameters: {x: {tipe: real, default: 1}}\n", 2, 18, "'tipe'", "'type'"},
     {"command: [a]\nparameters: {x: {type: int, default: abc}}\n", 2, 38, "default of", NULL},
@@ -274,7 +274,7 @@ static void test_warnings(void **state)
         const char *text, *what;
     } cases[] = {
         {"command: [a]\nparameters: {x: 1}\n", "'x' is not in the command"},
-        {"command: a | b\n", "no shell reads it"},
+        {"command: a | b\n", "it does not run in a shell"},
         {"command: [a, \"${seed}\"]\nparameters: {seed: 1}\n", "the trial's own ${seed}"},
         {"command: [a]\nmetrics: {x: {pattern: '(a)'}}\n", "is not used"},
         {"command: [a, \"${x}\"]\nparameters: {x: {default: 1, optional: true}}\n", "'optional'"},
