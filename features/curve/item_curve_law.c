@@ -219,9 +219,9 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
             law->copies, orch_plural(law->copies), law->copies == 1 ? "s" : "", law->copies_why,
             law->copies == 1 ? "is" : "are");
     orch_section_note(section,
-                      "brackets: the standard error, with each network as one observation. With "
-                      "scale ln, R2 is that of logarithms. The left-out error is that of networks "
-                      "used neither to choose features nor to fit");
+                      "brackets: the standard error, with each network as one observation. Where "
+                      "the scale is ln, R2 is computed on logarithms. The left-out error is "
+                      "measured on networks that were used neither to choose features nor to fit");
     add_few_networks(section, law);
     add_conditions(section, law);
     if (law->passed)
@@ -348,13 +348,12 @@ static void add_errors(struct orch_section *section, const GArray *held)
     const struct held *h = &g_array_index(held, struct held, 0);
     orch_section_note(
         section,
-        "b: predicted%s. Errors: mean of |predicted - measured| / measured over steps after "
-        "the warm-up (from step %.0f), of the predicted curve; of its means over %d ranges of "
-        "steps\n  (noise of single batches averaged out); of the curve that the regression on "
-        "layers and "
-        "device predicts; and, to compare: of the curve fitted "
-        "to the network itself (what noise alone leaves), of the fitted curve of %s, of the "
-        "mean of all fitted curves",
+        "b: predicted%s. Errors: mean of |predicted - measured| / measured over steps after the "
+        "warm-up (from step %.0f). predicted: the predicted curve; by ranges: its means over %d "
+        "ranges of steps\n  (noise of single batches averaged out); layers + GPU: the curve that "
+        "the regression on layers and device predicts. To compare: the curve fitted to the network "
+        "itself (its own fit: what noise alone leaves), the fitted curve of %s (nearest network), "
+        "and the mean of all fitted curves (mean curve)",
         h->predicted->count > 1 ? " (first stage)" : "", ceil(h->from_k), RANGES,
         h->nearest ? h->nearest : "the nearest network");
 }
@@ -425,9 +424,10 @@ static void add_held(struct orch_section *section, const struct orch_report_item
     }
     const int own = orch_curve_set_independent(held_set), copies = orch_curve_set_copies(held_set);
     if (copies)
-        orch_section_note(section,
-                          "the %d curves of left-out networks are %d: equal to the last bit, %s",
-                          own + copies, own, orch_curve_set_copies_why(held_set));
+        orch_section_note(
+            section,
+            "the %d curves of left-out networks count as %d: some are equal to the last bit, %s",
+            own + copies, own, orch_curve_set_copies_why(held_set));
     if (!held_set->cells->len)
         orch_section_note(section,
                           "the left-out network is not among the trials that were asked for");

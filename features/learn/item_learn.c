@@ -209,7 +209,7 @@ static void add_answer(struct orch_section *section, const struct orch_learn_out
     if (groups)
         g_string_append_printf(text,
                                "%smean relative error of one model for all: %.3g %%, and %.3g %% "
-                               "where a %s was left out, in the mean of %d %s%s",
+                               "where a %s was left out, on average over %d %s%s",
                                text->len ? "; " : "", 100 * seen / groups, 100 * unseen / groups,
                                o->hold_out, groups, o->hold_out, orch_plural(groups));
     if (text->len)

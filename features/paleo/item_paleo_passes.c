@@ -139,9 +139,10 @@ static void add_answer(const struct passes_item *p)
                                p->computed_sum / p->computed_count, p->computed_count,
                                orch_plural(p->computed_count));
     if (p->paleo_count)
-        g_string_append_printf(text, "%sas published by %.3g %% in the mean of %d",
-                               text->len ? ", " : "PALEO misses the measured times ",
-                               p->paleo_sum / p->paleo_count, p->paleo_count);
+        g_string_append_printf(
+            text, "%s is %.3g %% of the measured time, over %d time%s",
+            text->len ? "; as published it" : "the mean error of PALEO as published",
+            p->paleo_sum / p->paleo_count, p->paleo_count, orch_plural(p->paleo_count));
     if (text->len)
         orch_section_answer(p->a->section, "%s", text->str);
 }

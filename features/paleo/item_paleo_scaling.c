@@ -22,8 +22,8 @@
 
 /* The price of the assignments is that of a K80. */
 #define CORE_PRICE                                                                                 \
-    "; the workers here are cores of a processor, for which that is a price made up: use the "     \
-    "costs to compare the series, they are not what the cores cost"
+    "; the workers here are cores of a processor, for which this price is made up: use the costs " \
+    "only to compare the series"
 
 enum source { PREDICTED, MEASURED, SIMULATED, SOURCES };
 
@@ -147,7 +147,7 @@ static bool predict(struct scaling_item *s, GError **error)
             (int)input.h, (int)input.w, orch_layer_table_params(layers),
             orch_paleo_net_is_own(s->net)
                 ? ", which is the network of PALEO's repository; the trainings and the simulation "
-                  "are of orch's network with the batch normalisation of the published one"
+                  "use orch's network, which has the batch normalisation of the published one"
                 : "");
     orch_layer_table_free(layers);
     return ok;

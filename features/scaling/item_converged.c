@@ -281,8 +281,8 @@ static bool fill(struct orch_section_context *a, GError **error)
                 "change of the mean over the last %zu point%s against the %zu before, "
                 "with the lowest..highest run, or the [95 %% interval] of 5 runs or "
                 "more; stands still: within %g %% in every repeat; has not converged: stands "
-                "still, but with more than %.0f %% of the way from its start to the best end left, "
-                "as a small learning rate does",
+                "still, although more than %.0f %% of the way from its start to the best end is "
+                "left, as with a small learning rate",
                 stretch, orch_plural((int64_t)stretch), stretch, 100 * within, 100 * LEFT_MOST);
     }
     if (ok)

@@ -183,8 +183,9 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
                                       "it needs at least two repeats of each");
     if (any_timed && has_repeats)
         orch_section_note(
-            a->section, "[95 %% interval] of a timed column: Student's t over the repeats; that of "
-                        "a bandwidth follows from its time, without the noise of the link");
+            a->section,
+            "[95 %% interval] of a timed column: Student's t over the repeats; the interval of a "
+            "bandwidth follows from its time, without the noise of the link");
     if (!has_all)
         orch_section_note(a->section, "a dash: there is no run with one worker and these settings");
     if (g->oversubscribed_count)
