@@ -165,7 +165,7 @@ bool orch_lock_write(const struct orch_store *store, const struct orch_run *run,
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                        "the lists of packages stay where a run was made: ask its author for the "
                        "folder that this command writes there",
-                       "the list of what run %s (by %s) had installed is not on this machine",
+                       "the list of packages of run %s (by %s) is not on this machine",
                        orch_run_short_key(run->key), run->who);
     bool ok = any && write_all(&w, error);
     for (unsigned i = 0; i < ORCH_PACKAGE_LISTS; i++)

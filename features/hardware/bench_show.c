@@ -39,9 +39,10 @@ static json_t *ceilings_json(const struct orch_ceilings *all)
 static void print_bench(struct orch_cli *cli, const struct orch_ceilings *all)
 {
     orch_cli_table_print(cli, ceilings_table(all), "ceilings");
-    orch_cli_info(cli, "spread: of the middle half of the samples; triad: 24 bytes an element, "
-                       "write-allocate not counted; a multiply-add is 2 operations. Kept as device "
-                       "'here' (orch predict --gpu here, orch paleo --roofline)");
+    orch_cli_info(
+        cli, "spread: range of the middle half of the samples, over the median; triad: 24 bytes an "
+             "element, without write-allocate; a multiply-add is 2 operations. Kept as device "
+             "'here' (orch predict --gpu here, orch paleo --roofline)");
 }
 
 static void tell(void *ctx, const char *what)
@@ -108,11 +109,11 @@ const struct orch_command_part ORCH_PART_DOCTOR_BENCH = {
     .command = "doctor",
     .options = OPTIONS,
     .option_bytes = sizeof(struct bench_options),
-    .about =
-        "\n\n"
-        "--bench measures matrix products by precision, memory (STREAM's triad), the disk and, "
-        "with CUDA, each visible GPU: products, copies inside it and to and from it, the "
-        "latency of a launch. Each is repeated for at least 0.5 s until its samples settle.",
+    .about = "\n\n"
+             "--bench measures matrix products in each precision, memory (STREAM's triad) and the "
+             "disk. With CUDA it also measures each visible GPU: matrix products, copies inside "
+             "the GPU, copies to and from it, and the latency of a launch. Each measurement is "
+             "repeated for at least 0.5 s until its samples settle.",
     .is_asked = is_asked,
     .look = look,
     .show = show,

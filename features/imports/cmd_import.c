@@ -280,7 +280,7 @@ static int import_file(struct orch_cli *cli, const struct import_options *o,
     for (guint i = 0; i < import->notes->len; i++)
         orch_cli_warn(cli, "%s", (char *)import->notes->pdata[i]);
     if (!import->set->source || !import->set->licence)
-        orch_cli_warn(cli, "nothing says what %s it has: --source TEXT --licence TEXT",
+        orch_cli_warn(cli, "the table has no %s: add --source TEXT --licence TEXT",
                       import->set->source    ? "licence"
                       : import->set->licence ? "source"
                                              : "source and licence");

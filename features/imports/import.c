@@ -250,15 +250,15 @@ static void judge_unknown(struct reading *r, int column)
     } else if (counts[CELL_TEXT] && counts[CELL_NUMBER] > counts[CELL_TEXT]) {
         add_note(r,
                  "column '%s' has %zu numbers and %zu other texts, '%s' first (row %zu): it is "
-                 "taken for a category",
+                 "used as a category",
                  c->own, counts[CELL_NUMBER], counts[CELL_TEXT],
                  orch_csv_text(r->csv, first_text, column), first_text + 1);
     }
     const char *text = counts[CELL_TEXT] ? orch_csv_text(r->csv, first_text, column) : "";
     const char *hint = orch_csv_number_hint(text);
     if (hint)
-        add_note(r, "column '%s' is taken for a category, as '%s' is no number: %s", c->own, text,
-                 hint);
+        add_note(r, "column '%s' is used as a category, because '%s' is not a number: %s", c->own,
+                 text, hint);
 }
 
 /* Suggests the feature name of a column that has a known alias, unless that name is taken. */
@@ -276,7 +276,7 @@ static void suggest_names(struct reading *r)
             g_string_append_printf(list, "%s%s=%s", list->len ? "," : "", c->own, known->name);
     }
     if (list->len)
-        add_note(r, "known features may stand under other names here: --map %s", list->str);
+        add_note(r, "some columns may be known features under other names: --map %s", list->str);
 }
 
 static void judge_columns(struct reading *r)
@@ -297,8 +297,8 @@ static void judge_columns(struct reading *r)
     }
     if (leaks->len)
         add_note(r,
-                 "what gives the target '%s' away is kept, but not learned from: say --drop %s to "
-                 "leave it out",
+                 "columns that reveal the target '%s' are kept, but not used for training; --drop "
+                 "%s leaves them out",
                  r->o->target, leaks->str);
     suggest_names(r);
 }
@@ -334,7 +334,7 @@ static bool check_row(const struct reading *r, size_t row, GError **error)
         if (cell == CELL_NUMBER || cell == CELL_EMPTY)
             continue;
         g_autofree char *hint = g_strdup_printf(
-            "leave it empty where it is not known, or say --skip-bad, or --drop %s", c->own);
+            "leave it empty where it is not known, or add --skip-bad or --drop %s", c->own);
         const char *other = orch_csv_number_hint(orch_csv_text(r->csv, row, i));
         return orch_csv_fail(r->csv, row, i, other ? other : hint, error,
                              cell == CELL_TEXT ? "'%s' in column '%s' is not a number"

@@ -160,7 +160,8 @@ static void print_written(struct orch_cli *cli, const struct export_options *o,
     orch_cli_info(cli, "wrote '%s': %s, %s, opset %d, %s", o->onnx, s->net->name, s->weights,
                   m->opset, size);
     if (written->data)
-        orch_cli_info(cli, "its weights are in '%s', which belongs beside it", written->data);
+        orch_cli_info(cli, "its weights are in '%s', which must stay in the same folder",
+                      written->data);
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
@@ -170,7 +171,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     struct onnx_export_source source = {0};
     if (!o->onnx) {
         orch_error_set(error, ORCH_ERROR_USAGE, "for example --onnx model.onnx",
-                       "option '--onnx' names the file to write, and is missing");
+                       "option '--onnx' is missing; it names the file to write");
         return -1;
     }
     if (!read_opset(o->opset, &e.opset, error) ||

@@ -348,8 +348,8 @@ static void settle_batch(struct reading *r)
     } else if (mixer) {
         read_anew(r, false);
         r->notes.batch = g_strdup_printf("its batch of %" G_GINT64_FORMAT
-                                         " is fixed (%s joins its samples): a sample is such a "
-                                         "batch, and --batch counts these",
+                                         " is fixed (%s joins its samples): one sample is a whole "
+                                         "batch, and --batch counts such batches",
                                          batch, mixer);
     }
 }

@@ -119,9 +119,10 @@ static bool read_header(struct operators_reading *r, const json_t *line,
     g_autofree char *text = why ? shown(why) : NULL;
     if (why)
         note(notes,
-             g_strdup_printf("'%s': its batch of %" G_GINT64_FORMAT " is fixed (%s): a sample "
-                             "is such a batch, and --batch counts these",
-                             r->file, r->batch, text));
+             g_strdup_printf(
+                 "'%s': its batch of %" G_GINT64_FORMAT
+                 " is fixed (%s): one sample is a whole batch, and --batch counts such batches",
+                 r->file, r->batch, text));
     const char *axis = orch_json_text(fixed, "batch_axis", NULL);
     g_autofree char *where = axis ? shown(axis) : NULL;
     if (axis)
@@ -133,7 +134,7 @@ static bool read_parameter(struct operators_reading *r, const json_t *line, GErr
 {
     const char *name = orch_json_text(line, "parameter", NULL);
     if (!name || !*name || g_hash_table_contains(r->parameters, name))
-        return orch_operators_fail(r, error, "a parameter has no name, or that of another one");
+        return orch_operators_fail(r, error, "a parameter has no name, or the name of another one");
     struct operators_parameter p = {.is_trained =
                                         !json_is_false(json_object_get(line, "trainable"))};
     if (!read_sizes(r, json_object_get(line, "shape"), &p.sizes, error))
@@ -222,10 +223,9 @@ static void note_unknown(const struct operators_reading *r, GPtrArray *notes)
     for (guint i = 0; i < count; i++) {
         g_autofree char *text = shown(names[i]);
         int times = GPOINTER_TO_INT(g_hash_table_lookup(r->unknown, names[i]));
-        note(notes,
-             g_strdup_printf("'%s': operator '%s' is not known and is taken by the bytes that "
-                             "it reads and writes (%d time%s)",
-                             r->file, text, times, times == 1 ? "" : "s"));
+        note(notes, g_strdup_printf("'%s': operator '%s' is not known, so only the bytes that it "
+                                    "reads and writes count (%d time%s)",
+                                    r->file, text, times, times == 1 ? "" : "s"));
     }
 }
 

@@ -90,7 +90,7 @@ static bool show(struct orch_cli *cli, void *options, const struct orch_subject 
     else if (differs)
         orch_cli_table_print(cli, table, "differences");
     else
-        orch_cli_info(cli, "%u numbers of '%s' are those of the store", confirmed, path);
+        orch_cli_info(cli, "%u numbers of '%s' agree with the store", confirmed, path);
     if (!cli->json && !differs)
         orch_table_free(table);
     if (differs)

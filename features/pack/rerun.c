@@ -264,7 +264,7 @@ static void compare_time(struct pair *pair, const char *name, const char *unit, 
         compare_by_spread(pair, name, recorded, found, &next);
     } else if (pair->same_place) {
         add_value(pair, name, recorded, found, "not comparable",
-                  numbers(recorded, found, "one repeat tells no spread"));
+                  numbers(recorded, found, "with one repeat the spread is unknown"));
     } else if (is_wall && job->forecaster.forecast(job->forecaster.ctx, pair->item, &forecast)) {
         bool within = found >= forecast.time_s.low && found <= forecast.time_s.high;
         g_autofree char *rest = g_strdup_printf(

@@ -156,8 +156,8 @@ static bool expand(struct job *job, const char *path)
     g_autofree char *names = job->out->expansion ? unavailable_names(job) : NULL;
     if (names) /* the types of their values are unknown, which the key depends on */
         note(job,
-             "the recipe's key was not compared: plugins of %s are not here, or were not where "
-             "it was packed",
+             "the recipe's key was not compared: plugins of %s are missing here, or were missing "
+             "where the pack was made",
              names);
     else if (job->out->expansion && strcmp(job->out->expansion->key, key) != 0)
         problem(job, "the recipe's key is %.16s..., the pack says %.16s...",
@@ -250,8 +250,8 @@ static char *excuse(void *ctx, const json_t *said, const json_t *found, bool dif
                                  ? unavailable_names(job)
                                  : NULL;
     if (names)
-        return g_strdup_printf("plugins of %s are not here, or were not where it was packed",
-                               names);
+        return g_strdup_printf(
+            "plugins of %s are missing here, or were missing where the pack was made", names);
     const char *kind = orch_json_text(said, "kind", "");
     const struct orch_report_kind *row = orch_report_kind_find(kind);
     if (job->options->is_quick && row && row->is_slow)

@@ -50,8 +50,8 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
     }
     orch_cli_table_print(cli, table, "steps");
     if (failed && !cli->json)
-        orch_cli_info(cli, "%u of %u steps failed; 'orch help plugins' tells what each asks for",
-                      failed, steps->len);
+        orch_cli_info(cli, "%u of %u steps failed; 'orch help plugins' explains each step", failed,
+                      steps->len);
     return failed ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
 }
 

@@ -207,7 +207,7 @@ static struct outcome step_cost(struct conform *conform)
         return result_of_error(error);
     if (json_is_null(cost))
         return result(ORCH_CONFORM_SKIPPED,
-                      "has none: forecasts of its trials know only their records");
+                      "has none: its trials are forecast only from earlier runs");
     const json_int_t workers = json_integer_value(json_object_get(cost, "workers"));
     conform->ranks = (int)CLAMP(workers, 1, RANKS_MAX);
     g_autofree char *text = orch_json_canonical(cost);
@@ -416,7 +416,8 @@ static struct outcome step_names(struct conform *conform)
     g_autofree char *unseen = unseen_metrics(conform);
     return *unseen ? result(ORCH_CONFORM_PASSED, "declared, but not reported in a smoke run: %s",
                             unseen)
-                   : result(ORCH_CONFORM_PASSED, "every metric and artifact is declared, and came");
+                   : result(ORCH_CONFORM_PASSED,
+                            "every metric and artifact is declared and was reported");
 }
 
 /* ---- cancel ------------------------------------------------------------------------------- */

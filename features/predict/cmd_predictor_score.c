@@ -85,9 +85,9 @@ static void print_scores(struct orch_cli *cli, struct orch_table *table, unsigne
     }
     orch_cli_table_print(cli, table, "scores");
     if (promises)
-        orch_cli_info(cli,
-                      "promises of how many trials end within a limit, with 90 %%: %u of %u held",
-                      held, promises);
+        orch_cli_info(
+            cli, "promised numbers of trials within a limit, with 90 %%: %u of %u promises held",
+            held, promises);
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)

@@ -166,18 +166,18 @@ static void print_prior(const struct orch_candidate *c, const struct orch_prior 
 static void print_kernels(const struct orch_prior *p)
 {
     const struct orch_kernel_model *k = &p->kernels;
-    orch_cli_print("tier transferred: the sum of the network's kernels, from the GPU's data sheet\n"
-                   "  source    %s\n"
-                   "  sustained %.3g TFLOP/s of matrix products, by its units and its power\n"
-                   "  interval  a factor of %.2f to each side: %s",
-                   orch_kernel_model_source(), k->gpu.sustained_flops / 1e12, exp(p->error_90),
-                   !k->gpu.was_measured ? "wider, for products at this precision were not measured"
-                   : !orch_kernel_model_is_guess(k)
-                       ? "90 % of whole transformers that were measured"
-                   : k->has_experts || k->has_packed || k->format != ORCH_FORMAT_16
-                       ? "90 % of whole transformers that were measured, and a guess on top"
-                       : "90 % of whole transformers that were measured, and a guess on top: "
-                         "without tensor cores none had its attention in one kernel");
+    orch_cli_print(
+        "tier transferred: the sum of the network's kernels, from the GPU's data sheet\n"
+        "  source    %s\n"
+        "  sustained %.3g TFLOP/s of matrix products, by its units and its power\n"
+        "  interval  a factor of %.2f to each side: %s",
+        orch_kernel_model_source(), k->gpu.sustained_flops / 1e12, exp(p->error_90),
+        !k->gpu.was_measured ? "wider, because products at this precision were not measured"
+        : !orch_kernel_model_is_guess(k) ? "90 % of the measured whole transformers lay within"
+        : k->has_experts || k->has_packed || k->format != ORCH_FORMAT_16
+            ? "90 % of the measured whole transformers lay within, plus a guess"
+            : "90 % of the measured whole transformers lay within, plus a guess: "
+              "without tensor cores none had its attention in one kernel");
 }
 
 /* The interval by the shape of the question. */
@@ -190,7 +190,7 @@ static void print_error(const struct orch_prior *p, bool is_sequence)
     const struct orch_transfer_error *e = &p->error;
     if (is_sequence)
         orch_cli_print("  interval  a factor of %.2f to each side: none of its networks was a "
-                       "transformer, so it is the widest of what was not measured",
+                       "transformer, so the widest interval of unmeasured cases is used",
                        exp(p->error_90));
     else
         orch_cli_print(
@@ -236,7 +236,7 @@ static void print_workers(const struct orch_time_question *q, const struct orch_
                                   : orch_prior_several_error();
     if (a->step.is_guess) {
         orch_cli_print("  workers   links are computed from their specification; no measured step "
-                       "shared weights so: a factor of %.2f by a guess",
+                       "shared weights in this way, so a factor of %.2f is a guess",
                        exp(error));
         return;
     }
@@ -312,7 +312,7 @@ static void print_tier(const struct orch_time_question *q, const struct orch_can
     print_basis(q, c, a);
     g_autofree char *nothing = orch_no_basis(c, a);
     if (nothing)
-        orch_cli_print("  no basis  the interval is a guess, as no measured step is of: %s",
+        orch_cli_print("  no basis  the interval is a guess, because no measured step covers: %s",
                        nothing);
     if (a->workers > 1 && !is_measured && !a->is_whole)
         print_workers(q, a);

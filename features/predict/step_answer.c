@@ -159,8 +159,8 @@ static bool estimate_step(struct orch_step_tiers *tiers, const struct orch_step_
         use_measurements(tiers, ask, out);
     out->extrapolates = estimate->tier ? estimate->extrapolates : is_extrapolated(out);
     if (ask->q->calibrate && !out->why)
-        out->why = g_strdup("not shifted: --calibrate names no run of this kind on a device that "
-                            "this tier speaks of");
+        out->why = g_strdup("not shifted, because --calibrate names no run of this kind on a "
+                            "device that this tier covers");
     return true;
 }
 

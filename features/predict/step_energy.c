@@ -64,7 +64,7 @@ char *orch_step_energy_text(const struct orch_step_energy *e)
         g_string_append_printf(text, " and %.2g kg of CO2 (%.0f g a kWh%s)", e->co2_kg.mid,
                                e->grid_g, of);
     }
-    g_string_append_printf(text, "; by a guess half to all of %.0f W a board", e->watts);
+    g_string_append_printf(text, "; a guess, with half to all of %.0f W for each board", e->watts);
     return g_string_free(text, FALSE);
 }
 

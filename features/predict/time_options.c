@@ -399,8 +399,9 @@ static bool read_base_bits(const struct time_options *o, int *out, GError **erro
 {
     *out = 0;
     if (o->base_bits && !o->lora_rank) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "for example --lora-rank 16 --base-bits 4",
-                       "option '--base-bits' needs --lora-rank: only frozen weights are held so");
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, "for example --lora-rank 16 --base-bits 4",
+            "option '--base-bits' needs --lora-rank: only frozen weights can have fewer bits");
         return false;
     }
     static const char *const known[] = {"8", "4", "int8", "nf4", "int4", "16", NULL};

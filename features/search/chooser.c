@@ -323,9 +323,9 @@ static bool breaks_by_others(const struct orch_limit_forecasts *limits,
     if (!broken)
         return false;
     g_autofree char *low = orch_number_format(range.low), *high = orch_number_format(range.high);
-    orch_error_set(error, ORCH_ERROR_RECIPE, "a run with the setting as values tries it anyway",
-                   "by the %u settings that have ended its %s is %s to %s%s (90 %%), which breaks "
-                   "'%s'",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "to run it anyway, set these values without a search",
+                   "judged by the %u settings that have ended, its %s is %s to %s%s (90 %%), which "
+                   "breaks '%s'",
                    settings, broken->metric, low, high, broken->unit, broken->text);
     return true;
 }

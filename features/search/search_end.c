@@ -88,7 +88,7 @@ static void print_broken(struct ending *end, const struct orch_tried_points *poi
     if (broken)
         orch_cli_info(end->cli, "%u of %u setting%s %s '%s'%s", broken, ended, orch_plural(ended),
                       broken == 1 ? "breaks" : "break", limits->str,
-                      broken == ended ? ": none is left to be the best" : "");
+                      broken == ended ? ", so none can be the best" : "");
 }
 
 /* "best of 17 settings: tune lr=0.01, last val_accuracy 0.93 (orch show 5f3a91c2)". A search
@@ -124,7 +124,7 @@ static bool print_best(struct ending *end, const struct orch_plan *plan,
     return ok;
 }
 
-/* "5 trials were pruned, and 2 that were stopped went on to the end; this saved about 3 min, 40 %
+/* "5 trials were pruned, and 2 stopped trials resumed and ended; this saved about 3 min, 40 %
  * of the time (an estimate ...)" */
 static void print_saved(struct ending *end, const struct orch_stop_effect *effect)
 {
@@ -134,9 +134,9 @@ static void print_saved(struct ending *end, const struct orch_stop_effect *effec
         g_string_append_printf(line, "%u trial%s pruned", effect->pruned,
                                effect->pruned == 1 ? " was" : "s were");
     if (effect->promoted)
-        g_string_append_printf(line, "%s%u that %s stopped resumed and ended",
+        g_string_append_printf(line, "%s%u stopped trial%s resumed and ended",
                                effect->pruned ? ", and " : "", effect->promoted,
-                               effect->promoted == 1 ? "was" : "were");
+                               orch_plural(effect->promoted));
     if (saved_s > 0) {
         g_autofree char *saved = orch_duration_format(saved_s);
         g_string_append_printf(line,

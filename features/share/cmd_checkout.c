@@ -156,9 +156,9 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     else
         printf("%s\n", copy.folder);
     orch_cli_info(cli,
-                  copy.is_whole ? "the source of run %s is in '%s'"
-                                : "the inputs of run %s are in '%s': they are all of its source "
-                                  "that was shared",
+                  copy.is_whole
+                      ? "the source of run %s is in '%s'"
+                      : "the inputs of run %s are in '%s': the rest of its source was not shared",
                   orch_run_short_key(copy.run_key), copy.folder);
     if (copy.kept_away)
         orch_cli_warn(cli, "the content of %u kept file%s of the run is not in this store",

@@ -164,7 +164,8 @@ static bool print_totals(struct orch_cli *cli, const struct coverage *c,
     }
     printf("\n");
     if (c->cannot_run_here)
-        orch_cli_print("%u of those missing cannot run here: %s", c->cannot_run_here, c->why_not);
+        orch_cli_print("%u of the missing trials cannot run here: %s", c->cannot_run_here,
+                       c->why_not);
     fflush(stdout);
     orch_cli_forecast_print_total(cli, c->plan, &c->total, &c->price);
     if (!c->total.known && c->total.unknown)

@@ -8,8 +8,8 @@ bool orch_cli_remote_warn(struct orch_cli *cli, const struct orch_remote *remote
     const GPtrArray *names = remote->ignored;
     for (guint i = 0; names && i < names->len; i++)
         orch_cli_warn(cli,
-                      "git's '%s' is not followed: it names a program, and only this repository's "
-                      "own settings have it\n  hint: if it is yours: git config --global %s "
+                      "git's '%s' is ignored, because it names a program and is set only in this "
+                      "repository\n  hint: if it is yours: git config --global %s "
                       "\"$(git config %s)\"",
                       (const char *)names->pdata[i], (const char *)names->pdata[i],
                       (const char *)names->pdata[i]);

@@ -53,14 +53,14 @@ static const struct orch_signed_run *run_of(const struct orch_signature_check *j
 static char *worth(const struct orch_signature_check *judged, const struct orch_signed_run *run)
 {
     if (judged->what == ORCH_SIGNATURE_BAD)
-        return g_strdup("a signature that is not good: 'orch db check --signatures'");
+        return g_strdup("a bad signature: see 'orch db check --signatures'");
     if (run->state == ORCH_SIGNED_OTHER)
-        return g_strdup("a signature of another content under this key");
+        return g_strdup("a signature of other contents under this key");
     if (judged->what == ORCH_SIGNATURE_UNKNOWN_KEY)
         return g_strdup_printf("by a key that nobody here knows, %s",
                                judged->signer ? judged->signer : "-");
     return g_strdup_printf("by %s%s", judged->signer,
-                           run->fits ? "" : ", who is not the one that it says ran it");
+                           run->fits ? "" : ", but the run names another author");
 }
 
 /* Returns one text for each signature of a run: "signed by ada@example.org". */
@@ -112,7 +112,7 @@ static bool show_of_run(struct orch_cli *cli, void *options, const struct orch_s
     g_autoptr(GError) problem = NULL;
     g_autoptr(GPtrArray) texts = texts_of(cli, subject->store, subject->run->key, &problem);
     if (!texts)
-        orch_cli_show_line("signed", "it cannot be judged here: %s", problem->message);
+        orch_cli_show_line("signed", "it cannot be checked here: %s", problem->message);
     for (guint i = 0; texts && i < texts->len; i++)
         orch_cli_show_line("signed", "%s", (const char *)texts->pdata[i]);
     return true;
@@ -127,11 +127,11 @@ static void note_faults(const struct orch_signature_check *judged, GPtrArray *fi
 {
     const char *note = orch_run_short_key(judged->note);
     if (judged->what == ORCH_SIGNATURE_BAD) {
-        g_ptr_array_add(
-            findings,
-            g_strdup_printf("signature %s, in the name of %s, is bad: %s", note,
-                            judged->who ? judged->who : "nobody",
-                            judged->is_damaged ? "it is none" : "it does not fit what it names"));
+        g_ptr_array_add(findings,
+                        g_strdup_printf("signature %s, in the name of %s, is bad: %s", note,
+                                        judged->who ? judged->who : "nobody",
+                                        judged->is_damaged ? "it is not a signature"
+                                                           : "it does not match what it names"));
         return;
     }
     for (guint i = 0; i < judged->runs->len; i++) {
@@ -143,9 +143,8 @@ static void note_faults(const struct orch_signature_check *judged, GPtrArray *fi
                                             key, note));
         else if (run->state == ORCH_SIGNED_HERE && !run->fits)
             g_ptr_array_add(findings,
-                            g_strdup_printf("run %s is signed by %s, who is not the one that it "
-                                            "says ran it",
-                                            key, judged->signer));
+                            g_strdup_printf("run %s is signed by %s, but names another author", key,
+                                            judged->signer));
     }
 }
 

@@ -44,13 +44,13 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
                       s->held);
     if (s->waiting)
         orch_cli_info(cli,
-                      "%u trial%s not submitted: the best of trials that have not ended must be "
-                      "known first. Run the same command again once they have",
+                      "%u trial%s not submitted: the best of other trials must be known first. Run "
+                      "the same command again when those have ended",
                       s->waiting, s->waiting == 1 ? " was" : "s were");
     if (s->unchosen)
         orch_cli_info(cli,
-                      "%u trial%s of a search: the values of the next ones are chosen when some of "
-                      "those that were submitted have ended. Run the same command again then",
+                      "%u trial%s of a search: their values are chosen when some submitted trials "
+                      "have ended. Run the same command again then",
                       s->unchosen, s->unchosen == 1 ? " is left" : "s are left");
     if (s->promoted)
         orch_cli_info(cli, "%u trial%s had been pruned and %s: %s among the best now", s->promoted,
@@ -66,11 +66,11 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
                       s->not_run == 1 ? " was" : "s were",
                       s->not_run == 1 ? "it needs" : "they need");
     if (s->held_back)
-        orch_cli_info(cli, "%u trial%s held back: the %s would be exceeded, by the forecasts",
+        orch_cli_info(cli, "%u trial%s held back: by the forecasts, the %s would be exceeded",
                       s->held_back, s->held_back == 1 ? " was" : "s were", limit);
     if (s->submitted)
-        orch_cli_info(cli, "nothing needs to stay open: 'orch collect' (or 'orch ls') stores what "
-                           "has ended, 'orch cancel' cancels");
+        orch_cli_info(cli, "you may close this terminal: 'orch collect' (or 'orch ls') stores what "
+                           "has ended, 'orch cancel' cancels trials");
 }
 
 /* Says once for each experiment that a part of a GPU becomes a whole one. */
@@ -107,8 +107,8 @@ static void print_rules(struct orch_cli *cli, const struct orch_expansion *expan
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
         if (experiment->search && experiment->search->stop)
             orch_cli_info(cli,
-                          "experiment '%s' has a rule that stops trials early (stop): the same "
-                          "command judges those that run, each time that it is run",
+                          "experiment '%s' has a rule that stops trials early (stop): each time "
+                          "you repeat this command, it judges the trials that are running",
                           experiment->name);
     }
 }

@@ -71,9 +71,9 @@ for a in json.load(sys.stdin)["allowances"]:
 read -r -d '' group person <<<"$halves"
 recipe "{ group: { hours: $group }, person: 1 h }" 7
 ORCH_USER=bob fails 6 orch run a.recipe --executor slurm
-says 'held back: the allowance for the group would be exceeded'
+says 'held back: by the forecasts, the allowance for the group would be exceeded'
 recipe "{ group: 1 h, person: { hours: $person } }" 7
 ORCH_USER=bob fails 6 orch run a.recipe --executor slurm
-says 'held back: the allowance for each person would be exceeded'
+says 'held back: by the forecasts, the allowance for each person would be exceeded'
 ok orch run a.recipe
 says 'for each person'

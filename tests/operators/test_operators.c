@@ -76,7 +76,7 @@ static void test_attention(void **state)
     assert_true(orch_net_tensor(net, tensor_find(net, "out.weight"))->is_frozen);
     assert_false(orch_net_tensor(net, tensor_find(net, "out.bias"))->is_frozen);
     assert_int_equal(notes->len, 2);
-    assert_true(has_note(notes, "operator 'mylib::twist' is not known and is taken by the bytes"));
+    assert_true(has_note(notes, "operator 'mylib::twist' is not known, so only the bytes"));
     assert_true(
         has_note(notes, "1 parameter ('unused.weight'; 7 elements) is used by no operator"));
     orch_net_free(net);
@@ -228,7 +228,7 @@ static void test_no_files(void **state)
     refuses(HEAD "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"b\",\"4b\"]}\n", "batch squared");
     refuses(HEAD "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"bb\"]}\n", "batch squared");
     refuses(HEAD "{\"parameter\":\"w\",\"shape\":[2]}\n{\"parameter\":\"w\",\"shape\":[2]}\n",
-            "that of another");
+            "the name of another");
 }
 
 /* The form in place has the row of the operator, and no other name that begins so has. */

@@ -3,12 +3,12 @@
 # test: quick
 . "$(dirname "$0")/../cli/lib.sh"
 ok orch predict --gpu MI300X --net resnet50
-has 'no basis  the interval is a guess, as no measured step is of: the architecture CDNA3'
+has 'no basis  the interval is a guess, because no measured step covers: the architecture CDNA3'
 ok orch predict --gpu H100-SXM5 --net gpt2 --precision bf16 --compile
-has 'no measured step is of: torch.compile'
+has 'no measured step covers: torch.compile'
 has_not 'attention in one kernel in'
 ok orch predict --gpu V100 --net gpt2 --precision fp32
-has 'no measured step is of: attention in one kernel in fp32'
+has 'no measured step covers: attention in one kernel in fp32'
 ok orch predict --gpu H100-SXM5 --net resnet50 --precision bf16 --json
 case $(json predictions.0.no_basis) in 'bf16, for which fp16 stands') ;; *) _fail "$(json predictions.0.no_basis)" ;; esac
 ok orch predict --gpu RTX-3090 --net resnet50
@@ -30,7 +30,7 @@ has '; this chip was not measured'
 guessed() {
     ok orch predict "$@"
     has 'sharded weights of such a network, precision and link'
-    has 'no measured step shared weights so: a factor of 2.25 by a guess'
+    has 'no measured step shared weights in this way, so a factor of 2.25 is a guess'
     has_not '209 published steps'
 }
 guessed --gpu V100 --net resnet50 --parallel fsdp=8 --network ethernet

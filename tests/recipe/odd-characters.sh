@@ -44,7 +44,7 @@ grep -q 'write a decimal point' "$SCRATCH/out" || _fail 'a decimal comma is not 
 ! import 'net,step_ms\nvgg,1\xc2\xa0234.5\n' || _fail 'a no-break space in a number'
 grep -q 'remove the no-break space' "$SCRATCH/out" || _fail 'a no-break space in a number is not named'
 import 'net\twidth\tstep_ms\nvgg\t0,5\t12.75\n' || _fail 'a feature with a decimal comma'
-grep -q "'width' is taken for a category" "$SCRATCH/out" || _fail 'a feature with a decimal comma is not named'
+grep -q "'width' is used as a category" "$SCRATCH/out" || _fail 'a feature with a decimal comma is not named'
 ! import '\xff\xfen\0e\0t\0' || _fail 'UTF-16'
 grep -q 'iconv -f UTF-16' "$SCRATCH/out" || _fail 'UTF-16 is not named'
 

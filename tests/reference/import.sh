@@ -11,7 +11,7 @@ while IFS='|' read -r _ rows command _; do
     command=${command#*\`}
     command=${command%\`*}
     ok $command --json
-    says_not 'gives the target'
+    says_not 'reveal the target'
     says_not 'nothing says'
     printf '%s' "$out" | python3 -c '
 import json, sys

@@ -18,7 +18,7 @@ ok orch run r.recipe -q
 ok orch report r.recipe --json
 printf '%s\n' "$out" >report.json
 ok orch report r.recipe --check report.json
-says 'are those of the store'
+says 'agree with the store'
 ok orch report r.recipe --check report.json --json
 same 0 "$(json differs)"
 sed 's/0\.2\b/0.25/' report.json >other.json

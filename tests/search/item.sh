@@ -121,7 +121,7 @@ recipe clear line 30 1 "  $again" '[tune, again]'
 sed -i 's/x: int(1, 8)/x: int(1, 1000, log)/' clear.recipe
 ok orch run clear.recipe -q
 ok orch report clear.recipe
-has '5 fresh repeats, by which it was not chosen, give'
+has '5 fresh repeats, not used to choose it, give'
 has_not 'estimate the best setting of tune anew'
 
 # two numbers that matter: lines of equal values lie where the values are; with choices there is a grid that says why

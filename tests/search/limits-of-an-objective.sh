@@ -13,10 +13,10 @@ ok search --search 'min loss' --subject-to 'ms <= 4'
 says "break 'ms <= 4'"
 says 'best of 8 settings: f x=0.4'
 # by then eight settings have told that ms grows with x: those that are left break the limit, and do not start
-says 'f x=0.7 is left out: by the 8 settings that have ended its ms is '
+says 'f x=0.7 is left out: judged by the 8 settings that have ended, its ms is '
 # a limit that nothing keeps
 ok search --search 'min loss' --subject-to 'ms < 0'
-says 'none is left to be the best'
+says 'so none can be the best'
 # no run keeps this one: once there are forecasts, no further trial starts
 rm -rf .orch
 ok search --search 'min loss' --subject-to 'wall_s < 1us'

@@ -26,7 +26,7 @@ says '10 trials, '
 eval "ok $again"
 says '1 done before'
 search 7
-says '5 fresh repeats, by which it was not chosen, give'
+says '5 fresh repeats, not used to choose it, give'
 says_not 'hint: fresh repeats'
 # repeats tell the noise, and what the best of equal points shows
 search 6 --repeat 3 --db "$SCRATCH/three.db"
@@ -52,4 +52,4 @@ search 5 --db "$SCRATCH/bare.db"
 says 'chosen as the best of 5 settings, this value is partly luck'
 eval "ok orch try --db '$SCRATCH/bare.db' $(sed -n 's/.*to estimate it without bias, repeat it: orch try//p' <<<"$err")"
 search 5 --db "$SCRATCH/bare.db"
-says '5 fresh repeats, by which it was not chosen, give'
+says '5 fresh repeats, not used to choose it, give'

@@ -67,7 +67,7 @@ for jobs in 1 2; do
     says '3 ok, 2 pruned, 1 promoted'
     says 'best of 5 settings: '
     says 'last loss 1'
-    says '2 trials were pruned, and 1 that was stopped resumed and ended'
+    says '2 trials were pruned, and 1 stopped trial resumed and ended'
     # it comes before the fifth point; at once with it, either may write first
     [ $jobs = 2 ] || same "$(cat "$HOME/log")" '1 2 3 4 2 5 '
     same "$(tr ' ' '\n' <"$HOME/log" | sort | xargs)" '1 2 2 3 4 5'

@@ -37,7 +37,7 @@ _run orch push
 untouched push
 for name in core.sshcommand credential.helper credential.https://example.org.helper core.askpass remote.origin.uploadpack remote.origin.receivepack \
     protocol.allow protocol.ext.allow gpg.program gpg.ssh.program; do
-    says "git's '$name' is not followed"
+    says "git's '$name' is ignored"
     says "git config --global $name"
 done
 git config orch.sign false
@@ -72,7 +72,7 @@ PATH=$SCRATCH/bin2:$PATH
 cp "$evil" ../bin2/git-remote-evil
 fails 3 orch pull
 untouched 'pull with a helper'
-says "git's 'remote.origin.vcs' is not followed"
+says "git's 'remote.origin.vcs' is ignored"
 git config --unset remote.origin.vcs
 
 # the user's own are run

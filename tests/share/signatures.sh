@@ -61,7 +61,7 @@ same "$(json signed) $(json unsigned) $(json signatures.0.state)" "2 1 good"
 ok orch show @{1}
 has 'signed'
 has 'by ada@example.org'
-has_not 'not the one'
+has_not 'another author'
 ok orch show @{1} --json
 same "$(json signatures.0.state) $(json signatures.0.fits)" 'good true'
 ok orch db check
@@ -73,10 +73,10 @@ git config user.signingKey '~/eve'
 ok orch run s.recipe --sign
 says 'signed 1 run'
 fails 7 orch db check --signatures
-has 'is signed by eve@example.org, who is not the one'
+has 'is signed by eve@example.org, but names another author'
 says 'signed: 2 of 3 runs'
 ok orch show @last
-has 'by eve@example.org, who is not the one'
+has 'by eve@example.org, but the run names another author'
 # a signature over other digests, one that is cut, one that is none, one of another form
 cp .orch/results.db good.db
 change() { # SQL-EXPRESSION of the text
@@ -98,7 +98,7 @@ digest() {
 one=$(digest @{1}) other=$(digest @last)
 change "replace(text, '$one', '$other')"
 fails 7 orch db check --signatures
-has 'is bad: it does not fit'
+has 'is bad: it does not match'
 change "replace(text, 'END SSH', 'END XSH')"
 fails 7 orch db check --signatures
 has 'is bad'
@@ -107,7 +107,7 @@ for text in "'{}'" "'[]'" "''" "NULL" "'{\"format\":1,\"runs\":[],\"signature\":
     "'{\"format\":1,\"runs\":[\"$(printf '[%.0s' $(seq 200))\"],\"signature\":\"x\"}'"; do
     change "$text"
     fails 7 orch db check --signatures
-    has 'is bad: it is none'
+    has 'is bad: it is not a signature'
 done
 ok orch show @{1}
 # a run that was changed: its digest, and with it the signature, is another one's
@@ -128,7 +128,7 @@ P
 fails 7 orch db check --signatures
 has 'has another digest here than signature'
 ok orch show @{1}
-has 'of another content under this key'
+has 'of other contents under this key'
 cp good.db .orch/results.db
 rm -f .orch/results.db-*
 
@@ -173,7 +173,7 @@ has 'a key that nobody here knows'
 git config gpg.ssh.allowedSignersFile '~/signers'
 ok orch show @last
 has 'by ada@example.org'
-has_not 'not the one'
+has_not 'another author'
 # a shared run sends its signature with its results
 cd "$SCRATCH/w"
 ok orch run s.recipe --force --share --remote "$SCRATCH/group.git" --sign
@@ -206,4 +206,4 @@ git config --global gpg.program "$SCRATCH/nothing"
 fails 3 orch db check --signatures
 says 'cannot start'
 ok orch show @last
-has 'cannot be judged here'
+has 'cannot be checked here'

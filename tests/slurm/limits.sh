@@ -27,13 +27,13 @@ fails 6 orch run a.recipe --executor slurm --budget 0.000001usd --price 36 --jso
 same "$(json submitted) $(json held_back) $(json stopped_by)" '0 4 budget'
 same "$(elements)" 3 'elements of jobs'
 fails 6 orch run a.recipe --executor slurm --budget 0.000001usd --price 36
-says '4 trials were held back: the budget would be exceeded, by the forecasts'
+says '4 trials were held back: by the forecasts, the budget would be exceeded'
 says_not 'nothing to submit'
 # a deadline before the end of any of them
 fails 6 orch run a.recipe --executor slurm --deadline 0.001s --json
 same "$(json submitted) $(json held_back) $(json stopped_by)" '0 4 deadline'
 fails 6 orch run a.recipe --executor slurm --deadline 0.001s
-says '4 trials were held back: the deadline would be exceeded, by the forecasts'
+says '4 trials were held back: by the forecasts, the deadline would be exceeded'
 same "$(elements)" 3 'elements of jobs'
 
 # a budget for two and a half of them by the forecast submits two; a further command has the whole budget again

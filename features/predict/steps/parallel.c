@@ -61,7 +61,7 @@ bool orch_parallel_parse(const char *text, struct orch_parallel *out, GError **e
     p.ep = MAX(1, p.ep);
     if (orch_parallel_replicas(&p) % p.ep)
         return refuse(error, "for example fsdp=8,ep=8", text,
-                      "divides experts among other than its replicas (dp or fsdp)");
+                      "has a number of replicas (dp or fsdp) that ep does not divide");
     if (orch_parallel_devices(&p) > DEVICES_MAX)
         return refuse(error, HINT, text, "needs more than 65536 devices");
     *out = p;
