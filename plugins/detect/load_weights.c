@@ -56,8 +56,8 @@ static char **their_names(struct orch_detect *detect, const struct orch_weights 
     g_strfreev(names);
     if (count == ORCH_VOC_CLASSES + 1) {
         orch_training_note(detect->session->host,
-                           "the weights name no classes; by their number these are the 20 of "
-                           "Pascal VOC in the order of their names");
+                           "the weights name no classes; there are 20, so they are taken to be "
+                           "those of Pascal VOC in alphabetical order");
         return voc_names();
     }
     if (count != detect->detector->classes)

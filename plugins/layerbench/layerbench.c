@@ -25,8 +25,8 @@ static const struct orch_param PARAMS[] = {
                .max = "1000000", .unit = "layers", .help = "layers to draw from the seed"),
     ORCH_PARAM(struct params, timer, ORCH_ENUM, .label = "timer", .def = "engine",
                .choices = TIMERS,
-               .help = "engine: as in training, forward and backward apart. justus: one time with "
-                       "activation and update, drawn conv and dense only"),
+               .help = "engine: as in training, forward and backward separately. justus: one time "
+                       "with activation and update, only for drawn conv and dense layers"),
     ORCH_PARAM(struct params, kinds, ORCH_LIST | ORCH_ENUM, .label = "kinds",
                .def = "[conv, dense]", .choices = KINDS, .help = "kinds to draw, in turn"),
     RANGE(batch, "1", "64", .label = "batch", .unit = "images",
@@ -53,7 +53,7 @@ static const struct orch_param PARAMS[] = {
         struct params, max_mvalues, ORCH_REAL, .label = "most values", .def = "64", .min = "0.01",
         .help = "largest number of values of a drawn layer (input, output, weights), in 10^6"),
     ORCH_PARAM(struct params, warmup, ORCH_INT, .label = "warmup", .def = "2", .min = "1",
-               .max = "1000", .help = "iterations (of net: steps) that are left out"),
+               .max = "1000", .help = "first iterations (with net: steps) that are left out"),
     ORCH_PARAM(struct params, repeats, ORCH_INT, .label = "repeats", .def = "5", .min = "1",
                .max = "1000", .help = "measurements of each layer; the median is reported"),
     ORCH_PARAM(struct params, net, ORCH_STRING, .label = "network", .def = "",
@@ -78,8 +78,8 @@ static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct params, peak, ORCH_BOOL, .label = "peak", .def = "true",
                .help = "measure this device's peak first, for utilisation"),
     ORCH_PARAM(struct params, clock, ORCH_ENUM, .label = "clock", .def = "wall", .choices = CLOCKS,
-               .help = "processor: what one thread computed, without the time that other programs "
-                       "took from it; of timer engine on a CPU, with one thread"),
+               .help = "processor: CPU time of one thread, without the time that other programs "
+                       "took from it; only for timer engine on a CPU with one thread"),
     ORCH_PARAM(struct params, device, ORCH_STRING, .label = "device", .def = "auto",
                .help = "auto (a GPU when the trial has one), cpu, cuda, cuda:N"),
     ORCH_PARAM(struct params, threads, ORCH_INT, .label = "threads", .def = "0", .min = "0",
@@ -110,8 +110,8 @@ static const struct orch_metric METRICS[] = {
      .label = "layer spread",
      .min = "0",
      .unit = "ms",
-     .help = "largest less least of a layer's repeats; the median layer's: beside layer_time it "
-             "says whether something else used the machine"},
+     .help = "largest minus smallest time of a layer's repeats, for the median layer; compared "
+             "with layer_time it shows whether something else used the machine"},
     {.name = "batch_time",
      .label = "batch time",
      .min = "0",

@@ -11,8 +11,8 @@ enum { POINTS_MOST = 1000, WORKING_MOST = 20 };
 static const struct orch_param PARAMS[] = {
     ORCH_PARAM(struct staleness_params, times, ORCH_LIST | ORCH_STRING,
                .label = "times of gradients", .def = "[]",
-               .help = "moments of each learner's gradients in seconds, a text a learner: "
-                       "[1 2 3 4, 2.5 5]; empty: gradient_time and speeds say"),
+               .help = "times of each learner's gradients in seconds, one text for each learner: "
+                       "[1 2 3 4, 2.5 5]; empty: they follow from gradient_time and speeds"),
     ORCH_PARAM(struct staleness_params, learners, ORCH_INT, .label = "learners", .def = "2",
                .min = "1", .max = "1000", .help = "learners that share the server"),
     ORCH_PARAM(struct staleness_params, speeds, ORCH_LIST | ORCH_REAL,
@@ -33,7 +33,7 @@ static const struct orch_param PARAMS[] = {
                .help = "distribution lognormal: its coefficient of variation"),
     ORCH_PARAM(struct staleness_params, gradients, ORCH_INT, .label = "gradients", .def = "1000",
                .min = "1", .max = "100000",
-               .help = "gradients that are applied in all; with times all of those"),
+               .help = "number of gradients that are applied; with times: all of them"),
     ORCH_PARAM(struct staleness_params, mode, ORCH_ENUM, .label = "mode", .def = "asynchronous",
                .choices = STALENESS_MODES,
                .help = "synchronous: one update from a gradient of each learner; bounded: a "
@@ -89,7 +89,8 @@ static const struct orch_metric METRICS[] = {
              "the bound"},
     {.name = "max_lead",
      .label = "largest lead",
-     .help = "gradients that a learner was ahead of the slowest when it read weights, at most"},
+     .help = "largest number of gradients that a learner was ahead of the slowest when it read "
+             "weights"},
     {.name = "staleness",
      .label = "staleness",
      .step_unit = "update",

@@ -159,8 +159,8 @@ static void divide(struct orch_csv *csv, const struct columns *c)
 static char *sentence(const char *column, const struct votes *votes)
 {
     return g_strdup_printf("column '%s' is read as the batch of all GPUs together and divided by "
-                           "their number: it grows with it in proportion in %u rows, and not in "
-                           "%u (a column 'batch_total' says so by its name)",
+                           "their number: in %u rows it grows in proportion to that number, in %u "
+                           "it does not (a column named 'batch_total' always has this meaning)",
                            column, votes->grow, votes->others);
 }
 

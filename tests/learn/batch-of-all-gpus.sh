@@ -39,7 +39,7 @@ reads() {
     case $err in *"$SAYS"*) echo yes ;; *) echo no ;; esac
 }
 reads all.csv all.csv
-says "column 'batch_per_gpu' $SAYS: it grows with it in proportion in 18 rows, and not in 0"
+says "column 'batch_per_gpu' $SAYS: in 18 rows it grows in proportion to that number, in 0 it does not"
 same "$(reads workers.csv workers.csv)" yes 'workers are counted, too'
 same "$(reads each.csv each.csv)" no 'it stays'
 same "$(reads less.csv less.csv)" no 'it shrinks'

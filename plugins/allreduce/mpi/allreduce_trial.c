@@ -68,10 +68,10 @@ static void report_largest(const struct orch_host *host, const struct orch_alpha
 static void report_link(const struct orch_host *host, const struct orch_alpha_beta *fit)
 {
     if (!orch_alpha_beta_has_latency(fit)) {
-        g_autofree char *note = g_strdup_printf(
-            "no latency and no bandwidth: the fit misses the measured times by %.0f %% on average, "
-            "and %.0f %% at most gives them",
-            100 * fit->error, 100 * ORCH_ALPHA_BETA_ERROR_MOST);
+        g_autofree char *note =
+            g_strdup_printf("no latency and no bandwidth: the fit misses the measured times by "
+                            "%.0f %% on average, but at most %.0f %% is accepted",
+                            100 * fit->error, 100 * ORCH_ALPHA_BETA_ERROR_MOST);
         host->note(host, note);
         return;
     }
@@ -97,7 +97,7 @@ static void report_fit(const struct trial *t, const struct orch_alpha_beta_point
                          "and does not report its choice");
     report_largest(host, points, count);
     if (!orch_alpha_beta_fit(points, count, &fit)) {
-        host->note(host, "latency and bandwidth take all-reduces of two sizes");
+        host->note(host, "latency and bandwidth need all-reduces of two sizes");
         return;
     }
     for (size_t i = 0; i < count; i++) {

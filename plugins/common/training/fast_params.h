@@ -23,7 +23,8 @@
                                   "stem on"),                                                      \
         ORCH_TRAINING_ROW(owner, label_smoothing, ORCH_REAL, .label = "label smoothing",           \
                           .def = "0", .min = "0", .max = "0.99",                                   \
-                          .help = "share of a label that all classes have alike, in training"),    \
+                          .help =                                                                  \
+                              "share of each label that is spread over all classes, in training"), \
         ORCH_TRAINING_ROW(owner, norm_bias_rate, ORCH_REAL, .label = "rate of norms and biases",   \
                           .def = "1", .min = "0.001", .max = "1000",                               \
                           .help = "factor of the learning rate of batch norms' biases; they "      \
@@ -58,9 +59,9 @@
                           .max = "1",                                                              \
                           .help = "first_size: share of the epochs in which images grow to "       \
                                   "their whole size"),                                             \
-        ORCH_TRAINING_ROW(owner, flip_alternate, ORCH_BOOL, .label = "flip alternate",             \
-                          .def = "false",                                                          \
-                          .help = "an image that is flipped in one epoch is not in the next"),     \
+        ORCH_TRAINING_ROW(                                                                         \
+            owner, flip_alternate, ORCH_BOOL, .label = "flip alternate", .def = "false",           \
+            .help = "an image that is flipped in one epoch is not flipped in the next"),           \
         ORCH_TRAINING_ROW(owner, pad_ahead, ORCH_BOOL, .label = "pad ahead", .def = "false",       \
                           .flags = ORCH_PARAM_NEUTRAL,                                             \
                           .help = "pad the images for their crops once; changes no batch"),        \
