@@ -635,7 +635,7 @@ class Section:
                 found.append(100 * (sides[0] - sides[1]) / sides[1])
                 self.compare(f"{list(row.values())[0]}, error", error, found[-1])
         for text in [b["text"] for b in self.blocks("answer")]:
-            shown = re.search(r"off by ([-\d.e+]+) % in the mean", text)
+            shown = re.search(r"mean error of the predictions is ([-\d.e+]+) %", text)
             if shown and found:
                 self.printed("mean error", shown.group(1), float(numpy.mean(numpy.abs(found))))
         return bool(found)

@@ -26,7 +26,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_export_job_options, instances, LIST, "instance", .value = "NAME",
                 .help = "instance, as the platform calls it"),
     ORCH_OPTION(struct orch_export_job_options, time, TEXT, "time", .value = "DURATION",
-                .help = "time limit (default: 95 % of the forecast, rounded up)"),
+                .help = "time limit (default: 95 % quantile of the forecast, rounded up)"),
     ORCH_OPTION(struct orch_export_job_options, names, LIST, "name", .value = "NAME",
                 .help = "name of the job"),
     ORCH_OPTION(struct orch_export_job_options, images, LIST, "image", .value = "IMAGE",
@@ -103,7 +103,8 @@ const struct orch_command ORCH_COMMAND_EXPORT_JOB = {
         "\n"
         "The instance is the cheapest with the GPUs, cores and memory that the recipe's "
         "'resources' ask for (share/hardware/training.csv), unless --gpu or --instance names one. "
-        "The time limit is --time, the recipe's, or 95 % of the forecast for this machine, "
+        "The time limit is --time, the recipe's, or the 95 % quantile of the forecast for this "
+        "machine, "
         "rounded up.\n"
         "\n"
         "The document is checked against the fields, limits and patterns that the platform "

@@ -66,8 +66,8 @@ static void set_limit(struct orch_job *job, const struct orch_cli_job *trial, do
             : NULL;
     if (!basis && forecaster.forecast(forecaster.ctx, trial->item, &forecast)) {
         p95_s = forecast.time_s.high;
-        basis = g_strdup_printf("95 %% of the forecast for this machine, %s: %s", forecast.tier,
-                                forecast.why);
+        basis = g_strdup_printf("95 %% quantile of the forecast for this machine, %s: %s",
+                                forecast.tier, forecast.why);
     }
     orch_job_set_limit(job, trial->item->cell->experiment, given_s, p95_s, basis);
     orch_forecaster_close(&forecaster);

@@ -80,7 +80,7 @@ void orch_slurm_request_make(const struct orch_slurm_settings *settings,
     } else if (p95_bytes > 0) {
         int64_t step = MEMORY_STEP_MIB * MIB, need = (int64_t)((double)p95_bytes * MEMORY_RESERVE);
         out->memory_bytes = (need + step - 1) / step * step;
-        out->memory_from = "95 % of earlier runs, and a quarter more";
+        out->memory_from = "1.25 times the 95 % quantile of earlier runs";
     } else if (settings->memory_bytes > 0) {
         out->memory_bytes = settings->memory_bytes;
         out->memory_from = "slurm.memory";

@@ -40,7 +40,7 @@ says 'no Slurm job with a forecast and an account'
 # ---- the second time there are forecasts of time and memory
 ok orch run r.recipe --force --executor slurm --json
 b=$(json arrays.0.job)
-same "$(json arrays.0.time_from)/$(json arrays.0.memory_from)" '95 % forecast/95 % of earlier runs, and a quarter more'
+same "$(json arrays.0.time_from)/$(json arrays.0.memory_from)" '95 % forecast/1.25 times the 95 % quantile of earlier runs'
 play "$b"
 for i in 0 1 2; do seconds "${b}_$i" 1 1K; done # as forecast
 seconds "${b}_3" 500 1K                         # longer than --time
