@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Saving what a damaged store still has. */
+/* A store that is damaged, or was made elsewhere. */
 #include "core/cli/cli.h"
 #include "core/feature/feature.h"
 
-extern const struct orch_command ORCH_COMMAND_DB_REPAIR;
+extern const struct orch_command ORCH_COMMAND_DB_REPAIR, ORCH_COMMAND_DB_ADOPT;
 
-static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_DB_REPAIR, NULL};
+static const struct orch_command *const COMMANDS[] = {&ORCH_COMMAND_DB_REPAIR,
+                                                      &ORCH_COMMAND_DB_ADOPT, NULL};
 
 static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {
     [ORCH_ADVICE_BROKEN_SHARD] = "open the store on that host; else 'orch db repair'"};

@@ -182,6 +182,9 @@ const struct orch_net_node *orch_net_head(const struct orch_net *net);
  * the scores: it is the head, or, of a network with several outputs, one of them. Weights of
  * another number of classes are loaded without these. */
 bool orch_net_is_of_head(const struct orch_net *net, const struct orch_net_node *node);
+/** True if a pool without padding covers its whole input at the size that the network was built for
+ * (one window). On images of another size it is evaluated over its whole input, too. */
+bool orch_net_pools_all(const struct orch_net *net, const struct orch_net_node *node);
 
 /** Number of trained parameters, including biases, without running statistics. */
 int64_t orch_net_params(const struct orch_net *net);

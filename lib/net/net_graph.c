@@ -77,3 +77,10 @@ bool orch_net_is_of_head(const struct orch_net *net, const struct orch_net_node 
             return true;
     return false;
 }
+
+bool orch_net_pools_all(const struct orch_net *net, const struct orch_net_node *node)
+{
+    const struct orch_net_shape *in = &orch_net_node(net, node->inputs[0])->out;
+    return (node->op == ORCH_NET_MAXPOOL2D || node->op == ORCH_NET_AVGPOOL2D) && !node->pad_h &&
+           !node->pad_w && node->kernel_h == in->h && node->kernel_w == in->w;
+}

@@ -79,10 +79,4 @@ bool orch_weight_has_shape(const struct orch_weight *weight, int rank, const int
 /** Formats a shape: "[64, 3, 7, 7]". Caller frees. */
 char *orch_weight_shape_format(int rank, const int64_t *shape);
 
-/** The names of the classes in the metadata, those of a detector with the background first; NULL if
- * there are none, or the metadata is not a list of texts. Free with g_strfreev. */
-char **orch_weights_class_names(const struct orch_weights *weights);
-/** Writes the names of the classes (NULL-terminated, UTF-8) into the metadata. */
-void orch_weights_set_class_names(struct orch_weights *weights, char *const *names);
-
 #endif

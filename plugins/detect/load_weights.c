@@ -9,6 +9,7 @@
 #include "lib/base/text.h"
 #include "lib/net/net.h"
 #include "lib/weights/weights.h"
+#include "plugins/common/samples/class_names.h"
 #include "plugins/common/scenes/scene_open.h"
 #include "plugins/common/training/notes.h"
 

@@ -6,7 +6,7 @@
 #include <orch/plugin.h>
 
 #include "lib/net/cost.h"
-#include "lib/net/published.h"
+#include "plugins/netstat/published.h"
 
 /** Writes the artifacts `layers` and `table`; false with an error reported to the host. */
 bool orch_netstat_tables(const struct orch_net *net, const struct orch_net_cost *costs,

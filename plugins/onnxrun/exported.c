@@ -6,6 +6,7 @@
 #include "lib/onnx/export_values.h"
 #include "lib/onnx/onnx_export.h"
 #include "plugins/common/data/image_set.h"
+#include "plugins/common/samples/class_names.h"
 
 static const char EXPORTED_FILE[] = "network.onnx";
 

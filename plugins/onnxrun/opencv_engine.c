@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* OpenCV's DNN module, through the adapter that is built where its headers are. */
 #include "lib/base/error.h"
-#include "lib/base/library.h"
 #include "lib/base/program_parts.h"
 #include "lib/base/program_path.h"
 #include "lib/onnx/onnxruntime.h"
+#include "plugins/common/torch/library.h"
 #include "plugins/onnxrun/engine.h"
 #include "plugins/onnxrun/opencv/opencv_adapter.h"
 

@@ -1,5 +1,7 @@
 orch_test(net "quick" orch_net)
+target_sources(test_net PRIVATE ${CMAKE_SOURCE_DIR}/plugins/common/training/image_side.c)
 orch_test(net_cost "quick" orch_net)
+target_sources(test_net_cost PRIVATE ${CMAKE_SOURCE_DIR}/plugins/netstat/published.c)
 orch_test(idle_memory "quick" orch_net)
 orch_test(layer_spec "quick" orch_net)
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "lib/base/elf.h"
-#include "lib/base/library.h"
+#include "plugins/common/torch/library.h"
 
 #include <dlfcn.h>
 #include <elf.h>

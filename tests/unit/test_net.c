@@ -14,7 +14,7 @@
  * Counts that nobody published (of many transformers' multiply-adds) are those of the graph: a
  * change shows. */
 #include "lib/net/build.h"
-#include "lib/net/image_side.h"
+#include "plugins/common/training/image_side.h"
 #include "tests/unit/tensor_find.h"
 
 #include <setjmp.h>

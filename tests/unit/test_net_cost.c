@@ -5,7 +5,7 @@
  */
 #include "lib/net/build.h"
 #include "lib/net/cost.h"
-#include "lib/net/published.h"
+#include "plugins/netstat/published.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

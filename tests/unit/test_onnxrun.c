@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Differences of outputs, and files of samples. */
+#include "plugins/common/samples/class_names.h"
 #include "plugins/common/samples/sample_file.h"
 #include "plugins/onnxrun/compare.h"
 #include "plugins/onnxrun/label_places.h"
@@ -173,6 +174,30 @@ static void facts_come_back(void **state)
     orch_weights_free(file);
 }
 
+static void assert_names(const struct orch_weights *weights, const char *expected)
+{
+    g_auto(GStrv) names = orch_weights_class_names(weights);
+    g_autofree char *joined = names ? g_strjoinv("|", names) : NULL;
+    assert_int_equal(g_strcmp0(joined, expected), 0);
+}
+
+static void class_names_come_back(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",   "dog",        "[\"dog\"", "{\"dog\":1}",
+                                      "[]", "[\"a\", 1]", "\"dog\""};
+    char *const names[] = {"background", "T-shirt/top", "\"quoted\", two\nlines", "täst", NULL};
+    struct orch_weights *weights = orch_weights_new();
+    assert_names(weights, NULL);
+    orch_weights_set_class_names(weights, names);
+    assert_names(weights, "background|T-shirt/top|\"quoted\", two\nlines|täst");
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+        g_hash_table_insert(weights->metadata, g_strdup("classes"), g_strdup(bad[i]));
+        assert_names(weights, NULL);
+    }
+    orch_weights_free(weights);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +208,7 @@ int main(void)
         cmocka_unit_test(objects_come_back),
         cmocka_unit_test(no_object_is_no_array),
         cmocka_unit_test(facts_come_back),
+        cmocka_unit_test(class_names_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

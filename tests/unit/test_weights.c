@@ -268,30 +268,6 @@ static void test_round_trip(void **state)
     assert_true(orch_tree_remove(folder, NULL));
 }
 
-static void assert_names(const struct orch_weights *weights, const char *expected)
-{
-    g_auto(GStrv) names = orch_weights_class_names(weights);
-    g_autofree char *joined = names ? g_strjoinv("|", names) : NULL;
-    assert_int_equal(g_strcmp0(joined, expected), 0);
-}
-
-static void test_class_names(void **state)
-{
-    (void)state;
-    static const char *const bad[] = {"",   "dog",        "[\"dog\"", "{\"dog\":1}",
-                                      "[]", "[\"a\", 1]", "\"dog\""};
-    char *const names[] = {"background", "T-shirt/top", "\"quoted\", two\nlines", "täst", NULL};
-    struct orch_weights *weights = orch_weights_new();
-    assert_names(weights, NULL);
-    orch_weights_set_class_names(weights, names);
-    assert_names(weights, "background|T-shirt/top|\"quoted\", two\nlines|täst");
-    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
-        g_hash_table_insert(weights->metadata, g_strdup("classes"), g_strdup(bad[i]));
-        assert_names(weights, NULL);
-    }
-    orch_weights_free(weights);
-}
-
 static void test_has_shape(void **state)
 {
     (void)state;
@@ -428,21 +404,13 @@ static void test_add_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_form),
-        cmocka_unit_test(test_shared_storage_is_not_copied),
-        cmocka_unit_test(test_python2),
-        cmocka_unit_test(test_module),
-        cmocka_unit_test(test_refused_by_name),
-        cmocka_unit_test(test_cut_short),
-        cmocka_unit_test(test_changed_byte),
-        cmocka_unit_test(test_safetensors),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_class_names),
-        cmocka_unit_test(test_has_shape),
-        cmocka_unit_test(test_wrapped_names),
-        cmocka_unit_test(test_save_into_nowhere),
-        cmocka_unit_test(test_bad_safetensors),
-        cmocka_unit_test(test_half_precision),
+        cmocka_unit_test(test_every_form),      cmocka_unit_test(test_shared_storage_is_not_copied),
+        cmocka_unit_test(test_python2),         cmocka_unit_test(test_module),
+        cmocka_unit_test(test_refused_by_name), cmocka_unit_test(test_cut_short),
+        cmocka_unit_test(test_changed_byte),    cmocka_unit_test(test_safetensors),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_has_shape),
+        cmocka_unit_test(test_wrapped_names),   cmocka_unit_test(test_save_into_nowhere),
+        cmocka_unit_test(test_bad_safetensors), cmocka_unit_test(test_half_precision),
         cmocka_unit_test(test_add_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,9 +3,9 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
-#include "lib/base/library.h"
 #include "lib/base/program_parts.h"
 #include "lib/base/program_path.h"
+#include "plugins/common/torch/library.h"
 #include "plugins/common/torch/thread_waiting.h"
 
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
 #include "plugins/common/training/image_growth.h"
 
 #include "lib/base/error.h"
-#include "lib/net/image_side.h"
+#include "plugins/common/training/image_side.h"
 #include "plugins/common/training/work.h"
 
 /* Few different sizes: each is a shape of its own for the device's libraries and for graphs. */

@@ -7,7 +7,6 @@
 
 extern "C" {
 #include "lib/base/error.h"
-#include "lib/net/image_side.h"
 #include "lib/net/layer_spec.h"
 #include "lib/net/net.h"
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Published operation counts of networks, for comparison with the counts computed here. */
-#ifndef ORCH_NET_PUBLISHED_H
-#define ORCH_NET_PUBLISHED_H
+#ifndef ORCH_PLUGINS_NETSTAT_PUBLISHED_H
+#define ORCH_PLUGINS_NETSTAT_PUBLISHED_H
 
 /** Operations of a forward pass of one image, with a multiply-add as one. */
 struct orch_net_published {

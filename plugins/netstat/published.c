@@ -2,7 +2,7 @@
 /* Lu, Rallapalli, Chan, La Porta: "Modeling the Resource Requirements of Convolutional Neural
  * Networks on Mobile Devices", 2017, arXiv:1709.09503, which counts like lib/net/cost.h. Papers
  * print rounded totals. */
-#include "lib/net/published.h"
+#include "plugins/netstat/published.h"
 
 #include <stddef.h>
 #include <string.h>

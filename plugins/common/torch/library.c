@@ -8,7 +8,7 @@
  *
  * A library whose symbols are found elsewhere (in the program, or only in a library that needs it)
  * fails to open by itself, which is ignored: it is opened together with the one that needs it. */
-#include "lib/base/library.h"
+#include "plugins/common/torch/library.h"
 
 #include "lib/base/elf.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens a shared library that needs hundreds of others in less time than dlopen alone. */
-#ifndef ORCH_BASE_LIBRARY_H
-#define ORCH_BASE_LIBRARY_H
+#ifndef ORCH_COMMON_TORCH_LIBRARY_H
+#define ORCH_COMMON_TORCH_LIBRARY_H
 
 /** Opens a library by its path as dlopen with RTLD_NOW and RTLD_LOCAL does, but first each of the
  * libraries that it needs, directly or not, and that lie in the folder or a DT_RUNPATH of the

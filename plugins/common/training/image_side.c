@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/net/image_side.h"
+#include "plugins/common/training/image_side.h"
 
 #include "lib/base/error.h"
 
 struct size {
     int64_t h, w;
 };
-
-bool orch_net_pools_all(const struct orch_net *net, const struct orch_net_node *node)
-{
-    const struct orch_net_shape *in = &orch_net_node(net, node->inputs[0])->out;
-    return (node->op == ORCH_NET_MAXPOOL2D || node->op == ORCH_NET_AVGPOOL2D) && !node->pad_h &&
-           !node->pad_w && node->kernel_h == in->h && node->kernel_w == in->w;
-}
 
 /* Positions of a window along one axis: PyTorch's formula. 0: the window does not fit. */
 static int64_t positions(int64_t in, int kernel, int dilation, int stride, int pad, bool ceil_mode)

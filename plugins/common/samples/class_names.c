@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names of classes in the metadata of weights: a JSON list of texts under the key `classes`. */
+#include "plugins/common/samples/class_names.h"
+
 #include "lib/base/json.h"
-#include "lib/weights/weights.h"
 
 #include <string.h>
 
