@@ -2,12 +2,12 @@
 #include "features/pack/sources.h"
 
 #include "core/inputs/inputs.h"
+#include "features/pack/listed.h"
 #include "features/pack/pack.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/temporary.h"
 #include "lib/base/text.h"
-#include "lib/vcs/listed.h"
 #include "lib/vcs/secrets.h"
 
 #include <string.h>

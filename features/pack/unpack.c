@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/pack/unpack.h"
 
+#include "features/pack/listed.h"
 #include "features/pack/pack.h"
 #include "features/pack/statement.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/temporary.h"
-#include "lib/vcs/listed.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
 
 #include "core/render/page.h"
 #include "core/report/sections.h"
+#include "features/pack/listed.h"
 #include "features/pack/pack.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "lib/vcs/listed.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Internal to lib/vcs: the operations of both backends (libgit2 and the `git` program). Policy
- * (limits, secrets, patterns, what a checkout may write) is implemented once, above them. */
+/* Internal to lib/vcs and to features/pack/listed.c: the operations of the backends (libgit2, the
+ * `git` program, lists of files). Policy (limits, secrets, patterns, what a checkout may write) is
+ * implemented once, above them. */
 #ifndef ORCH_VCS_BACKEND_H
 #define ORCH_VCS_BACKEND_H
 

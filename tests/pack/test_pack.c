@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What packs are judged by: trees by their lists, reports number by number, runs across a class. */
 #include "features/pack/class.h"
+#include "features/pack/listed.h"
 #include "features/pack/recheck.h"
-#include "lib/vcs/listed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 /* Trees known only as lists: path, mode and blob id of each file, without objects. The ids of the
  * tree and its subtrees follow from the list, so a list from elsewhere can be verified, and code
  * that computes subtrees (orch_vcs_subtree, orch_vcs_list) works as with a repository. */
-#ifndef ORCH_VCS_LISTED_H
-#define ORCH_VCS_LISTED_H
+#ifndef ORCH_PACK_LISTED_H
+#define ORCH_PACK_LISTED_H
 
 #include "lib/vcs/vcs.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Computes git object ids: a blob is "blob N\0bytes"; a tree is "tree N\0" and, for each member,
  * its mode, name and id, sorted by name, where a folder's name counts as if it ended in a slash. */
-#include "lib/vcs/listed.h"
+#include "features/pack/listed.h"
 
 #include "lib/base/error.h"
 #include "lib/vcs/backend.h"
