@@ -15,6 +15,9 @@ LISTS = {
 }
 STATEMENTS = {
     "lib/space/param_space.h": r"gp, tpe, sobol",
+    "lib/base/reals.c": r"double \w+ = \*\(const double \*\)\w+, \w+ = \*\(const double",
+    "lib/base/text.c": r"strcmp\(\*\(const char \*const \*\)\w+, \*\(const char",
+    "lib/base/random.h": r"sqrt\(-2 \* log\((?:u\)|1 - )",
     "lib/net/input.c": r"scanf\([^;]*%dx%d",
     "lib/vcs/git_objects.c": r"cat-file\", \"--batch\"",
     "store/write/run_lists.c": r"INTO (?:param|input|result|artifact)\(",

@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 #include "lib/hw/machine.h"
 #include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/library_fact.h"
@@ -65,11 +66,6 @@ char *orch_param_rows_text(const json_t *value)
 
 /* ---- the runs ----------------------------------------------------------------------------------
  */
-
-static gint compare_names(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 /* Reads the parameters, and lists names that are new. */
 static bool read_params(struct gathering *g, int64_t run_id, GHashTable *out, GError **error)
@@ -217,7 +213,7 @@ static void write_header(const struct gathering *g, GString *out)
 static struct orch_csv *make_table(struct gathering *g, GPtrArray *keys, GError **error)
 {
     g_autoptr(GString) text = g_string_new(NULL);
-    g_ptr_array_sort(g->names, compare_names);
+    g_ptr_array_sort(g->names, orch_compare_texts);
     write_header(g, text);
     g_autoptr(GHashTable) quiet = quiet_signatures(g);
     for (guint i = g->settings->len; i-- > 0;) { /* oldest first */

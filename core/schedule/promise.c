@@ -2,6 +2,7 @@
 #include "core/schedule/promise.h"
 
 #include "lib/base/random.h"
+#include "lib/base/reals.h"
 
 #include <math.h>
 #include <string.h>
@@ -110,38 +111,28 @@ static void run_once(struct one_run *run)
 /* ---- all runs ----------------------------------------------------------------------------------
  */
 
-static double normal(uint64_t *random)
-{
-    double u = 1 - orch_random_unit(random), v = orch_random_unit(random);
-    return sqrt(-2 * log(u)) * cos(2 * G_PI * v);
-}
-
 /* Draws what each trial takes: a log-normal distribution to each side of the median. */
 static void draw(const struct orch_promise_trial *trials, size_t count, uint64_t seed,
                  double *takes_s)
 {
     uint64_t random = orch_random_stream(seed, 0);
-    const double of_all = normal(&random);
+    const double of_all = orch_random_normal(&random);
     for (size_t i = 0; i < count; i++) {
         const struct orch_interval t = trials[i].time_s;
         uint64_t of_setting = orch_random_stream(seed, 1 + (uint64_t)trials[i].setting);
         double z =
-            trials[i].is_repeat ? (normal(&of_setting) + normal(&random)) * G_SQRT2 / 2 : of_all;
+            trials[i].is_repeat
+                ? (orch_random_normal(&of_setting) + orch_random_normal(&random)) * G_SQRT2 / 2
+                : of_all;
         double side = z < 0 ? log(t.mid / t.low) : log(t.high / t.mid);
         takes_s[i] = t.mid * exp(z / ORCH_NORMAL_90 * side);
     }
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The value that this share of the draws is at most. */
 static double quantile(double *values, double share)
 {
-    qsort(values, DRAWS, sizeof *values, compare);
+    qsort(values, DRAWS, sizeof *values, orch_compare_reals);
     return values[(size_t)ceil(share * DRAWS) - 1];
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/stats/front.h"
 
+#include "lib/base/reals.h"
+
 #include <glib.h>
 #include <math.h>
 #include <stdlib.h>
@@ -38,15 +40,9 @@ void orch_front_find(const double *points, size_t count, unsigned goals, bool *o
 
 /* A point by the number of its row, for sorting by the last goal. */
 struct row {
+    double last; /* orch_compare_reals reads it */
     const double *at;
-    double last;
 };
-
-static int compare_rows(const void *a, const void *b)
-{
-    const double x = ((const struct row *)a)->last, y = ((const struct row *)b)->last;
-    return (x > y) - (x < y);
-}
 
 /* The volume by slices along the last goal: between two neighbours there it is that of the points
  * so far in the other goals. */
@@ -57,12 +53,12 @@ static double volume(const double *const *points, size_t count, unsigned goals,
     g_autofree const double **above = g_new(const double *, count + 1);
     double sum = 0, least = reference[0];
     for (size_t i = 0; i < count; i++) {
-        rows[i] = (struct row){points[i], points[i][goals - 1]};
+        rows[i] = (struct row){points[i][goals - 1], points[i]};
         least = fmin(least, points[i][0]);
     }
     if (goals == 1)
         return reference[0] - least;
-    qsort(rows, count, sizeof *rows, compare_rows);
+    qsort(rows, count, sizeof *rows, orch_compare_reals);
     for (size_t i = 0; i < count; i++) {
         const double end = i + 1 < count ? rows[i + 1].last : reference[goals - 1];
         above[i] = rows[i].at;

@@ -9,6 +9,7 @@
 #include "features/bisect/bisect_path.h"
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
+#include "lib/base/reals.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -42,12 +43,6 @@ static bool read_limits(struct orch_bisect *bisect, GError **error)
                             bisect->rate.usd_per_hour, orch_now_ns(), &bisect->limits, error);
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median time of a run so far; NaN before the first one. */
 static double expected_s(const struct orch_bisect *bisect)
 {
@@ -55,7 +50,7 @@ static double expected_s(const struct orch_bisect *bisect)
     g_autofree double *walls = g_new(double, count + 1);
     for (size_t i = 0; i < count; i++)
         walls[i] = bisect->data.from[i]->wall_s;
-    qsort(walls, count, sizeof *walls, compare_reals);
+    qsort(walls, count, sizeof *walls, orch_compare_reals);
     return count ? walls[count / 2] : (double)NAN;
 }
 

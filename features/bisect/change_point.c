@@ -3,6 +3,8 @@
  * the number and the sum of the values from its place on. */
 #include "features/bisect/change_point.h"
 
+#include "lib/base/reals.h"
+
 #include <glib.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -25,19 +27,13 @@ struct total {
     double rounding;      /* scatter that values of this resolution cannot show */
 };
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The smallest difference between two values; 0 when all are equal. */
 static double resolution_of(const double *values, size_t count)
 {
     g_autofree double *sorted = g_memdup2(values, count * sizeof *values);
     double least = 0;
     if (count)
-        qsort(sorted, count, sizeof *sorted, compare_reals);
+        qsort(sorted, count, sizeof *sorted, orch_compare_reals);
     for (size_t i = 1; i < count; i++) {
         double gap = sorted[i] - sorted[i - 1];
         if (gap > 0 && (least <= 0 || gap < least))

@@ -38,12 +38,6 @@ struct ranked {
     bool is_b;
 };
 
-static int compare_ranked(const void *a, const void *b)
-{
-    double x = ((const struct ranked *)a)->value, y = ((const struct ranked *)b)->value;
-    return (x > y) - (x < y);
-}
-
 /* Counts the orders of m and n values that have U = u, for u = 0 .. m n. These are the
  * coefficients of the Gaussian binomial, multiplied and divided factor by factor. */
 static double *count_orders(size_t m, size_t n)
@@ -98,11 +92,11 @@ static double count_larger(const double *a, size_t count_a, const double *b, siz
     g_autofree struct ranked *all = g_new(struct ranked, total);
     for (size_t i = 0; i < total; i++)
         all[i] = (struct ranked){i < count_a ? a[i] : b[i - count_a], i >= count_a};
-    qsort(all, total, sizeof *all, compare_ranked);
+    qsort(all, total, sizeof *all, orch_compare_reals);
     double rank_sum = 0, ties = 0; /* of B; sum of t^3 - t over groups of t equal values */
     for (size_t i = 0; i < total;) {
         size_t end = i + 1, of_b = all[i].is_b;
-        for (; end < total && compare_ranked(&all[i], &all[end]) == 0; end++)
+        for (; end < total && orch_compare_reals(&all[i], &all[end]) == 0; end++)
             of_b += all[end].is_b;
         double equal = (double)(end - i);
         rank_sum += (double)of_b * ((double)(i + 1 + end) / 2);

@@ -4,6 +4,7 @@
 #include "core/stats/numbers.h"
 #include "features/compare/family.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,11 +33,6 @@ static void setting_free(gpointer pointer)
 /* ---- settings ----------------------------------------------------------------------------------
  */
 
-static int compare_texts(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The keys of a cell's runs in order. The caller frees. */
 static char *runs_of(const struct orch_grid_cell *cell)
 {
@@ -46,7 +42,7 @@ static char *runs_of(const struct orch_grid_cell *cell)
         if (trial->run)
             g_ptr_array_add(keys, trial->run->key);
     }
-    g_ptr_array_sort(keys, compare_texts);
+    g_ptr_array_sort(keys, orch_compare_texts);
     g_ptr_array_add(keys, NULL);
     return g_strjoinv(" ", (char **)keys->pdata);
 }

@@ -42,11 +42,6 @@ static char *public_value(const char *column, const char *text)
     return strcmp(column, "net") == 0 ? orch_net_canonical_name(text) : g_strdup(text);
 }
 
-static int compare_texts(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* A row as fields joined by tabs, its time last; NULL for one that stays. Caller frees. */
 static char *row_of(const struct orch_csv *csv, size_t row)
 {
@@ -72,7 +67,7 @@ static GPtrArray *rows_of(const struct orch_csv *csv)
         if (row)
             g_ptr_array_add(rows, row);
     }
-    g_ptr_array_sort(rows, compare_texts);
+    g_ptr_array_sort(rows, orch_compare_texts);
     return rows;
 }
 

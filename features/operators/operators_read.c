@@ -6,6 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -210,16 +211,11 @@ static bool read_lines(struct operators_reading *r, const char *at, const char *
 /* ---- notes -------------------------------------------------------------------------------------
  */
 
-static gint by_name(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void note_unknown(const struct operators_reading *r, GPtrArray *notes)
 {
     guint count = 0;
     g_autofree char **names = (char **)g_hash_table_get_keys_as_array(r->unknown, &count);
-    qsort(names, count, sizeof *names, by_name);
+    qsort(names, count, sizeof *names, orch_compare_texts);
     for (guint i = 0; i < count; i++) {
         g_autofree char *text = shown(names[i]);
         int times = GPOINTER_TO_INT(g_hash_table_lookup(r->unknown, names[i]));

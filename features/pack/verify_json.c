@@ -3,6 +3,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/reals.h"
 
 #include <math.h>
 #include <string.h>
@@ -91,12 +92,6 @@ struct sums {
     int64_t points;
 };
 
-static gint compare_times(gconstpointer a, gconstpointer b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* How surprising it would be, in bits, if another run had the same times by chance. Repeats of a
  * deterministic trial differ by at least about 1 % of each gap between two moments, and times have
  * a resolution of 1 us, so one in 1 + g / 100 pairs of runs has an equal gap of g us. Points in the
@@ -104,7 +99,7 @@ static gint compare_times(gconstpointer a, gconstpointer b)
 static double surprise(GArray *t_ms)
 {
     double bits = 0, before = 0;
-    g_array_sort(t_ms, compare_times);
+    g_array_sort(t_ms, orch_compare_reals);
     for (guint i = 0; i < t_ms->len; i++) {
         double now = g_array_index(t_ms, double, i);
         bits += now > before ? log2(1 + 1e3 * (now - before) / 100) : 0;

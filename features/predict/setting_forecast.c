@@ -88,11 +88,6 @@ static void free_param(gpointer data)
     g_free(param);
 }
 
-static gint compare_texts(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void add_value(struct orch_setting_param *param, const char *text)
 {
     double number;
@@ -119,7 +114,7 @@ GPtrArray *orch_setting_params(const struct orch_trained *t)
                                              (double)NAN, (double)NAN, g_ptr_array_new()};
         for (guint i = 0; i < t->known->len; i++)
             add_value(param, orch_trained_cell_value(t, t->known->pdata[i], t->columns[c]));
-        g_ptr_array_sort(param->texts, compare_texts);
+        g_ptr_array_sort(param->texts, orch_compare_texts);
         g_ptr_array_add(all, param);
     }
     return all;

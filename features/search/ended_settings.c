@@ -181,8 +181,7 @@ static void draw(const struct orch_search *search, const struct outcome *outcome
                  double *out)
 {
     for (unsigned k = 1; k < orch_goals_count(search); k++) {
-        const double u = 1 - orch_random_unit(random), v = orch_random_unit(random);
-        const double z = sqrt(-2 * log(u)) * cos(2 * G_PI * v);
+        const double z = orch_random_normal(random);
         const double value =
             value_of(&outcome->of[k], outcome->mean[k] + z * outcome->deviation[k]);
         out[k] = orch_goals_goal(search, k).is_max ? -value : value;

@@ -3,6 +3,7 @@
 #include "features/search/search_parts.h"
 
 #include "features/search/tried_points.h"
+#include "lib/base/reals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -106,12 +107,6 @@ static void add_steps(struct orch_chart_series *series, const GArray *places)
 /* ---- several searches ---------------------------------------------------------------------------
  */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The best value of a search at `x`; NAN: none yet. */
 static double best_at(const GArray *places, double x)
 {
@@ -134,7 +129,7 @@ static void add_median(struct orch_chart_series *series, const GPtrArray *all)
             g_array_append_val(xs, place_at(places, i)->x);
         end = fmin(end, places->len ? place_at(places, places->len - 1)->x : 0);
     }
-    g_array_sort(xs, compare_doubles);
+    g_array_sort(xs, orch_compare_reals);
     for (guint i = 0; i < xs->len && g_array_index(xs, double, i) <= end; i++) {
         const double x = g_array_index(xs, double, i);
         bool has_all = !i || x > g_array_index(xs, double, i - 1);
@@ -144,7 +139,7 @@ static void add_median(struct orch_chart_series *series, const GPtrArray *all)
         }
         if (!has_all)
             continue;
-        qsort(values, all->len, sizeof *values, compare_doubles);
+        qsort(values, all->len, sizeof *values, orch_compare_reals);
         const struct place place = {x, NULL,
                                     (values[(all->len - 1) / 2] + values[all->len / 2]) / 2};
         g_array_append_val(medians, place);

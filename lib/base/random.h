@@ -4,6 +4,7 @@
 #ifndef ORCH_BASE_RANDOM_H
 #define ORCH_BASE_RANDOM_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,13 @@ static inline uint64_t orch_random_next(uint64_t *state)
 static inline double orch_random_unit(uint64_t *state)
 {
     return (double)(orch_random_next(state) >> 11) * 0x1p-53;
+}
+
+/** A normal number of mean 0 and variance 1 (Box and Muller). */
+static inline double orch_random_normal(uint64_t *state)
+{
+    double u = 1 - orch_random_unit(state), v = orch_random_unit(state);
+    return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
 }
 
 /** Uniform on 0 .. below-1 for below >= 1, with a bias of below / 2^64. */

@@ -54,18 +54,15 @@ static bool group_init(const struct onnxrun_trial *t, const char *name, int64_t 
 
 /* ---- random inputs ------------------------------------------------------------------------ */
 
-/* Normal numbers (Box and Muller): the size of pixels that are normalised. */
+/* Normal numbers: the size of pixels that are normalised. */
 static bool add_random(struct onnxrun_trial *t, GError **error)
 {
     struct onnxrun_group group;
     if (!group_init(t, ORCH_SAMPLE_RANDOM, count_of(t), &group, error))
         return false;
     uint64_t random = t->host->derive_seed(t->host, "inputs");
-    for (int64_t i = 0; i < group.inputs.count; i++) {
-        const double radius = sqrt(-2 * log(1 - orch_random_unit(&random)));
-        group.inputs.data[i] =
-            (float)(radius * cos(2 * 3.14159265358979323846 * orch_random_unit(&random)));
-    }
+    for (int64_t i = 0; i < group.inputs.count; i++)
+        group.inputs.data[i] = (float)orch_random_normal(&random);
     g_array_append_val(t->groups, group);
     return true;
 }

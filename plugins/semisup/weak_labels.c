@@ -63,13 +63,14 @@ struct orch_positions orch_semisup_long_tail(const int32_t *labels, int64_t coun
     const double most = (double)smallest(counts, classes);
     for (int c = 0; c < classes; c++)
         order[c] = c;
-    orch_random_shuffle(order, classes, orch_random_stream(seed, STREAM_TAIL, (uint64_t)classes));
+    orch_random_shuffle(order, classes,
+                        orch_random_stream_of(seed, STREAM_TAIL, (uint64_t)classes));
     for (int rank = 0; rank < classes; rank++) {
         const int64_t size = counts[order[rank]];
         const int64_t wanted = (int64_t)lrint(most * pow(rank + 1, -exponent));
         g_autofree int64_t *positions =
             shuffled_class(labels, count, (int32_t)order[rank], size,
-                           orch_random_stream(seed, STREAM_TAIL, (uint64_t)order[rank]));
+                           orch_random_stream_of(seed, STREAM_TAIL, (uint64_t)order[rank]));
         for (int64_t i = 0; i < MIN(size, MAX(1, wanted)); i++)
             out.items[out.count++] = positions[i];
     }
@@ -112,10 +113,10 @@ int64_t orch_semisup_replace_labels(int32_t *labels, int64_t count, int classes,
                        count);
         return -1;
     }
-    orch_random_shuffle(order, count, orch_random_stream(seed, STREAM_NOISE, 0));
+    orch_random_shuffle(order, count, orch_random_stream_of(seed, STREAM_NOISE, 0));
     for (int64_t i = 0; i < replaced; i++) {
         int32_t *label = &labels[order[i]];
-        uint64_t random = orch_random_stream(seed, STREAM_NOISE, (uint64_t)order[i] + 1);
+        uint64_t random = orch_random_stream_of(seed, STREAM_NOISE, (uint64_t)order[i] + 1);
         *label = other_label(counts, classes, *label, count - counts[*label], &random);
     }
     return replaced;
@@ -157,7 +158,7 @@ struct orch_positions orch_semisup_resample(const int32_t *labels, int64_t count
     g_autofree int64_t *shares = shares_of(counts, classes, power, count);
     for (int c = 0; c < classes; c++) {
         g_autofree int64_t *positions = shuffled_class(
-            labels, count, c, counts[c], orch_random_stream(seed, STREAM_RESAMPLE, (uint64_t)c));
+            labels, count, c, counts[c], orch_random_stream_of(seed, STREAM_RESAMPLE, (uint64_t)c));
         for (int64_t i = 0; i < shares[c]; i++)
             out.items[out.count++] = positions[i % counts[c]];
     }

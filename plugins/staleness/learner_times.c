@@ -114,7 +114,7 @@ static bool make_drawn(const struct staleness_params *p, uint64_t seed,
     s->variation = p->variation;
     s->model.gradient_ns = drawn_ns;
     for (int64_t i = 0; i < p->learners; i++) {
-        s->random[i] = orch_random_stream(seed, (uint64_t)i, 0);
+        s->random[i] = orch_random_stream_of(seed, (uint64_t)i, 0);
         double speed = p->speeds.count ? speeds[i] : 1;
         if (p->speed_variation > 0)
             speed *= draw_lognormal(&s->random[i], p->speed_variation);

@@ -5,6 +5,7 @@
 #include "predictors/learn/scenario.h"
 
 #include "lib/base/random.h"
+#include "lib/base/reals.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -30,19 +31,13 @@ struct error_row {
     double size, weight;
 };
 
-static int compare_errors(const void *a, const void *b)
-{
-    double x = ((const struct error_row *)a)->size, y = ((const struct error_row *)b)->size;
-    return (x > y) - (x < y);
-}
-
 /* Weighted quantile with the conformal finite-sample correction: if rows are exchangeable, at least
  * `level` of future errors are below it. Rows without weight are not counted. Sorts the rows. */
 static double quantile(struct error_row *rows, size_t count, double level)
 {
     double all = 0, below = 0;
     size_t weighted = 0;
-    qsort(rows, count, sizeof *rows, compare_errors);
+    qsort(rows, count, sizeof *rows, orch_compare_reals);
     for (size_t i = 0; i < count; i++) {
         all += rows[i].weight;
         weighted += rows[i].weight > 0;

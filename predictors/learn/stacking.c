@@ -3,6 +3,7 @@
  * follows from its predictions for held-out rows. */
 #include "predictors/learn/scenario.h"
 
+#include "lib/base/reals.h"
 #include "predictors/numbers/nnls.h"
 
 #include <math.h>
@@ -53,17 +54,11 @@ struct vote {
     double value, weight;
 };
 
-static int compare_votes(const void *a, const void *b)
-{
-    double x = ((const struct vote *)a)->value, y = ((const struct vote *)b)->value;
-    return (x > y) - (x < y);
-}
-
 /* Weighted mean without the share `trim` of the weight at each end; `all` is the sum of weights. */
 static double trimmed_mean(struct vote *votes, size_t count, double all, double trim)
 {
     double low = trim * all, high = all - low, at = 0, sum = 0;
-    qsort(votes, count, sizeof *votes, compare_votes);
+    qsort(votes, count, sizeof *votes, orch_compare_reals);
     for (size_t k = 0; k < count; k++) {
         double next = at + votes[k].weight;
         sum += votes[k].value * MAX(0, MIN(next, high) - MAX(at, low));

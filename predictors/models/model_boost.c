@@ -4,6 +4,7 @@
  * clipped gradient (Huber), and each leaf gets the value that minimises the loss itself. A tenth of
  * the rows decides when to stop; then all rows are fitted with that number of trees. */
 #include "lib/base/random.h"
+#include "lib/base/reals.h"
 #include "predictors/models/model.h"
 #include "predictors/models/trees.h"
 
@@ -63,17 +64,11 @@ struct weighed {
     double value, weight;
 };
 
-static int compare_weighed(const void *a, const void *b)
-{
-    double x = ((const struct weighed *)a)->value, y = ((const struct weighed *)b)->value;
-    return (x > y) - (x < y);
-}
-
 /* Weighted quantile; sorts the values. */
 static double weighed_quantile(struct weighed *values, size_t count, double level)
 {
     double all = 0, below = 0;
-    qsort(values, count, sizeof *values, compare_weighed);
+    qsort(values, count, sizeof *values, orch_compare_reals);
     for (size_t i = 0; i < count; i++)
         all += values[i].weight;
     for (size_t i = 0; i < count; i++) {

@@ -30,12 +30,6 @@ struct mlp {
     double mean, spread; /* of the target */
 };
 
-static float normal(uint64_t *random)
-{
-    double u = 1 - orch_random_unit(random), v = orch_random_unit(random);
-    return (float)(sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v));
-}
-
 static void layer_init(struct layer *l, int in, int out, uint64_t *random)
 {
     size_t n = (size_t)in * (size_t)out;
@@ -48,7 +42,7 @@ static void layer_init(struct layer *l, int in, int out, uint64_t *random)
     }
     float scale = (float)sqrt(2.0 / MAX(in, 1)); /* He et al. 2015 */
     for (size_t i = 0; i < n; i++)
-        l->w[i] = scale * normal(random);
+        l->w[i] = scale * (float)orch_random_normal(random);
 }
 
 static void drop_training(struct layer *l)

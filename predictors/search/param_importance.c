@@ -7,6 +7,7 @@
 #include "predictors/search/param_importance.h"
 
 #include "lib/base/random.h"
+#include "lib/base/reals.h"
 #include "predictors/models/tree.h"
 #include "predictors/search/range_importance.h"
 
@@ -37,12 +38,6 @@ struct ranked {
     size_t index;
 };
 
-static int compare_ranked(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    return (x->value > y->value) - (x->value < y->value);
-}
-
 /* Equal values have their mean rank. */
 static double *ranks_of(const double *values, size_t count)
 {
@@ -50,7 +45,7 @@ static double *ranks_of(const double *values, size_t count)
     double *ranks = g_new(double, count);
     for (size_t i = 0; i < count; i++)
         all[i] = (struct ranked){values[i], i};
-    qsort(all, count, sizeof *all, compare_ranked);
+    qsort(all, count, sizeof *all, orch_compare_reals);
     for (size_t from = 0, to; from < count; from = to) {
         for (to = from + 1; to < count && all[to].value <= all[from].value; to++)
             ;

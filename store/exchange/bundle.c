@@ -94,19 +94,13 @@ static char *extra_path(const char *name)
     return path;
 }
 
-static int by_path(gconstpointer a, gconstpointer b)
-{
-    const struct orch_bundle_extra *x = a, *y = b;
-    return strcmp(x->path, y->path);
-}
-
 static bool add_extras(struct writing *w, const struct orch_bundle_extra *extras, size_t length,
                        GError **error)
 {
     g_autoptr(GArray) sorted = g_array_new(FALSE, FALSE, sizeof *extras);
     if (length)
         g_array_append_vals(sorted, extras, (guint)length);
-    g_array_sort(sorted, by_path);
+    g_array_sort(sorted, orch_compare_texts);
     for (guint i = 0; i < sorted->len; i++) {
         const struct orch_bundle_extra *extra = &g_array_index(sorted, struct orch_bundle_extra, i);
         g_autofree char *path = extra_path(extra->path);

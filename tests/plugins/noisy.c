@@ -35,7 +35,7 @@ static struct orch_feed *noisy_feed(void *ctx, const struct orch_session *s, GEr
     int64_t drawn = 0;
     for (int64_t i = 0; i < s->train->count; i++) {
         bool is_noisy = orch_random_unit(&random) < p->noise;
-        int32_t other = (int32_t)orch_random_below(&random, (uint32_t)s->train->classes);
+        int32_t other = (int32_t)orch_random_below_32(&random, (uint32_t)s->train->classes);
         labels[i] = is_noisy ? other : orch_subset_label(s->train, i);
         drawn += is_noisy;
     }

@@ -69,7 +69,7 @@ static void write_split(const char *images, const char *labels, int count, uint6
     put_number(label, 0x801);
     put_number(label + 4, (uint32_t)count);
     for (int i = 0; i < count; i++) {
-        uint64_t random = orch_random_stream(1, split, (uint64_t)i);
+        uint64_t random = orch_random_stream_of(1, split, (uint64_t)i);
         label[8 + i] = (uint8_t)(i % CLASSES);
         draw(image + 16 + (size_t)i * SIDE * SIDE, i % CLASSES, &random);
     }

@@ -31,9 +31,9 @@ static inline struct orch_image_set *noise_set(int channels, int height, int wid
     const int64_t bytes = d->count * channels * height * width;
     d->images = g_malloc((gsize)bytes);
     d->labels = g_new(int32_t, d->count);
-    uint64_t random = orch_random_stream(1, 2, 3);
+    uint64_t random = orch_random_stream_of(1, 2, 3);
     for (int64_t i = 0; i < bytes; i++)
-        d->images[i] = (uint8_t)orch_random_below(&random, 256);
+        d->images[i] = (uint8_t)orch_random_below_32(&random, 256);
     for (int64_t i = 0; i < d->count; i++)
         d->labels[i] = (int32_t)(i % 5);
     for (int c = 0; c < 3; c++) {

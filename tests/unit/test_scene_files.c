@@ -82,20 +82,20 @@ static void draw(struct picture pictures[IMAGES], uint64_t seed)
 {
     for (int i = 0; i < IMAGES; i++) {
         struct picture *p = &pictures[i];
-        *p = (struct picture){.width = 40 + (int)orch_random_below(&seed, 60),
-                              .height = 30 + (int)orch_random_below(&seed, 60),
-                              .red = (int)orch_random_below(&seed, 256)};
-        p->count = i % 4 == 3 ? 0 : 1 + (int)orch_random_below(&seed, BOXES_MAX);
+        *p = (struct picture){.width = 40 + (int)orch_random_below_32(&seed, 60),
+                              .height = 30 + (int)orch_random_below_32(&seed, 60),
+                              .red = (int)orch_random_below_32(&seed, 256)};
+        p->count = i % 4 == 3 ? 0 : 1 + (int)orch_random_below_32(&seed, BOXES_MAX);
         for (int k = 0; k < p->count; k++) {
             struct object *o = &p->objects[k];
-            o->x1 = (int)orch_random_below(&seed, (uint32_t)p->width - 2);
-            o->y1 = (int)orch_random_below(&seed, (uint32_t)p->height - 2);
-            o->x2 = o->x1 + 2 + (int)orch_random_below(&seed, (uint32_t)(p->width - o->x1 - 1));
-            o->y2 = o->y1 + 2 + (int)orch_random_below(&seed, (uint32_t)(p->height - o->y1 - 1));
-            o->class_index = (int)orch_random_below(&seed, 3);
-            o->is_difficult = orch_random_below(&seed, 4) == 0;
-            o->is_truncated = orch_random_below(&seed, 4) == 0;
-            o->is_group = orch_random_below(&seed, 4) == 0;
+            o->x1 = (int)orch_random_below_32(&seed, (uint32_t)p->width - 2);
+            o->y1 = (int)orch_random_below_32(&seed, (uint32_t)p->height - 2);
+            o->x2 = o->x1 + 2 + (int)orch_random_below_32(&seed, (uint32_t)(p->width - o->x1 - 1));
+            o->y2 = o->y1 + 2 + (int)orch_random_below_32(&seed, (uint32_t)(p->height - o->y1 - 1));
+            o->class_index = (int)orch_random_below_32(&seed, 3);
+            o->is_difficult = orch_random_below_32(&seed, 4) == 0;
+            o->is_truncated = orch_random_below_32(&seed, 4) == 0;
+            o->is_group = orch_random_below_32(&seed, 4) == 0;
         }
     }
 }

@@ -94,7 +94,7 @@ static void test_flip(void **state)
     /* and pixels: the mirrored image is the image read from right to left */
     uint8_t pixels[20 * 31 * 3];
     for (size_t i = 0; i < sizeof pixels; i++)
-        pixels[i] = (uint8_t)orch_random_below(&random, 256);
+        pixels[i] = (uint8_t)orch_random_below_32(&random, 256);
     const struct orch_scene_image image = {31, 20, pixels, NULL};
     static float straight[3 * 32 * 32], mirrored[3 * 32 * 32];
     const struct orch_scene_plan none = orch_scene_plan_none();
@@ -111,7 +111,7 @@ static void test_same_size_is_the_image(void **state)
     uint64_t random = 5;
     uint8_t pixels[32 * 32 * 3];
     for (size_t i = 0; i < sizeof pixels; i++)
-        pixels[i] = (uint8_t)orch_random_below(&random, 256);
+        pixels[i] = (uint8_t)orch_random_below_32(&random, 256);
     const struct orch_scene_image image = {32, 32, pixels, NULL};
     static float out[3 * 32 * 32];
     const struct orch_scene_plan none = orch_scene_plan_none();

@@ -21,7 +21,7 @@ static float *coarse_scores(int64_t count, int classes, uint64_t seed)
 {
     float *scores = g_new(float, count *classes);
     for (int64_t i = 0; i < count * classes; i++)
-        scores[i] = (float)orch_random_below(&seed, 16) / 16;
+        scores[i] = (float)orch_random_below_32(&seed, 16) / 16;
     return scores;
 }
 
@@ -160,8 +160,9 @@ static void test_noise_grows_with_k(void **state)
     uint64_t random = 5;
     for (int64_t i = 0; i < COUNT; i++) {
         const double u = orch_random_unit(&random);
-        const int32_t said = (int32_t)orch_random_below(&random, KINDS);
-        const int32_t other = (said + 1 + (int32_t)orch_random_below(&random, KINDS - 1)) % KINDS;
+        const int32_t said = (int32_t)orch_random_below_32(&random, KINDS);
+        const int32_t other =
+            (said + 1 + (int32_t)orch_random_below_32(&random, KINDS - 1)) % KINDS;
         truth[i] = orch_random_unit(&random) < 1 - (1 - accuracy) * 2 * u ? said : other;
         for (int c = 0; c < KINDS; c++)
             scores[i * KINDS + c] = (float)(c == said ? 1 - u / 2 : u / 2 / (KINDS - 1));

@@ -5,6 +5,7 @@
 #include "core/host/crash/crash_trap.h"
 #include "core/host/crash/signal_text.h"
 #include "lib/base/file.h"
+#include "lib/base/text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -153,11 +154,6 @@ static char *top_of(const struct crash *crash)
     return NULL;
 }
 
-static int compare_ranks(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static GPtrArray *list_files(const char *trial_dir)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -167,7 +163,7 @@ static GPtrArray *list_files(const char *trial_dir)
             g_ptr_array_add(names, g_strdup(name));
     if (dir)
         g_dir_close(dir);
-    g_ptr_array_sort(names, compare_ranks);
+    g_ptr_array_sort(names, orch_compare_texts);
     return names;
 }
 

@@ -2,6 +2,7 @@
 #include "features/curve/laws/isotonic.h"
 
 #include "lib/base/error.h"
+#include "lib/base/reals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,12 +10,6 @@
 struct point {
     double x, y, weight;
 };
-
-static int by_x(const void *a, const void *b)
-{
-    double left = ((const struct point *)a)->x, right = ((const struct point *)b)->x;
-    return (left > right) - (left < right);
-}
 
 /* Averages points with the same x; returns the new count. */
 static size_t merge_ties(struct point *points, size_t count)
@@ -71,7 +66,7 @@ struct orch_isotonic *orch_isotonic_fit(const double *x, const double *y, size_t
     g_autofree struct point *points = g_new(struct point, count);
     for (size_t i = 0; i < count; i++)
         points[i] = (struct point){x[i], y[i], 1};
-    qsort(points, count, sizeof *points, by_x);
+    qsort(points, count, sizeof *points, orch_compare_reals);
     struct orch_isotonic *fit = g_new0(struct orch_isotonic, 1);
     fit->is_rising = is_rising;
     fit->count = merge_ties(points, count);

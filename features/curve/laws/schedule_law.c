@@ -7,6 +7,7 @@
 #include "features/curve/laws/schedule_law.h"
 
 #include "lib/base/error.h"
+#include "lib/base/reals.h"
 #include "predictors/numbers/nnls.h"
 
 #include <gsl/gsl_multimin.h>
@@ -54,12 +55,6 @@ static double rate_at(const struct orch_schedule_run *run, double k)
     return run->rate[low] + share * (run->rate[high] - run->rate[low]);
 }
 
-static int compare_reals(gconstpointer a, gconstpointer b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Takes at most KNOTS_MAX of the rates' times up to the last point, and all changes of a schedule
  * of few steps. */
 static void knots_init(struct knots *knots, const struct orch_schedule_run *run, double rate_unit)
@@ -72,7 +67,7 @@ static void knots_init(struct knots *knots, const struct orch_schedule_run *run,
         if (run->rate_k[i] < last && (i % stride == 0 || i + 1 == run->rates))
             g_array_append_val(times, run->rate_k[i]);
     g_array_append_val(times, last);
-    g_array_sort(times, compare_reals);
+    g_array_sort(times, orch_compare_reals);
     knots->count = times->len;
     knots->k = g_new(double, 3 * (size_t)times->len);
     knots->rate = knots->k + times->len;

@@ -61,12 +61,6 @@ static void step_from(const struct orch_gp_search *search, struct candidate *can
     }
 }
 
-static double normal(uint64_t *random)
-{
-    double u = 1 - orch_random_unit(random), v = orch_random_unit(random);
-    return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
-}
-
 /* A point near one of the best: some of its coordinates are moved. */
 static void move_near(const struct orch_gp_search *search, uint64_t *random, double *out)
 {
@@ -82,7 +76,7 @@ static void move_near(const struct orch_gp_search *search, uint64_t *random, dou
         else if (is_moved && orch_space_param(space, k)->kind == ORCH_SPACE_CHOICE)
             out[k] = orch_random_unit(random) < 0.3 ? orch_random_unit(random) : out[k];
         else if (is_moved)
-            out[k] = CLAMP(out[k] + width * normal(random), 0, 1);
+            out[k] = CLAMP(out[k] + width * orch_random_normal(random), 0, 1);
     }
     orch_space_snap(space, out);
 }

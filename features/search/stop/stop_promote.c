@@ -7,6 +7,8 @@
  * they are; with this step the form that stops trials ends with the same ones. */
 #include "features/search/stop/stop_trial.h"
 
+#include "lib/base/reals.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,12 +29,6 @@ struct found {
     double cost;
     int bracket;
 };
-
-static int compare_costs(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Fills in the rungs that a curve has reached: start, start*factor, ... below `end`. */
 static void find_rungs(struct ladder *ladder, double start, double end)
@@ -93,7 +89,7 @@ static void look_at_rung(const struct ladder *ladder, unsigned rung, double *cos
             here.index = i;
             here.cost = cost_at(question, i, n);
         }
-    qsort(costs, all, sizeof *costs, compare_costs);
+    qsort(costs, all, sizeof *costs, orch_compare_reals);
     while (better < all && costs[better] < here.cost)
         better++;
     here.better = better;

@@ -19,8 +19,8 @@ enum { NUMBERS = 1024, CHECKED = 4096 };
 
 static float number_of(uint64_t seed, int rank, size_t index)
 {
-    uint64_t random = orch_random_stream(seed, (uint64_t)rank, (uint64_t)index);
-    return (float)orch_random_below(&random, NUMBERS);
+    uint64_t random = orch_random_stream_of(seed, (uint64_t)rank, (uint64_t)index);
+    return (float)orch_random_below_32(&random, NUMBERS);
 }
 
 static void fill(const struct orch_comm *comm, uint64_t seed, float *values, size_t count)

@@ -88,7 +88,7 @@ static struct orch_image_set *make_synthetic(const struct orch_image_set_options
         orch_image_set_alloc(o->name, o->synthetic_count ? o->synthetic_count : 1024, channels,
                              height, width, classes, error);
     for (int64_t i = 0; d && i < d->count; i++) {
-        uint64_t random = orch_random_stream(o->seed, (uint64_t)o->split + 1, (uint64_t)i);
+        uint64_t random = orch_random_stream_of(o->seed, (uint64_t)o->split + 1, (uint64_t)i);
         int label = (int)(i % classes);
         d->labels[i] = label;
         uint8_t *at = d->images + i * channels * height * width;

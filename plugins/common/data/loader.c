@@ -134,8 +134,9 @@ static void order_rows(void *ctx, int64_t epoch)
     for (int64_t i = 0; i < count; i++)
         l->source.order[i] = i;
     if (l->source.options.shuffle)
-        orch_random_shuffle(l->source.order, count,
-                            orch_random_stream(l->source.options.seed, 0x5f0ff1e, (uint64_t)epoch));
+        orch_random_shuffle(
+            l->source.order, count,
+            orch_random_stream_of(l->source.options.seed, 0x5f0ff1e, (uint64_t)epoch));
     l->source.epoch = epoch;
 }
 

@@ -47,7 +47,7 @@ static GArray **positions_by_label(const struct orch_subset *s, uint64_t seed)
         g_array_append_val(positions[orch_subset_label(s, i)], i);
     for (int i = 0; i < s->classes; i++)
         orch_random_shuffle((int64_t *)(void *)positions[i]->data, positions[i]->len,
-                            orch_random_stream(seed, 0xc1a55, (uint64_t)s->class_of[i]));
+                            orch_random_stream_of(seed, 0xc1a55, (uint64_t)s->class_of[i]));
     return positions;
 }
 
@@ -166,7 +166,7 @@ void orch_subset_limit(struct orch_subset *subset, int64_t count, uint64_t seed)
     g_autofree int64_t *positions = g_new(int64_t, subset->count);
     for (int64_t i = 0; i < subset->count; i++)
         positions[i] = i;
-    orch_random_shuffle(positions, subset->count, orch_random_stream(seed, 0x11317, 0));
+    orch_random_shuffle(positions, subset->count, orch_random_stream_of(seed, 0x11317, 0));
     keep(subset, positions, count);
 }
 

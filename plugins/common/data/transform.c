@@ -19,20 +19,20 @@
 
 uint64_t orch_transform_stream(uint64_t seed, int64_t epoch, int64_t place, int64_t copy)
 {
-    uint64_t stream = orch_random_stream(seed, (uint64_t)epoch + 1, (uint64_t)place);
-    return copy ? orch_random_stream(stream, COPY_STREAM, (uint64_t)copy) : stream;
+    uint64_t stream = orch_random_stream_of(seed, (uint64_t)epoch + 1, (uint64_t)place);
+    return copy ? orch_random_stream_of(stream, COPY_STREAM, (uint64_t)copy) : stream;
 }
 
 int orch_transform_alternate(uint64_t seed, int64_t row, int64_t epoch, int64_t copy)
 {
-    uint64_t first = orch_random_stream(seed, SIDE_STREAM, (uint64_t)row);
+    uint64_t first = orch_random_stream_of(seed, SIDE_STREAM, (uint64_t)row);
     return (int)((first + (uint64_t)epoch + (uint64_t)copy) & 1);
 }
 
 /* Uniform on [0, count) for an int count > 0. */
 static int32_t below(uint64_t *random, int count)
 {
-    return (int32_t)orch_random_below(random, (uint32_t)count);
+    return (int32_t)orch_random_below_32(random, (uint32_t)count);
 }
 
 static void draw_crop(const struct orch_transform *t, uint64_t *random,
@@ -86,7 +86,7 @@ void orch_transforms_draw(const struct orch_transforms *transforms, int width, i
         } else if (t->kind == ORCH_TRANSFORM_FLIP) {
             out->mirror = below(&stream, 2);
         } else if (t->kind != ORCH_TRANSFORM_NORMALISE) {
-            const uint64_t own = orch_random_stream(start, KIND_STREAM, (uint64_t)t->kind);
+            const uint64_t own = orch_random_stream_of(start, KIND_STREAM, (uint64_t)t->kind);
             if (t->kind == ORCH_TRANSFORM_CUTOUT)
                 draw_cutout(t, width, height, own, &out->cutout);
             else

@@ -154,7 +154,7 @@ static void add_wave(uint64_t *random, int cells, int strength, const struct can
         for (int x = 0; x <= cells; x++)
             for (int c = 0; c < 3; c++)
                 grid[y][x][c] =
-                    (int)orch_random_below(random, (uint32_t)(2 * strength + 1)) - strength;
+                    (int)orch_random_below_32(random, (uint32_t)(2 * strength + 1)) - strength;
     g_autofree int *at = g_new(int, canvas->width); /* of each column: the place on the grid */
     for (int x = 0; x < canvas->width; x++)
         at[x] = x * cells * ONE / canvas->width;
@@ -181,7 +181,7 @@ static void paint_texture(uint64_t *random, const struct canvas *canvas)
     g_autofree int *sums = g_new(int, count);
     int base[3];
     for (int c = 0; c < 3; c++)
-        base[c] = 40 + (int)orch_random_below(random, 176);
+        base[c] = 40 + (int)orch_random_below_32(random, 176);
     for (int64_t i = 0; i < count; i += 3)
         memcpy(sums + i, base, sizeof base);
     for (int w = 0; w < WAVES; w++)
@@ -211,8 +211,8 @@ static bool find_place(uint64_t *random, const struct orch_generated_scenes *o,
         const double w = object->width * stretch, h = object->height;
         out->width = MAX(2, (int)(longer * w / MAX(w, h)));
         out->height = MAX(2, (int)(longer * h / MAX(w, h)));
-        out->x = (int)orch_random_below(random, (uint32_t)(canvas->width - out->width + 1));
-        out->y = (int)orch_random_below(random, (uint32_t)(canvas->height - out->height + 1));
+        out->x = (int)orch_random_below_32(random, (uint32_t)(canvas->width - out->width + 1));
+        out->y = (int)orch_random_below_32(random, (uint32_t)(canvas->height - out->height + 1));
         bool is_free = true;
         for (guint k = 0; k < taken->len; k++)
             is_free &= !covers_too_much(g_array_index(taken, struct place, k), *out);
@@ -234,23 +234,24 @@ struct making {
 
 static uint64_t stream_of(const struct orch_generated_scenes *o, int64_t image)
 {
-    return orch_random_stream(o->seed, SCENE_STREAM + (uint64_t)o->split, (uint64_t)image);
+    return orch_random_stream_of(o->seed, SCENE_STREAM + (uint64_t)o->split, (uint64_t)image);
 }
 
 static int draw_side(const struct orch_generated_scenes *o, uint64_t *random)
 {
-    return o->side_min + (int)orch_random_below(random, (uint32_t)(o->side_max - o->side_min + 1));
+    return o->side_min +
+           (int)orch_random_below_32(random, (uint32_t)(o->side_max - o->side_min + 1));
 }
 
 static void add_object(const struct making *m, const struct canvas *canvas, uint64_t *random,
                        GArray *taken)
 {
-    const int64_t row = (int64_t)orch_random_below(random, (uint32_t)m->clothes->count);
+    const int64_t row = (int64_t)orch_random_below_32(random, (uint32_t)m->clothes->count);
     struct cutout object;
     struct place place;
     int tint[3];
     for (int c = 0; c < 3; c++)
-        tint[c] = 100 + (int)orch_random_below(random, 156);
+        tint[c] = 100 + (int)orch_random_below_32(random, 156);
     if (!cut_out(orch_subset_image(m->clothes, row), &object) ||
         !find_place(random, m->options, canvas, &object, taken, &place))
         return;
@@ -272,7 +273,7 @@ static void make_image(const struct making *m, int64_t i)
     const int width = draw_side(o, &random), height = draw_side(o, &random);
     const struct canvas canvas = {m->set->pixels + m->set->pixels_at[i], width, height};
     const uint32_t range = (uint32_t)(o->objects_max - o->objects_min + 1);
-    const int objects = o->objects_min + (int)orch_random_below(&random, range);
+    const int objects = o->objects_min + (int)orch_random_below_32(&random, range);
     g_autoptr(GArray) taken = g_array_new(FALSE, FALSE, sizeof(struct place));
     paint_texture(&random, &canvas);
     for (int k = 0; k < objects; k++)

@@ -164,7 +164,7 @@ static void order_images(void *ctx, int64_t epoch)
         l->order[i] = i;
     if (l->options.shuffles)
         orch_random_shuffle(l->order, l->set->count,
-                            orch_random_stream(l->options.seed, 0x5f0ff1e, (uint64_t)epoch));
+                            orch_random_stream_of(l->options.seed, 0x5f0ff1e, (uint64_t)epoch));
     l->epoch = epoch;
 }
 

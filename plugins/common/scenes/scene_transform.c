@@ -188,7 +188,7 @@ static void draw_crop(uint64_t *random, const struct scene *scene, struct orch_b
     /* the first is the whole image, the last any part */
     static const float LEAST[] = {2, 0.1F, 0.3F, 0.5F, 0.7F, 0.9F, 0};
     for (int i = 0; i < THRESHOLDS; i++) {
-        const float least = LEAST[orch_random_below(random, G_N_ELEMENTS(LEAST))];
+        const float least = LEAST[orch_random_below_32(random, G_N_ELEMENTS(LEAST))];
         if (least > 1)
             return;
         for (int t = 0; t < TRIES; t++) {
@@ -212,7 +212,7 @@ struct orch_scene_plan orch_scene_plan_draw(const struct orch_scene_transforms *
     if (transforms->expand > 1)
         draw_canvas(&stream, transforms->expand, &plan.window);
     if (transforms->flips)
-        plan.is_mirrored = orch_random_below(&stream, 2);
+        plan.is_mirrored = orch_random_below_32(&stream, 2);
     if (transforms->crops)
         draw_crop(&stream, &scene, &plan.window);
     return plan;

@@ -146,7 +146,7 @@ static void features_start(void *ctx, int64_t epoch)
         f->order[i] = i;
     if (f->is_shuffled)
         orch_random_shuffle(f->order, f->subset->count,
-                            orch_random_stream(f->seed, 0x5f0ff1e, (uint64_t)epoch));
+                            orch_random_stream_of(f->seed, 0x5f0ff1e, (uint64_t)epoch));
 }
 
 static bool features_next(void *ctx, struct orch_feed_batch *out, GError **error)
