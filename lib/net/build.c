@@ -235,10 +235,7 @@ int orch_net_conv(struct orch_net_builder *b, int in, struct orch_conv conv, con
 {
     if (!usable(b, in))
         return -1;
-    va_list args;
-    va_start(args, name);
-    char *text = g_strdup_vprintf(name, args);
-    va_end(args);
+    ORCH_NET_NAME(name, text);
     return add_conv(b, in, conv, conv.kernel, conv.pad, text);
 }
 
@@ -247,10 +244,7 @@ int orch_net_conv_wide(struct orch_net_builder *b, int in, struct orch_conv conv
 {
     if (!usable(b, in))
         return -1;
-    va_list args;
-    va_start(args, name);
-    char *text = g_strdup_vprintf(name, args);
-    va_end(args);
+    ORCH_NET_NAME(name, text);
     return add_conv(b, in, conv, kernel_w, pad_w, text);
 }
 
@@ -258,11 +252,8 @@ int orch_net_batchnorm(struct orch_net_builder *b, int in, const char *name, ...
 {
     if (!usable(b, in))
         return -1;
-    va_list args;
-    va_start(args, name);
-    struct orch_net_node *node =
-        add_node(b, ORCH_NET_BATCHNORM2D, g_strdup_vprintf(name, args), in, -1);
-    va_end(args);
+    ORCH_NET_NAME(name, text);
+    struct orch_net_node *node = add_node(b, ORCH_NET_BATCHNORM2D, text, in, -1);
     static const struct {
         const char *suffix;
         enum orch_net_role role;
@@ -358,10 +349,8 @@ int orch_net_linear(struct orch_net_builder *b, int in, int64_t out, double norm
 {
     if (!usable(b, in))
         return -1;
-    va_list args;
-    va_start(args, name);
-    struct orch_net_node *node = add_node(b, ORCH_NET_LINEAR, g_strdup_vprintf(name, args), in, -1);
-    va_end(args);
+    ORCH_NET_NAME(name, text);
+    struct orch_net_node *node = add_node(b, ORCH_NET_LINEAR, text, in, -1);
     node->in_channels = node->out.c * node->out.h * node->out.w;
     node->out_channels = out;
     node->has_bias = true;
@@ -506,11 +495,8 @@ int orch_net_embedding(struct orch_net_builder *b, int in, int64_t rows, int64_t
 {
     if (!usable(b, in))
         return -1;
-    va_list args;
-    va_start(args, name);
-    struct orch_net_node *node =
-        add_node(b, ORCH_NET_EMBEDDING, g_strdup_vprintf(name, args), in, -1);
-    va_end(args);
+    ORCH_NET_NAME(name, text);
+    struct orch_net_node *node = add_node(b, ORCH_NET_EMBEDDING, text, in, -1);
     node->in_channels = rows;
     node->out_channels = node->out.c = width;
     int64_t shape[2] = {rows, width};
@@ -536,11 +522,8 @@ int orch_net_layernorm(struct orch_net_builder *b, int in, const char *name, ...
 {
     if (!usable(b, in))
         return -1;
-    va_list args;
-    va_start(args, name);
-    struct orch_net_node *node =
-        add_node(b, ORCH_NET_LAYERNORM, g_strdup_vprintf(name, args), in, -1);
-    va_end(args);
+    ORCH_NET_NAME(name, text);
+    struct orch_net_node *node = add_node(b, ORCH_NET_LAYERNORM, text, in, -1);
     node->in_channels = node->out_channels = node->out.c;
     node->has_bias = true;
     node->eps = 1e-5;

@@ -138,4 +138,11 @@ int orch_net_layer(struct orch_net_builder *b, const struct orch_net_node *like,
 void orch_net_layer_tensor(struct orch_net_builder *b, const char *name, enum orch_net_role role,
                            int rank, const int64_t *shape);
 
+/* The name of a layer, formatted from the arguments behind `name`, in a variable `text`. Owned. */
+#define ORCH_NET_NAME(name, text)                                                                  \
+    va_list args;                                                                                  \
+    va_start(args, name);                                                                          \
+    char *text = g_strdup_vprintf(name, args);                                                     \
+    va_end(args)
+
 #endif

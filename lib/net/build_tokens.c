@@ -24,17 +24,11 @@ static int add_layer(struct orch_net_builder *b, struct orch_net_node like, cons
     return id;
 }
 
-#define NAME_OF(name, text)                                                                        \
-    va_list args;                                                                                  \
-    va_start(args, name);                                                                          \
-    char *text = g_strdup_vprintf(name, args);                                                     \
-    va_end(args)
-
 int orch_net_rmsnorm(struct orch_net_builder *b, int in, const char *name, ...)
 {
     if (!is_usable(b, &in, 1))
         return -1;
-    NAME_OF(name, text);
+    ORCH_NET_NAME(name, text);
     struct orch_net_shape shape = orch_net_node(b->net, in)->out;
     struct orch_net_node like = {.op = ORCH_NET_LAYERNORM,
                                  .out = shape,
@@ -49,7 +43,7 @@ int orch_net_token_linear_plain(struct orch_net_builder *b, int in, int64_t out,
 {
     if (!is_usable(b, &in, 1))
         return -1;
-    NAME_OF(name, text);
+    ORCH_NET_NAME(name, text);
     struct orch_net_shape shape = orch_net_node(b->net, in)->out;
     int64_t weight[] = {out, shape.c};
     struct orch_net_node like = {.op = ORCH_NET_TOKEN_LINEAR,
@@ -65,7 +59,7 @@ int orch_net_experts_linear(struct orch_net_builder *b, int in, int64_t out, int
 {
     if (!is_usable(b, &in, 1))
         return -1;
-    NAME_OF(name, text);
+    ORCH_NET_NAME(name, text);
     struct orch_net_shape shape = orch_net_node(b->net, in)->out;
     int64_t each = shape.c / chosen, weight[] = {experts * out, each};
     struct orch_net_node like = {.op = ORCH_NET_TOKEN_LINEAR,
@@ -82,7 +76,7 @@ int orch_net_router(struct orch_net_builder *b, int in, int64_t experts, const c
 {
     if (!is_usable(b, &in, 1))
         return -1;
-    NAME_OF(name, text);
+    ORCH_NET_NAME(name, text);
     g_autofree char *owned = text;
     int id = orch_net_token_linear_plain(b, in, experts, "%s", owned);
     if (id >= 0)
