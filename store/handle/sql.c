@@ -215,6 +215,28 @@ double orch_store_column_real(sqlite3_stmt *statement, int column)
     return is_null ? (double)NAN : value;
 }
 
+char *orch_store_ids_text(const int64_t *ids, size_t count)
+{
+    GString *text = g_string_new("[");
+    for (size_t i = 0; i < count; i++)
+        g_string_append_printf(text, "%s%" G_GINT64_FORMAT, i ? "," : "", ids[i]);
+    g_string_append_c(text, ']');
+    return g_string_free(text, FALSE);
+}
+
+bool orch_store_visit_texts(struct orch_store *store, sqlite3_stmt *statement,
+                            bool (*visit)(void *ctx, const char *text), void *ctx, GError **error)
+{
+    int more = 0;
+    bool wanted = true;
+    while (wanted && (more = orch_store_step(store, statement, error)) > 0) {
+        g_autofree char *text = orch_store_column_text(statement, 0);
+        wanted = !text || visit(ctx, text);
+    }
+    sqlite3_reset(statement);
+    return !wanted || more == 0;
+}
+
 bool orch_store_is_writable(struct orch_store *store, GError **error)
 {
     if (!store->readonly)

@@ -54,6 +54,13 @@ char *orch_store_column_text(sqlite3_stmt *statement, int column);
 int orch_store_bind_text(sqlite3_stmt *statement, int index, const char *text);
 /** A column as a double; NaN for NULL. */
 double orch_store_column_real(sqlite3_stmt *statement, int column);
+/** Ids as a JSON array, for json_each(?). Caller frees. The list is then the outer loop of a CROSS
+ * JOIN: SQLite would else look through it for every row of the store. */
+char *orch_store_ids_text(const int64_t *ids, size_t count);
+/** Visits the texts that a bound statement returns, until `visit` returns false; NULL is left out.
+ */
+bool orch_store_visit_texts(struct orch_store *store, sqlite3_stmt *statement,
+                            bool (*visit)(void *ctx, const char *text), void *ctx, GError **error);
 
 /** Begins a transaction (BEGIN IMMEDIATE). Within another one it becomes part of that. */
 bool orch_store_transaction_begin(struct orch_store *store, GError **error);

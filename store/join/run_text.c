@@ -226,9 +226,7 @@ static bool read_rows(struct orch_store *store, const struct orch_run *run, int 
 static bool add_stored_metric(struct orch_store *store, int64_t run_id, const char *key,
                               sqlite3_stmt *metric, GString *out, GString *lines, GError **error)
 {
-    sqlite3_stmt *s = orch_store_statement(
-        store, "SELECT step, t_ms, value FROM metric WHERE run = ? AND name_id = ? ORDER BY step",
-        error);
+    sqlite3_stmt *s = orch_store_statement(store, store_points_sql, error);
     if (!s)
         return false;
     orch_store_bind(s, "ii", run_id, sqlite3_column_int64(metric, 0));

@@ -39,15 +39,6 @@ bool orch_store_visit_runs(struct orch_store *store, const struct orch_where *wh
     return more == 0;
 }
 
-static char *ids_text(const int64_t *ids, size_t count)
-{
-    GString *text = g_string_new("[");
-    for (size_t i = 0; i < count; i++)
-        g_string_append_printf(text, "%s%" G_GINT64_FORMAT, i ? "," : "", ids[i]);
-    g_string_append_c(text, ']');
-    return g_string_free(text, FALSE);
-}
-
 static char *names_text(const char *const *names)
 {
     json_t *list = json_array();
@@ -72,7 +63,7 @@ bool orch_store_visit_values(struct orch_store *store, const int64_t *ids, size_
                              const char *const *names, orch_bulk_value_fn visit, void *ctx,
                              GError **error)
 {
-    g_autofree char *runs = ids_text(ids, count), *wanted = names_text(names);
+    g_autofree char *runs = orch_store_ids_text(ids, count), *wanted = names_text(names);
     int more = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(QUERIES) && more == 0; i++) {
         sqlite3_stmt *s = orch_store_statement(store, QUERIES[i], error);

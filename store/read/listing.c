@@ -329,14 +329,7 @@ bool orch_store_recent_recipes(struct orch_store *store, int most, orch_recipe_t
     if (!s)
         return false;
     orch_store_bind(s, "i", (int64_t)most);
-    int more;
-    bool wanted = true;
-    while (wanted && (more = orch_store_step(store, s, error)) > 0) {
-        g_autofree char *canonical = orch_store_column_text(s, 0);
-        wanted = !canonical || visit(ctx, canonical);
-    }
-    sqlite3_reset(s);
-    return !wanted || more == 0;
+    return orch_store_visit_texts(store, s, visit, ctx, error);
 }
 
 bool orch_store_visit_searches(struct orch_store *store, orch_recipe_text_fn visit, void *ctx,
@@ -346,12 +339,7 @@ bool orch_store_visit_searches(struct orch_store *store, orch_recipe_text_fn vis
         store, "SELECT canonical FROM recipe WHERE instr(canonical, '\"objective\"')", error);
     if (!s)
         return false;
-    int more;
-    bool wanted = true;
-    while (wanted && (more = orch_store_step(store, s, error)) > 0)
-        wanted = visit(ctx, orch_store_text(s, 0));
-    sqlite3_reset(s);
-    return !wanted || more == 0;
+    return orch_store_visit_texts(store, s, visit, ctx, error);
 }
 
 GPtrArray *orch_store_metric_names(struct orch_store *store, int64_t run_id, GError **error)

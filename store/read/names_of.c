@@ -4,17 +4,6 @@
 
 #include <string.h>
 
-/* CROSS JOIN: the list of runs is the outer loop, and their rows are looked up. SQLite would else
- * look through the list for every row of the store. */
-static char *ids_text(const int64_t *ids, size_t count)
-{
-    GString *text = g_string_new("[");
-    for (size_t i = 0; i < count; i++)
-        g_string_append_printf(text, "%s%" G_GINT64_FORMAT, i ? "," : "", ids[i]);
-    g_string_append_c(text, ']');
-    return g_string_free(text, FALSE);
-}
-
 static void free_name(gpointer data)
 {
     struct orch_name_of_runs *name = data;
@@ -161,7 +150,7 @@ GPtrArray *orch_store_names_of(struct orch_store *store, const int64_t *ids, siz
                                GError **error)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(free_name);
-    g_autofree char *list = ids_text(ids, count);
+    g_autofree char *list = orch_store_ids_text(ids, count);
     if (add_params(store, list, names, error) && add_results(store, list, names, error) &&
         add_metrics(store, ids, count, names, error))
         return g_steal_pointer(&names);
@@ -182,17 +171,11 @@ bool orch_store_recipes_of(struct orch_store *store, const int64_t *ids, size_t 
         error);
     if (!s)
         return false;
-    g_autofree char *list = ids_text(ids, count);
+    g_autofree char *list = orch_store_ids_text(ids, count);
     orch_store_bind(s, "ti", list, (int64_t)most);
-    int more;
-    bool wanted = true;
-    while (wanted && (more = orch_store_step(store, s, error)) > 0) {
-        g_autofree char *canonical = orch_store_column_text(s, 0);
-        wanted = !canonical || visit(ctx, canonical);
-    }
-    sqlite3_reset(s);
+    bool ok = orch_store_visit_texts(store, s, visit, ctx, error);
     sqlite3_clear_bindings(s); /* `list` ends here */
-    return !wanted || more == 0;
+    return ok;
 }
 
 GPtrArray *orch_store_values_of(struct orch_store *store, const int64_t *ids, size_t count,
@@ -205,7 +188,7 @@ GPtrArray *orch_store_values_of(struct orch_store *store, const int64_t *ids, si
         error);
     if (!s)
         return NULL;
-    g_autofree char *list = ids_text(ids, count);
+    g_autofree char *list = orch_store_ids_text(ids, count);
     g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
     orch_store_bind(s, "tti", list, param, (int64_t)most);
     int more;

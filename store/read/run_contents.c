@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The data of one run: parameters, results, inputs, artifacts, notes and series. */
 #include "store/handle/sql.h"
+#include "store/write/digest.h"
 #include "store/write/note_rules.h"
 #include "store/write/run_lists.h"
 
@@ -216,9 +217,7 @@ static bool read_series(struct orch_store *store, int64_t run_id, int64_t name_i
                         struct orch_series *series, GError **error)
 {
     int64_t count;
-    sqlite3_stmt *s = orch_store_statement(
-        store, "SELECT step, t_ms, value FROM metric WHERE run = ? AND name_id = ? ORDER BY step",
-        error);
+    sqlite3_stmt *s = orch_store_statement(store, store_points_sql, error);
     if (!s || !orch_store_get_int(store, &count, 0, error,
                                   "SELECT count(*) FROM metric WHERE run = ? AND name_id = ?", "ii",
                                   run_id, name_id))

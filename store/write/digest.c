@@ -205,13 +205,14 @@ static bool add_rows(struct orch_store *store, int64_t run_id, const struct stor
     return more == 0;
 }
 
+const char store_points_sql[] =
+    "SELECT step, t_ms, value FROM metric WHERE run = ? AND name_id = ? ORDER BY step";
+
 /* Hashes the stored points of one metric. */
 static struct store_points *read_points(struct orch_store *store, int64_t run_id, int64_t name_id,
                                         GError **error)
 {
-    sqlite3_stmt *rows = orch_store_statement(
-        store, "SELECT step, t_ms, value FROM metric WHERE run = ? AND name_id = ? ORDER BY step",
-        error);
+    sqlite3_stmt *rows = orch_store_statement(store, store_points_sql, error);
     if (!rows)
         return NULL;
     orch_store_bind(rows, "ii", run_id, name_id);

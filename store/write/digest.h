@@ -34,5 +34,7 @@ void orch_store_pair_line(sqlite3_stmt *pair, GString *out);
 /** Query of the metrics of a run (id, name, unit, better), by name. It seeks from one metric to the
  * next in the primary key and does not scan the points. */
 extern const char store_run_metrics_sql[];
+/** Query of the points (step, t_ms, value) of a run and the id of one of its metrics, by step. */
+extern const char store_points_sql[];
 
 #endif
