@@ -233,7 +233,11 @@ static bool check_whole_line(const struct command *command, char *const *argv, G
     return false;
 }
 
-bool orch_command_check(const char *folder, char *const *argv, bool is_typed, GError **error)
+/* Checks the words of a command (NULL-terminated) that will start in `folder`: the program and the
+ * interpreter of its "#!" line exist and are executable; a script passed to an interpreter exists;
+ * no shell script has Windows line endings. Words with variables are not checked. ORCH_ERROR_USAGE
+ * names the word and gives a hint; `is_typed`: for a command line, otherwise for a manifest. */
+static bool check_command(const char *folder, char *const *argv, bool is_typed, GError **error)
 {
     const struct command command = {folder, is_typed};
     if (!argv || !argv[0] || (!has_variable(argv[0]) && !check_program(&command, argv[0], error)))
@@ -256,7 +260,7 @@ bool orch_command_check_plan(const struct orch_plan *plan, GError **error)
         char *const *argv = experiment->manifest->argv;
         bool is_elsewhere = experiment->environment && argv; /* its programs are not here */
         if (is_elsewhere ? !check_script_of(folder, argv, error)
-                         : !orch_command_check(folder, argv, plan->expansion->is_ad_hoc, error))
+                         : !check_command(folder, argv, plan->expansion->is_ad_hoc, error))
             return false;
     }
     return true;

@@ -37,7 +37,10 @@ static void add_folder(GPtrArray *folders, char *path)
     g_ptr_array_add(folders, g_steal_pointer(&absolute));
 }
 
-GPtrArray *orch_search_folders(const char *const *first, const char *base)
+/* The folders in order, absolute, each once: `first` (--plugin-path), `base` and `base`/plugins,
+ * $ORCH_PLUGIN_PATH (its absolute parts), $XDG_DATA_HOME/orch/plugins, and the installation's
+ * folder. char *; the caller unrefs. `first` and `base` may be NULL. */
+static GPtrArray *folders_of(const char *const *first, const char *base)
 {
     GPtrArray *folders = g_ptr_array_new_with_free_func(g_free);
     for (; first && *first; first++)
@@ -240,7 +243,7 @@ char *orch_search_find(const char *const *first, const char *name, const char *b
 {
     if (strchr(name, '/'))
         return find_path(name, base, error);
-    g_autoptr(GPtrArray) folders = orch_search_folders(first, base);
+    g_autoptr(GPtrArray) folders = folders_of(first, base);
     bool is_valid = orch_name_is_valid(name, true);
     g_autofree char *own = is_valid ? find_own(name) : NULL;
     for (guint i = 0; i < folders->len && is_valid; i++) {
@@ -340,7 +343,7 @@ static gint compare_hits(gconstpointer a, gconstpointer b)
 GPtrArray *orch_search_list(const char *const *first, const char *base)
 {
     GPtrArray *hits = g_ptr_array_new_with_free_func(search_hit_free);
-    g_autoptr(GPtrArray) folders = orch_search_folders(first, base);
+    g_autoptr(GPtrArray) folders = folders_of(first, base);
     g_autofree char *own = orch_program_path("plugins", NULL);
     if (own)
         add_hits_of_folder(hits, own);

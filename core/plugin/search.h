@@ -7,11 +7,6 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/** The folders in order, absolute, each once: `first` (--plugin-path), `base` and `base`/plugins,
- * $ORCH_PLUGIN_PATH (its absolute parts), $XDG_DATA_HOME/orch/plugins, and the installation's
- * folder. char *; the caller unrefs. `first` and `base` may be NULL. */
-GPtrArray *orch_search_folders(const char *const *first, const char *base);
-
 /** True when a file (real path) is in the plugin folder of this installation. */
 bool orch_search_is_own(const char *path);
 

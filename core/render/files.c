@@ -52,7 +52,10 @@ static bool tool_run(const char *folder, const char *const *argv, const char *hi
 /* ---- the files ----------------------------------------------------------------------------------
  */
 
-GHashTable *orch_files_names(const struct orch_document *document)
+/* Returns the file names of a document's tables and charts without folder and suffix, made from
+ * question and title: block -> char * ("1.1c-which-learning-rate-wins"). All names are distinct.
+ * The caller unrefs. */
+static GHashTable *names_of(const struct orch_document *document)
 {
     GHashTable *names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -203,7 +206,7 @@ bool orch_files_write(const struct orch_document *document, const char *path, GP
                       GError **error)
 {
     const struct folder folder = {path, written};
-    g_autoptr(GHashTable) names = orch_files_names(document);
+    g_autoptr(GHashTable) names = names_of(document);
     bool has_tables = false, has_charts = false, has_pictures = false;
     GHashTableIter iter;
     gpointer key;

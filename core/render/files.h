@@ -7,11 +7,6 @@
 
 #include "core/render/document.h"
 
-/** Returns the file names of a document's tables and charts without folder and suffix, made from
- * question and title: block -> char * ("1.1c-which-learning-rate-wins"). All names are distinct.
- * The caller unrefs. */
-GHashTable *orch_files_names(const struct orch_document *document);
-
 /** Writes into `folder` (created when missing): index.html; charts/NAME.svg, .png, .pdf and .csv
  * (the chart's data); tables/NAME.csv, .tex and .md. Appends the paths to `written` (char *, or
  * NULL). False with ORCH_ERROR_IO; files written before the error stay. */

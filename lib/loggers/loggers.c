@@ -13,11 +13,6 @@ static const struct orch_logger *const LOGGERS[] = {
     &ORCH_LOGGER_CSV,          &ORCH_LOGGER_JSON_LINES, &ORCH_LOGGER_JSON,    &ORCH_LOGGER_YAML,
     &ORCH_LOGGER_YAML_SETTINGS};
 
-const struct orch_logger *orch_logger_at(size_t index)
-{
-    return index < G_N_ELEMENTS(LOGGERS) ? LOGGERS[index] : NULL;
-}
-
 static bool has_end(const struct orch_logger *logger, const char *path)
 {
     bool has = !logger->ends;

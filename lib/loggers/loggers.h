@@ -86,9 +86,6 @@ struct orch_logger {
     bool is_apart;      /* every run has a folder of its own, which no other one writes */
 };
 
-/** The rows of the table, in the order of their precedence; NULL behind the last. */
-const struct orch_logger *orch_logger_at(size_t index);
-
 /** False for a path that no row knows, whatever the file holds. */
 bool orch_logger_may_know(const char *path);
 /** The file that a process which cannot be observed writes beside one that was seen, by any row.

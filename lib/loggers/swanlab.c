@@ -110,11 +110,6 @@ static bool knows(const char *path, const char *head, size_t length)
     return length >= 7 && memcmp(head, FORMAT.begin, 4) == 0 && head[6] == 2;
 }
 
-static char *place(const char *path)
-{
-    return g_path_get_dirname(path);
-}
-
 static void *open_reader(const struct orch_log_sink *sink, const char *path)
 {
     (void)path;
@@ -127,7 +122,7 @@ const struct orch_logger ORCH_LOGGER_SWANLAB = {
     .makers = "SwanLab since 0.10, offline and online",
     .ends = (const char *const[]){".swanlab", NULL},
     .knows = knows,
-    .place = place,
+    .place = g_path_get_dirname,
     .open = open_reader,
     .feed = orch_record_log_feed,
     .finish = orch_record_log_finish,

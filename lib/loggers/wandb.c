@@ -217,11 +217,6 @@ static char *beside(const char *path)
     return g_strdup_printf("%s/run-%s.wandb", folder, id + 1);
 }
 
-static char *place(const char *path)
-{
-    return g_path_get_dirname(path);
-}
-
 static void *open_reader(const struct orch_log_sink *sink, const char *path)
 {
     (void)path;
@@ -234,7 +229,7 @@ const struct orch_logger ORCH_LOGGER_WANDB = {
     .makers = "Weights & Biases, offline and online",
     .ends = (const char *const[]){".wandb", NULL},
     .knows = knows,
-    .place = place,
+    .place = g_path_get_dirname,
     .beside = beside,
     .open = open_reader,
     .feed = orch_record_log_feed,

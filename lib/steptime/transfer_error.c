@@ -22,7 +22,8 @@ static enum orch_precision measured_as(enum orch_precision precision)
     return precision == ORCH_BF16 ? ORCH_FP16 : precision == ORCH_FP32_IEEE ? ORCH_FP32 : precision;
 }
 
-bool orch_transfer_has_chip(const struct orch_gpu_spec *gpu)
+/* True for a chip of which the fit has six rows or more. */
+static bool has_chip(const struct orch_gpu_spec *gpu)
 {
     return gpu->chip && g_strv_contains(CHIPS, gpu->chip);
 }
@@ -55,7 +56,7 @@ static enum orch_asked asked_of(const struct orch_gpu_spec *gpu, enum orch_preci
                                 bool has_family)
 {
     struct orch_transfer transfer;
-    if (orch_transfer_has_chip(gpu))
+    if (has_chip(gpu))
         return has_family ? ORCH_ASKED_KNOWN : ORCH_ASKED_NETWORK;
     return orch_transfer_for(gpu, precision, &transfer) && transfer.arch_was_measured
                ? ORCH_ASKED_CHIP

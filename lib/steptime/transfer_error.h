@@ -23,8 +23,6 @@ struct orch_transfer_error {
     double covered; /* share inside, mean over chips or families of which each was left out */
 };
 
-/** True for a chip of which the fit has six rows or more. */
-bool orch_transfer_has_chip(const struct orch_gpu_spec *gpu);
 /** The error of a question. `net` may be NULL: of no family. */
 struct orch_transfer_error orch_transfer_error_of(const struct orch_gpu_spec *gpu,
                                                   enum orch_precision precision, const char *net);

@@ -124,8 +124,9 @@ int64_t orch_paleo_worker_batch(const struct orch_paleo_options *options, int64_
     return (options->batch + workers - 1) / workers;
 }
 
-struct orch_paleo_step orch_paleo_step(const struct orch_paleo_pass *pass,
-                                       const struct orch_paleo_options *options, int64_t workers)
+/* Computes a step from the pass with its worker's batch. */
+static struct orch_paleo_step step_of(const struct orch_paleo_pass *pass,
+                                      const struct orch_paleo_options *options, int64_t workers)
 {
     struct orch_paleo_step step = {
         .workers = workers,
@@ -153,6 +154,6 @@ bool orch_paleo_simulate(const struct orch_layer_table *table,
         return false;
     struct orch_paleo_pass pass =
         orch_paleo_pass(table, options, orch_paleo_worker_batch(options, workers));
-    *out = orch_paleo_step(&pass, options, workers);
+    *out = step_of(&pass, options, workers);
     return true;
 }

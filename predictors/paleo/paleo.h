@@ -144,10 +144,7 @@ struct orch_paleo_step {
 };
 /** Images per worker and step. */
 int64_t orch_paleo_worker_batch(const struct orch_paleo_options *options, int64_t workers);
-/** Computes a step from the pass with its worker's batch. */
-struct orch_paleo_step orch_paleo_step(const struct orch_paleo_pass *pass,
-                                       const struct orch_paleo_options *options, int64_t workers);
-/** orch_paleo_check, orch_paleo_pass and orch_paleo_step in one call. */
+/** Checks the options and computes a step from the pass with its worker's batch. */
 bool orch_paleo_simulate(const struct orch_layer_table *table,
                          const struct orch_paleo_options *options, int64_t workers,
                          struct orch_paleo_step *out, GError **error);
