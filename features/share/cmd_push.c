@@ -207,7 +207,7 @@ static int push_to(struct orch_cli *cli, struct orch_store *store, const struct 
     struct orch_exchanged done = {0};
     GArray *outgoing = NULL;
     int status = -1;
-    if (o->dry_run && remote->is_folder) {
+    if (o->dry_run && !remote->carrier->lists_outgoing) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "'orch status DIR' counts the runs it lacks; 'orch export --bundle FILE "
                        "--dry-run' lists what a bundle of them would hold",

@@ -14,11 +14,6 @@ static const struct orch_option STATUS_OPTIONS[] = {
                 .help = "compare with the last known state; do not contact the remote"),
     {0}};
 
-static int compare_names(const void *a, const void *b)
-{
-    return g_strcmp0(*(const char *const *)a, *(const char *const *)b);
-}
-
 static GPtrArray *sorted_names(GHashTable *counts)
 {
     GPtrArray *names = g_ptr_array_new();
@@ -29,7 +24,7 @@ static GPtrArray *sorted_names(GHashTable *counts)
     g_hash_table_iter_init(&iter, counts);
     while (g_hash_table_iter_next(&iter, &name, NULL))
         g_ptr_array_add(names, name);
-    g_ptr_array_sort(names, compare_names);
+    g_ptr_array_sort(names, orch_compare_texts);
     return names;
 }
 
@@ -96,7 +91,7 @@ static void print_remote(const struct orch_standing *s)
         return;
     }
     g_autofree char *name = orch_text_plain(g_strdup(s->remote.name));
-    if (s->remote.is_folder)
+    if (!s->remote.carrier->exchanged_at)
         orch_cli_print("remote   %s, a folder", name);
     else
         orch_cli_print("remote   %s, last exchanged: %s", name, ago);

@@ -14,9 +14,9 @@ bool orch_remote_find(const struct orch_workspace *workspace, const char *said,
                                              : orch_git_remote_default(workspace->root, error)};
     if (!out->name)
         return false;
-    out->is_folder = orch_folder_is(out->name) && !orch_git_remote_is(workspace->root, out->name);
-    if (!out->is_folder)
-        out->ignored = orch_vcs_programs_not_run(workspace->root);
+    out->carrier = orch_carrier_of(workspace->root, out->name);
+    if (out->carrier->ignored)
+        out->ignored = out->carrier->ignored(workspace->root);
     return true;
 }
 
@@ -32,21 +32,6 @@ bool orch_exchange_wish_check(const struct orch_exchange_request *request, GErro
     return !request->where || condition;
 }
 
-static bool exchange(const struct orch_workspace *workspace, struct orch_store *store,
-                     const struct orch_remote *remote, struct orch_git_exchange *how,
-                     enum orch_exchange_way way, struct orch_exchanged *out, GArray **out_outgoing,
-                     GError **error)
-{
-    if (remote->is_folder) {
-        if (out_outgoing)
-            *out_outgoing = NULL;
-        return orch_folder_exchange(store, remote->name, way, &how->choice, out, error);
-    }
-    how->repository = workspace->root;
-    how->remote = remote->name;
-    return orch_git_exchange(store, how, way, out, out_outgoing, error);
-}
-
 bool orch_remote_exchange(const struct orch_workspace *workspace, struct orch_store *store,
                           const struct orch_remote *remote,
                           const struct orch_exchange_request *request, enum orch_exchange_way way,
@@ -55,7 +40,9 @@ bool orch_remote_exchange(const struct orch_workspace *workspace, struct orch_st
     struct orch_where *condition = request->where ? orch_where_parse(request->where, error) : NULL;
     if (request->where && !condition)
         return false;
-    struct orch_git_exchange how = {.offline = request->offline,
+    struct orch_git_exchange how = {.repository = workspace->root,
+                                    .remote = remote->name,
+                                    .offline = request->offline,
                                     .may_ask = request->may_ask,
                                     .choice = {.artifact_bytes = request->artifact_bytes,
                                                .where = condition,
@@ -64,7 +51,7 @@ bool orch_remote_exchange(const struct orch_workspace *workspace, struct orch_st
         how.source_trees = (const char *const *)request->sources->trees->pdata;
         how.source_paths = (const char *const *)request->sources->parts->pdata;
     }
-    bool ok = exchange(workspace, store, remote, &how, way, out, out_outgoing, error);
+    bool ok = remote->carrier->exchange(store, &how, way, out, out_outgoing, error);
     orch_where_free(condition);
     return ok;
 }
@@ -88,9 +75,9 @@ bool orch_remote_sources(const struct orch_workspace *workspace, struct orch_sto
                          const struct orch_remote *remote, bool all,
                          struct orch_shared_sources *out, GError **error)
 {
-    if (remote->is_folder || !workspace->vcs)
+    if (!remote->carrier->sources || !workspace->vcs)
         return true;
-    struct source_choice choice = {store, orch_git_shared_sources(workspace->root)};
+    struct source_choice choice = {store, remote->carrier->sources(workspace->root)};
     bool ok = orch_vcs_shareable(workspace->vcs, all, wants_source, &choice, out, error);
     g_hash_table_unref(choice.sent);
     return ok;
@@ -151,8 +138,9 @@ bool orch_standing_look(struct orch_workspace *workspace, bool has_store, const 
         return true;
     orch_remote_exchange(workspace, store, &out->remote, request, ORCH_EXCHANGE_LOOK, &out->there,
                          NULL, &out->problem);
-    if (!out->remote.is_folder)
-        out->exchanged_ns = orch_git_exchanged_at(store, workspace->root, out->remote.name);
+    if (out->remote.carrier->exchanged_at)
+        out->exchanged_ns =
+            out->remote.carrier->exchanged_at(store, workspace->root, out->remote.name);
     return true;
 }
 

@@ -5,12 +5,12 @@
 #define ORCH_FEATURES_SHARE_REMOTE_H
 
 #include "core/workspace/workspace.h"
-#include "features/share/remotes/results_ref.h"
+#include "features/share/remotes/carrier.h"
 #include "lib/vcs/share.h"
 
 struct orch_remote {
-    char *name;     /* a git remote's name, a URL, or a path */
-    bool is_folder; /* a plain folder */
+    char *name; /* a git remote's name, a URL, or a path */
+    const struct orch_carrier *carrier;
     const GPtrArray
         *ignored; /* char *: git settings that are not followed, because they name a
                      program and only the repository itself has them; NULL for a folder */

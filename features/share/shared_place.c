@@ -11,13 +11,6 @@ int64_t orch_share_interval_ns(double share)
 /* ---- the place ---------------------------------------------------------------------------------
  */
 
-static struct orch_claims *open_remote(const struct orch_share_place *place, GError **error)
-{
-    return place->is_folder ? orch_claims_open_folder(place->remote, place->who, error)
-                            : orch_claims_open_git(place->repository, place->store_folder,
-                                                   place->remote, place->who, error);
-}
-
 bool orch_share_exchange(const struct orch_share_place *place, struct orch_store *store,
                          enum orch_exchange_way way, GError **error)
 {
@@ -29,9 +22,7 @@ bool orch_share_exchange(const struct orch_share_place *place, struct orch_store
         orch_store_refresh(store);
     if (!place->remote)
         return true; /* the other hosts read what this one writes */
-    bool ok = place->is_folder
-                  ? orch_folder_exchange(store, place->remote, way, &how.choice, &exchanged, error)
-                  : orch_git_exchange(store, &how, way, &exchanged, NULL, error);
+    bool ok = place->carrier->exchange(store, &how, way, &exchanged, NULL, error);
     orch_exchanged_clear(&exchanged);
     return ok;
 }
@@ -57,7 +48,8 @@ struct orch_run_sharing *orch_run_sharing_new(const struct orch_share_options *o
     struct orch_claims *near = NULL, *remote = NULL;
     if ((place->claims_folder &&
          !(near = orch_claims_open_folder(place->claims_folder, place->who, error))) ||
-        (place->remote && !(remote = open_remote(place, error)))) {
+        (place->remote && !(remote = place->carrier->claims(place->repository, place->store_folder,
+                                                            place->remote, place->who, error)))) {
         orch_claims_close(near);
         return NULL;
     }

@@ -11,18 +11,17 @@
 #define ORCH_FEATURES_SHARE_SHARED_RUN_H
 
 #include "core/schedule/schedule.h"
-#include "features/share/remotes/claims.h"
-#include "features/share/remotes/results_ref.h"
+#include "features/share/remotes/carrier.h"
 
 /** The location of a group's results and claims: a remote, the folder of a store shared by several
  * hosts, or both. */
 struct orch_share_place {
-    const char *repository;    /* for a git remote: a folder inside the work tree */
-    const char *store_folder;  /* used when there is no repository; may be NULL */
-    const char *remote;        /* a git remote, URL or path; or a folder; NULL: none */
-    const char *claims_folder; /* of a shared store; NULL: the store is not shared */
-    bool is_folder;            /* the remote */
-    const char *who;           /* the holder of this process's claims */
+    const char *repository;             /* for a git remote: a folder inside the work tree */
+    const char *store_folder;           /* used when there is no repository; may be NULL */
+    const char *remote;                 /* a git remote, URL or path; or a folder; NULL: none */
+    const char *claims_folder;          /* of a shared store; NULL: the store is not shared */
+    const struct orch_carrier *carrier; /* of the remote */
+    const char *who;                    /* the holder of this process's claims */
 };
 
 /** The place of a workspace's store and user, to which the caller adds a remote. `*out_folder` is

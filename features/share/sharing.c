@@ -56,7 +56,7 @@ struct sharing *orch_cli_sharing_open(struct orch_cli *cli, const char *remote, 
         g_error_free(problem); /* use the store's own folder */
     }
     place.remote = sharing->remote.name;
-    place.is_folder = sharing->remote.is_folder;
+    place.carrier = sharing->remote.carrier;
     sharing->cli = cli;
     sharing->options = (struct orch_share_options){
         .place = place, .on_message = on_message, .on_wait = on_wait, .ctx = sharing};
