@@ -15,6 +15,7 @@
 #ifndef ORCH_FEATURES_BISECT_CHANGE_POINT_H
 #define ORCH_FEATURES_BISECT_CHANGE_POINT_H
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -28,6 +29,10 @@ struct orch_change_place {
 struct orch_change_data {
     const struct orch_change_place *places;
     size_t count; /* at least 2 */
+    /** 0: a step up, searched for by measuring places. Else the values are a history, each of which
+     * counts as this much of an independent one: the step is up or down, and a trend may be there
+     * beside it or instead of it. */
+    double history_weight;
 };
 
 /** What is known of a step at one place. */
@@ -63,6 +68,16 @@ struct orch_change_range orch_change_most_probable(const struct orch_change_data
  * step". */
 struct orch_change_range orch_change_credible(const struct orch_change_posterior *posterior,
                                               double probability);
+
+struct orch_change_step {
+    size_t place;
+    double probability, of_place; /* that there is a step near, and that it is at this place */
+    double before, after;         /* means of the values up to the neighbouring steps */
+};
+/** Finds the steps of a history, up and down, that have a probability of `sure` or more. Each is
+ * judged by the values between its neighbours. All places have values; `history_weight` is not
+ * read, but estimated. The caller unrefs the array of struct orch_change_step. */
+GArray *orch_change_steps(const struct orch_change_data *data, double sure);
 
 /** Tests whether one step is enough: returns the p value that the places before `range`, and those
  * from its end on, differ no more among themselves than values of one place do (F test for lack of

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `commits`: a value over the commits on the first parents of the current one, and where
- * it changed, with the probability. The place at which a step is most probable (change_point.h, for
- * steps up and down) divides the commits in two, in which further ones are looked for. Then each
- * place is judged by the commits between its neighbours, and the least probable one is dropped
- * until all are sure. */
+ * it changed, with the probability (change_steps.c). */
 #include "core/report/items.h"
 #include "features/bisect/change_point.h"
 #include "lib/base/json.h"
@@ -13,9 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS_MAX = 20, COMMITS_TRIED = 50 };
-static const double PROBABLE = 0.5; /* of a step in the first division */
-static const double SURE = 0.95;    /* of one that is named */
+enum { COMMITS_TRIED = 50 };
+static const double SURE = 0.95; /* probability of a change that is named */
 
 /* The values of one setting. */
 struct line {
@@ -120,59 +116,8 @@ static bool add_commit(struct history *h, const char *filter, size_t place, GErr
 /* ---- change points ----------------------------------------------------------------------------
  */
 
-struct step {
-    size_t place; /* index of the commit in the path */
-    double probability, of_commit, before, after;
-};
-
-/* The commits with values from `first` to `last` (indices into `measured`) as the engine takes
- * them, negated for a step down. The caller frees places and values. */
-static struct orch_change_place *places_of(const struct line *line, const GArray *measured,
-                                           size_t first, size_t last, bool is_down, double **out)
-{
-    size_t count = 0, at = 0;
-    for (size_t i = first; i <= last; i++)
-        count += line->values[g_array_index(measured, size_t, i)]->len;
-    double *values = *out = g_new(double, count);
-    struct orch_change_place *places = g_new0(struct orch_change_place, last - first + 1);
-    for (size_t i = first; i <= last; i++) {
-        const GArray *of = line->values[g_array_index(measured, size_t, i)];
-        places[i - first] = (struct orch_change_place){.values = values + at, .count = of->len};
-        for (guint j = 0; j < of->len; j++)
-            values[at++] = (is_down ? -1 : 1) * g_array_index(of, double, j);
-    }
-    return places;
-}
-
-/* The most probable step between two commits, up or down. Its place is one of `measured`; false:
- * none is probable enough. */
-static bool find_step(const struct line *line, const GArray *measured, size_t first, size_t last,
-                      struct step *out)
-{
-    *out = (struct step){.probability = 0};
-    for (int is_down = 0; is_down < 2; is_down++) {
-        g_autofree double *values = NULL;
-        g_autofree struct orch_change_place *places =
-            places_of(line, measured, first, last, is_down, &values);
-        const struct orch_change_data data = {places, last - first + 1};
-        struct orch_change_posterior posterior;
-        orch_change_posterior_make(&data, &posterior);
-        struct orch_change_range range = orch_change_most_probable(&data, &posterior);
-        const struct orch_change_case *found = &posterior.cases[range.first];
-        double sign = is_down ? -1 : 1;
-        if (posterior.measured > 2 && 1 - posterior.none > out->probability)
-            *out = (struct step){.place = first + range.first,
-                                 .probability = 1 - posterior.none,
-                                 .of_commit = range.probability,
-                                 .before = sign * found->before,
-                                 .after = sign * found->after};
-        orch_change_posterior_clear(&posterior);
-    }
-    return out->probability >= PROBABLE && out->place > first;
-}
-
 static void add_step(struct history *h, const struct line *line, const GArray *measured,
-                     const struct step *step)
+                     const struct orch_change_step *step)
 {
     size_t place = g_array_index(measured, size_t, step->place);
     size_t before = g_array_index(measured, size_t, step->place - 1);
@@ -187,53 +132,23 @@ static void add_step(struct history *h, const struct line *line, const GArray *m
     orch_table_add_real(h->table, step->after);
     orch_table_add_real(h->table, 100 * (step->after - step->before) / fabs(step->before));
     orch_table_add_real(h->table, step->probability);
-    orch_table_add_real(h->table, step->of_commit);
+    orch_table_add_real(h->table, step->of_place);
     h->changes++;
 }
 
-/* Divides the commits from `first` to `last` (indices into `measured`) at probable steps; appends
- * their places in order. */
-static void divide(const struct line *line, const GArray *measured, size_t first, size_t last,
-                   GArray *places)
-{
-    struct step step;
-    if (last <= first || places->len >= STEPS_MAX || !find_step(line, measured, first, last, &step))
-        return;
-    divide(line, measured, first, step.place - 1, places);
-    g_array_append_val(places, step.place);
-    divide(line, measured, step.place, last, places);
-}
-
-/* Judges each place by the commits between its neighbours. Fills `steps`; returns the index of the
- * least probable one. */
-static guint judge(const struct line *line, const GArray *measured, const GArray *places,
-                   struct step *steps)
-{
-    guint least = 0;
-    for (guint i = 0; i < places->len; i++) {
-        size_t first = i ? g_array_index(places, size_t, i - 1) : 0;
-        size_t last = i + 1 < places->len ? g_array_index(places, size_t, i + 1) - 1
-                                          : (size_t)measured->len - 1;
-        if (!find_step(line, measured, first, last, &steps[i]))
-            steps[i].probability = 0;
-        least = steps[i].probability < steps[least].probability ? i : least;
-    }
-    return least;
-}
-
+/* `measured`: the indices of the commits with values. */
 static void add_steps(struct history *h, const struct line *line, const GArray *measured)
 {
-    g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(size_t));
-    divide(line, measured, 0, measured->len - 1, places);
-    g_autofree struct step *steps = g_new0(struct step, places->len + 1);
-    while (places->len) {
-        guint least = judge(line, measured, places, steps);
-        if (steps[least].probability >= SURE)
-            break;
-        g_array_remove_index(places, least);
+    g_autofree struct orch_change_place *places = g_new0(struct orch_change_place, measured->len);
+    for (guint i = 0; i < measured->len; i++) {
+        const GArray *values = line->values[g_array_index(measured, size_t, i)];
+        places[i].values = (const double *)(const void *)values->data;
+        places[i].count = values->len;
     }
-    for (guint i = 0; i < places->len; i++)
-        add_step(h, line, measured, &steps[i]);
+    const struct orch_change_data data = {.places = places, .count = measured->len};
+    g_autoptr(GArray) steps = orch_change_steps(&data, SURE);
+    for (guint i = 0; i < steps->len; i++)
+        add_step(h, line, measured, &g_array_index(steps, struct orch_change_step, i));
 }
 
 /* ---- the section ------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ static void search_one(struct walk *walk, const struct change_path *path, struct
     const struct orch_change_rules rules = {SURE, path->repeat_most};
     for (;;) {
         struct orch_change_posterior posterior;
-        const struct orch_change_data data = {walk->places, walk->count};
+        const struct orch_change_data data = {.places = walk->places, .count = walk->count};
         orch_change_posterior_make(&data, &posterior);
         struct orch_change_turn turn = orch_change_next(&data, &posterior, &rules);
         orch_change_posterior_clear(&posterior);

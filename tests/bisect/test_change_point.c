@@ -20,7 +20,7 @@ static const struct orch_change_rules RULES = {0.95, 30};
 static struct orch_change_turn turn_of(const struct orch_change_place *places,
                                        struct orch_change_posterior *posterior)
 {
-    const struct orch_change_data data = {places, PLACES};
+    const struct orch_change_data data = {.places = places, .count = PLACES};
     orch_change_posterior_make(&data, posterior);
     return orch_change_next(&data, posterior, &RULES);
 }
@@ -98,7 +98,7 @@ static void test_misfit(void **state)
     static const double low[] = {1.0, 1.1, 0.9, 1.05}, high[] = {5.0, 5.1, 4.9, 5.0},
                         higher[] = {7.0, 7.1, 6.9, 7.0}, low_again[] = {0.95, 1.12, 1.0};
     struct orch_change_place places[PLACES] = {0};
-    const struct orch_change_data data = {places, PLACES};
+    const struct orch_change_data data = {.places = places, .count = PLACES};
     const struct orch_change_range range = {3, 3, 1};
     assert_true(isnan(orch_change_misfit(&data, &range)));
     places[0] = (struct orch_change_place){low, 4, false};
@@ -176,6 +176,99 @@ static void test_no_step(void **state)
     assert_true(tally.none >= 95);
 }
 
+/* ---- the steps of a history -------------------------------------------------------------------
+ */
+
+enum { HISTORY = 60 };
+
+/* Returns how many steps are found in values with this mean at each place, whose noise of deviation
+ * 1 depends on the noise before it; `first`: the place of the first step. */
+static guint steps_of(double (*mean)(double), double correlation, guint seed, size_t *first)
+{
+    double values[HISTORY], noise = 0;
+    struct orch_change_place places[HISTORY];
+    GRand *random = g_rand_new_with_seed(seed);
+    for (size_t i = 0; i < HISTORY; i++) {
+        double fresh = 0;
+        for (size_t k = 0; k < 12; k++)
+            fresh += g_rand_double_range(random, -0.5, 0.5);
+        noise = correlation * noise + sqrt(1 - correlation * correlation) * fresh;
+        values[i] = mean((double)i) + noise;
+        places[i] = (struct orch_change_place){values + i, 1, false};
+    }
+    g_rand_free(random);
+    const struct orch_change_data data = {.places = places, .count = HISTORY};
+    g_autoptr(GArray) steps = orch_change_steps(&data, 0.95);
+    *first = steps->len ? g_array_index(steps, struct orch_change_step, 0).place : 0;
+    return steps->len;
+}
+
+static double level(double i)
+{
+    return 0 * i;
+}
+
+static double line(double i)
+{
+    return i / 4;
+}
+
+static double parabola(double i)
+{
+    return i * i / 200;
+}
+
+static double up_and_down(double i)
+{
+    return i < 20 ? 0 : i < 40 ? 6 : 2;
+}
+
+static double step_on_line(double i)
+{
+    return i / 10 + (i < 30 ? 0 : 6);
+}
+
+/* Noise, noise that depends on what was before, lines and parabolas are no steps; steps up, down
+ * and on a line are. */
+static void test_history(void **state)
+{
+    (void)state;
+    enum { SEEDS = 20 };
+    static const struct {
+        double (*mean)(double);
+        double correlation;
+        guint steps, wrong_most; /* of the seeds */
+        size_t first;
+    } rows[] = {
+        {level, 0, 0, 0, 0},          {level, 0.5, 0, 1, 0},      {line, 0, 0, 0, 0},
+        {parabola, 0, 0, 1, 0},       {up_and_down, 0, 2, 1, 20}, {step_on_line, 0, 1, 1, 30},
+        {up_and_down, 0.3, 2, 3, 20},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        guint wrong = 0;
+        for (guint seed = 1; seed <= SEEDS; seed++) {
+            size_t first;
+            guint found = steps_of(rows[i].mean, rows[i].correlation, seed, &first);
+            wrong += found != rows[i].steps ||
+                     (found && (first + 1 < rows[i].first || first > rows[i].first + 1));
+        }
+        assert_true(wrong <= rows[i].wrong_most);
+    }
+}
+
+/* The mean of equal values may be rounded: that is no noise. */
+static void test_equal_history(void **state)
+{
+    (void)state;
+    static const double values[] = {1, 1, 1, 1, 1, 1};
+    struct orch_change_place places[G_N_ELEMENTS(values)];
+    for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
+        places[i] = (struct orch_change_place){values + i, 1, false};
+    const struct orch_change_data data = {.places = places, .count = G_N_ELEMENTS(values)};
+    g_autoptr(GArray) steps = orch_change_steps(&data, 0.95);
+    assert_int_equal(steps->len, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +276,7 @@ int main(void)
         cmocka_unit_test(test_equal_ends),  cmocka_unit_test(test_misfit),
         cmocka_unit_test(test_improvement), cmocka_unit_test(test_closed_places),
         cmocka_unit_test(test_paths),       cmocka_unit_test(test_no_step),
+        cmocka_unit_test(test_history),     cmocka_unit_test(test_equal_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
