@@ -60,4 +60,14 @@ ok orch pack r.recipe r.orch
 ok orch verify r.orch
 has "history of the commits"
 ok orch report r.recipe -o page
-[ -s page/index.html ]
+for said in 'step 4' 'step 7' 'P(this commit)' 'score changed at 2 of 9 commits'; do
+    grep -qF "$said" page/index.html || _fail "the page does not say '$said'"
+done
+grep -q 'commits after the first one with runs' page/*.svg page/index.html || _fail 'the page has no chart of the commits'
+# a recipe of the tree has the item
+cp "$SOURCE/recipes/kernels.recipe" .
+git add -A
+git commit -qm kernels
+ok orch run kernels.recipe -q -s time_limit=0.1s -s rows=64 -s columns=64
+ok orch report kernels.recipe
+has "kernel_time changed at 0 of 1 commits"
