@@ -63,9 +63,38 @@ mkdir "$SCRATCH/few"
 for name in sh git env dirname basename uname; do
     ln -s "$(type -P $name)" "$SCRATCH/few/$name"
 done
-fails 4 env PATH="$BUILD:$SCRATCH/few" orch run r.recipe
-says "needs uv, which is not on the PATH"
-says "hint: pip install uv"
+image=lab/image@sha256:1111111111111111111111111111111111111111111111111111111111111111
+echo six >r.txt
+echo 'dependencies: [python]' >env.yml
+lacks() { # lacks ENVIRONMENT PROGRAMS HINT: none of the programs is here
+    sed "s|environment:.*|environment: { $1 }|" r.recipe >lacks.recipe
+    fails 4 env PATH="$BUILD:$SCRATCH/few" orch run lacks.recipe
+    says "needs $2, which is not on the PATH"
+    says "hint: $3"
+}
+lacks 'uv: uv.lock' uv 'pip install uv'
+lacks 'pip: r.txt' python3 'apt-get install python3-venv'
+lacks 'conda: env.yml' 'conda or micromamba' 'install conda or micromamba'
+lacks "container: $image" 'podman or docker' 'apt-get install podman'
+# conda's file is made by the one of both programs that is here
+cat >"$SCRATCH/few/micromamba" <<'S'
+#!/bin/sh
+[ "$1 $2 $3 $4 $6" = "create --quiet --yes -p -f" ] && [ -s "$7" ] && mkdir -p "$5/bin" "$5/conda-meta" || exit 2
+printf '#!/bin/sh\n' >"$5/bin/python"
+printf '#!/bin/sh\necho "score 6"\n' >"$5/bin/mytool"
+chmod +x "$5/bin/python" "$5/bin/mytool"
+echo '{"url": "https://conda.example.org/six-1.16.0-py_0.conda", "md5": "0123456789abcdef0123456789abcdef"}' >"$5/conda-meta/six-1.16.0-py_0.json"
+S
+for name in mkdir chmod; do
+    ln -s "$(type -P $name)" "$SCRATCH/few/$name"
+done
+chmod +x "$SCRATCH/few/micromamba"
+sed 's|environment:.*|environment: { conda: env.yml }|' r.recipe >conda.recipe
+ok env PATH="$BUILD:$SCRATCH/few" orch run conda.recipe
+ok orch show @last --json
+same "$(of_json 'it["metrics"][0]["last"]')" 6.0
+ok orch checkout @last --environment lock
+same "$(tail -1 lock/conda.txt)" 'https://conda.example.org/six-1.16.0-py_0.conda#0123456789abcdef0123456789abcdef'
 rm uv.lock
 fails 2 orch plan r.recipe
 says "r.recipe:6:24"
@@ -91,7 +120,6 @@ fails 2 orch check compiled.recipe
 says "whose trials are a program"
 
 # a container: its trial's command follows the image, with the variables and folders of the trial
-image=lab/image@sha256:1111111111111111111111111111111111111111111111111111111111111111
 cat >"$SCRATCH/bin/podman" <<'S'
 #!/bin/sh
 echo "$@" >>podman.log
