@@ -6,7 +6,8 @@
  * on about a larger one, with the same normal noise. Mean and noise have no information in advance
  * (flat, and Jeffreys'), and the step in units of the noise is a mixture of normal laws, so that
  * all integrals but the last are closed (Zellner 1986; Smith 1975 for the change point). "No step"
- * has the prior 1/2, and each place the same part of the rest.
+ * has the prior 1/2, and each place the same part of the rest. In a history that is there already
+ * the step may be down as well, and a line or a parabola may be there beside it or instead of it.
  *
  * The next measurement is at the place with the largest expected information on where the step is,
  * which is what probabilistic bisection (Horstein 1963; Waeber, Frazier, Henderson 2013) does when
