@@ -35,16 +35,21 @@ static const char *share_name(struct known_names *known, const char *name, size_
     return name;
 }
 
+/* True for a character that JSON writes as it is, in ASCII. */
+static bool is_plain(char c)
+{
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+}
+
 /* Reads "name" in plain ASCII; its closing quote is replaced by a NUL. */
 static char *read_name(char *p, const char *end, struct known_names *known, const char **out)
 {
     if (p >= end || *p++ != '"')
         return NULL;
     char *first = p;
-    for (; p < end && *p != '"'; p++)
-        if (!g_ascii_isalnum(*p) && *p != '_' && *p != '-')
-            return NULL;
-    if (p >= end || p == first)
+    while (p < end && is_plain(*p))
+        p++;
+    if (p >= end || *p != '"' || p == first)
         return NULL;
     *p = 0;
     *out = share_name(known, first, (size_t)(p - first));
@@ -136,10 +141,9 @@ bool orch_points_decode(const char *line, size_t length, struct orch_event *out)
 
 static bool name_is_plain(const char *name)
 {
-    for (const char *p = name; *p; p++)
-        if (!g_ascii_isalnum(*p) && *p != '_' && *p != '-')
-            return false;
-    return true;
+    while (is_plain(*name))
+        name++;
+    return !*name;
 }
 
 /* Appends a name as a JSON string. */
