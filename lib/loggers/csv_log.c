@@ -22,8 +22,10 @@ struct reader {
     struct orch_log_text in;
     char *prefix; /* of the names; NULL: none */
     char separator;
-    GPtrArray *names; /* of the columns; NULL: the header was not read yet */
-    int step_column;  /* -1: none */
+    char *header;
+    GPtrArray *names;  /* of the columns, in the header; NULL: it was not read yet */
+    GPtrArray *fields; /* of the row */
+    int step_column;   /* -1: none */
     int64_t row, last_step;
 };
 
@@ -44,27 +46,26 @@ static char separator_of(const char *line, size_t length)
     return SEPARATORS[best];
 }
 
-/* The fields of a line without the space around them and without quotes. The caller unrefs. */
-static GPtrArray *fields_of(const char *line, size_t length, char separator)
+/* Splits a line, in which the fields then stand without quotes and without the space around them.
+ * Nothing is copied, because this is done for every row. */
+static void split(char *line, size_t length, char separator, GPtrArray *fields)
 {
-    GPtrArray *fields = g_ptr_array_new_with_free_func(g_free);
-    g_autoptr(GString) field = g_string_new(NULL);
+    char *field = line, *end = line;
     bool is_quoted = false;
+    g_ptr_array_set_size(fields, 0);
     for (size_t i = 0; i <= length && fields->len < COLUMNS_MAX; i++) {
-        bool is_end = i == length || (line[i] == separator && !is_quoted);
-        if (is_end) {
-            g_ptr_array_add(fields, g_strstrip(g_strdup(field->str)));
-            g_string_truncate(field, 0);
-        } else if (line[i] != '"') {
-            g_string_append_c(field, line[i]);
-        } else if (is_quoted && i + 1 < length && line[i + 1] == '"') {
-            g_string_append_c(field, '"');
-            i++;
-        } else {
+        char c = line[i];
+        if (i == length || (c == separator && !is_quoted)) {
+            *end = 0;
+            g_ptr_array_add(fields, g_strstrip(field));
+            field = end = line + i + 1;
+        } else if (c == '"' && !(is_quoted && line[i + 1] == '"')) {
             is_quoted = !is_quoted;
+        } else {
+            i += c == '"';
+            *end++ = c;
         }
     }
-    return fields;
 }
 
 /* The column of the step; -1: none. */
@@ -120,7 +121,9 @@ static bool knows(const char *path, const char *head, size_t length)
     size_t line = newline ? (size_t)(newline - head) : 0;
     if (!line || memchr(head, 0, line))
         return false;
-    g_autoptr(GPtrArray) names = fields_of(head, line, separator_of(head, line));
+    g_autofree char *copy = g_strndup(head, line);
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    split(copy, line, separator_of(head, line), names);
     return is_header(names) && (is_known_name(base) || find_step(names) >= 0);
 }
 
@@ -132,6 +135,7 @@ static void *open_reader(const struct orch_log_sink *sink, const char *path)
     (void)path;
     struct reader *reader = orch_log_text_open(sink, sizeof *reader);
     reader->step_column = -1;
+    reader->fields = g_ptr_array_new();
     return reader;
 }
 
@@ -139,6 +143,8 @@ static void close_reader(void *pointer)
 {
     struct reader *reader = pointer;
     g_clear_pointer(&reader->names, g_ptr_array_unref);
+    g_ptr_array_unref(reader->fields);
+    g_free(reader->header);
     g_free(reader->prefix);
     orch_log_text_close(reader);
 }
@@ -173,6 +179,16 @@ static void take_row(struct reader *reader, const GPtrArray *fields)
     reader->row++;
 }
 
+static const char *take_header(struct reader *reader, const char *line, size_t length)
+{
+    reader->separator = separator_of(line, length);
+    reader->header = g_strndup(line, length);
+    reader->names = g_ptr_array_new();
+    split(reader->header, length, reader->separator, reader->names);
+    reader->step_column = find_step(reader->names);
+    return is_header(reader->names) ? NULL : "its first line holds no names of columns";
+}
+
 /* Takes the complete line. Returns NULL, or why nothing more is read. */
 static const char *take_line(struct reader *reader)
 {
@@ -183,24 +199,19 @@ static const char *take_line(struct reader *reader)
     if (!length || (!reader->names && line->str[0] == '#'))
         return NULL;
     if (!reader->names)
-        reader->separator = separator_of(line->str, length);
-    GPtrArray *fields = fields_of(line->str, length, reader->separator);
-    if (!reader->names) {
-        reader->names = fields;
-        reader->step_column = find_step(fields);
-        return is_header(fields) ? NULL : "its first line holds no names of columns";
-    }
-    take_row(reader, fields);
-    g_ptr_array_unref(fields);
+        return take_header(reader, line->str, length);
+    split(line->str, length, reader->separator, reader->fields);
+    take_row(reader, reader->fields);
     return NULL;
 }
 
 /* A line end inside quotes belongs to a field. */
 static bool is_open(const GString *line)
 {
+    const char *at = line->str, *end = line->str + line->len;
     bool is_quoted = false;
-    for (size_t i = 0; i < line->len; i++)
-        is_quoted = is_quoted != (line->str[i] == '"');
+    for (; (at = memchr(at, '"', (size_t)(end - at))); at++)
+        is_quoted = !is_quoted;
     return is_quoted;
 }
 

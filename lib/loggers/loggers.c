@@ -2,6 +2,7 @@
 #include "lib/loggers/loggers.h"
 
 #include "lib/base/text.h"
+#include "lib/wire/number.h"
 
 #include <math.h>
 #include <string.h>
@@ -98,6 +99,11 @@ bool orch_log_number(const char *text, double *out)
         double value;
     } words[] = {{"nan", (double)NAN}, {"inf", (double)INFINITY}, {"infinity", (double)INFINITY}};
     const char *unsigned_text = text + (*text == '-' || *text == '+');
+    const char *stop = g_ascii_isdigit(*unsigned_text)
+                           ? orch_number_read(text, text + strlen(text) + 1, out)
+                           : NULL;
+    if (stop && !*stop)
+        return true;
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
         if (g_ascii_strcasecmp(unsigned_text, words[i].word) == 0) {
             *out = *text == '-' ? -words[i].value : words[i].value;

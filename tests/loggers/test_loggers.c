@@ -37,6 +37,14 @@ static void reads_small_files(void **state)
          "{\"step\": 3, \"a\": 1, \"b\": {\"c\": 2}, \"t\": \"x\", \"ok\": true}\nwords\n"
          "{\"a\": NaN}\n",
          "a@3=1\nb.c@3=2\na@3=nan\n", NULL},
+        {&ORCH_LOGGER_JSON_LINES, /* lines of one form, and others between them */
+         "{\"a/b\": 1, \"step\": 1, \"t\": \"x\"}\n{\"a/b\":-2.5e-3 ,\"step\": 2,\"t\":null}\r\n"
+         "{\"a/b\": NaN, \"step\": 3, \"t\": \"y\"}\n{\"a/b\": 4, \"step\": 4, \"t\": \"\\\"\"}\n"
+         "{\"step\": 5, \"t\": \"-inf\", \"a/b\": 5}\n{\"step\": 6, \"t\": \"\", \"a/b\": 6}\n"
+         "{\"step\": 7, \"t\": \"\", \"a/b\": 7} 8\n{\"step\": 8, \"t\": true, \"a/b\": 8}\n",
+         "a/b@1=1\na/b@2=-0.0025000000000000001\na/b@3=nan\na/b@4=4\nt@5=-inf\na/b@5=5\na/b@6=6\n"
+         "a/b@8=8\n",
+         NULL},
         {&ORCH_LOGGER_JSON_LINES, "{\"a\": 1}\n{\"a\": 2}\n{\"a\"", "a@0=1\na@1=2\n",
          "its last line is cut off"},
         {&ORCH_LOGGER_JSON,
