@@ -2,8 +2,10 @@
 /*
  * Writes the rows of one run, both for recording a trial and for joining a run from elsewhere.
  *
- * The points are hashed while they are inserted. A metric whose steps do not ascend (a later point
- * of a step replaces the earlier one) is read back for the digest instead.
+ * The points are hashed while they are read, and inserted metric by metric, in the order of the
+ * table's key: in the order of a journal, where metrics alternate, each insertion would be a
+ * search. A metric whose steps do not ascend (a later point of a step replaces the earlier one) is
+ * read back for the digest instead.
  */
 #include "store/write/write.h"
 #include "store/handle/sql.h"
@@ -20,7 +22,7 @@
 
 /* Maximum number of metrics of a run. Plugins declare a few dozen; this stops a run that generates
  * names without end. */
-enum { METRIC_NAMES_MAX = ORCH_IMPORTED_METRICS_MAX };
+enum { METRIC_NAMES_MAX = ORCH_IMPORTED_METRICS_MAX, ROWS_HELD_MAX = 1 << 20 };
 
 /** A metric of the run that is being written. */
 struct slot {
@@ -28,6 +30,7 @@ struct slot {
     int64_t name_id;
     int64_t last_step;
     struct store_points *points; /* NULL once the steps did not ascend */
+    GArray *rows;                /* struct store_row: those to insert next */
 };
 
 struct writing {
@@ -37,6 +40,8 @@ struct writing {
     GPtrArray *slots;    /* struct slot *, in order of appearance */
     GHashTable *by_name; /* name -> slot */
     guint at;            /* slot of the last point */
+    guint giving, given; /* slot whose rows are inserted now, and how many were */
+    bool has_ended;      /* no more points come */
     GError *problem;     /* error of the stream */
     bool is_elsewhere;   /* recorded elsewhere: points are checked against bounds */
     struct store_written *out;
@@ -47,6 +52,7 @@ static void free_slot(gpointer data)
     struct slot *slot = data;
     g_free(slot->name);
     orch_store_points_free(slot->points);
+    g_array_unref(slot->rows);
     g_free(slot);
 }
 
@@ -256,6 +262,7 @@ static struct slot *add_slot(struct writing *w, const char *name, GError **error
     slot->name_id = name_id;
     slot->last_step = INT64_MIN;
     slot->points = orch_store_points_new();
+    slot->rows = g_array_new(FALSE, FALSE, sizeof(struct store_row));
     g_ptr_array_add(w->slots, slot);
     g_hash_table_insert(w->by_name, slot->name, slot);
     return slot;
@@ -281,10 +288,9 @@ static struct slot *find_slot(struct writing *w, const char *name, GError **erro
     return slot;
 }
 
-/* The next point as a row of `metric`. */
-static int next_row(void *ctx, struct store_row *out)
+/* Adds the next point to the rows of its metric. Returns 1, 0 at the end, -1 on failure. */
+static int hold_row(struct writing *w)
 {
-    struct writing *w = ctx;
     struct orch_point point;
     if (!w->record->next_point(w->record->next_ctx, &point, &w->problem)) {
         w->out->is_records_fault = w->problem != NULL;
@@ -305,8 +311,32 @@ static int next_row(void *ctx, struct store_row *out)
     } else {
         g_clear_pointer(&slot->points, orch_store_points_free);
     }
-    *out = (struct store_row){slot->name_id, point.step, point.t_ms, point.value};
+    const struct store_row row = {slot->name_id, point.step, point.t_ms, point.value};
+    g_array_append_val(slot->rows, row);
     return 1;
+}
+
+/* The next row of `metric`. */
+static int next_row(void *ctx, struct store_row *out)
+{
+    struct writing *w = ctx;
+    for (;;) {
+        for (; w->giving < w->slots->len; w->giving++, w->given = 0) {
+            GArray *rows = ((struct slot *)w->slots->pdata[w->giving])->rows;
+            if (w->given < rows->len) {
+                *out = g_array_index(rows, struct store_row, w->given++);
+                return 1;
+            }
+            g_array_set_size(rows, 0);
+        }
+        int state = w->has_ended ? 0 : 1;
+        for (guint held = 0; state == 1 && held < ROWS_HELD_MAX; held++)
+            state = hold_row(w);
+        if (state < 0 || w->has_ended)
+            return state;
+        w->has_ended = state == 0;
+        w->giving = 0;
+    }
 }
 
 static bool put_points(struct writing *w, GError **error)
