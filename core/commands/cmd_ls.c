@@ -132,7 +132,7 @@ static void print_list(struct orch_cli *cli, const struct orch_run_list *list,
         orch_cli_info(cli,
                       "%u of %" G_GINT64_FORMAT " runs; '-n 0' lists all, '-n 50' the newest 50",
                       list->ended, list->total);
-    } else if (!list->ended && !cli->json) {
+    } else if (!list->runs->len && !cli->json) {
         orch_cli_info(cli, is_filtered ? "no run matches" : NO_RUN_YET);
     }
 }

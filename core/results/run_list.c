@@ -2,6 +2,7 @@
 #include "core/results/run_list.h"
 
 #include "core/plan/executor.h"
+#include "core/results/live_trial.h"
 #include "core/results/run_setting.h"
 #include "core/stats/group.h"
 #include "lib/base/json.h"
@@ -122,12 +123,30 @@ static bool fill_row(struct orch_store *store, const struct orch_run *run,
     return read_labels(store, row, error) && read_values(store, run, metrics, row->values, error);
 }
 
-static bool add_trials(struct orch_store *store, guint metrics, struct orch_run_list *list,
-                       GError **error)
+/* The last values of a running trial, as its journal has them. */
+static void read_live_values(struct orch_store *store, const struct orch_active_row *active,
+                             const char *const *metrics, double *out)
 {
+    struct orch_live_trial trial;
+    orch_live_trial_read(store, active, &trial);
+    for (int i = 0; metrics[i]; i++) {
+        const json_t *value = json_object_get(trial.last, metrics[i]);
+        out[i] = json_is_number(value) ? json_number_value(value) : (double)NAN;
+    }
+    orch_live_trial_clear(&trial);
+}
+
+static bool add_trials(struct orch_store *store, const char *const *metrics,
+                       struct orch_run_list *list, GError **error)
+{
+    guint count = metrics ? g_strv_length((char **)(uintptr_t)metrics) : 0;
     g_autoptr(GPtrArray) actives = orch_store_actives(store, error);
-    for (guint i = 0; actives && i < actives->len; i++)
-        g_ptr_array_add(list->runs, row_of_trial(actives->pdata[i], metrics));
+    for (guint i = 0; actives && i < actives->len; i++) {
+        struct orch_listed_run *row = row_of_trial(actives->pdata[i], count);
+        g_ptr_array_add(list->runs, row);
+        if (metrics)
+            read_live_values(store, actives->pdata[i], metrics, row->values);
+    }
     return actives != NULL;
 }
 
@@ -171,10 +190,9 @@ struct orch_run_list *orch_run_list_make(struct orch_store *store,
                                          GError **error)
 {
     struct orch_run_list *list = g_new0(struct orch_run_list, 1);
-    guint count = metrics ? g_strv_length((char **)(uintptr_t)metrics) : 0;
     list->runs = g_ptr_array_new_with_free_func(free_listed);
     list->lacking = g_ptr_array_new_with_free_func(free_lacking);
-    if ((with_running && !add_trials(store, count, list, error)) ||
+    if ((with_running && !add_trials(store, metrics, list, error)) ||
         !add_runs(store, selection, metrics, list, error)) {
         orch_run_list_free(list);
         return NULL;

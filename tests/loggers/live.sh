@@ -31,6 +31,9 @@ go=$PWD/go
 orch try --no-progress -- python3 train.py "$go" >"$SCRATCH/try" 2>&1 &
 pid=$!
 until_true grep -rqs '"loss",1,[0-9.]*,0.5\]' .orch/results.db.d/trials
+ok orch ls -m loss # before it ends
+has '0.5000'
+says_not 'no run yet'
 : >go
 wait $pid || _fail "$(cat "$SCRATCH/try")"
 run=$(orch ls --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["key"])')
