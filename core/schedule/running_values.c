@@ -16,24 +16,30 @@ static bool is_one_of(const char *word, const char *const *words)
 
 static const char *last_word(const char *name)
 {
-    const char *last = strrchr(name, '_');
-    return last ? last + 1 : name;
+    const char *last = name;
+    for (; *name; name++)
+        if (strchr("_/.", *name))
+            last = name + 1;
+    return last;
 }
 
-/* Times, counters and learning rates: what a program prints beside its results. */
+/* Times, counters and settings: what a program prints beside its results. */
 static bool is_secondary(const struct orch_metric_spec *spec, const char *name)
 {
-    static const char *const words[] = {"time", "elapsed", "eta",  "seconds", "s",      "ms",
-                                        "lr",   "epoch",   "step", "samples", "tokens", NULL};
+    static const char *const words[] = {
+        "time",    "elapsed", "eta",   "seconds", "s",       "ms",    "lr",       "epoch", "step",
+        "samples", "tokens",  "size",  "layer",   "layers",  "head",  "heads",    "embd",  "seed",
+        "workers", "epochs",  "iters", "steps",   "dropout", "decay", "momentum", NULL};
     bool is_rate;
     return is_one_of(last_word(name), words) ||
            (spec && orch_unit_is_timing(spec->unit, &is_rate) && !is_rate);
 }
 
-/* True when a part of the name is one that training programs commonly use: loss_train, loss_d. */
+/* True when a part of the name is one that training programs commonly use: loss_train, train/loss.
+ */
 static bool is_usual(const char *name)
 {
-    g_auto(GStrv) parts = g_strsplit(name, "_", -1);
+    g_auto(GStrv) parts = g_strsplit_set(name, "_/.", -1);
     for (char **part = parts; *part; part++)
         if (orch_printed_name_is_usual(*part))
             return true;

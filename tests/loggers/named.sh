@@ -49,6 +49,11 @@ ok orch run p.recipe --no-progress
 show e
 has 'curve.out (csv), 2 values'
 
+# the line of a trial shows results before settings, whatever comes first
+printf 'print("n_layer = 6\\nbatch_size = 12\\nzeta = 1")\nopen("metrics.csv", "w").write("step,train/loss\\n1,0.5\\n")\n' >order.py
+ok orch try --no-progress -- python3 order.py
+says 'train/loss 0.5000, zeta 1, '
+
 # where values go that orch does not read
 for module in mlflow comet_ml wandb; do
     mkdir -p lib
