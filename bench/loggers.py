@@ -6,10 +6,11 @@
 
 PYTHON has the loggers' packages; a logger whose package it lacks is skipped. Each script logs ten series, as often as
 the table says, by hand and by 'orch try', in turn. Printed are medians over the rounds: the seconds by hand; how much
-longer the script itself took (its loop and the logger's end), its whole process, and the command, which reads the rest and stores
-the points; and the processor time that the command used beyond that of the script, per point. Then a script logs a value
-ten times a second whose step is the time in ms: printed is how much later 'orch serve' sends it to the page. With
---strict the exit status is 1 when a median script takes more than 5 % longer, or a value is later than 2 s."""
+longer the script itself took (its loop and the logger's end), its own processor time, and what orch took of a CPU
+meanwhile, which holds on a busy machine, too; the command, which reads the rest and stores the points; and the
+processor time that the command used beyond that of the script, per point. Then a script logs a value ten times a second
+whose step is the time in ms: printed is how much later 'orch serve' sends it to the page. With --strict the exit status
+is 1 when a median script takes more than 5 % longer, or a value is later than 2 s."""
 import argparse
 import json
 import os
@@ -27,10 +28,18 @@ import urllib.request
 SCRIPT = """import sys, time, os
 rows, live = int(sys.argv[1]), sys.argv[2] == "live"
 {setup}
+def orch_cpu():
+    total, pid = 0, os.getppid()
+    while pid > 1:
+        name, rest = open("/proc/%d/stat" % pid).read().rsplit(")", 1)
+        if "(orch" not in name:
+            break
+        total, pid = total + sum(map(int, rest.split()[11:13])), int(rest.split()[1])
+    return total / os.sysconf("SC_CLK_TCK")
 def log(step, x):
     row = {{"m%d" % i: x * i for i in range(10)}}
     {log}
-wall, cpu = time.perf_counter(), time.process_time()
+wall, cpu, orch = time.perf_counter(), time.process_time(), orch_cpu()
 for step in range(rows):
     if live:
         time.sleep(0.1)
@@ -40,7 +49,8 @@ for step in range(rows):
         log(step, 1.5 + step)
 {end}
 with open(os.environ["BENCH_OUT"], "w") as f:
-    f.write("%.6f %.6f" % (time.perf_counter() - wall, time.process_time() - cpu))
+    took = time.perf_counter() - wall, time.process_time() - cpu, orch_cpu() - orch
+    f.write("%.6f %.6f %.6f" % took)
 """
 
 LOGGERS = {
@@ -88,9 +98,9 @@ def timed(command, where):
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, cwd=where, env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    loop, loop_cpu = map(float, pathlib.Path("out").read_text().split())
+    loop, loop_cpu, beside = map(float, pathlib.Path("out").read_text().split())
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"loop": loop, "loop_cpu": loop_cpu, "wall": wall, "cpu": cpu}
+    return {"loop": loop, "loop_cpu": loop_cpu, "wall": wall, "cpu": cpu, "beside": beside}
 
 
 def points_of(where):
@@ -108,12 +118,15 @@ def cost(orch, python, name, rows, fields, rounds):
         tried.append(timed([orch, "try", "--no-progress", "--", python, "main.py", str(rows), "-"], at))
         if points_of(at) != rows * 10:
             sys.exit(f"{name}: {points_of(at)} of {rows * 10} points are in the store")
-    ratio = {k: statistics.median(t[k] / h[k] for h, t in zip(hand, tried)) for k in hand[0]}
+    ratio = {k: statistics.median(t[k] / h[k] for h, t in zip(hand, tried)) for k in hand[0]
+             if k != "beside"}
+    beside = statistics.median(t["beside"] / t["loop"] for t in tried)
     more_cpu = statistics.median(t["cpu"] - h["cpu"] for h, t in zip(hand, tried))
     more_wall = statistics.median(t["wall"] - h["wall"] for h, t in zip(hand, tried))
     by_hand = statistics.median(h["loop"] for h in hand)
     print(f"{name:12} {rows * 10:8} points  by hand {by_hand:7.2f} s  script x{ratio['loop']:.3f}"
-          f" (its processor time x{ratio['loop_cpu']:.3f})  command +{more_wall:.2f} s x{ratio['wall']:.3f}"
+          f" (its processor time x{ratio['loop_cpu']:.3f}, orch beside it {100 * beside:.1f} % of a CPU)"
+          f"  command +{more_wall:.2f} s x{ratio['wall']:.3f}"
           f"  processor +{more_cpu:.2f} s x{ratio['cpu']:.3f}, {more_cpu / rows / 10 * 1e6:.2f} us a point", flush=True)
     return ratio["loop"]
 

@@ -44,12 +44,22 @@ static bool is_wandb_run(const char *folder, const GPtrArray *entries)
            has(files, "wandb-summary.json") || (is_named && has(files, "config.yaml"));
 }
 
-static bool has_events(const GPtrArray *entries)
+static bool is_sqlite(const char *path)
 {
-    for (guint i = 0; i < entries->len; i++)
-        if (ORCH_LOGGER_TENSORBOARD.knows(entries->pdata[i], NULL, 0))
-            return true;
-    return false;
+    char head[16] = "";
+    bool is_file = g_file_test(path, G_FILE_TEST_IS_REGULAR);
+    FILE *file = is_file ? orch_file_open_stream(path, NULL) : NULL;
+    bool is = file && fread(head, 1, sizeof head, file) == sizeof head &&
+              memcmp(head, "SQLite format 3", 16) == 0;
+    if (file)
+        fclose(file);
+    return is;
+}
+
+static bool read_database(const char *path, GPtrArray *runs, GPtrArray *warnings, GError **error)
+{
+    return orch_optuna_db_is(path) ? orch_optuna_db_read(path, runs, warnings, error)
+                                   : orch_import_database(path, runs, warnings, error);
 }
 
 /* `name`: the folder's path relative to the start of the search. */
@@ -67,14 +77,18 @@ static void search(const char *folder, const char *name, int depth, GPtrArray *r
         orch_import_mlruns(folder, runs, warnings);
         return;
     }
+    if (orch_import_has_logs(&ORCH_LOGGER_SWANLAB, entries)) {
+        orch_import_logs(&ORCH_LOGGER_SWANLAB, folder, name, runs, warnings);
+        return;
+    }
     if (is_wandb_run(folder, entries)) {
         orch_import_wandb_folder(folder, runs, warnings);
         return;
     }
     if (orch_import_sacred_folder(folder, runs, warnings))
         return;
-    if (has_events(entries))
-        orch_import_tensorboard(folder, name, runs, warnings);
+    if (orch_import_has_logs(&ORCH_LOGGER_TENSORBOARD, entries))
+        orch_import_logs(&ORCH_LOGGER_TENSORBOARD, folder, name, runs, warnings);
     for (guint i = 0; i < entries->len; i++) {
         const char *entry = entries->pdata[i];
         g_autofree char *path = g_build_filename(folder, entry, NULL);
@@ -84,22 +98,14 @@ static void search(const char *folder, const char *name, int depth, GPtrArray *r
             search(path, below, depth + 1, runs, warnings);
         else if (*entry != '.' && orch_import_json_may_know(path))
             orch_import_json(path, runs, warnings);
+        else if (g_str_has_suffix(entry, ".db") && !g_file_test(path, G_FILE_TEST_IS_SYMLINK) &&
+                 is_sqlite(path))
+            read_database(path, runs, warnings, NULL); /* that of another program is passed over */
     }
 }
 
 /* ---- what a file is ---------------------------------------------------------------------------
  */
-
-static bool is_sqlite(const char *path)
-{
-    char head[16] = "";
-    FILE *file = orch_file_open_stream(path, NULL);
-    bool is = file && fread(head, 1, sizeof head, file) == sizeof head &&
-              memcmp(head, "SQLite format 3", 16) == 0;
-    if (file)
-        fclose(file);
-    return is;
-}
 
 static bool fail_unknown(const char *path, GError **error)
 {
@@ -124,8 +130,7 @@ static bool read_file(const char *path, const char *const *params, GPtrArray *ru
         return orch_import_json(path, runs, warnings) || fail_unknown(path, error);
     if (!is_sqlite(path))
         return orch_import_wandb_csv(path, params, runs, error);
-    return orch_optuna_db_is(path) ? orch_optuna_db_read(path, runs, warnings, error)
-                                   : orch_import_database(path, runs, warnings, error);
+    return read_database(path, runs, warnings, error);
 }
 
 bool orch_import_runs_read(const char *path, const char *const *params, GPtrArray *runs,

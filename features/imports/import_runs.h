@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Finds the runs that other trackers left in files: MLflow (folder mlruns, mlflow.db), W&B (the CSV
- * of a runs table, folders of runs), TensorBoard (event files), trackio and Optuna (SQLite
+ * of a runs table, folders of runs), TensorBoard (event files), SwanLab, trackio and Optuna (SQLite
  * files), Sacred (folders, TinyDB), and the JSON of benchmark programs. The files are untrusted:
  * sizes are bounded, nothing is executed, and symbolic links are skipped. */
 #ifndef ORCH_FEATURES_IMPORTS_IMPORT_RUNS_H
@@ -48,9 +48,12 @@ bool orch_import_wandb_csv(const char *path, const char *const *params, GPtrArra
                            GError **error);
 /** Parses ISO 8601, as UTC unless it has a time zone; 0 when the text is no such time. */
 int64_t orch_import_utc_ns(struct orch_imported_run *run, const char *text);
-/** Reads all event files of one folder as one run, called `name`. */
-void orch_import_tensorboard(const char *folder, const char *name, GPtrArray *runs,
-                             GPtrArray *warnings);
+/** True when one of the names is that of a log. */
+bool orch_import_has_logs(const struct orch_logger *logger, const GPtrArray *entries);
+/** Reads all such logs of one folder as one run; one whose logger makes no folder for each run is
+ * called `name`. */
+void orch_import_logs(const struct orch_logger *logger, const char *folder, const char *name,
+                      GPtrArray *runs, GPtrArray *warnings);
 /** Reads a JSON file: results of a benchmark program, Sacred's TinyDB, lines of orch.export_runs.
  * False when it is none of these. */
 bool orch_import_json(const char *path, GPtrArray *runs, GPtrArray *warnings);

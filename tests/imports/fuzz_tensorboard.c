@@ -38,7 +38,7 @@ static void read_events(const uint8_t *bytes, size_t length)
     g_autofree char *path = scratch_write("events/a.tfevents.1", bytes, length);
     g_autofree char *folder = g_path_get_dirname(path);
     GPtrArray *runs = runs_new(), *warnings = warnings_new();
-    orch_import_tensorboard(folder, "events", runs, warnings);
+    orch_import_logs(&ORCH_LOGGER_TENSORBOARD, folder, "events", runs, warnings);
     if (!runs->len && !warnings->len)
         fuzz_die("neither a run nor a warning");
     check_runs(runs, warnings);

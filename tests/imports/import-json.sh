@@ -51,6 +51,20 @@ has 'accuracy       0.7500'
 has 'loss/train       3'
 where 'plugin = import:aim and lr = 0.2 and optimizer.name = sgd'
 has '"paper"'
+# a folder with trackio's database and a link to it; SwanLab's folder, which has W&B's form
+mkdir -p tk logs/run-1-ab/files
+python3 "$SOURCE/tests/loggers/place.py" "$SOURCE/tests/loggers/files/trackio-0.43.sql" tk
+ln -s trackio-0.43.db tk/again.db
+sqlite3 tk/others.db 'CREATE TABLE a(b)' 2>/dev/null || :
+cp "$SOURCE/tests/loggers/files/swanlab-0.10.swanlab" logs/run-1-ab/run-ab.swanlab
+echo 'lr: { value: 1 }' >logs/run-1-ab/files/config.yaml
+for did in added known; do
+    ok orch import --runs tk
+    has "$did  trackio"
+    ok orch import --runs logs
+    has "$did  swanlab  run-1-ab"
+    has_not wandb
+done
 # what is wrong is said, and what is whole is taken
 head -c 300 "$files/hyperfine.json" >cut.json
 fails 2 orch import --runs cut.json

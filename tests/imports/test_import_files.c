@@ -905,7 +905,7 @@ static void test_paths_without_runs(void **state)
     assert_ok(orch_import_runs_read(hidden, NULL, runs, warnings, error));
     assert_int_equal(runs->len, 0);
     assert_int_equal(warnings->len, 1); /* of the folder itself; a hidden one is not searched */
-    assert_non_null(strstr(warnings->pdata[0], "pn' has no scalars"));
+    assert_non_null(strstr(warnings->pdata[0], "pn' has no values"));
     g_autofree char *empty = g_build_filename(folder, "empty", NULL);
     assert_ok(orch_dir_make(empty, error));
     g_autoptr(GPtrArray) none = g_ptr_array_new_with_free_func(g_free);

@@ -50,6 +50,7 @@ def aim(path):
         for metric in run.metrics():
             steps, (values, _, times) = metric.data.items_list()
             name = "/".join([str(value) for value in metric.context.to_dict().values()] + [metric.name])
+            name = name.replace("__system__", "system/")
             out["series"][name] = {"steps": steps, "values": values, "times": times}
         yield out
     if waiting:
