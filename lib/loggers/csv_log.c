@@ -273,8 +273,6 @@ static void *open_dvclive(const struct orch_log_sink *sink, const char *path)
 
 const struct orch_logger ORCH_LOGGER_DVCLIVE = {
     .name = "dvclive",
-    .files = "DVCLIVE/plots/metrics/NAME.tsv",
-    .makers = "DVCLive",
     .ends = (const char *const[]){".tsv", NULL},
     .knows = knows_dvclive,
     .place = dvclive_place,
@@ -287,9 +285,6 @@ const struct orch_logger ORCH_LOGGER_DVCLIVE = {
 
 const struct orch_logger ORCH_LOGGER_CSV = {
     .name = "csv",
-    .files = "metrics.csv, results.csv, progress.csv, monitor.csv, history.csv, training.log, and "
-             "*.csv, *.tsv, *.log with a column 'step', 'epoch', 'iteration', ...",
-    .makers = "CSVLogger of Lightning and Keras, Ultralytics, stable-baselines",
     .stand_in = "/metrics.csv",
     .ends = (const char *const[]){".csv", ".tsv", ".log", NULL},
     .knows = knows,

@@ -4,8 +4,8 @@
  * whole: trainer_state.json of Hugging Face, whose `log_history` is a list of such objects, and
  * objects of results without steps (all_results.json, metrics.json).
  *
- * Most lines have the names of the line before them. Their numbers are read without jansson, which
- * takes four times as long.
+ * A line of numbers with the names of the line before it is read without jansson, which takes four
+ * times as long.
  *
  * Texts, lists and booleans are no series. */
 #include "lib/loggers/log_lines.h"
@@ -17,26 +17,15 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    LINE_BYTES_MAX = 1 << 20,
-    DOCUMENT_BYTES_MAX = 64 << 20,
-    MEMBERS_MAX = 1024,
-    NAME_BYTES_MAX = 200
-};
-
-/* A member of the last line. */
-struct member {
-    char *name;
-    size_t length;
-    bool is_step, is_number;
-    double value;
-};
+enum { LINE_BYTES_MAX = 1 << 20, DOCUMENT_BYTES_MAX = 64 << 20 };
 
 struct reader {
     struct orch_log_text in;
     int64_t row, last_step;
     bool has_step; /* a line had one */
-    GArray *form;  /* struct member: those of the last line; empty when it was not simple */
+    json_t *form;  /* the last line that jansson read; NULL when it was not simple */
+    const char *step;
+    GArray *values; /* double: those of a line of that form */
 };
 
 /* ---- objects ----------------------------------------------------------------------------------
@@ -83,29 +72,18 @@ static void take_row(struct reader *reader, json_t *object)
 /* ---- lines of one form ------------------------------------------------------------------------
  */
 
-static void clear_member(gpointer data)
-{
-    g_free(((struct member *)data)->name);
-}
-
-/* Notes the members of a line, unless it has lists or objects, or names that JSON escapes. */
+/* Keeps a line as the form of the next ones, when it has numbers alone, and names that JSON does
+ * not escape. */
 static void note_form(struct reader *reader, json_t *object)
 {
-    const char *name, *step = step_name(object);
+    const char *name;
     json_t *value;
-    bool is_simple = json_object_size(object) <= MEMBERS_MAX && !json_object_get(object, "_type");
-    g_array_set_size(reader->form, 0);
-    json_object_foreach(object, name, value) is_simple =
-        is_simple && !json_is_object(value) && !json_is_array(value) &&
-        strlen(name) <= NAME_BYTES_MAX && !strpbrk(name, "\"\\");
-    json_object_foreach(object, name, value)
-    {
-        if (!is_simple)
-            return;
-        const struct member member = {g_strdup(name), strlen(name), name == step,
-                                      json_is_number(value), 0};
-        g_array_append_val(reader->form, member);
-    }
+    json_decref(reader->form);
+    reader->form = NULL;
+    json_object_foreach(object, name,
+                        value) if (!json_is_number(value) || strpbrk(name, "\"\\")) return;
+    reader->form = json_incref(object);
+    reader->step = step_name(object);
 }
 
 static const char *pass_blanks(const char *p)
@@ -113,52 +91,47 @@ static const char *pass_blanks(const char *p)
     return p + strspn(p, " \t\r");
 }
 
-/* Passes a text, boolean or null. NULL: it is something else, or a text that may be a number. */
-static const char *pass_word(const char *p)
+/* Reads the values of a line with the names of the form. False when it is another one. */
+static bool read_form(struct reader *reader, double *out_step)
 {
-    static const char *const words[] = {"true", "false", "null"};
-    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
-        if (g_str_has_prefix(p, words[i]))
-            return p + strlen(words[i]);
-    if (*p++ != '"' || (*p && strchr("nNiI+-", *p)))
-        return NULL;
-    while (*p >= ' ' && *p <= '~' && *p != '"' && *p != '\\')
-        p++;
-    return *p == '"' ? p + 1 : NULL;
-}
-
-/* Reads the values of a line into the members of the last one. False when its form is another. */
-static bool read_form(const GArray *form, const GString *line)
-{
-    const char *p = line->str, *end = line->str + line->len;
-    for (guint i = 0; i < form->len; i++) {
-        struct member *member = &g_array_index(form, struct member, i);
+    const char *p = reader->in.text->str, *end = p + reader->in.text->len, *name;
+    json_t *value;
+    g_array_set_size(reader->values, 0);
+    json_object_foreach(reader->form, name, value)
+    {
+        size_t length = strlen(name);
+        double number;
+        if (*p != (reader->values->len ? ',' : '{') || *(p = pass_blanks(p + 1)) != '"' ||
+            strncmp(p + 1, name, length) != 0 || p[length + 1] != '"' ||
+            *(p = pass_blanks(p + length + 2)) != ':' ||
+            !(p = orch_number_read(pass_blanks(p + 1), end, &number)))
+            return false;
+        if (name == reader->step)
+            *out_step = number;
+        g_array_append_val(reader->values, number);
         p = pass_blanks(p);
-        if (*p != (i ? ',' : '{') || *(p = pass_blanks(p + 1)) != '"' ||
-            strncmp(p + 1, member->name, member->length) != 0 || p[member->length + 1] != '"' ||
-            *(p = pass_blanks(p + member->length + 2)) != ':')
-            return false;
-        p = pass_blanks(p + 1);
-        p = member->is_number ? orch_number_read(p, end, &member->value) : pass_word(p);
-        if (!p)
-            return false;
     }
-    p = pass_blanks(p);
-    return form->len && *p == '}' && pass_blanks(p + 1) == end;
+    return reader->values->len && *p == '}' && pass_blanks(p + 1) == end;
 }
 
-static void take_form(struct reader *reader)
+/* Takes a line with the names of the last one. False when it has others. */
+static bool take_form(struct reader *reader)
 {
     const struct orch_log_sink *sink = reader->in.sink;
-    const struct member *members = (const struct member *)(const void *)reader->form->data;
+    const char *name;
+    json_t *value;
     double step = (double)NAN;
-    for (guint i = 0; i < reader->form->len; i++)
-        step = members[i].is_step ? members[i].value : step;
+    guint i = 0;
+    if (!read_form(reader, &step))
+        return false;
     take_step(reader, step);
-    for (guint i = 0; i < reader->form->len; i++)
-        if (members[i].is_number && !members[i].is_step)
-            sink->point(sink->ctx, members[i].name, reader->last_step, (double)NAN,
-                        members[i].value);
+    json_object_foreach(reader->form, name, value)
+    {
+        double number = g_array_index(reader->values, double, i++);
+        if (name != reader->step)
+            sink->point(sink->ctx, name, reader->last_step, (double)NAN, number);
+    }
+    return true;
 }
 
 /* ---- recognising ------------------------------------------------------------------------------
@@ -196,15 +169,16 @@ static void *open_reader(const struct orch_log_sink *sink, const char *path)
 {
     (void)path;
     struct reader *reader = orch_log_text_open(sink, sizeof *reader);
-    reader->form = g_array_new(FALSE, FALSE, sizeof(struct member));
-    g_array_set_clear_func(reader->form, clear_member);
+    reader->values = g_array_new(FALSE, FALSE, sizeof(double));
     return reader;
 }
 
 static void close_reader(void *pointer)
 {
-    g_array_unref(((struct reader *)pointer)->form);
-    orch_log_text_close(pointer);
+    struct reader *reader = pointer;
+    json_decref(reader->form);
+    g_array_unref(reader->values);
+    orch_log_text_close(reader);
 }
 
 /* Takes the complete line; one that is no object is passed over. */
@@ -212,15 +186,12 @@ static const char *take_line(void *pointer)
 {
     struct reader *reader = pointer;
     const GString *line = reader->in.text;
-    bool is_known = read_form(reader->form, line);
-    g_autoptr(json_t) object =
-        is_known ? NULL : orch_log_json(line->str, line->len, LINE_BYTES_MAX);
-    if (is_known) {
-        take_form(reader);
-    } else if (json_is_object(object)) {
+    json_t *object = take_form(reader) ? NULL : orch_log_json(line->str, line->len, LINE_BYTES_MAX);
+    if (json_is_object(object)) {
         take_row(reader, object);
         note_form(reader, object);
     }
+    json_decref(object);
     g_string_truncate(reader->in.text, 0);
     return NULL;
 }
@@ -266,9 +237,6 @@ static const char *finish_document(void *pointer)
 
 const struct orch_logger ORCH_LOGGER_JSON_LINES = {
     .name = "json lines",
-    .files =
-        "metrics.jsonl; *.jsonl, *.ndjson, *.json, *.log, *.txt with a member 'step', 'epoch', ...",
-    .makers = "mmengine, detectron2, stable-baselines, own loops",
     .stand_in = "/metrics.jsonl",
     .ends = (const char *const[]){".jsonl", ".ndjson", ".json", ".log", ".txt", NULL},
     .knows = knows_lines,
@@ -281,9 +249,6 @@ const struct orch_logger ORCH_LOGGER_JSON_LINES = {
 
 const struct orch_logger ORCH_LOGGER_JSON = {
     .name = "json",
-    .files = "trainer_state.json, all_results.json, train_results.json, eval_results.json, "
-             "metrics.json, results.json, summary.json",
-    .makers = "Hugging Face, DVC",
     .stand_in = "/metrics.json",
     .ends = (const char *const[]){"/trainer_state.json", "/all_results.json", "/train_results.json",
                                   "/eval_results.json", "/metrics.json", "/results.json",

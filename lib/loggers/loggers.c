@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The first row that knows a file reads it. */
+/* The first row that knows a file reads it. docs/loggers.md has what they read, and who writes it.
+ */
 static const struct orch_logger *const LOGGERS[] = {
     &ORCH_LOGGER_TENSORBOARD,  &ORCH_LOGGER_WANDB,      &ORCH_LOGGER_SWANLAB, &ORCH_LOGGER_MLRUNS,
     &ORCH_LOGGER_MLRUNS_PARAM, &ORCH_LOGGER_MLFLOW_DB,  &ORCH_LOGGER_TRACKIO, &ORCH_LOGGER_DVCLIVE,
@@ -57,38 +58,21 @@ bool orch_logger_is_unsure(const char *head, size_t length)
 }
 
 /* Names of steps, the better ones first: what a script counts in its smallest unit. */
-static const char *const STEPS[] = {"trainer/global_step",
-                                    "step",
-                                    "_step",
-                                    "steps",
-                                    "global_step",
-                                    "total_timesteps",
-                                    "time/total_timesteps",
-                                    "timesteps",
-                                    "timestep",
-                                    "time_step",
-                                    "num_timesteps",
-                                    "env_step",
-                                    "env_steps",
-                                    "iter",
-                                    "iteration",
-                                    "iterations",
-                                    "num_iterations",
-                                    "it",
-                                    "batch",
-                                    "training_iteration",
-                                    "time/iterations",
-                                    "update",
-                                    "round",
-                                    "episode",
-                                    "episodes",
-                                    "epoch"};
+static const char STEPS[] =
+    "trainer/global_step step _step steps global_step total_timesteps "
+    "time/total_timesteps timesteps timestep time_step num_timesteps env_step env_steps "
+    "iter iteration iterations num_iterations it batch training_iteration time/iterations "
+    "update round episode episodes epoch";
 
 int orch_log_step_rank(const char *name)
 {
-    for (size_t i = 0; i < G_N_ELEMENTS(STEPS); i++)
-        if (g_ascii_strcasecmp(name, STEPS[i]) == 0)
-            return (int)i;
+    size_t length = strlen(name);
+    int rank = 0;
+    for (const char *at = STEPS, *end; *at; at = end + (*end != 0), rank++) {
+        end = at + strcspn(at, " ");
+        if ((size_t)(end - at) == length && g_ascii_strncasecmp(name, at, length) == 0)
+            return rank;
+    }
     return -1;
 }
 

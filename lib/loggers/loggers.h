@@ -54,8 +54,6 @@ struct orch_log_sink {
 /** A row of the table. */
 struct orch_logger {
     const char *name;        /* "tensorboard"; several rows may read one format */
-    const char *files;       /* what is recognised, for people */
-    const char *makers;      /* what writes such files, for people */
     const char *const *ends; /* of the names of its files; NULL-terminated; NULL: any */
     const char *stand_in;    /* a file that the user names is recognised as if it had this path;
                                 NULL: never */

@@ -98,8 +98,6 @@ static void *open_reader(const struct orch_log_sink *sink, const char *path)
 
 const struct orch_logger ORCH_LOGGER_MLFLOW_DB = {
     .name = "mlflow",
-    .files = "mlflow.db, any .db, .sqlite, .sqlite3 with its tables",
-    .makers = "MLflow's SQLite store",
     .ends = (const char *const[]){".db", ".sqlite", ".sqlite3", NULL},
     .knows = knows,
     .open = open_reader,

@@ -145,8 +145,6 @@ static const char *finish_text(void *pointer)
 
 const struct orch_logger ORCH_LOGGER_MLRUNS = {
     .name = "mlflow",
-    .files = "mlruns/EXPERIMENT/RUN/metrics/NAME",
-    .makers = "MLflow's file store",
     .knows = knows_metric,
     .place = place,
     .open = open_metric,
@@ -159,8 +157,6 @@ const struct orch_logger ORCH_LOGGER_MLRUNS = {
 
 const struct orch_logger ORCH_LOGGER_MLRUNS_PARAM = {
     .name = "mlflow",
-    .files = "mlruns/EXPERIMENT/RUN/params/NAME",
-    .makers = "MLflow's file store",
     .knows = knows_param,
     .place = place,
     .open = open_param,

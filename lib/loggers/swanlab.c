@@ -118,8 +118,6 @@ static void *open_reader(const struct orch_log_sink *sink, const char *path)
 
 const struct orch_logger ORCH_LOGGER_SWANLAB = {
     .name = "swanlab",
-    .files = "run-ID.swanlab",
-    .makers = "SwanLab since 0.10, offline and online",
     .ends = (const char *const[]){".swanlab", NULL},
     .knows = knows,
     .place = g_path_get_dirname,

@@ -347,8 +347,6 @@ static const char *finish(void *pointer)
 
 const struct orch_logger ORCH_LOGGER_TENSORBOARD = {
     .name = "tensorboard",
-    .files = "*.tfevents.*",
-    .makers = "SummaryWriter of torch and tensorboardX, TensorFlow, Keras, Lightning",
     .knows = knows,
     .open = open_reader,
     .feed = feed,

@@ -121,8 +121,6 @@ static void *open_reader(const struct orch_log_sink *sink, const char *path)
 
 const struct orch_logger ORCH_LOGGER_TRACKIO = {
     .name = "trackio",
-    .files = "PROJECT.db of trackio",
-    .makers = "trackio",
     .ends = (const char *const[]){".db", NULL},
     .knows = knows,
     .open = open_reader,

@@ -225,8 +225,6 @@ static void *open_reader(const struct orch_log_sink *sink, const char *path)
 
 const struct orch_logger ORCH_LOGGER_WANDB = {
     .name = "wandb",
-    .files = "run-ID.wandb",
-    .makers = "Weights & Biases, offline and online",
     .ends = (const char *const[]){".wandb", NULL},
     .knows = knows,
     .place = g_path_get_dirname,

@@ -153,8 +153,6 @@ static const char *finish_settings(void *pointer)
 
 const struct orch_logger ORCH_LOGGER_YAML = {
     .name = "yaml",
-    .files = "metrics.yaml",
-    .makers = "DVC",
     .ends = (const char *const[]){"/metrics.yaml", "/metrics.yml", NULL},
     .stand_in = "/metrics.yaml",
     .knows = knows,
@@ -168,8 +166,6 @@ const struct orch_logger ORCH_LOGGER_YAML = {
 
 const struct orch_logger ORCH_LOGGER_YAML_SETTINGS = {
     .name = "yaml",
-    .files = "hparams.yaml, params.yaml",
-    .makers = "Lightning, DVCLive",
     .ends = (const char *const[]){"/hparams.yaml", "/params.yaml", NULL},
     .knows = knows,
     .open = open_reader,
