@@ -298,5 +298,4 @@ static const struct orch_report_key KEYS[] = {
     {.name = "where", .shape = ORCH_SHAPE_WHERE},
     {0}};
 
-const struct orch_report_kind ORCH_REPORT_COMMITS = {
-    .name = "commits", .keys = KEYS, .is_slow = true, .fill = fill};
+const struct orch_report_kind ORCH_REPORT_COMMITS = {.name = "commits", .keys = KEYS, .fill = fill};

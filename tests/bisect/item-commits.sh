@@ -64,6 +64,9 @@ for said in 'step 4' 'step 7' 'P(this commit)' 'score changed at 2 of 9 commits'
     grep -qF "$said" page/index.html || _fail "the page does not say '$said'"
 done
 grep -q 'commits after the first one with runs' page/*.svg page/index.html || _fail 'the page has no chart of the commits'
+# the served page has it, too, whose reports are quick
+ok orch report r.recipe --quick
+has "score changed at 2 of 9 commits"
 # a recipe of the tree has the item
 cp "$SOURCE/recipes/kernels.recipe" .
 git add -A
