@@ -3,6 +3,7 @@
 
 #include "core/stats/numbers.h"
 #include "lib/base/text.h"
+#include "lib/base/unit.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,12 +14,15 @@ enum { LISTED_MOST = 4 };
 /* ---- numbers -----------------------------------------------------------------------------------
  */
 
-/* "channel" of "channels" for 1; units of a letter or two and rates stay. */
+/* "channel" of "channels" for 1; units of a letter or two and rates stay; "" for a share of time.
+ */
 static char *unit_for(double value, const char *unit)
 {
     const size_t length = unit ? strlen(unit) : 0;
     const bool is_noun = length > 3 && unit[length - 1] == 's' &&
                          strspn(unit, "abcdefghijklmnopqrstuvwxyz") == length;
+    if (orch_unit_is_time_share(unit))
+        return g_strdup("");
     return value == 1 && is_noun ? g_strndup(unit, length - 1) : g_strdup(unit ? unit : "");
 }
 

@@ -43,6 +43,8 @@ static bool is_noun(const char *unit)
  * not said again. */
 bool orch_answer_names_unit(const char *name, const char *unit)
 {
+    if (orch_unit_is_time_share(unit))
+        return true;
     return unit && is_noun(unit) && g_str_has_suffix(name, unit) &&
            (strlen(name) == strlen(unit) || name[strlen(name) - strlen(unit) - 1] == ' ');
 }

@@ -15,7 +15,7 @@ char *orch_number_format(double value)
         return g_strdup(orch_real_format(value, text));
     double size = fabs(value);
     if (value == floor(value) && size < 1e15)
-        return g_strdup_printf("%.0f", value);
+        return g_strdup_printf("%.0f", value == 0 ? 0 : value); /* not "-0" */
     if (size >= 1e6 || size < 1e-4)
         return g_strdup(g_ascii_formatd(text, sizeof text, "%.3e", value));
     int digits = size >= 100    ? 1

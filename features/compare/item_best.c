@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `best`: the best setting, its margin, and whether the margin is more than noise. */
 #include "core/report/answer.h"
+#include "core/report/grid_table.h"
 #include "features/compare/question_tests.h"
 
 #include "core/stats/numbers.h"
@@ -16,6 +17,9 @@ static void add_margins(struct orch_section *section, const struct orch_grid *gr
     const char *const headers[] = {axes, ">value", ">n", ">winner is better by", ">95 % interval",
                                    ">p", NULL};
     struct orch_table *table = orch_table_new(headers);
+    g_autofree char *value = orch_grid_value_words(grid, 0);
+    orch_table_set_heading(table, 1, NULL, value); /* people read the unit, too */
+    bool has_verdict = false;
     for (guint i = 0; i < winner->others->len; i++) {
         const struct orch_grid_cell *cell = winner->others->pdata[i];
         const struct orch_difference *d = &winner->margins[i];
@@ -29,10 +33,12 @@ static void add_margins(struct orch_section *section, const struct orch_grid *gr
         orch_table_add(table, margin, orch_json_finite(d->mean.mid));
         orch_table_add(table, interval, NULL);
         orch_table_add(table, p, orch_json_finite(d->p_corrected));
+        has_verdict |= !isnan(d->p);
     }
     orch_section_table(section, table);
-    orch_section_text(section, "%zu of %zu other settings are worse by more than noise",
-                      winner->worse, winner->others->len - winner->uneven);
+    if (has_verdict)
+        orch_section_text(section, "%zu of %zu other settings are worse by more than noise",
+                          winner->worse, winner->others->len - winner->uneven);
 }
 
 /* The setting as the head "winner by AXIS" leaves it open: with several axes their names are said
@@ -47,7 +53,7 @@ static char *value_of(const struct orch_grid *grid, const struct orch_grid_cell 
 {
     const struct orch_item_value *wanted = grid->wanted->pdata[0];
     const struct orch_spread spread = orch_grid_spread(grid, cell, 0);
-    g_autofree char *name = orch_answer_words(grid->trials->labels, wanted->name, grid->units[0]);
+    g_autofree char *name = orch_answer_value(grid->trials->labels, wanted, grid->units[0]);
     const bool has_unit = orch_answer_names_unit(name, grid->units[0]);
     GString *text = g_string_new(name);
     g_string_append_c(text, ' ');
@@ -74,15 +80,19 @@ static void add_winner(struct orch_section *section, const struct orch_section_g
     g_autoptr(GString) margin = g_string_new(NULL);
     const char *unit = grid->units[0];
     orch_answer_number_append(margin, d->mean.mid, d->mean.low, d->mean.high, unit);
+    const bool is_exact = isnan(d->p) && section->simulated && section->simulated == section->done;
     if (isnan(d->p))
-        orch_section_answer(section, "best by %s, without a verdict: %s with %s; over %s by %s",
-                            axes, first, text, other, margin->str);
+        orch_section_answer(section, "best by %s%s: %s with %s; %s %s by %s", axes,
+                            is_exact ? "" : ", without a verdict", first, text,
+                            is_exact ? "better than" : "over", other, margin->str);
     else
         orch_section_answer(section, "%s by %s: %s with %s; %s than %s, by %s",
                             d->is_more_than_noise ? "winner" : "best", axes, first, text,
                             d->is_more_than_noise ? "better" : "not clearly better", other,
                             margin->str);
-    orch_section_text(section, "%s (n = %s) against %s: %s", first, count, other, noise);
+    orch_section_text(section, "%s (n = %s) against %s: %s", first, count, other,
+                      is_exact ? "a simulation has no noise: a repeat gives the same number"
+                               : noise);
     g_autofree char *lost = orch_grid_lost_text(grid, winner->first);
     if (lost)
         orch_section_text(section, "%s: %s", first, lost);

@@ -88,9 +88,8 @@ static void add_answer(struct orch_section *section, const struct orch_grid *gri
 {
     const struct orch_item_value *value = grid->wanted->pdata[VALUE],
                                  *cost = grid->wanted->pdata[COST];
-    g_autofree char *gained =
-        orch_answer_words(grid->trials->labels, value->name, grid->units[VALUE]);
-    g_autofree char *spent = orch_answer_words(grid->trials->labels, cost->name, grid->units[COST]);
+    g_autofree char *gained = orch_answer_value(grid->trials->labels, value, grid->units[VALUE]);
+    g_autofree char *spent = orch_answer_value(grid->trials->labels, cost, grid->units[COST]);
     g_autoptr(GArray) entries = orch_answer_entries_new();
     g_autoptr(GString) text = g_string_new(NULL);
     unsigned unbounded = 0;

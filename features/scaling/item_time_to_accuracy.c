@@ -279,7 +279,7 @@ static void add_answer(const struct tally *t, const GArray *lines)
     for (guint value = 0; value < t->g->wanted->len; value++) {
         const struct orch_item_value *wanted = t->g->wanted->pdata[value];
         g_autofree char *words =
-            orch_answer_words(t->g->trials->labels, wanted->name, t->g->grid->units[value]);
+            orch_answer_value(t->g->trials->labels, wanted, t->g->grid->units[value]);
         g_autofree char *name = g_strdup_printf("median %s", words);
         g_autoptr(GArray) entries = orch_answer_entries_new();
         unsigned unreached = 0;
@@ -343,7 +343,7 @@ static void add_variation(const struct tally *t, const GArray *lines, guint valu
     const double p = fmin(1, contrasts * least);
     const struct orch_item_value *wanted = t->g->wanted->pdata[value];
     g_autofree char *name =
-        orch_answer_words(t->g->trials->labels, wanted->name, t->g->grid->units[value]);
+        orch_answer_value(t->g->trials->labels, wanted, t->g->grid->units[value]);
     g_autofree char *one =
         orch_answer_setting(t->g->trials, most->cell->trials->pdata[0], t->g->rows);
     g_autofree char *against =

@@ -153,6 +153,12 @@ bool orch_unit_is_timing(const char *unit, bool *out_is_rate)
     return timing != NO_TIMING;
 }
 
+bool orch_unit_is_time_share(const char *unit)
+{
+    double factor;
+    return timing_of(unit, &factor) == SHARE;
+}
+
 bool orch_unit_read_rate(const char *text, size_t length, char out[ORCH_UNIT_CHARS])
 {
     const char *slash = memchr(text, '/', length);

@@ -49,6 +49,10 @@ char *orch_unit_spellings(enum orch_quantity quantity);
  * may be NULL. */
 bool orch_unit_is_timing(const char *unit, bool *out_is_rate);
 
+/** Whether a unit is a quotient of times ("s/s"): a share of time, which has no unit to be shown.
+ * `unit` may be NULL. */
+bool orch_unit_is_time_share(const char *unit);
+
 /** What one `unit` of a time is in seconds ("ms/step": 0.001), one of a rate in "per second"
  * ("images/min": 1/60). NaN for any other unit, and for NULL. */
 double orch_unit_in_seconds(const char *unit);

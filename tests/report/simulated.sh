@@ -14,6 +14,8 @@ report:
   - { question: "2", title: Measured, table: { rows: rate, value: rate, experiments: real } }
   - { question: "2", title: Model, table: { rows: rate, value: rate, experiments: model } }
   - { question: "3", title: Mixed, table: { rows: rate, value: rate } }
+  - { question: "4", title: Better, best: { value: rate, by: rate, experiments: model } }
+  - { question: "5", title: Open, best: { value: rate, by: rate, experiments: real } }
 R
 ok orch run s.recipe -q
 disturb "experiment IS NOT NULL"
@@ -22,12 +24,20 @@ python3 - "$SCRATCH/out" <<'P' || _fail 'the states'
 import json, sys
 for s in json.load(open(sys.argv[1]))["sections"]:
     notes = " | ".join(b["text"] for b in s["blocks"] if b["kind"] == "note")
-    want = {"Simulated": "simulated", "Model": "simulated"}.get(s["title"], "complete")
+    want = {"Simulated": "simulated", "Model": "simulated", "Better": "simulated"}.get(s["title"], "complete")
     assert s["state"] == want, (s["title"], s["state"])
     assert ("no machine ran these trials" in notes) == (want == "simulated"), notes
-    disturbed = {"Measured": "2 runs during which", "Mixed": "2 runs during which"}.get(s["title"])
+    disturbed = {"Measured": "2 runs during which", "Mixed": "2 runs during which", "Open": "2 runs during which"}.get(s["title"])
     assert disturbed in notes if disturbed else "other programs" not in notes, (s["title"], notes)
 P
+# a repeat of a simulation gives the same number: one run each decides which setting is best
+ok orch report s.recipe --only 4
+has 'best by rate: 2 with rate 2 images/s; better than 1 by 1 images/s'
+has 'a simulation has no noise'
+has_not 'without a verdict'
+ok orch report s.recipe --only 5
+has 'without a verdict'
+has_not 'worse by more than noise'
 # outside of reports, too: a load while one side was simulated is no reason against a verdict
 printf 'command: [echo, "{\\"rate\\": ${rate}.${repeat}, \\"simulated\\": 1}"]\nparameters:\n  rate: { type: int }\nmetrics:\n  rate: { better: max, unit: images/s }\n  simulated: { better: none }\n' >pair.plugin
 cat >c.recipe <<'R'
@@ -46,6 +56,6 @@ ok orch compare 'recipe = c and rate = 10' 'recipe = c and rate = 20' -m rate
 has_not 'no verdict'
 has_not 'other programs'
 ok orch report s.recipe --points
-has 'simulated: 0 in 1 part'
+has 'simulated: 0 in 2 parts'
 ok orch report s.recipe --html s.html
 grep -q 'class="state simulated">simulated<' s.html || _fail 'the page does not say it'
