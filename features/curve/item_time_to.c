@@ -298,6 +298,25 @@ static bool has_times(const struct answer *a)
     return a->epochs > 0;
 }
 
+/* The most workers whose batch was measured: beyond, the speed model extrapolates. */
+static double most_measured(const struct answer *a)
+{
+    return a->shares[a->share_count - 1].workers;
+}
+
+/* The most workers that are not extrapolated, where others are; infinite: none is. */
+static double last_within(const struct answer *a)
+{
+    double last = -HUGE_VAL;
+    bool any_beyond = false;
+    for (int w = 0; w < a->worker_count; w++) {
+        const bool is_beyond = (double)a->workers[w] > most_measured(a);
+        any_beyond |= is_beyond;
+        last = is_beyond ? last : fmax(last, (double)a->workers[w]);
+    }
+    return any_beyond ? last : HUGE_VAL;
+}
+
 /* Steps a second by workers and servers, with the times where the number of steps is known. */
 static void add_times(struct orch_section *section, const struct answer *a)
 {
@@ -309,6 +328,9 @@ static void add_times(struct orch_section *section, const struct answer *a)
         if (has_times(a))
             g_ptr_array_add(headers, g_strdup_printf(">time, %d servers", (int)a->servers[p]));
     }
+    const double last = last_within(a);
+    if (last < HUGE_VAL)
+        g_ptr_array_add(headers, g_strdup("extrapolated"));
     g_ptr_array_add(headers, NULL);
     struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
     double steps = a->epochs * a->like->steps_per_epoch;
@@ -323,6 +345,8 @@ static void add_times(struct orch_section *section, const struct answer *a)
             g_autofree char *time = orch_duration_format(steps / speed);
             orch_table_add(table, time, orch_json_real(steps / speed));
         }
+        if (last < HUGE_VAL)
+            orch_table_add(table, (double)a->workers[w] > last ? "yes" : "no", NULL);
     }
     orch_section_table(section, table);
 }
@@ -359,25 +383,6 @@ static void add_line(struct orch_chart_series *series, const struct answer *a, i
                              : orch_speed_model(a->model, (int)a->servers[p], (int)a->workers[w]));
 }
 
-/* The most workers whose batch was measured: beyond, the speed model extrapolates. */
-static double most_measured(const struct answer *a)
-{
-    return a->shares[a->share_count - 1].workers;
-}
-
-/* The most workers that are not extrapolated, where others are; infinite: none is. */
-static double last_within(const struct answer *a)
-{
-    double last = -HUGE_VAL;
-    bool any_beyond = false;
-    for (int w = 0; w < a->worker_count; w++) {
-        const bool is_beyond = (double)a->workers[w] > most_measured(a);
-        any_beyond |= is_beyond;
-        last = is_beyond ? last : fmax(last, (double)a->workers[w]);
-    }
-    return any_beyond ? last : HUGE_VAL;
-}
-
 /* A curve for each number of servers, which goes on as another where the model extrapolates. */
 static void draw_times(struct orch_section *section, const struct answer *a)
 {
@@ -400,13 +405,13 @@ static void draw_times(struct orch_section *section, const struct answer *a)
         add_line(orch_chart_series(panel, name, ORCH_SERIES_PREDICTED), a, p, -HUGE_VAL, last,
                  seconds);
     }
-    for (int p = 0; p < a->server_count && isfinite(last); p++) {
+    for (int p = 0; p < a->server_count && last < HUGE_VAL; p++) {
         g_autofree char *name = g_strdup_printf("%d parameter server%s, extrapolated",
                                                 (int)a->servers[p], orch_plural(a->servers[p]));
         add_line(orch_chart_series(panel, name, ORCH_SERIES_REFERENCE), a, p, last, HUGE_VAL,
                  seconds);
     }
-    if (isfinite(last))
+    if (last < HUGE_VAL)
         chart->note = g_strdup_printf(
             "grey and dotted: extrapolated beyond %g workers, as no batch below %g was measured",
             most_measured(a), a->shares[a->share_count - 1].batch);

@@ -80,6 +80,18 @@ for servers in "24":
     other, beyond = lines[servers + " parameter servers, extrapolated"]
     assert drawn == [1, 2, 4] and beyond == [4, 8, 16] and role != other, lines
 assert "extrapolated beyond 4 workers, as no batch below 16 was measured" in chart["note"], chart["note"]
+rows = next(b["rows"] for b in section["blocks"] if b["kind"] == "table")
+assert [r["extrapolated"] for r in rows] == ["no", "no", "no", "yes", "yes"], rows
+P
+# all of them beyond it: still drawn
+sed 's/workers: \[1, 2, 4\]/workers: [8, 16]/' c.recipe >w.recipe
+ok orch report w.recipe --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'all are extrapolated'
+import json, sys
+section = json.load(open(sys.argv[1]))["sections"][0]
+block = next(b for b in section["blocks"] if b["kind"] == "chart")
+drawn = [[p["x"] for p in s["points"]] for s in block.get("chart", block)["series"] if s["name"].endswith("extrapolated")]
+assert drawn == [[8, 16], [8, 16]], drawn
 P
 
 # an accuracy that nobody reached: the target is one that the fit, the predicted curve and the left-out runs reach
