@@ -35,7 +35,7 @@ static char *format_by_step(double value, double step, double largest)
         return g_strconcat(number, SUFFIXES[i].suffix, NULL);
     }
     if (step <= 0 || largest < 1e-3)
-        return plain_format(value, 4);
+        return plain_format(value, largest < 1e4 ? 4 : 5); /* 16384, not 1.638e4 */
     int decimals = (int)fmax(0, -floor(log10(step) + 1e-9));
     return decimals > 7 ? plain_format(value, 9) : g_strdup_printf("%.*f", decimals, value);
 }

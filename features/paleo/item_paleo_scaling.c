@@ -260,7 +260,10 @@ static void add_errors(const struct scaling_item *s, GString *answer)
             if (k == MEASURED || !s->has[k])
                 continue;
             const double error = 100 * (s->throughput[k][i] - measured) / measured;
-            orch_table_add_real(table, error);
+            if (k == PREDICTED && isfinite(measured) && !is_judged)
+                orch_table_add(table, "0 (fitted)", json_real(0)); /* by the calibration */
+            else
+                orch_table_add_real(table, error);
             sum[k] += is_judged && isfinite(error) ? fabs(error) : 0;
             if (is_judged && k == PREDICTED) {
                 g_autofree char *label = g_strdup_printf("%" G_GINT64_FORMAT " worker%s",

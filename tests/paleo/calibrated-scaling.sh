@@ -43,6 +43,7 @@ assert 0 < ppp < 1, ppp
 P
 ok orch report t.recipe
 has 'only more workers test the model'
+has '0 (fitted)'
 # a faster device than PALEO's
 recipe 'workers: [1, 2], gpu: "paleo:CPU_I7", calibrate: true, experiments: [real]'
 ok orch report t.recipe

@@ -294,6 +294,10 @@ static void test_ticks(void **state)
     assert_ticks(1e-6, 1, true, 4, "1e-6 0.0001 0.01 1");
     assert_ticks(0.3, 0.9, true, 6, "0.3 0.4 0.5 0.6 0.7 0.8 0.9");
     struct orch_axis axis;
+    orch_axis_numbers(&axis, 1024, 32768, true, 5);
+    orch_axis_ticks_at(&axis, (const double[]){1024, 16384}, 2);
+    assert_string_equal(g_array_index(axis.ticks, struct orch_tick, 1).label, "16384");
+    orch_axis_clear(&axis);
     orch_axis_numbers(&axis, 1, 100, true, 5);
     assert_true(fabs(orch_axis_at(&axis, 10) - 0.5) < 1e-12);
     assert_true(isnan(orch_axis_at(&axis, 0)) && isnan(orch_axis_at(&axis, -1)));

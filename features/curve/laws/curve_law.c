@@ -263,7 +263,8 @@ static double line_r2(const struct orch_law_data *d, const double *y, const stru
         whole += (y[i] - mean) * (y[i] - mean);
     }
     bool is_constant = whole <= ROUNDING * mean * mean * (double)d->row_count;
-    return is_constant ? (double)NAN : 1 - rest / whole;
+    const double r2 = 1 - rest / whole;
+    return is_constant ? (double)NAN : fabs(r2) < 1e-12 ? 0 : r2; /* 0: of a mean alone */
 }
 
 /* Fits one output. Writes its dependent variable, without the device's effect where that matters,
