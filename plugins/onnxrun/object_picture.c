@@ -127,13 +127,16 @@ static void draw_object(cairo_t *cairo, struct orch_box box)
     cairo_set_dash(cairo, NULL, 0, 0);
 }
 
-static void draw_objects(cairo_t *cairo, const struct onnxrun_trial *t,
-                         const struct orch_sample_objects *objects, int64_t number, GArray *places)
+static void draw_objects(cairo_t *cairo, const struct orch_sample_objects *objects, int64_t number)
 {
-    const int64_t begin = objects->first[number], end = objects->first[number + 1];
-    for (int64_t i = begin; i < end; i++)
+    for (int64_t i = objects->first[number]; i < objects->first[number + 1]; i++)
         draw_object(cairo, objects->boxes[i]);
-    for (int64_t i = begin; i < end; i++) {
+}
+
+static void draw_names(cairo_t *cairo, const struct onnxrun_trial *t,
+                       const struct orch_sample_objects *objects, int64_t number, GArray *places)
+{
+    for (int64_t i = objects->first[number]; i < objects->first[number + 1]; i++) {
         g_autofree char *name = name_of(t, objects->labels[i]);
         draw_label(cairo, name, (double)objects->boxes[i].x1 * SIDE,
                    (double)objects->boxes[i].y2 * SIDE, 0x000000, places);
@@ -189,6 +192,7 @@ static void draw_scores(cairo_t *cairo, const struct onnxrun_trial *t, const GPt
     }
 }
 
+/* Texts are drawn last, so that no line crosses them. */
 static void draw_input(cairo_t *cairo, const struct onnxrun_trial *t,
                        const struct onnxrun_group *group, int64_t number)
 {
@@ -196,9 +200,11 @@ static void draw_input(cairo_t *cairo, const struct onnxrun_trial *t,
     g_autoptr(GPtrArray) detections = choose_detections(t, group, number);
     g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(struct onnxrun_place));
     draw_detections(cairo, detections);
+    if (group->objects)
+        draw_objects(cairo, group->objects, number);
     draw_scores(cairo, t, detections, places);
     if (group->objects)
-        draw_objects(cairo, t, group->objects, number, places);
+        draw_names(cairo, t, group->objects, number, places);
 }
 
 /* ---- which images ------------------------------------------------------------------------- */
