@@ -75,9 +75,10 @@ static char *verdict_of(const struct orch_section_context *a, const struct orch_
     if (below < count)
         return g_strdup_printf("%s in %u of %u settings, not in %s", words, below, count,
                                above->str);
-    return count > 1 ? g_strdup_printf("%s in all %u settings", words, count)
-           : count   ? g_strdup(words)
-                     : NULL;
+    return count > 2    ? g_strdup_printf("%s in all %u settings", words, count)
+           : count == 2 ? g_strconcat(words, " in both settings", NULL)
+           : count      ? g_strdup(words)
+                        : NULL;
 }
 
 static bool fill(struct orch_section_context *a, GError **error)

@@ -70,8 +70,19 @@ static struct orch_table *make_table(const struct orch_csv *csv, const GArray *c
     return table;
 }
 
+/* Whether all columns begin with the first `length` bytes of the first column. */
+static bool begin_alike(const struct orch_csv *csv, const GArray *columns, size_t length)
+{
+    const char *first = orch_csv_name(csv, g_array_index(columns, int, 0));
+    for (guint i = 1; i < columns->len; i++)
+        if (strncmp(orch_csv_name(csv, g_array_index(columns, int, i)), first, length) != 0)
+            return false;
+    return true;
+}
+
 /* Returns the last words that all columns share: "training images, validation images" -> "images".
- */
+ * A remark in brackets says what only with their first word: "AP before (VOC 2007), AP (VOC 2007)"
+ * -> "AP (VOC 2007)". */
 static char *common_end(const struct orch_csv *csv, const GArray *columns)
 {
     const char *first = orch_csv_name(csv, g_array_index(columns, int, 0));
@@ -79,6 +90,9 @@ static char *common_end(const struct orch_csv *csv, const GArray *columns)
         bool all = true;
         for (guint i = 1; all && i < columns->len; i++)
             all = g_str_has_suffix(orch_csv_name(csv, g_array_index(columns, int, i)), end);
+        const size_t word = strcspn(first, " ") + 1;
+        if (all && *end == '(' && end > first + word - 1 && begin_alike(csv, columns, word))
+            return g_strdup_printf("%.*s%s", (int)word, first, end);
         if (all)
             return g_strdup(end);
     }
@@ -159,13 +173,14 @@ static bool show(struct orch_section_context *a, const struct orch_trials *trial
         orch_section_note(a->section, "%s, run %s", setting, orch_run_short_key(trial->run->key));
         orch_section_table(a->section, make_table(csv, columns));
     }
+    const bool says_columns = json_object_get(a->item->spec, "answer") != NULL;
     if (bars) {
         draw(a, csv, bars);
-        if (!*has_answer)
+        if (!*has_answer && !says_columns) /* else the same numbers twice */
             orch_answer_of_chart(a->section);
         *has_answer = true;
     }
-    if (json_object_get(a->item->spec, "answer"))
+    if (says_columns)
         append_answer(a, csv, words, answer);
     orch_csv_free(csv);
     return true;

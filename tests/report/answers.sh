@@ -45,6 +45,7 @@ report:
   - { question: "6", title: Many cells, table: { rows: workers, columns: mode, value: last rate } }
   - { question: "7", title: None, table: { rows: workers, value: last rate, where: workers = 8 } }
   - { question: "9", title: Holds, table: { rows: workers, value: last rate, at_most: 300, verdict: the rate is modest, where: mode = strong } }
+  - { question: "9", title: Both, table: { rows: workers, value: last rate, at_most: 300, verdict: the rate is modest, where: mode = strong and workers > 1 } }
   - { question: "10", title: Fails, table: { rows: workers, value: last rate, at_most: 299, verdict: the rate is modest, where: mode = strong } }
   - { question: "11", title: Once, plot: { x: workers, y: rate, where: mode = weak } }
   - { question: "11", title: Again, plot: { x: workers, y: rate, where: mode = weak } }
@@ -78,6 +79,7 @@ want = {
 for title, text in want.items():
     assert said.get(title) == text, (title, said.get(title))
 assert said["Holds"].startswith("the rate is modest in all 3 settings; rate: 75 images/s"), said["Holds"]
+assert said["Both"].startswith("the rate is modest in both settings; rate: "), said["Both"]
 assert said["Fails"].startswith("the rate is modest in 2 of 3 settings, not in workers 4; rate: 75 images/s"), said["Fails"]
 assert said["Scatter"] == "noise shows no rise or fall beyond its noise: median 72 %, middle half 52 to 92 % of 40 values", said["Scatter"]
 assert said["Trend"].startswith("trend rises from 140 % (epoch 1)"), said["Trend"]
