@@ -91,7 +91,7 @@ static void add_answer(struct orch_section *section, const GPtrArray *platforms)
 {
     g_autofree char *shared = fields_of(platforms, platforms->len);
     g_autofree char *single = fields_of(platforms, 1);
-    orch_section_answer(section, "all %u documents have a field for %s; only one of them has %s",
+    orch_section_answer(section, "all %u formats have a field for %s; only one of them has %s",
                         platforms->len, *shared ? shared : "nothing in common",
                         *single ? single : "nothing");
 }
@@ -106,7 +106,22 @@ static char *short_path(const char *path)
     return g_strdup(path);
 }
 
-static void add_fields(struct orch_section *section, const GPtrArray *platforms)
+/* The document of this job. NULL with an error: a field that it needs has no value. */
+static json_t *document_of(const struct orch_export_job *e,
+                           const struct orch_job_platform *platform, GError **error)
+{
+    GError *failed = NULL;
+    struct orch_job *job = orch_cli_job_make(e, platform, &failed);
+    json_t *document = failed ? NULL : orch_job_document(platform, job, &failed);
+    orch_job_free(job);
+    if (failed)
+        g_propagate_error(error, failed);
+    return document;
+}
+
+/* Where each format has each field. A star marks what this job's document leaves out. */
+static void add_fields(struct orch_section *section, const struct orch_export_job *e,
+                       const GPtrArray *platforms)
 {
     g_autoptr(GPtrArray) headers = g_ptr_array_new();
     g_ptr_array_add(headers, (char *)"field");
@@ -115,11 +130,17 @@ static void add_fields(struct orch_section *section, const GPtrArray *platforms)
             headers, (char *)(uintptr_t)((struct orch_job_platform *)platforms->pdata[i])->title);
     g_ptr_array_add(headers, NULL);
     struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    g_autoptr(GPtrArray) documents = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
+    for (guint i = 0; i < platforms->len; i++)
+        g_ptr_array_add(documents, document_of(e, platforms->pdata[i], NULL));
     for (unsigned field = 0; field < ORCH_JOB_FIELDS; field++) {
         orch_table_add(table, ORCH_JOB_FIELD_NAMES[field], NULL);
         for (guint i = 0; i < platforms->len; i++) {
             const char *path = ((struct orch_job_platform *)platforms->pdata[i])->fields[field];
-            g_autofree char *text = path ? short_path(path) : g_strdup("-");
+            const json_t *document = documents->pdata[i];
+            const bool is_left_out = path && document && !orch_job_lookup(document, path);
+            g_autofree char *place = path ? short_path(path) : g_strdup("-");
+            g_autofree char *text = g_strconcat(place, is_left_out ? " *" : "", NULL);
             orch_table_add(table, text, path ? json_string(path) : json_null());
         }
     }
@@ -130,8 +151,7 @@ static void add_document(struct orch_section *section, const struct orch_export_
                          const struct orch_job_platform *platform)
 {
     g_autoptr(GError) error = NULL;
-    struct orch_job *job = orch_cli_job_make(e, platform, &error);
-    g_autoptr(json_t) document = error ? NULL : orch_job_document(platform, job, &error);
+    g_autoptr(json_t) document = document_of(e, platform, &error);
     if (document) {
         g_autofree char *text = orch_job_document_text(platform, document);
         orch_section_text(section, "%s: %s. Rules: %s. To submit: %s", platform->title,
@@ -140,7 +160,6 @@ static void add_document(struct orch_section *section, const struct orch_export_
     } else {
         orch_section_missing(section, NULL, "%s: %s", platform->title, error->message);
     }
-    orch_job_free(job);
 }
 
 /* ---- the item ----------------------------------------------------------------------------------
@@ -174,6 +193,7 @@ static bool add_documents(struct orch_section_context *a, const struct orch_plan
               (e.hardware = orch_hardware_load(error));
     if (ok) {
         e.trial.words = orch_job_command_words(a->plan, item, &typed);
+        add_fields(a->section, &e, platforms);
         for (guint i = 0; i < platforms->len; i++)
             add_document(a->section, &e, platforms->pdata[i]);
         g_ptr_array_unref(e.trial.words);
@@ -195,9 +215,9 @@ static bool fill(struct orch_section_context *a, GError **error)
     add_answer(a->section, platforms);
     orch_section_note(a->section,
                       "trial '%s'. Accounts, buckets and images are examples; '-': the format has "
-                      "no such field; '...': the path begins further up in the document",
+                      "no such field; '...': the path begins further up in the document; '*': "
+                      "this job leaves the field out",
                       label);
-    add_fields(a->section, platforms);
     return add_documents(a, item, platforms, error);
 }
 

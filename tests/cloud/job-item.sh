@@ -40,7 +40,7 @@ import json
 section = json.load(open("report.json"))["sections"][0]
 blocks = section["blocks"]
 assert section["state"] == "complete", section["state"]
-assert blocks[0]["kind"] == "answer" and "all 4 documents have a field for name, image, command" in blocks[0]["text"], blocks[0]
+assert blocks[0]["kind"] == "answer" and "all 4 formats have a field for name, image, command" in blocks[0]["text"], blocks[0]
 assert "GPUs (Google Vertex AI)" in blocks[0]["text"], blocks[0]
 codes = [b["text"] for b in blocks if b["kind"] == "code"]
 names = ["sagemaker", "vertex", "azureml", "watsonx"]
@@ -56,6 +56,8 @@ ok orch report j.recipe
 has '...containerSpec.command '
 has '    "TrainingJobName": "j-nap-'
 has_not 'the the'
+has 'persistentResourceId *' # this job leaves it out
+has_not '...containerSpec.command *'
 ok orch report j.recipe --out site
 grep -q '<pre>{' site/index.html || _fail 'the page has no document'
 # an instance for one of the platforms
