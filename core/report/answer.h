@@ -18,7 +18,8 @@ char *orch_answer_words(GHashTable *labels, const char *name, const char *unit);
 char *orch_answer_value(GHashTable *labels, const struct orch_item_value *wanted, const char *unit);
 
 /** Returns whether a value's name in words makes its unit (or NULL) superfluous: it ends with the
- * unit, as "training images" in images, or the unit is that of a share of time ("s/s"). */
+ * unit or its plural, as "training images" in images, or the unit is that of a share of time
+ * ("s/s"). */
 bool orch_answer_names_unit(const char *name, const char *unit);
 /** Writes a trial's setting on some axes (char *) in words: "workers 2, ring algorithm, target
  * true". The caller frees. */

@@ -43,10 +43,11 @@ static bool is_noun(const char *unit)
  * not said again. */
 bool orch_answer_names_unit(const char *name, const char *unit)
 {
-    if (orch_unit_is_time_share(unit))
-        return true;
-    return unit && is_noun(unit) && g_str_has_suffix(name, unit) &&
-           (strlen(name) == strlen(unit) || name[strlen(name) - strlen(unit) - 1] == ' ');
+    if (!unit || orch_unit_is_time_share(unit))
+        return unit != NULL;
+    g_autofree char *many = g_strconcat(unit, is_noun(unit) ? "" : "s", NULL); /* "millions" */
+    return is_noun(many) && g_str_has_suffix(name, many) &&
+           (strlen(name) == strlen(many) || name[strlen(name) - strlen(many) - 1] == ' ');
 }
 
 /* The name without the unit at its end; a time is called one. NULL: it does not end with its unit.

@@ -31,8 +31,8 @@ bool orch_plot_kind_parse(const char *word, int *out)
 
 static char *with_unit(const char *name, const char *unit)
 {
-    return unit && !orch_unit_is_time_share(unit) ? g_strdup_printf("%s (%s)", name, unit)
-                                                  : g_strdup(name);
+    return unit && !orch_answer_names_unit(name, unit) ? g_strdup_printf("%s (%s)", name, unit)
+                                                       : g_strdup(name);
 }
 
 static char *y_label(const struct orch_plot_drawing *d)

@@ -1,13 +1,13 @@
 # In a table of one metric by two aggregates, each column names its aggregate in text and JSON. A single aggregate keeps
-# the metric's plain name. So do sentences: `best` names its value's aggregate and unit. A share of time is shown without "s/s".
+# the metric's plain name. So do sentences: `best` names its value's aggregate and unit. Shares of time have no "s/s", millions no "(million)".
 # test: quick
 . "$(dirname "$0")/../cli/lib.sh"
 cat >steps.plugin <<'Y'
 command: [sh, steps.sh]
 metrics_from: lines
-metrics: { load: { unit: MB, step: second, better: min }, rate: { unit: images/s }, busy: { unit: s/s } }
+metrics: { load: { unit: MB, step: second, better: min }, rate: { unit: images/s }, busy: { unit: s/s }, millions: { unit: million } }
 Y
-printf '%s\n' 'for v in 1 2 6; do echo "{\"load\": $v, \"step\": $v}"; done; echo "{\"rate\": 5, \"busy\": 0.25}"' >steps.sh
+printf '%s\n' 'for v in 1 2 6; do echo "{\"load\": $v, \"step\": $v}"; done; echo "{\"rate\": 5, \"busy\": 0.25, \"millions\": 7}"' >steps.sh
 cat >t.recipe <<'R'
 format: 1
 recipe: t
@@ -15,7 +15,7 @@ experiments: { a: { plugin: ./steps.plugin }, b: { plugin: ./steps.plugin }, c: 
 report:
   - { title: T, table: { rows: experiment, value: [mean load, max load, last rate], experiments: a } }
   - { title: B, best: { value: mean load, by: experiment } }
-  - { title: S, table: { rows: experiment, value: busy, experiments: a } }
+  - { title: S, table: { rows: experiment, value: [busy, millions], experiments: a } }
 R
 ok orch run t.recipe -q
 ok orch report t.recipe
@@ -24,8 +24,9 @@ has 'highest load (MB)'
 has_not 'last rate'
 has 'with mean load 3 MB'
 has 'mean load (MB)  n  winner is better by'
-has 'busy: 0.2500'
+has 'busy: 0.2500 (a); millions: 7'
 has_not '(s/s)'
+has_not '(million)'
 has_not ' -0 '
 ok orch report t.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the columns'
