@@ -523,8 +523,8 @@ class Section:
         """Student's t over the trials' own times; the ends of a bandwidth are those of its time."""
         steps = numpy.array(timers.get("steps", 1.0))
         of = {name: numpy.array(timers[key]) * steps for name, key in (("computing", "compute"), ("exposed", "exposed"), ("waiting", "wait")) if key in timers}
-        of["communication"] = of["exposed"] - of.get("waiting", 0)
-        if "computing" in of:
+        of["communication"] = numpy.array(timers["transfer"]) * steps if "transfer" in timers else of["exposed"] - of.get("waiting", 0)
+        if "computing" in of and "exposed" in of:
             of["remaining"] = numpy.array(values) - of["computing"] - of["exposed"]
         own = of.get(name, of["communication"])
         half = stats.t.ppf(0.975, len(own) - 1) * stats.sem(own)
@@ -537,7 +537,7 @@ class Section:
     def speedup(self):
         by, wanted, workers = listed(self.spec.get("by")), self.spec["value"], self.spec.get("workers", "workers")
         groups = collections.defaultdict(list)
-        timers = {key: collections.defaultdict(list) for key in ("compute", "exposed", "wait", "steps", "bytes") if key in self.spec}
+        timers = {key: collections.defaultdict(list) for key in ("compute", "exposed", "wait", "steps", "bytes", "transfer") if key in self.spec}
         meant, links = listed(self.spec.get("experiments")), listed(self.spec.get("link"))
         reached = collections.defaultdict(list)  # {workers: the largest bandwidths of all-reduces alone}
         for run in self.of:
@@ -564,6 +564,8 @@ class Section:
                             "increase_(%)": 100 * (value / one - 1), "computing": one / n, "communication": value - one / n}
                 formulas |= {name: timed(key, (of, n)) for name, key in (("computing", "compute"), ("communication", "exposed"), ("waiting", "wait")) if key in timers}
                 formulas["communication"] -= formulas["waiting"] if "exposed" in timers and "wait" in timers else 0
+                if "transfer" in timers:
+                    formulas["communication"] = timed("transfer", (of, n))
                 if "bytes" in timers and timers["bytes"][of, n] and n > 1:
                     moved = 2 * (n - 1) / n * float(numpy.mean(timers["bytes"][of, n]))
                     formulas["bandwidth_(gb/s)"] = moved / formulas["communication"] / 1e9

@@ -154,7 +154,16 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
                 ? orch_json_text(a->item->spec, ORCH_SPEEDUP_EXTRA_KEYS[ORCH_SPEEDUP_WAIT], NULL)
                 : NULL;
         any_timed |= c->is_timed || c->is_per_time;
-        if (timer)
+        const char *transfer =
+            c->timer == ORCH_SPEEDUP_EXPOSED
+                ? orch_json_text(a->item->spec, ORCH_SPEEDUP_EXTRA_KEYS[ORCH_SPEEDUP_TRANSFER],
+                                 NULL)
+                : NULL;
+        if (transfer)
+            orch_section_note(
+                a->section, "%s: all of it, also what computing hides; measured by the trials (%s)",
+                c->header, transfer);
+        else if (timer)
             orch_section_note(
                 a->section, "%s: %smeasured by the trials (%s%s%s)", c->header,
                 c->timer == ORCH_SPEEDUP_EXPOSED ? "exposed, which computing does not hide; " : "",
@@ -443,6 +452,7 @@ static const struct orch_report_key KEYS[] = {
     {.name = "link", .shape = ORCH_SHAPE_OTHER_EXPERIMENTS},
     {.name = "work", .shape = ORCH_SHAPE_VALUE},
     {.name = "steps", .shape = ORCH_SHAPE_VALUE},
+    {.name = "transfer", .shape = ORCH_SHAPE_VALUE},
     {.name = "columns", .shape = ORCH_SHAPE_WORDS, .words = &SPEEDUP_COLUMNS},
     {.name = "oversubscribed", .shape = ORCH_SHAPE_FLAG},
     {.name = "experiments", .shape = ORCH_SHAPE_EXPERIMENTS},

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-const char *const ORCH_SPEEDUP_EXTRA_KEYS[ORCH_SPEEDUP_EXTRAS] = {"bytes", "compute", "exposed",
-                                                                  "wait",  "work",    "steps"};
+const char *const ORCH_SPEEDUP_EXTRA_KEYS[ORCH_SPEEDUP_EXTRAS] = {
+    "bytes", "compute", "exposed", "wait", "work", "steps", "transfer"};
 
 static double speedup(const struct orch_speedup_numbers *r)
 {
@@ -53,7 +53,7 @@ static double waiting(const struct orch_speedup_numbers *r)
 
 /* Without the time in which a worker waits for slower ones, where that was measured: it would be as
  * long on an infinitely fast link. */
-static double communication(const struct orch_speedup_numbers *r)
+static double exposed(const struct orch_speedup_numbers *r)
 {
     if (isnan(r->extra[ORCH_SPEEDUP_EXPOSED]))
         return r->value - r->alone / r->workers;
@@ -61,11 +61,17 @@ static double communication(const struct orch_speedup_numbers *r)
     return timer(r, ORCH_SPEEDUP_EXPOSED) - (isnan(waited) ? 0 : waited);
 }
 
+/* All bytes move in all of the communication: those of its exposed part alone are not known. */
+static double communication(const struct orch_speedup_numbers *r)
+{
+    return isnan(r->extra[ORCH_SPEEDUP_TRANSFER]) ? exposed(r) : timer(r, ORCH_SPEEDUP_TRANSFER);
+}
+
 /* What none of the timers holds: loading, the loop around the steps. */
 static double rest(const struct orch_speedup_numbers *r)
 {
     const double waited = waiting(r);
-    return r->value - computing(r) - communication(r) - (isnan(waited) ? 0 : waited);
+    return r->value - computing(r) - exposed(r) - (isnan(waited) ? 0 : waited);
 }
 
 static double moved(const struct orch_speedup_numbers *r)

@@ -7,12 +7,13 @@
 
 /** Further values that an item may name, averaged over the repeats. */
 enum orch_speedup_extra {
-    ORCH_SPEEDUP_BYTES,   /* sent by a worker */
-    ORCH_SPEEDUP_COMPUTE, /* seconds of computing, by the trial's timers */
-    ORCH_SPEEDUP_EXPOSED, /* seconds of communication that computing does not hide */
-    ORCH_SPEEDUP_WAIT,    /* seconds of it in which other workers were not ready */
-    ORCH_SPEEDUP_WORK,    /* images of a worker */
-    ORCH_SPEEDUP_STEPS,   /* by which the times are multiplied */
+    ORCH_SPEEDUP_BYTES,    /* sent by a worker */
+    ORCH_SPEEDUP_COMPUTE,  /* seconds of computing, by the trial's timers */
+    ORCH_SPEEDUP_EXPOSED,  /* seconds of communication that computing does not hide */
+    ORCH_SPEEDUP_WAIT,     /* seconds of it in which other workers were not ready */
+    ORCH_SPEEDUP_WORK,     /* images of a worker */
+    ORCH_SPEEDUP_STEPS,    /* by which the times are multiplied */
+    ORCH_SPEEDUP_TRANSFER, /* seconds in which bytes move, hidden by computing or not */
     ORCH_SPEEDUP_EXTRAS
 };
 /** The keys of an item that name them. */

@@ -277,8 +277,10 @@ static struct orch_spread timed_spread(const struct orch_speedup_setting *s,
     double *const out[] = {&spread.low, &spread.high};
     row.times_steps = false;
     row.extra[ORCH_SPEEDUP_WAIT] = 0;
+    const enum orch_speedup_extra of =
+        isnan(row.extra[ORCH_SPEEDUP_TRANSFER]) ? ORCH_SPEEDUP_EXPOSED : ORCH_SPEEDUP_TRANSFER;
     for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
-        row.extra[ORCH_SPEEDUP_EXPOSED] = ends[i];
+        row.extra[of] = ends[i];
         *out[i] = ends[i] > 0 ? column->compute(&row) : HUGE_VAL;
     }
     return spread;

@@ -66,6 +66,13 @@ has '2 workers: bandwidth 12 GB/s, computing 3 s, communication 0.5000 s, waitin
 has 'each computes for 3 s where 3 s are ideal (1.00 times), it waits for 1.500 s for other workers, and 0.5000 s of communication are not hidden: waiting for other workers, not communication, limits the speedup'
 ok orch report t.recipe --json
 has_not '"chart"'
+# where computing hides communication, all of its time counts for the bandwidth of all bytes
+cp t.recipe kept.recipe
+sed -i 's/bytes: result sent/&, transfer: result computed/' t.recipe
+rows '[[1,8,3,3,1.5,None,None], [2,5,3,3,1.5,2,2/24]]'
+ok orch report t.recipe
+has 'communication: all of it, also what computing hides; measured by the trials (result computed)'
+mv kept.recipe t.recipe
 # what no timer holds, the bytes, and intervals over repeats: the wait grows with the repeat, so 0.5, 0.4 and 0.3 s of communication
 grep metrics: time.plugin >again.plugin
 printf 'command: [sh, again.sh, "${repeat}", "${workers}"]\nparameters: { workers: { type: int } }\n' >>again.plugin
