@@ -266,7 +266,8 @@ class Section:
         self.of = [served for r in section["runs"] if r["key"] in runs.by_key for served in self.settings_of(runs.by_key[r["key"]])]
         self.labels = {r["key"]: r["label"] or "" for r in section["runs"]}
         self.at = set()  # places of a chart
-        self.known = []  # what was computed here: the numbers that its sentence may have
+        runs_here = {run["key"]: run["disturbed"] for run in self.of}
+        self.known = [len(runs_here), sum(map(bool, runs_here.values()))]  # what was computed here: the numbers that its sentence may have
         quiet = {self.setting(run) for run in self.of if not run["disturbed"]}
         self.left_out = set() if report.counts_disturbed else {run["key"] for run in self.of if run["disturbed"] and self.setting(run) in quiet}
 
@@ -276,9 +277,10 @@ class Section:
         meant = listed(spec.get("experiments"))
         named = {word for value in spec.values() for v in listed(value) for word in re.findall(r"\w+", str(v))}
         axes = [a for a in [*named, *([] if "by" in spec or "rows" in spec else run["swept"])] if "param." + a in run]
-        views = {}
+        where, views = str(spec.get("where", "")), {}
+        asked = [] if " or " in where else re.findall(r"(\w+) = (\w+)", where)
         for trial in self.runs.trials[run["key"]]:
-            if meant and trial["experiment"] not in meant:
+            if meant and trial["experiment"] not in meant or any(isinstance(trial["params"].get(k), str) and trial["params"][k] != v for k, v in asked):
                 continue
             view = {**run, **{f"param.{k}": v for k, v in trial["params"].items() if isinstance(run.get(f"param.{k}"), (str, bool))}}
             view |= {"experiment": trial["experiment"], "swept": {k: trial["params"].get(k, v) for k, v in run["swept"].items()}}
@@ -658,8 +660,8 @@ class Section:
     def compare_before(self):
         """A value against the one that the same runs had before, by seed."""
         axes, found = listed(self.spec["by"]), False
-        texts = [re.fullmatch(r"(.*?): ([-\d.e+]+)\b.* before, ([-\d.e+]+)\b.* after; .*? interval of the paired difference ([-\d.e+]+) to ([-\d.e+]+) "
-                              r"\(n = (\d+) pairs, paired t, p ([\d.<e-]+), corrected .*", b["text"]) for b in self.blocks("text")]
+        texts = [re.fullmatch(r"(.*?): ([-\d.e+]+)\b.* before, ([-\d.e+]+)\b.* after; .*? interval of the paired difference ([-\d.e+]+) to ([-\d.e+]+); "
+                              r"n = (\d+) pairs, paired t, p ([\d.<e-]+), corrected .*", b["text"]) for b in self.blocks("text")]
         for text in [t for t in texts if t]:
             chosen = [run for run in self.of if label(run, axes) == text.group(1)]
             before, after = (self.seeds(chosen, self.spec[key]) for key in ("before", "value"))
@@ -783,7 +785,8 @@ class Section:
         family = {}
         for section, kind in of_question:
             for runs, values in section.settings(kind).items():
-                family.setdefault(runs, values)
+                if len(values) > 1:  # one number, as of a simulation, cannot be tested
+                    family.setdefault(runs, values)
         pool, places = Pool(list(family.values()), note), list(family)
         a, b = (places.index(frozenset(r["key"] for r in side)) for side in (base, other))
         return pool.test(a, b) if a in pool.has and b in pool.has else None
