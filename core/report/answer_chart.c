@@ -112,14 +112,18 @@ static char *place_format(double x)
     return is_plain ? g_strdup_printf("%.6g", x) : orch_number_format(x);
 }
 
-/* The same with the unit of a time: "5 ms". The caller frees. */
+/* The same with the unit of a time: "5 ms", "28 seconds". The caller frees. */
 static char *place_of(const struct orch_answer_quantity *x, double at)
 {
     char *place = place_format(at);
     bool is_rate = false;
     if (!x->unit || !orch_unit_is_timing(x->unit, &is_rate) || is_rate)
         return place;
-    char *timed = g_strdup_printf("%s %s", place, x->unit);
+    const size_t length = strlen(x->unit);
+    const bool is_one_noun = length > 3 &&
+                             strspn(x->unit, "abcdefghijklmnopqrstuvwxyz") == length &&
+                             x->unit[length - 1] != 's';
+    char *timed = g_strdup_printf("%s %s%s", place, x->unit, is_one_noun && at != 1 ? "s" : "");
     g_free(place);
     return timed;
 }

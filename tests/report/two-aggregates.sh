@@ -15,6 +15,7 @@ experiments: { a: { plugin: ./steps.plugin }, b: { plugin: ./steps.plugin }, c: 
 report:
   - { title: T, table: { rows: experiment, value: [mean load, max load, last rate], experiments: a } }
   - { title: B, best: { value: mean load, by: experiment } }
+  - { title: P, plot: { x: second, y: load, experiments: a } }
   - { title: S, table: { rows: experiment, value: [busy, millions], experiments: a } }
 R
 ok orch run t.recipe -q
@@ -27,6 +28,7 @@ has 'mean load (MB)  n  winner is better by'
 has 'busy: 0.2500 (a); millions: 7'
 has_not '(s/s)'
 has_not '(million)'
+has '1 MB (time 1 second) to 6 MB (time 6 seconds)'
 has_not ' -0 '
 ok orch report t.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the columns'
