@@ -782,10 +782,11 @@ class Section:
         """Tukey's test of two settings (lists of runs) in the family of their question; None: they are not in its pool."""
         value = listed(self.spec["value"])[0]
         of_question = [(s, k) for s, k in self.report.tests if s.section is self.section or s.section["question"] and s.section["question"] == self.section["question"] and listed(s.spec["value"])[0] == value]
-        family = {}
+        is_loaded = lambda keys: any(self.runs.by_key[key]["disturbed"] and not self.runs.by_key[key].get("result.simulated") for key in keys)
+        family, loaded = {}, is_loaded(run["key"] for run in base)
         for section, kind in of_question:
             for runs, values in section.settings(kind).items():
-                if len(values) > 1:  # one number, as of a simulation, cannot be tested
+                if is_loaded(runs) == loaded:  # a simulation, which no load disturbs, is not tested against disturbed runs
                     family.setdefault(runs, values)
         pool, places = Pool(list(family.values()), note), list(family)
         a, b = (places.index(frozenset(r["key"] for r in side)) for side in (base, other))
