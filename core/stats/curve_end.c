@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/stats/curve_end.h"
 
+#include "lib/base/unit.h"
+
 #include <glib.h>
 #include <math.h>
 
@@ -21,6 +23,10 @@ char *orch_curve_end_text(const struct orch_curve_end *end, const char *unit)
 {
     if (!end->ended_earlier)
         return NULL;
+    bool is_rate;
+    if (orch_unit_is_timing(unit, &is_rate) && !is_rate)
+        return g_strdup_printf("%u runs, to %.15g %s: %u ended before %.15g %s", end->runs,
+                               end->end, unit, end->ended_earlier, end->longest, unit);
     return g_strdup_printf("%u runs, to %s %.15g: %u ended before %s %.15g", end->runs, unit,
                            end->end, end->ended_earlier, unit, end->longest);
 }

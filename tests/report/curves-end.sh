@@ -75,3 +75,11 @@ band '&from=50'
 same "$out" '40 8 runs, to step 40: 2 ended before step 100 None 100 6'
 kill $server
 wait $server
+# a time is said as a time
+sed -i 's/print(f"step {step} loss {\(.*\):.5f}")/print("{\\"ms\\": %d, \\"loss\\": %.5f}" % (step, \1))/' curve.py
+sed -i 's/step: step/step: ms/' curve.plugin
+sed -i 's/x: step/x: ms/' c.recipe
+git commit -qam time
+ok orch run c.recipe -q
+ok orch report c.recipe
+has 'many (8 runs, to 40 ms: 2 ended before 100 ms)'
