@@ -8,6 +8,7 @@
  * and single values that are far off do not raise it (Chakar, Lebarbier, Levy-Leduc, Robin 2017,
  * "A robust approach for estimating change-points in the mean of an AR(1) process"). */
 #include "features/bisect/change_point.h"
+#include "lib/base/reals.h"
 
 #include <math.h>
 
@@ -39,12 +40,6 @@ static double mean_of(const struct orch_change_data *data, size_t first, size_t 
     return sum / count;
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Returns the median of how much values that are `lag` places apart differ. */
 static double median_difference(const struct orch_change_data *data, size_t lag)
 {
@@ -52,7 +47,7 @@ static double median_difference(const struct orch_change_data *data, size_t lag)
     g_autofree double *differences = g_new(double, count);
     for (size_t i = 0; i < count; i++)
         differences[i] = fabs(mean_of(data, i + lag, i + lag + 1) - mean_of(data, i, i + 1));
-    qsort(differences, count, sizeof *differences, compare_reals);
+    qsort(differences, count, sizeof *differences, orch_compare_reals);
     return (differences[(count - 1) / 2] + differences[count / 2]) / 2;
 }
 

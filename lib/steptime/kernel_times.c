@@ -34,9 +34,8 @@
 #define TENSOR_FILL 20.2             /* depth, and ... */
 #define TENSOR_TILE_COST 13.1        /* ... loads, of a multiprocessor of this rate: */
 #define TENSOR_RATE 2.889e12         /* the A100's, operations per second */
-/* Of B200 and its kin, where two multiprocessors load the operands of a tile together. Set, not
- * fitted: products alone are then as much faster than this model on B200 as on A100 and H100
- * (bench/results/2026-11-29-published.md). */
+/* Of B200 and its kin, where two multiprocessors load the operands of a tile together; set by
+ * products alone (bench/results/2026-11-29-published.md). */
 #define PAIRED_TILE_COST 0.5
 #define PAIRED_CAPABILITY "10."
 #define SCORES_PER_CYCLE 3.70 /* of a multiprocessor */

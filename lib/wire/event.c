@@ -11,16 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool broken(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool broken(GError **error, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *text = g_strdup_vprintf(format, args);
-    va_end(args);
-    orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "%s", text);
-    return false;
-}
+#define broken(error, ...) (orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, __VA_ARGS__), false)
 
 /* ---- members of events ------------------------------------------------------------------------
  */

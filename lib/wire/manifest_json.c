@@ -158,16 +158,8 @@ json_t *orch_manifest_encode(const struct orch_manifest *manifest)
 /* ---- reading ----------------------------------------------------------------------------------
  */
 
-static bool broken(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool broken(GError **error, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *text = g_strdup_vprintf(format, args);
-    va_end(args);
-    orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "manifest: %s", text);
-    return false;
-}
+#define broken(error, ...)                                                                         \
+    (orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "manifest: " __VA_ARGS__), false)
 
 static char *take_text(const json_t *object, const char *key)
 {

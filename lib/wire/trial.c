@@ -99,11 +99,8 @@ json_t *orch_trial_encode(const struct orch_trial_spec *trial)
         encode_launcher(trial));
 }
 
-static bool broken(GError **error, const char *what)
-{
-    orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "trial.json: %s", what);
-    return false;
-}
+#define broken(error, what)                                                                        \
+    (orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "trial.json: %s", what), false)
 
 static bool decode_env(struct orch_trial_spec *trial, const json_t *json, GError **error)
 {

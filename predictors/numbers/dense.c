@@ -8,31 +8,21 @@
 #define LANES 8 /* partial sums; fixed, so that the order of summation is the same everywhere */
 #define ROWS 4  /* rows processed together, to hide the latency of additions */
 
-ORCH_WIDE double orch_dot(const double *a, const double *b, size_t n)
-{
-    double sums[LANES] = {0};
-    size_t whole = n - n % LANES;
-    for (size_t i = 0; i < whole; i += LANES)
-        for (size_t k = 0; k < LANES; k++)
-            sums[k] += a[i + k] * b[i + k];
-    for (size_t i = whole; i < n; i++)
-        sums[i - whole] += a[i] * b[i];
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
-           ((sums[4] + sums[5]) + (sums[6] + sums[7]));
-}
-
-ORCH_WIDE float orch_dot_float(const float *a, const float *b, size_t n)
-{
-    float sums[LANES] = {0};
-    size_t whole = n - n % LANES;
-    for (size_t i = 0; i < whole; i += LANES)
-        for (size_t k = 0; k < LANES; k++)
-            sums[k] += a[i + k] * b[i + k];
-    for (size_t i = whole; i < n; i++)
-        sums[i - whole] += a[i] * b[i];
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
-           ((sums[4] + sums[5]) + (sums[6] + sums[7]));
-}
+#define DOT(NAME, REAL)                                                                            \
+    ORCH_WIDE REAL NAME(const REAL *a, const REAL *b, size_t n)                                    \
+    {                                                                                              \
+        REAL sums[LANES] = {0};                                                                    \
+        size_t whole = n - n % LANES;                                                              \
+        for (size_t i = 0; i < whole; i += LANES)                                                  \
+            for (size_t k = 0; k < LANES; k++)                                                     \
+                sums[k] += a[i + k] * b[i + k];                                                    \
+        for (size_t i = whole; i < n; i++)                                                         \
+            sums[i - whole] += a[i] * b[i];                                                        \
+        return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +                                       \
+               ((sums[4] + sums[5]) + (sums[6] + sums[7]));                                        \
+    }
+DOT(orch_dot, double)
+DOT(orch_dot_float, float)
 
 ORCH_WIDE void orch_dots_float(const float *rows, size_t count, const float *b, size_t n,
                                float *out)
