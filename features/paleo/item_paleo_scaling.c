@@ -261,7 +261,7 @@ static void add_errors(const struct scaling_item *s, GString *answer)
                 continue;
             const double error = 100 * (s->throughput[k][i] - measured) / measured;
             if (k == PREDICTED && isfinite(measured) && !is_judged)
-                orch_table_add(table, "0 (fitted)", json_real(0)); /* by the calibration */
+                orch_table_add(table, "0 (fitted)", orch_json_finite(0)); /* by the calibration */
             else
                 orch_table_add_real(table, error);
             sum[k] += is_judged && isfinite(error) ? fabs(error) : 0;

@@ -8,7 +8,7 @@
 #define LANES 8 /* partial sums; fixed, so that the order of summation is the same everywhere */
 #define ROWS 4  /* rows processed together, to hide the latency of additions */
 
-#define DOT(NAME, REAL)                                                                            \
+#define ORCH_DOT(NAME, REAL)                                                                       \
     ORCH_WIDE REAL NAME(const REAL *a, const REAL *b, size_t n)                                    \
     {                                                                                              \
         REAL sums[LANES] = {0};                                                                    \
@@ -21,8 +21,8 @@
         return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +                                       \
                ((sums[4] + sums[5]) + (sums[6] + sums[7]));                                        \
     }
-DOT(orch_dot, double)
-DOT(orch_dot_float, float)
+ORCH_DOT(orch_dot, double)
+ORCH_DOT(orch_dot_float, float)
 
 ORCH_WIDE void orch_dots_float(const float *rows, size_t count, const float *b, size_t n,
                                float *out)
