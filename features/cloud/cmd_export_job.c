@@ -104,12 +104,12 @@ const struct orch_command ORCH_COMMAND_EXPORT_JOB = {
         "The instance is the cheapest with the GPUs, cores and memory that the recipe's "
         "'resources' ask for (share/hardware/training.csv), unless --gpu or --instance names one. "
         "The time limit is --time, the recipe's, or the 95 % quantile of the forecast for this "
-        "machine, "
-        "rounded up.\n"
+        "machine, rounded up.\n"
         "\n"
         "The document is checked against the fields, limits and patterns that the platform "
-        "publishes; one that breaks them is an error that names the field. Values of options that "
-        "name things in your account apply to all platforms, or to one: --role "
+        "publishes; the error names the field that breaks them. Options that name something in "
+        "your "
+        "account, such as --role, apply to all platforms, or to the one before '=': --role "
         "sagemaker=arn:aws:... See 'orch help cloud'.",
     .examples =
         "  orch export job r.recipe --trial 3 --to slurm -o job.sh && sbatch job.sh\n"

@@ -181,8 +181,8 @@ const struct orch_command ORCH_COMMAND_VERIFY = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct verify_options),
     .about =
-        "FILE is a pack of 'orch pack', or the ZIP of 'orch submit --pack'. Unpacks it into a "
-        "scratch folder, computes the digests of all runs, files and trees again, makes the "
+        "FILE is a pack of 'orch pack', or the ZIP of 'orch submit --pack'. Unpacks the pack "
+        "into a scratch folder, computes the digests of all runs, files and trees again, makes the "
         "report again from the runs, and compares every number. What cannot be checked here is "
         "listed and never counts as verified. No trial is run without --rerun, and no program "
         "of the pack without --trust. For a folder, every pack is verified and all packs are "

@@ -141,7 +141,8 @@ static void add_ratio(struct orch_table *table, const struct paleo_section *p,
 {
     const bool is_other = strcmp(names[0], names[1]) != 0;
     g_autofree char *label =
-        is_other ? g_strdup_printf("%s, peak of %s", names[1], names[0]) : g_strdup(names[1]);
+        is_other ? g_strdup_printf("%s, peak with the operations of %s", names[1], names[0])
+                 : g_strdup(names[1]);
     for (guint i = 0; i < p->ppps->len; i++) {
         const double ppp = g_array_index(p->ppps, double, i);
         const double practical = 1000 * (double)p->options.batch / forward_ms(p, by, ppp);
@@ -196,7 +197,7 @@ static void add_answer(const struct paleo_section *p)
     g_autofree char *tflops = orch_number_format(p->peak_tflops);
     g_autofree char *share =
         g_strdup_printf("practical throughput%s in %% of the peak throughput, which is %s TFLOP/s "
-                        "over the operations of one image, multiply-add = 1",
+                        "divided by the operations of one image, multiply-add = 1",
                         at, tflops);
     g_autofree char *time =
         g_strdup_printf("time of a forward pass of %" G_GINT64_FORMAT " image%s", p->options.batch,
@@ -236,7 +237,7 @@ static void add_method(const struct paleo_section *p)
         return;
     g_autofree char *tflops = orch_number_format(p->peak_tflops);
     orch_section_note(p->a->section,
-                      "peak: %s TFLOP/s over the operations of one image as orch counts them "
+                      "peak: %s TFLOP/s divided by the operations of one image as orch counts them "
                       "('orch net show'), a multiply-add as 1 (Lu et al. 2017) and as 2; ratio: "
                       "practical over peak. A data sheet counts a multiply-add as 2",
                       tflops);

@@ -220,7 +220,8 @@ bool orch_layerbench_check_ranges(const struct params *p, const struct orch_host
         const char *kind = kind_at(p, (int64_t)i);
         if (strcmp(kind, "conv") == 0 || strcmp(kind, "dense") == 0)
             continue;
-        host->fail(host, "kinds: timer justus knows conv and dense; for others use timer: engine");
+        host->fail(host,
+                   "kinds: 'timer: justus' takes only conv and dense; others need 'timer: engine'");
         return false;
     }
     if (p->passes.count && p->activations.count && p->kinds.count)

@@ -34,7 +34,7 @@ has "would add measurements 'bench': 3 rows"
 [ ! -e .orch ] || _fail 'a store was made'
 ok orch import bench.csv --target step_ms $map
 has "added measurements 'bench': 3 rows, target step_ms (ms), 8 features"
-says "'step_ms' away"
+says "reveal the target 'step_ms'"
 says '--drop ms_min,img_per_s'
 # again, by any name: nothing is added
 ok orch import bench.csv --target step_ms $map --name other

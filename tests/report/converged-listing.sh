@@ -64,7 +64,7 @@ has 'at the end loss has not converged with kind still (1, 7e+05 times the best)
 has 'diverged with kind broken'
 has 'What has not converged is ranked by how far it got in these steps, not by what it could reach'
 has_not nan
-has 'more than 10 % of the way from its start to the best end left'
+has 'more than 10 % of the way from its start to the best end is left'
 has 'last 2 points'
 has 'within 1 %'
 ok orch report c.recipe --only 2
