@@ -136,10 +136,15 @@ class Runs:
             return run["wall_s"]
         if aggregate in ("", "result", "last") and run.get("result." + name) is not None:
             return run["result." + name]
-        values = [v for _, v in sorted(self.series(name).get(run["key"], [])) if v is not None]
+        points = sorted(self.series(name).get(run["key"], []))
+        values = [v for _, v in points if v is not None]
         if aggregate == "best":
             best = run.get("best." + name)
             return math.nan if best is None else best
+        if aggregate == "mean" and name.startswith("system/") and values:  # a point weighs the seconds that it covers
+            covered = [max(b - a, 1) for a, b in zip([0] + [s for s, _ in points], [s for s, _ in points])]
+            pairs = [(c, v) for c, (_, v) in zip(covered, points) if v is not None]
+            return sum(c * v for c, v in pairs) / sum(c for c, _ in pairs)
         reduce = {"min": min, "max": max, "first": lambda v: v[0], "count": len, "mean": lambda v: sum(v) / len(v)}
         return reduce.get(aggregate, lambda v: v[-1])(values) if values else math.nan
 
