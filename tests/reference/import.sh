@@ -12,7 +12,7 @@ while IFS='|' read -r _ rows command _; do
     command=${command%\`*}
     ok $command --json
     says_not 'reveal the target'
-    says_not 'nothing says'
+    says_not 'the table has no'
     printf '%s' "$out" | python3 -c '
 import json, sys
 s = json.load(sys.stdin)
