@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_MAX_BYTES = 1024, RAW_ID_MAX = 32 };
+enum { PATH_BYTES_MAX = 1024, RAW_ID_MAX = 32 };
 
 /* ---- lists -------------------------------------------------------------------------------------
  */
@@ -26,9 +26,9 @@ GPtrArray *orch_tree_files_new(void)
     return g_ptr_array_new_with_free_func(free_file);
 }
 
-static bool path_is_valid(const char *path)
+bool orch_tree_path_is_valid(const char *path)
 {
-    if (!*path || strlen(path) > PATH_MAX_BYTES || !g_utf8_validate(path, -1, NULL))
+    if (!*path || strlen(path) > PATH_BYTES_MAX || !g_utf8_validate(path, -1, NULL))
         return false;
     g_auto(GStrv) parts = g_strsplit(path, "/", -1);
     for (char **part = parts; *part; part++)
@@ -45,7 +45,7 @@ bool orch_tree_files_add(GPtrArray *files, const char *path, unsigned mode, cons
     for (size_t i = 0; i < G_N_ELEMENTS(modes); i++)
         known = known || mode == modes[i];
     size_t digits = strlen(oid);
-    if (!known || !path_is_valid(path) || (digits != 40 && digits != 64) ||
+    if (!known || !orch_tree_path_is_valid(path) || (digits != 40 && digits != 64) ||
         strspn(oid, "0123456789abcdef") != digits)
         return false;
     struct orch_tree_file *file = g_new0(struct orch_tree_file, 1);

@@ -16,6 +16,9 @@ struct orch_tree_file {
 };
 /** Files of a tree, sorted by path: struct orch_tree_file *. Caller unrefs. */
 GPtrArray *orch_vcs_files(struct orch_vcs *vcs, const char *tree, GError **error);
+/** True for a path that a tree may have: relative, UTF-8, at most 1,024 bytes, without "." and
+ * "..". */
+bool orch_tree_path_is_valid(const char *path);
 /** Create an empty list and add a file. add returns false if the arguments are not valid for a
  * tree. */
 GPtrArray *orch_tree_files_new(void);

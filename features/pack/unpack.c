@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILES_MAX = 100000, PROBLEMS_MAX = 200, PATH_BYTES_MAX = 1024 };
+enum { FILES_MAX = 100000, PROBLEMS_MAX = 200 };
 #define HTML_BYTES_MAX ((size_t)64 << 20)
 #define EXTRA_BYTES_MAX ((int64_t)1 << 30)
 
@@ -68,16 +68,10 @@ void orch_pack_free(struct orch_pack *pack)
  */
 static bool path_is_safe(const char *path)
 {
-    if (!*path || *path == '/' || strlen(path) > PATH_BYTES_MAX || !g_utf8_validate(path, -1, NULL))
-        return false;
     for (const char *p = path; *p; p++)
         if (g_ascii_iscntrl(*p) || *p == '\\')
             return false;
-    g_auto(GStrv) parts = g_strsplit(path, "/", -1);
-    for (char **part = parts; *part; part++)
-        if (!**part || strcmp(*part, ".") == 0 || strcmp(*part, "..") == 0)
-            return false;
-    return true;
+    return orch_tree_path_is_valid(path);
 }
 
 static bool keep_source(struct orch_pack *pack, const char *path, const char *bytes, size_t length,

@@ -80,8 +80,11 @@ static void note_form(struct reader *reader, json_t *object)
     json_t *value;
     json_decref(reader->form);
     reader->form = NULL;
-    json_object_foreach(object, name,
-                        value) if (!json_is_number(value) || strpbrk(name, "\"\\")) return;
+    json_object_foreach(object, name, value)
+    {
+        if (!json_is_number(value) || strpbrk(name, "\"\\"))
+            return;
+    }
     reader->form = json_incref(object);
     reader->step = step_name(object);
 }
