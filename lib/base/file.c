@@ -118,13 +118,16 @@ bool orch_file_read(const char *path, size_t max_bytes, char **out, size_t *out_
     return ok;
 }
 
-bool orch_file_write(const char *path, const void *bytes, size_t length, bool durable,
-                     GError **error)
+bool orch_file_write_parts(const char *path, const struct iovec *parts, size_t count, bool durable,
+                           GError **error)
 {
     static unsigned serial;
     g_autofree char *temporary = g_strdup_printf("%s.tmp%d.%u", path, (int)getpid(), serial++);
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0664);
-    bool ok = fd >= 0 && orch_write_all(fd, bytes, length) && (!durable || fsync(fd) == 0);
+    bool ok = fd >= 0;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = orch_write_all(fd, parts[i].iov_base, parts[i].iov_len);
+    ok = ok && (!durable || fsync(fd) == 0);
     int saved = errno;
     if (fd >= 0 && close(fd) != 0 && ok) {
         ok = false;
@@ -140,6 +143,13 @@ bool orch_file_write(const char *path, const void *bytes, size_t length, bool du
         orch_error_set_errno(error, ORCH_ERROR_IO, saved, "cannot write '%s'", path);
     }
     return ok;
+}
+
+bool orch_file_write(const char *path, const void *bytes, size_t length, bool durable,
+                     GError **error)
+{
+    const struct iovec whole = {(void *)(uintptr_t)bytes, length};
+    return orch_file_write_parts(path, &whole, 1, durable, error);
 }
 
 static bool is_hole(const char *bytes, ssize_t length)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/uio.h>
 
 #define ORCH_SHA256_CHARS 65 /* 64 hex digits and a NUL */
 
@@ -36,6 +37,9 @@ bool orch_file_read_fd(int fd, const char *name, size_t max_bytes, char **out, s
  * it, whatever the umask: what anyone may write to is not loaded. */
 bool orch_file_write(const char *path, const void *bytes, size_t length, bool durable,
                      GError **error);
+/** The same for a file whose bytes lie in several places, one behind the other. */
+bool orch_file_write_parts(const char *path, const struct iovec *parts, size_t count, bool durable,
+                           GError **error);
 
 /** Copies a file to a new one with mode 0600, which must not exist; runs of zeros of one MiB become
  * holes. Fails with ORCH_ERROR_IO. */

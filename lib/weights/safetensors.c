@@ -8,12 +8,10 @@
 #include "lib/weights/weights_private.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/base/json.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { LENGTH_BYTES = 8, ALIGNMENT = 8 };
 #define HEADER_MAX ((size_t)64 << 20)
@@ -284,27 +282,6 @@ static GString *encode_header(const struct orch_weights *weights, const GPtrArra
     return bytes;
 }
 
-static bool write_all(int fd, const void *bytes, size_t length)
-{
-    for (size_t at = 0; at < length;) {
-        ssize_t n = write(fd, (const uint8_t *)bytes + at, MIN(length - at, (size_t)1 << 30));
-        if (n < 0 && errno != EINTR)
-            return false;
-        at += n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
-static bool write_tensors(int fd, const GString *header, const GPtrArray *order)
-{
-    bool ok = write_all(fd, header->str, header->len);
-    for (unsigned i = 0; ok && i < order->len; i++) {
-        const struct orch_weight *weight = order->pdata[i];
-        ok = write_all(fd, weight->data, weight->bytes);
-    }
-    return ok;
-}
-
 bool orch_weights_save(const struct orch_weights *weights, const char *path, bool durable,
                        GError **error)
 {
@@ -314,24 +291,13 @@ bool orch_weights_save(const struct orch_weights *weights, const char *path, boo
         g_prefix_error(error, "cannot write weights '%s': ", path);
         return false;
     }
-    g_autofree char *temporary = g_strdup_printf("%s.XXXXXX", path);
-    int fd = g_mkstemp_full(temporary, O_WRONLY | O_CLOEXEC, 0666);
-    int saved = errno;
-    bool ok = fd >= 0;
-    if (ok && !(ok = write_tensors(fd, header, order) && (!durable || fsync(fd) == 0)))
-        saved = errno;
-    if (fd >= 0 && close(fd) != 0 && ok) {
-        ok = false;
-        saved = errno;
+    g_autofree struct iovec *parts = g_new(struct iovec, order->len + 1);
+    parts[0] = (struct iovec){header->str, header->len};
+    for (guint i = 0; i < order->len; i++) {
+        const struct orch_weight *weight = order->pdata[i];
+        parts[i + 1] = (struct iovec){(void *)(uintptr_t)weight->data, weight->bytes};
     }
-    if (ok && rename(temporary, path) != 0) {
-        ok = false;
-        saved = errno;
-    }
-    if (fd >= 0 && !ok)
-        unlink(temporary);
+    bool ok = orch_file_write_parts(path, parts, order->len + 1, durable, error);
     g_string_free(header, TRUE);
-    if (!ok)
-        orch_error_set_errno(error, ORCH_ERROR_IO, saved, "cannot write weights '%s'", path);
     return ok;
 }
