@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/commands/run_notices.h"
 
+#include "core/commands/loss_words.h"
 #include "core/stats/disturbed.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -11,28 +12,15 @@
 /* Only the first failures are kept and printed; the store has all of them. */
 enum { RUN_FAULTS_KEPT = 100, FAULTS_PRINTED = 20, STDERR_LINES = 5, STDERR_LINE_BYTES = 200 };
 
-/* Values that were not recorded: their facts in a run and in --json, and a sentence of three parts,
- * with the number before them and the first one behind the second. */
+/* The member of --json, which counts trials or what they have. */
 static const struct {
-    const char *count, *first;
-    bool is_warning;
-    const char *one, *many, *what, *hint;
-} LOSSES[RUN_LOSSES] = {
-    [RUN_UNREAD] = {"unread_lines", "unread_first", false, "line held", "lines held",
-                    " numbers that were not understood", ""},
-    [RUN_EXCESS] = {"excess_values", "excess_first", true, "value was", "values were",
-                    " left out, as a trial has at most 1,000 names of metrics",
-                    "\n  hint: a manifest that declares its metrics reads these alone"},
-    [RUN_REPLACED] = {"replaced_points", "replaced_first", false, "value was", "values were",
-                      " replaced by a later one of the same step",
-                      "; print a step in each line to keep all"},
-    [RUN_SINGLE] = {"single_values", "single_first", false, "value was", "values were",
-                    " replaced by a later one of a metric that is declared without a step",
-                    "; 'step: epoch' in its row of the manifest keeps all"},
-    [RUN_MERGED] = {"merged_names", "merged_first", false, "metric was", "metrics were",
-                    " printed under names that differ in their signs only",
-                    "; they are recorded as one"},
-};
+    const char *member;
+    bool counts_trials;
+} NOTICES[RUN_NOTICES] = {[RUN_SILENT] = {"without_metrics", true},
+                          [RUN_UNMADE] = {"without_artifacts", true},
+                          [RUN_LEFT] = {"left_files", false},
+                          [RUN_FURTHER] = {"further_runs", false},
+                          [RUN_BAD_EVENT] = {"bad_events", false}};
 
 struct run_fault {
     char *line;    /* the line shown when it failed */
@@ -61,17 +49,13 @@ void orch_cli_run_notices_release(struct run_notices *notices)
 {
     g_ptr_array_unref(notices->faults);
     json_decref(notices->tried_again);
-    for (int i = 0; i < RUN_LOSSES; i++)
-        g_free(notices->losses[i].first);
+    orch_text_losses_clear(&notices->losses);
+    for (int i = 0; i < RUN_NOTICES; i++) {
+        g_free(notices->of[i].run);
+        g_free(notices->of[i].first);
+    }
     g_free(notices->unread_run);
-    g_free(notices->silent_run);
-    g_free(notices->unmade_run);
-    g_free(notices->unmade_name);
     g_free(notices->unmade_path);
-    g_free(notices->left_run);
-    g_free(notices->left_first);
-    g_free(notices->further_trial);
-    g_free(notices->bad_run);
 }
 
 /* Returns a trial's run for --json. */
@@ -106,27 +90,29 @@ static void keep_first(char **place, const char *text)
         *place = orch_text_line(g_strdup(text ? text : ""));
 }
 
+/* Counts a trial. `first`: NULL: nothing. */
+static void note(struct run_notices *notices, enum run_notice kind,
+                 const struct orch_running *trial, int64_t count, const char *first)
+{
+    notices->of[kind].trials++;
+    notices->of[kind].count += count;
+    keep_first(&notices->of[kind].run, trial->key);
+    keep_first(&notices->of[kind].first, first);
+}
+
 /* Records what a program printed that was not recorded. */
 static void add_output(struct run_notices *notices, const struct orch_running *trial,
                        const struct orch_collected *collected)
 {
-    for (int i = 0; i < RUN_LOSSES; i++) {
-        int64_t count = orch_json_int(collected->facts, LOSSES[i].count, 0);
-        if (count <= 0)
-            continue;
-        keep_first(&notices->losses[i].first,
-                   orch_json_text(collected->facts, LOSSES[i].first, ""));
-        notices->losses[i].count += count;
-        if (i == RUN_UNREAD)
-            keep_first(&notices->unread_run, trial->key);
-    }
+    orch_text_losses_add(&notices->losses, collected->facts);
+    if (notices->losses.counts[ORCH_LOSS_UNREAD])
+        keep_first(&notices->unread_run, trial->key);
     const struct orch_manifest *manifest = trial->item->cell->experiment->manifest;
     bool should_record = manifest->any_metric || manifest->metrics->len;
     if (should_record && collected->verdict == ORCH_VERDICT_OK && !collected->point_count &&
         !g_hash_table_size(collected->results)) {
-        keep_first(&notices->silent_run, trial->key);
-        notices->silent_count++;
-        notices->unheard_lines += orch_json_int(collected->facts, "unheard_lines", 0);
+        note(notices, RUN_SILENT, trial,
+             orch_json_int(collected->facts, ORCH_LOSS_FACTS[ORCH_LOSS_UNHEARD].count, 0), NULL);
         notices->hears_stderr = notices->hears_stderr || manifest->metrics_on ||
                                 manifest->metrics_from == ORCH_METRICS_PROTOCOL;
     }
@@ -141,12 +127,10 @@ static void add_unmade(struct run_notices *notices, const struct orch_running *t
     const GPtrArray *artifacts = trial->item->cell->experiment->manifest->artifacts;
     if (!name || collected->verdict != ORCH_VERDICT_OK)
         return;
-    notices->unmade_count++;
-    keep_first(&notices->unmade_run, trial->key);
-    keep_first(&notices->unmade_name, name);
+    note(notices, RUN_UNMADE, trial, 1, name);
     for (guint i = 0; i < artifacts->len; i++) {
         const struct orch_artifact_spec *spec = artifacts->pdata[i];
-        if (strcmp(spec->name, notices->unmade_name) == 0)
+        if (strcmp(spec->name, notices->of[RUN_UNMADE].first) == 0)
             keep_first(&notices->unmade_path, spec->path);
     }
 }
@@ -168,13 +152,8 @@ static void add_left(struct run_notices *notices, const struct orch_running *tri
     const struct orch_left *left = &collected->left;
     if (!left->count)
         return;
-    notices->left_trials++;
-    notices->left_files += left->count;
+    note(notices, RUN_LEFT, trial, left->count, first_left(left));
     notices->left_bytes += left->bytes;
-    g_free(notices->left_run);
-    g_free(notices->left_first);
-    notices->left_run = g_strdup(trial->key);
-    notices->left_first = g_strdup(first_left(left));
 }
 
 /* Records what a program did through the Python module, or the events it sent itself. */
@@ -183,16 +162,10 @@ static void add_events(struct run_notices *notices, const struct orch_running *t
 {
     size_t further = json_array_size(json_object_get(collected->facts, ORCH_FACT_FURTHER_RUNS));
     int64_t bad = orch_json_int(collected->facts, "bad_events", 0);
-    if (further) {
-        notices->further_trials++;
-        notices->further_runs += (guint)further;
-        g_free(notices->further_trial);
-        notices->further_trial = g_strdup(trial->key);
-    }
-    if (bad > 0) {
-        notices->bad_events += bad;
-        keep_first(&notices->bad_run, trial->key);
-    }
+    if (further)
+        note(notices, RUN_FURTHER, trial, (int64_t)further, NULL);
+    if (bad > 0)
+        note(notices, RUN_BAD_EVENT, trial, bad, NULL);
 }
 
 void orch_cli_run_notices_add(struct run_notices *notices, const struct orch_running *trial,
@@ -267,82 +240,88 @@ static void print_hint(const struct run_fault *fault, bool is_first)
 
 static void print_left(struct orch_cli *cli, const struct run_notices *notices)
 {
-    if (!notices->left_trials)
+    guint trials = notices->of[RUN_LEFT].trials;
+    int64_t files = notices->of[RUN_LEFT].count;
+    if (!trials)
         return;
-    const char *run = orch_run_short_key(notices->left_run);
+    const char *run = orch_run_short_key(notices->of[RUN_LEFT].run);
+    const char *first = notices->of[RUN_LEFT].first;
     g_autofree char *bytes = orch_bytes_format(notices->left_bytes);
-    g_autofree char *file = orch_text_line(orch_cli_shell_word(notices->left_first));
-    g_autofree char *name = g_path_get_basename(notices->left_first);
+    g_autofree char *file = orch_text_line(orch_cli_shell_word(first));
+    g_autofree char *name = g_path_get_basename(first);
     g_autofree char *to = orch_text_line(orch_cli_shell_word(name));
     orch_cli_info(cli,
-                  "%u file%s (%s) that %u trial%s left: kept until 'orch gc'; 'orch show %s' lists "
+                  "%" G_GINT64_FORMAT
+                  " file%s (%s) that %u trial%s left: kept until 'orch gc'; 'orch show %s' lists "
                   "them, 'orch show %s --file %s > %s' copies one",
-                  notices->left_files, orch_plural(notices->left_files), bytes,
-                  notices->left_trials, orch_plural(notices->left_trials), run, run, file, to);
+                  files, orch_plural(files), bytes, trials, orch_plural(trials), run, run, file,
+                  to);
 }
 
 static void print_events(struct orch_cli *cli, const struct run_notices *notices)
 {
-    if (notices->further_runs)
+    guint trials = notices->of[RUN_FURTHER].trials;
+    int64_t runs = notices->of[RUN_FURTHER].count, bad = notices->of[RUN_BAD_EVENT].count;
+    if (runs)
         orch_cli_info(
             cli,
-            "%u further run%s that %u trial%s began with orch.start(), recorded like runs by hand; "
+            "%" G_GINT64_FORMAT
+            " further run%s that %u trial%s began with orch.start(), recorded like runs by hand; "
             "'orch show %s' lists them, 'orch ls --recipe record' lists all of this kind",
-            notices->further_runs, orch_plural(notices->further_runs), notices->further_trials,
-            orch_plural(notices->further_trials), orch_run_short_key(notices->further_trial));
-    if (notices->bad_events)
+            runs, orch_plural(runs), trials, orch_plural(trials),
+            orch_run_short_key(notices->of[RUN_FURTHER].run));
+    if (bad)
         orch_cli_warn(cli,
                       "%" G_GINT64_FORMAT
                       " event%s that programs sent %s left out: 'orch log %s' names the first",
-                      notices->bad_events, orch_plural(notices->bad_events),
-                      notices->bad_events == 1 ? "was" : "were",
-                      orch_run_short_key(notices->bad_run));
+                      bad, orch_plural(bad), bad == 1 ? "was" : "were",
+                      orch_run_short_key(notices->of[RUN_BAD_EVENT].run));
 }
 
 static void print_unmade(struct orch_cli *cli, const struct run_notices *notices)
 {
-    if (!notices->unmade_count)
+    guint trials = notices->of[RUN_UNMADE].trials;
+    if (!trials)
         return;
-    const char *run = orch_run_short_key(notices->unmade_run);
+    const char *run = orch_run_short_key(notices->of[RUN_UNMADE].run);
     orch_cli_warn(cli,
                   "%u trial%s ended well without the artifact '%s': no file '%s' was written "
                   "(%s)\n  hint: 'orch show %s' lists the files that the run wrote; a path begins "
                   "in the folder of the command",
-                  notices->unmade_count, orch_plural(notices->unmade_count), notices->unmade_name,
+                  trials, orch_plural(trials), notices->of[RUN_UNMADE].first,
                   notices->unmade_path ? notices->unmade_path : "", run, run);
 }
 
-static void print_output(struct orch_cli *cli, const struct run_notices *notices)
+static void print_silent(struct orch_cli *cli, const struct run_notices *notices)
 {
-    if (notices->silent_count) {
-        g_autofree char *unheard =
-            notices->unheard_lines
-                ? g_strdup_printf(", where %" G_GINT64_FORMAT " line%s held numbers",
-                                  notices->unheard_lines, orch_plural(notices->unheard_lines))
-                : g_strdup("");
-        g_autofree char *more =
-            notices->hears_stderr
-                ? g_strdup("")
-                : g_strdup_printf("\n  hint: standard error is not read%s: 'orch try "
-                                  "--metrics-from stderr' or 'both' reads it, and so does "
-                                  "'metrics_on: both' in a NAME.plugin",
-                                  unheard);
-        orch_cli_warn(cli,
-                      "%u trial%s ended well and recorded no metric (%s)\n  hint: 'orch log %s' "
-                      "shows what was printed; 'orch help printed-values' says what is read%s",
-                      notices->silent_count, orch_plural(notices->silent_count),
-                      orch_run_short_key(notices->silent_run),
-                      orch_run_short_key(notices->silent_run), more);
-    }
-    for (int i = 0; i < RUN_LOSSES; i++) {
-        int64_t count = notices->losses[i].count;
-        if (!count)
-            continue;
-        g_autofree char *said =
-            g_strdup_printf("%" G_GINT64_FORMAT " %s%s, first: %s%s", count,
-                            count == 1 ? LOSSES[i].one : LOSSES[i].many, LOSSES[i].what,
-                            notices->losses[i].first, LOSSES[i].hint);
-        (LOSSES[i].is_warning ? orch_cli_warn : orch_cli_info)(cli, "%s", said);
+    guint trials = notices->of[RUN_SILENT].trials;
+    int64_t lines = notices->of[RUN_SILENT].count;
+    if (!trials)
+        return;
+    const char *run = orch_run_short_key(notices->of[RUN_SILENT].run);
+    g_autofree char *unheard =
+        lines ? g_strdup_printf(", where %" G_GINT64_FORMAT " line%s held numbers", lines,
+                                orch_plural(lines))
+              : g_strdup("");
+    g_autofree char *more =
+        notices->hears_stderr
+            ? g_strdup("")
+            : g_strdup_printf("\n  hint: standard error is not read%s: 'orch try "
+                              "--metrics-from stderr' or 'both' reads it, and so does "
+                              "'metrics_on: both' in a NAME.plugin",
+                              unheard);
+    orch_cli_warn(cli,
+                  "%u trial%s ended well and recorded no metric (%s)\n  hint: 'orch log %s' "
+                  "shows what was printed; 'orch help printed-values' says what is read%s",
+                  trials, orch_plural(trials), run, run, more);
+}
+
+static void print_losses(struct orch_cli *cli, const struct run_notices *notices)
+{
+    for (int i = 0; i < ORCH_LOSS_UNHEARD; i++) {
+        g_autofree char *said = orch_cli_loss_said(i, &notices->losses);
+        if (said)
+            (i == ORCH_LOSS_EXCESS ? orch_cli_warn : orch_cli_info)(cli, "%s", said);
     }
 }
 
@@ -364,7 +343,8 @@ void orch_cli_run_notices_print(struct orch_cli *cli, const struct run_notices *
     if (notices->fault_count > FAULTS_PRINTED)
         fprintf(stderr, "  and %u more: orch ls --where 'state!=ok'\n",
                 notices->fault_count - FAULTS_PRINTED);
-    print_output(cli, notices);
+    print_silent(cli, notices);
+    print_losses(cli, notices);
     print_events(cli, notices);
     print_unmade(cli, notices);
     print_left(cli, notices);
@@ -384,17 +364,18 @@ void orch_cli_run_notices_to_json(const struct run_notices *notices, json_t *obj
         json_array_append(failures, ((const struct run_fault *)notices->faults->pdata[i])->json);
     json_object_set_new(object, "failures", failures);
     json_object_set(object, "tried_again", notices->tried_again);
-    json_object_set_new(object, "left_files", json_integer(notices->left_files));
-    json_object_set_new(object, "further_runs", json_integer(notices->further_runs));
-    json_object_set_new(object, "bad_events", json_integer(notices->bad_events));
-    json_object_set_new(object, "without_metrics", json_integer(notices->silent_count));
-    json_object_set_new(object, "without_artifacts", json_integer(notices->unmade_count));
-    json_t *output = json_pack("{s:s? s:I}", "unread_run", notices->unread_run, "unheard_lines",
-                               (json_int_t)notices->unheard_lines);
-    for (int i = 0; i < RUN_LOSSES; i++) {
-        json_object_set_new(output, LOSSES[i].count, json_integer(notices->losses[i].count));
-        json_object_set_new(output, LOSSES[i].first,
-                            orch_json_text_or_null(notices->losses[i].first));
+    for (int i = 0; i < RUN_NOTICES; i++)
+        json_object_set_new(
+            object, NOTICES[i].member,
+            json_integer(NOTICES[i].counts_trials ? notices->of[i].trials : notices->of[i].count));
+    json_t *output = json_pack("{s:s? s:I}", "unread_run", notices->unread_run,
+                               ORCH_LOSS_FACTS[ORCH_LOSS_UNHEARD].count,
+                               (json_int_t)notices->of[RUN_SILENT].count);
+    for (int i = 0; i < ORCH_LOSS_UNHEARD; i++) {
+        json_object_set_new(output, ORCH_LOSS_FACTS[i].count,
+                            json_integer(notices->losses.counts[i]));
+        json_object_set_new(output, ORCH_LOSS_FACTS[i].first,
+                            orch_json_text_or_null(notices->losses.first[i]));
     }
     json_object_set_new(object, "output", output);
     json_object_set_new(object, "disturbed",

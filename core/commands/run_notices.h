@@ -7,8 +7,18 @@
 
 #include "core/cli/cli.h"
 #include "core/schedule/schedule.h"
+#include "lib/wire/text_losses.h"
 
-enum run_loss { RUN_UNREAD, RUN_EXCESS, RUN_REPLACED, RUN_SINGLE, RUN_MERGED, RUN_LOSSES };
+/** What is said once of all trials that it is true of. */
+enum run_notice {
+    RUN_SILENT,    /* ended ok and recorded no metric; counts lines with numbers on stderr, which is
+                      not read */
+    RUN_UNMADE,    /* ended ok and lack an artifact that they declare: its name first */
+    RUN_LEFT,      /* left files in folders of their own; counts these, a file first */
+    RUN_FURTHER,   /* began further runs; counts these */
+    RUN_BAD_EVENT, /* sent lines or points that were left out; counts these */
+    RUN_NOTICES
+};
 
 struct run_notices {
     GPtrArray *faults;       /* struct run_fault, the first RUN_FAULTS_KEPT */
@@ -18,27 +28,16 @@ struct run_notices {
     guint disturbed_count;   /* trials that ended ok while other programs kept the CPUs busy */
     double foreign_cpu_max;  /* the largest share of the CPUs that other programs used during one of
                                 them */
-    /* what trials printed that was not recorded, with the first of it; and the run of the first
-     * line that was not understood */
+    struct orch_text_losses losses; /* what trials printed that was not recorded */
+    char *unread_run;               /* of the first line that was not understood */
     struct {
+        guint trials;
         int64_t count;
-        char *first;
-    } losses[RUN_LOSSES];
-    char *unread_run;
-    guint further_trials, further_runs; /* trials whose program began further runs, and these */
-    char *further_trial;                /* the last such trial */
-    int64_t bad_events;            /* lines and points that programs sent and that were left out */
-    char *bad_run;                 /* the first such run */
-    guint left_trials, left_files; /* trials that left files in folders of their own, and these */
+        char *run, *first; /* the first such trial's run, and what was the first */
+    } of[RUN_NOTICES];
     int64_t left_bytes;
-    char *left_run, *left_first; /* the last such run, and its first file */
-    int64_t unheard_lines; /* of silent trials: lines with numbers on stderr, which is not read */
-    bool hears_stderr;     /* some silent trial's stderr was read */
-    guint silent_count;    /* trials that ended ok but recorded no metric */
-    char *silent_run;      /* the first such run */
-    guint unmade_count;    /* trials that ended ok and lack an artifact that they declare */
-    char *unmade_run;      /* the first such run, the artifact's name, and its path as declared */
-    char *unmade_name, *unmade_path;
+    bool hears_stderr; /* some silent trial's stderr was read */
+    char *unmade_path; /* as it is declared */
 };
 
 void orch_cli_run_notices_init(struct run_notices *notices);

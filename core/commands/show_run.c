@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/parts.h"
+#include "core/commands/loss_words.h"
 #include "core/commands/show.h"
 #include "core/feature/feature.h"
 #include "core/inputs/inputs.h"
@@ -161,33 +162,14 @@ static void print_machine(const struct orch_whole_run *s)
 /* Prints what the program printed but was not recorded. */
 static void print_output(const struct orch_whole_run *s)
 {
-    int64_t unread = orch_json_int(s->facts, "unread_lines", 0);
-    int64_t replaced = orch_json_int(s->facts, "replaced_points", 0);
-    if (unread > 0)
-        orch_cli_show_line("not understood",
-                           "%" G_GINT64_FORMAT " printed line%s with numbers, first: %s", unread,
-                           orch_plural(unread), orch_json_text(s->facts, "unread_first", "?"));
-    int64_t excess = orch_json_int(s->facts, "excess_values", 0);
-    if (excess > 0)
-        orch_cli_show_line(
-            "left out", "%" G_GINT64_FORMAT " value%s beyond 1,000 names of metrics, first: %s",
-            excess, orch_plural(excess), orch_json_text(s->facts, "excess_first", "?"));
-    if (replaced > 0)
-        orch_cli_show_line(
-            "replaced", "%" G_GINT64_FORMAT " value%s by a later one of the same step, first: %s",
-            replaced, orch_plural(replaced), orch_json_text(s->facts, "replaced_first", "?"));
-    int64_t merged = orch_json_int(s->facts, "merged_names", 0);
-    if (merged > 0)
-        orch_cli_show_line(
-            "merged",
-            "%" G_GINT64_FORMAT " metric%s of names that differ in their signs only, first: %s",
-            merged, orch_plural(merged), orch_json_text(s->facts, "merged_first", "?"));
-    int64_t unheard = orch_json_int(s->facts, "unheard_lines", 0);
-    if (unheard > 0)
-        orch_cli_show_line("not read",
-                           "%" G_GINT64_FORMAT
-                           " line%s with numbers on standard error (--metrics-from both reads it)",
-                           unheard, orch_plural(unheard));
+    struct orch_text_losses losses = {0};
+    orch_text_losses_add(&losses, s->facts);
+    for (int i = 0, shown = 0; i < ORCH_TEXT_LOSSES; i++) {
+        g_autofree char *said = orch_cli_loss_said(i, &losses);
+        if (said)
+            orch_cli_show_line(shown++ ? "" : "printed", "%s", said);
+    }
+    orch_text_losses_clear(&losses);
 }
 
 /* Prints the files whose values were taken, and those whose were not. */

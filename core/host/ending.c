@@ -312,27 +312,6 @@ static void put_count(json_t *facts, const char *key, int64_t count)
         json_object_set_new(facts, key, json_integer(count));
 }
 
-/* Adds counts of output that was not recorded. */
-static void put_losses(json_t *facts, const struct text_losses *losses)
-{
-    put_count(facts, "unread_lines", losses->unread_lines);
-    if (losses->unread_first)
-        json_object_set_new(facts, "unread_first", json_string(losses->unread_first));
-    put_count(facts, "excess_values", losses->excess_values);
-    if (losses->excess_first)
-        json_object_set_new(facts, "excess_first", json_string(losses->excess_first));
-    put_count(facts, "replaced_points", losses->replaced_points);
-    if (losses->replaced_first)
-        json_object_set_new(facts, "replaced_first", json_string(losses->replaced_first));
-    put_count(facts, "single_values", losses->single_values);
-    if (losses->single_first)
-        json_object_set_new(facts, "single_first", json_string(losses->single_first));
-    put_count(facts, "merged_names", losses->merged_names);
-    if (losses->merged_first)
-        json_object_set_new(facts, "merged_first", json_string(losses->merged_first));
-    put_count(facts, "unheard_lines", losses->unheard_lines);
-}
-
 /* Adds units found in the output for metrics that the manifest does not declare. */
 static void put_units(json_t *facts, const struct intake *intake)
 {
@@ -365,7 +344,7 @@ static json_t *end_facts(const struct ending *ending)
         json_object_set_new(facts, ORCH_FACT_LOST_GPU, json_string(ending->lost_gpu));
     if (ending->setup->apart)
         json_object_set_new(facts, "apart", json_string(orch_apart_kind(ending->setup->apart)));
-    put_losses(facts, ending->losses);
+    orch_text_losses_save(ending->losses, facts);
     put_units(facts, intake);
     orch_logged_files_facts(ending->logged, facts);
     put_count(facts, "points", intake->point_count);

@@ -21,7 +21,7 @@ struct ending {
     double wall_ms;
     int64_t memory_bytes;              /* maximum PSS; 0: not measured */
     const struct logged_files *logged; /* NULL: no files were read */
-    const struct text_losses *losses;
+    const struct orch_text_losses *losses;
     double foreign_cpu;    /* from orch_foreign_cpu_share */
     double sampling_cpu_s; /* CPU time of orch_utilisation; 0: nothing was sampled */
     const char *lost_gpu;  /* the name of a GPU that was lost; NULL: none */

@@ -2,8 +2,8 @@
 /* A trial's output in a file of bounded size. The first half of the limit keeps the beginning; the
  * second half is a ring buffer with the newest output, put in order at the end. A note marks the
  * bytes dropped between them. Neither memory nor disk use grows with the output. */
-#ifndef ORCH_HOST_CAPTURE_H
-#define ORCH_HOST_CAPTURE_H
+#ifndef ORCH_HOST_OUTPUT_CAPTURE_H
+#define ORCH_HOST_OUTPUT_CAPTURE_H
 
 #include <glib.h>
 #include <stdbool.h>

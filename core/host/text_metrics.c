@@ -54,17 +54,13 @@ void orch_text_metrics_free(struct text_metrics *metrics)
     g_free(metrics->positions);
     orch_printed_line_clear(&metrics->printed);
     orch_printed_line_clear(&metrics->progress_line);
-    g_free(metrics->losses.unread_first);
-    g_free(metrics->losses.excess_first);
-    g_free(metrics->losses.replaced_first);
-    g_free(metrics->losses.single_first);
-    g_free(metrics->losses.merged_first);
+    orch_text_losses_clear(&metrics->losses);
     g_free(metrics);
 }
 
-const struct text_losses *orch_text_metrics_losses(const struct text_metrics *metrics)
+const struct orch_text_losses *orch_text_metrics_losses(const struct text_metrics *metrics)
 {
-    static const struct text_losses none;
+    static const struct orch_text_losses none;
     return metrics ? &metrics->losses : &none;
 }
 
@@ -213,7 +209,7 @@ static void take_unheard(struct text_metrics *metrics, struct text_line *line, c
         }
         if (bytes[i] != '\n')
             continue;
-        metrics->losses.unheard_lines += line->has_digit && !line->is_own;
+        metrics->losses.counts[ORCH_LOSS_UNHEARD] += line->has_digit && !line->is_own;
         line->has_digit = line->is_own = false;
     }
 }

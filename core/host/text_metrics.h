@@ -6,23 +6,9 @@
 #define ORCH_HOST_TEXT_METRICS_H
 
 #include "core/host/intake.h"
+#include "lib/wire/text_losses.h"
 
 struct text_metrics;
-
-/** Output that was not recorded. */
-struct text_losses {
-    int64_t unread_lines;    /* lines with numbers that were not understood, wholly or in part */
-    char *unread_first;      /* the first of them, safe to display; NULL: none */
-    int64_t excess_values;   /* of names beyond the number that a trial may have */
-    char *excess_first;      /* the first such name; NULL: none */
-    int64_t replaced_points; /* replaced by a later value of the same step */
-    char *replaced_first;    /* "loss at 3"; NULL: none */
-    int64_t single_values;   /* of results, replaced by another value that was printed later */
-    char *single_first;      /* name of the first such result; NULL: none */
-    int64_t merged_names;    /* metrics that were printed under names of several spellings */
-    char *merged_first;      /* "val_loss"; NULL: none */
-    int64_t unheard_lines;   /* lines with numbers on standard error, which was not read */
-};
 
 /** Where output came from. */
 enum text_stream { TEXT_STDOUT, TEXT_STDERR, TEXT_STREAMS };
@@ -40,6 +26,6 @@ void orch_text_metrics_feed(struct text_metrics *metrics, enum text_stream strea
 void orch_text_metrics_finish(struct text_metrics *metrics);
 
 /** Borrowed; all zero if `metrics` is NULL. */
-const struct text_losses *orch_text_metrics_losses(const struct text_metrics *metrics);
+const struct orch_text_losses *orch_text_metrics_losses(const struct text_metrics *metrics);
 
 #endif

@@ -34,8 +34,8 @@ static char *shown_line(const struct text_metrics *metrics)
 
 void orch_text_note_unread(struct text_metrics *metrics)
 {
-    if (metrics->losses.unread_lines++ == 0)
-        metrics->losses.unread_first = shown_line(metrics);
+    if (metrics->losses.counts[ORCH_LOSS_UNREAD]++ == 0)
+        metrics->losses.first[ORCH_LOSS_UNREAD] = shown_line(metrics);
 }
 
 /* Notes a value that is left out because its name would be one too many. False for any other. */
@@ -43,23 +43,23 @@ static bool note_excess(struct text_metrics *metrics, const struct orch_printed_
 {
     if (!orch_intake_is_full(metrics->intake) || !value->name[0])
         return false;
-    if (metrics->losses.excess_values++ == 0)
-        metrics->losses.excess_first = g_strdup(value->name);
+    if (metrics->losses.counts[ORCH_LOSS_EXCESS]++ == 0)
+        metrics->losses.first[ORCH_LOSS_EXCESS] = g_strdup(value->name);
     return true;
 }
 
 static void note_merged(struct text_metrics *metrics, struct found_metric *metric)
 {
     metric->is_merged = true;
-    if (metrics->losses.merged_names++ == 0)
-        metrics->losses.merged_first = g_strdup(metric->spec->name);
+    if (metrics->losses.counts[ORCH_LOSS_MERGED]++ == 0)
+        metrics->losses.first[ORCH_LOSS_MERGED] = g_strdup(metric->spec->name);
 }
 
 static void note_replaced(struct text_metrics *metrics, const struct found_metric *metric,
                           int64_t step)
 {
-    if (metrics->losses.replaced_points++ == 0)
-        metrics->losses.replaced_first =
+    if (metrics->losses.counts[ORCH_LOSS_REPLACED]++ == 0)
+        metrics->losses.first[ORCH_LOSS_REPLACED] =
             g_strdup_printf("%s at %" G_GINT64_FORMAT, metric->spec->name, step);
 }
 
@@ -67,8 +67,8 @@ static void note_replaced(struct text_metrics *metrics, const struct found_metri
  */
 static void note_single(struct text_metrics *metrics, const struct found_metric *metric)
 {
-    if (metrics->losses.single_values++ == 0)
-        metrics->losses.single_first = g_strdup(metric->spec->name);
+    if (metrics->losses.counts[ORCH_LOSS_SINGLE]++ == 0)
+        metrics->losses.first[ORCH_LOSS_SINGLE] = g_strdup(metric->spec->name);
 }
 
 /* ---- metrics -----------------------------------------------------------------------------------

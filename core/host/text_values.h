@@ -48,7 +48,7 @@ struct text_metrics {
     struct text_position *positions; /* one for each rank */
     unsigned position_count;
     struct text_position *position; /* of the line's rank */
-    struct text_losses losses;
+    struct orch_text_losses losses;
     struct text_progress progress;
     bool has_progress;                      /* the newest progress that was reported is known */
     struct orch_printed_line progress_line; /* of output that is not read for metrics */

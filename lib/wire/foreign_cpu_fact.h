@@ -2,8 +2,8 @@
 /* Detects runs whose timing was disturbed by other work on the machine. orch-host records the share
  * of CPU time used by other processes as a fact of the run, which is shared with it; comparisons of
  * times and forecasts use it to exclude runs. */
-#ifndef ORCH_WIRE_DISTURBED_H
-#define ORCH_WIRE_DISTURBED_H
+#ifndef ORCH_WIRE_FOREIGN_CPU_FACT_H
+#define ORCH_WIRE_FOREIGN_CPU_FACT_H
 
 #include <stdbool.h>
 

@@ -54,4 +54,4 @@ ok orch try -- sh -c 'for i in $(seq 1 1002); do echo "m$i=$i"; done'
 says '2 values were left out, as a trial has at most 1,000 names of metrics, first: m1001'
 says_not 'not understood'
 ok orch show @last
-has '2 values beyond 1,000 names of metrics, first: m1001'
+has '2 values were left out, as a trial has at most 1,000 names of metrics, first: m1001'

@@ -26,6 +26,6 @@ says '2 values were replaced by a later one of the same step, first: loss at 1'
 says '1 line held numbers that were not understood, first: acc=0.5 f1=0,5'
 says '1 metric was printed under names that differ in their signs only, first: val_loss'
 ok orch show @last
-has 'merged'
-has 'replaced'
+has 'differ in their signs only, first: val_loss; they are recorded as one'
+has 'were replaced by a later one of the same step'
 has 'not understood'

@@ -70,7 +70,7 @@ static inline char *recorded(const struct session *s)
     }
     if (!text->len)
         g_string_append(text, "nothing");
-    if (orch_text_metrics_losses(s->metrics)->unread_lines)
+    if (orch_text_metrics_losses(s->metrics)->counts[ORCH_LOSS_UNREAD])
         g_string_append(text, ", and counted as not understood");
     return g_string_free(text, FALSE);
 }

@@ -190,13 +190,14 @@ static void test_losses(void **state)
     feed(&s,
          "Using 4 \033[31mworkers\nepoch 1\nloss 3\nloss 2\r 5%|#   | 1/20 loss=1\nSaw 7 dogs\n",
          3);
-    const struct text_losses *losses = orch_text_metrics_losses(s.metrics);
-    assert_int_equal(losses->unread_lines, 2);
-    assert_string_equal(losses->unread_first, "Using 4 ?[31mworkers");
-    assert_int_equal(losses->replaced_points, 1); /* the bar's value is a later state of it */
-    assert_string_equal(losses->replaced_first, "loss at 1");
+    const struct orch_text_losses *losses = orch_text_metrics_losses(s.metrics);
+    assert_int_equal(losses->counts[ORCH_LOSS_UNREAD], 2);
+    assert_string_equal(losses->first[ORCH_LOSS_UNREAD], "Using 4 ?[31mworkers");
+    assert_int_equal(losses->counts[ORCH_LOSS_REPLACED],
+                     1); /* the bar's value is a later state of it */
+    assert_string_equal(losses->first[ORCH_LOSS_REPLACED], "loss at 1");
     end(&s);
-    assert_int_equal(orch_text_metrics_losses(NULL)->unread_lines, 0);
+    assert_int_equal(orch_text_metrics_losses(NULL)->counts[ORCH_LOSS_UNREAD], 0);
 }
 
 /* Every point that is replaced is counted, also under a printed step, and a line with two values of
@@ -210,12 +211,12 @@ static void test_whatever_is_dropped(void **state)
          "epoch 1 loss 3\nepoch 2 loss 2\nepoch 1 loss 1\nepoch 2 loss 2\r\nval loss: 1\n"
          "val_loss: 2\nacc=0.5 f1=0,5\n",
          4);
-    const struct text_losses *losses = orch_text_metrics_losses(s.metrics);
-    assert_int_equal(losses->replaced_points, 3); /* loss twice, and val_loss */
-    assert_string_equal(losses->replaced_first, "loss at 1");
-    assert_int_equal(losses->merged_names, 1);
-    assert_string_equal(losses->merged_first, "val_loss");
-    assert_int_equal(losses->unread_lines, 1);
+    const struct orch_text_losses *losses = orch_text_metrics_losses(s.metrics);
+    assert_int_equal(losses->counts[ORCH_LOSS_REPLACED], 3); /* loss twice, and val_loss */
+    assert_string_equal(losses->first[ORCH_LOSS_REPLACED], "loss at 1");
+    assert_int_equal(losses->counts[ORCH_LOSS_MERGED], 1);
+    assert_string_equal(losses->first[ORCH_LOSS_MERGED], "val_loss");
+    assert_int_equal(losses->counts[ORCH_LOSS_UNREAD], 1);
     end(&s);
 }
 
@@ -226,7 +227,7 @@ static void test_streams(void **state)
     struct orch_manifest *manifest = any_metric();
     begin(&s, manifest);
     orch_text_metrics_feed(s.metrics, TEXT_STDERR, "loss 1\nno digit\nloss 2\n", 23);
-    assert_int_equal(orch_text_metrics_losses(s.metrics)->unheard_lines, 2);
+    assert_int_equal(orch_text_metrics_losses(s.metrics)->counts[ORCH_LOSS_UNHEARD], 2);
     assert_int_equal(s.intake.points->len, 0);
     end(&s);
     manifest = any_metric();

@@ -21,7 +21,7 @@ static char *read_output(const char *text)
         if (strcmp(*line, "nothing") != 0 && !g_str_has_prefix(*line, "and counted"))
             g_string_append_printf(out, "%s\n", *line);
     g_string_append_printf(out, "not understood: %" G_GINT64_FORMAT "\n",
-                           orch_text_metrics_losses(s.metrics)->unread_lines);
+                           orch_text_metrics_losses(s.metrics)->counts[ORCH_LOSS_UNREAD]);
     end(&s);
     return g_string_free(out, FALSE);
 }
