@@ -11,7 +11,6 @@
 #include "lib/base/text.h"
 
 /* Repeats of a setting at most. */
-#define REPEATS_MAX 10000
 
 struct try_options {
     struct orch_execute_options execute; /* must be the first member */
@@ -133,18 +132,6 @@ static bool write_recipe(struct orch_cli *cli, const struct try_options *o,
     return true;
 }
 
-/* A number is checked as an option is; the recipe checks auto(...). */
-static bool repeat_is_valid(const char *text, GError **error)
-{
-    int64_t count;
-    if (!text || orch_ad_hoc_repeat_is_rule(text) ||
-        (orch_int_parse(text, &count) && count >= 1 && count <= REPEATS_MAX))
-        return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "for example --repeat 5, or 'auto(ci=2%, metric=loss)'",
-                   "option '--repeat': '%s' is not a whole number of at least 1", text);
-    return false;
-}
-
 /* Whoever wants trials with a seed may look for it here. */
 static bool seed_is_of_search(const struct try_options *o, GError **error)
 {
@@ -167,7 +154,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                        "no command: write it after '--'");
         return -1;
     }
-    if (!repeat_is_valid(o->wish.repeat, error) || !seed_is_of_search(o, error) ||
+    if (!seed_is_of_search(o, error) ||
         (o->timeout && !orch_option_duration("timeout", o->timeout, &wish.timeout_s, error)) ||
         !orch_cli_workspace(cli, NULL, error))
         return -1;

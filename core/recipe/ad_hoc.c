@@ -8,7 +8,6 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/space/repeat_rule.h"
 #include "lib/wire/manifest.h"
 #include "lib/wire/secret.h"
 
@@ -145,11 +144,6 @@ static char *masked_text(char *const *words)
     g_autoptr(json_t) masked =
         orch_secret_mask_words(texts, g_strv_length((char **)(uintptr_t)words));
     return orch_json_canonical(masked);
-}
-
-bool orch_ad_hoc_repeat_is_rule(const char *text)
-{
-    return orch_repeat_rule_is_meant(text);
 }
 
 /* ---- the file ---------------------------------------------------------------------------------

@@ -31,8 +31,6 @@ struct orch_ad_hoc {
     const json_t *alerts;       /* as in struct orch_expansion; NULL: none */
     bool from_env;              /* the program reads settings from the environment */
 };
-/** Whether a text for `repeat` is meant as auto(...), and not as a number. */
-bool orch_ad_hoc_repeat_is_rule(const char *text);
 /** Expands the recipe. Warnings and findings go to `diags`. NULL with an error (ORCH_ERROR_USAGE
  * for settings that do not fit the command), or with errors in `diags`. The caller frees. */
 struct orch_expansion *orch_ad_hoc_expand(struct orch_plugins *plugins,

@@ -8,7 +8,6 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/space/param_space.h"
-#include "lib/space/repeat_rule.h"
 
 #include <string.h>
 
@@ -356,10 +355,7 @@ static bool append_rest(GString *out, const struct orch_ad_hoc *wish, GError **e
 {
     if (wish->repeat) {
         g_string_append(out, "    repeat: ");
-        if (orch_repeat_rule_is_meant(wish->repeat))
-            append_quoted(out, wish->repeat);
-        else
-            g_string_append(out, wish->repeat);
+        append_plain(out, wish->repeat);
         g_string_append_c(out, '\n');
     }
     if (!append_objective(out, wish, error))
@@ -391,5 +387,5 @@ GString *orch_ad_hoc_text(const struct orch_ad_hoc *wish, const char *recipe, co
     if (!append_rest(out, wish, error) || !append_outputs(wish, settings, out, error) ||
         !append_resources(out, wish->resources, error))
         return NULL;
-    return g_string_new(out->str);
+    return g_steal_pointer(&out);
 }

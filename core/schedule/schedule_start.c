@@ -107,7 +107,6 @@ static bool launch(struct run *run, struct job *job, const struct orch_run_slot 
     host->running.started_ns = started_ns;
     host->running.started_mono_ns = orch_mono_ns();
     memcpy(host->running.key, dir->key, sizeof dir->key);
-    host->record = g_strdup(dir->record);
     host->job = job;
     host->pidfd = host->stdin_fd = -1;
     host->code = g_ptr_array_new_with_free_func(g_free);
@@ -122,6 +121,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_run_slot 
         orch_schedule_host_free(host);
         return false;
     }
+    host->record = g_steal_pointer(&dir->record);
     item->attempts++;
     orch_schedule_set_job(job, JOB_RUNNING);
     job->ran = run->moved = true;

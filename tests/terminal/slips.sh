@@ -6,9 +6,13 @@
 printf 'print("n 1")\n' >a.py
 git add -A
 git commit -qm first
-for option in '--repeat 0' '--repeat -3' '--repeat=x' '-j 0' '-j -1'; do
+for option in '-j 0' '-j -1'; do
     fails 2 orch try $option -- python3 a.py
     says 'of at least 1'
+done
+for repeat in 0 -3 x; do
+    fails 2 orch try --repeat=$repeat -- python3 a.py
+    says "  at: --repeat $repeat"
 done
 fails 2 orch try -n -x v=1,1 -- python3 a.py '{v}'
 says 'has the value 1 twice'
