@@ -32,8 +32,8 @@ static bool find_device(struct orch_time_question *q, struct asking *a, GError *
             return false;
         *device = *own;
         a->out->is_own_device = true;
-        a->out->rate =
-            orch_time_question_rate(q, strcmp(own->name, "K80") == 0 ? "K80-board" : own->name);
+        a->out->rate = orch_time_question_rate(
+            q, strcmp(own->name, "K80") == 0 ? "K80-board" : own->name, q->cloud);
         return true;
     }
     const struct orch_gpu_spec *spec = orch_hardware_gpu(q->hardware, name, error);
@@ -59,7 +59,7 @@ static bool find_device(struct orch_time_question *q, struct asking *a, GError *
     if (!q->has_precision)
         orch_time_question_assume(q, "precision", "--precision", "%s",
                                   orch_precision_names()[precision]);
-    a->out->rate = orch_time_question_rate(q, spec->name);
+    a->out->rate = orch_time_question_rate(q, spec->name, q->cloud);
     return true;
 }
 

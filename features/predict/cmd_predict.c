@@ -158,6 +158,9 @@ static bool options_fit(const struct orch_cli *cli, const struct predict_options
                       "option '--optimizer' does nothing with --forward-only: no weights are "
                       "updated",
                       error);
+    if (!t->gpu && !o->experiment)
+        return refuse("for example --gpu V100, or use --gpu all", "option '--gpu' is missing",
+                      error);
     if (t->gpu && g_str_has_prefix(t->gpu, "paleo:"))
         return refuse("use 'orch paleo' for these devices",
                       "option '--gpu': 'orch predict' cannot use the devices of PALEO's table",
@@ -185,10 +188,6 @@ static bool read_limits(const struct predict_options *o, struct orch_time_questi
 static int answer(struct orch_cli *cli, const struct predict_options *o,
                   struct orch_time_question *q, GError **error)
 {
-    if (!o->time.gpu) {
-        refuse("for example --gpu V100, or use --gpu all", "option '--gpu' is missing", error);
-        return -1;
-    }
     bool ranks = is_ranking(o->time.gpu);
     if (ranks && q->wants_best) {
         refuse("for example --gpu 8xH100", "option '--parallel': 'best' is for one kind of GPU",

@@ -59,7 +59,7 @@ static void add_clouds(struct orch_time_question *q, const struct orch_ranked_gp
 {
     for (size_t k = 0; ORCH_PRICED_CLOUDS[k] && isnan(q->price) && !q->cloud; k++) {
         struct orch_rate rate =
-            orch_time_question_rate_of(q, first->c.gpu->name, ORCH_PRICED_CLOUDS[k]);
+            orch_time_question_rate(q, first->c.gpu->name, ORCH_PRICED_CLOUDS[k]);
         if (rate.usd_per_hour <= 0 || !strcmp(rate.from, first->c.rate.from)) {
             orch_rate_release(&rate);
             continue;

@@ -429,7 +429,8 @@ static bool estimate_each(struct asking *s, GError **error)
                                          &s->last, error))
                 return false;
             add_answer(s->table, s->q, &s->last);
-            if (!add_json(s, error))
+            bool is_read = s->cli->json || s->o->explain;
+            if (is_read && !add_json(s, error))
                 return false;
         }
     }

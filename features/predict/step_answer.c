@@ -103,7 +103,7 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
     if (q->net && orch_net_is_sequence(q->net) &&
         !out->prior.is_by_kernels) /* the calibration data has no sequence networks */
         out->prior.error_90 = MAX(out->prior.error_90, orch_transfer_error_widest());
-    out->rate = orch_time_question_rate(q, gpu->name);
+    out->rate = orch_time_question_rate(q, gpu->name, q->cloud);
     return true;
 }
 

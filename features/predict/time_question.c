@@ -228,15 +228,10 @@ int64_t orch_time_question_worker_batch(const struct orch_time_question *q, int6
     return q->strong ? (batch + workers - 1) / workers : batch;
 }
 
-struct orch_rate orch_time_question_rate_of(const struct orch_time_question *q, const char *gpu,
-                                            const char *cloud)
+struct orch_rate orch_time_question_rate(const struct orch_time_question *q, const char *gpu,
+                                         const char *cloud)
 {
     if (!isnan(q->price))
         return (struct orch_rate){.usd_per_hour = q->price, .from = g_strdup("--price")};
     return orch_rate_of(q->hardware, gpu, cloud, q->spot);
-}
-
-struct orch_rate orch_time_question_rate(const struct orch_time_question *q, const char *gpu)
-{
-    return orch_time_question_rate_of(q, gpu, q->cloud);
 }

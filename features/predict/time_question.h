@@ -127,12 +127,9 @@ void orch_time_question_set_parallel(struct orch_time_question *question,
 /** Batch size of one of `workers` workers, for `batch` as the user gave it. */
 int64_t orch_time_question_worker_batch(const struct orch_time_question *question, int64_t batch,
                                         int64_t workers);
-/** The price of a GPU hour: the one the user specified, else that of the question's cloud. The
+/** The price of a GPU hour: the one the user specified, else that of the cloud (NULL: any). The
  * caller releases. */
-struct orch_rate orch_time_question_rate(const struct orch_time_question *question,
-                                         const char *gpu);
-/** The same for one cloud (NULL: any). */
-struct orch_rate orch_time_question_rate_of(const struct orch_time_question *question,
-                                            const char *gpu, const char *cloud);
+struct orch_rate orch_time_question_rate(const struct orch_time_question *question, const char *gpu,
+                                         const char *cloud);
 
 #endif
