@@ -50,7 +50,7 @@ struct orch_feature {
     const struct orch_recipe_key *const *recipe_keys;   /* core/recipe: parse.c, parse_profiles.c */
     const struct orch_executor *executor;               /* core/plan/executor.h, and `orch run` */
     const struct orch_forecasting *forecasting;         /* core/plan/plan_forecast.h */
-    const struct orch_net_reader *const *net_readers;   /* core/workspace/open_network.h */
+    const struct orch_net_reader *const *net_readers;   /* lib/net/open_net.h */
     /** Takes in runs that have ended elsewhere; a failure is a warning. Commands that show or use
      * the current runs call it (orch_cli_take_in). */
     void (*take_in)(struct orch_cli *cli);

@@ -2,8 +2,8 @@
 /* Internal to lib/vcs: settings by which a repository's own configuration (.git/config) would make
  * git run programs. They may have come with an unpacked archive, so git gets the values of the
  * user's own configuration (global, system) or git's defaults instead. */
-#ifndef ORCH_VCS_GUARD_H
-#define ORCH_VCS_GUARD_H
+#ifndef ORCH_VCS_GIT_CONFIG_H
+#define ORCH_VCS_GIT_CONFIG_H
 
 #include <glib.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Learning-rate schedules: pure functions of the time in epochs, so that a schedule is independent
  * of the batch size and gives the same rate after a resume. */
-#ifndef ORCH_PLUGINS_COMMON_SCHEDULE_H
-#define ORCH_PLUGINS_COMMON_SCHEDULE_H
+#ifndef ORCH_PLUGINS_LR_SCHEDULE_H
+#define ORCH_PLUGINS_LR_SCHEDULE_H
 
 #include <glib.h>
 #include <stdbool.h>

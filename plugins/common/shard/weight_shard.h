@@ -4,8 +4,8 @@
  * the trained parameters and, for the running statistics of batch norms, the learner's own values,
  * which replace the server's. The optimizers follow PyTorch's rules (torch.optim.SGD, Adagrad,
  * RMSprop, Adam). */
-#ifndef ORCH_PLUGINS_COMMON_SHARD_H
-#define ORCH_PLUGINS_COMMON_SHARD_H
+#ifndef ORCH_PLUGINS_WEIGHT_SHARD_H
+#define ORCH_PLUGINS_WEIGHT_SHARD_H
 
 #include <glib.h>
 #include <stdbool.h>
