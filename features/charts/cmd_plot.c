@@ -19,19 +19,20 @@
 #define ROWS 24
 
 struct plot_options {
-    const char *x, *z, *facet, *kind, *where, *title, *out;
+    struct orch_plot plot; /* without what is read from the texts below */
+    const char *z, *kind, *where, *out;
     const char **y, **by, **reference;
-    bool log_x, log_y, ideal, predicted, across, ascii;
+    bool ascii;
 };
 
 static const struct orch_option OPTIONS[] = {
-    ORCH_OPTION(struct plot_options, x, TEXT, "x", .letter = 'x', .value = "WHAT",
+    ORCH_OPTION(struct plot_options, plot.x, TEXT, "x", .letter = 'x', .value = "WHAT",
                 .help = "step (default), a parameter, or a value such as 'last train_loss'"),
     ORCH_OPTION(struct plot_options, y, LIST, "y", .letter = 'y', .value = "VALUE",
                 .help = "a metric or result, or 'best NAME', 'mean NAME', ... (repeatable)"),
     ORCH_OPTION(struct plot_options, by, LIST, "by", .value = "NAMES",
                 .help = "one series for each of their values (default: all that vary)"),
-    ORCH_OPTION(struct plot_options, facet, TEXT, "facet", .value = "NAME",
+    ORCH_OPTION(struct plot_options, plot.facet, TEXT, "facet", .value = "NAME",
                 .help = "one panel for each of its values"),
     ORCH_OPTION(struct plot_options, kind, TEXT, "kind", .letter = 'k', .value = "KIND",
                 .help = "line, scatter, bar, box, histogram or heat (default: chosen by x)"),
@@ -39,17 +40,17 @@ static const struct orch_option OPTIONS[] = {
                 .help = "with a heat map: the value shown as colour; y is then a parameter"),
     ORCH_OPTION(struct plot_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match (see 'orch ls')"),
-    ORCH_OPTION(struct plot_options, log_x, FLAG, "log-x", .help = "logarithmic x axis"),
-    ORCH_OPTION(struct plot_options, log_y, FLAG, "log-y", .help = "logarithmic y axis"),
-    ORCH_OPTION(struct plot_options, ideal, FLAG, "ideal",
+    ORCH_OPTION(struct plot_options, plot.log_x, FLAG, "log-x", .help = "logarithmic x axis"),
+    ORCH_OPTION(struct plot_options, plot.log_y, FLAG, "log-y", .help = "logarithmic y axis"),
+    ORCH_OPTION(struct plot_options, plot.ideal, FLAG, "ideal",
                 .help = "also draw ideal scaling: proportional to x, from the smallest x"),
-    ORCH_OPTION(struct plot_options, predicted, FLAG, "predicted",
+    ORCH_OPTION(struct plot_options, plot.predicted, FLAG, "predicted",
                 .help = "also draw the forecasts of wall_s"),
-    ORCH_OPTION(struct plot_options, across, FLAG, "across",
+    ORCH_OPTION(struct plot_options, plot.across, FLAG, "across",
                 .help = "let runs of different experiments and data sets share a series"),
     ORCH_OPTION(struct plot_options, reference, LIST, "reference", .value = "NUMBER",
                 .help = "draw a horizontal line at NUMBER (repeatable)"),
-    ORCH_OPTION(struct plot_options, title, TEXT, "title", .value = "TEXT",
+    ORCH_OPTION(struct plot_options, plot.title, TEXT, "title", .value = "TEXT",
                 .help = "title of the chart"),
     ORCH_OPTION(struct plot_options, ascii, FLAG, "ascii", .help = "draw with plain characters"),
     ORCH_OPTION(struct plot_options, out, TEXT, "output", .letter = 'o', .value = "FILE",
@@ -109,14 +110,14 @@ static bool check(const struct plot_options *o, int *out_kind, GError **error)
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "for example orch plot --x step --y val_loss --by lr",
                        "option '--y' is missing");
-    else if (is_heat && (!o->z || !o->x || o->y[1]))
+    else if (is_heat && (!o->z || !o->plot.x || o->y[1]))
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "for example orch plot --kind heat --x lr --y batch --z 'best val_accuracy'",
                        "a heat map needs '--x', one '--y' and '--z'");
     else if (!is_heat && o->z)
         orch_error_set(error, ORCH_ERROR_USAGE, "add --kind heat",
                        "option '--z' is only for heat maps");
-    else if (o->predicted && (strcmp(o->y[0], "wall_s") != 0 || o->y[1]))
+    else if (o->plot.predicted && (strcmp(o->y[0], "wall_s") != 0 || o->y[1]))
         orch_error_set(
             error, ORCH_ERROR_USAGE, "add --y wall_s",
             "option '--predicted' needs '--y wall_s', because forecasts are of wall time");
@@ -171,19 +172,13 @@ static bool draw(struct orch_trials *trials, const struct plot_options *o, int k
     g_autoptr(json_t) reference = o->reference ? references_of(o->reference, error) : NULL;
     if (o->reference && !reference)
         return false;
-    struct orch_plot plot = {.title = o->title,
-                             .kind = kind,
-                             .x = o->x ? o->x : "step",
-                             .y = y,
-                             .row = is_heat ? o->y[0] : NULL,
-                             .by = by,
-                             .facet = o->facet,
-                             .log_x = o->log_x,
-                             .log_y = o->log_y,
-                             .ideal = o->ideal,
-                             .predicted = o->predicted,
-                             .across = o->across,
-                             .reference = reference};
+    struct orch_plot plot = o->plot;
+    plot.kind = kind;
+    plot.x = plot.x ? plot.x : "step";
+    plot.y = y;
+    plot.row = is_heat ? o->y[0] : NULL;
+    plot.by = by;
+    plot.reference = reference;
     return orch_plot_draw(trials, &plot, section, error);
 }
 
@@ -248,7 +243,7 @@ static void nothing_error(const struct orch_trials *trials, const struct plot_op
     const struct orch_item_value *first = wanted->pdata[0];
     g_autofree char *axis = axis_to_draw_over(trials);
     g_autofree char *hint = g_strdup_printf("draw it over a parameter, for example --x %s", axis);
-    const bool is_over_steps = !o->x || strcmp(o->x, "step") == 0;
+    const bool is_over_steps = !o->plot.x || strcmp(o->plot.x, "step") == 0;
     if (any_has(trials, first) && is_over_steps)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
                        "nothing to draw: '%s' has one value in each run, and no steps",
@@ -257,7 +252,7 @@ static void nothing_error(const struct orch_trials *trials, const struct plot_op
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                        "'orch show RUN' lists the parameters and metrics of a run",
                        "nothing to draw: no selected run has both '%s' and '%s'", first->name,
-                       o->x);
+                       o->plot.x);
     else
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch log RUN' shows what a run printed",
                        "nothing to draw: '%s' is not a number in the selected runs that have it",
@@ -303,7 +298,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!trials)
         return -1;
     struct orch_document *document = orch_document_new("plot");
-    struct orch_section *section = orch_document_add(document, "plot", NULL, o->title);
+    struct orch_section *section = orch_document_add(document, "plot", NULL, o->plot.title);
     bool ok = draw(trials, o, kind, section, error) && give(cli, o, trials, section, error);
     orch_document_free(document);
     orch_trials_free(trials);

@@ -83,28 +83,29 @@ static int import_runs(struct orch_cli *cli, const char **params, bool dry_run, 
  */
 
 struct import_options {
-    const char *target, *name, *unit, *source, *licence;
+    struct orch_import_options table; /* without the lists */
     const char **map, **drop, **params;
-    bool skip_bad, dry_run, features, runs;
+    bool dry_run, features, runs;
 };
 
 static const struct orch_option OPTIONS[] = {
-    ORCH_OPTION(struct import_options, target, TEXT, "target", .letter = 't', .value = "COLUMN",
+    ORCH_OPTION(struct import_options, table.target, TEXT, "target", .letter = 't',
+                .value = "COLUMN",
                 .help = "the measured column, by its old name or its new one (--map)"),
     ORCH_OPTION(struct import_options, map, LIST, "map", .letter = 'm',
                 .value = "COLUMN=FEATURE,...",
                 .help = "rename columns to features that predictors know (--features)"),
     ORCH_OPTION(struct import_options, drop, LIST, "drop", .value = "COLUMN,...",
                 .help = "leave out these columns and those computed from them"),
-    ORCH_OPTION(struct import_options, name, TEXT, "name", .letter = 'n', .value = "NAME",
+    ORCH_OPTION(struct import_options, table.name, TEXT, "name", .letter = 'n', .value = "NAME",
                 .help = "name of the table (default: the file's)"),
-    ORCH_OPTION(struct import_options, unit, TEXT, "unit", .value = "UNIT",
+    ORCH_OPTION(struct import_options, table.unit, TEXT, "unit", .value = "UNIT",
                 .help = "unit of the target (default: from its name)"),
-    ORCH_OPTION(struct import_options, source, TEXT, "source", .value = "TEXT",
+    ORCH_OPTION(struct import_options, table.source, TEXT, "source", .value = "TEXT",
                 .help = "where the measurements come from (default: FILE.md beside FILE.csv)"),
-    ORCH_OPTION(struct import_options, licence, TEXT, "licence", .value = "TEXT",
+    ORCH_OPTION(struct import_options, table.licence, TEXT, "licence", .value = "TEXT",
                 .help = "their licence (default: FILE.md)"),
-    ORCH_OPTION(struct import_options, skip_bad, FLAG, "skip-bad",
+    ORCH_OPTION(struct import_options, table.skip_bad, FLAG, "skip-bad",
                 .help = "leave out and count rows whose target or numbers are invalid"),
     ORCH_OPTION(struct import_options, dry_run, FLAG, "dry-run",
                 .help = "check the file; store nothing"),
@@ -159,28 +160,21 @@ static GPtrArray *split_words(const char **values)
 static bool read_table(const char *path, const struct import_options *o, struct orch_import *out,
                        GError **error)
 {
-    if (!o->target && g_str_has_suffix(path, ".orch")) {
+    if (!o->table.target && g_str_has_suffix(path, ".orch")) {
         orch_error_set(error, ORCH_ERROR_USAGE, "'orch db merge FILE' merges a bundle",
                        "'%s' is a bundle of runs, not a table of measurements", path);
         return false;
     }
-    if (!o->target) {
+    if (!o->table.target) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "name the measured column with --target, for example --target step_ms",
                        "the target column of '%s' is missing", path);
         return false;
     }
     g_autoptr(GPtrArray) map = split_words(o->map), drop = split_words(o->drop);
-    const struct orch_import_options options = {
-        .target = o->target,
-        .map = (const char *const *)map->pdata,
-        .drop = (const char *const *)drop->pdata,
-        .name = o->name,
-        .unit = o->unit,
-        .source = o->source,
-        .licence = o->licence,
-        .skip_bad = o->skip_bad,
-    };
+    struct orch_import_options options = o->table;
+    options.map = (const char *const *)map->pdata;
+    options.drop = (const char *const *)drop->pdata;
     return orch_import_csv(path, &options, out, error);
 }
 
@@ -196,7 +190,7 @@ static void set_text(char **at, const char *text)
 static bool read_exported(const char *path, const char *text, size_t length,
                           const struct import_options *o, struct orch_import *out, GError **error)
 {
-    if (o->target || o->map || o->drop || o->unit || o->skip_bad) {
+    if (o->table.target || o->map || o->drop || o->table.unit || o->table.skip_bad) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "import it without --target, --map, --drop, --unit and --skip-bad",
                        "'%s' is an exported table, which names its own target and columns", path);
@@ -205,9 +199,9 @@ static bool read_exported(const char *path, const char *text, size_t length,
     struct orch_dataset *set = orch_dataset_decode(path, text, length, error);
     if (!set)
         return false;
-    set_text(&set->name, o->name);
-    set_text(&set->source, o->source);
-    set_text(&set->licence, o->licence);
+    set_text(&set->name, o->table.name);
+    set_text(&set->source, o->table.source);
+    set_text(&set->licence, o->table.licence);
     *out = (struct orch_import){.set = set, .notes = g_ptr_array_new_with_free_func(g_free)};
     return true;
 }

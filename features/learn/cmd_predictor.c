@@ -217,28 +217,29 @@ static bool evaluation_write(const struct orch_evaluation *e, const char *path, 
  */
 
 struct eval_options {
-    const char *train, *test, *target, *model, *group, *box, *format, *out;
+    struct orch_evaluation_request ask; /* without `drop` */
+    const char *model, *format, *out;
     const char **drop;
     int seed;
-    bool untuned, by_group;
+    bool untuned;
 };
 
 static const struct orch_option OPTIONS[] = {
-    ORCH_OPTION(struct eval_options, train, TEXT, "train", .value = "A.csv",
+    ORCH_OPTION(struct eval_options, ask.train, TEXT, "train", .value = "A.csv",
                 .help = "rows to train on"),
-    ORCH_OPTION(struct eval_options, test, TEXT, "test", .value = "B.csv",
+    ORCH_OPTION(struct eval_options, ask.test, TEXT, "test", .value = "B.csv",
                 .help = "rows to evaluate on, with the same columns"),
-    ORCH_OPTION(struct eval_options, target, TEXT, "target", .letter = 't', .value = "COLUMN",
+    ORCH_OPTION(struct eval_options, ask.target, TEXT, "target", .letter = 't', .value = "COLUMN",
                 .help = "what to predict (default step_ms)"),
     ORCH_OPTION(struct eval_options, model, TEXT, "model", .letter = 'm', .value = "NAME",
                 .help = "auto (the default), grey, linear, tree, forest, boost, knn, mlp, kernel"),
-    ORCH_OPTION(struct eval_options, box, TEXT, "box", .value = "grey|black|best",
+    ORCH_OPTION(struct eval_options, ask.box, TEXT, "box", .value = "grey|black|best",
                 .help = "predict time / roofline (grey), the time (black), or the better (best)"),
     ORCH_OPTION(struct eval_options, drop, LIST, "drop", .value = "COLUMN,...",
                 .help = "columns to ignore ('orch help importing')"),
-    ORCH_OPTION(struct eval_options, group, TEXT, "group", .value = "COLUMN",
+    ORCH_OPTION(struct eval_options, ask.group, TEXT, "group", .value = "COLUMN",
                 .help = "show the errors for each value of this column, too"),
-    ORCH_OPTION(struct eval_options, by_group, FLAG, "by-group",
+    ORCH_OPTION(struct eval_options, ask.by_group, FLAG, "by-group",
                 .help = "hold out whole groups of --group: the error for unseen values"),
     ORCH_OPTION(struct eval_options, out, TEXT, "output", .letter = 'o', .value = "FILE.csv",
                 .help = "write each row's target, prediction, interval and distance"),
@@ -332,15 +333,16 @@ static void print_outcome(struct orch_cli *cli, const struct eval_options *o,
 
 static bool check_options(const struct eval_options *o, GError **error)
 {
-    const char *what = !o->train || !o->test ? "options '--train' and '--test' are both needed"
-                       : o->group            ? NULL
-                       : o->by_group         ? "option '--by-group' needs --group"
-                                             : NULL;
+    const char *what = !o->ask.train || !o->ask.test
+                           ? "options '--train' and '--test' are both needed"
+                       : o->ask.group    ? NULL
+                       : o->ask.by_group ? "option '--by-group' needs --group"
+                                         : NULL;
     if (!what)
         return orch_cli_format_check(o->format, error);
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   o->train && o->test ? "add --group COLUMN"
-                                       : "for example --train A.csv --test B.csv",
+                   o->ask.train && o->ask.test ? "add --group COLUMN"
+                                               : "for example --train A.csv --test B.csv",
                    "%s", what);
     return false;
 }
@@ -350,7 +352,7 @@ static void warn(struct orch_cli *cli, const struct eval_options *o,
 {
     for (guint i = 0; i < e->missing->len; i++)
         orch_cli_warn(cli, "'%s' has no column '%s', which '%s' has: its values count as missing",
-                      o->test, (const char *)e->missing->pdata[i], o->train);
+                      o->ask.test, (const char *)e->missing->pdata[i], o->ask.train);
     for (guint i = 0; i < e->train->notes->len; i++)
         orch_cli_warn(cli, "%s", (char *)e->train->notes->pdata[i]);
 }
@@ -359,16 +361,12 @@ static bool evaluate(struct orch_cli *cli, const struct eval_options *o,
                      struct orch_evaluation *out, GError **error)
 {
     g_auto(GStrv) drop = orch_cli_predictor_split_list(o->drop);
-    struct orch_evaluation_request request = {.train = o->train,
-                                              .test = o->test,
-                                              .target = o->target ? o->target : "step_ms",
-                                              .group = o->group,
-                                              .box = o->box,
-                                              .drop = (const char *const *)drop,
-                                              .by_group = o->by_group};
+    struct orch_evaluation_request request = o->ask;
+    request.target = request.target ? request.target : "step_ms";
+    request.drop = (const char *const *)drop;
     struct orch_learn_options options = {.model = o->model ? o->model : "auto",
                                          .seed = (uint64_t)o->seed,
-                                         .by_group = o->by_group,
+                                         .by_group = o->ask.by_group,
 
                                          .no_tuning = o->untuned};
     if (!evaluation_read(&request, out, error))
