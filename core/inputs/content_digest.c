@@ -6,7 +6,7 @@
 #include "lib/base/file.h"
 #include "lib/base/local_key.h"
 #include "lib/base/text.h"
-#include "lib/vcs/secrets.h"
+#include "lib/vcs/secret_files.h"
 
 #include <dirent.h>
 #include <string.h>

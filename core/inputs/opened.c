@@ -9,7 +9,7 @@
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/vcs/secrets.h"
+#include "lib/vcs/secret_files.h"
 #include "lib/wire/trial.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "lib/base/file.h"
 #include "lib/base/temporary.h"
 #include "lib/base/text.h"
-#include "lib/vcs/secrets.h"
+#include "lib/vcs/secret_files.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -17,7 +17,7 @@
 #include "lib/base/temporary.h"
 #include "lib/base/text.h"
 #include "lib/vcs/backend.h"
-#include "lib/vcs/secrets.h"
+#include "lib/vcs/secret_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "lib/vcs/backend.h"
 #include "lib/vcs/git_command.h"
 #include "lib/vcs/git_objects.h"
-#include "lib/vcs/secrets.h"
+#include "lib/vcs/secret_files.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "tests/unit/vcs_fixture.h"
 
 #include "lib/vcs/plain_root.h"
-#include "lib/vcs/secrets.h"
+#include "lib/vcs/secret_files.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

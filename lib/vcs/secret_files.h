@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Internal to lib/vcs: files that a capture never includes, whatever git's settings. */
-#ifndef ORCH_VCS_SECRETS_H
-#define ORCH_VCS_SECRETS_H
+#ifndef ORCH_VCS_SECRET_FILES_H
+#define ORCH_VCS_SECRET_FILES_H
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
  * decided to share untracked files. So files with names of secrets, or that begin like a private
  * key, are left out and listed. A false positive costs a line in that list and disappears when the
  * file is committed; a missed key costs more, so the patterns err on the side of caution. */
-#include "lib/vcs/secrets.h"
+#include "lib/vcs/secret_files.h"
 
 #include <glib.h>
 #include <stdbool.h>
