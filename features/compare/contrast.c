@@ -206,30 +206,21 @@ static double back(const struct orch_contrast *c, double value)
     return c->is_ratio ? expm1(value) : value;
 }
 
-/* Two-sided p of a shift with this standard error. */
-static double t_p(double shift, double standard_error, double degrees)
-{
-    if (!(standard_error > 0))
-        return shift > 0 || shift < 0 ? 0 : 1;
-    return 2 * gsl_cdf_tdist_Q(fabs(shift) / standard_error, degrees);
-}
-
 static double corrected_p(double p, size_t comparisons)
 {
     return fmin(1, p * (double)MAX(comparisons, (size_t)1));
 }
 
-static void fill(struct orch_contrast *c, double shift, double standard_error, double degrees,
-                 size_t comparisons)
+static void fill(struct orch_contrast *c, struct orch_difference of, size_t comparisons)
 {
-    double level = LEVEL / (double)MAX(comparisons, (size_t)1);
-    double half = gsl_cdf_tdist_Qinv(level / 2, degrees) * standard_error;
-    c->change.mid = back(c, shift);
-    c->change.low = back(c, shift - half);
-    c->change.high = back(c, shift + half);
-    c->shows = back(c, wanted_errors(degrees, level) * standard_error);
-    c->p = t_p(shift, standard_error, degrees);
-    c->adjusted = corrected_p(c->p, comparisons);
+    size_t count = MAX(comparisons, (size_t)1);
+    orch_difference_allow_for(&of, count);
+    c->change.mid = back(c, of.mean.mid);
+    c->change.low = back(c, of.mean.low);
+    c->change.high = back(c, of.mean.high);
+    c->shows = back(c, wanted_errors(of.degrees, LEVEL / (double)count) * of.standard_error);
+    c->p = of.p;
+    c->adjusted = of.p_corrected;
 }
 
 static struct orch_contrast begin(const double *a, size_t count_a, const double *b, size_t count_b)
@@ -253,15 +244,13 @@ struct orch_contrast orch_contrast_paired(const double *a, const double *b, size
     struct orch_contrast c = begin(a, count, b, count);
     g_autofree double *x = in_terms(a, count, c.is_ratio), *y = in_terms(b, count, c.is_ratio);
     c.pairs = count;
-    for (size_t i = 0; i < count; i++)
-        y[i] -= x[i];
-    struct orch_stat differences = orch_stat_of(y, count);
-    c.change.mid = back(&c, differences.mean);
-    if (differences.count < 2 || !isfinite(differences.sd))
+    struct orch_difference of = orch_difference_paired(x, y, count);
+    c.change.mid = back(&c, of.mean.mid);
+    if (of.count_a < 2 || !isfinite(of.standard_error))
         return c;
-    c.sd = differences.sd;
+    c.sd = of.standard_error * sqrt((double)count);
     c.test = ORCH_TEST_PAIRED_T;
-    fill(&c, differences.mean, c.sd / sqrt((double)count), (double)(count - 1), comparisons);
+    fill(&c, of, comparisons);
     return c;
 }
 
@@ -270,16 +259,15 @@ struct orch_contrast orch_contrast_samples(const double *a, size_t count_a, cons
 {
     struct orch_contrast c = begin(a, count_a, b, count_b);
     g_autofree double *x = in_terms(a, count_a, c.is_ratio), *y = in_terms(b, count_b, c.is_ratio);
-    struct orch_stat s = orch_stat_of(x, count_a), t = orch_stat_of(y, count_b);
-    c.change.mid = back(&c, t.mean - s.mean);
-    double n = (double)count_a, m = (double)count_b;
-    double vx = s.sd * s.sd / n, vy = t.sd * t.sd / m, sum = vx + vy;
-    if (count_a < 2 || count_b < 2 || !isfinite(c.change.mid) || !isfinite(sum))
+    struct orch_difference of = orch_difference_welch(x, count_a, y, count_b);
+    c.change.mid = back(&c, of.mean.mid);
+    if (count_a < 2 || count_b < 2 || !isfinite(c.change.mid) || !isfinite(of.standard_error))
         return c;
-    double degrees = orch_satterthwaite(vx, count_a, vy, count_b);
+    struct orch_stat s = orch_stat_of(x, count_a), t = orch_stat_of(y, count_b);
+    double n = (double)count_a, m = (double)count_b;
     c.sd = sqrt((s.sd * s.sd * (n - 1) + t.sd * t.sd * (m - 1)) / (n + m - 2));
     c.test = ORCH_TEST_WELCH;
-    fill(&c, t.mean - s.mean, sqrt(sum), degrees, comparisons);
+    fill(&c, of, comparisons);
     double ranks = orch_mann_whitney(a, count_a, b, count_b);
     struct orch_interval shifts;
     if (!isnan(ranks) && find_shifts(x, count_a, y, count_b, comparisons, &shifts)) {
