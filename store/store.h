@@ -263,8 +263,8 @@ bool orch_store_put_object(struct orch_store *store, const char *path, char *out
 /** Like orch_store_put_object, for an open file; `name` is for messages. */
 bool orch_store_put_object_fd(struct orch_store *store, int fd, const char *name, char *out_sha256,
                               int64_t *out_bytes, GError **error);
-/** Stores a regular file below an open folder (lib/base/below.h: no links, no '..') if it has this
- * digest. `*out_fits` is false without error when it has a different one; then nothing is
+/** Stores a regular file below an open folder (lib/base/files_below.h: no links, no '..') if it has
+ * this digest. `*out_fits` is false without error when it has a different one; then nothing is
  * stored. */
 bool orch_store_put_object_at(struct orch_store *store, int folder, const char *path,
                               const char *sha256, int64_t *out_bytes, bool *out_fits,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs a trial in a folder apart: a copy of the captured tree in TRIALDIR, with links to what git
- * does not capture (core/record/apart.h makes it).
+ * does not capture (core/record/work_copy.h makes it).
  *
  * Where mount namespaces are allowed, the trial's processes see the copy at the work tree's own
  * path, and in it, in place of the links, what they lead to. All paths are then as by hand.

@@ -4,9 +4,9 @@
 #include "core/host/crash/crash_trace.h"
 #include "core/host/crash/signal_text.h"
 
-#include "lib/base/below.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/files_below.h"
 #include "lib/base/json.h"
 #include "lib/base/sha256.h"
 #include "lib/base/text.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/inputs/left_files.h"
 
-#include "lib/base/below.h"
 #include "lib/base/error.h"
+#include "lib/base/files_below.h"
 #include "lib/base/walk.h"
 #include "lib/wire/trial.h"
 #include "store/handle/store_dir.h"

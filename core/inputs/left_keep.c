@@ -5,8 +5,8 @@
 #include "core/inputs/left_keep.h"
 
 #include "core/plugin/search.h"
-#include "lib/base/below.h"
 #include "lib/base/file.h"
+#include "lib/base/files_below.h"
 #include "lib/base/json.h"
 #include "lib/base/walk.h"
 #include "lib/wire/trial.h"

@@ -6,7 +6,7 @@
 #include "core/record/further_runs.h"
 #include "store/handle/store_dir.h"
 
-#include "lib/base/below.h"
+#include "lib/base/files_below.h"
 #include "lib/base/json.h"
 #include "lib/wire/bounds.h"
 

@@ -5,13 +5,13 @@
 
 #include "core/inputs/opened.h"
 #include "core/recipe/recipe_search.h"
-#include "core/record/gather.h"
 #include "core/record/kept_files.h"
+#include "core/record/trial_contents.h"
 #include "core/record/written_words.h"
 #include "store/write/trial_record.h"
 
-#include "lib/base/below.h"
 #include "lib/base/error.h"
+#include "lib/base/files_below.h"
 #include "lib/base/json.h"
 #include "lib/wire/bounds.h"
 #include "lib/wire/journal.h"

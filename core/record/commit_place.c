@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/record/commit_place.h"
 
-#include "core/record/redirect.h"
 #include "core/record/start_folder.h"
 #include "core/record/trialdir.h"
+#include "core/record/work_copy_paths.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 

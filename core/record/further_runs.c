@@ -7,8 +7,8 @@
 #include "core/record/recorded_fields.h"
 #include "store/handle/store_dir.h"
 
-#include "lib/base/below.h"
 #include "lib/base/error.h"
+#include "lib/base/files_below.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/program_path.h"

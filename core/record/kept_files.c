@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/record/kept_files.h"
 
-#include "lib/base/below.h"
 #include "lib/base/file.h"
+#include "lib/base/files_below.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 

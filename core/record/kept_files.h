@@ -5,7 +5,7 @@
 #ifndef ORCH_CORE_RECORD_KEPT_FILES_H
 #define ORCH_CORE_RECORD_KEPT_FILES_H
 
-#include "core/record/gather.h"
+#include "core/record/trial_contents.h"
 #include "core/record/trialdir.h"
 
 /** Largest file that is kept. */

@@ -11,8 +11,8 @@
 #include "store/handle/store_dir.h"
 #include "store/repair/repair.h"
 
-#include "lib/base/below.h"
 #include "lib/base/file.h"
+#include "lib/base/files_below.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/wire/verdict.h"

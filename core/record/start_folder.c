@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/record/start_folder.h"
 
-#include "core/record/apart.h"
+#include "core/record/work_copy.h"
 #include "lib/base/file.h"
 #include "lib/wire/trial.h"
 

@@ -4,7 +4,7 @@
 #ifndef ORCH_CORE_RECORD_WRITTEN_WORDS_H
 #define ORCH_CORE_RECORD_WRITTEN_WORDS_H
 
-#include "core/record/gather.h"
+#include "core/record/trial_contents.h"
 
 /** Adds ORCH_FACT_WRITTEN_WORDS to the facts of a trial whose opened files were noted
  * (core/inputs/opened.h). `trial`: its trial.json, or NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/items.h"
 
-#include "core/report/mixed.h"
+#include "core/report/averaged_over.h"
 #include "core/report/section_words.h"
 #include "core/stats/numbers.h"
 #include "core/stats/seeds.h"

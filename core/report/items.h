@@ -60,7 +60,8 @@ void orch_section_grid_free(struct orch_section_grid *grid);
 void orch_section_note_shared_base(struct orch_section_context *a, const struct orch_grid *grid);
 /** Adds a note to the section when the name of the first value decided which values are better. */
 void orch_section_note_direction(struct orch_section_context *a, const struct orch_grid *grid);
-/** Adds a note to the section when cells hold trials of several settings (core/report/mixed.h). */
+/** Adds a note to the section when cells hold trials of several settings
+ * (core/report/averaged_over.h). */
 void orch_section_note_mixed(struct orch_section_context *a, const struct orch_grid *grid);
 
 /** Describes a difference in one sentence: "95 % interval of the paired difference 0.01 to 0.02

@@ -2,11 +2,11 @@
 #include "core/report/items.h"
 
 #include "core/report/answers_once.h"
+#include "core/report/full_size_note.h"
 #include "core/report/item_names.h"
-#include "core/report/method.h"
 #include "core/report/scale.h"
-#include "core/report/scale_said.h"
 #include "core/report/section_words.h"
+#include "core/report/shared_notes.h"
 #include "core/stats/numbers.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"

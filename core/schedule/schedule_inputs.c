@@ -5,9 +5,9 @@
  * captured first. */
 #include "core/schedule/schedule_private.h"
 
-#include "core/record/apart.h"
-#include "core/record/redirect.h"
 #include "core/record/start_folder.h"
+#include "core/record/work_copy.h"
+#include "core/record/work_copy_paths.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -3,9 +3,9 @@
 
 #include "core/record/trial_processes.h"
 #include "core/schedule/slot_lease.h"
-#include "lib/base/below.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/files_below.h"
 #include "lib/base/json.h"
 #include "lib/base/shared_file.h"
 #include "lib/base/text.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A table of results as in a report, without a recipe. */
 #include "core/cli/cli.h"
+#include "core/report/averaged_over.h"
 #include "core/report/grid_table.h"
-#include "core/report/mixed.h"
 #include "core/results/selection.h"
 #include "core/stats/lost_runs.h"
 #include "core/stats/task.h"

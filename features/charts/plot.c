@@ -2,7 +2,7 @@
 #include "features/charts/plot_drawing.h"
 
 #include "core/report/answer.h"
-#include "core/report/mixed.h"
+#include "core/report/averaged_over.h"
 #include "core/report/section_words.h"
 #include "core/stats/task.h"
 #include "lib/base/error.h"

@@ -2,8 +2,8 @@
 #include "features/charts/plot_drawing.h"
 
 #include "core/report/answer.h"
+#include "core/report/averaged_over.h"
 #include "core/report/metric_bounds.h"
-#include "core/report/mixed.h"
 #include "core/stats/curve_end.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"

@@ -5,7 +5,7 @@
 
 #include "features/web/internal.h"
 
-#include "lib/base/thin.h"
+#include "lib/base/thin_series.h"
 #include "lib/wire/journal.h"
 
 struct web_curve {

@@ -15,7 +15,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/json.h"
-#include "lib/base/thin.h"
+#include "lib/base/thin_series.h"
 #include "lib/wire/journal.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "lib/space/param_space.h"
 
 #include "lib/base/text.h"
-#include "lib/space/reading.h"
+#include "lib/space/space_reading.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
-#include "lib/space/reading.h"
+#include "lib/space/space_reading.h"
 
 #include <math.h>
 #include <string.h>

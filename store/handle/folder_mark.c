@@ -7,8 +7,8 @@
 #include "store/handle/meta.h"
 #include "store/handle/sql.h"
 
-#include "lib/base/below.h"
 #include "lib/base/error.h"
+#include "lib/base/files_below.h"
 #include "lib/base/json.h"
 #include "lib/base/sha256.h"
 

@@ -8,9 +8,9 @@
  */
 #include "store/handle/sql.h"
 
-#include "lib/base/below.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/files_below.h"
 #include "lib/base/sha256.h"
 #include "lib/base/write_all.h"
 

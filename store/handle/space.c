@@ -4,8 +4,8 @@
 #include "store/handle/space.h"
 #include "store/handle/sql.h"
 
-#include "lib/base/below.h"
 #include "lib/base/error.h"
+#include "lib/base/files_below.h"
 #include "lib/base/text.h"
 
 #include <errno.h>

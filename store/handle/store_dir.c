@@ -4,9 +4,9 @@
 
 #include "store/handle/sql.h"
 
-#include "lib/base/below.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/files_below.h"
 
 #include <errno.h>
 #include <fcntl.h>

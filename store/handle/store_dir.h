@@ -9,7 +9,8 @@
  * elsewhere: its runs can be read and merged, but nothing else in it is used.
  *
  * Entries are addressed by kind and name. A name that does not have the form of its kind is not an
- * entry and is never listed, opened or removed. Symbolic links are not followed (lib/base/below.h).
+ * entry and is never listed, opened or removed. Symbolic links are not followed
+ * (lib/base/files_below.h).
  */
 #ifndef ORCH_STORE_STORE_DIR_H
 #define ORCH_STORE_STORE_DIR_H

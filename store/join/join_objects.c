@@ -4,7 +4,7 @@
 #include "store/handle/sql.h"
 #include "store/join/join_internal.h"
 
-#include "lib/base/below.h"
+#include "lib/base/files_below.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "store/handle/owner.h"
 #include "store/handle/store_dir.h"
 
-#include "lib/base/below.h"
 #include "lib/base/error.h"
+#include "lib/base/files_below.h"
 #include "lib/base/json.h"
 
 /* Removes files that orch would execute or load although this user did not create them. */

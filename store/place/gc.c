@@ -16,9 +16,9 @@
 #include "store/write/active.h"
 #include "store/write/note_rules.h"
 
-#include "lib/base/below.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/files_below.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,9 +5,9 @@
 #include "store/write/dataset.h"
 #include "store/write/note_rules.h"
 
-#include "lib/base/below.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/files_below.h"
 #include "lib/base/sha256.h"
 
 #include <string.h>

@@ -13,7 +13,7 @@
 #ifndef ORCH_STORE_LISTING_H
 #define ORCH_STORE_LISTING_H
 
-#include "lib/base/thin.h"
+#include "lib/base/thin_series.h"
 #include "store/store.h"
 
 /** Runs without a value are last in both directions. */

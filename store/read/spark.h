@@ -3,7 +3,7 @@
 #ifndef ORCH_STORE_SPARK_H
 #define ORCH_STORE_SPARK_H
 
-#include "lib/base/thin.h"
+#include "lib/base/thin_series.h"
 #include "store/store.h"
 
 /** Returns the first, the last and up to `count` - 2 points between them of a metric of a run

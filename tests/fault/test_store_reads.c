@@ -12,7 +12,7 @@
 #include "store/write/signature.h"
 
 #include "lib/base/json.h"
-#include "lib/base/thin.h"
+#include "lib/base/thin_series.h"
 
 static char *folder, *path;
 

@@ -10,7 +10,7 @@
 #include "store/place/shards.h"
 #include "store/repair/repair.h"
 
-#include "lib/base/below.h"
+#include "lib/base/files_below.h"
 
 static char *model, *folder, *path; /* a store that is copied for each try, and the copy */
 static struct orch_process self;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lib/base/below.h: nothing outside of the folder is reached. */
-#include "lib/base/below.h"
+/* lib/base/files_below.h: nothing outside of the folder is reached. */
+#include "lib/base/files_below.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lib/base/thin.h"
+#include "lib/base/thin_series.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/base/thin.h"
+#include "lib/base/thin_series.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What full size asks for, once for a problem. */
-#ifndef ORCH_CORE_REPORT_SCALE_SAID_H
-#define ORCH_CORE_REPORT_SCALE_SAID_H
+#ifndef ORCH_CORE_REPORT_FULL_SIZE_NOTE_H
+#define ORCH_CORE_REPORT_FULL_SIZE_NOTE_H
 
 #include "core/render/document.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads everything from a trial's folder except the metric points: the first of two passes over the
  * journal, and the files that the trial made. */
-#ifndef ORCH_CORE_RECORD_GATHER_H
-#define ORCH_CORE_RECORD_GATHER_H
+#ifndef ORCH_CORE_RECORD_TRIAL_CONTENTS_H
+#define ORCH_CORE_RECORD_TRIAL_CONTENTS_H
 
 #include "lib/wire/event.h"
 #include "store/store.h"

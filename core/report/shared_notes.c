@@ -3,7 +3,7 @@
  * says the same thing 20 times. Items do not know of each other; therefore repeats are found when
  * the document is complete. A statement is a part of a note that ends with "; " or ". " outside of
  * parentheses. */
-#include "core/report/method.h"
+#include "core/report/shared_notes.h"
 
 #include <string.h>
 

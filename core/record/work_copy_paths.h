@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Absolute paths into the work tree, by which a program in a folder apart would use the files of
  * the work tree. Where mount namespaces are allowed there are none. */
-#ifndef ORCH_CORE_RECORD_REDIRECT_H
-#define ORCH_CORE_RECORD_REDIRECT_H
+#ifndef ORCH_CORE_RECORD_WORK_COPY_PATHS_H
+#define ORCH_CORE_RECORD_WORK_COPY_PATHS_H
 
 #include "core/plan/plan.h"
 

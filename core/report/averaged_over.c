@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/mixed.h"
+#include "core/report/averaged_over.h"
 
 #include "core/report/answer.h"
 #include "core/stats/seeds.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/record/gather.h"
+#include "core/record/trial_contents.h"
 
-#include "lib/base/below.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/files_below.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/wire/bounds.h"

@@ -3,7 +3,7 @@
  * __editable___NAME_finder.py has a dictionary of modules and their places. The finders of
  * setuptools come after the folders of PYTHONPATH, so that a folder there that holds a module of
  * that name is used instead. */
-#include "core/record/redirect.h"
+#include "core/record/work_copy_paths.h"
 
 #include "core/inputs/inputs.h"
 #include "core/recipe/trial_environment.h"

@@ -5,8 +5,8 @@
  * TRIALDIR/work stands for the root of the file system. The copy is at the work tree's own path
  * below it, and each folder on the way has links to the other entries of the original, so that
  * relative paths that leave the repository lead where they lead in the original. */
-#ifndef ORCH_CORE_RECORD_APART_H
-#define ORCH_CORE_RECORD_APART_H
+#ifndef ORCH_CORE_RECORD_WORK_COPY_H
+#define ORCH_CORE_RECORD_WORK_COPY_H
 
 #include "core/plan/plan.h"
 

@@ -5,8 +5,8 @@
  *
  * The length need not be known in advance: if there are too many buckets, neighbours are merged.
  */
-#ifndef ORCH_BASE_THIN_H
-#define ORCH_BASE_THIN_H
+#ifndef ORCH_BASE_THIN_SERIES_H
+#define ORCH_BASE_THIN_SERIES_H
 
 #include <glib.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/record/apart.h"
+#include "core/record/work_copy.h"
 
-#include "core/record/redirect.h"
+#include "core/record/work_copy_paths.h"
 #include "core/workspace/uncaptured.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -4,8 +4,8 @@
  * Every component of a path is opened without following symbolic links, and '..' is refused, so
  * nothing outside the folder is read, written or removed, whatever somebody else put into it. Paths
  * are relative, without empty or '.' components. */
-#ifndef ORCH_BASE_BELOW_H
-#define ORCH_BASE_BELOW_H
+#ifndef ORCH_BASE_FILES_BELOW_H
+#define ORCH_BASE_FILES_BELOW_H
 
 #include <glib.h>
 #include <stdbool.h>

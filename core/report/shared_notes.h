@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Notes that many sections of a report share are said once, in a section at its end. */
-#ifndef ORCH_CORE_REPORT_METHOD_H
-#define ORCH_CORE_REPORT_METHOD_H
+#ifndef ORCH_CORE_REPORT_SHARED_NOTES_H
+#define ORCH_CORE_REPORT_SHARED_NOTES_H
 
 #include "core/render/document.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Means over trials of several settings: in what the trials differ besides the axes. */
-#ifndef ORCH_CORE_REPORT_MIXED_H
-#define ORCH_CORE_REPORT_MIXED_H
+#ifndef ORCH_CORE_REPORT_AVERAGED_OVER_H
+#define ORCH_CORE_REPORT_AVERAGED_OVER_H
 
 #include "core/report/grid.h"
 

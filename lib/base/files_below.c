@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One openat with O_NOFOLLOW per component. openat2 with RESOLVE_BENEATH would need only one call,
  * but is missing before Linux 5.6 and blocked by the seccomp filters of older containers. */
-#include "lib/base/below.h"
+#include "lib/base/files_below.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

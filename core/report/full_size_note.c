@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Each item finds out for itself what full size asks for beyond its own trials, and the items of a
  * problem mostly ask for the same. */
-#include "core/report/scale_said.h"
+#include "core/report/full_size_note.h"
 
 #include "core/render/outline.h"
 #include "core/report/scale.h"
