@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/search/run_code.h"
 
-char *orch_run_code(struct orch_store *store, const struct orch_run *run, GError **error)
+/* Returns a text that is equal for runs of one source tree; outside of a repository, of runs that
+ * read the same files. NULL without an error when neither is recorded. The caller frees. */
+static char *code_of(struct orch_store *store, const struct orch_run *run, GError **error)
 {
     if (run->source_tree)
         return g_strdup(run->source_tree);
@@ -22,7 +24,7 @@ bool orch_run_code_add(struct orch_store *store, const struct orch_run *run, GHa
                        GError **error)
 {
     GError *problem = NULL;
-    char *code = orch_run_code(store, run, &problem);
+    char *code = code_of(store, run, &problem);
     if (code)
         g_hash_table_add(codes, code);
     if (problem)
@@ -34,7 +36,7 @@ bool orch_run_code_is_in(struct orch_store *store, const struct orch_run *run, G
                          bool *out, GError **error)
 {
     GError *problem = NULL;
-    g_autofree char *code = orch_run_code(store, run, &problem);
+    g_autofree char *code = code_of(store, run, &problem);
     if (problem) {
         g_propagate_error(error, problem);
         return false;

@@ -5,10 +5,6 @@
 
 #include "store/store.h"
 
-/** Returns a text that is equal for runs of one source tree; outside of a repository, of runs that
- * read the same files. NULL without an error when neither is recorded. The caller frees. */
-char *orch_run_code(struct orch_store *store, const struct orch_run *run, GError **error);
-
 /** Notes the code of a run in a set, or tests whether it is there. False with an error when the
  * store cannot be read. */
 bool orch_run_code_add(struct orch_store *store, const struct orch_run *run, GHashTable *codes,

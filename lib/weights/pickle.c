@@ -614,6 +614,12 @@ static bool op_build(struct machine *m)
     return damaged(m, "state is given to something that has none");
 }
 
+static bool is_text(const struct orch_pickle_value *value, const char *word)
+{
+    return value && value->kind == ORCH_PICKLE_TEXT && value->length == strlen(word) &&
+           memcmp(value->text, word, value->length) == 0;
+}
+
 /* ('storage', type, key, location, elements[, view]) */
 static bool op_persistent(struct machine *m)
 {
@@ -621,7 +627,7 @@ static bool op_persistent(struct machine *m)
     if (!id)
         return false;
     if (id->kind != ORCH_PICKLE_TUPLE || id->items->len < 5 ||
-        !orch_pickle_is_text(id->items->pdata[0], "storage"))
+        !is_text(id->items->pdata[0], "storage"))
         return damaged(m, "a persistent id that is no storage");
     value_t *storage = new_value(m, ORCH_PICKLE_STORAGE);
     for (unsigned i = 1; storage && i < id->items->len; i++)
@@ -695,19 +701,13 @@ const struct orch_pickle_value *orch_pickle_item(const struct orch_pickle_value 
     return value && value->items && index < value->items->len ? value->items->pdata[index] : NULL;
 }
 
-bool orch_pickle_is_text(const struct orch_pickle_value *value, const char *word)
-{
-    return value && value->kind == ORCH_PICKLE_TEXT && value->length == strlen(word) &&
-           memcmp(value->text, word, value->length) == 0;
-}
-
 const struct orch_pickle_value *orch_pickle_get(const struct orch_pickle_value *dict,
                                                 const char *key)
 {
     if (!dict || dict->kind != ORCH_PICKLE_DICT)
         return NULL;
     for (unsigned i = dict->items->len; i >= 2; i -= 2)
-        if (orch_pickle_is_text(dict->items->pdata[i - 2], key))
+        if (is_text(dict->items->pdata[i - 2], key))
             return dict->items->pdata[i - 1];
     return NULL;
 }

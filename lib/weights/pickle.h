@@ -56,8 +56,6 @@ void orch_pickle_free(struct orch_pickle *pickle);
 /** An item of a container, or NULL if there is no such item or the value is not a container. */
 const struct orch_pickle_value *orch_pickle_item(const struct orch_pickle_value *value,
                                                  unsigned index);
-/** True for a text equal to `word`. */
-bool orch_pickle_is_text(const struct orch_pickle_value *value, const char *word);
 /** The last value of a text key in a dictionary, or NULL. */
 const struct orch_pickle_value *orch_pickle_get(const struct orch_pickle_value *dict,
                                                 const char *key);
