@@ -44,19 +44,24 @@ static json_t *key_schema(const struct orch_report_key *key)
                : one;
 }
 
-static json_t *kind_schema(const struct orch_report_kind *kind)
+static json_t *keys_schema(const struct orch_report_key *key)
 {
-    if (!kind->keys)
-        return json_pack("{s:[s s] s:i}", "type", "string", "number", "minLength", 1);
     json_t *properties = json_object(), *required = json_array();
-    for (const struct orch_report_key *key = kind->keys; key->name; key++) {
+    for (; key->name; key++) {
         json_object_set_new(properties, key->name, key_schema(key));
         if (key->is_required)
             json_array_append_new(required, json_string(key->name));
     }
-    json_t *map = json_pack("{s:s s:o s:o s:b}", "type", "object", "properties", properties,
-                            "required", required, "additionalProperties", 0);
-    return kind->may_be_bare ? json_pack("{s:[o {s:[n b]}]}", "anyOf", map, "enum", 1) : map;
+    return json_pack("{s:s s:o s:o s:b}", "type", "object", "properties", properties, "required",
+                     required, "additionalProperties", 0);
+}
+
+static json_t *kind_schema(const struct orch_report_kind *kind)
+{
+    json_t *full = kind->keys
+                       ? keys_schema(kind->keys)
+                       : json_pack("{s:[s s] s:i}", "type", "string", "number", "minLength", 1);
+    return kind->may_be_bare ? json_pack("{s:[o {s:[n b]}]}", "anyOf", full, "enum", 1) : full;
 }
 
 static json_t *report_schema(void)
@@ -102,6 +107,13 @@ static void add_types(json_t *defs)
     json_decref(text);
 }
 
+/* The map has one of these two keys; `how` says whether it may have both. */
+static void either(json_t *map, const char *how, const char *one, const char *other)
+{
+    json_object_set_new(map, how,
+                        json_pack("[{s:[s]} {s:[s]}]", "required", one, "required", other));
+}
+
 json_t *orch_recipe_schema(void)
 {
     g_autoptr(GArray) keys = orch_recipe_keys_with_features(ORCH_RECIPE_KEYS, false);
@@ -115,9 +127,9 @@ json_t *orch_recipe_schema(void)
     json_t *properties = json_object_get(schema, "properties");
     json_t *experiment =
         json_object_get(json_object_get(properties, "experiments"), "additionalProperties");
-    json_object_set_new(
-        experiment, "anyOf",
-        json_pack("[{s:[s]} {s:[s]}]", "required", "plugin", "required", "program"));
+    json_t *objective = json_object_get(json_object_get(experiment, "properties"), "objective");
+    either(experiment, "anyOf", "plugin", "program");
+    either(json_array_get(json_object_get(objective, "anyOf"), 1), "oneOf", "metric", "metrics");
     schema = orch_key_schema_file(schema, "NAME.recipe of orch");
     json_t *defs = json_object_get(schema, "$defs");
     json_object_set_new(defs, "report", report_schema());

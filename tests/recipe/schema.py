@@ -34,6 +34,7 @@ experiments:
 report:
   - { title: A table, table: { rows: x, value: last loss } }
   - { question: "1", points: 2, text: A text }
+  - { question: "2", points: 3, student: }
 """
 # what is written instead of what, and a recipe is broken
 BROKEN = [
@@ -50,6 +51,7 @@ BROKEN = [
     ("cores: 1", "cores: many"), ("cores: 1", "core: 1"), ("memory: 2GiB", "memory: large"), ("exclusive: no", "exclusive: 3"),
     ("reuse: any", "reuse: always"), ("retries: 0", "retries: 101"), ("{ loss: min }", "{ loss: lowest }"),
     ("{ loss: min }", "{ loss: { untit: s } }"), ("metric: min loss, ", ""), ("trials: 4", "trials: 0"),
+    ("metric: min loss", "metric: min loss, metrics: [min loss]"),
     ("sampler: random", "sampler: dice"), ("trials: 4", "trails: 4"), ("- { title: A table, table:", "- { title: A table, tabel:"),
     ("{ rows: x, value: last loss }", "{ row: x, value: last loss }"), ("{ rows: x, value: last loss }", "[x]"),
     (", table: { rows: x, value: last loss }", ""), ("points: 2", "points: two"), ("text: A text", "text: A, facts: { value: x }"),
