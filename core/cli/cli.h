@@ -216,8 +216,8 @@ void orch_cli_write_data(const struct orch_cli *cli, const char *text, size_t le
 void orch_cli_print_json(json_t *object);
 /** Whether this process has printed its JSON, to which nothing may be added. */
 bool orch_cli_json_is_printed(void);
-/** Prints a JSON array unchanged, for commands whose output is documented as an array. */
-void orch_cli_print_json_array(json_t *array);
+/** Prints JSON without schema_version, for a document whose form others prescribe. */
+void orch_cli_print_json_bare(json_t *array);
 /** Returns the width of the terminal at a file descriptor in columns, $COLUMNS first; 0: not a
  * terminal, or unknown (pager.c). */
 int orch_terminal_columns(int fd);

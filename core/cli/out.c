@@ -118,7 +118,7 @@ void orch_cli_print_json(json_t *object)
     print_object(object, false);
 }
 
-void orch_cli_print_json_array(json_t *array)
+void orch_cli_print_json_bare(json_t *array)
 {
     put_json(array, 0, false);
 }

@@ -94,8 +94,11 @@ static json_t *output_schema(const char *command, GError **error)
     g_autoptr(json_t) all = orch_json_parse(text, length, SCHEMAS_BYTES_MAX, error);
     json_t *one = json_object_get(json_object_get(all, "$defs"), command);
     if (!one) {
+        const char *prints =
+            json_string_value(json_object_get(json_object_get(all, "x-no-schema"), command));
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch help -a' lists the commands",
-                       "there is no schema of '%s'", command);
+                       "there is no schema of '%s'%s%s", command, prints ? ": it prints " : "",
+                       prints ? prints : "");
         return NULL;
     }
     one = json_deep_copy(one);
@@ -113,7 +116,7 @@ static int print_schema(const struct orch_cli *cli, GError **error)
                                                    : output_schema(what, error);
     if (!schema)
         return -1;
-    orch_cli_print_json_array(schema);
+    orch_cli_print_json_bare(schema);
     json_decref(schema);
     return ORCH_EXIT_OK;
 }

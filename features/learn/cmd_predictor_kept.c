@@ -7,6 +7,7 @@
 #include "core/rows/kept_predictors.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
@@ -290,27 +291,38 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
     return ok ? ORCH_EXIT_OK : -1;
 }
 
+struct export_options {
+    const char *output;
+};
+
+static const struct orch_option EXPORT_OPTIONS[] = {
+    ORCH_OPTION(struct export_options, output, TEXT, "output", .letter = 'o', .value = "FILE",
+                .help = "write to FILE instead of stdout"),
+    {0}};
+
 static int run_export(struct orch_cli *cli, const void *options, GError **error)
 {
-    (void)options;
+    const struct export_options *o = options;
     struct orch_trained *t = open_named(cli, error);
-    if (t) {
-        json_t *saved = orch_trained_save(t, ORCH_SAVE_PLAIN);
-        char *text = json_dumps(saved, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-        orch_cli_write_data(cli, text, strlen(text));
-        putchar('\n');
-        free(text);
-        json_decref(saved);
-    }
-    bool ok = t;
+    if (!t)
+        return -1;
+    json_t *saved = orch_trained_save(t, ORCH_SAVE_PLAIN);
+    char *text = json_dumps(saved, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    g_autofree char *whole = g_strconcat(text, "\n", NULL);
+    free(text); /* of malloc: GLib's memory is another */
+    json_decref(saved);
     orch_trained_free(t);
-    return ok ? ORCH_EXIT_OK : -1;
+    if (o->output)
+        return orch_file_write(o->output, whole, strlen(whole), false, error) ? ORCH_EXIT_OK : -1;
+    orch_cli_write_data(cli, whole, strlen(whole));
+    return ORCH_EXIT_OK;
 }
 
 static int run_rm(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
+    g_autoptr(json_t) removed = json_array();
     for (int i = 0; store && i < cli->arg_count; i++) {
         struct orch_predictor_row *row = find_row(store, cli->args[i], error);
         bool is_removed = false;
@@ -319,9 +331,12 @@ static int run_rm(struct orch_cli *cli, const void *options, GError **error)
             return -1;
         }
         orch_predictor_row_free(row);
+        json_array_append_new(removed, json_string(cli->args[i]));
         orch_cli_info(cli, "removed predictor '%s'; the rows that it learned from are kept",
                       cli->args[i]);
     }
+    if (store && cli->json)
+        orch_cli_print_json(json_pack("{s:O}", "removed", removed));
     return store ? ORCH_EXIT_OK : -1;
 }
 
@@ -374,11 +389,13 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_SHOW = {
 const struct orch_command ORCH_COMMAND_PREDICTOR_EXPORT = {
     .name = "predictor export",
     .group = "Networks and hardware",
-    .summary = "write a predictor as JSON to stdout",
+    .summary = "write a predictor as JSON",
     .usage = "NAME",
     .min_args = 1,
     .max_args = 1,
-    .examples = "orch predictor export step_ms >step_ms.json",
+    .options = EXPORT_OPTIONS,
+    .option_bytes = sizeof(struct export_options),
+    .examples = "orch predictor export step_ms -o step_ms.json",
     .run = run_export,
 };
 

@@ -179,7 +179,7 @@ void orch_cli_grades_show(const struct orch_cli *cli, const char *format, const 
         is_one
             ? json_incref(json_object_get(all, g_array_index(handins, struct orch_graded, 0).file))
             : json_incref(all);
-    orch_cli_print_json_array(one);
+    orch_cli_print_json_bare(one);
     json_decref(one);
     json_decref(all);
 }

@@ -114,8 +114,7 @@ static void print_steps(struct orch_cli *cli, const char *format,
         for (guint i = 0; i < steps->rows->len; i++)
             json_array_append_new(
                 list, row_json(q, steps, &g_array_index(steps->rows, struct orch_paleo_row, i)));
-        orch_cli_print_json_array(list);
-        json_decref(list);
+        orch_cli_print_json(json_pack("{s:o}", "steps", list));
         return;
     }
     struct orch_table *table = orch_table_new(HEADERS);
@@ -193,11 +192,11 @@ static void print_split(struct orch_cli *cli, const char *format, GArray *rows, 
     (is_hybrid ? add_hybrid_rows : add_model_rows)(table, list, rows);
     if (cli->json) {
         json_decref(orch_cli_table_to_json(table));
-        orch_cli_print_json_array(list);
+        orch_cli_print_json(json_pack("{s:o}", "steps", list));
     } else {
+        json_decref(list);
         orch_cli_table_print_as(cli, table, "steps", format);
     }
-    json_decref(list);
     g_array_unref(rows);
 }
 

@@ -115,8 +115,8 @@ has step_ms
 has yes
 ok orch predictor show step_ms --json
 same "$(json rows) $(json configurations) $(json used)" '28 14 true'
-ok orch predictor export step_ms
-printf '%s' "$out" >kept.json
+ok orch predictor export step_ms -o kept.json
+same '' "$out"
 python3 -c 'import json; d = json.load(open("kept.json")); assert d["format"] == 1 and d["learned"]["questions"] and len(d["known"]) == 14, d.keys()' || _fail 'the export'
 ok ask --gpu "$gpu" --batch 24 --json
 same "$(json tier)" fitted

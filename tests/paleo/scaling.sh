@@ -33,7 +33,7 @@ ok orch report t.recipe --json
 python3 - "$SCRATCH/out" paleo.json <<'P' || _fail 'charts, tables and errors'
 import json, math, sys
 section = json.load(open(sys.argv[1]))["sections"][0]
-paleo = [row["images_per_s"] for row in json.load(open(sys.argv[2]))]
+paleo = [row["images_per_s"] for row in json.load(open(sys.argv[2]))["steps"]]
 tables = [block["rows"] for block in section["blocks"] if "rows" in block]
 charts = [block for block in section["blocks"] if "chart" in block]
 assert section["state"] == "complete", section["state"]

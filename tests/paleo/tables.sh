@@ -51,7 +51,7 @@ near = lambda a, b: a is not None and abs(a - b) <= 1e-6 * abs(b)
 def rows(net, batch, ppp=1):
     return {r["pass"]: r for r in table if r["network"] == net and int(r["batch"]) == batch}
 for net, batch in (("alexnet-v2", 128), ("vgg16", 64), ("alexnet-v2", 4)):
-    paleo = json.load(open("%s-%d.json" % (net, batch)))[0]
+    paleo = json.load(open("%s-%d.json" % (net, batch)))["steps"][0]
     found = rows(net, batch)
     for name, key in (("forward", "fwd_ms"), ("backward", "bwd_ms"), ("update", "update_ms")):
         assert near(found[name]["paleo_computed_ms"], paleo[key]), (net, batch, name, found[name], paleo[key])

@@ -82,23 +82,23 @@ anchor() { orch paleo --net-table "$SOURCE/bench/alexnet.csv" --gpu paleo:K80 --
 near() { python3 -c 'import sys; a, b = map(float, sys.argv[1:]); sys.exit(abs(a - b) > 5e-7)' "$1" "$2" ||
     _fail "$1 is not $2"; }
 ok anchor TreeAllReduce
-near "$(json 0.fwd_ms)" 57.121928
-near "$(json 0.bwd_ms)" 154.905506
-near "$(json 0.update_ms)" 1.189195
-near "$(json 0.comm_ms)" 447.145884
+near "$(json steps.0.fwd_ms)" 57.121928
+near "$(json steps.0.bwd_ms)" 154.905506
+near "$(json steps.0.update_ms)" 1.189195
+near "$(json steps.0.comm_ms)" 447.145884
 ok anchor OneToAll
-near "$(json 0.comm_ms)" 670.718827
+near "$(json steps.0.comm_ms)" 670.718827
 ok anchor ButterflyAllReduce
-near "$(json 0.comm_ms)" 223.572942
+near "$(json steps.0.comm_ms)" 223.572942
 ok anchor ButterflyMixing
-near "$(json 0.comm_ms)" 111.786471
+near "$(json steps.0.comm_ms)" 111.786471
 ok anchor ring
-same "$(json 0.added_to_paleo.scheme)" ring
+same "$(json steps.0.added_to_paleo.scheme)" ring
 ok orch paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling strong --dataset 50000
 has 'PPP 0.42'
 has '$0.9 an hour a worker'
 ok orch paleo --net alexnet --batch 128 --workers 1,2,4 --parallel hybrid --split classifier.1 --split classifier.4 --json
-same "$(json '#') $(json 2.workers)" '3 4'
+same "$(json 'steps.#') $(json steps.2.workers)" '3 4'
 ok orch paleo --net alexnet --workers 1,4 --parallel model --split features.10
 has 'one by one'
 fails 2 orch paleo --net alexnet --workers 2 --parallel model

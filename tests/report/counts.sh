@@ -56,7 +56,7 @@ assert abs(vgg[0]["ms"] / vgg[1]["ms"] - 0.62) < 1e-6 and abs(vgg[1]["ms"] - 11.
 assert all(abs(r["images/s"] - 1000 / r["ms"]) < 1e-6 * r["images/s"] for r in rows)
 P
 ok orch paleo --net vgg16 --gpu paleo:K80 --batch 1 --json
-command_ms=$(json 0.fwd_ms)
+command_ms=$(json steps.0.fwd_ms)
 case $command_ms in 11.03*) ;; *) _fail "orch predict gives $command_ms ms" ;; esac
 ok orch report recipes/hw4.recipe --only 3.4c --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'ratios'

@@ -109,6 +109,7 @@ of plugin ls
 of plugin show sleep
 of plugin new mine
 of plugin trust
+of plugin check sleep
 of net ls
 of net show resnet20
 of net compare resnet20 vgg16
@@ -120,13 +121,18 @@ of gpu prices
 of predict --net resnet20 --gpu V100 --dataset cifar10
 of predict --net resnet20 --dataset cifar10 --gpu all
 of paleo --net alexnet --gpu paleo:K80 --batch 128
+of paleo --net alexnet --workers 1,4 --parallel model --split features.10
+of paleo --net alexnet --batch 128 --workers 1,2 --parallel hybrid --split classifier.1
 of dataset ls
-printf 'gpu,batch,time\nV100,32,1.0\nV100,64,2.0\n' >t.csv
+awk 'BEGIN { print "gpu,batch,time"; for (i = 1; i <= 12; i++) print "V100," 8 * i "," i % 5 + i }' >t.csv
 of import t.csv --name t --source test --target time
 of measurements ls
 of measurements show t
-of measurements rm t
+of predictor train --no-runs --data t --target time --name few
 of predictor ls
+of predictor show few
+of predictor rm few
+of measurements rm t
 of predictor rows
 of predictor score
 of export job a.recipe --trial 1 --to slurm

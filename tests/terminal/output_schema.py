@@ -27,8 +27,8 @@ def main():
         jsonschema.Draft202012Validator.check_schema(schema)
         judge, it = jsonschema.Draft202012Validator(schema), json.loads(path.read_text())
         wrong += [f"orch {words}: {e.json_path}: {e.message[:200]}" for e in judge.iter_errors(it)]
-        if isinstance(it, dict) and judge.is_valid(dict(it, schema_version=2)):
-            wrong.append(f"orch {words}: another version fits, too")
+        if not isinstance(it, dict) or judge.is_valid(dict(it, schema_version=2)):
+            wrong.append(f"orch {words}: it has no version, or fits another one, too")
         seen.add(name)
     assert len(seen) > 50, len(seen)
     sys.exit("\n".join(wrong) or None)
