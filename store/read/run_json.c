@@ -48,10 +48,11 @@ static json_t *value_json(enum store_field_kind kind, const void *at)
     }
 }
 
-/* Null without a captured tree, because then it is unknown whether there were changes. */
-static json_t *dirty_json(const struct orch_run *run)
+/* Of the captured tree; a git tree by SHA-256 has none. */
+static json_t *swhid_json(const struct orch_run *run)
 {
-    return run->source_tree ? json_boolean(run->source_dirty) : json_null();
+    bool has_one = run->source_tree && strlen(run->source_tree) == 40;
+    return has_one ? json_sprintf("swh:1:dir:%s", run->source_tree) : json_null();
 }
 
 static json_t *fact(const char *facts_text, const char *name)
@@ -111,6 +112,7 @@ static const struct field FIELDS[] = {
     STORE_RUN_FIELDS(FIELD) MEMBER(TEXT, digest, "digest"),
     MEMBER(BOOL, hidden, "removed"),
     MEMBER(BOOL, purged, "purged"),
+    {"swhid", STORE_FIELD_TEXT, 0, swhid_json},
     {"seed31", STORE_FIELD_INT, 0, seed31_json},
     {"setting", STORE_FIELD_JSON, 0, setting_json},
     {"gpu", STORE_FIELD_TEXT, 0, gpu_json},
@@ -127,8 +129,8 @@ static json_t *field_json(const struct field *field, const struct orch_run *run)
 {
     if (field->compute)
         return field->compute(run);
-    if (field->offset == offsetof(struct orch_run, source_dirty))
-        return dirty_json(run);
+    if (field->offset == offsetof(struct orch_run, source_dirty) && !run->source_tree)
+        return json_null(); /* unknown without a captured tree */
     return value_json(field->kind, (const char *)run + field->offset);
 }
 

@@ -21,6 +21,7 @@ git commit -qm first
 ok orch run talk.recipe -q
 ok orch tag @last good
 orch show @last --json >show.json || _fail 'show'
+same "$("$BUILD/json_get" swhid <show.json)" "swh:1:dir:$(git rev-parse 'HEAD^{tree}')"
 orch ls --json >ls.json || _fail 'ls'
 orch export --format json >export.json || _fail 'export'
 orch export --format json --columns "$(python3 -c '
