@@ -9,6 +9,7 @@
 #   tests/nightly.sh threads          ThreadSanitizer alone
 #   tests/nightly.sh many             the 10,000 trials alone (bench/many.sh)
 #   tests/nightly.sh systems          the fresh machines alone (tests/systems.sh)
+#   tests/nightly.sh validators       what orch writes, by the official validators from PyPI
 #
 # Needs clang with its run-time library (Debian: clang libclang-rt-dev) and what ./build.sh test needs.
 # What it finds lies in build-fuzz/found; what it learned (inputs that reach new code) in
@@ -93,6 +94,20 @@ systems() {
     tests/systems.sh
 }
 
+# Judges of others' formats, in a venv. uv resolves their versions in seconds, pip in a quarter of an hour.
+validators() {
+    local venv=${ORCH_BUILD_DIR:-build}-validators tests log
+    { python3 -m venv "$venv" && "$venv/bin/pip" install -q uv && "$venv/bin/uv" pip install -q --python "$venv/bin/python" \
+        'jsonschema>=4.20' ruamel.yaml roc-validator rocrate==0.13.0 in-toto-attestation securesystemslib \
+        openapi-spec-validator 'nbgrader>=0.9' py-rattler; } >&2 || exit 2
+    build "${ORCH_BUILD_DIR:-build}-many" all -DCMAKE_BUILD_TYPE=RelWithDebInfo
+    tests=$(grep -lE 'judge_by [a-z]|ORCH_VALIDATORS' tests/*/*.sh | sed '/cli\/lib/d; s|tests/||; s|/|\\.|; s|\.sh$||' | paste -sd'|')
+    log=$(ORCH_VALIDATORS=$PWD/$venv ctest --test-dir "${ORCH_BUILD_DIR:-build}-many" -R "^($tests)\$" --output-on-failure) &&
+        ! grep -q Skipped <<<"$log" && { sed -n 's/^\(100% tests passed.*\)/validators: \1, none skipped/p' <<<"$log"; return 0; }
+    printf '%s\nvalidators: FOUND, or a test was skipped\n' "$log"
+    return 1
+}
+
 # Built without the sanitizers, whose time would say nothing.
 many() {
     build "${ORCH_BUILD_DIR:-build}-many" 'product bench_store_fill' -DCMAKE_BUILD_TYPE=RelWithDebInfo
@@ -101,13 +116,14 @@ many() {
 
 mode=all seconds=60
 case ${1:-} in
-    fuzz | threads | many | systems) mode=$1; shift ;;
-    '' | *[!0-9]*) [ $# = 0 ] || { sed -n '3,16s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
+    fuzz | threads | many | systems | validators) mode=$1; shift ;;
+    '' | *[!0-9]*) [ $# = 0 ] || { sed -n '3,17s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
 esac
 case ${1:-} in '' | *[!0-9]*) ;; *) seconds=$1; shift ;; esac
 status=0
 case $mode in all | fuzz) fuzz "$seconds" "$@" || status=1 ;; esac
 case $mode in all | threads) threads || status=1 ;; esac
 case $mode in all | many) many || status=1 ;; esac
+case $mode in all | validators) validators || status=1 ;; esac
 case $mode in all | systems) systems || status=1 ;; esac
 exit $status

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# test: timeout=120
+# test: slow timeout=600
 # The notebooks of a hand-in are those of nbgrader: its own reader accepts their cells, and each part with points has one
-# cell that is graded. A student's copy of such a cell is no second one.
+# cell that is graded. A student's copy of such a cell is no second one. nbgrader collects, grades and returns a class.
 . "$(dirname "$0")/../cli/lib.sh"
 judge_by nbgrader.nbgraderformat nbformat
 cat >hw.recipe <<'R'
@@ -44,3 +44,36 @@ ok orch report hw.recipe --ipynb -o handin
 ok "$judge" judge.py handin/hw_p1.ipynb
 has '[3.0, 2.0]'
 grep -q Because handin/hw_p1.ipynb || _fail 'the answer was lost'
+# A class: the ZIPs of 'orch submit' are collected, graded without running them, and given back with what they show
+ok orch submit hw.recipe --netid ada1 -o handin
+python3 - <<'P'
+import json
+book = json.load(open("handin/hw_p1.ipynb"))
+next(c for c in book["cells"] if c["source"] == ["Because."])["source"] = []
+json.dump(book, open("handin/hw_p1.ipynb", "w"))
+P
+_run orch submit hw.recipe --netid bob2 -o handin
+same 8 "$status" 'a text is empty'
+course=$SCRATCH/course
+mkdir -p "$course/source/hw" "$course/downloaded/hw/archive"
+cp handin/hw_p1.ipynb "$course/source/hw"
+cp handin/*.zip "$course/downloaded/hw/archive"
+cd "$course"
+PATH=${ORCH_VALIDATORS:+$ORCH_VALIDATORS/bin:}$PATH # nbgrader starts alembic
+grader() { ok "$judge" -m nbgrader "$@"; }
+grader generate_assignment hw --create
+grader zip_collect hw --FileNameCollectorPlugin.named_regexp='.*/(?P<student_id>[a-z0-9]+)_(?P<file_id>[^/]+)'
+grader autograde hw --ClearOutput.enabled=False --Execute.enabled=False
+grader generate_feedback hw
+cat >grades.py <<'P'
+from nbgrader.api import Gradebook
+with Gradebook("sqlite:///gradebook.db") as book:
+    assignment = book.find_assignment("hw")
+    print(assignment.max_score, [(s.student.id, [(g.name, g.max_score, g.needs_manual_grade) for n in s.notebooks for g in n.grades])
+                                 for s in assignment.submissions])
+P
+ok "$judge" grades.py
+cells="('orch-1-1-run', 3.0, True), ('orch-1-2-answer', 2.0, True)"
+same "5.0 [('ada1', [$cells]), ('bob2', [$cells])]" "$out" 'points left to the grader'
+grep -q Because feedback/ada1/hw/hw_p1.html || _fail 'the text is not given back'
+grep -q 'made of' feedback/bob2/hw/hw_p1.html || _fail 'the outputs were cleared'
