@@ -163,7 +163,7 @@ const struct orch_command ORCH_COMMAND_EXPORT = {
         "these names or by bare names as in filters, and also accepts min.NAME, max.NAME, "
         "mean.NAME, first.NAME and count.NAME. A value that a run does not have is left empty. "
         "Times are UTC, durations are in seconds, sizes in bytes. Rows are streamed, so any "
-        "number of runs can be exported.\n"
+        "number of runs can be exported. With --json the array has a schema_version beside it.\n"
         "\n"
         "Texts are written as they are, and runs of others can have any text: a spreadsheet "
         "evaluates a cell that begins with = + - @ or a tab. --safe-csv puts an apostrophe before "
