@@ -86,10 +86,10 @@ def step_s(row, compute, memory, launch):
 def paleo_s(row):
     """PALEO's estimate of the same step at a PPP of 1."""
     out = subprocess.run(
-        [f"{build}/orch", "predict", "--model", "paleo", "--net", row["net"], "--gpu", row["gpu"], "--input",
+        [f"{build}/orch", "paleo", "--net", row["net"], "--gpu", row["gpu"], "--input",
          f"3x{row['side']}x{row['side']}", "--batch", str(row["batch"]), "--precision", row["precision"],
          "--ppp-comp", "1", "--json"], capture_output=True, text=True, check=True)
-    return json.loads(out.stdout)[0]["total_ms"] / 1e3
+    return json.loads(out.stdout)["steps"][0]["total_ms"] / 1e3
 
 
 def read(name):
