@@ -330,9 +330,9 @@ GPtrArray *orch_store_history_of(struct orch_store *store, const char *fingerpri
 
 /** A filter compiled from the --where language: comparisons joined with and, or, not, parentheses;
  * operators = != < <= > >= ~ (contains); names: state experiment recipe plugin who repeat seed
- * attempt commit branch tree gpu cpu host machine started ended wall_s key, else a parameter, else
- * a result, else the last value of a metric; `param.x`, `result.x`, `metric.x` say which. Durations
- * and byte sizes may carry units; times may be dates or "2d" (ago). */
+ * attempt commit branch tree gpu cpu host machine started ended wall_s key, or else a parameter,
+ * else a result, else the last value of a metric; `param.x`, `result.x`, `metric.x` say which.
+ * Durations and byte sizes may carry units; times may be dates or "2d" (ago). */
 struct orch_where;
 /** Returns NULL with ORCH_ERROR_USAGE, which names the column and, for an unknown name, the nearest
  * known one. */

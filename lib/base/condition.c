@@ -74,7 +74,7 @@ static bool read_string(struct parser *p)
     char quote = *p->at++;
     for (;; p->at++) {
         if (!*p->at)
-            return fail_at(p, p->column, "close it with the same quote",
+            return fail_at(p, p->column, "close the text with the same quote",
                            "unterminated quoted text");
         if (*p->at == quote && *++p->at != quote) {
             p->token = TOKEN_STRING;
@@ -164,7 +164,7 @@ static bool read_is(struct parser *p, struct orch_condition_term *c, GString *va
         return false;
     c->value_at = p->column;
     if (!is_keyword(p, "nan") && !is_keyword(p, "inf"))
-        return fail_at(p, p->column, "write is nan, is inf or is not nan",
+        return fail_at(p, p->column, "write 'is nan', 'is inf' or 'is not nan'",
                        "expected 'nan' or 'inf' after '%s is'", c->name);
     g_string_append(value, p->word->str);
     return next_token(p);
@@ -180,7 +180,7 @@ static bool read_value(struct parser *p, struct orch_condition_term *c, GString 
     c->is_word = p->token == TOKEN_WORD;
     bool is_formula = p->reader->has_formulas && p->token == TOKEN_OPEN;
     if (p->token != TOKEN_WORD && p->token != TOKEN_STRING && !is_formula)
-        return fail_at(p, p->column, "put a value with spaces or signs into quotes",
+        return fail_at(p, p->column, "put a value with spaces or signs in quotes",
                        "expected a value after '%s %s'", c->name, c->sign);
     if (p->reader->has_formulas && p->token != TOKEN_STRING)
         return read_formula(p, value);
@@ -215,7 +215,7 @@ static bool parse_comparison(struct parser *p)
 static bool parse_not(struct parser *p)
 {
     if (++p->depth > DEPTH_MAX)
-        return fail_at(p, p->column, NULL, "nested deeper than %d levels", DEPTH_MAX);
+        return fail_at(p, p->column, NULL, "conditions have at most %d levels", DEPTH_MAX);
     bool ok;
     if (is_keyword(p, "not")) {
         mark(p, CONDITION_NOT); /* binds looser than a comparison */

@@ -78,7 +78,7 @@ static bool read_quoted(struct cursor *at, GError **error)
         if (at->read == at->end)
             return fail_at(&start, column_of(&start, start.read),
                            "close the field with '\"'; a quote inside is written twice", error,
-                           "quoted field does not end");
+                           "a quoted field does not end");
         if (*at->read == '"') {
             if (at->read + 1 == at->end || at->read[1] != '"')
                 break;
@@ -171,8 +171,8 @@ static bool check_width(struct orch_csv *csv, const struct cursor *at, size_t fi
     g_autofree char *what =
         g_strdup_printf("record has %zu fields, the header has %zu", count, csv->width);
     return fail_at(&place, field->column,
-                   "write a comma between fields and quotes around one that holds a comma", error,
-                   what);
+                   "write a comma between fields, and quotes around a field that has a comma",
+                   error, what);
 }
 
 static bool read_records(struct orch_csv *csv, struct cursor *at, GError **error)
@@ -189,7 +189,7 @@ static bool read_records(struct orch_csv *csv, struct cursor *at, GError **error
             return false;
     }
     return csv->width > 0 ||
-           fail_at(at, 1, "the first line names the columns", error, "table is empty");
+           fail_at(at, 1, "the first line must name the columns", error, "table is empty");
 }
 
 static bool index_columns(struct orch_csv *csv, GError **error)
@@ -206,7 +206,7 @@ static bool index_columns(struct orch_csv *csv, GError **error)
         const struct field *field = &g_array_index(csv->fields, struct field, i);
         int other = i ? orch_csv_find(csv, field->text) : -1;
         if (other >= 0) {
-            orch_error_set(error, ORCH_ERROR_RECIPE, "rename or remove one of them",
+            orch_error_set(error, ORCH_ERROR_RECIPE, "rename or remove one of the two columns",
                            "column '%s' occurs twice in the header\n  at: %s:%d:%d", field->text,
                            csv->name, field->line, field->column);
             return false;

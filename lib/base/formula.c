@@ -119,7 +119,7 @@ static double read_factor(struct reader *r)
     } else if (g_ascii_isalpha(*r->at) || *r->at == '_') {
         value = read_name(r);
     } else {
-        fail(r, "names, numbers, + - * / and parentheses", "expected a name or a number");
+        fail(r, "use names, numbers, + - * / and parentheses", "expected a name or a number");
     }
     r->depth--;
     return value;
@@ -153,7 +153,7 @@ static double read_all(struct reader *r)
     skip_spaces(r);
     double value = read_sum(r);
     if (!r->failed && *r->at)
-        fail(r, "names, numbers, + - * / and parentheses", "expected an operator or the end");
+        fail(r, "use names, numbers, + - * / and parentheses", "expected an operator or the end");
     return value;
 }
 

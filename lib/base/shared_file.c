@@ -53,7 +53,7 @@ static bool is_acceptable(const struct stat *info, uid_t owner)
 static void set_refused(GError **error, const char *shown, const char *found, uid_t owner)
 {
     g_autofree char *who = owner == ORCH_SHARED_ANY_OWNER ? NULL : orch_user_describe(owner);
-    orch_error_set(error, ORCH_ERROR_IO, "its owner or root can remove it",
+    orch_error_set(error, ORCH_ERROR_IO, "the file's owner or root can remove it",
                    "cannot use '%s': it is %s, expected a regular file%s%s", shown, found,
                    who ? " of " : "", who ? who : "");
 }

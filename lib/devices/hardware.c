@@ -59,8 +59,8 @@ static double number_of(struct reader *r, const struct orch_yaml *map, const cha
     if (!node)
         return otherwise;
     if (node->kind != ORCH_YAML_SCALAR || !orch_real_parse(node->text, &value) || value < 0) {
-        complain(r, node, "a plain number, without a unit", "'%s' must be a number of 0 or more",
-                 key);
+        complain(r, node, "write a plain number, without a unit",
+                 "'%s' must be a number of 0 or more", key);
         return otherwise;
     }
     return value;
@@ -102,7 +102,7 @@ static const struct orch_gpu_spec *model_of(struct reader *r, const struct orch_
     const struct orch_gpu_spec *model =
         node->kind == ORCH_YAML_SCALAR ? orch_gpu_find(node->text) : NULL;
     if (!model)
-        complain(r, node, "'orch gpu ls' has the names", "'%s' names no known GPU", "like");
+        complain(r, node, "'orch gpu ls' lists the names", "'%s' names no known GPU", "like");
     return model ? model : &nothing;
 }
 
@@ -152,12 +152,12 @@ static void read_gpu(struct reader *r, const struct orch_yaml *map)
     }
     read_peaks(r, map, spec);
     if (spec->fp32_tflops > 1e5 || spec->bandwidth_gbs > 1e7 || spec->memory_gb > 1e7)
-        complain(r, map, "TFLOP/s, GB/s and GB", "numbers of '%s' are beyond any device",
-                 spec->name);
+        complain(r, map, "the units are TFLOP/s, GB/s and GB",
+                 "numbers of '%s' are too large for any device", spec->name);
     if (spec->fp32_tflops <= 0)
-        complain(r, map, "give it, or 'like: V100-SXM2-16GB'", "'%s' is missing", "fp32_tflops");
+        complain(r, map, "add it, or 'like: V100-SXM2-16GB'", "'%s' is missing", "fp32_tflops");
     if (spec->bandwidth_gbs <= 0)
-        complain(r, map, "give it, or 'like: V100-SXM2-16GB'", "'%s' is missing", "bandwidth_gbs");
+        complain(r, map, "add it, or 'like: V100-SXM2-16GB'", "'%s' is missing", "bandwidth_gbs");
     g_ptr_array_add(r->hardware->gpus, spec);
 }
 
@@ -174,7 +174,8 @@ static void read_link(struct reader *r, const struct orch_yaml *map)
     link->latency_us = number_of(r, map, "latency_us", 10);
     link->source = text_of(r, map, "source", r->file);
     if (link->gbit_s <= 0)
-        complain(r, map, "10^9 bit/s that one worker can send", "'%s' is missing", "gbit_s");
+        complain(r, map, "add the 10^9 bit/s that one worker can send", "'%s' is missing",
+                 "gbit_s");
     g_ptr_array_add(r->hardware->links, link);
 }
 
@@ -213,7 +214,7 @@ static void read_list(struct reader *r, const struct orch_yaml *root, const char
     if (!list)
         return;
     if (list->kind != ORCH_YAML_LIST) {
-        complain(r, list, "each entry begins with '- '", "'%s' must be a list", key);
+        complain(r, list, "begin each entry with '- '", "'%s' must be a list", key);
         return;
     }
     for (guint i = 0; i < list->items->len; i++) {
@@ -245,7 +246,7 @@ static void read_file(struct orch_hardware *hardware, const char *path, bool mea
         read_list(&reader, root, "links", read_link);
         read_list(&reader, root, "prices", read_price);
     } else {
-        complain(&reader, root, "gpus:, links:, prices:", "a hardware file is a map");
+        complain(&reader, root, "gpus:, links:, prices:", "a hardware file must be a map");
     }
     orch_yaml_free(root);
 }

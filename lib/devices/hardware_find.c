@@ -18,7 +18,7 @@ static const struct orch_gpu_spec *this_machine(const struct orch_hardware *hard
         if (spec->unit == ORCH_GPU_HOST && strcmp(spec->source, path) == 0)
             return spec;
     }
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "measure it with 'orch doctor --bench'",
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "measure this machine with 'orch doctor --bench'",
                    "this machine has not been measured yet");
     return NULL;
 }
@@ -33,13 +33,12 @@ static char *unknown_gpu_hint(const char *name, const GPtrArray *names)
     g_autofree char *upper = g_ascii_strup(name, -1);
     /* NVIDIA's names of its slices: 1g.10gb, 7g.80gb */
     if (g_regex_match_simple("(^|[^0-9A-Z])[1-7]G\\.[0-9]+GB", upper, 0, 0))
-        return g_strdup(
-            "a part of a GPU (MIG) goes into a file, with its own multiprocessors, peaks, "
-            "bandwidth and memory: see orch gpu ls --help");
+        return g_strdup("a part of a GPU (MIG) goes into a file, with its own multiprocessors, "
+                        "peaks, bandwidth and memory: see orch gpu ls --help");
     char *near = orch_suggest_hint(upper, (const char *const *)names->pdata);
-    return near ? near
-                : g_strdup("'orch gpu ls' lists them; your own go into a file (orch gpu ls "
-                           "--help)");
+    return near
+               ? near
+               : g_strdup("'orch gpu ls' lists them; your own go into a file (orch gpu ls --help)");
 }
 
 const struct orch_gpu_spec *orch_hardware_gpu(const struct orch_hardware *hardware,

@@ -119,7 +119,7 @@ const char *orch_record_log_finish(void *pointer)
     const struct reader *reader = pointer;
     if (!reader->has_begun)
         return reader->format->another;
-    return reader->part->len || reader->is_open ? "it is cut off" : NULL;
+    return reader->part->len || reader->is_open ? "the file is truncated" : NULL;
 }
 
 /* ---- what the formats share -------------------------------------------------------------------

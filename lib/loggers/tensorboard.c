@@ -262,7 +262,7 @@ static void take_event(const struct orch_log_sink *sink, const uint8_t *bytes, s
 /* ---- frames -----------------------------------------------------------------------------------
  */
 
-static const char CUT_OFF[] = "it is cut off";
+static const char CUT_OFF[] = "the file is truncated";
 
 static uint32_t masked_crc(const struct reader *reader, const uint8_t *bytes, size_t length)
 {

@@ -194,7 +194,7 @@ static bool groups_fit(struct orch_net_builder *b, const struct orch_net_node *n
         return true;
     orch_error_set(&b->error, ORCH_ERROR_RECIPE, NULL,
                    "network '%s': layer '%s' has %d groups for %" G_GINT64_FORMAT
-                   " channels in and %" G_GINT64_FORMAT " out",
+                   " input and %" G_GINT64_FORMAT " output channels",
                    b->net->name, node->name, node->groups, node->in_channels, node->out_channels);
     return false;
 }

@@ -255,8 +255,8 @@ static bool fits(const struct orch_net_layer_spec *s, GError **error)
                        s->kernel);
     else if (s->groups > 1 && (s->channels % s->groups || s->out % s->groups))
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "%d groups do not divide %" G_GINT64_FORMAT
-                       " channels in and %" G_GINT64_FORMAT " out",
+                       "%d groups divide neither %" G_GINT64_FORMAT " input nor %" G_GINT64_FORMAT
+                       " output channels",
                        s->groups, s->channels, s->out);
     else if (s->heads > 0 && s->channels % s->heads)
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,

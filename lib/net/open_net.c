@@ -74,7 +74,7 @@ static void refuse_file(const struct orch_net_reader *const *readers, const char
     g_autofree char *mean = near ? g_strdup_printf("did you mean '%s'?", near) : NULL;
     if (g_file_test(name, G_FILE_TEST_EXISTS))
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
-                       "'%s' is no network: its name does not end in %s", name, endings);
+                       "'%s' is no network: the name does not end in %s", name, endings);
     else
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, mean ? mean : hint, "no such file '%s'", name);
 }
@@ -103,7 +103,7 @@ struct orch_net *orch_net_open(const struct orch_net_reader *const *readers,
     const struct orch_net_reader *reader = orch_net_reader_of(readers, request->name);
     if (request->classes < 0 || (reader && request->classes)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       reader ? "leave --classes out: the file gives the number of classes" : NULL,
+                       reader ? "leave --classes out: the file has the number of classes" : NULL,
                        "option '--classes': %d is not a valid value", request->classes);
         return NULL;
     }

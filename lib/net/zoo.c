@@ -520,8 +520,7 @@ struct orch_net *orch_net_make(const struct orch_net_options *options, GError **
     int64_t side = smallest_side(&request);
     g_autofree char *hint =
         g_strdup_printf("its smallest input is %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
-                        "; for small images there are resnet-cifar:20 and "
-                        "resnet18-cifar",
+                        "; for small images there are resnet-cifar:20 and resnet18-cifar",
                         side, side);
     orch_error_set(error, ORCH_ERROR_RECIPE, hint, "%s", why->message);
     return NULL;

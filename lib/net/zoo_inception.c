@@ -138,13 +138,12 @@ void orch_net_build_inception_module(struct orch_net_builder *b, const char *arg
         sizes[i] = (int)size;
     }
     if (words[0] && g_strv_length(words) != 6) {
-        orch_error_set(
-            &b->error, ORCH_ERROR_RECIPE,
-            "give six numbers: 1x1, 3x3 reduction, 3x3, 5x5 reduction, 5x5, pool projection (the "
-            "naive module ignores the reductions and the projection); for example "
-            "inception-reduced:128,128,192,32,96,64",
-            "network '%s': found %u numbers of filters, expected 6", b->net->name,
-            g_strv_length(words));
+        orch_error_set(&b->error, ORCH_ERROR_RECIPE,
+                       "give six numbers: 1x1, 3x3 reduction, 3x3, 5x5 reduction, 5x5, pool "
+                       "projection (the naive module ignores the reductions and the projection); "
+                       "for example inception-reduced:128,128,192,32,96,64",
+                       "network '%s': found %u numbers of filters, expected 6", b->net->name,
+                       g_strv_length(words));
         return;
     }
     if (variant) {

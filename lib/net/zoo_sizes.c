@@ -88,7 +88,7 @@ bool orch_net_sizes_read(struct orch_net_builder *b, const char *argument, const
                        b->net->name);
     else
         orch_error_set(&b->error, ORCH_ERROR_RECIPE,
-                       "the width is a multiple of the heads, and these of the heads of keys",
+                       "the heads must divide the width; the heads of keys must divide the heads",
                        "network '%s': '%s' is not %s", b->net->name, argument, form);
     return false;
 }

@@ -81,7 +81,7 @@ static bool parse_width(struct orch_net_builder *b, const char *argument, int64_
     if (!argument || (orch_int_parse(argument, out) && *out >= 4 && *out <= 256))
         return true;
     orch_error_set(&b->error, ORCH_ERROR_RECIPE,
-                   "give the channels of its first layer: ssd-small:16",
+                   "give the channels of the first layer: ssd-small:16",
                    "network '%s': a width of 4 to 256 is expected after the colon", b->net->name);
     return false;
 }

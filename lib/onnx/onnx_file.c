@@ -46,9 +46,9 @@ static bool cut_short(const struct walk *w, const struct field *f, uint64_t byte
     g_autofree char *wanted = orch_bytes_format((int64_t)MIN(bytes, (uint64_t)G_MAXINT64));
     g_autofree char *has = orch_bytes_format(w->end - f->data);
     orch_error_set(w->error, ORCH_ERROR_RECIPE,
-                   "download or export it again (weights in another file are fine)",
+                   "download or export the model again (weights in another file are fine)",
                    "'%s' is truncated: a field at byte %" G_GINT64_FORMAT
-                   " has %s, the file ends after %s",
+                   " has %s, but the file ends after %s",
                    w->name, (int64_t)(f->begin - w->begin), wanted, has);
     return false;
 }
@@ -66,7 +66,7 @@ static bool read_varint(const struct walk *w, const uint8_t **at, const uint8_t 
             return true;
         }
     }
-    return broken(w, *at, "a number of more than 10 bytes");
+    return broken(w, *at, "a number has more than 10 bytes");
 }
 
 static bool read_field(const struct walk *w, const uint8_t *at, const uint8_t *end,
@@ -91,11 +91,11 @@ static bool read_field(const struct walk *w, const uint8_t *at, const uint8_t *e
     } else if (out->wire == FIXED64 || out->wire == FIXED32) {
         size = out->wire == FIXED64 ? 8 : 4;
     } else {
-        return broken(w, out->begin, "a field of an unknown kind");
+        return broken(w, out->begin, "a field has an unknown kind");
     }
     if (size > (uint64_t)(end - at))
         return end == w->end ? cut_short(w, out, size)
-                             : broken(w, out->begin, "a field that is larger than what holds it");
+                             : broken(w, out->begin, "a field is larger than its message");
     out->end = at + size;
     return true;
 }
@@ -161,7 +161,7 @@ static bool walk_field(struct walk *w, const ProtobufCMessageDescriptor *message
         return true;
     bool packed = f->wire == LENGTH && d->label == PROTOBUF_C_LABEL_REPEATED;
     if (f->wire != wire_of(d) && !packed)
-        return broken(w, f->begin, "a field of another kind than ONNX's");
+        return broken(w, f->begin, "a field does not have the kind that ONNX defines");
     if (d->type == PROTOBUF_C_TYPE_MESSAGE)
         return walk_nested(w, d, f, out);
     if (f->wire == LENGTH && (size_t)(f->end - f->data) > PAYLOAD_MAX) {
@@ -170,7 +170,7 @@ static bool walk_field(struct walk *w, const ProtobufCMessageDescriptor *message
         return true;
     }
     if (out->len + (size_t)(f->end - f->begin) > KEPT_MAX)
-        return broken(w, f->begin, "a graph of more than 128 MiB without its weights");
+        return broken(w, f->begin, "the graph has more than 128 MiB without its weights");
     g_byte_array_append(out, f->begin, (guint)(f->end - f->begin));
     return true;
 }
@@ -183,7 +183,7 @@ static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *messa
         if (!read_field(w, at, end, &f))
             return false;
         if (++w->fields > FIELDS_MAX)
-            return broken(w, at, "a graph of more than 8,000,000 fields");
+            return broken(w, at, "the graph has more than 8,000,000 fields");
         if (!walk_field(w, message, &f, out))
             return false;
     }
@@ -200,11 +200,11 @@ Onnx__ModelProto *orch_onnx_file_decode(const void *bytes, size_t length, const 
     if (walk_message(&w, &onnx__model_proto__descriptor, w.begin, w.end, kept)) {
         model = onnx__model_proto__unpack(NULL, kept->len, kept->data);
         if (!model)
-            broken(&w, w.begin, "its messages cannot be decoded");
+            broken(&w, w.begin, "the messages cannot be decoded");
     }
     g_byte_array_unref(kept);
     if (model && !model->graph) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "export it again, for example torch.onnx.export",
+        orch_error_set(error, ORCH_ERROR_RECIPE, "export the model with torch.onnx.export",
                        "'%s' is not an ONNX model: it has no graph", name);
         onnx__model_proto__free_unpacked(model, NULL);
         return NULL;
@@ -314,7 +314,7 @@ bool orch_onnx_tensor_check(const Onnx__TensorProto *t, const char *name, int64_
         return true;
     g_autofree char *size = orch_bytes_format(count * orch_onnx_type_bytes(t->data_type));
     orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "download or export it again (weights in another file are fine)",
+                   "download or export the model again (weights in another file are fine)",
                    "'%s': tensor '%s' is declared with %" G_GINT64_FORMAT
                    " elements (%s), which the file does not hold",
                    name, tensor, count, size);

@@ -78,7 +78,7 @@ static void read_choices(struct reader *reader, char closing, struct orch_space_
     for (guint i = 0; i < out->choices->len; i++)
         for (guint j = 0; j < i; j++)
             if (strcmp(out->choices->pdata[i], out->choices->pdata[j]) == 0)
-                complain(reader, at, NULL, "the choice '%s' is there twice",
+                complain(reader, at, NULL, "the choice '%s' occurs twice",
                          (const char *)out->choices->pdata[i]);
 }
 
@@ -129,14 +129,14 @@ static void check_range(struct reader *reader, const char *at, double step,
     orch_real_format(range->low, low);
     orch_real_format(range->high, high);
     if (!(range->low <= range->high))
-        complain(reader, at, "the lower end comes first", "the range from %s to %s is empty", low,
+        complain(reader, at, "write the lower end first", "the range from %s to %s is empty", low,
                  high);
     if (range->is_log && range->low <= 0)
-        complain(reader, at, "begin above 0, or leave 'log' out",
+        complain(reader, at, "begin above 0, or leave out 'log'",
                  "a logarithmic range cannot begin at %s", low);
     if (range->is_log && !isnan(step))
         complain(reader, at, "list the values: choice(32, 64, 128)",
-                 "a logarithmic range has no step");
+                 "a logarithmic range cannot have a step");
     if (!isnan(step) && !isfinite(range->high - range->low))
         complain(reader, at, NULL, "the range from %s to %s is too wide for a step", low, high);
     if (range->low < range->high && step > range->high - range->low)
@@ -176,7 +176,7 @@ static void read_condition(struct reader *reader, const struct orch_space *space
     const struct orch_space_param *param =
         parent >= 0 ? orch_space_param(space, (unsigned)parent) : NULL;
     if (!param || param->kind != ORCH_SPACE_CHOICE) {
-        complain(reader, at, "a condition names a parameter with choices that is listed earlier",
+        complain(reader, at, "name an earlier parameter that has choices",
                  "'%s' is no earlier parameter with choices", name ? name : "");
         return;
     }
@@ -217,7 +217,7 @@ static void read_otherwise(struct reader *reader, struct orch_space_param *out)
     reader->at += 4;
     out->otherwise = take_word(reader);
     if (!out->otherwise)
-        complain(reader, reader->at, NULL, "after 'else' a value is missing");
+        complain(reader, reader->at, NULL, "a value is missing after 'else'");
 }
 
 static const char *const RANGE_WORDS[] = {"uniform", "loguniform", "int", "choice", NULL};

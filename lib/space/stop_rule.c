@@ -103,7 +103,7 @@ static bool read_argument(struct reader *reader, const struct kind *kind, unsign
         return false;
     unsigned bit = 1u << (argument - kind->arguments);
     if (*inout_seen & bit)
-        return complain(reader, at, NULL, "argument '%s' is there twice", name);
+        return complain(reader, at, NULL, "argument '%s' occurs twice", name);
     *inout_seen |= bit;
     if (!orch_space_take(&reader->at, '='))
         return complain(reader, reader->at, NULL, "'=' is missing after '%s'", name);
@@ -115,7 +115,7 @@ static bool read_argument(struct reader *reader, const struct kind *kind, unsign
         return complain(reader, value_at, NULL, "'%s': expected a whole number, found '%s'", name,
                         word);
     if (value < argument->low || value > argument->high)
-        return complain(reader, value_at, NULL, "'%s': %s is not from %g to %g", name, word,
+        return complain(reader, value_at, NULL, "'%s': %s is not between %g and %g", name, word,
                         argument->low, argument->high);
     *(double *)(void *)((char *)out + argument->offset) = value;
     return true;
@@ -162,8 +162,8 @@ bool orch_stop_rule_parse(const char *text, struct orch_stop_rule *out, size_t *
         return complain(&reader, reader.at, NULL, "unexpected text after the rule: '%s'",
                         reader.at);
     if (rule.kind == ORCH_STOP_HYPERBAND && rule.min >= rule.max)
-        return complain(&reader, at, "brackets begin from 'min' to 'max' values",
-                        "'max' (%g) is not above 'min' (%g)", rule.max, rule.min);
+        return complain(&reader, at, "set 'max' above 'min'", "'max' (%g) is not above 'min' (%g)",
+                        rule.max, rule.min);
     *out = rule;
     return true;
 }

@@ -84,7 +84,7 @@ static bool check(const struct orch_roofline_device *d, const struct orch_roofli
     }
     if (!(d->peak_flops > 0) || !(d->bandwidth > 0)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "choose another precision or device",
-                       "the device has no known peak or bandwidth for this");
+                       "the device has no known peak or bandwidth for this precision");
         return false;
     }
     return true;

@@ -34,7 +34,7 @@ struct orch_tar {
 
 bool orch_tar_refuse(const struct orch_tar *tar, GError **error, const char *what)
 {
-    orch_error_set(error, ORCH_ERROR_IO, "download the archive again; nothing of it was kept",
+    orch_error_set(error, ORCH_ERROR_IO, "download the archive again; nothing was kept",
                    "archive '%s', byte %" G_GINT64_FORMAT ": %s", tar->path, tar->offset, what);
     return false;
 }
@@ -56,7 +56,7 @@ static int read_some(struct orch_tar *tar, void *out, size_t length, GError **er
     if (n > 0)
         tar->offset += n;
     if (tar->offset > tar->bytes_max) {
-        orch_tar_refuse(tar, error, "its files are larger than allowed");
+        orch_tar_refuse(tar, error, "the archive's files are larger than allowed");
         return -1;
     }
     if (n >= 0 && code == Z_OK)
@@ -224,7 +224,7 @@ static bool take_head(struct orch_tar *tar, bool *out_found, GError **error)
         return finish(tar, error);
     int64_t size = tar->pax_size >= 0 ? tar->pax_size : parse_number(head.size, sizeof head.size);
     if (!checksum_is_right(&head) || size < 0 || size > BYTES_MAX)
-        return orch_tar_refuse(tar, error, "not a tar header (its checksum is wrong)");
+        return orch_tar_refuse(tar, error, "this is not a tar header (its checksum is wrong)");
     tar->pax_size = -1;
     if (head.type == 'x' || head.type == 'L')
         return take_extension(tar, head.type, size, error);
@@ -247,7 +247,7 @@ bool orch_tar_next(struct orch_tar *tar, const struct orch_tar_entry **out, GErr
     tar->left = tar->pad = 0;
     while (!found && !tar->ended) {
         if (tar->count++ >= ENTRIES_MAX)
-            return orch_tar_refuse(tar, error, "it has too many entries");
+            return orch_tar_refuse(tar, error, "the archive has too many entries");
         if (!take_head(tar, &found, error))
             return false;
     }

@@ -55,8 +55,8 @@ const GPtrArray *orch_tree_entries(struct orch_vcs *vcs, const char *tree, GErro
         return NULL;
     if (!vcs->backend->has_tree(vcs, tree)) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "it was captured in another clone, or dropped by 'orch gc'",
-                       "no tree '%s' in the repository '%s'", tree, vcs->root);
+                       "the tree was captured in another clone, or removed by 'orch gc'",
+                       "no tree '%s' is in the repository '%s'", tree, vcs->root);
         return NULL;
     }
     GPtrArray *entries = vcs->backend->entries(vcs, tree, error);

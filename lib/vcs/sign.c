@@ -22,9 +22,8 @@
 #define SSH_HEAD "-----BEGIN SSH SIGNATURE-----"
 #define PGP_HEAD "-----BEGIN PGP SIGNATURE-----"
 
-static const char no_key[] =
-    "for ssh: git config gpg.format ssh; git config user.signingKey ~/.ssh/id_ed25519.pub; for "
-    "GnuPG: git config user.signingKey KEYID";
+static const char no_key[] = "for ssh: git config gpg.format ssh; git config user.signingKey "
+                             "~/.ssh/id_ed25519.pub; for GnuPG: git config user.signingKey KEYID";
 
 /* ---- programs ----------------------------------------------------------------------------------
  */
@@ -68,7 +67,7 @@ static bool run_program(const char *const *argv, const char *input, bool may_ask
     }
     if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND)) {
         orch_error_set(error, ORCH_ERROR_IO,
-                       "install it, or name another program in git's configuration", "%s",
+                       "install the program, or name another in git's configuration", "%s",
                        problem->message);
         g_error_free(problem);
     } else {

@@ -108,7 +108,7 @@ bool orch_vcs_start(struct orch_vcs *vcs, GError **error)
         return true;
     }
     if (!problem)
-        orch_error_set(&problem, ORCH_ERROR_IO, "run 'git status' there",
+        orch_error_set(&problem, ORCH_ERROR_IO, "run 'git status' in that folder",
                        "'%s' is no longer a git repository", vcs->root);
     g_propagate_error(error, problem);
     reset(&opened);

@@ -30,7 +30,7 @@ typedef struct orch_pickle_value value_t;
 
 static bool damaged(const struct machine *m, const char *what)
 {
-    orch_error_set(m->error, ORCH_ERROR_IO, "the file may be cut short: get it again",
+    orch_error_set(m->error, ORCH_ERROR_IO, "the file may be truncated: get the file again",
                    "pickle is damaged at byte %" G_GSIZE_FORMAT ": %s", m->at, what);
     return false;
 }
@@ -38,7 +38,7 @@ static bool damaged(const struct machine *m, const char *what)
 static const uint8_t *take(struct machine *m, uint64_t count)
 {
     if (count > m->length - m->at) {
-        damaged(m, "it ends within a value");
+        damaged(m, "the pickle ends within a value");
         return NULL;
     }
     const uint8_t *bytes = m->bytes + m->at;
@@ -157,9 +157,9 @@ static bool reduce_dict(struct machine *m, const value_t *arguments)
     for (unsigned i = 0; dict && pairs && pairs->items && i < pairs->items->len; i++) {
         const value_t *pair = pairs->items->pdata[i];
         if (!pair->items || pair->items->len != 2)
-            return damaged(m, "OrderedDict is given something else than pairs");
+            return damaged(m, "OrderedDict gets something other than pairs");
         if (++m->copied_count > ORCH_PICKLE_VALUES_MAX)
-            return damaged(m, "it has too many items");
+            return damaged(m, "the pickle has too many items");
         g_ptr_array_add(dict->items, pair->items->pdata[0]);
         g_ptr_array_add(dict->items, pair->items->pdata[1]);
     }
@@ -199,7 +199,7 @@ static bool reduce_size(struct machine *m, const value_t *arguments)
 {
     value_t *tuple = arguments->items->len ? arguments->items->pdata[0] : NULL;
     if (!tuple || tuple->kind != ORCH_PICKLE_TUPLE)
-        return damaged(m, "torch.Size without a tuple");
+        return damaged(m, "torch.Size has no tuple");
     return push(m, tuple);
 }
 
@@ -248,7 +248,7 @@ static bool push_global(struct machine *m, const char *module, size_t module_len
                                             (int)MIN(word_length, 100), word);
     g_autofree char *shown = g_strescape(name, NULL);
     orch_error_set(m->error, ORCH_ERROR_RECIPE,
-                   "save the weights alone: torch.save(model.state_dict(), 'weights.pth')",
+                   "save only the weights: torch.save(model.state_dict(), 'weights.pth')",
                    "pickle contains '%s', which is not supported in weights; nothing was executed",
                    shown);
     return false;
@@ -261,7 +261,7 @@ static bool op_proto(struct machine *m)
     uint64_t version = 0;
     if (!take_number(m, 1, &version))
         return false;
-    return version <= 5 || damaged(m, "its protocol is newer than 5");
+    return version <= 5 || damaged(m, "the pickle's protocol is newer than 5");
 }
 
 static bool op_frame(struct machine *m)
@@ -463,7 +463,7 @@ static bool op_append(struct machine *m)
     if (!list)
         return false;
     if (list->kind != ORCH_PICKLE_LIST)
-        return damaged(m, "an item is appended to something that is no list");
+        return damaged(m, "an item is appended to an object that is not a list");
     g_ptr_array_add(list->items, item);
     return true;
 }
@@ -475,7 +475,7 @@ static bool op_appends(struct machine *m)
     if (!list)
         return false;
     if (list->kind != ORCH_PICKLE_LIST)
-        return damaged(m, "items are appended to something that is no list");
+        return damaged(m, "items are appended to an object that is not a list");
     g_ptr_array_extend(list->items, items, NULL, NULL);
     return true;
 }
@@ -486,7 +486,7 @@ static bool op_setitem(struct machine *m)
     if (!dict)
         return false;
     if (dict->kind != ORCH_PICKLE_DICT)
-        return damaged(m, "an item is set in something that is no dictionary");
+        return damaged(m, "an item is set in an object that is not a dictionary");
     g_ptr_array_add(dict->items, key);
     g_ptr_array_add(dict->items, item);
     return true;
@@ -499,7 +499,7 @@ static bool op_setitems(struct machine *m)
     if (!dict)
         return false;
     if (dict->kind != ORCH_PICKLE_DICT || items->len % 2)
-        return damaged(m, "items are set in something that is no dictionary");
+        return damaged(m, "items are set in an object that is not a dictionary");
     g_ptr_array_extend(dict->items, items, NULL, NULL);
     return true;
 }
@@ -521,7 +521,7 @@ static bool memo_put(struct machine *m, uint64_t index)
 static bool memo_get(struct machine *m, uint64_t index)
 {
     if (index >= m->memo->len || !m->memo->pdata[index])
-        return damaged(m, "it recalls a value that it did not store");
+        return damaged(m, "the pickle recalls a value that it did not store");
     return push(m, m->memo->pdata[index]);
 }
 
@@ -560,7 +560,7 @@ static const char *take_line(struct machine *m, size_t *out_length)
     const char *line = (const char *)m->bytes + m->at;
     const char *end = memchr(line, '\n', m->length - m->at);
     if (!end) {
-        damaged(m, "it ends within a name");
+        damaged(m, "the pickle ends within a name");
         return NULL;
     }
     *out_length = (size_t)(end - line);
@@ -582,7 +582,7 @@ static bool op_stack_global(struct machine *m)
     if (!module)
         return false;
     if (word->kind != ORCH_PICKLE_TEXT || module->kind != ORCH_PICKLE_TEXT)
-        return damaged(m, "a name that is not a string");
+        return damaged(m, "a name is not a string");
     return push_global(m, module->text, module->length, word->text, word->length);
 }
 
@@ -592,12 +592,12 @@ static bool op_reduce(struct machine *m)
     if (!function)
         return false;
     if (function->kind != ORCH_PICKLE_GLOBAL || arguments->kind != ORCH_PICKLE_TUPLE)
-        return damaged(m, "something is called that is no function");
+        return damaged(m, "an object that is not a function is called");
     const struct global *global = &GLOBALS[function->number];
     if (global->reduce)
         return global->reduce(m, arguments);
-    orch_error_set(m->error, ORCH_ERROR_RECIPE, NULL, "pickle calls '%s', which weights do not",
-                   global->name);
+    orch_error_set(m->error, ORCH_ERROR_RECIPE, NULL,
+                   "pickle calls '%s', which no file of weights does", global->name);
     return false;
 }
 
@@ -611,7 +611,7 @@ static bool op_build(struct machine *m)
     if ((object->kind == ORCH_PICKLE_DICT && state->kind == ORCH_PICKLE_DICT) ||
         (object->kind == ORCH_PICKLE_TENSOR && state->kind == ORCH_PICKLE_TUPLE))
         return true;
-    return damaged(m, "state is given to something that has none");
+    return damaged(m, "an object that has no state gets one");
 }
 
 static bool is_text(const struct orch_pickle_value *value, const char *word)
@@ -628,7 +628,7 @@ static bool op_persistent(struct machine *m)
         return false;
     if (id->kind != ORCH_PICKLE_TUPLE || id->items->len < 5 ||
         !is_text(id->items->pdata[0], "storage"))
-        return damaged(m, "a persistent id that is no storage");
+        return damaged(m, "a persistent id is not a storage");
     value_t *storage = new_value(m, ORCH_PICKLE_STORAGE);
     for (unsigned i = 1; storage && i < id->items->len; i++)
         g_ptr_array_add(storage->items, id->items->pdata[i]);
@@ -658,8 +658,9 @@ static bool step(struct machine *m)
     if (OPCODES[*byte])
         return OPCODES[*byte](m);
     orch_error_set(m->error, ORCH_ERROR_RECIPE,
-                   "save the weights alone: torch.save(model.state_dict(), 'weights.pth')",
-                   "pickle has opcode 0x%02x at byte %" G_GSIZE_FORMAT ", which no weights need",
+                   "save only the weights: torch.save(model.state_dict(), 'weights.pth')",
+                   "pickle has opcode 0x%02x at byte %" G_GSIZE_FORMAT
+                   ", which weights do not need",
                    *byte, m->at - 1);
     return false;
 }

@@ -49,7 +49,7 @@ static const uint8_t MAGIC[] = {0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 
 
 static bool damaged(const struct reader *r, const char *what)
 {
-    orch_error_set(r->error, ORCH_ERROR_IO, "the file may be cut short: get it again",
+    orch_error_set(r->error, ORCH_ERROR_IO, "the file may be truncated: get the file again",
                    "PyTorch file is damaged: %s", what);
     return false;
 }
@@ -57,7 +57,7 @@ static bool damaged(const struct reader *r, const char *what)
 static bool unusable(const struct reader *r, const char *what)
 {
     orch_error_set(r->error, ORCH_ERROR_RECIPE,
-                   "save the weights alone: torch.save(model.state_dict(), 'weights.pth')",
+                   "save only the weights: torch.save(model.state_dict(), 'weights.pth')",
                    "PyTorch file cannot be used: %s", what);
     return false;
 }
@@ -170,15 +170,15 @@ static bool resolve_storage(struct reader *r, const value_t *id, struct view *vi
     const value_t *count = orch_pickle_item(id, 3);
     if (!orch_pickle_dtype(orch_pickle_item(id, 0), &view->dtype) || !key || !count ||
         count->kind != ORCH_PICKLE_INT || count->number < 0)
-        return damaged(r, "a storage without type, key or size");
+        return damaged(r, "a storage has no type, key or size");
     const struct storage *storage = find_storage(r, key);
     if (!storage)
         return false;
     view->count = (uint64_t)count->number;
     view->data = storage->bytes;
     if (view->count > storage->length / orch_dtype_bytes(view->dtype))
-        return damaged(r, "a storage is shorter than it says");
-    return narrow(orch_pickle_item(id, 4), view) || damaged(r, "a part of a storage is outside it");
+        return damaged(r, "a storage is too short");
+    return narrow(orch_pickle_item(id, 4), view) || damaged(r, "a view is outside its storage");
 }
 
 /* True if all elements of the view are inside the storage. */
@@ -241,7 +241,7 @@ static const void *view_bytes(struct reader *r, const struct view *view)
     if (is_contiguous(view) && (uintptr_t)data % width == 0)
         return data;
     if ((uint64_t)count > r->copy_budget / width) {
-        unusable(r, "its tensors are far larger than the file");
+        unusable(r, "the tensors are far larger than the file");
         return NULL;
     }
     r->copy_budget -= (size_t)count * width;
@@ -305,7 +305,7 @@ static bool no_tensors(const struct reader *r)
 {
     const value_t *root = r->pickle->root;
     if (root->kind != ORCH_PICKLE_DICT)
-        return unusable(r, "it is no dictionary of tensors");
+        return unusable(r, "the file is not a dictionary of tensors");
     g_autoptr(GString) text = g_string_new("it has no tensors under its keys");
     int shown = 0;
     for (unsigned i = 0; i < root->items->len && shown < KEYS_SHOWN; i += 2) {
@@ -350,7 +350,7 @@ static const struct orch_zip_entry *find_pickle(struct reader *r)
             return entry;
         }
     }
-    unusable(r, "it is a zip archive without a data.pkl");
+    unusable(r, "the zip archive has no data.pkl");
     return NULL;
 }
 
@@ -365,7 +365,7 @@ static bool check_byte_order(struct reader *r)
     if (!bytes)
         return false;
     return (entry->bytes == 6 && memcmp(bytes, "little", 6) == 0) ||
-           unusable(r, "its numbers are big-endian");
+           unusable(r, "the numbers are big-endian");
 }
 
 static bool read_zip(struct reader *r)
@@ -377,7 +377,7 @@ static bool read_zip(struct reader *r)
     if (!entry || !check_byte_order(r))
         return false;
     if (entry->bytes > PICKLE_BYTES_MAX)
-        return unusable(r, "its pickle is too large");
+        return unusable(r, "the pickle is too large");
     const uint8_t *bytes = entry_data(r, entry);
     size_t used = 0;
     r->pickle = bytes ? orch_pickle_read(bytes, entry->bytes, &used, r->error) : NULL;
@@ -403,13 +403,13 @@ static bool read_heading(struct reader *r, size_t *at)
     bool ok = magic && (protocol = next_pickle(r, at)) && (system = next_pickle(r, at));
     if (ok && (magic->root->kind != ORCH_PICKLE_LONG || magic->root->length != sizeof MAGIC ||
                memcmp(magic->root->text, MAGIC, sizeof MAGIC) != 0))
-        ok = damaged(r, "its magic number is wrong");
+        ok = damaged(r, "the magic number is wrong");
     if (ok &&
         (protocol->root->kind != ORCH_PICKLE_INT || protocol->root->number != LEGACY_PROTOCOL))
-        ok = unusable(r, "its protocol is not 1001");
+        ok = unusable(r, "the protocol is not 1001");
     const value_t *little = ok ? orch_pickle_get(system->root, "little_endian") : NULL;
     if (ok && little && (little->kind != ORCH_PICKLE_BOOL || !little->number))
-        ok = unusable(r, "its numbers are big-endian");
+        ok = unusable(r, "the numbers are big-endian");
     orch_pickle_free(magic);
     orch_pickle_free(protocol);
     orch_pickle_free(system);
@@ -439,13 +439,13 @@ static bool read_storage(struct reader *r, GHashTable *widths, const value_t *na
     g_autofree char *key = copy_key(name);
     uint64_t width = key ? GPOINTER_TO_SIZE(g_hash_table_lookup(widths, key)) : 0;
     if (!width || g_hash_table_contains(r->storages, key))
-        return damaged(r, "its list of storages does not belong to its tensors");
+        return damaged(r, "the list of storages does not belong to the tensors");
     if (r->length - *at < 8)
-        return damaged(r, "it ends before its last storage");
+        return damaged(r, "the file ends before its last storage");
     uint64_t count = orch_little_endian(r->bytes + *at, 8);
     *at += 8;
     if (count > (r->length - *at) / width)
-        return damaged(r, "it ends within a storage");
+        return damaged(r, "the file ends within a storage");
     keep_storage(r, key, r->bytes + *at, count * width);
     *at += count * width;
     return true;
@@ -457,7 +457,7 @@ static bool read_storages(struct reader *r, size_t at)
     struct orch_pickle *keys = next_pickle(r, &at);
     if (!keys)
         return false;
-    bool ok = keys->root->kind == ORCH_PICKLE_LIST || damaged(r, "its list of storages is missing");
+    bool ok = keys->root->kind == ORCH_PICKLE_LIST || damaged(r, "the list of storages is missing");
     for (unsigned i = 0; ok && i < keys->root->items->len; i++)
         ok = read_storage(r, widths, keys->root->items->pdata[i], &at);
     orch_pickle_free(keys);

@@ -40,7 +40,7 @@ static bool damaged(GError **error, const char *format, ...)
     va_start(args, format);
     g_autofree char *what = g_strdup_vprintf(format, args);
     va_end(args);
-    orch_error_set(error, ORCH_ERROR_IO, "the file may be cut short: get it again",
+    orch_error_set(error, ORCH_ERROR_IO, "the file may be truncated: get the file again",
                    "safetensors file is damaged: %s", what);
     return false;
 }
@@ -102,9 +102,9 @@ static bool read_span(const char *name, const json_t *entry, struct span *out, G
     if (!read_dtype(out, dtype, error))
         return false;
     if (!read_shape(out, json_object_get(entry, "shape")))
-        return damaged(error, "tensor '%s' has a shape that cannot be", name);
+        return damaged(error, "tensor '%s' has an impossible shape", name);
     if (!read_offsets(out, json_object_get(entry, "data_offsets")))
-        return damaged(error, "tensor '%s' has offsets that cannot be", name);
+        return damaged(error, "tensor '%s' has impossible offsets", name);
     int64_t count = orch_shape_count(out->rank, out->shape);
     uint64_t size = orch_dtype_bytes(out->dtype);
     if (count < 0 || (uint64_t)count > ORCH_WEIGHTS_BYTES_MAX / size ||
@@ -121,10 +121,10 @@ static bool read_metadata(struct orch_weights *weights, json_t *metadata, GError
     json_object_foreach(metadata, key, value)
     {
         if (!json_is_string(value))
-            return damaged(error, "its metadata '%s' is not a string", key);
+            return damaged(error, "the metadata '%s' is not a string", key);
         g_hash_table_insert(weights->metadata, g_strdup(key), g_strdup(json_string_value(value)));
     }
-    return json_is_object(metadata) || damaged(error, "its metadata is no object");
+    return json_is_object(metadata) || damaged(error, "the metadata is not an object");
 }
 
 static bool read_spans(struct orch_weights *weights, json_t *header, GArray *spans, GError **error)
@@ -190,12 +190,12 @@ bool orch_safetensors_read(struct orch_weights *weights, const uint8_t *bytes, s
 {
     uint64_t header_bytes = orch_little_endian(bytes, LENGTH_BYTES);
     if (header_bytes > length - LENGTH_BYTES)
-        return damaged(error, "its header extends beyond the end of the file");
+        return damaged(error, "the header extends beyond the end of the file");
     GError *why = NULL;
     g_autoptr(json_t) header =
         orch_json_parse((const char *)bytes + LENGTH_BYTES, header_bytes, HEADER_MAX, &why);
     if (!json_is_object(header)) {
-        damaged(error, "its header is no JSON object%s%s", why ? ": " : "",
+        damaged(error, "the header is not a JSON object%s%s", why ? ": " : "",
                 why ? why->message : "");
         g_clear_error(&why);
         return false;

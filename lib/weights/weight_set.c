@@ -118,7 +118,7 @@ static bool check_name(const struct orch_weights *weights, const char *name, GEr
         return false;
     }
     if (orch_weights_find(weights, name)) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "tensor '%s' is there twice", name);
+        orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "tensor '%s' occurs twice", name);
         return false;
     }
     if (weights->items->len >= ORCH_WEIGHTS_COUNT_MAX) {
@@ -135,11 +135,10 @@ static bool measure(const char *name, enum orch_dtype dtype, int rank, const int
 {
     int64_t count = rank < 0 || rank > ORCH_WEIGHT_RANK_MAX ? -1 : orch_shape_count(rank, shape);
     if (count < 0 || (uint64_t)count > ORCH_WEIGHTS_BYTES_MAX / orch_dtype_bytes(dtype)) {
-        orch_error_set(
-            error, ORCH_ERROR_RECIPE, NULL,
-            "tensor '%s' has a shape that cannot be: more than %d dimensions, a negative "
-            "one, or more than %zu bytes",
-            name, ORCH_WEIGHT_RANK_MAX, ORCH_WEIGHTS_BYTES_MAX);
+        orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
+                       "tensor '%s' has an impossible shape: more than %d dimensions, a negative "
+                       "one, or more than %zu bytes",
+                       name, ORCH_WEIGHT_RANK_MAX, ORCH_WEIGHTS_BYTES_MAX);
         return false;
     }
     *out_bytes = (size_t)count * orch_dtype_bytes(dtype);

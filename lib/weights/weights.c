@@ -68,8 +68,8 @@ static bool read_any(struct orch_weights *weights, const uint8_t *bytes, size_t 
         if (formats[i].is(bytes, length))
             return formats[i].read(weights, bytes, length, error);
     orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "weights are files of torch.save(model.state_dict(), ...) or safetensors",
-                   "neither a PyTorch file nor safetensors (%zu bytes)", length);
+                   "use files of torch.save(model.state_dict(), ...) or safetensors",
+                   "the file is neither of PyTorch nor safetensors (%zu bytes)", length);
     return false;
 }
 
@@ -106,8 +106,8 @@ static bool set_errno(GError **error, const char *path, int saved_errno)
     if (saved_errno)
         orch_error_set_errno(error, ORCH_ERROR_IO, saved_errno, "cannot read weights '%s'", path);
     else
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read weights '%s': it shrank meanwhile",
-                       path);
+        orch_error_set(error, ORCH_ERROR_IO, NULL,
+                       "cannot read weights '%s': the file shrank meanwhile", path);
     return false;
 }
 

@@ -40,7 +40,7 @@ static bool read_value(const json_t *value, const char *word, const char *name, 
     if (!value)
         return broken(error, "%s '%s' without a value", word, name);
     if (!orch_json_get_real(value, out))
-        return broken(error, "%s '%s': its value is not a number", word, name);
+        return broken(error, "%s '%s': the value is not a number", word, name);
     return true;
 }
 
@@ -53,7 +53,7 @@ static bool read_step(const json_t *value, const char *name, int64_t *out, GErro
         *out = (int64_t)real;
     else
         return broken(
-            error, value ? "metric '%s': its step is not an integer" : "metric '%s' without a step",
+            error, value ? "metric '%s': the step is not an integer" : "metric '%s' without a step",
             name);
     return true;
 }
@@ -64,7 +64,7 @@ static bool read_time(const json_t *value, const char *name, double *out, GError
     *out = NAN;
     if (!value || json_is_null(value) || orch_json_get_real(value, out))
         return true;
-    return broken(error, "metric '%s': its time is not a number", name);
+    return broken(error, "metric '%s': the time is not a number", name);
 }
 
 static bool read_point(const char *name, const json_t *step, const json_t *t_ms,
@@ -90,7 +90,7 @@ static bool read_metrics(struct orch_event *event, const char *word, GError **er
 {
     const json_t *rows = json_object_get(event->json, "points");
     if (!json_is_array(rows))
-        return broken(error, "%s without an array 'points'", word);
+        return broken(error, "event '%s' has no array 'points'", word);
     event->point_count = json_array_size(rows);
     event->points = g_new0(struct orch_point, event->point_count + 1);
     for (size_t i = 0; i < event->point_count; i++) {
@@ -118,7 +118,7 @@ static bool read_progress(struct orch_event *event, const char *word, GError **e
     if (!orch_json_get_real(done, &event->value))
         return broken(error, "%s without a number 'done'", word);
     if (total && !json_is_null(total) && !orch_json_get_real(total, &event->total))
-        return broken(error, "%s: its total is not a number", word);
+        return broken(error, "%s: 'total' is not a number", word);
     if (!orch_json_get_real(json_object_get(event->json, "t_ms"), &event->t_ms))
         event->t_ms = (double)NAN;
     return true;
@@ -134,7 +134,7 @@ static bool read_artifact(struct orch_event *event, const char *word, GError **e
     if (!event->text || !*event->text)
         return broken(error, "artifact '%s' without a path", event->name);
     if (event->sha256 && !orch_sha256_is_valid(event->sha256))
-        return broken(error, "artifact '%s': its sha256 is not 64 hex digits", event->name);
+        return broken(error, "artifact '%s': 'sha256' is not 64 hex digits", event->name);
     return true;
 }
 
@@ -142,7 +142,7 @@ static bool read_id(struct orch_event *event, const char *word, GError **error)
 {
     const json_t *id = json_object_get(event->json, "id");
     if (!json_is_integer(id))
-        return broken(error, "%s without an integer 'id'", word);
+        return broken(error, "event '%s' has no integer 'id'", word);
     event->id = json_integer_value(id);
     event->text = orch_json_text(event->json, "text", NULL);
     return true;
@@ -159,7 +159,7 @@ static bool read_done(struct orch_event *event, const char *word, GError **error
     event->verdict = orch_verdict_parse(event->verdict_word);
     if (!(1u << event->verdict & allowed))
         return broken(error,
-                      "done with status '%s': expected ok, failed, skipped, diverged or cancelled",
+                      "'done' has status '%s': expected ok, failed, skipped, diverged or cancelled",
                       event->verdict_word);
     return true;
 }
@@ -207,7 +207,7 @@ static bool decode_object(struct orch_event *event, GError **error)
 {
     const char *word = orch_json_text(event->json, "event", NULL);
     if (!json_is_object(event->json) || !word)
-        return broken(error, "line is not an object with a text 'event'");
+        return broken(error, "the line is not an object with a text 'event'");
     event->kind = ORCH_EVENT_UNKNOWN;
     for (unsigned i = 0; i < G_N_ELEMENTS(ROWS); i++) {
         if (strcmp(ROWS[i].word, word) == 0) {
@@ -223,7 +223,7 @@ bool orch_event_decode(const char *line, size_t length, struct orch_event *out, 
     struct orch_event event = {0};
     if (!orch_points_decode(line, length, &event)) {
         if (!g_utf8_validate_len(line, length, NULL))
-            return broken(error, "line is not valid UTF-8");
+            return broken(error, "the line is not valid UTF-8");
         event.json = orch_json_parse(line, length, ORCH_WIRE_LINE_MAX, error);
         if (!event.json)
             return false;

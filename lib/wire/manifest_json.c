@@ -308,7 +308,7 @@ static bool decode_into(struct orch_manifest *manifest, const json_t *json, GErr
     const char *kind = orch_json_text(json, "kind", "");
     int index = index_of(KINDS, kind);
     if (!json_is_object(json) || index < 0)
-        return broken(error, "kind is '%s': expected compiled or wrapped", kind);
+        return broken(error, "'kind' is '%s': expected compiled or wrapped", kind);
     manifest->kind = (enum orch_plugin_kind)index;
     decode_plain(manifest, json);
     if (!manifest->name || !manifest->version)

@@ -65,8 +65,7 @@ static const struct {
     {NULL, "cannot start with", "put quotes around a text that begins with this sign"},
     {NULL, "trailing content after",
      "the text ends at its second quote: put quotes around all of it; an apostrophe within '...' "
-     "is "
-     "written ''"},
+     "is written ''"},
     {NULL, "quoted scalar", "a text that begins with a quote ends with the same one: add it"},
     {NULL, "block sequence on the same line",
      "put quotes around a text that begins with '- ', or write a list as [a, b]"},
@@ -77,8 +76,7 @@ static const struct {
      "keys of one map begin in the same column: indent it as they are"},
     {NULL, "multiline plain key",
      "end this line's key with ': ', or indent the next line as this one is: keys of one map begin "
-     "in "
-     "the same column"},
+     "in the same column"},
 };
 
 /* The nearest line above number `line` that is neither blank nor a comment, or NULL. The caller

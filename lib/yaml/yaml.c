@@ -212,7 +212,7 @@ static void check_decoration(struct builder *builder, struct fy_event *event)
                          is_alias ? "aliases ('*name') are not allowed"
                                   : "anchors ('&name') are not allowed");
     if (tag)
-        complain(builder, fy_token_start_mark(tag), "leave it out: types come from the parameters",
+        complain(builder, fy_token_start_mark(tag), "remove it: types come from the parameters",
                  "tags ('!name') are not allowed");
 }
 
@@ -350,7 +350,7 @@ static void on_open(struct builder *builder, struct fy_event *event)
         return;
     }
     if (key_is_next(builder)) {
-        complain(builder, mark, "a text with braces needs quotes: \"${pretrain.weights}\"",
+        complain(builder, mark, "put quotes around a text with braces: \"${pretrain.weights}\"",
                  "a key must be plain text, found a list or map");
         builder->is_aborted = true;
         return;
@@ -376,7 +376,7 @@ static void on_event(struct builder *builder, struct fy_event *event)
     switch (event->type) {
     case FYET_DOCUMENT_START:
         if (++builder->document_count > 1) {
-            complain(builder, fy_event_start_mark(event), "keep one document a file",
+            complain(builder, fy_event_start_mark(event), "write one YAML document in each file",
                      "a second document ('---')");
             builder->is_aborted = true;
         }

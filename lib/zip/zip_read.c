@@ -30,7 +30,7 @@ struct directory {
 
 static bool damaged(GError **error, const char *what)
 {
-    orch_error_set(error, ORCH_ERROR_IO, "the file may be truncated: download it again",
+    orch_error_set(error, ORCH_ERROR_IO, "the file may be truncated: download the file again",
                    "zip archive is damaged: %s", what);
     return false;
 }
@@ -39,7 +39,7 @@ static bool unusable(GError **error, const char *what)
 {
     orch_error_set(
         error, ORCH_ERROR_IO,
-        "unpack it with another program, and zip it again with deflate and no encryption",
+        "unpack the archive with another program, and zip it again with deflate and no encryption",
         "zip archive cannot be read: %s", what);
     return false;
 }
@@ -87,14 +87,14 @@ static bool find_directory(const struct orch_zip *zip, struct directory *out, GE
 {
     int64_t end = find_end(zip);
     if (end < 0)
-        return damaged(error, "its end record is missing");
+        return damaged(error, "the end record is missing");
     const uint8_t *p = zip->bytes + end;
     *out = (struct directory){u32(p + 16), u16(p + 10)};
     if (end < LOCATOR_BYTES || !has_mark(p - LOCATOR_BYTES, "PK\6\7"))
         return true;
     uint64_t at = u64(p - LOCATOR_BYTES + 8);
     if (!is_inside(zip, at, END64_BYTES) || !has_mark(zip->bytes + at, "PK\6\6"))
-        return damaged(error, "its ZIP64 end record is missing");
+        return damaged(error, "the ZIP64 end record is missing");
     *out = (struct directory){u64(zip->bytes + at + 48), u64(zip->bytes + at + 32)};
     return true;
 }
@@ -152,12 +152,12 @@ static bool is_file(const uint8_t *p, const char *name)
 static bool read_entry(struct orch_zip *zip, uint64_t *at, GError **error)
 {
     if (!is_inside(zip, *at, ENTRY_BYTES) || !has_mark(zip->bytes + *at, "PK\1\2"))
-        return damaged(error, "its directory is truncated");
+        return damaged(error, "the directory is truncated");
     const uint8_t *p = zip->bytes + *at;
     size_t name = u16(p + 28), extra = u16(p + 30), comment = u16(p + 32);
     if (!is_inside(zip, *at + ENTRY_BYTES, name + extra + comment) ||
         memchr(p + ENTRY_BYTES, 0, name))
-        return damaged(error, "a name in its directory is not valid");
+        return damaged(error, "a name in the directory is not valid");
     struct orch_zip_entry *entry = g_new0(struct orch_zip_entry, 1);
     g_ptr_array_add(zip->entries, entry);
     entry->name = g_strndup((const char *)p + ENTRY_BYTES, name);
@@ -253,7 +253,7 @@ static const uint8_t *packed_data(const struct orch_zip *zip, const struct orch_
     uint64_t at = data_at(zip, entry);
     if (at)
         return zip->bytes + at;
-    damaged(error, "an entry is not at the offset given in its directory");
+    damaged(error, "an entry is not at the offset that the directory gives");
     return NULL;
 }
 
@@ -288,7 +288,7 @@ struct unpacking {
 
 static bool wrong_size(GError **error)
 {
-    return damaged(error, "an entry cannot be unpacked to its size");
+    return damaged(error, "the unpacked size of an entry is wrong");
 }
 
 static bool give(struct unpacking *u, const uint8_t *bytes, size_t length, GError **error)
@@ -334,7 +334,7 @@ bool orch_zip_unpack(const struct orch_zip *zip, const struct orch_zip_entry *en
     if (entry->method == 0)
         ok = give(&u, packed, entry->bytes, error);
     else if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
-        return unusable(error, "there is no memory to unpack it");
+        return unusable(error, "no memory to unpack the archive");
     else
         ok = inflate_all(&u, &stream, packed, error);
     if (entry->method != 0)

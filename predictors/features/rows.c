@@ -77,7 +77,7 @@ static bool check_drop(struct orch_rows *r, const struct orch_csv *csv,
     g_ptr_array_add(names, NULL);
     for (int i = 0; o->drop && o->drop[i]; i++) {
         if (strcmp(o->drop[i], o->target) == 0) {
-            orch_error_set(error, ORCH_ERROR_USAGE, "keep it, or name another target",
+            orch_error_set(error, ORCH_ERROR_USAGE, "keep this column, or name another target",
                            "column '%s' is the target, and cannot be dropped", o->target);
             return false;
         }

@@ -273,9 +273,9 @@ GArray *orch_candidates_list(const struct orch_scenario *q, const struct orch_ro
     const struct orch_model_kind *only = all ? NULL : orch_model_find(o->model, error);
     bool wants_grey = o->target == ORCH_LEARN_GREY || strcmp(o->model, "grey") == 0;
     if (wants_grey && !has_white(rows)) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "take another model, or columns that describe the work",
-                       "the grey-box model needs a roofline time for each row: the table has none");
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, "use another model, or columns that describe the work",
+            "the grey-box model needs a roofline time for each row, but the table has none");
         return NULL;
     }
     GArray *candidates = g_array_new(FALSE, FALSE, sizeof(struct orch_model_candidate));

@@ -294,9 +294,9 @@ static bool check_method(struct orch_trained *t, const json_t *saved, GError **e
     t->is_outdated = is != ORCH_TRAINED_METHOD;
     if (!t->is_outdated || t->is_automatic)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "train it again with 'orch predictor train'",
-                   "it was trained by method %d, and this orch answers by method %d", (int)is,
-                   ORCH_TRAINED_METHOD);
+    orch_error_set(error, ORCH_ERROR_RECIPE, "train again with 'orch predictor train'",
+                   "the predictor was trained by method %d, and this orch answers by method %d",
+                   (int)is, ORCH_TRAINED_METHOD);
     return false;
 }
 
@@ -306,7 +306,7 @@ void orch_trained_refuse(const struct orch_trained *t, GError **error)
         orch_error_set(
             error, ORCH_ERROR_RECIPE,
             "'orch predictor train' trains it again, and so does the next 'orch predict'",
-            "it was trained by another method");
+            "the predictor was trained by another method");
     else
         orch_load_fail("learned", "is missing", error);
 }

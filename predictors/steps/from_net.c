@@ -205,7 +205,7 @@ static bool add_row(struct orch_net_builder *b, const struct orch_layer_table *t
     for (int k = 0; k < count; k++) {
         int row = parent_of(table, at, k);
         if (row < 0) {
-            orch_error_set(error, ORCH_ERROR_RECIPE, "name its parents in a column 'parents'",
+            orch_error_set(error, ORCH_ERROR_RECIPE, "name the parents in a column 'parents'",
                            "network '%s': no layer before '%s' has the output that it reads",
                            table->name, layer->name);
             return false;
@@ -223,7 +223,7 @@ struct orch_net *orch_net_from_layer_table(const struct orch_layer_table *table,
     int count = orch_layer_count(table);
     const struct orch_layer *first = count ? orch_layer_at(table, 0) : NULL;
     if (!first || first->type != ORCH_LAYER_INPUT) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "give the first row the type input",
+        orch_error_set(error, ORCH_ERROR_RECIPE, "give the first row the type 'input'",
                        "network '%s' does not begin with its input", table->name);
         return NULL;
     }

@@ -94,7 +94,7 @@ bool orch_layer_table_check(const struct orch_layer_table *table, GError **error
         if (orch_layer_at(table, i)->type != ORCH_LAYER_INPUT)
             return true;
     orch_error_set(error, ORCH_ERROR_RECIPE, "write one row per layer",
-                   "network '%s' has no layer but its input", table->name);
+                   "network '%s' has only its input", table->name);
     return false;
 }
 

@@ -527,7 +527,7 @@ static const char *choose_name(char **names, const char *file, const char *net, 
         return net;
     if (!names[0]) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "write one row per layer",
-                       "table '%s' has a header and no layers\n  at: %s:1:1", file, file);
+                       "table '%s' has a header but no layers\n  at: %s:1:1", file, file);
         return NULL;
     }
     if (!net && !names[1])
@@ -543,7 +543,7 @@ static const char *choose_name(char **names, const char *file, const char *net, 
                        net);
     else
         orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                       "table '%s' holds %u networks, and none is named", file,
+                       "table '%s' holds %u networks; name one of them", file,
                        g_strv_length(names));
     return NULL;
 }

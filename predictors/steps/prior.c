@@ -90,9 +90,9 @@ bool orch_prior_for(const struct orch_gpu_spec *gpu, enum orch_precision precisi
     if (!(peak > 0)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        gpu->unit == ORCH_GPU_HOST && precision == ORCH_BF16
-                           ? "'orch doctor --bench' measures it on processors that compute in "
-                             "bf16; on others fp32 is faster"
-                           : "choose another --precision: 'orch gpu show' has its peaks",
+                           ? "'orch doctor --bench' measures the peak on CPUs that compute in "
+                             "bf16; on other CPUs fp32 is faster"
+                           : "choose another --precision: 'orch gpu show' lists the peaks",
                        "%s has no known peak at %s", gpu->name, name);
         return false;
     }

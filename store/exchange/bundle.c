@@ -72,7 +72,7 @@ static bool take_file(void *ctx, const struct orch_item_name *name, const char *
     if (bytes > ARTIFACT_BYTES_MAX) {
         orch_error_set(
             error, ORCH_ERROR_USAGE,
-            "leave it out with --artifacts 1GiB, the largest size that can be read from a bundle",
+            "leave the artifact out with --artifacts 1GiB, the largest size that a bundle can have",
             "artifact %.12s is too large for a bundle", name->key);
         return false;
     }

@@ -232,7 +232,7 @@ static bool join_run(const struct joining *j, enum item_outcome *out, GError **e
     enum orch_joined joined = ORCH_JOINED_REFUSED;
     if (strcmp(run->record.key, j->name->key) != 0 ||
         strncmp(run->digest, j->name->digest, strlen(j->name->digest)) != 0)
-        refuse(j, "its path names another run");
+        refuse(j, "the path names another run");
     else
         ok = orch_join_run(j->join, &run->record, run->digest, &joined, error);
     if (ok && (joined == ORCH_JOINED_NEW || joined == ORCH_JOINED_KNOWN))
@@ -249,7 +249,7 @@ static bool join_artifact(const struct joining *j, enum item_outcome *out, GErro
     char sha256[ORCH_SHA256_CHARS];
     orch_sha256(j->bytes, j->length, sha256);
     if (strcmp(sha256, j->name->key) != 0)
-        return refuse(j, "its contents do not match its digest");
+        return refuse(j, "the contents do not match the digest");
     *out = ITEM_TAKEN;
     g_autofree char *here = orch_store_object_path(j->store, sha256);
     if (here)
@@ -282,7 +282,7 @@ static json_t *read_texts(const struct joining *j, const char *const *members, s
     }
     if (ok && json_object_size(object) == count + others && strcmp(out[0], j->name->key) == 0)
         return object;
-    refuse(j, "its contents do not match its path");
+    refuse(j, "the contents do not match the path");
     json_decref(object);
     return NULL;
 }
@@ -297,7 +297,7 @@ static bool join_recipe(const struct joining *j, enum item_outcome *out, GError 
         return true;
     orch_sha256(texts[1], strlen(texts[1]), sha256);
     if (strcmp(sha256, texts[0]) != 0)
-        return refuse(j, "its text does not match its digest");
+        return refuse(j, "the text does not match the digest");
     *out = ITEM_TAKEN;
     return orch_join_recipe(j->join, texts[0], texts[2], texts[1], texts[3], error);
 }
@@ -311,7 +311,7 @@ static bool join_note(const struct joining *j, enum item_outcome *out, GError **
         return true;
     const json_t *made = json_object_get(object, "made_ns");
     if (!json_is_integer(made))
-        return refuse(j, "it has no date");
+        return refuse(j, "the date is missing");
     const struct orch_note note = {texts[0], texts[1], texts[2],
                                    texts[3], texts[4], json_integer_value(made)};
     *out = ITEM_TAKEN;
@@ -326,7 +326,7 @@ static bool join_dataset(const struct joining *j, enum item_outcome *out, GError
         return refuse_error(j, problem);
     *out = strcmp(set->sha256, j->name->key) == 0 ? ITEM_TAKEN : ITEM_REFUSED;
     bool ok = *out == ITEM_TAKEN ? orch_join_dataset(j->join, set, error)
-                                 : refuse(j, "its path names another data set");
+                                 : refuse(j, "the path names another data set");
     orch_dataset_free(set);
     return ok;
 }
@@ -344,7 +344,7 @@ bool orch_item_join_outcome(struct orch_join *join, struct orch_store *store,
     int64_t most = orch_item_limit(name->kind);
     *out = ITEM_REFUSED;
     if (most >= 0 && length > (uint64_t)most)
-        return refuse(&j, "it is larger than allowed");
+        return refuse(&j, "the item is larger than allowed");
     return ways[name->kind](&j, out, error);
 }
 

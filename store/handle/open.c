@@ -62,7 +62,7 @@ static bool check_file(const char *path, GError **error)
         return false;
     }
     if (!S_ISREG(info.st_mode)) {
-        orch_error_set(error, ORCH_ERROR_STORE, "name the file in it: --db FOLDER/results.db",
+        orch_error_set(error, ORCH_ERROR_STORE, "name the file: --db FOLDER/results.db",
                        "cannot open store '%s': not a regular file", path);
         return false;
     }
@@ -310,9 +310,9 @@ static bool check_clock(GError **error)
     g_autofree char *now = orch_time_format(now_ns, false);
     orch_error_set(
         error, ORCH_ERROR_IO,
-        "set it ('timedatectl' shows it): other stores refuse runs of other years",
-        "the clock of this machine is wrong: it says %s UTC, and only times from 2000 to "
-        "2199 are recorded",
+        "set the clock ('timedatectl' shows it): other stores refuse runs of other years",
+        "the clock of this machine is wrong: it shows %s UTC, but only times from 2000 to 2199 are "
+        "recorded",
         now);
     return false;
 }

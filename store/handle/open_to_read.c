@@ -51,9 +51,9 @@ static bool has_room(const char *path, const char *folder, GError **error)
         return true;
     g_autofree char *size = orch_bytes_format((int64_t)bytes);
     orch_error_set(error, ORCH_ERROR_STORE,
-                   "run 'orch db check' once where it was made, or set TMPDIR to a larger disk",
-                   "cannot read store '%s': its unfinished log must be applied to a copy, and "
-                   "there is no space for one of %s",
+                   "run 'orch db check' where the store was made, or set TMPDIR to a larger disk",
+                   "cannot read store '%s': its unfinished log needs a copy of the store, and "
+                   "there is no space for %s",
                    path, size);
     return false;
 }

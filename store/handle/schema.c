@@ -221,7 +221,7 @@ static bool apply_steps(struct orch_store *store, const struct store_migrations 
         if (!step) {
             orch_error_set(
                 error, ORCH_ERROR_STORE,
-                "open it once with the version of orch that made it, or choose another "
+                "open the store once with the version of orch that made it, or choose another "
                 "store with --db",
                 "cannot migrate store '%s': there is no migration from schema version %d to %d",
                 store->path, version, version + 1);
@@ -302,7 +302,7 @@ static bool nobody_runs(struct orch_store *store, GError **error)
         if (!orch_process_is_alive(&runner))
             continue;
         orch_error_set(error, ORCH_ERROR_STORE,
-                       "wait for it or stop it, then run the same command again",
+                       "wait for that process or stop it, then run the same command again",
                        "cannot bring store '%s' up to date: process %" G_GINT64_FORMAT
                        " of a development version runs trials in it",
                        store->path, runner.pid);
@@ -329,7 +329,7 @@ bool orch_store_rename(struct orch_store *store, const struct store_migrations *
                        GError **error)
 {
     if (sqlite3_db_readonly(store->db, "main") == 1) {
-        orch_error_set(error, ORCH_ERROR_STORE, "copy it to a folder that you may write to",
+        orch_error_set(error, ORCH_ERROR_STORE, "copy the store to a folder that you may write to",
                        "cannot read store '%s': a development version of orch made it, and it "
                        "must be brought up to date first",
                        store->path);

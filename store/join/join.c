@@ -165,7 +165,7 @@ static bool write_and_judge(struct orch_join *join, const struct orch_record *re
     }
     g_autofree char *what = g_strdup_printf("run %s", record->key);
     if (ok)
-        orch_join_refuse(join, "run %s: its rows have digest %.12s, but it declares %.12s",
+        orch_join_refuse(join, "run %s: its rows have digest %.12s, but the run declares %.12s",
                          record->key, written->digest, digest);
     else
         orch_join_refuse_error(join, what, problem);
@@ -211,7 +211,7 @@ static bool set_apart(struct orch_join *join, const struct orch_record *record, 
     bool ok = true;
     if (text->len >= STORE_TEXT_MAX) {
         orch_join_refuse(join,
-                         "run %s: the store has another run with this key, and this one is too "
+                         "run %s: the store has another run with this key, and this run is too "
                          "large to keep as a conflict",
                          record->key);
     } else {

@@ -261,7 +261,7 @@ static bool join_record(struct joining *j, const char *key, const char *digest, 
     bool ok = true;
     if (!run || strcmp(run->digest, digest) != 0 || g_strcmp0(run->record.key, key) != 0)
         orch_join_refuse(j->join, "run %s, a conflict in that store: %s", key,
-                         problem ? problem->message : "its text belongs to another run");
+                         problem ? problem->message : "the text belongs to another run");
     else
         ok = orch_join_run(j->join, &run->record, digest, &joined, error);
     g_clear_error(&problem);
@@ -274,7 +274,7 @@ static bool take_conflict(struct joining *j, sqlite3_stmt *row, GError **error)
     const char *key, *digest;
     bool is_known, is_taken;
     if (!text(j, row, 0, &key) || !text(j, row, 1, &digest) || !key || !digest) {
-        orch_join_refuse(j->join, "a conflict in that store: its key or digest is not valid");
+        orch_join_refuse(j->join, "a conflict in that store has a key or digest that is not valid");
         return true;
     }
     return orch_store_join_is_known(j->join, key, digest, &is_known, &is_taken, error) &&
@@ -315,7 +315,7 @@ static bool take_recipe(struct joining *j, sqlite3_stmt *row, GError **error)
     const char *key;
     int64_t known;
     if (!text(j, row, 0, &key) || !key) {
-        orch_join_refuse(j->join, "a recipe: its key is not valid");
+        orch_join_refuse(j->join, "the key of a recipe is not valid");
         return true;
     }
     return orch_store_get_int(j->join->store, &known, 0, error,
@@ -335,7 +335,7 @@ static bool take_note(struct joining *j, sqlite3_stmt *row, GError **error)
     if (text(j, row, 0, &note.key) && text(j, row, 1, &note.target) &&
         text(j, row, 2, &note.kind) && text(j, row, 3, &note.text) && text(j, row, 4, &note.who))
         return orch_join_note(j->join, &note, error);
-    orch_join_refuse(j->join, "a note: one of its fields is not valid");
+    orch_join_refuse(j->join, "a field of a note is not valid");
     return true;
 }
 
@@ -362,7 +362,7 @@ static bool take_private_note(struct joining *j, sqlite3_stmt *row, GError **err
             " VALUES(?, ?, ?, 0, ?, ?, ?) ON CONFLICT DO NOTHING",
             "ttttti", field[0], field[1], field[2], field[3], field[4],
             (int64_t)sqlite3_column_int64(row, 5));
-    orch_join_refuse(j->join, "a note: one of its fields is not valid");
+    orch_join_refuse(j->join, "a field of a note is not valid");
     return true;
 }
 
@@ -406,7 +406,7 @@ static bool take_dataset(struct joining *j, sqlite3_stmt *row, GError **error)
     const char *name, *sha256;
     int64_t known;
     if (!text(j, row, 1, &name) || !text(j, row, 2, &sha256) || !name || !sha256) {
-        orch_join_refuse(j->join, "a data set: its name or digest is not valid");
+        orch_join_refuse(j->join, "the name or digest of a data set is not valid");
         return true;
     }
     return orch_store_get_int(j->join->store, &known, 0, error,

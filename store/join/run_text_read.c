@@ -185,7 +185,7 @@ static json_t *read_line_json(struct reader *reader, size_t most, GError **error
     GError *problem = NULL;
     const char *line = take_line(reader, &length);
     if (!line) {
-        fail(reader, error, "it is cut off");
+        fail(reader, error, "the text is truncated");
         return NULL;
     }
     json_t *value = orch_json_parse(line, length, most, &problem);
@@ -204,10 +204,10 @@ static bool read_head(struct reader *reader, struct orch_run_text *out, GError *
         return false;
     reader->line = 1;
     if (strcmp(orch_json_text(reader->head, "format", ""), RUN_TEXT_FORMAT) != 0)
-        return fail(reader, error, "its format is not '" RUN_TEXT_FORMAT "'");
+        return fail(reader, error, "the format is not '" RUN_TEXT_FORMAT "'");
     const char *digest = orch_json_text(reader->head, "digest", "");
     if (!orch_sha256_is_valid(digest))
-        return fail(reader, error, "it has no digest");
+        return fail(reader, error, "the digest is missing");
     g_strlcpy(out->digest, digest, sizeof out->digest);
     /* the other members are format, digest and the lists */
     return read_fields(reader, run_text_record, reader->head, 2 + RUN_TEXT_LISTS, "the head",
@@ -383,7 +383,7 @@ struct orch_run_text *orch_run_text_decode(const char *text, size_t length, GErr
         .metrics = g_array_new(FALSE, FALSE, sizeof(struct orch_metric_row)),
         .lines = g_ptr_array_new_with_free_func(free_json),
     };
-    bool ok = length <= ORCH_RUN_TEXT_MAX || fail(reader, error, "it is over 256 MiB");
+    bool ok = length <= ORCH_RUN_TEXT_MAX || fail(reader, error, "the text is over 256 MiB");
     ok = ok && read_head(reader, out, error);
     if (ok) {
         reader->line = 2;

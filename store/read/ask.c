@@ -71,13 +71,13 @@ static bool fail(struct orch_store *store, int code, double seconds, GError **er
 {
     if (code == SQLITE_INTERRUPT)
         orch_error_set(error, ORCH_ERROR_BUDGET,
-                       "ask for less (WHERE, LIMIT), or allow more by --timeout",
+                       "select less (WHERE, LIMIT), or allow more time by --timeout",
                        "the query takes longer than %g s", seconds);
     else if (code == SQLITE_ERROR || code == SQLITE_TOOBIG)
         orch_error_set(error, ORCH_ERROR_USAGE, "'orch query --help' lists the views",
                        "the query cannot be run: %s", sqlite3_errmsg(store->db));
     else if (code == SQLITE_AUTH)
-        orch_error_set(error, ORCH_ERROR_USAGE, "a query is one SELECT, which changes nothing",
+        orch_error_set(error, ORCH_ERROR_USAGE, "write one SELECT, which changes nothing",
                        "the query does more than read");
     else
         orch_store_fail(store, error, "query");
@@ -162,7 +162,7 @@ static bool read_rows(struct orch_store *store, sqlite3_stmt *statement, double 
         json_array_append_new(rows, row);
         if (json_array_size(rows) < ORCH_STORE_ASK_ROWS && bytes < ANSWER_BYTES_MAX)
             continue;
-        orch_error_set(error, ORCH_ERROR_USAGE, "ask for less (WHERE, LIMIT), or use 'orch export'",
+        orch_error_set(error, ORCH_ERROR_USAGE, "select less (WHERE, LIMIT), or use 'orch export'",
                        "the answer has more than %d rows or %zu MiB", ORCH_STORE_ASK_ROWS,
                        ANSWER_BYTES_MAX >> 20);
         return false;

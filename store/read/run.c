@@ -193,7 +193,7 @@ static void fail_ambiguous(GPtrArray *runs, const char *text, GError **error)
     if (runs->len >= CANDIDATES_MAX)
         g_string_append(list, "\n  ...");
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, "type more characters of the key",
-                   "'%s' is ambiguous, it begins the keys of several runs:%s", text, list->str);
+                   "'%s' is ambiguous, several keys begin with it:%s", text, list->str);
     g_string_free(list, TRUE);
 }
 

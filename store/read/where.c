@@ -142,8 +142,7 @@ static bool compare_time(struct orch_where *where, const struct orch_where_colum
     if (what == OP_CONTAINS || !orch_where_time(c->value, &from, &to))
         return orch_condition_fail(
             where->text, c->value_at, error,
-            "write 2026-11-21, '2026-11-21 14:30' (UTC), today, or 2d for two days "
-            "ago",
+            "write 2026-11-21, '2026-11-21 14:30' (UTC), today, or 2d for two days ago",
             "'%s' takes a time, not '%s'", column->name, c->value);
     if (what == OP_EQ || what == OP_NE) {
         g_string_append_printf(where->sql, "(%s >= ? AND %s < ?)%s", column->sql, column->sql,

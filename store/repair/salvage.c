@@ -165,7 +165,7 @@ static bool make_copy(const char *path, const char *copy, const char *folder,
     if (stat(path, &after) != 0 || after.st_size != before.st_size ||
         after.st_mtim.tv_sec != before.st_mtim.tv_sec ||
         after.st_mtim.tv_nsec != before.st_mtim.tv_nsec) {
-        orch_error_set(error, ORCH_ERROR_IO, "stop the program that writes to it and try again",
+        orch_error_set(error, ORCH_ERROR_IO, "stop the program that writes it, and try again",
                        "'%s' changed while it was copied", path);
         return false;
     }
@@ -193,7 +193,7 @@ static bool take_log(const char *file, GError **error)
     orch_store_close(copy);
     if (!orch_store_salvage_has_journal(file))
         return true;
-    orch_error_set(error, ORCH_ERROR_STORE, NULL, "its journal cannot be read");
+    orch_error_set(error, ORCH_ERROR_STORE, NULL, "the journal cannot be read");
     return false;
 }
 
@@ -212,8 +212,8 @@ static bool read_roots(const char *file, GArray *roots, GError **error)
     }
     if (more > 0) {
         sqlite3_reset(s);
-        orch_error_set(error, ORCH_ERROR_STORE, NULL, "it has more than %d tables and indexes",
-                       TREES_MAX);
+        orch_error_set(error, ORCH_ERROR_STORE, NULL,
+                       "the store has more than %d tables and indexes", TREES_MAX);
     }
     orch_store_close(copy);
     return more == 0;
@@ -247,7 +247,7 @@ static bool is_ours(struct orch_store *copy, GError **error)
                             ""))
         return false;
     if (application != STORE_APPLICATION_ID || tables != 16) {
-        orch_error_set(error, ORCH_ERROR_STORE, NULL, "its tables cannot be found");
+        orch_error_set(error, ORCH_ERROR_STORE, NULL, "the tables cannot be found");
         return false;
     }
     if (schema > ORCH_STORE_SCHEMA) {

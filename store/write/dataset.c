@@ -43,16 +43,16 @@ static bool is_acceptable(const struct orch_dataset *set, GError **error)
         return refuse(
             set,
             "use a lower-case letter, then letters, digits, '_' and '-', at most 63 characters",
-            error, "its name is not valid");
+            error, "the name is not valid");
     if (set->rows == 0)
-        return refuse(set, NULL, error, "it has no rows");
+        return refuse(set, NULL, error, "the table has no rows");
     if (set->rows > ORCH_DATASET_ROWS_MAX || set->columns->len > ORCH_DATASET_COLUMNS_MAX)
-        return refuse(set, "split it into parts", error, "it is too large");
+        return refuse(set, "split the table into parts", error, "the table is too large");
     for (size_t i = 0; i < set->rows; i++)
         if (!isfinite(set->targets[i]))
             return refuse(set, "remove such rows", error, "a row has no target");
-    return texts_are_valid(set) ||
-           refuse(set, "save it as UTF-8", error, "it contains text that is not UTF-8");
+    return texts_are_valid(set) || refuse(set, "save the table as UTF-8", error,
+                                          "the table contains text that is not UTF-8");
 }
 
 /* The name of the set with that digest; NULL without error when there is none. */
@@ -264,8 +264,8 @@ static int64_t find_set(struct orch_store *store, const char *name, GError **err
         return id;
     g_autofree char *hint = count ? NULL : suggest(store, name);
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   count ? "name it by the first digits of its digest, which 'orch measurements ls "
-                           "--json' prints"
+                   count ? "name the table by the first digits of its digest, which 'orch "
+                           "measurements ls --json' prints"
                          : hint,
                    count ? "several measurements are named '%s' in store '%s'"
                          : "no measurements '%s' in store '%s'",

@@ -351,7 +351,7 @@ GString *orch_dataset_encode(struct orch_dataset *set)
 
 static bool fail_line(const char *name, size_t line, GError **error, const char *what)
 {
-    orch_error_set(error, ORCH_ERROR_RECIPE, "export it again with 'orch measurements export'",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "repeat 'orch measurements export'",
                    "%s\n  at: %s:%zu", what, name, line);
     return false;
 }

@@ -135,11 +135,11 @@ static bool are_sound(const char *name, const char *address, GError **error)
 {
     const bool has_name = is_name(name);
     if (!has_name)
-        orch_error_set(error, ORCH_ERROR_USAGE, "1 to 100 bytes of printable text",
+        orch_error_set(error, ORCH_ERROR_USAGE, "use 1 to 100 bytes of printable text",
                        "'%.110s' cannot be the name of a view", name ? name : "");
     else if (address && !is_address(address))
         orch_error_set(error, ORCH_ERROR_USAGE, "copy the page's address from '#/' on",
-                       "'%.60s' is no state of the page", address);
+                       "'%.60s' is not a state of the page", address);
     return has_name && (!address || is_address(address));
 }
 
@@ -196,7 +196,8 @@ static const struct orch_saved_view *wanted(const GPtrArray *views,
     if (view && (view->is_mine || others == 1))
         return view;
     if (view)
-        orch_error_set(error, ORCH_ERROR_USAGE, "say whose with --of; 'orch view' lists them",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "name the author with --of; 'orch view' lists views",
                        "%u people have a view '%s'", others, change->name);
     else
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch view' lists the saved views",
@@ -238,11 +239,11 @@ static bool is_as_seen(const struct orch_saved_view *before, const struct orch_v
         return true;
     if (*is)
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "look at it; to replace it, save again, or choose another name",
-                       "view '%s' was saved elsewhere in the meantime: it is '%s' now",
+                       "look at this view; to replace it, save again, or choose another name",
+                       "view '%s' was saved elsewhere in the meantime: its address is now '%s'",
                        change->name, is);
     else
-        orch_error_set(error, ORCH_ERROR_USAGE, "to restore it, save again",
+        orch_error_set(error, ORCH_ERROR_USAGE, "to restore the view, save again",
                        "view '%s' was removed in the meantime", change->name);
     return false;
 }

@@ -53,9 +53,9 @@ at() { # at YEAR COMMAND...: with the clock at the beginning of that year
 sleeps nap '0'
 for year in 2231 2200 1999 1970; do
     fails 3 at $year orch run nap.recipe
-    says "the clock of this machine is wrong: it says "
-    says ' UTC, and only times from 2000 to 2199'
-    says 'hint: set it'
+    says "the clock of this machine is wrong: it shows "
+    says ' UTC, but only times from 2000 to 2199'
+    says 'hint: set the clock'
 done
 fails 3 at 2231 orch record -s a=1 </dev/null
 says 'the clock of this machine is wrong'

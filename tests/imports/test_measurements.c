@@ -46,9 +46,9 @@ static void test_refused_options(void **state)
         {{.target = "ms", .map = WORDS("other=images", "other=workers")},
          "column 'other' is mapped to 'images' and to 'workers'"},
         {{.target = "ms", .map = WORDS("other=batch")}, "are both called 'batch'"},
-        {{.target = "ms", .drop = WORDS("none")}, "option '--drop': no column 'none'"},
+        {{.target = "ms", .drop = WORDS("none")}, "option '--drop': there is no column 'none'"},
         {{.target = "ms", .drop = WORDS("ms")}, "is the target and cannot be dropped"},
-        {{.target = "time"}, "option '--target': no column 'time'"},
+        {{.target = "time"}, "option '--target': there is no column 'time'"},
     };
     g_autofree char *path = write_table("t.csv", table);
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {

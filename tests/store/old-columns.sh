@@ -49,7 +49,7 @@ chmod a-w shut/results.db shut
 if [ ! -w shut ]; then
     fails 3 orch ls --db shut/results.db
     says 'a development version of orch made it, and it must be brought up to date first'
-    says 'hint: copy it to a folder that you may write to'
+    says 'hint: copy the store to a folder that you may write to'
     chmod u+w shut shut/results.db
     same "$(backups shut)" 0 'backups in a folder that is shut'
     cmp -s "$SOURCE/tests/data/store-v1-before-release.db" shut/results.db || _fail 'the file has changed'

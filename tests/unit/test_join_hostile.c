@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files that nobody vouches for: whatever they hold, the store stays sound, no run is in it that is
- * not what but it declares, and what is good is joined. */
+ * not what but the run declares, and what is good is joined. */
 #include "store/handle/foreign.h"
 #include "store/handle/open.h"
 #include "store/handle/schema.h"
@@ -27,13 +27,13 @@ static const struct {
     {"foreign", "another program", 0, 0, NULL},
     {"trigger", NULL, 2, 1, "a conflict in that store"},
     {"index", NULL, 2, 1, "a conflict in that store"},
-    {"digest", NULL, 0, 3, "but it declares"},
+    {"digest", NULL, 0, 3, "but the run declares"},
     {"claims", NULL, 0, 3, "its key or digest is not valid"},
     {"version", NULL, 0, 3, "update orch"},
     {"negative", NULL, 0, 3, "beyond 0 to"},
     {"points", NULL, 1, 2, "one of its metrics has no name"},
-    {"orphans", NULL, 1, 2, "but it declares"},
-    {"twin", NULL, 1, 2, "but it declares"},
+    {"orphans", NULL, 1, 2, "but the run declares"},
+    {"twin", NULL, 1, 2, "but the run declares"},
     {"text_number", NULL, 0, 3, "one of its numbers is not a number"},
     {"null_text", NULL, 1, 2, "not UTF-8"},
     {"blob_text", NULL, 1, 2, "not UTF-8"},

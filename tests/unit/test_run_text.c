@@ -242,12 +242,12 @@ static void assert_refused_with(const char *piece, const char *other_piece, cons
 static void test_refused(void **state)
 {
     (void)state;
-    assert_refused("", 0, "line 1: it is cut off");
-    assert_refused(GOLDEN, 100, "line 1: it is cut off");
+    assert_refused("", 0, "line 1: the text is truncated");
+    assert_refused(GOLDEN, 100, "line 1: the text is truncated");
     assert_refused(GOLDEN, strlen(GOLDEN) - 1, "line 9: expected a point");
     assert_refused(GOLDEN, strlen(GOLDEN) - strlen("[3,null,0]\n"), "line 9: expected a point");
-    assert_refused("[]\n", 3, "line 1: its format");
-    assert_refused_with("orch run 1", "orch run 2", "its format is not 'orch run 1'");
+    assert_refused("[]\n", 3, "line 1: the format");
+    assert_refused_with("orch run 1", "orch run 2", "the format is not 'orch run 1'");
     assert_refused_with("{\"argv\":", "{\"argv\":\"x\",\"argv\":", "duplicate");
     assert_refused_with("\"argv\":", "\"argx\":", "no 'argv'");
     assert_refused_with("\"attempt\":1", "\"attempt\":1,\"more\":[]", "does not know");
@@ -258,7 +258,7 @@ static void test_refused(void **state)
     assert_refused_with("\"source_dirty\":true", "\"source_dirty\":1", "'source_dirty'");
     assert_refused_with("\"seed\":\"", "\"seed\":\"9", "'seed'");
     assert_refused_with("\"bytes\":3", "\"bytes\":3.5", "'bytes'");
-    assert_refused_with("\"digest\":\"6", "\"digest\":\"G", "no digest");
+    assert_refused_with("\"digest\":\"6", "\"digest\":\"G", "the digest is missing");
     assert_refused_with("\"name\":\"epochs\"", "\"name\":\"zz\"",
                         "'params' are not in ascending order");
     assert_refused_with("\"reason\":null", "\"reason\":\"a\\u0000b\"", "line 1");

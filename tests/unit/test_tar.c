@@ -228,7 +228,8 @@ static void test_limits(void **state)
     struct orch_tar *tar = orch_tar_open(path, 1500, NULL);
     assert_true(orch_tar_next(tar, &entry, NULL));
     assert_false(orch_tar_next(tar, &entry, &error));
-    assert_non_null(strstr(error->message, "byte 1536: its files are larger than allowed"));
+    assert_non_null(
+        strstr(error->message, "byte 1536: the archive's files are larger than allowed"));
     g_clear_error(&error);
     orch_tar_close(tar);
     assert_null(orch_tar_open(none, 0, &error));
@@ -270,7 +271,7 @@ static void test_unpacking(void **state)
     struct orch_tar_options small = {.bytes_max = 9};
     struct orch_tar_options stops = {.progress = stop_at_once, .ctx = &calls};
     struct orch_tar_options other = {.only = "b"};
-    expect_unpack_error(&small, ORCH_ERROR_IO, "its files are larger than allowed");
+    expect_unpack_error(&small, ORCH_ERROR_IO, "the archive's files are larger than allowed");
     expect_unpack_error(&stops, ORCH_ERROR_INTERRUPTED, "was stopped");
     assert_int_equal(calls, 1);
     expect_unpack_error(NULL, ORCH_ERROR_IO,

@@ -59,7 +59,7 @@ case $(as eve views) in *'fast|eve|#/runs?where=eve|False|True fast|ada|#/runs?w
 # two windows
 ok as eve orch view both '#/live' --instead-of ''
 fails 2 as eve orch view both '#/explore' --instead-of ''
-says "was saved elsewhere in the meantime: it is '#/live' now"
+says "was saved elsewhere in the meantime: its address is now '#/live'"
 says 'save again'
 ok as eve orch view both '#/explore' --instead-of '#/live'
 fails 2 as eve orch view both '#/coverage' --instead-of '#/live'
