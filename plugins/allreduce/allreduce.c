@@ -16,8 +16,7 @@ static const struct orch_param PARAMS[] = {
                .min = "2", .max = "4096", .help = "processes that sum their numbers"),
     ORCH_PARAM(struct allreduce_params, algorithm, ORCH_ENUM, .label = "algorithm", .def = "auto",
                .choices = orch_comm_algorithm_names,
-               .help = "algorithm of the all-reduce; auto: the "
-                       "library's own choice"),
+               .help = "algorithm of the all-reduce; auto: the library's own choice"),
     ORCH_PARAM(struct allreduce_params, device, ORCH_ENUM, .label = "device", .def = "cpu",
                .choices = DEVICES,
                .help = "cpu: MPI sums in memory; cuda: NCCL sums on a GPU of each worker"),
@@ -120,7 +119,7 @@ static int check(const void *params, const struct orch_host *host)
         orch_no_effect(host, OF_HIERARCHICAL);
     if (p->bytes.count > 0)
         return ORCH_OK;
-    host->fail(host, "bytes: no size is given; write bytes: [1KiB, 1MiB]");
+    host->fail(host, "bytes: no size is given; write for example bytes: [1KiB, 1MiB]");
     return ORCH_FAILED;
 }
 

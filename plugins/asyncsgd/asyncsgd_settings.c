@@ -21,7 +21,7 @@ bool orch_asyncsgd_check(const struct asyncsgd_params *p, GError **error)
 {
     if (!p->slowdown.count || (int64_t)p->slowdown.count == p->learners)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "give one factor a learner, 1 for full speed",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "give one factor for each learner; 1 is full speed",
                    "slowdown has %zu values for %d learners", p->slowdown.count, (int)p->learners);
     return false;
 }

@@ -148,7 +148,8 @@ static bool write_tables(const struct orch_server_report *r, GError **error)
         g_string_append_printf(histogram, "%u,%" G_GINT64_FORMAT "\n", i,
                                g_array_index(r->counts, int64_t, i));
     if (r->gradients > ROWS_MOST)
-        orch_training_note(host, "the table of updates has the first %d of %" G_GINT64_FORMAT,
+        orch_training_note(host,
+                           "the table of updates holds only the first %d of %" G_GINT64_FORMAT,
                            ROWS_MOST, r->gradients);
     if (!g_file_set_contents("updates.csv", r->csv->str, (gssize)r->csv->len, error) ||
         !g_file_set_contents("histogram.csv", histogram->str, (gssize)histogram->len, error))

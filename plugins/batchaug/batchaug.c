@@ -101,11 +101,11 @@ static void note_gradient(const struct params *p, const struct orch_session *s)
     const struct orch_host *host = s->host;
     const int copies = (int)p->copies, batch = (int)s->batch;
     if (copies == 1)
-        orch_training_note(host, "one copy of each sample: a step is that of plugin train");
+        orch_training_note(host, "with one copy of each sample, a step is that of plugin train");
     else if (is_accumulated(p))
         orch_training_note(host,
-                           "gradient accumulated over %d passes of %d images: batch norms see %d "
-                           "images and update their running statistics %d times a step",
+                           "the gradient is accumulated in %d passes of %d images: batch norms see "
+                           "%d images at once and update their running statistics %d times a step",
                            copies, batch, batch, copies);
     else
         orch_training_note(host, "gradient of %d x %d images at once: batch norms see all %d",

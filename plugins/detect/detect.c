@@ -33,14 +33,14 @@ static const struct orch_param PARAMS[] = {
     ORCH_TRAINING_ROW(struct detect_params, layer_rates, ORCH_LIST | ORCH_REAL,
                       .label = "layer rates", .def = "[]", .min = "0",
                       .help = "factor of the learning rate for each layer group, from the stem on"),
+    ORCH_TRAINING_ROW(struct detect_params, dataset, ORCH_STRING, .label = "dataset",
+                      .def = "fashion-scenes",
+                      .help = "fashion-scenes (clothes on textures), synthetic (rectangles), "
+                              "voc2007, open-images, or a folder laid out as one of these"),
     ORCH_TRAINING_ROW(
-        struct detect_params, dataset, ORCH_STRING, .label = "dataset", .def = "fashion-scenes",
-        .help = "fashion-scenes (clothes on textures), synthetic (rectangles), voc2007, "
-                "open-images, or a folder laid out as one of these"),
-    ORCH_TRAINING_ROW(struct detect_params, data_root, ORCH_PATH, .label = "data folder",
-                      .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,
-                      .help = "folder to look for it (default: $ORCH_DATA, the cache, "
-                              "/usr/share/datasets)"),
+        struct detect_params, data_root, ORCH_PATH, .label = "data folder",
+        .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,
+        .help = "folder to look for it (default: $ORCH_DATA, the cache, /usr/share/datasets)"),
     ORCH_PARAM(struct detect_params, classes, ORCH_LIST | ORCH_STRING, .label = "classes",
                .def = "[]", .help = "names of the classes to find; empty: all"),
     ORCH_PARAM(struct detect_params, train_images, ORCH_INT, .label = "training images", .def = "0",
@@ -66,12 +66,10 @@ static const struct orch_param PARAMS[] = {
     ORCH_TRAINING_ROW(struct detect_params, val_images, ORCH_INT, .label = "validation images",
                       .def = "200", .min = "0",
                       .help = "images to validate on in each epoch, always the same ones; 0: all"),
-    ORCH_PARAM(
-        struct detect_params, transforms, ORCH_LIST | ORCH_STRING, .label = "transforms",
-        .def = "[flip]",
-        .help =
-            "changes of training images: distort, expand [MOST], crop, flip, in this order (Liu "
-            "et al. 2016, 2.2)"),
+    ORCH_PARAM(struct detect_params, transforms, ORCH_LIST | ORCH_STRING, .label = "transforms",
+               .def = "[flip]",
+               .help = "changes of training images: distort, expand [MOST], crop, flip, in this "
+                       "order (Liu et al. 2016, 2.2)"),
     ORCH_TRAINING_ROW(struct detect_params, net, ORCH_STRING, .label = "network",
                       .def = "ssd-small", .help = "a detector of 'orch net ls'"),
     ORCH_TRAINING_ROW(struct detect_params, epochs, ORCH_INT, .label = "epochs", .def = "10",
@@ -83,8 +81,8 @@ static const struct orch_param PARAMS[] = {
                .help = "overlap from which a prior box stands for an object"),
     ORCH_PARAM(struct detect_params, negatives, ORCH_REAL, .label = "negatives", .def = "3",
                .min = "0", .max = "1000",
-               .help = "priors without object in the loss, for each one with an object: those "
-                       "with the largest loss of each image"),
+               .help = "priors without object in the loss, for each one with an object: those with "
+                       "the largest loss of each image"),
     ORCH_PARAM(struct detect_params, score, ORCH_REAL, .label = "score", .def = "0.01", .min = "0",
                .max = "1", .help = "score above which a box is a detection"),
     ORCH_PARAM(struct detect_params, nms_iou, ORCH_REAL, .label = "overlap of duplicates",
@@ -92,8 +90,7 @@ static const struct orch_param PARAMS[] = {
                .help = "overlap above which the weaker of two detections of a class is left out"),
     ORCH_PARAM(struct detect_params, candidates, ORCH_INT, .label = "candidates", .def = "200",
                .min = "0", .max = "1000000",
-               .help = "best boxes of each class and image that are compared; "
-                       "0: all"),
+               .help = "best boxes of each class and image that are compared; 0: all"),
     ORCH_PARAM(struct detect_params, per_class, ORCH_INT, .label = "images per class", .def = "100",
                .min = "0", .max = "1000000", .help = "detections of each class and image; 0: all"),
     ORCH_TRAINING_DEVICE_PARAMS(struct detect_params),
@@ -258,14 +255,14 @@ static bool check_weights(const struct detect_params *p, GError **error)
 {
     if (!orch_detect_is_mode(p, "full") && !p->t.weights)
         orch_error_set(error, ORCH_ERROR_RECIPE, "set weights, e.g. \"${pretrain.weights}\"",
-                       "mode %s begins with the weights of a detector", p->mode);
+                       "mode '%s' begins with the weights of a detector", p->mode);
     else if (orch_detect_is_mode(p, "feature") && (p->t.freeze || p->t.layer_rates.count))
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "freeze and layer_rates belong to mode full: in mode feature only the "
+                       "'freeze' and 'layer_rates' need mode 'full': in mode 'feature' only the "
                        "predictors learn");
     else if (orch_detect_is_mode(p, "test") && p->new_head)
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "new_head belongs to a training: in mode test nothing learns");
+                       "'new_head' needs a training: in mode 'test' nothing learns");
     else
         return true;
     return false;

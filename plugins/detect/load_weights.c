@@ -57,15 +57,15 @@ static char **their_names(struct orch_detect *detect, const struct orch_weights 
     g_strfreev(names);
     if (count == ORCH_VOC_CLASSES + 1) {
         orch_training_note(detect->session->host,
-                           "the weights name no classes; there are 20, so they are taken to be "
+                           "the weights do not name their 20 classes, so they are assumed to be "
                            "those of Pascal VOC in alphabetical order");
         return voc_names();
     }
     if (count != detect->detector->classes)
         return NULL;
     orch_training_note(detect->session->host,
-                       "the weights name no classes; there are as many as in the data, and they "
-                       "are taken to be in the same order");
+                       "the weights do not name their classes; their number is that of the data, "
+                       "so they are assumed to be the same, in the same order");
     return g_strdupv(orch_object_data_names(detect->data));
 }
 
@@ -109,9 +109,9 @@ static int *choose_rows(struct orch_detect *detect, char *const *theirs, GError 
                            missing->str);
         return from;
     }
-    orch_error_set(error, ORCH_ERROR_RECIPE, "train on them first: mode: full",
-                   "mode test: the weights have no class %s; they have %s", missing->str,
-                   known ? known : "another number of classes, without names");
+    orch_error_set(error, ORCH_ERROR_RECIPE, "train on these classes first: mode: full",
+                   "mode 'test': the weights have no class %s; their classes are %s", missing->str,
+                   known ? known : "the weights have another number of classes, without names");
     g_free(from);
     return NULL;
 }
@@ -125,7 +125,7 @@ static bool copy_rows(struct orch_detect *detect, const struct orch_weight *weig
     const struct orch_net_tensor *tensor = orch_net_tensor(s->net, index);
     const int64_t ours = detect->detector->classes, row = tensor->count / tensor->shape[0];
     if (weight->count != per_cell * theirs * row) {
-        orch_error_set(error, ORCH_ERROR_CHECK, "are these the weights of this network?",
+        orch_error_set(error, ORCH_ERROR_CHECK, "check that these are the weights of this network",
                        "the weights do not fit network '%s': %s has %" G_GINT64_FORMAT
                        " values for %" G_GINT64_FORMAT " classes",
                        s->net->name, weight->name, weight->count, theirs);
@@ -207,8 +207,8 @@ static bool boxes_fit(const struct orch_net *net, const struct orch_weights *wei
             orch_error_set(error, ORCH_ERROR_CHECK,
                            "set net to the network of the weights, or new_head: true to begin with "
                            "new predictors",
-                           weight ? "'%s', a predictor of boxes, has another shape in the weights"
-                                  : "the weights have no '%s', a predictor of boxes",
+                           weight ? "'%s', which predicts boxes, has another shape in the weights"
+                                  : "the weights have no '%s', which predicts boxes",
                            tensor->name);
             return false;
         }
@@ -226,7 +226,7 @@ static bool load(struct orch_detect *detect, struct orch_weights *weights, GErro
     bool ok = orch_torch_state_load(s->torch, s->model, s->net, weights, true, &report, error) &&
               (boxes || boxes_fit(s->net, weights, error));
     if (ok)
-        orch_training_note(s->host, "the weights gave %zu tensors; the predictors of boxes are %s",
+        orch_training_note(s->host, "the weights gave %zu tensors; the layers for boxes are %s",
                            report.loaded, boxes ? "new" : "from the weights");
     orch_torch_load_report_clear(&report);
     return ok && (detect->params->new_head || load_classes(detect, scores, weights, count, error));

@@ -127,9 +127,8 @@ bool orch_detect_report(struct orch_detect *detect, const struct orch_detect_mea
                         GError **error)
 {
     const struct orch_host *host = detect->session->host;
-    g_autoptr(GString) csv =
-        g_string_new("class,training objects,test objects,AP before (VOC 2007),AP (VOC 2007),AP "
-                     "(area),detections,hits\n");
+    g_autoptr(GString) csv = g_string_new("class,training objects,test objects,AP before (VOC "
+                                          "2007),AP (VOC 2007),AP (area),detections,hits\n");
     for (int label = 1; label < detect->detector->classes; label++) {
         const struct orch_class_score score = orch_box_score_class(m->score, label);
         report_class(host, label, &score);

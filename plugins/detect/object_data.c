@@ -56,8 +56,8 @@ static GArray *fashion_classes(const struct detect_params *p, GError **error)
         if (!known[at]) {
             g_autofree char *all = g_strjoinv(", ", known);
             orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                           "classes: '%s' has no class '%s'; it has %s", ORCH_GENERATED_SCENES_NAME,
-                           wanted[i], all);
+                           "classes: '%s' has no class '%s'; its classes are %s",
+                           ORCH_GENERATED_SCENES_NAME, wanted[i], all);
             g_array_unref(numbers);
             return NULL;
         }
@@ -254,7 +254,7 @@ static void note_faults(const struct orch_host *host, const struct orch_scene_se
                            set->clipped.count, set->clipped.first);
     if (set->left_out.count)
         orch_training_note(host,
-                           "%" G_GINT64_FORMAT " boxes or images were left out; the first: %s",
+                           "%" G_GINT64_FORMAT " boxes or images were left out; the first is %s",
                            set->left_out.count, set->left_out.first);
 }
 
@@ -288,7 +288,7 @@ static bool has_objects(const struct orch_object_data *data, GError **error)
         orch_object_data_objects(data, ORCH_OBJECTS_TRAIN, 0) > 0)
         return true;
     const struct orch_scene_set *set = &data->parts[ORCH_OBJECTS_TRAIN];
-    orch_error_set(error, ORCH_ERROR_RECIPE, "name other classes, or take more images",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "name other classes, or use more images",
                    "the %" G_GINT64_FORMAT " training images of '%s' have no object to learn from",
                    set->count, set->name);
     return false;

@@ -35,8 +35,8 @@ static int choose_colours(const struct orch_list *classes, int out[G_N_ELEMENTS(
         const int colour = names && classes->count ? find_colour(names[i]) : (int)i;
         if (colour < 0 || i >= G_N_ELEMENTS(COLOURS)) {
             orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                           "classes: 'synthetic' has no class '%s'; it has red, green, blue, "
-                           "yellow, magenta, cyan",
+                           "classes: data set 'synthetic' has no class '%s'; its classes are red, "
+                           "green, blue, yellow, magenta and cyan",
                            names[i]);
             return 0;
         }

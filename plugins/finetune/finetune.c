@@ -46,14 +46,14 @@ static bool settle(const struct params *p, struct orch_training *out, const stru
     if (scratch)
         out->weights = NULL;
     if (!scratch && !p->t.weights) {
-        host->fail(host, "mode full and feature begin with a base network: set weights, e.g. "
-                         "weights: \"${pretrain.weights}\"");
+        host->fail(host, "modes 'full' and 'feature' begin with a base network: set weights, for "
+                         "example weights: \"${pretrain.weights}\"");
         return false;
     }
     if (out->feature_extractor && (p->t.freeze || p->t.layer_rates.count)) {
-        host->fail(host,
-                   "freeze and layer_rates belong to mode full: in mode feature only the head "
-                   "learns");
+        host->fail(
+            host,
+            "'freeze' and 'layer_rates' need mode 'full': in mode 'feature' only the head learns");
         return false;
     }
     return true;

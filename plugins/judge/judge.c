@@ -48,8 +48,8 @@ static void unknown_class(const struct orch_image_set *wild, int label,
 {
     g_autofree char *known = g_strjoinv(", ", trained->class_names);
     orch_error_set(error, ORCH_ERROR_RECIPE, known,
-                   "class '%s' of the images in '%s' is not one of '%s'", wild->class_names[label],
-                   wild->name, trained->name);
+                   "class '%s' of the images in '%s' is not a class of '%s'",
+                   wild->class_names[label], wild->name, trained->name);
 }
 
 /* Numbers the classes of `wild` as those of `trained`, by name: letter case and everything but
@@ -207,8 +207,8 @@ static bool has_same_shape(const struct judgement *j, GError **error)
     const struct orch_image_set *a = j->trained, *b = j->wild;
     if (a->channels == b->channels && a->height == b->height && a->width == b->width)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "judge on a folder of images: these are scaled",
-                   "images of '%s' have %d x %d x %d values, but those of '%s' %d x %d x %d",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "use a folder of images, which are scaled",
+                   "images of '%s' have %d x %d x %d values, but those of '%s' have %d x %d x %d",
                    b->name, b->channels, b->height, b->width, a->name, a->channels, a->height,
                    a->width);
     return false;
@@ -272,8 +272,7 @@ static bool load_weights(struct judgement *j, GError **error)
               (j->host->smoke(j->host) ||
                orch_torch_state_load(j->torch, j->model, j->net, weights, false, NULL, &problem));
     if (problem)
-        orch_error_set(error, ORCH_ERROR_CHECK,
-                       "set net and dataset to those that the weights were trained with",
+        orch_error_set(error, ORCH_ERROR_CHECK, "set 'net' and 'dataset' to those of the training",
                        "'%s' is not a checkpoint of network '%s' with %d classes: %s",
                        j->p->weights, j->p->net, j->trained->classes, problem->message);
     g_clear_error(&problem);
@@ -385,8 +384,9 @@ static void report(const struct judgement *j)
     host->result(host, "asked_images", asked ? (double)asked : (double)images);
     if (asked > images)
         orch_training_note(host,
-                           "%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " images: the folder has "
-                           "fewer than %" G_GINT64_FORMAT " of some of the %d classes",
+                           "%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+                           " images are judged: the folder has fewer than %" G_GINT64_FORMAT
+                           " of some of the %d classes",
                            images, asked, j->p->per_class, j->trained->classes);
 }
 
@@ -456,7 +456,7 @@ static int run(void *state, const void *params, const struct orch_host *host)
     (void)state;
     struct judgement j = {.p = params, .host = host};
     if (!*j.p->images && !host->smoke(host)) {
-        host->fail(host, "no images: parameter 'images' is empty");
+        host->fail(host, "parameter 'images' is empty, so no image can be judged");
         return ORCH_SKIPPED;
     }
     struct orch_transforms transforms;

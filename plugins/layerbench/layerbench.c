@@ -238,7 +238,7 @@ static int check(const void *params, const struct orch_host *host)
 {
     const struct params *p = params;
     if (*p->net && p->layers.count) {
-        host->fail(host, "net and layers: set one of them");
+        host->fail(host, "set either 'net' or 'layers', not both");
         return ORCH_FAILED;
     }
     struct orch_net *net = *p->net ? orch_layerbench_make_net(p, host) : NULL;
@@ -278,8 +278,8 @@ static bool clock_fits(const struct params *p, const char *device, const struct 
                 (!g_str_has_prefix(device, "cuda") && threads_of(p, host) == 1 &&
                  strcmp(p->timer, "justus") != 0);
     if (!fits)
-        host->fail(host, "clock: processor counts one thread of a CPU: set threads: 1, device: cpu "
-                         "and timer: engine, or clock: wall");
+        host->fail(host, "'clock: processor' counts the time of one CPU thread: set threads: 1, "
+                         "device: cpu and timer: engine, or clock: wall");
     return fits;
 }
 

@@ -220,13 +220,13 @@ bool orch_layerbench_check_ranges(const struct params *p, const struct orch_host
         const char *kind = kind_at(p, (int64_t)i);
         if (strcmp(kind, "conv") == 0 || strcmp(kind, "dense") == 0)
             continue;
-        host->fail(host,
-                   "kinds: 'timer: justus' takes only conv and dense; others need 'timer: engine'");
+        host->fail(host, "'timer: justus' measures only the kinds conv and dense; other kinds need "
+                         "'timer: engine'");
         return false;
     }
     if (p->passes.count && p->activations.count && p->kinds.count)
         return true;
-    host->fail(host, "passes, activations and kinds: name at least one of each");
+    host->fail(host, "give each of 'passes', 'activations' and 'kinds' at least one value");
     return false;
 }
 

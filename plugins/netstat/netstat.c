@@ -112,9 +112,8 @@ static const struct orch_metric METRICS[] = {
 static const struct orch_artifact ARTIFACTS[] = {
     {.name = "layers", .help = "CSV: the counts of every operation"},
     {.name = "table",
-     .help =
-         "CSV: layers as papers list them (input, convolutions, pooling, dense layers), with the "
-         "working of each number and sums"},
+     .help = "CSV: layers as papers list them (input, convolutions, pooling, dense layers), with "
+             "the working of each number and sums"},
 };
 
 static struct orch_net *make(const struct params *p, const char *name, const struct orch_host *host)
@@ -137,7 +136,7 @@ static int check(const void *params, const struct orch_host *host)
 {
     const struct params *p = params;
     if (p->strides.count && p->strides.count != p->kernels.count) {
-        host->fail(host, "strides: as many as kernels, or none");
+        host->fail(host, "give as many 'strides' as 'kernels', or none");
         return ORCH_FAILED;
     }
     struct orch_net *net = make(p, p->net, host);

@@ -41,7 +41,7 @@ static bool describe(struct onnxrun_trial *t, struct orch_net_options *out, GErr
     if (!p->input || orch_net_input_parse(p->input, out))
         return true;
     orch_error_set(error, ORCH_ERROR_RECIPE, "for example 3x224x224",
-                   "parameter input is no shape of an image: '%s'", p->input);
+                   "parameter 'input' is not the shape of an image: '%s'", p->input);
     return false;
 }
 

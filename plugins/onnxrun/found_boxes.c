@@ -33,7 +33,7 @@ static void found_clear(struct found *found)
 static bool no_memory(int64_t images, GError **error)
 {
     orch_error_set(error, ORCH_ERROR_TRIAL, "lower count",
-                   "no memory for the boxes of %" G_GINT64_FORMAT " images", images);
+                   "there is no memory for the boxes of %" G_GINT64_FORMAT " images", images);
     return false;
 }
 
@@ -51,7 +51,7 @@ static bool found_allocate(struct found *found, int64_t count, int classes, GErr
 static bool no_detector(const struct onnxrun_trial *t, const char *why, GError **error)
 {
     orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "expected maps of offsets and of confidences, alternating, or boxes (N x P x 4) "
+                   "expected alternating maps of offsets and of confidences, or boxes (N x P x 4) "
                    "and scores (N x P x classes)",
                    "the outputs of '%s' are not those of a detector: %s", t->file->path, why);
     return false;

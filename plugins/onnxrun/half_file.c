@@ -25,7 +25,7 @@ struct conversion {
 static bool refuse(const struct conversion *c, const char *what, const char *name, GError **error)
 {
     g_autofree char *clean = orch_onnx_text_clean(name);
-    orch_error_set(error, ORCH_ERROR_RECIPE, "run it with precision: fp32",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "run the model with precision: fp32",
                    "'%s' cannot be converted to fp16: %s ('%s')", c->path, what, clean);
     return false;
 }
@@ -59,7 +59,7 @@ static bool nodes_are_plain(const struct conversion *c, GError **error)
         for (size_t j = 0; j < node->n_attribute; j++)
             if (g_strcmp0(node->op_type, "Constant") == 0 && !node->attribute[j]->t &&
                 (node->attribute[j]->has_f || node->attribute[j]->n_floats))
-                return refuse(c, "a constant is no tensor", node->attribute[j]->name, error);
+                return refuse(c, "a constant is not a tensor", node->attribute[j]->name, error);
     }
     return true;
 }

@@ -31,8 +31,8 @@ static bool nodes_are_in_order(const Onnx__GraphProto *graph, const char *path, 
             g_autofree char *type = orch_onnx_text_clean(node->op_type);
             g_autofree char *value = orch_onnx_text_clean(node->input[j]);
             orch_error_set(error, ORCH_ERROR_RECIPE, EXPORT,
-                           "'%s': node %zu (%s) uses '%s', which no node before it makes: the "
-                           "graph has a cycle, or its nodes are out of order",
+                           "'%s': node %zu (%s) uses '%s', which no earlier node makes: the graph "
+                           "has a cycle, or its nodes are out of order",
                            path, i, type, value);
             return false;
         }
@@ -86,16 +86,17 @@ static bool set_input(struct onnxrun_file *file, const Onnx__GraphProto *graph, 
     }
     g_autofree char *name = orch_onnx_text_clean(input->name);
     orch_error_set(error, ORCH_ERROR_RECIPE, "onnxrun runs networks that take 32-bit floats",
-                   "'%s': input '%s' is no array of floats of 1 to %d axes (type %d)", file->path,
-                   name, ONNXRUN_RANK_MAX, type ? type->elem_type : 0);
+                   "'%s': input '%s' is not an array of floats of 1 to %d axes (type %d)",
+                   file->path, name, ONNXRUN_RANK_MAX, type ? type->elem_type : 0);
     return false;
 }
 
 static bool set_outputs(struct onnxrun_file *file, const Onnx__GraphProto *graph, GError **error)
 {
     if (graph->n_output == 0 || graph->n_output > ONNXRUN_OUTPUTS_MAX) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, EXPORT, "'%s' has %zu outputs; 1 to %d are read",
-                       file->path, graph->n_output, ONNXRUN_OUTPUTS_MAX);
+        orch_error_set(error, ORCH_ERROR_RECIPE, EXPORT,
+                       "'%s' has %zu outputs; 1 to %d are possible", file->path, graph->n_output,
+                       ONNXRUN_OUTPUTS_MAX);
         return false;
     }
     file->output_count = (int)graph->n_output;
@@ -136,8 +137,8 @@ bool orch_onnxrun_file_size_check(const char *path, GError **error)
         return true;
     g_autofree char *size = orch_bytes_format(status.st_size);
     orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "export it with its weights in a file of their own (external data)",
-                   "'%s' has %s: protobuf, ONNX's format, reads less than 2 GiB", path, size);
+                   "export the model with its weights in a file of their own (external data)",
+                   "'%s' has %s: protobuf, ONNX's format, is limited to 2 GiB", path, size);
     return false;
 }
 

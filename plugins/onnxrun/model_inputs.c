@@ -90,11 +90,10 @@ static bool set_fits(const struct onnxrun_trial *t, const struct orch_image_set 
     if (t->batch.rank == 4 && set->channels == wanted[1] && set->height == wanted[2] &&
         set->width == wanted[3])
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "choose the data set that the network was trained on",
-                   "the images of '%s' have %d x %d x %d values, which do not fit input '%s' of "
-                   "'%s'",
-                   set->name, set->channels, set->height, set->width, t->file->input,
-                   t->file->path);
+    orch_error_set(
+        error, ORCH_ERROR_RECIPE, "choose the data set that the network was trained on",
+        "the images of '%s' have %d x %d x %d values, which do not fit input '%s' of '%s'",
+        set->name, set->channels, set->height, set->width, t->file->input, t->file->path);
     return false;
 }
 

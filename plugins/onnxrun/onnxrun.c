@@ -47,23 +47,22 @@ static const struct orch_param PARAMS[] = {
                .flags = ORCH_PARAM_OPTIONAL,
                .help = "besides random inputs: a data set, or a folder with test/CLASS/*.png or "
                        ".jpg, of which test images are run"),
-    ORCH_PARAM(struct onnxrun_params, data_root, ORCH_PATH, .label = "data folder",
-               .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,
-               .help = "folder to look for images (default: $ORCH_DATA, the cache, "
-                       "/usr/share/datasets)"),
+    ORCH_PARAM(
+        struct onnxrun_params, data_root, ORCH_PATH, .label = "data folder",
+        .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,
+        .help = "folder to look for images (default: $ORCH_DATA, the cache, /usr/share/datasets)"),
     ORCH_PARAM(struct onnxrun_params, samples, ORCH_ARTIFACT, .label = "samples",
                .flags = ORCH_PARAM_OPTIONAL,
                .help = "inputs in a file, with what is expected of them: a trainer's "
                        "${experiment.samples}, another engine's ${experiment.outputs}"),
     ORCH_PARAM(struct onnxrun_params, net, ORCH_STRING, .label = "network",
                .flags = ORCH_PARAM_OPTIONAL,
-               .help = "architecture of the network, one of 'orch net ls': outputs are "
-                       "compared with those of LibTorch"),
+               .help = "architecture of the network, one of 'orch net ls': outputs are compared "
+                       "with those of LibTorch"),
     ORCH_PARAM(struct onnxrun_params, weights, ORCH_ARTIFACT, .label = "weights",
                .flags = ORCH_PARAM_OPTIONAL,
-               .help =
-                   "weights of network net: ${experiment.weights}, a .safetensors or a .pth file; "
-                   "without it and onnx, initial values"),
+               .help = "weights of network net: ${experiment.weights}, a .safetensors or a .pth "
+                       "file; without it and onnx, initial values"),
     ORCH_PARAM(struct onnxrun_params, classes, ORCH_INT, .label = "classes", .def = "0", .min = "0",
                .max = "1000000",
                .help = "outputs of network net, a detector's with the background; 0: as the "
@@ -77,10 +76,10 @@ static const struct orch_param PARAMS[] = {
                .min = "1", .max = "100000", .help = "runs of one batch that are timed"),
     ORCH_PARAM(struct onnxrun_params, warmup, ORCH_INT, .label = "warmup", .def = "5", .min = "0",
                .max = "100000", .help = "runs before them that are not"),
-    ORCH_PARAM(struct onnxrun_params, clock, ORCH_ENUM, .label = "clock", .def = "wall",
-               .choices = CLOCKS,
-               .help = "processor: time that threads computed, in sum, where other programs use "
-                       "the machine"),
+    ORCH_PARAM(
+        struct onnxrun_params, clock, ORCH_ENUM, .label = "clock", .def = "wall", .choices = CLOCKS,
+        .help =
+            "processor: time that threads computed, in sum, where other programs use the machine"),
     ORCH_PARAM(struct onnxrun_params, pictures, ORCH_INT, .label = "pictures", .def = "4",
                .min = "0", .max = "100", .unit = "images",
                .help = "samples that are drawn with their boxes; 0: none"),
@@ -184,8 +183,7 @@ static const struct orch_metric METRICS[] = {
 static const struct orch_artifact ARTIFACTS[] = {
     {.name = "outputs", .help = "safetensors: inputs and outputs, as parameter samples reads"},
     {.name = "answers",
-     .help = "CSV: of a classifier the five largest values of each input, of a "
-             "detector the boxes"},
+     .help = "CSV: of a classifier the five largest values of each input, of a detector the boxes"},
     {.name = "onnx", .help = "the ONNX file that was run, where it was exported or converted"},
     {.name = "picture", .help = "PNG: samples with the boxes that a detector found"},
 };
@@ -314,9 +312,9 @@ static bool report_outputs(struct onnxrun_trial *t, GError **error)
     if (!not_finite)
         return orch_onnxrun_detections_find(t, error) && orch_onnxrun_boxes_write(t, error) &&
                orch_onnxrun_picture_write(t, error);
-    orch_error_set(error, ORCH_ERROR_TRIAL, "look at the weights that were exported",
+    orch_error_set(error, ORCH_ERROR_TRIAL, "check the weights that were exported",
                    "%s %s computed %" G_GINT64_FORMAT
-                   " values that are NaN or infinite; the first is in %s",
+                   " values that are NaN or infinite; the first value is in %s",
                    t->engine->title, t->engine_version, not_finite, where);
     return false;
 }

@@ -19,7 +19,7 @@ static bool load(const char **out_version, char **out_from, GError **error)
     g_autofree char *path = orch_program_module("orch-opencv.so");
     if (!path || access(path, F_OK) != 0) {
         orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_way(ORCH_PART_OPENCV),
-                       "orch was built without OpenCV's DNN module: there is no '%s'",
+                       "orch was built without OpenCV's DNN module, so engine '%s' does not exist",
                        path ? path : "orch-opencv.so");
         return false;
     }
@@ -81,8 +81,8 @@ static bool run_session(struct onnxrun_session *s, const struct onnxrun_array *i
     for (int i = 0; i < file->output_count; i++)
         if (out_outputs[i].rank < 0) {
             orch_error_set(error, ORCH_ERROR_TRIAL, "onnxrun reads outputs of 32-bit floats",
-                           "'%s': output '%s' is no array of floats of at most %d axes", file->path,
-                           file->outputs[i], ONNXRUN_RANK_MAX);
+                           "'%s': output '%s' is not an array of floats of at most %d axes",
+                           file->path, file->outputs[i], ONNXRUN_RANK_MAX);
             return false;
         }
     return true;

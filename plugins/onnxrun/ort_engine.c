@@ -168,8 +168,8 @@ static bool take_output(struct onnxrun_session *s, int index, struct onnxrun_arr
     *out = (struct onnxrun_array){.rank = (int)rank, .count = 1};
     if (ok && (!is_tensor || type != ONNXRUN_ORT_FLOAT || rank > ONNXRUN_RANK_MAX)) {
         orch_error_set(error, ORCH_ERROR_TRIAL, "onnxrun reads outputs of 32-bit floats",
-                       "'%s': output '%s' is no array of floats of at most %d axes", s->file->path,
-                       s->file->outputs[index], ONNXRUN_RANK_MAX);
+                       "'%s': output '%s' is not an array of floats of at most %d axes",
+                       s->file->path, s->file->outputs[index], ONNXRUN_RANK_MAX);
         ok = false;
     }
     ok = ok && is_fine(ort->shape(info, out->shape, rank), what, error) &&

@@ -26,7 +26,7 @@ static bool keep_rows(const struct onnxrun_trial *t, struct onnxrun_group *group
 {
     struct onnxrun_array *all = &group->outputs[index];
     if (got->rank < 1 || got->shape[0] != t->batch.shape[0] || got->count < 1) {
-        orch_error_set(error, ORCH_ERROR_TRIAL, "each input needs one row in every output",
+        orch_error_set(error, ORCH_ERROR_TRIAL, "every output must have one row for each input",
                        "'%s': the first axis of output '%s' is not the batch of %" G_GINT64_FORMAT,
                        t->file->path, t->file->outputs[index], t->batch.shape[0]);
         return false;

@@ -82,7 +82,7 @@ static bool keep_outputs(const struct onnxrun_trial *t, struct onnxrun_group *gr
         if (each != onnxrun_each(&group->outputs[i])) {
             orch_error_set(error, ORCH_ERROR_CHECK, "set net to the network that was exported",
                            "output %d of '%s' has %" G_GINT64_FORMAT
-                           " values for each input, '%s' of '%s' has %" G_GINT64_FORMAT,
+                           " values for each input, but '%s' of '%s' has %" G_GINT64_FORMAT,
                            i, t->p->net, each, t->file->outputs[i], t->file->path,
                            onnxrun_each(&group->outputs[i]));
             return false;
@@ -129,7 +129,7 @@ static bool counts_fit(const struct onnxrun_trial *t, const struct trainer *trai
     if (count == (size_t)t->file->output_count)
         return true;
     orch_error_set(error, ORCH_ERROR_CHECK, "set net to the network that was exported",
-                   "network '%s' has %zu outputs, '%s' has %d", t->p->net, count, t->file->path,
+                   "network '%s' has %zu outputs, but '%s' has %d", t->p->net, count, t->file->path,
                    t->file->output_count);
     return false;
 }
@@ -166,8 +166,8 @@ bool orch_onnxrun_trainer_run(struct onnxrun_trial *t, GError **error)
     struct orch_torch_array outputs[ONNXRUN_OUTPUTS_MAX];
     bool ok = t->batch.rank == 4;
     if (!ok)
-        orch_error_set(error, ORCH_ERROR_RECIPE, "use reference for networks of other inputs",
-                       "network '%s' takes images, '%s' an input of %d axes", t->p->net,
+        orch_error_set(error, ORCH_ERROR_RECIPE, "use 'reference' for networks of other inputs",
+                       "network '%s' takes images, but '%s' has an input of %d axes", t->p->net,
                        t->file->path, t->batch.rank);
     ok = ok && open_model(t, &trainer, error) && counts_fit(t, &trainer, error);
     for (guint i = 0; ok && i < t->groups->len; i++)

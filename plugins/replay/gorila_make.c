@@ -74,8 +74,8 @@ static bool make_all(struct gorila *g, struct orch_q_net *net, GError **error)
     const int64_t count = orch_q_net_count(net);
     if (g->p.server_shards > count) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "lower server_shards",
-                       "%" G_GINT64_FORMAT " shards are more than the network's %" G_GINT64_FORMAT
-                       " parameters",
+                       "%" G_GINT64_FORMAT " shards are more than the %" G_GINT64_FORMAT
+                       " parameters of the network",
                        g->p.server_shards, count);
         return false;
     }

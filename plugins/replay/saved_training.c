@@ -145,8 +145,8 @@ static bool take(const struct orch_weights *file, const struct field *f, GError 
     const size_t bytes = there ? there->bytes : 0;
     const size_t element = f->array ? g_array_get_element_size(f->array) : 1;
     if (f->array ? bytes % element != 0 : bytes != f->bytes) {
-        orch_error_set(error, ORCH_ERROR_CHECK, NULL, "'%s' has %zu bytes there, %zu here", f->name,
-                       bytes, f->array ? element : f->bytes);
+        orch_error_set(error, ORCH_ERROR_CHECK, NULL, "'%s' has %zu bytes there, but %zu here",
+                       f->name, bytes, f->array ? element : f->bytes);
         return false;
     }
     if (f->array) {
@@ -187,7 +187,8 @@ bool orch_saved_read(struct orch_saved *s, struct orch_replay *buffer, bool *out
     }
     if (!ok) {
         orch_error_set(error, ORCH_ERROR_CHECK, "remove this folder to begin at step 0",
-                       "cannot go on from the checkpoint in '%s': %s", s->folder, problem->message);
+                       "cannot continue from the checkpoint in '%s': %s", s->folder,
+                       problem->message);
         g_error_free(problem);
         return false;
     }

@@ -119,9 +119,10 @@ static bool check_batch(const struct scaling_params *p, GError **error)
 {
     if (is_weak(p) || p->t.batch % p->workers == 0)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "set a batch that is a multiple of workers",
-                   "strong scaling: a batch of %d images cannot be shared by %d workers equally",
-                   (int)p->t.batch, (int)p->workers);
+    orch_error_set(
+        error, ORCH_ERROR_RECIPE, "make 'batch' a multiple of 'workers'",
+        "strong scaling: a batch of %d images cannot be divided equally among %d workers",
+        (int)p->t.batch, (int)p->workers);
     return false;
 }
 
@@ -129,8 +130,8 @@ static bool check_epochs(const struct scaling_params *p, GError **error)
 {
     if (p->untimed_epochs < p->t.epochs)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "set more epochs, or fewer untimed_epochs",
-                   "untimed_epochs: %d leaves none of %d epochs to be timed",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "set more 'epochs', or fewer 'untimed_epochs'",
+                   "untimed_epochs: %d leaves none of the %d epochs to be timed",
                    (int)p->untimed_epochs, (int)p->t.epochs);
     return false;
 }

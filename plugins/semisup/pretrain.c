@@ -75,9 +75,9 @@ static bool train(struct orch_semisup *semi, const struct orch_session *s,
     g_autofree char *first = end.first_bad < end.last_bad
                                  ? g_strdup_printf("s %" G_GINT64_FORMAT " to", end.first_bad)
                                  : g_strdup("");
-    orch_error_set(error, ORCH_ERROR_TRIAL, "try a lower pretrain_lr or teacher_lr",
-                   "%s: the loss is not finite: first in step%s %" G_GINT64_FORMAT, stage->phase,
-                   first, end.last_bad);
+    orch_error_set(error, ORCH_ERROR_TRIAL, "try a lower 'pretrain_lr' or 'teacher_lr'",
+                   "%s: the loss is not finite, for the first time in step%s %" G_GINT64_FORMAT,
+                   stage->phase, first, end.last_bad);
     return false;
 }
 
@@ -214,13 +214,13 @@ static bool take_up(const struct orch_session *s, const char *path, struct outco
     bool ok = w && orch_torch_state_load(s->torch, s->model, s->net, w, false, NULL, error);
     if (ok && (!facts || !csv || facts->dtype != ORCH_DTYPE_FLOAT64 || facts->count != FACTS)) {
         orch_error_set(error, ORCH_ERROR_CHECK, "remove the file to start again",
-                       "'%s' has no results of plugin semisup", path);
+                       "'%s' does not hold results of plugin 'semisup'", path);
         ok = false;
     }
     if (ok) {
         memcpy(out->facts, facts->data, sizeof out->facts);
         out->csv = g_string_new_len(csv->data, (gssize)csv->bytes);
-        orch_training_note(s->host, "an earlier attempt had pre-trained the student");
+        orch_training_note(s->host, "an earlier attempt had already pre-trained the student");
     }
     orch_weights_free(w);
     return ok;

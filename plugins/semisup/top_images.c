@@ -17,16 +17,18 @@ bool orch_semisup_select_fits(int64_t count, int classes, int64_t top_classes,
                               int64_t images_per_class, GError **error)
 {
     if (top_classes < 1 || top_classes > classes) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "choose p from 1 to the number of classes",
-                       "p: %" G_GINT64_FORMAT " classes an image, but there are %d classes",
+        orch_error_set(error, ORCH_ERROR_RECIPE, "choose 'p' from 1 to the number of classes",
+                       "p: %" G_GINT64_FORMAT
+                       " classes for each image, but there are only %d classes",
                        top_classes, classes);
         return false;
     }
     if (images_per_class < 1 || images_per_class > count) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "choose k from 1 to the number of these images",
-                       "k: %" G_GINT64_FORMAT " images a class, but there are %" G_GINT64_FORMAT
-                       " unlabelled images",
-                       images_per_class, count);
+        orch_error_set(
+            error, ORCH_ERROR_RECIPE, "choose 'k' from 1 to the number of unlabelled images",
+            "k: %" G_GINT64_FORMAT " images for each class, but there are only %" G_GINT64_FORMAT
+            " unlabelled images",
+            images_per_class, count);
         return false;
     }
     return true;

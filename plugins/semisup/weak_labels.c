@@ -108,8 +108,8 @@ int64_t orch_semisup_replace_labels(int32_t *labels, int64_t count, int classes,
         order[i] = i;
     if (replaced > 0 && counts[labels[0]] == count) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "train on at least two classes",
-                       "noise: all %" G_GINT64_FORMAT " labels are equal, so there is no other to "
-                       "replace one by",
+                       "noise: all %" G_GINT64_FORMAT
+                       " labels are equal, so no other label can replace one",
                        count);
         return -1;
     }

@@ -47,7 +47,7 @@ static bool add_host(struct reader *r, int zone, char *name, GError **error)
     g_array_append_val(r->hosts, host);
     if (r->hosts->len <= HOSTS_MAX)
         return true;
-    return refuse(error, "it has more than %d hosts", HOSTS_MAX);
+    return refuse(error, "the platform has more than %d hosts", HOSTS_MAX);
 }
 
 /* ---- clusters ----------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ static bool add_range(struct reader *r, const char *part, const char *prefix, co
     if (ok && ends[1])
         ok = orch_int_parse(g_strstrip(ends[1]), &last) && last >= first;
     if (!ok)
-        return refuse(error, "the radical '%s' is neither a number nor a range such as 0-15", part);
+        return refuse(error, "'radical': '%s' is neither a number nor a range such as 0-15", part);
     for (int64_t i = first; i <= last; i++) {
         char *name = g_strdup_printf("%s%" G_GINT64_FORMAT "%s", prefix, i, suffix);
         if (!add_host(r, r->next_zone, name, error))
@@ -141,7 +141,7 @@ static void set_error(const char *path, GMarkupParseContext *context, const GErr
     if (g_str_has_prefix(what, "Error on line ")) /* GLib's own place, of the same position */
         what = strstr(what, ": ") ? strstr(what, ": ") + 2 : what;
     orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "correct it: simgrid.org describes the elements of a platform file",
+                   "correct the file: simgrid.org describes the elements of a platform file",
                    "platform file '%s', line %d: %s", path, line, what);
 }
 
@@ -156,7 +156,7 @@ static bool parse(const char *path, const char *text, size_t length, struct read
     bool ok = g_markup_parse_context_parse(context, text, (gssize)length, &problem) &&
               g_markup_parse_context_end_parse(context, &problem);
     if (ok && !r->hosts->len)
-        ok = refuse(&problem, "it has no hosts");
+        ok = refuse(&problem, "the platform has no hosts");
     if (!ok)
         set_error(path, context, problem, error);
     g_clear_error(&problem);
@@ -205,7 +205,7 @@ GArray *orch_platform_place(const GArray *hosts, int64_t workers, int64_t per_ho
     g_array_unref(places);
     orch_error_set(error, ORCH_ERROR_RECIPE,
                    "use fewer workers, more workers_per_host, or a larger platform",
-                   "workers: %" G_GINT64_FORMAT " do not fit on the platform's %" G_GINT64_FORMAT
+                   "workers: %" G_GINT64_FORMAT " are too many for the platform's %" G_GINT64_FORMAT
                    " hosts with %" G_GINT64_FORMAT " each",
                    workers, usable, per_host);
     return NULL;

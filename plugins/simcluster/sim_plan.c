@@ -31,7 +31,7 @@ static bool find_model(const struct sim_request *q, struct orch_transfer *out, i
     *out_bytes = orch_precision_bytes(precision);
     if (orch_transfer_for(spec, precision, out))
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "give the measured time of a step as step_time",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "give the measured time of a step as 'step_time'",
                    "gpu: the analytical model does not cover %s at %s", spec->name, q->precision);
     return false;
 }

@@ -304,7 +304,8 @@ static void report(const struct params *p, const struct sim_plan *plan,
     host->result(host, "buckets", plan->buckets->len);
     if (!p->bytes)
         report_training(p, step->step_s, host);
-    host->note(host, "simulated: SimGrid's model of the platform, no measured communication");
+    host->note(host,
+               "the communication is simulated by SimGrid's model of the platform, not measured");
 }
 
 /* ---- running -----------------------------------------------------------------------------------

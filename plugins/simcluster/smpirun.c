@@ -287,7 +287,7 @@ static void set_error(const struct simulation *s, int status, GError **error)
                    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
                    reason    ? reason
                    : last[0] ? last[0]
-                             : "it printed no reason");
+                             : "the simulator gave no reason");
 }
 
 enum simulation_end orch_simulation_run(const struct simulation *s, struct simulated_step *out,

@@ -172,10 +172,10 @@ static bool make_labels(struct labelling *l, const struct orch_triple *triples, 
     l->labels = orch_sourcesel_labels_new(triples, l->session->train->count, least);
     if (l->labels->triples->len >= (l->is_smoke ? 1 : 2))
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "lower min_images, or choose other sources",
-                   "labels: %s gives %u labels with at least %d images: there is nothing to tell "
-                   "apart",
-                   p->labels, l->labels->triples->len, (int)least);
+    orch_error_set(
+        error, ORCH_ERROR_RECIPE, "lower 'min_images', or choose other sources",
+        "labels: %s gives only %u labels with at least %d images: there is nothing to tell apart",
+        p->labels, l->labels->triples->len, (int)least);
     return false;
 }
 
@@ -200,11 +200,12 @@ static bool pseudo_label(struct labelling *l, const struct orch_subset *referenc
 static void note_labels(const struct labelling *l)
 {
     const struct sourcesel_params *p = l->s->params;
-    orch_training_note(l->session->host,
-                       "pseudo-labels %s: %u ordered triples of %d sources with at least %d images "
-                       "each; distance KL(image || source) of %d features, normalised, epsilon %g",
-                       p->labels, l->labels->triples->len, l->means.count, (int)p->min_images,
-                       (int)l->means.width, p->epsilon);
+    orch_training_note(
+        l->session->host,
+        "pseudo-labels '%s': %u ordered triples of %d sources with at least %d images each; the "
+        "distance is KL(image || source) of %d features, normalised, with epsilon %g",
+        p->labels, l->labels->triples->len, l->means.count, (int)p->min_images, (int)l->means.width,
+        p->epsilon);
 }
 
 static bool label_pool(struct labelling *l, GError **error)

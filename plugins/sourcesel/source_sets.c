@@ -51,15 +51,16 @@ static bool add_classes(struct orch_source_set *set, char *const *words, const G
         if (!*words[i])
             continue; /* two spaces */
         if (!orch_int_parse(words[i], &number) || number < 0)
-            return refuse(error, EXAMPLE,
-                          g_strdup_printf("'%s' of '%s' is no class number", words[i], set->name));
+            return refuse(
+                error, EXAMPLE,
+                g_strdup_printf("'%s' of '%s' is not a class number", words[i], set->name));
         for (guint j = 0; j < set->classes->len; j++)
             if (g_array_index(set->classes, int64_t, j) == number)
                 return refuse(error, NULL,
                               g_strdup_printf("'%s' names class %d twice", set->name, (int)number));
         const int other = orch_source_sets_find(sets, number);
         if (other >= 0)
-            return refuse(error, "an image belongs to one source",
+            return refuse(error, "list each class in one source only",
                           g_strdup_printf("class %d is in '%s' and in '%s'", (int)number,
                                           ((struct orch_source_set *)sets->pdata[other])->name,
                                           set->name));
@@ -95,7 +96,7 @@ static bool choose(GPtrArray *sets, const struct orch_list *use, GError **error)
         const char *name = ((const char *const *)use->items)[i];
         struct orch_source_set *set = find_name(sets, name);
         if (!set) {
-            orch_error_set(error, ORCH_ERROR_RECIPE, "use names of the list sources",
+            orch_error_set(error, ORCH_ERROR_RECIPE, "use names of the list 'sources'",
                            "use: there is no source '%s'", name);
             return false;
         }
@@ -125,7 +126,8 @@ GPtrArray *orch_source_sets_parse(const struct orch_list *texts, const struct or
     }
     if (texts->count > ORCH_SOURCE_SETS_MAX) {
         refuse(error, NULL,
-               g_strdup_printf("%zu sets, at most %d", texts->count, ORCH_SOURCE_SETS_MAX));
+               g_strdup_printf("%zu sets are too many: at most %d are possible", texts->count,
+                               ORCH_SOURCE_SETS_MAX));
         return NULL;
     }
     for (size_t i = 0; i < texts->count; i++)

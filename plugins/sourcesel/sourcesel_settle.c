@@ -43,7 +43,7 @@ static bool resolve_sources(struct sourcesel *s, const GPtrArray *all, GError **
     for (size_t i = 0; p->target && i < use.count; i++)
         if (strcmp(((const char *const *)use.items)[i], p->target) == 0) {
             orch_error_set(error, ORCH_ERROR_RECIPE,
-                           "leave it out of use, or choose another target",
+                           "leave the target out of 'use', or choose another target",
                            "use: '%s' is the target; a base network that has seen the target's "
                            "images shows nothing about transfer",
                            p->target);
@@ -52,7 +52,7 @@ static bool resolve_sources(struct sourcesel *s, const GPtrArray *all, GError **
     if (!use.count)
         use = (struct orch_list){names->len, names->pdata};
     if (!use.count)
-        return refuse(error, "add another set to sources", "sources: the target is the only set");
+        return refuse(error, "add another set to 'sources'", "sources: the target is the only set");
     s->sets = orch_source_sets_parse(&p->sources, &use, error);
     return s->sets != NULL;
 }
@@ -67,7 +67,7 @@ static bool resolve(struct sourcesel *s, GError **error)
     if (p->target) {
         s->target_sets = orch_source_sets_parse(&p->sources, &only, NULL);
         if (!s->target_sets) {
-            orch_error_set(error, ORCH_ERROR_RECIPE, "use a name of the list sources",
+            orch_error_set(error, ORCH_ERROR_RECIPE, "use a name of the list 'sources'",
                            "target: there is no set '%s'", p->target);
             return false;
         }
@@ -83,22 +83,23 @@ static bool check_base(const struct sourcesel *s, GError **error)
 {
     const struct sourcesel_params *p = s->params;
     if (strcmp(p->labels, "sources") == 0 && s->sets->len < 2)
-        return refuse(error, "name more sets in sources or use",
-                      "labels: sources needs at least 2 sources, there is one");
+        return refuse(error, "name more sets in 'sources' or 'use'",
+                      "labels: 'sources' needs at least 2 sources, but there is one");
     if (s->classes->len < 2)
         return refuse(error, "add classes to the source, or another source",
                       "the sources have one class: there is nothing to tell apart");
     if (!is_triple(p))
         return true;
     if (s->sets->len < 3) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "name more sets in sources or use",
+        orch_error_set(error, ORCH_ERROR_RECIPE, "name more sets in 'sources' or 'use'",
                        "labels: %s names an image by three sources, but there %s %u", p->labels,
                        s->sets->len == 1 ? "is" : "are", s->sets->len);
         return false;
     }
-    return p->extractor || refuse(error, "e.g. extractor: \"${extractor.weights}\"",
-                                  "labels: nearest3 and cfa need a network that gives features: "
-                                  "set extractor");
+    return p->extractor ||
+           refuse(
+               error, "e.g. extractor: \"${extractor.weights}\"",
+               "labels: 'nearest3' and 'cfa' need a network that gives features: set 'extractor'");
 }
 
 static bool check_target(const struct sourcesel *s, GError **error)
@@ -106,18 +107,18 @@ static bool check_target(const struct sourcesel *s, GError **error)
     const struct sourcesel_params *p = s->params;
     const bool is_feature = strcmp(p->mode, "feature") == 0;
     if (!p->target)
-        return refuse(error, "name the set to train on, e.g. target: tops",
-                      "stage: target needs a target");
+        return refuse(error, "name the set to train on, for example target: tops",
+                      "stage: 'target' needs a target");
     if (s->classes->len < 2)
-        return refuse(error, "add classes to it",
+        return refuse(error, "add classes to the target",
                       "the target has one class: there is nothing to tell apart");
     if (strcmp(p->mode, "scratch") != 0 && !p->t.weights)
         return refuse(error, "e.g. weights: \"${base.weights}\"",
-                      "mode full and feature begin with a base network: set weights");
+                      "modes 'full' and 'feature' begin with a base network: set 'weights'");
     if (is_feature && (p->t.freeze || p->t.layer_rates.count))
-        return refuse(error, NULL,
-                      "freeze and layer_rates belong to mode full: in mode feature only the head "
-                      "learns");
+        return refuse(
+            error, NULL,
+            "'freeze' and 'layer_rates' need mode 'full': in mode 'feature' only the head learns");
     return true;
 }
 
@@ -125,8 +126,8 @@ bool orch_sourcesel_settle(struct sourcesel *out, const struct sourcesel_params 
 {
     *out = (struct sourcesel){.params = p, .training = p->t};
     if (p->t.classes.count)
-        return refuse(error, "write them into sources",
-                      "classes: sourcesel takes its classes from the lists of sources");
+        return refuse(error, "write the classes into 'sources'",
+                      "classes: 'sourcesel' takes its classes from the lists of 'sources'");
     if (!resolve(out, error))
         return false;
     const bool is_target = orch_sourcesel_is_target(p);

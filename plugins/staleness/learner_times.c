@@ -30,9 +30,9 @@ static bool parse_moments(const char *text, int learner, GArray *out, GError **e
             continue;
         if (*end || moment_ns <= last_ns || out->len == MOMENTS_MOST) {
             orch_error_set(error, ORCH_ERROR_RECIPE,
-                           "write ascending seconds in (0, 1000000], e.g. \"1 2 3 4\", at most "
-                           "10000 of them",
-                           "times of learner %d: '%s' cannot follow what stands before it",
+                           "write ascending seconds in (0, 1000000], for example \"1 2 3 4\", at "
+                           "most 10000 values",
+                           "times of learner %d: '%s' cannot follow the text before it",
                            learner + 1, *word);
             return false;
         }
@@ -42,8 +42,8 @@ static bool parse_moments(const char *text, int learner, GArray *out, GError **e
     }
     if (out->len)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "leave out a learner without gradients",
-                   "times of learner %d are empty", learner + 1);
+    orch_error_set(error, ORCH_ERROR_RECIPE, "leave out a learner that has no gradients",
+                   "the times of learner %d are empty", learner + 1);
     return false;
 }
 
@@ -59,8 +59,8 @@ static bool make_lists(const struct staleness_params *p, struct orch_staleness_s
 {
     const char *const *texts = p->times.items;
     if (p->speeds.count) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "give one of them",
-                       "both times and speeds are given");
+        orch_error_set(error, ORCH_ERROR_RECIPE, "give either 'times' or 'speeds'",
+                       "'times' and 'speeds' exclude each other");
         return false;
     }
     s->lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
@@ -120,11 +120,10 @@ static bool make_drawn(const struct staleness_params *p, uint64_t seed,
             speed *= draw_lognormal(&s->random[i], p->speed_variation);
         const double mean_s = p->gradient_time / speed;
         if (!(mean_s <= MEAN_MOST_S)) {
-            orch_error_set(error, ORCH_ERROR_RECIPE,
-                           "give a shorter gradient_time or a higher speed",
-                           "learner %d takes %g s for a gradient in the mean, at most %g s are "
-                           "possible",
-                           (int)i + 1, mean_s, MEAN_MOST_S);
+            orch_error_set(
+                error, ORCH_ERROR_RECIPE, "give a shorter 'gradient_time' or a higher speed",
+                "learner %d takes %g s for a gradient on average, but at most %g s are possible",
+                (int)i + 1, mean_s, MEAN_MOST_S);
             return false;
         }
         s->mean_ns[i] = mean_s * 1e9;
@@ -142,7 +141,7 @@ static bool counts_agree(const struct staleness_params *p, GError **error)
         return true;
     g_autofree char *hint = g_strdup_printf("set learners: %zu", given);
     orch_error_set(error, ORCH_ERROR_RECIPE, hint,
-                   "%s has the values of %zu learners, learners is %d",
+                   "'%s' has the values of %zu learners, but 'learners' is %d",
                    p->times.count ? "times" : "speeds", given, (int)p->learners);
     return false;
 }

@@ -240,8 +240,8 @@ static int measure(struct cpu_trial *t)
         return status;
     orch_vecadd_flush_init(&t->flush, t->all);
     if (!t->flush.buffer)
-        t->host->note(t->host,
-                      "no memory to empty the caches with: samples may have found data in them");
+        t->host->note(t->host, "there is no memory to empty the caches with: samples may have "
+                               "found their data in a cache");
     if (!alone)
         addition.kernel = choose_kernel(t);
     t->host->phase(t->host, "sampling");

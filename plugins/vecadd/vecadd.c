@@ -25,12 +25,10 @@ const char *const VECADD_MEMORIES[] = {"pageable",         "pinned",         "ma
 static const struct orch_param PARAMS[] = {
     PARAM(scenario, ORCH_ENUM, .label = "scenario", .def = "cpu_all", .choices = VECADD_SCENARIOS,
           .help = "who adds: one or all threads of the processor; one GPU thread, one block of "
-                  "256, a thread for each "
-                  "element, or a grid-stride loop with 16-byte loads"),
+                  "256, a thread for each element, or a grid-stride loop with 16-byte loads"),
     PARAM(memory, ORCH_ENUM, .label = "memory", .def = "pageable", .choices = VECADD_MEMORIES,
           .help = "gpu scenarios: cudaMalloc and copies from pageable or pinned memory, or "
-                  "cudaMallocManaged alone, with "
-                  "prefetch, with prefetch and advice"),
+                  "cudaMallocManaged alone, with prefetch, with prefetch and advice"),
     PARAM(millions, ORCH_INT, .label = "millions", .def = "1", .min = "1", .max = "100000",
           .unit = "million", .help = "elements of each array"),
     PARAM(elements, ORCH_INT, .label = "elements", .def = "0", .min = "0", .max = "100000000000",
@@ -86,8 +84,8 @@ static const struct orch_metric METRICS[] = {
     MS("program_time", "program time", "start of the process until the first result is back"),
     RATE("bandwidth", "bandwidth", "12 bytes x elements / kernel_time"),
     RATE("measured_bandwidth", "measured bandwidth",
-         "bandwidth of the same memory, measured in this trial: triad of all "
-         "threads, or copy kernel or cudaMemcpy on the GPU"),
+         "bandwidth of the same memory, measured in this trial: triad of all threads, or copy "
+         "kernel or cudaMemcpy on the GPU"),
     {.name = "bandwidth_share",
      .label = "bandwidth share",
      .min = "0",

@@ -46,6 +46,6 @@ ok orch run r.recipe catch --smoke
 says '2 ok'
 printf 'format: 1\nrecipe: b\nexperiments:\n  b: { plugin: replay, with: { agent: tabular, environment: gridworld, actors: 2 } }\n' >b.recipe
 fails 2 orch run b.recipe -q
-says "agent 'tabular' has no actors"
+says "agent 'tabular' cannot have actors"
 fails 2 "$BUILD/plugins/common/orch-replay-actor"
 says 'only a learner of plugin replay'

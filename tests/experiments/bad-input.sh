@@ -17,7 +17,7 @@ refused() { # PLUGIN WITH MESSAGE HINT
 for plugin in train 'finetune/mode: scratch,' 'batchaug/transforms: [flip],' 'semisup/labelled: 5,'; do
     own=
     [ "$plugin" = "${plugin%/*}" ] || own=${plugin#*/}
-    refused "${plugin%%/*}" "$own $small, classes: [3]" 'classes: one class only, so there is nothing to tell apart' 'hint: name at least two classes'
+    refused "${plugin%%/*}" "$own $small, classes: [3]" "'classes' has only one class, so there is nothing to tell apart" 'hint: name at least two classes'
     refused "${plugin%%/*}" "$own $small, classes: [3, 4, 3]" 'classes: 3 is given twice' 'hint: name each class once'
     refused "${plugin%%/*}" "$own dataset: cifar10, net: resnet20, classes: [3, 10]" "classes: 10, but 'cifar10' has classes 0 to 9" ''
 done
@@ -59,9 +59,9 @@ breaks() {
 }
 if ! orch run r.recipe cats -q 2>&1 | grep -q 'without libpng'; then
     breaks cats "the images of 'cats' have one class only" ''
-    breaks many 'k: 5 images a class, but there are 4 unlabelled images' ''
+    breaks many 'k: 5 images for each class, but there are only 4 unlabelled images' ''
 fi
-breaks other "the weights do not fit network 'mlp:9'" 'hint: are these the weights of this network?'
+breaks other "the weights do not fit network 'mlp:9'" 'hint: check that these are the weights of this network'
 breaks teacher "teacher of network 'mlp:9'" 'fc1.weight'
 
 # diverged, with the step: images are counted from the first, 16 a step (40 with two copies: 32 a step)
@@ -72,8 +72,8 @@ diverges() { # EXPERIMENT FIRST-BAD-IMAGE MESSAGE
     ok orch show "$(json runs.0.key)"
     has "$3"
 }
-diverges base 40 'first in step 3 (epoch 1)'
-diverges tuned 40 'first in step 3 (epoch 1)'
-diverges copies 40 'first in step 2 (epoch 1)'
-diverges student 40 'training the student: the loss is not finite: first in step'
+diverges base 40 'for the first time in step 3 (epoch 1)'
+diverges tuned 40 'for the first time in step 3 (epoch 1)'
+diverges copies 40 'for the first time in step 2 (epoch 1)'
+diverges student 40 'training the student: the loss is not finite, for the first time in step'
 exit 0

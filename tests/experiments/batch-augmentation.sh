@@ -65,7 +65,7 @@ ok orch show "$four"
 has 'gradient of 4 x 32 images at once: batch norms see all 128'
 ok orch ls --where 'experiment=four and gradient=accumulated' --json
 ok orch show "$(json runs.0.key)"
-has 'gradient accumulated over 4 passes of 32 images: batch norms see 32 images and update their running statistics 4 times a step'
+has 'the gradient is accumulated in 4 passes of 32 images: batch norms see 32 images at once and update their running statistics 4 times a step'
 ok orch ls --where 'experiment=equal and copies=3' --json
 ok orch show "$(json runs.0.key)"
 has 'there are no random transforms: all copies are equal'

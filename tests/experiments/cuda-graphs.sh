@@ -12,7 +12,7 @@ shown() { ok orch show @last --json; }
 
 recipe 'graphs: on, device: cpu'
 fails 2 orch run t.recipe
-says 'graphs: on needs a GPU, and the device is the CPU (device: cpu)'
+says 'graphs: on needs a GPU, but the device is the CPU (device: cpu)'
 says 'hint: graphs: auto uses them where there is a GPU'
 [ ! -e "$TINY_TORCH_LOG" ] || _fail 'LibTorch was loaded'
 recipe 'graphs: always'
@@ -24,7 +24,7 @@ recipe 'graphs: on'
 fails 1 orch run t.recipe -q
 ok orch ls --json
 ok orch show "$(json runs.0.key)"
-has 'graphs: on needs a GPU, and device: auto found none'
+has 'graphs: on needs a GPU, but device: auto found none'
 recipe 'graphs: auto'
 ok orch run t.recipe -q
 shown
@@ -50,7 +50,7 @@ same "$(json results.cuda_graphs)" 1.0 'on'
 TINY_TORCH_CAPTURE=fail ok orch run t.recipe -q --force
 shown
 same "$(json results.cuda_graphs)" 0.0 'a capture that failed'
-has 'steps run operation by operation, without CUDA graphs: the capture failed on purpose'
+has 'operations are launched one by one, without CUDA graphs: the capture failed on purpose'
 case $out in *'on purpose'*'on purpose'*) _fail 'noted twice' ;; esac
 
 # a LibTorch that cannot capture: an error for on, a note for auto

@@ -21,7 +21,7 @@ trained() { # trained PATH DEVICE: its digits
 trained auto auto
 same "$path" 0.0
 by_cpu=$loss
-case $notes in *'the processor makes'*) _fail 'a note without a GPU' ;; esac
+case $notes in *'the CPU makes'*) _fail 'a note without a GPU' ;; esac
 export TINY_TORCH_CUDA=1 TINY_TORCH_MEMORY=100000000
 trained auto auto
 same "$path" 1.0
@@ -36,7 +36,7 @@ export TINY_TORCH_MEMORY=1000
 trained auto cuda
 same "$path" 0.0
 same "$loss" "$by_cpu"
-case $notes in *'the processor makes the batches, not the GPU: the data set takes '*' must stay free for the training'*) ;; *) _fail "no note: $notes" ;; esac
+case $notes in *'the CPU makes the batches, not the GPU: the data set takes '*' must stay free for the training'*) ;; *) _fail "no note: $notes" ;; esac
 recipe gpu cuda
 fails 1 orch run t.recipe -q
 says 'data_path: gpu: the data set takes '

@@ -13,13 +13,13 @@ refused() { # WITH MESSAGE
     says 'at: o.recipe:3'
 }
 refused 'dataset: cats' "no training images with boxes of data set 'cats' in"
-refused "$small, classes: [red, purple]" "classes: 'synthetic' has no class 'purple'; it has red, green, blue"
+refused "$small, classes: [red, purple]" "classes: data set 'synthetic' has no class 'purple'; its classes are red, green, blue"
 refused "$small, classes: [red, red]" "classes: 'red' is given twice"
 refused "dataset: synthetic, net: resnet18" "network 'resnet18': the 1 outputs are not those of a detector"
 refused "dataset: synthetic, net: ssd-smal" "did you mean 'ssd-small"
 refused "$small, mode: feature" 'mode feature begins with the weights of a detector'
 refused "$small, mode: test" 'mode test begins with the weights of a detector'
-refused "$small, freeze: 9" "freeze: 9, but network 'ssd-small:4' has layer groups 0 to"
+refused "$small, freeze: 9" "freeze: 9, but network 'ssd-small:4' has only layer groups 0 to"
 refused "$small, transforms: [blur]" 'blur'
 refused "$small, transforms: [flip, crop]" 'crop'
 refused "$small, schedule: steps, milestones: [70]" 'all 1 learning-rate drops come after the last'
@@ -39,7 +39,7 @@ breaks() {
     fails 1 orch run r.recipe "$1" -q
     says "$2"
 }
-breaks unknown "mode test: the weights have no class 'blue'; they have red, green"
+breaks unknown "mode 'test': the weights have no class 'blue'; their classes are red, green"
 breaks wider "the weights do not fit network 'ssd-small:8': base_net.0.0.weight: [4, 3, 3, 3] for [8, 3, 3, 3]"
 # the predictors of boxes of another network: one is missing, or has priors of another number
 ok orch ls --where 'experiment=base' --json
@@ -69,14 +69,14 @@ write("lacks.safetensors", None)
 write("shaped.safetensors", dict(header[name], shape=[shape[0] // 2, shape[1] * 2] + shape[2:]))
 P
 sed -i 's|^  nan: |  lacks: { plugin: detect, with: { weights: lacks.safetensors } }\n  shaped: { plugin: detect, with: { weights: shaped.safetensors } }\n&|' r.recipe
-breaks lacks "the weights have no 'regression_headers.0.weight', a predictor of boxes"
+breaks lacks "the weights have no 'regression_headers.0.weight', which predicts boxes"
 says 'new_head: true'
-breaks shaped "'regression_headers.0.weight', a predictor of boxes, has another shape in the weights"
+breaks shaped "'regression_headers.0.weight', which predicts boxes, has another shape in the weights"
 ok orch run r.recipe nan -q
 ok orch ls --where experiment=nan --json
 same diverged "$(json runs.0.state)"
 ok orch show "$(json runs.0.key)"
-has 'the training loss is not finite: first in step'
+has 'the training loss is not finite, for the first time in step'
 has 'train_loss'
 
 # a published set that is not here is no fault of the recipe

@@ -94,7 +94,7 @@ sed -i '/few:/s/epochs: 1/epochs: 1, skip_bad: true/' t.recipe
 ok orch run t.recipe few -q
 ok orch ls --where "experiment=few and state=ok" --json
 ok orch show "$(json runs.0.key)"
-has '2 boxes or images were left out; the first:'
+has '2 boxes or images were left out; the first is'
 sed -i 's/open, classes: \[Red, Blue\]/open, classes: [Red, Green]/' t.recipe
 fails 2 orch run t.recipe open -q
 says "class 'Green' is not among the 2"

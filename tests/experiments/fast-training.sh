@@ -36,7 +36,7 @@ fails 2 orch plan t.recipe -s fast.flip=false
 says 'flip_alternate: the training images are not flipped'
 says 'hint: set flip: true'
 fails 2 orch plan t.recipe -s fast.net=mlp:8
-says "whiten: the first layer of network 'mlp:8' is no plain convolution"
+says "whiten: the first layer of network 'mlp:8' is not a plain convolution"
 says 'hint: set whiten: false'
 fails 2 orch plan t.recipe -s fast.label_smoothing=1
 says label_smoothing
@@ -51,7 +51,7 @@ ok orch plan t.recipe plain -s plain.first_size=16
 has_not done
 ok orch run t.recipe plain -q -s plain.first_size=16 -s plain.growth=1
 fails 2 orch plan t.recipe -s plain.first_size=32
-says 'first_size: 32, but the images have 32x32 pixels'
+says 'first_size: 32, but the images have only 32x32 pixels'
 fails 2 orch plan t.recipe -s plain.first_size=16 -s plain.net=lenet5
 says "first_size: 16: network 'lenet5' cannot take images of 16x16"
 says 'a pool over the whole image'

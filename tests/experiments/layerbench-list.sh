@@ -47,8 +47,8 @@ prints "$(one 'layers: [conv 3x8x8 -> 6 k3, conv 3x4x4 -> 6 k7]')" \
     "layers, entry 2: layer 'conv 3x4x4 -> 6 k7': a window of 7x7 is larger than the padded input, 4x4"
 prints "$(one 'layers: [covn 3x8x8 -> 6 k3]')" "unknown kind 'covn'"
 prints "$(one 'layers: [conv 3x8x8 -> 6]')" "write it as 'conv 64x32x32 -> 128 k3 s2 p1'"
-prints "$(one 'layers: [dense 5 -> 6], net: lenet5')" 'net and layers: set one of them'
-prints "$(one 'timer: justus, kinds: [conv, pool]')" "kinds: 'timer: justus' takes only conv and dense"
+prints "$(one 'layers: [dense 5 -> 6], net: lenet5')" "set either 'net' or 'layers', not both"
+prints "$(one 'timer: justus, kinds: [conv, pool]')" "'timer: justus' measures only the kinds conv and dense"
 [ ! -s "$TINY_TORCH_LOG" ] || _fail "something ran: $(cat "$TINY_TORCH_LOG")"
 prints "$(
     TINY_TORCH_FAIL=part_time:2 one 'layers: [dense 5 -> 6], peak: false, optimizer: none'

@@ -78,7 +78,7 @@ ok orch show "$key" --json
 same "$(json results.map 2>/dev/null)" '' 'no objects, no score'
 fails 1 orch run a.recipe boxes --force -s "engine=$engine" -s samples=beyond.safetensors
 out=$out$err
-has "array 'real/objects': object 0 is not in order, or has no proper image, label or box"
+has "array 'real/objects': object 0 is not in order, or its image, label or box is not valid"
 
 # ---- what an engine refuses, in its own words
 for engine in $ran; do

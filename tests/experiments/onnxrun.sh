@@ -94,7 +94,7 @@ refused() {
 refused 'truncated' -s onnx=cut.onnx
 refused "cycle.onnx': node 0 (Add) uses 'b', which no node before it makes" -s onnx=cycle.onnx
 refused "two.onnx' has 2 inputs" -s onnx=two.onnx
-refused "input 'x' is no array of floats" -s onnx=ints.onnx
+refused "input 'x' is not an array of floats" -s onnx=ints.onnx
 refused "no node makes the output 'y'" -s onnx=nothing.onnx
 refused 'is not an ONNX model' -s onnx=text.onnx
 refused 'its size is open' -s onnx=open.onnx
@@ -103,14 +103,14 @@ refused 'parameter input does not fit' -s input=3x4x4
 refused 'another number of axes' -s input=4x4
 refused 'none.onnx' -s onnx=none.onnx
 refused "array 'random/input' has shape [10, 1, 4, 4], which does not fit input 'x'" -s onnx=large.onnx -s samples=one.safetensors
-refused "text.onnx': neither a PyTorch file nor safetensors" -s samples=text.onnx
+refused "text.onnx': the file is neither of PyTorch nor safetensors" -s samples=text.onnx
 # fp16 looks values up by their names, and writes a tensor again as the file has it
 refused "unnamed.onnx' cannot be converted to fp16: a value has no name" -s onnx=unnamed.onnx -s precision=fp16
 refused "field.onnx' cannot be converted to fp16: a tensor has a field that ONNX does not define ('w')" -s onnx=field.onnx -s precision=fp16
 truncate -s 2200M huge.onnx
 fails 2 orch run a.recipe one -s onnx=huge.onnx
 out=$out$err
-has "huge.onnx' has 2.1 GiB: protobuf, ONNX's format, reads less than 2 GiB"
+has "huge.onnx' has 2.1 GiB: protobuf, ONNX's format, is limited to 2 GiB"
 rm huge.onnx
 TINY_ORT_OPEN='Frobnicate(13) is not a registered function/op' refused "ONNX Runtime 0.1 (tiny) cannot open"
 has 'Frobnicate(13) is not a registered'
@@ -118,7 +118,7 @@ TINY_ORT_RUN='out of memory' refused 'cannot run'
 has 'out of memory'
 TINY_ORT_HALF=yes refused "the first axis of output 'y' is not the batch of 4"
 # NaN: the answers are kept
-TINY_ORT_ADD=nan refused "computed 30 values that are NaN or infinite; the first is in output 'y'"
+TINY_ORT_ADD=nan refused "computed 30 values that are NaN or infinite; the first value is in output 'y'"
 shown one
 same "$(json state)" failed
 same "$(result not_finite)" 30
@@ -167,7 +167,7 @@ refused() {
     has "$text"
 }
 refused "resnet20" -s net=resnet21x
-refused 'is no shape of an image' -s net=lenet5 -s input=28x28x28x28
+refused 'is not the shape of an image' -s net=lenet5 -s input=28x28x28x28
 refused 'the weights of' -s net=lenet5 -s weights=one.safetensors
 # another file of the same name is another trial
 ok orch run a.recipe one --force

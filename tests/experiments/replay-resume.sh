@@ -82,7 +82,7 @@ keep() {
 }
 head -c 300 kept/training.safetensors >"$folder/training.safetensors"
 fails 1 orch run r.recipe broken -q
-says 'cannot go on from the checkpoint in'
+says 'cannot continue from the checkpoint in'
 says 'training.safetensors'
 says 'remove this folder'
 keep

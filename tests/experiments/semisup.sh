@@ -100,7 +100,7 @@ resumed=$(json runs.0.key)
 ok orch ls --where 'recipe=r and experiment=s' --json
 whole=$(json runs.0.key)
 ok orch show "$resumed"
-has 'an earlier attempt had pre-trained the student'
+has 'an earlier attempt had already pre-trained the student'
 ok orch show "$resumed" --json
 a="$(json results.final_loss) $(json results.pretrained_accuracy) $(json results.pretraining_images)"
 ok orch show "$whole" --json
@@ -112,7 +112,7 @@ TINY_TORCH_NAN=1 orch run r.recipe s --force -q >/dev/null 2>&1
 ok orch ls --where 'recipe=r and experiment=s and state=diverged' --json
 same "$(json runs.#)" 1
 ok orch show "$(json runs.0.key)"
-has 'pre-training the student: the loss is not finite: first in step'
+has 'pre-training the student: the loss is not finite, for the first time in step'
 
 # refused before anything runs, with the place; what only the images tell, before anything is trained
 refused() {
@@ -122,14 +122,14 @@ refused() {
     says 'at: o.recipe:3'
     says "$3"
 }
-refused 'per_class: 100, k: 801' 'k: 801 images a class, but there are 800 unlabelled images' 'hint: choose k from 1'
-refused 'unlabelled: 300, k: 301' 'k: 301 images a class, but there are 300 unlabelled images' 'hint: choose k from 1'
-refused 'p: 11' 'p: 11 classes an image, but there are 10 classes' 'hint: choose p from 1'
-refused 'classes: [3]' 'classes: one class only, so there is nothing to tell apart' 'hint: name at least two'
-refused 'classes: [3, 4], p: 3, per_class: 600' 'p: 3 classes an image, but there are 2 classes' 'hint: choose p'
+refused 'per_class: 100, k: 801' 'k: 801 images for each class, but there are only 800 unlabelled images' "hint: choose 'k' from 1"
+refused 'unlabelled: 300, k: 301' 'k: 301 images for each class, but there are only 300 unlabelled images' "hint: choose 'k' from 1"
+refused 'p: 11' 'p: 11 classes for each image, but there are only 10 classes' "hint: choose 'p' from 1"
+refused 'classes: [3]' "'classes' has only one class, so there is nothing to tell apart" 'hint: name at least two'
+refused 'classes: [3, 4], p: 3, per_class: 600' 'p: 3 classes for each image, but there are only 2 classes' "hint: choose 'p'"
 refused 'labelled: 0' "parameter 'labelled': 0 is below its minimum 1" ''
 refused 'labelled: 100, per_class: 100' 'labelled: 100 images of each of 10 classes leave none of the 1000 training images unlabelled' 'hint: label fewer'
-refused 'pretrain_steps: 0' 'pretrain_steps: 0 leaves out the pre-training' 'hint: raise pretrain_steps'
+refused 'pretrain_steps: 0' "'pretrain_steps: 0' leaves out the pre-training" "hint: raise 'pretrain_steps'"
 refused 'noise: 1.5' "parameter 'noise': 1.5 is above its maximum 1" ''
 refused 'teacher_net: lenet9' 'teacher_net: ' 'lenet'
 cat >bad.recipe <<R

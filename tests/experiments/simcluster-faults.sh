@@ -22,7 +22,7 @@ refused 'algorithm: rings' "'rings'"
 refused 'net: resnet51' "resnet51"
 refused 'gpu: K8000' "gpu: unknown GPU 'K8000'"
 refused 'workers: 200, batch: 128' 'workers: 200 cannot share a batch of 128 images'
-refused "platform: $SOURCE/recipes/platforms/dgx-a100.xml, workers: 9" "workers: 9 do not fit on the platform's 8 hosts"
+refused "platform: $SOURCE/recipes/platforms/dgx-a100.xml, workers: 9" "workers: 9 are too many for the platform's 8 hosts"
 # without smpirun
 recipe 'workers: 2'
 mkdir tools

@@ -66,7 +66,7 @@ assert names == sorted(names) and all(len(set(n)) == 3 and set(n) <= set("abcd")
 assert all(int(r["images"]) >= 4 and 0 < float(r["share of it"]) <= 1 for r in rows), rows
 P
 ok orch show "$(key 'experiment=base and target=e and labels=cfa')"
-has 'distance KL(image || source) of'
+has 'the distance is KL(image || source) of'
 has 'epsilon 1e-08'
 
 # equal seeds and settings: equal results
@@ -91,19 +91,19 @@ refused() {
 }
 refused 'sources: [a 0 1], labels: nearest3' 'labels: nearest3 names an image by three sources, but there is 1'
 refused 'sources: [a 0 1, b 2 3, c 4], target: a, labels: cfa' 'labels: cfa names an image by three sources, but there are 2'
-says 'hint: name more sets in sources or use'
-refused 'sources: [a 0 1], labels: sources' 'labels: sources needs at least 2 sources, there is one'
+says "hint: name more sets in 'sources' or 'use'"
+refused 'sources: [a 0 1], labels: sources' "labels: 'sources' needs at least 2 sources, but there is one"
 refused 'sources: [a 0 1, b], labels: sources' "sources: 'b' has no classes"
 refused 'sources: [a 0 1, b 1 2]' "sources: class 1 is in 'a' and in 'b'"
-says 'hint: an image belongs to one source'
+says 'hint: list each class in one source only'
 refused 'sources: [a 0 1, b 2 3, c 4], target: a, use: [a, b]' "use: 'a' is the target"
 refused 'sources: [a 0 1, b 2 3], target: hats' "target: there is no set 'hats'"
 refused 'sources: [a 0 1], target: a' 'sources: the target is the only set'
-refused 'sources: [a 0 1, b 2 3], stage: target' 'stage: target needs a target'
-refused 'sources: [a 0 1, b 2 3], stage: target, target: a' 'mode full and feature begin with a base network'
+refused 'sources: [a 0 1, b 2 3], stage: target' "stage: 'target' needs a target"
+refused 'sources: [a 0 1, b 2 3], stage: target, target: a' "modes 'full' and 'feature' begin with a base network"
 refused 'sources: [a 0, b 2 3], stage: target, target: a, mode: scratch' 'the target has one class'
-refused 'labels: cfa' 'labels: nearest3 and cfa need a network that gives features'
-refused 'classes: [1, 2]' 'classes: sourcesel takes its classes from the lists of sources'
+refused 'labels: cfa' "labels: 'nearest3' and 'cfa' need a network that gives features"
+refused 'classes: [1, 2]' "classes: 'sourcesel' takes its classes from the lists of 'sources'"
 
 # refused when the files are read, before the first step
 breaks() {
@@ -115,5 +115,5 @@ breaks 'sources: [a 0 1, b 2 30]' "class 30 of 'synthetic': expected 0 to"
 orch show "$(key "experiment='extractor' and target=a")" -a weights >w.safetensors
 breaks "$sets, target: a, labels: cfa, extractor: w.safetensors, extractor_net: \"mlp:9\"" "extractor: the weights do not fit network 'mlp:9'"
 breaks "$sets, target: a, labels: cfa, extractor: w.safetensors, min_images: 100000" 'labels: cfa gives 0 labels with at least 100000 images'
-says 'lower min_images, or choose other sources'
+says "lower 'min_images', or choose other sources"
 exit 0

@@ -49,5 +49,5 @@ refused() {
     fails 2 orch run s.recipe "$1" "$2" "$3" "$4" "$5"
     says "$6"
 }
-refused modes -s learners=3 -s bound=2 "speeds has the values of 4 learners, learners is 3"
+refused modes -s learners=3 -s bound=2 "'speeds' has the values of 4 learners, but 'learners' is 3"
 refused modes -s bound=-1 -s learners=4 'bound'

@@ -32,7 +32,7 @@ grep -q '^optimizer sgd frozen 1 rates 0$' "$TINY_TORCH_LOG" || _fail "mode feat
 run_of feature
 same "$(json results.trained_params)" 18.0 'parameters of the head'
 same "$(json results.class_count)" 2.0
-has 'features an image were computed once'
+has 'features of each image, from the frozen body, were computed once'
 has 'the head is new (2 of other shape'
 run_of scratch
 has_not 'the base network gave'
@@ -53,8 +53,8 @@ esac }
 small='dataset: synthetic, image_size: 8, net: "mlp:4"'
 
 # refused before it runs
-prints "$(one finetune "$small, mode: feature, weights: base.pth, freeze: 1")" 'freeze and layer_rates belong to mode full'
-prints "$(one finetune "$small")" 'mode full and feature begin with a base network: set weights'
+prints "$(one finetune "$small, mode: feature, weights: base.pth, freeze: 1")" "'freeze' and 'layer_rates' need mode 'full'"
+prints "$(one finetune "$small")" "modes 'full' and 'feature' begin with a base network: set weights"
 
 # no GPU: skipped, with its reason; a failure of the library is the trial's
 prints "$(one train "$small, device: cuda")" 'no CUDA device'
@@ -100,7 +100,7 @@ has 'update,update 83 in 4,2,'
 layers() { one layerbench "$1"; }
 prints "$(layers 'batch: [3]')" 'batch: write two numbers, from and to, at most 1000000'
 prints "$(layers 'units: [9, 2]')" 'units: write two numbers'
-prints "$(layers 'passes: []')" 'passes, activations and kinds: name at least one of each'
+prints "$(layers 'passes: []')" "give each of 'passes', 'activations' and 'kinds' at least one value"
 prints "$(layers 'net: bert-base')" "network 'bert-base' is counted only: it cannot be run"
 prints "$(layers 'net: "mlp:4", input: 4xx4')" "input '4xx4' is not CxHxW, e.g. 3x32x32"
 prints "$(layers 'timer: justus, kinds: [dense], units: [4096, 4096], max_gflop: 0.001')" 'hardly any layer of these ranges is within max_gflop'

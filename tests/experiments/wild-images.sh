@@ -17,7 +17,7 @@ R
 unset ORCH_WILD
 ok orch run j.recipe -q
 ok orch report j.recipe
-has "missing: 1 of 1 trials is not run (skipped before: no images: parameter 'images' is empty"
+has "missing: 1 of 1 trials is not run (skipped before: parameter 'images' is empty, so no image can be judged"
 ok orch report j.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the state'
 import json, sys

@@ -61,4 +61,4 @@ echo mine >pages/bob.orch/index.html
 fails 2 orch verify class -o pages
 same "$(cat pages/bob.orch/index.html)" mine
 fails 2 orch verify class/ada.orch -o pages
-says "takes a folder of packs"
+says "needs a folder of packs"

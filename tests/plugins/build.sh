@@ -60,7 +60,7 @@ fails 1 env -u ORCH_TORCH orch run n.recipe
 says "cannot load the LibTorch adapter '$adapter'"
 echo replaced >env/torch/lib/libtorch_cpu.so
 fails 1 env -u ORCH_TORCH orch run n.recipe
-says "'$(realpath env/torch)/lib/libtorch_cpu.so' was replaced since the LibTorch adapter was built for it"
+says "'$(realpath env/torch)/lib/libtorch_cpu.so' was replaced after the LibTorch adapter was built for it"
 rm -r env/torch
 fails 1 env -u ORCH_TORCH orch run n.recipe
 says 'is gone'

@@ -322,7 +322,7 @@ static void engines_refuse_what_they_cannot(void **state)
     options.net.net = "lenet5";
     options.net.height = options.net.width = 28;
     assert_null(orch_q_learner_new(&options, &error));
-    assert_non_null(strstr(error->message, "engine 'plain' computes networks 'mlp:...'"));
+    assert_non_null(strstr(error->message, "engine 'plain' computes only networks 'mlp:...'"));
     g_clear_error(&error);
     options.net.net = "no-such-net";
     assert_null(orch_q_learner_new(&options, &error));

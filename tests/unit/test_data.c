@@ -75,7 +75,7 @@ static void test_idx_errors(void **state)
     write_idx(false, 0x803, 0, 7);
     refused("byte 15 (image 7): label 77, expected 0 to 9");
     write_idx(false, 0x803, -1, -1); /* a byte too many */
-    refused("byte 1456: more bytes than its head announces");
+    refused("byte 1456: more bytes than the header announces");
     remove_set();
     write_idx(true, 0x803, 0, -1);
     /* the compressed file itself cut off */
@@ -88,7 +88,7 @@ static void test_idx_errors(void **state)
     refused("bytes too early");
     /* cut within the checksum behind the last byte; and so early that nothing is left of it */
     assert_true(orch_file_write(path, bytes, length - 3, false, NULL));
-    refused("train-images-idx3-ubyte.gz', byte 1456: the compressed file is cut off");
+    refused("train-images-idx3-ubyte.gz', byte 1456: the compressed file is truncated");
     assert_true(orch_file_write(path, bytes, 1, false, NULL));
     refused("train-images-idx3-ubyte.gz' ends at byte ");
     assert_true(orch_file_write(path, bytes, 0, false, NULL));

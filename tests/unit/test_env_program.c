@@ -171,7 +171,7 @@ static void test_refusals(void **state)
         int64_t count;
     } BAD[] = {{"/no/such/program", "cannot start the environment program '/no/such/program'", 1},
                {"'open", "environment program ''open'", 1},
-               {"cat", "2000 copies are as many processes", 2000}};
+               {"cat", "2000 copies need as many processes", 2000}};
     for (size_t i = 0; i < G_N_ELEMENTS(BAD); i++) {
         g_autoptr(GError) error = NULL;
         assert_null(open_program(BAD[i].command, BAD[i].count, 60, &error));

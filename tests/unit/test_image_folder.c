@@ -47,15 +47,15 @@ static void test_folder(void **state)
     orch_image_set_free(d);
     write_bytes("birds/train/owl/3.jpg", "\xff\xd8\xff\xe0 not a picture", 18, false);
     assert_null(orch_image_set_open(&options, &error));
-    assert_non_null(strstr(error->message, "owl/3.jpg' is no sound JPEG: near byte "));
+    assert_non_null(strstr(error->message, "owl/3.jpg' is a damaged JPEG: near byte "));
     g_clear_error(&error);
     write_bytes("birds/train/owl/3.jpg", "GIF89a, says this file", 22, false);
     assert_null(orch_image_set_open(&options, &error));
-    assert_non_null(strstr(error->message, "owl/3.jpg', byte 0: neither a JPEG nor a PNG"));
+    assert_non_null(strstr(error->message, "owl/3.jpg' is neither a JPEG nor a PNG (byte 0)"));
     g_clear_error(&error);
     write_bytes("birds/train/owl/3.jpg", "", 0, false);
     assert_null(orch_image_set_open(&options, &error));
-    assert_non_null(strstr(error->message, "owl/3.jpg': it is empty or cut off"));
+    assert_non_null(strstr(error->message, "owl/3.jpg': the file is empty or truncated"));
     g_clear_error(&error);
     g_autofree char *bad = g_build_filename(folder, "birds/train/owl/3.jpg", NULL);
     g_autofree char *empty = g_build_filename(folder, "birds/train/zebra", NULL);
@@ -81,7 +81,7 @@ static void test_damaged_png(void **state)
         bytes[length - 20] ^= 1;
         assert_true(orch_file_write(path, bytes, cut ? length / 2 : length, false, NULL));
         assert_null(orch_image_set_open(&options, &error));
-        if (!strstr(error->message, "honey/1.png' is no sound PNG: near byte "))
+        if (!strstr(error->message, "honey/1.png' is a damaged PNG: near byte "))
             fail_msg("%s", error->message);
         g_clear_error(&error);
     }
@@ -191,7 +191,7 @@ static void test_damaged_jpeg(void **state)
     struct orch_image_set_options options = {
         .name = "cats", .root = folder, .height = 8, .width = 8};
     assert_null(orch_image_set_open(&options, &error));
-    static const char head[] = "tabby/07.jpg' is no sound JPEG: near byte ";
+    static const char head[] = "tabby/07.jpg' is a damaged JPEG: near byte ";
     const char *place = strstr(error->message, head);
     assert_non_null(place);
     assert_in_range(strtol(place + strlen(head), NULL, 10), length / 2 - 64, length / 2);
@@ -201,7 +201,7 @@ static void test_damaged_jpeg(void **state)
     write_bytes("lynx/train/tufted/1.jpg", bytes, length, false);
     options.name = "lynx";
     assert_null(orch_image_set_open(&options, &error));
-    assert_non_null(strstr(error->message, "tufted/1.jpg' is no sound JPEG: near byte "));
+    assert_non_null(strstr(error->message, "tufted/1.jpg' is a damaged JPEG: near byte "));
     g_clear_error(&error);
 }
 #endif

@@ -456,14 +456,14 @@ static void test_snapshots(void **state)
     }
     struct orch_replay_options other = options;
     other.n_step = 4;
-    expect_refusal(&other, path, "steps a return: 3 there, 4 here");
+    expect_refusal(&other, path, "steps a return: 3 in the file, 4 here");
     expect_refusal(&options, "/nowhere/at/all", "cannot open");
     damage(path, 2000, 0);
-    expect_refusal(&options, path, "do not fit its SHA-256");
+    expect_refusal(&options, path, "do not match its SHA-256");
     damage(path, 2000, 1);
-    expect_refusal(&options, path, "it was cut short");
+    expect_refusal(&options, path, "the file is truncated");
     damage(path, 0, 0);
-    expect_refusal(&options, path, "it is no snapshot");
+    expect_refusal(&options, path, "the file is not a snapshot");
     g_unlink(path);
 }
 
@@ -520,7 +520,7 @@ static void test_options(void **state)
                                           options_of((INT64_C(1) << 31) - 1), options_of(100),
                                           options_of(100)};
     static const char *const words[] = {"capacity 0 is not in the range",
-                                        "hold no return of 1 steps", "are free",
+                                        "are too few for returns of 1 steps", "are free",
                                         "gamma 1.5 is not in", "cannot make '/nowhere/at/all'"};
     cases[2].frame_values = 1 << 20; /* petabytes */
     cases[3].gamma = 1.5;
@@ -554,11 +554,11 @@ static void test_bad_steps(void **state)
     const float negative = -1, not_a_number = (float)NAN;
     g_autoptr(GError) error = NULL;
     assert_false(orch_replay_sample(r, 1, 0, &BATCH, &error));
-    assert_non_null(strstr(error->message, "1 steps were to be drawn, and 0 can be"));
+    assert_non_null(strstr(error->message, "1 steps were to be sampled, but only 0 can be"));
     refuse_step(r, (float)NAN, 0, NULL, "step 0 of lane 0 has a reward that is not finite");
     refuse_step(r, 0, 0, &negative, "has a priority that is negative");
     refuse_step(r, 0, 0, &not_a_number, "has a priority that is negative or not finite");
-    refuse_step(r, 0, ORCH_REPLAY_FINAL, NULL, "without a truncated step");
+    refuse_step(r, 0, ORCH_REPLAY_FINAL, NULL, "was not truncated");
     refuse_step(r, 0, 9, NULL, "an unknown end");
     add_one(r, 0, 0, ORCH_REPLAY_TRUNCATED);
     refuse_step(r, 0, ORCH_REPLAY_GOES_ON, NULL, "must be the final frame");

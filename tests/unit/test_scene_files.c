@@ -445,9 +445,9 @@ static const struct {
      "annotation>",
      {"'no' in 'annotation/object/difficult'", "a.xml:6\n"}},
     {"", {"not well-formed XML: ", "a.xml:1"}},
-    {"\n\n<html></html>", {"the first element is not 'annotation'", "a.xml:3"}},
+    {"\n\n<html></html>", {"its first element is not 'annotation'", "a.xml:3"}},
     {"<!DOCTYPE x [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>\n<annotation>&b;</annotation>",
-     {"a DOCTYPE is not read", "a.xml:1\n"}},
+     {"has a DOCTYPE, which is not read", "a.xml:1\n"}},
     {"<annotation>\n<object><name>&b;</name></object></annotation>",
      {"not well-formed XML", "a.xml:2"}},
     {"<annotation>\n<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a>",
@@ -474,7 +474,7 @@ static void test_bad_annotations(void **state)
     for (int i = 0; i < 4097; i++)
         g_string_append(many, OBJECT("dog", 1, 1, 9, 9));
     put("bad/Annotations/a.xml", many->str);
-    REFUSED(&options, "more than 4096 objects in one image", "a.xml:4098");
+    REFUSED(&options, "an image has more than 4096 objects", "a.xml:4098");
     for (int i = 0; i < 100000; i++)
         g_string_append(many, OBJECT("dog", 1, 1, 9, 9));
     put("bad/Annotations/a.xml", many->str);
@@ -493,17 +493,17 @@ static void test_bad_voc_files(void **state)
     write_jpeg("files/JPEGImages/a.jpg", 50, 40, 9);
     REFUSED(&options, "annotation 'b.xml' has no image JPEGImages/b.jpg", "Annotations/b.xml:1");
     put("files/JPEGImages/b.jpg", "");
-    REFUSED(&options, "b.jpg': it is empty or cut off", "b.xml:1");
+    REFUSED(&options, "b.jpg': the file is empty or truncated", "b.xml:1");
     put("files/JPEGImages/b.jpg", "GIF89a");
-    REFUSED(&options, "b.jpg', byte 0: neither a JPEG nor a PNG", "b.xml:1");
+    REFUSED(&options, "b.jpg' is neither a JPEG nor a PNG (byte 0)", "b.xml:1");
     put("files/ImageSets/Main/trainval.txt", "a\nc\n");
     REFUSED(&options, "image 'c' has no annotation '", "trainval.txt:2");
     put("files/ImageSets/Main/trainval.txt", "a\n\na\n");
     REFUSED(&options, "image 'a' is listed twice", "trainval.txt:3");
     put("files/ImageSets/Main/trainval.txt", "a\n../../a\n");
-    REFUSED(&options, "image '../../a' is no name of a file", "trainval.txt:2");
+    REFUSED(&options, "image '../../a' is not the name of a file", "trainval.txt:2");
     put("files/ImageSets/Main/trainval.txt", "\xff\n");
-    REFUSED(&options, "trainval.txt' is no text in UTF-8");
+    REFUSED(&options, "trainval.txt' is not UTF-8");
     put("files/ImageSets/Main/trainval.txt", "\n");
     REFUSED(&options, "data set 'files' has no image");
     put("files/ImageSets/Main/trainval.txt", "a\n");
@@ -511,7 +511,7 @@ static void test_bad_voc_files(void **state)
     struct orch_scene_options other = options;
     other.class_count = 2;
     other.classes = twice;
-    REFUSED(&other, "class 'dog' is wanted twice");
+    REFUSED(&other, "class 'dog' is named twice");
     other.classes = unknown;
     REFUSED(&other, "class 'handgun' is not among the 20 of Pascal VOC");
     other = options;
@@ -548,7 +548,7 @@ static void test_truncated_jpeg(void **state)
         assert_true(orch_scene_loader_next(loader, &batch, &error));
         assert_false(orch_scene_loader_next(loader, &batch, &error));
         assert_non_null(
-            strstr(error->message, "cut/JPEGImages/b.jpg' is no sound JPEG: near byte"));
+            strstr(error->message, "cut/JPEGImages/b.jpg' is a damaged JPEG: near byte"));
         orch_scene_loader_free(loader);
     }
     orch_scene_set_free(set);
@@ -573,7 +573,7 @@ static void test_skipped(void **state)
     assert_non_null(strstr(set->left_out.first, "the box of 'dog' is inverted"));
     assert_non_null(strstr(set->left_out.first, "skip/Annotations/a.xml:3"));
     assert_int_equal(set->clipped.count, 1);
-    assert_non_null(strstr(set->clipped.first, "the box of 'cat' leaves its image\n  at: "));
+    assert_non_null(strstr(set->clipped.first, "a box of 'cat' extends beyond its image\n  at: "));
     assert_non_null(strstr(set->clipped.first, "a.xml:5"));
     const struct orch_box cat = set->boxes[1];
     assert_true(cat.x1 == 0 && cat.x2 == 1 && cat.y1 == 0.25F && cat.y2 == 0.5F);
@@ -644,7 +644,7 @@ static void test_bad_tables(void **state)
         {SHORT "a,1.1,1.2,0.1,0.2,x\n", {"is outside of its image", "bbox.csv:2"}},
         {SHORT "a,0.1,0.2,0.1,0.2,x\nb,0.1,0.2,0.1,0.2,x\n",
          {"image 'b' has no file '", "bbox.csv:3"}},
-        {SHORT "../a,0.1,0.2,0.1,0.2,x\n", {"'ImageID' is no name of a file", "bbox.csv:2"}},
+        {SHORT "../a,0.1,0.2,0.1,0.2,x\n", {"'ImageID' is not the name of a file", "bbox.csv:2"}},
         {SHORT "a,0.1,0.2,0.1,0.2,x\na,0.1,0.2,0.1\n",
          {"record has 4 fields, the header has 6", "bbox.csv:3"}},
         {SHORT "a,0.1,much,0.1,0.2,x\n", {"much", "bbox.csv:2"}},

@@ -37,11 +37,12 @@ static void test_parse(void **state)
          "  hint: did you mean 'flip'?"},
         {{""}, "unknown transform ''"},
         {{"crop 3"}, "transform 'crop 3' takes no value"},
-        {{"expand much"}, "transform 'expand much': expected a growth from 1 to 16"},
-        {{"expand 0.5"}, "expected a growth"},
-        {{"expand 1000"}, "expected a growth"},
+        {{"expand much"}, "transform 'expand much' needs a growth from 1 to 16"},
+        {{"expand 0.5"}, "needs a growth"},
+        {{"expand 1000"}, "needs a growth"},
         {{"crop", "crop"}, "transform 'crop' comes twice"},
-        {{"crop", "expand"}, "transform 'expand' comes too late\n  hint: list each once"},
+        {{"crop", "expand"},
+         "transform 'expand' is listed too late\n  hint: list each transform once"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(BAD); i++) {
         g_autoptr(GError) error = NULL;

@@ -197,10 +197,12 @@ static void test_refuses(void **state)
 {
     (void)state;
     g_autofree float *scores = coarse_scores(50, CLASSES, 4);
-    refuses(scores, 50, CLASSES + 1, 5, "p: 8 classes an image, but there are 7 classes");
-    refuses(scores, 50, 0, 5, "p: 0 classes an image");
-    refuses(scores, 50, 1, 51, "k: 51 images a class, but there are 50 unlabelled images");
-    refuses(scores, 50, 1, 0, "k: 0 images a class");
+    refuses(scores, 50, CLASSES + 1, 5,
+            "p: 8 classes for each image, but there are only 7 classes");
+    refuses(scores, 50, 0, 5, "p: 0 classes for each image");
+    refuses(scores, 50, 1, 51,
+            "k: 51 images for each class, but there are only 50 unlabelled images");
+    refuses(scores, 50, 1, 0, "k: 0 images for each class");
     scores[49 * CLASSES + 6] = NAN;
     refuses(scores, 50, 1, 5, "not numbers");
 }

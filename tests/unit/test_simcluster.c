@@ -41,11 +41,11 @@ static void broken_files(void **state)
     refused("<platform>\n<zone>\n<host speed='1Gf'/>\n</zone></platform>", "line 3",
             "a host needs an id");
     refused("<platform>\n\n<cluster prefix='a' suffix='' radical='3-1'/></platform>", "line 3",
-            "the radical '3-1'");
+            "'radical': '3-1'");
     refused("<platform>\n<cluster prefix='a' radical='0-1'/></platform>", "line 2", "suffix");
     refused("<platform>\n<cluster prefix='a' suffix='' radical='0-999999'/></platform>", "line 2",
             "more than 65536 hosts");
-    refused("<platform>\n</platform>\n", "line", "it has no hosts");
+    refused("<platform>\n</platform>\n", "line", "the platform has no hosts");
     refused("<html>\n</html>\n", "line 1", "not 'platform'");
     refused("", "line", "");
     GError *error = NULL;
@@ -82,7 +82,7 @@ static void placement(void **state)
     g_array_unref(places);
     GError *error = NULL;
     assert_null(orch_platform_place(hosts, 5, 2, 1, &error));
-    assert_non_null(strstr(error->message, "workers: 5 do not fit on the platform's 2 hosts"));
+    assert_non_null(strstr(error->message, "workers: 5 are too many for the platform's 2 hosts"));
     g_clear_error(&error);
     g_array_unref(hosts);
 }

@@ -207,8 +207,8 @@ static void test_refused_sets(void **state)
         const char *texts[2], *use, *message;
     } cases[] = {
         {{"shoes", NULL}, NULL, "sources: 'shoes' has no classes"},
-        {{"shoes 5 x", NULL}, NULL, "sources: 'x' of 'shoes' is no class number"},
-        {{"shoes 5 -1", NULL}, NULL, "sources: '-1' of 'shoes' is no class number"},
+        {{"shoes 5 x", NULL}, NULL, "sources: 'x' of 'shoes' is not a class number"},
+        {{"shoes 5 -1", NULL}, NULL, "sources: '-1' of 'shoes' is not a class number"},
         {{"shoes 5 5", NULL}, NULL, "sources: 'shoes' names class 5 twice"},
         {{"shoes 5", "feet 5"}, NULL, "sources: class 5 is in 'shoes' and in 'feet'"},
         {{"shoes 5", "shoes 7"}, NULL, "sources: 'shoes' occurs twice"},

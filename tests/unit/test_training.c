@@ -76,8 +76,8 @@ static void test_check_refuses(void **state)
     training_fixture_refused(&t, "resnet2O");
     t = training_fixture_usual();
     t.freeze = 2;
-    training_fixture_refused(
-        &t, "freeze: 2, but network 'mlp:10' has layer groups 0 to 1, and the last must learn");
+    training_fixture_refused(&t, "freeze: 2, but network 'mlp:10' has only layer groups 0 to 1, "
+                                 "and the last group must learn");
     t = training_fixture_usual();
     t.layer_rates = (struct orch_list){8, rates};
     training_fixture_refused(&t,
@@ -247,8 +247,9 @@ static void test_weights_begin_a_training(void **state)
     recorder_init(&r);
     t.classes = (struct orch_list){3, classes};
     assert_int_equal(recorder_train(&r, &t, NULL), ORCH_OK);
-    assert_non_null(strstr(r.notes->str, "the base network gave 2 tensors; the head is new (2 of "
-                                         "other shape, 0 missing, 0 left over)"));
+    assert_non_null(strstr(r.notes->str,
+                           "the base network gave 2 tensors; the head is new (2 tensors of "
+                           "other shape, 0 missing, 0 left over)"));
     recorder_clear(&r);
     t.net = "mlp:12";
     training_fixture_fails(&t, ORCH_FAILED, "the weights do not fit network 'mlp:12': ");
@@ -267,7 +268,8 @@ static void test_features_computed_once(void **state)
     t.feature_extractor = t.cache_features = true;
     assert_int_equal(recorder_train(&once, &t, NULL), ORCH_OK);
     assert_non_null(
-        strstr(once.notes->str, "the frozen body's 10 features an image were computed once"));
+        strstr(once.notes->str,
+               "the 10 features of each image, from the frozen body, were computed once"));
     assert_true(fabs(recorder_result(&once, "trained_params") - 110) < 1e-12);
     assert_true(recorder_result(&once, "feature_time") >= 0);
     t.cache_features = false;
@@ -348,9 +350,10 @@ static void test_resumes(void **state)
     r.checkpoints = training_fixture_folder;
     t.net = "mlp:9";
     assert_int_equal(recorder_train(&r, &t, NULL), ORCH_FAILED);
-    assert_string_equal(r.failure->str,
-                        "cannot resume: the checkpoint does not fit: 'fc1.weight' is of another "
-                        "shape\n  hint: remove the checkpoint to start again");
+    assert_string_equal(
+        r.failure->str,
+        "cannot resume: the checkpoint does not fit this training: 'fc1.weight' is of another "
+        "shape\n  hint: remove the checkpoint to start again");
     assert_true(orch_file_write(path, "{", 1, false, NULL));
     assert_int_equal(recorder_train(&r, &t, NULL), ORCH_FAILED);
     assert_true(g_str_has_prefix(r.failure->str, "cannot resume: "));
@@ -378,8 +381,9 @@ static void test_ends_early(void **state)
     g_setenv("TINY_TORCH_NAN", "45", TRUE);
     assert_int_equal(recorder_train(&r, &t, NULL), ORCH_DIVERGED);
     g_unsetenv("TINY_TORCH_NAN");
-    assert_string_equal(r.failure->str, "the training loss is not finite: first in step 3 (epoch "
-                                        "1); try a lower lr");
+    assert_string_equal(r.failure->str,
+                        "the training loss is not finite, for the first time in step 3 (epoch "
+                        "1); try a lower lr");
     assert_int_equal(recorder_points(&r, "val_loss"),
                      1); /* of the epoch that diverged, and no more */
     recorder_clear(&r);

@@ -69,14 +69,14 @@ static void test_refused(void **state)
     refused(&t, "flip_alternate: the training images are not flipped");
     t = usual();
     t.whiten = true;
-    refused(&t, "whiten: the first layer of network 'mlp:10' is no plain convolution");
+    refused(&t, "whiten: the first layer of network 'mlp:10' is not a plain convolution");
     t.net = "vgg11";
     t.image_size = 32;
     refused(&t, "whiten: 'features.0' of network 'vgg11' has 64 filters, but patches of 3x3x3 "
                 "values have 27 directions, which make at most 54 filters");
     t.net = "airbench";
     t.weights = "base.safetensors";
-    refused(&t, "whiten: the first layer's filters are those of `weights`");
+    refused(&t, "whiten: the first layer's filters come from 'weights'");
     t = usual();
     t.net = "airbench:4,0";
     refused(&t, "'4,0' is not a list of 1 to 5 widths");

@@ -151,7 +151,7 @@ static void test_checkpoint_errors(void **state)
     /* a deeper network misses tensors */
     struct model deep = make_model("mlp:8,8", ORCH_TORCH_SGD);
     assert_false(checkpoint_load(deep.torch, deep.model, "two", &progress, &error));
-    assert_non_null(strstr(error->message, "the checkpoint does not fit: '"));
+    assert_non_null(strstr(error->message, "the checkpoint does not fit this training: '"));
     free_model(&deep);
 }
 

@@ -57,8 +57,8 @@ static void test_data_paths_are_equal(void **state)
             i < 2 ? (struct orch_list){G_N_ELEMENTS(list), list} : (struct orch_list){1, &list[4]};
         g_autofree char *quiet = train_by_path(&t, "cpu", false, by_cpu);
         g_autofree char *notes = train_by_path(&t, i % 2 ? "gpu" : "auto", true, by_gpu);
-        assert_null(strstr(quiet, "the processor makes"));
-        assert_null(strstr(notes, "the processor makes"));
+        assert_null(strstr(quiet, "the CPU makes"));
+        assert_null(strstr(notes, "the CPU makes"));
         assert_memory_equal(by_cpu, by_gpu, sizeof by_cpu);
     }
     g_unsetenv("TINY_TORCH_CUDA");
@@ -87,9 +87,9 @@ static void test_data_path_falls_back(void **state)
         const bool is_memory = i == 0;
         g_setenv(CASES[i].variable, CASES[i].value, TRUE);
         g_autofree char *notes = train_by_path(&t, "auto", false, found);
-        const char *note = strstr(notes, "the processor makes the batches, not the GPU: ");
+        const char *note = strstr(notes, "the CPU makes the batches, not the GPU: ");
         assert_non_null(note);
-        assert_null(strstr(note + 1, "the processor makes")); /* once */
+        assert_null(strstr(note + 1, "the CPU makes")); /* once */
         if (!strstr(notes, CASES[i].why))
             fail_msg("'%s' lacks '%s'", notes, CASES[i].why);
         if (is_memory) {
@@ -103,12 +103,11 @@ static void test_data_path_falls_back(void **state)
     /* on the processor there is nothing to say, and `gpu` is refused: by the check, where that
      * knows */
     g_autofree char *notes = train_by_path(&t, "auto", false, found);
-    assert_null(strstr(notes, "the processor makes"));
+    assert_null(strstr(notes, "the CPU makes"));
     t.data_path = "gpu";
-    training_fixture_fails(
-        &t, ORCH_FAILED,
-        "data_path: gpu needs a GPU, but the device of this training is the processor\n"
-        "  hint: set data_path: auto, or train on a machine with a GPU");
+    training_fixture_fails(&t, ORCH_FAILED,
+                           "data_path: gpu needs a GPU, but this training runs on the CPU\n"
+                           "  hint: set data_path: auto, or train on a machine with a GPU");
     t.device = "cpu";
     training_fixture_refused(&t, "data_path: gpu needs a GPU");
     g_setenv("TINY_TORCH_CUDA", "1", TRUE);
@@ -138,7 +137,7 @@ static void test_data_path_of_plugins(void **state)
         recorder_init(&r);
         assert_int_equal(recorder_train(&r, &t, &parts), ORCH_OK);
         assert_int_equal(recorder_result(&r, "gpu_data_path"), takes);
-        assert_int_equal(strstr(r.notes->str, "a feed or a step of its own") == NULL, takes);
+        assert_int_equal(strstr(r.notes->str, "makes its own batches or steps") == NULL, takes);
         recorder_clear(&r);
     }
     g_unsetenv("TINY_TORCH_CUDA");

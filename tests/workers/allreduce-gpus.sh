@@ -49,10 +49,10 @@ ends() {
     same "$(json state)" "$state" "states ($reason)"
     case $(json reason) in *"$reason"*) ;; *) _fail "reason: $(json reason)" ;; esac
 }
-ends failed "algorithm 'linear': NCCL does not have it" -s algorithm=linear
+ends failed "NCCL does not have algorithm 'linear'" -s algorithm=linear
 FAKE_NCCL_FAIL=cudaMalloc ends failed 'CUDA: allocating the largest of bytes failed: invalid on purpose'
 FAKE_NCCL_FAIL=ncclCommInitRank ends failed 'NCCL: ncclCommInitRank failed'
-FAKE_CUDA_DEVICES=1 ends skipped '2 workers on a machine need a GPU each, and the trial has 1: set resources: { gpus: 2 }'
+FAKE_CUDA_DEVICES=1 ends skipped '2 workers on a machine need a GPU each, but the trial has 1: set resources: { gpus: 2 }'
 FAKE_NCCL_FAIL=cudaGetDeviceCount ends skipped 'there is no GPU: invalid on purpose'
 ORCH_NCCL=/nowhere/libnccl.so.2 ends skipped 'there is no libnccl'
 ORCH_CUDART=/nowhere/libcudart.so ends skipped 'there is no libcudart'

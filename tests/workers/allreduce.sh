@@ -37,7 +37,7 @@ for r in runs:
     assert r["result.fit_error"] >= abs(r["metric.fit_residual"]) / 3 - 1e-12, r
 P
 ok orch show @last
-has 'latency and bandwidth need all-reduces of two sizes'
+has 'latency and bandwidth cannot be computed from all-reduces of one size'
 ok orch ls --where 'algorithm = ring' --json
 ring=$(json runs.0.key)
 ok orch show "$ring"

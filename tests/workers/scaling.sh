@@ -71,13 +71,13 @@ ok orch show @last --json
 python3 -c 'import json, sys; assert json.load(sys.stdin)["results"]["oversubscribed"] == 1' <<<"$out" || _fail 'oversubscribed'
 # what cannot be
 fails 2 orch run t.recipe weak -q -s scaling=strong -s workers=5 -s batch=12
-says 'a batch of 12 images cannot be shared by 5 workers equally'
+says 'a batch of 12 images cannot be divided equally among 5 workers'
 fails 2 orch run t.recipe weak -q -s untimed_epochs=2
 says 'untimed_epochs: 2 leaves none of 2 epochs'
 _run orch run t.recipe weak -q --force -s batch=200
 [ $status = 1 ] || _fail 'a batch larger than the data'
 ok orch show @last --json
-case $(json reason) in *'a step takes 400 images of all workers together, there are 200'*) ;; *) _fail "$(json reason)" ;; esac
+case $(json reason) in *'a step takes 400 images of all workers, but there are only 200'*) ;; *) _fail "$(json reason)" ;; esac
 # on GPUs: NCCL sums the buckets, on a stream of its own (tests/plugins/fake_nccl.c stands in for it)
 export TINY_TORCH_CUDA=2 ORCH_CUDART=$BUILD/tests/mpi/fake_nccl.so ORCH_NCCL=$BUILD/tests/mpi/fake_nccl.so
 cat >gpu.recipe <<R
@@ -114,11 +114,11 @@ reason() {
     out=$(json reason)
 }
 reason -x two.algorithm=rabenseifner
-has "algorithm 'rabenseifner': NCCL does not have it"
+has "NCCL does not have algorithm 'rabenseifner'"
 reason -x two.algorithm=auto -s two.device=cuda:1
 has "device: 'cuda:1' is one GPU"
 reason -x two.algorithm=auto -s two.compression=fp16
-has "compression: 'fp16' is for workers on processors"
+has "compression: 'fp16' works only with workers on CPUs"
 for failing in ncclGetUniqueId ncclCommInitRank cudaStreamSynchronize; do
     FAKE_NCCL_FAIL=$failing reason -x two.algorithm=auto
     has 'on purpose'

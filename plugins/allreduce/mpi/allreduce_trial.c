@@ -90,14 +90,13 @@ static void report_fit(const struct trial *t, const struct orch_alpha_beta_point
     host->result(host, "bus_factor", orch_comm_bus_factor(t->comm.ranks));
     host->result(host, "worker_count", t->comm.ranks);
     if (strcmp(t->p->algorithm, "auto") == 0)
-        host->note(host,
-                   t->is_on_gpus
-                       ? "auto: NCCL chooses the algorithm by size and does not report its choice"
-                       : "auto: the MPI library chooses by size and number of workers "
-                         "and does not report its choice");
+        host->note(host, t->is_on_gpus ? "algorithm auto: NCCL chooses the algorithm by size and "
+                                         "does not report its choice"
+                                       : "algorithm auto: the MPI library chooses by size and "
+                                         "number of workers and does not report its choice");
     report_largest(host, points, count);
     if (!orch_alpha_beta_fit(points, count, &fit)) {
-        host->note(host, "latency and bandwidth need all-reduces of two sizes");
+        host->note(host, "latency and bandwidth cannot be computed from all-reduces of one size");
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -145,8 +144,8 @@ static bool measure(const struct trial *t, const GArray *sizes,
         bool is_cancelled;
         g_autofree float *room = g_try_malloc((gsize)bytes);
         if (!room) {
-            orch_error_set(error, ORCH_ERROR_TRIAL, "leave out the largest of bytes",
-                           "no memory for %" G_GINT64_FORMAT " bytes", bytes);
+            orch_error_set(error, ORCH_ERROR_TRIAL, "leave out the largest value of 'bytes'",
+                           "there is no memory for %" G_GINT64_FORMAT " bytes", bytes);
             return false;
         }
         host->progress(host, i, sizes->len);
@@ -206,9 +205,9 @@ static int work(struct trial *t, GError **error)
     g_autofree struct orch_alpha_beta_point *points =
         g_new0(struct orch_alpha_beta_point, sizes->len + 1);
     if (t->comm.ranks != p->workers)
-        orch_error_set(error, ORCH_ERROR_RECIPE, "leave out resources: ranks",
-                       "workers: %d, but resources: ranks starts %d", (int)p->workers,
-                       t->comm.ranks);
+        orch_error_set(error, ORCH_ERROR_RECIPE, "leave out 'ranks' of the experiment's resources",
+                       "workers: %d, but 'ranks' of the experiment's resources starts %d",
+                       (int)p->workers, t->comm.ranks);
     else if (lack_gpus(t))
         return ORCH_SKIPPED;
     else if (open_engine(t, sizes, error) && measure(t, sizes, points, error))

@@ -31,11 +31,10 @@ char *orch_gpu_sums_lack(const struct orch_comm *comm)
     const int code = api->cudaGetDeviceCount(&count);
     if (code)
         return g_strdup_printf("there is no GPU: %s", api->cudaGetErrorString(code));
-    return count >= comm->local
-               ? NULL
-               : g_strdup_printf("%d workers on a machine need a GPU each, and the trial has %d: "
-                                 "set resources: { gpus: %d }",
-                                 comm->local, count, comm->local);
+    return count >= comm->local ? NULL
+                                : g_strdup_printf("%d workers on a machine need a GPU each, and "
+                                                  "the trial has %d: set resources: { gpus: %d }",
+                                                  comm->local, count, comm->local);
 }
 
 struct gpu_sums *orch_gpu_sums_new(const struct orch_comm *comm, int device, size_t bytes,

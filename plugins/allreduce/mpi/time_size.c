@@ -38,8 +38,8 @@ static bool check_sum(const struct orch_comm *comm, uint64_t seed, const float *
     if (values[i] == sum)
         return true;
     orch_error_set(error, ORCH_ERROR_TRIAL, NULL,
-                   "wrong sum: value %zu of %zu is %g, the sum over the %d workers is %g", i, count,
-                   (double)values[i], comm->ranks, (double)sum);
+                   "wrong sum: value %zu of %zu is %g, but the sum over the %d workers is %g", i,
+                   count, (double)values[i], comm->ranks, (double)sum);
     return false;
 }
 

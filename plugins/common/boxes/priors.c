@@ -59,8 +59,8 @@ static int64_t count_priors(const struct orch_prior_spec *spec, GError **error)
     int64_t count = 0;
     if (spec->image_size < 1 || spec->map_count < 1 || spec->map_count > ORCH_PRIOR_MAPS_MAX) {
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "prior boxes for an input of %d pixels with %d feature maps: expected an "
-                       "input of at least 1 pixel and 1 to %d maps",
+                       "prior boxes for an input of %d pixels with %d feature maps are not "
+                       "possible: expected an input of at least 1 pixel and 1 to %d maps",
                        spec->image_size, spec->map_count, ORCH_PRIOR_MAPS_MAX);
         return 0;
     }
@@ -79,7 +79,7 @@ static int64_t count_priors(const struct orch_prior_spec *spec, GError **error)
     if (count <= ORCH_PRIORS_MAX)
         return count;
     orch_error_set(error, ORCH_ERROR_RECIPE, "take fewer cells",
-                   "%" G_GINT64_FORMAT " prior boxes; at most %d are possible", count,
+                   "%" G_GINT64_FORMAT " prior boxes are too many: at most %d are possible", count,
                    ORCH_PRIORS_MAX);
     return 0;
 }

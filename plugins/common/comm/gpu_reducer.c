@@ -49,7 +49,7 @@ static bool has_algorithm(const struct orch_comm_algorithm *a, GError **error)
     if (!a->nccl && !a->is_hierarchical) {
         orch_error_set(error, ORCH_ERROR_TRIAL,
                        "set algorithm: auto, ring, reduce_broadcast (a tree) or hierarchical",
-                       "algorithm '%s': NCCL does not have it", a->name);
+                       "NCCL does not have algorithm '%s'", a->name);
         return false;
     }
     return true; /* orch_mpi_start has set $NCCL_ALGO */

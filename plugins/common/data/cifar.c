@@ -43,7 +43,7 @@ static int64_t count_records(const char *path, size_t record, GError **error)
     struct stat info = {0};
     if (stat(path, &info) == 0 && info.st_size > 0 && (size_t)info.st_size % record == 0)
         return (int64_t)((size_t)info.st_size / record);
-    orch_error_set(error, ORCH_ERROR_IO, "the file is cut off, or is not the binary version",
+    orch_error_set(error, ORCH_ERROR_IO, "the file is truncated, or is not the binary version",
                    "'%s' ends at byte %" G_GINT64_FORMAT ", within record %" G_GINT64_FORMAT
                    " of %" G_GSIZE_FORMAT " bytes",
                    path, (int64_t)info.st_size, (int64_t)((size_t)info.st_size / record), record);
@@ -61,7 +61,7 @@ static int64_t count_all(const GPtrArray *files, size_t record, GError **error)
             return 0;
         first = first ? first : count;
         if (count != first) {
-            orch_error_set(error, ORCH_ERROR_IO, "one of them is cut off: get the set again",
+            orch_error_set(error, ORCH_ERROR_IO, "one file is truncated: get the set again",
                            "'%s' has %" G_GINT64_FORMAT " records, but '%s' has %" G_GINT64_FORMAT,
                            (char *)files->pdata[i], count, (char *)files->pdata[0], first);
             return 0;

@@ -26,7 +26,7 @@ static bool size_is_fine(const char *path, unsigned width, unsigned height, GErr
     if (width && height && width <= SIDE_MAX && height <= SIDE_MAX && width * height <= PIXELS_MAX)
         return true;
     orch_error_set(error, ORCH_ERROR_IO, NULL,
-                   "'%s' has %u x %u pixels; at most %d on a side and %u in all are read", path,
+                   "'%s' has %u x %u pixels; at most %d on a side and %u in all are possible", path,
                    width, height, SIDE_MAX, PIXELS_MAX);
     return false;
 }
@@ -65,7 +65,7 @@ static bool decode_jpeg(FILE *file, const char *path, uint8_t **out_pixels, int 
     if (setjmp(errors.jump)) {
         long at = ftell(file) - (info.src ? (long)info.src->bytes_in_buffer : 0);
         orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
-                       "'%s' is no sound JPEG: near byte %ld: %s", path, at, errors.text);
+                       "'%s' is a damaged JPEG: near byte %ld: %s", path, at, errors.text);
         jpeg_destroy_decompress(&info);
         g_free(pixels);
         return false;
@@ -102,7 +102,7 @@ static bool decode_jpeg(FILE *file, const char *path, uint8_t **out_pixels, int 
     (void)out_pixels;
     *width = *height = 0;
     orch_error_set(error, ORCH_ERROR_IO, "apt-get install libjpeg-dev, then build again",
-                   "cannot read '%s': built without JPEG", path);
+                   "cannot read '%s': orch was built without JPEG", path);
     return false;
 }
 #endif
@@ -130,7 +130,8 @@ static bool decode_png(FILE *file, const char *path, uint8_t **out_pixels, int *
     }
     if (!is_read)
         orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
-                       "'%s' is no sound PNG: near byte %ld: %s", path, ftell(file), image.message);
+                       "'%s' is a damaged PNG: near byte %ld: %s", path, ftell(file),
+                       image.message);
     g_free(pixels);
     png_image_free(&image);
     return is_read;
@@ -143,7 +144,7 @@ static bool decode_png(FILE *file, const char *path, uint8_t **out_pixels, int *
     (void)out_pixels;
     *width = *height = 0;
     orch_error_set(error, ORCH_ERROR_IO, "apt-get install libpng-dev, then build again",
-                   "cannot read '%s': built without PNG", path);
+                   "cannot read '%s': orch was built without PNG", path);
     return false;
 }
 #endif
@@ -158,14 +159,14 @@ static FILE *open_image(const char *path, bool *out_is_jpeg, GError **error)
     *out_is_jpeg = false;
     if (fread(magic, 1, 4, file) != 4)
         orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
-                       "cannot read '%s': it is empty or cut off", path);
+                       "cannot read '%s': the file is empty or truncated", path);
     else if ((*out_is_jpeg = magic[0] == 0xff && magic[1] == 0xd8) ||
              memcmp(magic, "\x89PNG", 4) == 0) {
         rewind(file);
         return file;
     } else
         orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
-                       "'%s', byte 0: neither a JPEG nor a PNG", path);
+                       "'%s' is neither a JPEG nor a PNG (byte 0)", path);
     fclose(file);
     return NULL;
 }

@@ -46,16 +46,16 @@ static bool options_are_valid(const struct orch_loader_options *o, GError **erro
         return true;
     if (o->batch <= 0 || o->threads < 0)
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "a loader with batches of %d samples and %d threads: expected at least 1 "
-                       "sample and 0 threads",
+                       "a loader with batches of %d samples and %d threads is not possible: "
+                       "expected at least 1 sample and 0 threads",
                        o->batch, o->threads);
     else if (o->copies <= 0)
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "%d copies of each sample: expected at least 1", o->copies);
+                       "%d copies of each sample are not possible: expected at least 1", o->copies);
     else
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "shard %d of %d: expected 0 to the number of shards less 1", o->shard,
-                       o->shards);
+                       "shard %d of %d does not exist: expected 0 to the number of shards less 1",
+                       o->shard, o->shards);
     return false;
 }
 
@@ -68,8 +68,8 @@ static void set_memory_error(const struct orch_loader *l, double bytes, int64_t 
     g_autofree char *there = present > 0 ? orch_bytes_format(present) : g_strdup("an unknown size");
     orch_error_set(
         error, ORCH_ERROR_RECIPE, "choose fewer copies, a smaller batch or fewer threads",
-        "%d batches of batch size %d x %d copies of %dx%dx%d values take %s, but the "
-        "memory of this machine, or of the control group, is %s",
+        "%d batches of batch size %d x %d copies of %dx%dx%d values take %s, but this machine (or "
+        "its control group) has %s of memory",
         l->slot_count, o->batch, o->copies, d->channels, d->height, d->width, needed, there);
 }
 

@@ -108,7 +108,7 @@ bool orch_batch_pad(struct orch_batch_source *source, GError **error)
     if (!source->padded) {
         g_autofree char *text = orch_bytes_format((int64_t)(bytes * count));
         orch_error_set(error, ORCH_ERROR_RECIPE, "set pad_ahead: false",
-                       "no memory for the padded images, which take %s", text);
+                       "there is no memory for the padded images, which take %s", text);
         return false;
     }
     for (size_t i = 0; i < count; i++)

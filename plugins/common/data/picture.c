@@ -96,7 +96,7 @@ static bool write_png(const struct canvas *canvas, const char *path, GError **er
 #else
     (void)canvas;
     orch_error_set(error, ORCH_ERROR_IO, "apt-get install libpng-dev, then build again",
-                   "cannot write '%s': built without PNG", path);
+                   "cannot write '%s': orch was built without PNG", path);
 #endif
     return false;
 }

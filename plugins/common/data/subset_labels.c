@@ -9,7 +9,7 @@ static bool count_is_right(const struct orch_subset *s, int64_t count, GError **
     if (count == s->count)
         return true;
     orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                   "labels for %" G_GINT64_FORMAT
+                   "there are labels for %" G_GINT64_FORMAT
                    " rows, but the subset of '%s' has %" G_GINT64_FORMAT,
                    count, s->dataset->name, s->count);
     return false;

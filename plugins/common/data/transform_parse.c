@@ -151,11 +151,11 @@ static bool order_is_right(const struct orch_transforms *list, const char *befor
         return true;
     for (int i = 0; i < list->count; i++)
         if (list->items[i].kind == kind) {
-            orch_error_set(error, ORCH_ERROR_RECIPE, "leave one of them out",
+            orch_error_set(error, ORCH_ERROR_RECIPE, "list each transform once",
                            "transform '%s': %s is listed twice", text, FORMS[kind].name);
             return false;
         }
-    orch_error_set(error, ORCH_ERROR_RECIPE, "list the transforms in that order",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "list the transforms in this order",
                    "transform '%s' comes after '%s', but transforms are applied in the order %s",
                    text, before, ORDER);
     return false;

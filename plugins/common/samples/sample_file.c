@@ -127,11 +127,12 @@ static bool take_rows(const struct orch_weight *array, const float *rows, int64_
     for (int64_t i = 0; i < array->shape[0]; i++) {
         const float *row = rows + i * COLUMNS;
         if (!row_is_proper(row, image, images)) {
-            orch_error_set(error, ORCH_ERROR_RECIPE,
-                           "a row is image, label, left, top, right, bottom, difficult; by image",
-                           "array '%s': object %" G_GINT64_FORMAT " is not in order, or has no "
-                           "proper image, label or box",
-                           array->name, i);
+            orch_error_set(
+                error, ORCH_ERROR_RECIPE,
+                "rows: image, label, left, top, right, bottom, difficult; sorted by image",
+                "array '%s': object %" G_GINT64_FORMAT
+                " is not in order, or its image, label or box is not valid",
+                array->name, i);
             return false;
         }
         while (image < (int64_t)row[IMAGE])

@@ -38,13 +38,13 @@ static bool options_are_valid(const struct orch_generated_scenes *o, GError **er
         o->objects_max >= o->objects_min && o->objects_max <= 64 && o->size_min > 0 &&
         o->size_max >= o->size_min && o->size_max <= 1)
         return true;
-    orch_error_set(
-        error, ORCH_ERROR_RECIPE, NULL,
-        "%" G_GINT64_FORMAT " generated images of %d to %d pixels with %d to %d objects "
-        "of sizes %g to %g: expected 1 to %d images, 16 to 1024 pixels, 1 to 64 objects, "
-        "sizes above 0 to 1, the smaller number first",
-        o->count, o->side_min, o->side_max, o->objects_min, o->objects_max, o->size_min,
-        o->size_max, ORCH_SCENES_MAX);
+    orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
+                   "%" G_GINT64_FORMAT
+                   " generated images of %d to %d pixels with %d to %d objects of sizes %g to %g "
+                   "are not possible: expected 1 to %d images, 16 to 1024 pixels, 1 to 64 objects, "
+                   "sizes above 0 to 1, the smaller number first",
+                   o->count, o->side_min, o->side_max, o->objects_min, o->objects_max, o->size_min,
+                   o->size_max, ORCH_SCENES_MAX);
     return false;
 }
 
@@ -300,7 +300,7 @@ static bool make_memory(const struct orch_generated_scenes *o, struct orch_scene
     if (set->pixels)
         return true;
     g_autofree char *text = orch_bytes_format(bytes);
-    orch_error_set(error, ORCH_ERROR_RECIPE, "take fewer or smaller images",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "use fewer or smaller images",
                    "%" G_GINT64_FORMAT " generated images take %s of memory", o->count, text);
     return false;
 }

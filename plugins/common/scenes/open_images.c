@@ -194,7 +194,7 @@ static bool find_image(const struct reading *r, size_t row, int64_t *out, GError
     *out = -1;
     if (!orch_scene_id_is_valid(id))
         orch_scene_builder_refuse(r->builder, r->path, line,
-                                  g_strdup("'ImageID' is no name of a file"));
+                                  g_strdup("'ImageID' is not the name of a file"));
     else if (access(path, F_OK) != 0)
         orch_scene_builder_refuse(r->builder, r->path, line,
                                   g_strdup_printf("image '%s' has no file '%s'", id, path));
@@ -254,7 +254,7 @@ static struct orch_scene_set *read_set(const char *folder, const struct orch_sce
                         .classes = &classes};
     r.images = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     if (!table)
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "the table of boxes in '%s' went away", folder);
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "the table of boxes in '%s' is gone", folder);
     if (csv && read_classes(folder, csv, path, &classes, files, error))
         r.builder =
             orch_scene_builder_new(options, (char **)classes.names->pdata, classes.list, error);

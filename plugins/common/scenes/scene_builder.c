@@ -63,7 +63,7 @@ static bool label_classes(struct orch_scene_builder *b, GError **error)
         }
         if (GPOINTER_TO_INT(label)) {
             orch_error_set(error, ORCH_ERROR_RECIPE, "name each class once",
-                           "class '%s' is wanted twice", (char *)name);
+                           "class '%s' is named twice", (char *)name);
             return false;
         }
         g_hash_table_insert(b->label_of, name, GINT_TO_POINTER((int)i));
@@ -92,8 +92,8 @@ struct orch_scene_builder *orch_scene_builder_new(const struct orch_scene_option
     if (count <= ORCH_SCENE_CLASSES_MAX && label_classes(b, error))
         return b;
     if (count > ORCH_SCENE_CLASSES_MAX)
-        orch_error_set(error, ORCH_ERROR_IO, "list fewer classes", "more than %d classes in %s",
-                       ORCH_SCENE_CLASSES_MAX, list);
+        orch_error_set(error, ORCH_ERROR_IO, "list fewer classes",
+                       "there are more than %d classes in %s", ORCH_SCENE_CLASSES_MAX, list);
     orch_scene_builder_free(b);
     return NULL;
 }
@@ -128,8 +128,8 @@ bool orch_scene_builder_has_room(const struct orch_scene_builder *b, const char 
 {
     if (b->ids->len < ORCH_SCENES_MAX)
         return true;
-    orch_error_set(error, ORCH_ERROR_IO, "take fewer images", "more than %d images\n  at: %s:%d",
-                   ORCH_SCENES_MAX, from, line);
+    orch_error_set(error, ORCH_ERROR_IO, "take fewer images",
+                   "there are more than %d images\n  at: %s:%d", ORCH_SCENES_MAX, from, line);
     return false;
 }
 
@@ -189,9 +189,9 @@ static bool is_counted(struct orch_scene_builder *b, int64_t image,
                        (char *)b->ids->pdata[image], ORCH_BOXES_OF_IMAGE_MAX, found->from,
                        found->line);
     else if (b->rows->len >= ORCH_SCENE_BOXES_MAX)
-        orch_error_set(error, ORCH_ERROR_IO, "take fewer classes or images",
-                       "more than %d boxes\n  at: %s:%d", ORCH_SCENE_BOXES_MAX, found->from,
-                       found->line);
+        orch_error_set(error, ORCH_ERROR_IO, "use fewer classes or images",
+                       "there are more than %d boxes\n  at: %s:%d", ORCH_SCENE_BOXES_MAX,
+                       found->from, found->line);
     else
         return true;
     return false;
@@ -216,7 +216,7 @@ bool orch_scene_builder_add_box(struct orch_scene_builder *b, int64_t image,
     if (memcmp(&row.box, &found->box, sizeof row.box) != 0)
         note(&b->clipped, found->from, found->line,
              b->clipped.count ? NULL
-                              : g_strdup_printf("the box of '%s' leaves its image",
+                              : g_strdup_printf("a box of '%s' extends beyond its image",
                                                 (char *)b->wanted->pdata[row.label]));
     g_array_append_val(b->rows, row);
     return true;
@@ -244,10 +244,10 @@ static void fail_empty(const struct orch_scene_builder *b, GError **error)
     const bool with_empty = b->options->with_empty;
     orch_error_set(error, ORCH_ERROR_IO,
                    with_empty ? NULL
-                              : "choose other classes, or keep images without objects of them with "
-                                "with_empty: true",
+                              : "choose other classes, or keep images without objects of these "
+                                "classes with with_empty: true",
                    "data set '%s' has no image%s%s%s", b->options->name,
-                   with_empty ? "" : " with an object of the wanted classes",
+                   with_empty ? "" : " with an object of the selected classes",
                    b->bad.count ? "; left out: " : "", b->bad.count ? b->bad.first : "");
 }
 

@@ -107,11 +107,11 @@ static bool options_are_valid(const struct orch_scene_loader_options *o, GError 
     if (o->batch > 0 && o->batch <= BATCH_MAX && o->threads >= 0 && o->pixels.size > 0 &&
         o->pixels.size <= SIZE_MAX_PIXELS && o->pixels.deviation > 0)
         return true;
-    orch_error_set(
-        error, ORCH_ERROR_RECIPE, NULL,
-        "batches of %d images of %d x %d pixels with %d threads: expected 1 to %d images "
-        "of 1 to %d pixels on a side, and at least 0 threads",
-        o->batch, o->pixels.size, o->pixels.size, o->threads, BATCH_MAX, SIZE_MAX_PIXELS);
+    orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
+                   "batches of %d images of %d x %d pixels with %d threads are not possible: "
+                   "expected 1 to %d images of 1 to %d pixels on a side, and at least 0 threads",
+                   o->batch, o->pixels.size, o->pixels.size, o->threads, BATCH_MAX,
+                   SIZE_MAX_PIXELS);
     return false;
 }
 
@@ -131,7 +131,7 @@ static bool make_slots(struct orch_scene_loader *l, GError **error)
         g_autofree char *bytes =
             orch_bytes_format((int64_t)(batch * values_of_image(l) * sizeof(float)));
         orch_error_set(error, ORCH_ERROR_RECIPE, "choose a smaller batch or fewer threads",
-                       "no memory for %d batches of %s", l->slot_count, bytes);
+                       "there is no memory for %d batches of %s", l->slot_count, bytes);
         return false;
     }
     return true;

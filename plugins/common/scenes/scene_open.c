@@ -58,7 +58,7 @@ static char *find_folder(const struct orch_scene_options *o,
                          "test.txt, one of Open Images train-annotations-bbox.csv and "
                          "test-annotations-bbox.csv");
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
-                   "no %s images with boxes of data set '%s' in %s",
+                   "there are no %s images with boxes of data set '%s' in %s",
                    o->split == ORCH_SPLIT_TRAIN ? "training" : "test", o->name, looked->str);
     return NULL;
 }

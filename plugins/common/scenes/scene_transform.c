@@ -45,8 +45,8 @@ static bool set_transform(struct orch_scene_transforms *out, int kind, const cha
         return false;
     }
     if (!is_number || most < 1 || most > EXPAND_MAX) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "transform '%s': expected a growth from 1 to %g", text, EXPAND_MAX);
+        orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "transform '%s' needs a growth from 1 to %g",
+                       text, EXPAND_MAX);
         return false;
     }
     out->distorts |= kind == DISTORT;
@@ -73,9 +73,9 @@ bool orch_scene_transforms_parse(const char *const *texts, size_t count,
             return false;
         if (kind <= last) {
             orch_error_set(error, ORCH_ERROR_RECIPE,
-                           "list each once, in the order distort, expand, crop, flip",
+                           "list each transform once, in the order distort, expand, crop, flip",
                            kind == last ? "transform '%s' comes twice"
-                                        : "transform '%s' comes too late",
+                                        : "transform '%s' is listed too late",
                            texts[i]);
             return false;
         }

@@ -61,7 +61,7 @@ static char **read_lines(const char *path, GError **error)
     if (!orch_file_read(path, LIST_BYTES_MAX, &text, &length, error))
         return NULL;
     if (strlen(text) != length || !g_utf8_validate(text, -1, NULL)) {
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "'%s' is no text in UTF-8", path);
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "the text of '%s' is not UTF-8", path);
         return NULL;
     }
     const bool has_mark = g_str_has_prefix(text, "\xef\xbb\xbf"); /* as Windows writes it */
@@ -221,7 +221,7 @@ static bool read_line(struct reading *r, char *line, GHashTable *seen, GError **
     if (first || !orch_scene_id_is_valid(line)) {
         g_autofree char *shown = orch_scene_shown(line);
         orch_error_set(error, ORCH_ERROR_IO, NULL, "image '%s' %s\n  at: %s:%d", shown,
-                       first ? "is listed twice" : "is no name of a file", r->list, r->line);
+                       first ? "is listed twice" : "is not the name of a file", r->list, r->line);
         return false;
     }
     g_hash_table_insert(seen, line, GINT_TO_POINTER(r->line));

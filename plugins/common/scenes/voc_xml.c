@@ -37,8 +37,8 @@ struct parser {
 
 static void fail(const struct parser *p, int line, const char *what, GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_IO, "get the file again, or mend it", "%s\n  at: %s:%d", what,
-                   p->name, line);
+    orch_error_set(error, ORCH_ERROR_IO, "get the file again, or correct it", "%s\n  at: %s:%d",
+                   what, p->name, line);
 }
 
 static struct orch_voc_object *last_object(const struct parser *p)
@@ -59,7 +59,7 @@ static void on_start(GMarkupParseContext *context, const char *element, const ch
         return;
     }
     if (p->depth == 1 && strcmp(element, "annotation") != 0) {
-        fail(p, line, "no annotation of Pascal VOC: the first element is not 'annotation'", error);
+        fail(p, line, "no annotation of Pascal VOC: its first element is not 'annotation'", error);
         return;
     }
     p->has_root = true;
@@ -73,7 +73,7 @@ static void on_start(GMarkupParseContext *context, const char *element, const ch
         return;
     const struct orch_voc_object object = {.line = line};
     if (p->out->objects->len >= ORCH_BOXES_OF_IMAGE_MAX)
-        fail(p, line, "more than 4096 objects in one image", error);
+        fail(p, line, "an image has more than 4096 objects", error);
     else
         g_array_append_val(p->out->objects, object);
 }
@@ -163,7 +163,7 @@ static void on_other(GMarkupParseContext *context, const char *text, gsize lengt
     const struct parser *p = data;
     (void)context;
     if (length >= 9 && g_ascii_strncasecmp(text, "<!DOCTYPE", 9) == 0)
-        fail(p, p->line, "a DOCTYPE is not read", error);
+        fail(p, p->line, "the file has a DOCTYPE, which is not read", error);
 }
 
 static void clear_object(gpointer object)
@@ -202,7 +202,7 @@ static bool is_text(struct parser *p, const char *text, gsize length, GError **e
     int line = 1;
     for (const char *c = text; c < odd; c++)
         line += *c == '\n';
-    fail(p, line, "not well-formed XML: the file is no text in UTF-8", error);
+    fail(p, line, "the XML is not well-formed: the file is not UTF-8", error);
     return false;
 }
 
@@ -246,7 +246,7 @@ struct orch_voc_annotation *orch_voc_parse(const char *name, const char *text, g
     if (found)
         take_parse_error(&p, found, error);
     if (ok && !p.has_root) {
-        fail(&p, 1, "no annotation of Pascal VOC: the file has no element", error);
+        fail(&p, 1, "the file is no annotation of Pascal VOC: it has no element", error);
         ok = false;
     }
     g_markup_parse_context_free(context);

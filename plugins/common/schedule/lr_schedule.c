@@ -39,15 +39,16 @@ bool orch_schedule_milestones_parse(struct orch_schedule *schedule, const char *
     double read[ORCH_MILESTONES_MAX];
     size_t late = 0;
     if (count > ORCH_MILESTONES_MAX) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "%zu milestones: at most %d are possible",
-                       count, ORCH_MILESTONES_MAX);
+        orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
+                       "%zu milestones are too many: at most %d are possible", count,
+                       ORCH_MILESTONES_MAX);
         return false;
     }
     for (size_t i = 0; i < count; i++) {
         if (!parse_one(texts[i], schedule->epochs, &read[i])) {
-            orch_error_set(error, ORCH_ERROR_RECIPE, "epochs such as 60, or shares such as 30%",
-                           "milestone '%s' is neither a number of epochs nor a percentage",
-                           texts[i]);
+            orch_error_set(
+                error, ORCH_ERROR_RECIPE, "write epochs such as 60, or shares such as 30%",
+                "milestone '%s' is neither a number of epochs nor a percentage", texts[i]);
             return false;
         }
         if (i && read[i] <= read[i - 1]) {

@@ -47,8 +47,8 @@ static bool is_of_its_library(const char *path, GError **error)
     struct stat now;
     if (g_strv_length(lines) < 2 || stat(lines[0], &now) != 0) {
         orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_way(ORCH_PART_TORCH),
-                       "the LibTorch for which the adapter '%s' was built is gone: '%s'", path,
-                       lines[0] ? lines[0] : "");
+                       "the LibTorch for which the adapter '%s' was built no longer exists: '%s'",
+                       path, lines[0] ? lines[0] : "");
         return false;
     }
     g_autofree char *found = g_strdup_printf("%" G_GINT64_FORMAT " %" G_GINT64_FORMAT,
@@ -56,7 +56,7 @@ static bool is_of_its_library(const char *path, GError **error)
     if (strcmp(found, lines[1]) == 0)
         return true;
     orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_way(ORCH_PART_TORCH),
-                   "'%s' was replaced since the LibTorch adapter was built for it", lines[0]);
+                   "'%s' was replaced after the LibTorch adapter was built for it", lines[0]);
     return false;
 }
 
@@ -102,11 +102,10 @@ const struct orch_torch *orch_torch_load(GError **error)
     }
     const struct orch_torch *torch = get();
     if (torch->abi != ORCH_TORCH_ABI || torch->struct_bytes < sizeof *torch) {
-        orch_error_set(
-            error, ORCH_ERROR_PLUGIN, hint,
-            "the LibTorch adapter '%s' has interface version %u (%u bytes), this plugin needs %d "
-            "(%zu bytes)",
-            path, torch->abi, torch->struct_bytes, ORCH_TORCH_ABI, sizeof *torch);
+        orch_error_set(error, ORCH_ERROR_PLUGIN, hint,
+                       "the LibTorch adapter '%s' has interface version %u (%u bytes), but this "
+                       "plugin needs %d (%zu bytes)",
+                       path, torch->abi, torch->struct_bytes, ORCH_TORCH_ABI, sizeof *torch);
         return NULL;
     }
     return loaded = torch;

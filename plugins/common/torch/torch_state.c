@@ -160,7 +160,7 @@ bool orch_torch_state_load(const struct orch_torch *torch, struct orch_torch_mod
     if (!ok) {
         if (bad->len > 400)
             g_string_append(g_string_truncate(bad, 400), "...");
-        orch_error_set(error, ORCH_ERROR_CHECK, "are these the weights of this network?",
+        orch_error_set(error, ORCH_ERROR_CHECK, "check that these are the weights of this network",
                        "the weights do not fit network '%s': %s", net->name, bad->str);
     }
     for (size_t i = 0; ok && i < torch->tensor_count(model); i++) {
@@ -279,7 +279,7 @@ static bool take_tensor(const struct orch_torch *torch, struct orch_torch_model 
             continue; /* the optimizer has no state for it yet */
         if (!weight || !orch_weight_has_shape(weight, tensor.rank, tensor.shape)) {
             orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to start again",
-                           "the checkpoint does not fit: '%s' is %s", name,
+                           "the checkpoint does not fit this training: '%s' is %s", name,
                            weight ? "of another shape" : "missing");
             return false;
         }

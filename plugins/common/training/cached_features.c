@@ -83,8 +83,8 @@ struct orch_features *orch_features_compute(const struct orch_session *s, GError
     }
     orch_training_note(
         s->host,
-        "the frozen body's %d features an image were computed once (%.2f s for the training "
-        "images); epoch_time is the head's alone, training_time holds both",
+        "the %d features of each image, from the frozen body, were computed once (%.2f s for the "
+        "training images); epoch_time is only the head's, training_time is the sum",
         (int)f->width, f->seconds);
     s->host->result(s->host, "feature_time", f->seconds);
     return f;

@@ -37,7 +37,7 @@ static bool get_clocks(const struct orch_weights *checkpoint, struct orch_traini
     if (!get_clock(checkpoint, "training_s", &out->training_s) ||
         !get_clock(checkpoint, "validation_s", &out->validation_s)) {
         orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to start again",
-                       "the checkpoint does not fit: it has no clocks of its training");
+                       "the checkpoint does not fit this training: it has no clocks");
         return false;
     }
     if (!get_clock(checkpoint, "target_epoch", &out->target_epoch) ||
@@ -87,7 +87,7 @@ bool orch_checkpoint_resume(const struct orch_session *s, const struct orch_trai
     if (restore(s, parts, path, out, out_clocks, &problem)) {
         if (out->epoch)
             orch_training_note(
-                s->host, "an earlier attempt had finished %d epochs; this one went on from there",
+                s->host, "an earlier attempt had finished %d epochs; this one continued from there",
                 (int)out->epoch);
         return true;
     }

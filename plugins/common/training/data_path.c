@@ -21,7 +21,7 @@ bool orch_data_path_check(const struct orch_training *t, const char *device, GEr
         return true;
     orch_error_set(error, ORCH_ERROR_RECIPE,
                    "set data_path: auto, or train on a machine with a GPU and device: cuda",
-                   "data_path: gpu needs a GPU, but the device of this training is the processor");
+                   "data_path: gpu needs a GPU, but this training runs on the CPU");
     return false;
 }
 
@@ -75,9 +75,9 @@ static bool parts_take_batches(const struct orch_training_parts *parts, GError *
 {
     if ((!parts->feed && !parts->step) || parts->takes_gpu_batches)
         return true;
-    orch_error_set(error, ORCH_ERROR_TRIAL, NULL,
-                   "this plugin has a feed or a step of its own, which reads batches in ordinary "
-                   "memory");
+    orch_error_set(
+        error, ORCH_ERROR_TRIAL, NULL,
+        "this plugin makes its own batches or steps, and reads batches from ordinary memory");
     return false;
 }
 
@@ -94,8 +94,7 @@ bool orch_data_path_choose(struct orch_session *s, const struct orch_training_pa
         return false;
     }
     if (problem)
-        orch_training_note(s->host, "the processor makes the batches, not the GPU: %s",
-                           problem->message);
+        orch_training_note(s->host, "the CPU makes the batches, not the GPU: %s", problem->message);
     s->host->result(s->host, "gpu_data_path", on_gpu);
     return true;
 }

@@ -210,7 +210,8 @@ static void fail_not_finite(const struct loop *l, int64_t epoch)
             ? g_strdup_printf("steps %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, first, last)
             : g_strdup_printf("step %" G_GINT64_FORMAT, last);
     g_autofree char *text = g_strdup_printf(
-        "the training loss is not finite: first in %s (epoch %" G_GINT64_FORMAT "); try a lower lr",
+        "the training loss is not finite, for the first time in %s (epoch %" G_GINT64_FORMAT
+        "); try a lower lr",
         steps, epoch + 1);
     l->host->fail(l->host, text);
 }

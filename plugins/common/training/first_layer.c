@@ -23,13 +23,13 @@ bool orch_first_layer_check(const struct orch_training *t, const struct orch_net
                                "airbench, whose first layer is made for it";
     const struct orch_net_node *first = orch_first_layer(net);
     if (t->weights)
-        orch_error_set(error, ORCH_ERROR_RECIPE, "leave one of them out",
-                       "whiten: the first layer's filters are those of `weights`");
+        orch_error_set(error, ORCH_ERROR_RECIPE, "leave out either 'whiten' or 'weights'",
+                       "whiten: the first layer's filters come from 'weights' and are kept");
     else if (!first || first->groups > 1 || first->dilation > 1)
-        orch_error_set(error, ORCH_ERROR_RECIPE, HINT,
-                       "whiten: the first layer of network '%s' is no plain convolution of the "
-                       "images",
-                       t->net);
+        orch_error_set(
+            error, ORCH_ERROR_RECIPE, HINT,
+            "whiten: the first layer of network '%s' is not a plain convolution of the images",
+            t->net);
     else if (first->out_channels > 2 * first->in_channels * first->kernel_h * first->kernel_w)
         orch_error_set(error, ORCH_ERROR_RECIPE, HINT,
                        "whiten: '%s' of network '%s' has %d filters, but patches of %dx%dx%d "

@@ -18,7 +18,7 @@ bool orch_graphs_check(const struct orch_training *t, GError **error)
     if (!is_on(t) || strcmp(t->device, "cpu") != 0)
         return true;
     orch_error_set(error, ORCH_ERROR_RECIPE, HINT,
-                   "graphs: on needs a GPU, and the device is the CPU (device: cpu)");
+                   "graphs: on needs a GPU, but the device is the CPU (device: cpu)");
     return false;
 }
 
@@ -29,7 +29,7 @@ bool orch_graphs_choose(const struct orch_session *s, GError **error)
         return true;
     if (!is_gpu) {
         orch_error_set(error, ORCH_ERROR_RECIPE, HINT,
-                       "graphs: on needs a GPU, and device: %s found none", s->training->device);
+                       "graphs: on needs a GPU, but device: %s found none", s->training->device);
         return false;
     }
     GError *problem = NULL;
@@ -55,7 +55,7 @@ bool orch_graphs_note(const struct orch_session *s)
         reason = "the plugin has a step of its own";
     if (!reason)
         return false;
-    orch_training_note(s->host, "steps run operation by operation, without CUDA graphs: %s",
+    orch_training_note(s->host, "operations are launched one by one, without CUDA graphs: %s",
                        reason);
     return true;
 }

@@ -13,8 +13,8 @@ bool orch_growth_check(const struct orch_training *t, const struct orch_net *net
     if (!t->first_size)
         return true;
     if (net->input.h != net->input.w || t->first_size >= net->input.h) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "0 trains on whole images from the start",
-                       "first_size: %d, but the images have %dx%d pixels", (int)t->first_size,
+        orch_error_set(error, ORCH_ERROR_RECIPE, "0 means whole images from the start",
+                       "first_size: %d, but the images have only %dx%d pixels", (int)t->first_size,
                        (int)net->input.w, (int)net->input.h);
         return false;
     }

@@ -76,8 +76,8 @@ bool orch_net_takes_side(const struct orch_net *net, int64_t side, GError **erro
             continue;
         orch_error_set(error, ORCH_ERROR_RECIPE,
                        "use larger images, or a network that ends in a pool over the whole image",
-                       "network '%s' cannot take images of %dx%d: layer '%s' gets %dx%d of them, "
-                       "and is made for %dx%d",
+                       "network '%s' cannot take images of %dx%d: layer '%s' gets %dx%d values, "
+                       "but is made for %dx%d",
                        net->name, (int)side, (int)side, node->name, (int)sizes[node->inputs[0]].h,
                        (int)sizes[node->inputs[0]].w,
                        (int)orch_net_node(net, node->inputs[0])->out.h,

@@ -121,8 +121,8 @@ static bool measure(const struct orch_session *s, const struct orch_torch_setup 
     if (ok) {
         *out_channels_last = subjects[1].best_s < FASTER * subjects[0].best_s;
         orch_training_note(s->host,
-                           "memory layout: %s, by measurement (a step takes %.3g ms plain, %.3g ms "
-                           "channels-last); kept for trials of this network on this device",
+                           "memory layout: %s was faster (a step takes %.3g ms plain, %.3g ms "
+                           "channels-last), and is kept for trials of this network on this device",
                            *out_channels_last ? "channels-last" : "plain", 1e3 * subjects[0].best_s,
                            1e3 * subjects[1].best_s);
     }

@@ -49,7 +49,7 @@ static bool read_transforms(const struct orch_training *t, struct orch_transform
         return true;
     }
     if (t->crop_pad || t->flip) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "write them as transforms: [\"crop 4\", flip]",
+        orch_error_set(error, ORCH_ERROR_RECIPE, "write both as transforms: [\"crop 4\", flip]",
                        "crop_pad and flip cannot be used together with transforms");
         return false;
     }
@@ -101,10 +101,11 @@ bool orch_work_schedule(const struct orch_training *t, int64_t epochs, struct or
     if (!orch_schedule_milestones_parse(out, texts, t->milestones.count, &late, error))
         return false;
     if (late && late == t->milestones.count) {
-        orch_error_set(error, ORCH_ERROR_RECIPE,
-                       "write them in per cent, e.g. milestones: [30%, 60%, 90%], or train longer",
-                       "milestones: all %zu learning-rate drops come after the last of %d epochs",
-                       late, (int)epochs);
+        orch_error_set(
+            error, ORCH_ERROR_RECIPE,
+            "write milestones in per cent, e.g. milestones: [30%, 60%, 90%], or train longer",
+            "milestones: all %zu learning-rate drops come after the last of %d epochs", late,
+            (int)epochs);
         return false;
     }
     return true;
@@ -115,8 +116,8 @@ bool orch_work_groups_check(const struct orch_training *t, const struct orch_net
 {
     if (t->freeze < 0 || t->freeze >= net->group_count)
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "freeze: %d, but network '%s' has layer groups 0 to %d, and the last must "
-                       "learn",
+                       "freeze: %d, but network '%s' has only layer groups 0 to %d, and the last "
+                       "group must learn",
                        (int)t->freeze, t->net, net->group_count - 1);
     else if (t->layer_rates.count > (size_t)net->group_count)
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,

@@ -64,8 +64,7 @@ static bool make_host_arrays(struct kernel_trial *t)
     t->reference = g_try_new(float, t->out_count);
     t->out = g_try_new(float, t->out_count);
     if (!t->in || !t->reference || !t->out) {
-        t->host->fail(t->host,
-                      "the arrays do not fit into the machine's memory: choose fewer rows");
+        t->host->fail(t->host, "the arrays do not fit in the machine's memory: choose fewer rows");
         return false;
     }
     fill(t->in, t->in_count, t->host->derive_seed(t->host, "values"));

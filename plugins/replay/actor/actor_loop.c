@@ -55,7 +55,7 @@ static bool make_learner(struct actor *a, GError **error)
         return true;
     orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL,
                    "the learner's network has %" G_GINT64_FORMAT
-                   " parameters, this one %" G_GINT64_FORMAT,
+                   " parameters, but the actor's network has %" G_GINT64_FORMAT,
                    orch_actor_share_parameters(a->share), count);
     return false;
 }

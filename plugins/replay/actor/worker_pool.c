@@ -30,7 +30,7 @@ static char *program_path(const char *program, const char *what, GError **error)
     if (path && access(path, X_OK) == 0)
         return g_steal_pointer(&path);
     orch_error_set(error, ORCH_ERROR_PLUGIN, orch_program_way(ORCH_PART_OWN),
-                   "there is no program for %ss: '%s'", what, path ? path : program);
+                   "the program for a %s is missing: '%s'", what, path ? path : program);
     return NULL;
 }
 
@@ -72,7 +72,7 @@ static bool copy_fds(struct orch_worker_pool *pool, GError **error)
             fcntl(pool->options.fds[i], F_DUPFD_CLOEXEC, ORCH_WORKER_FD + ORCH_WORKER_FDS_MOST);
         if (pool->options.fds[i] >= 0)
             continue;
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot copy a descriptor for a %s",
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot copy a file descriptor for a %s",
                              pool->options.what);
         pool->options.fds_count = i;
         return false;

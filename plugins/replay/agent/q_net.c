@@ -18,8 +18,8 @@ static const struct orch_q_engine_calls *choose(const struct orch_q_net_options 
 {
     const bool can = orch_q_plain_can(graph), on_cpu = g_str_equal(options->device, "cpu");
     if (options->engine == ORCH_Q_PLAIN && !(can && on_cpu)) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, "use engine auto or torch",
-                       "engine 'plain' computes networks 'mlp:...' on 'cpu', not '%s' on '%s'",
+        orch_error_set(error, ORCH_ERROR_RECIPE, "use engine 'auto' or 'torch'",
+                       "engine 'plain' computes only networks 'mlp:...' on 'cpu', not '%s' on '%s'",
                        options->net, options->device);
         return NULL;
     }

@@ -182,7 +182,8 @@ static void errors_back(struct plain *p, int index)
 static bool backward(struct plain *p, const float *gradients, GError **error)
 {
     if (p->kept == 0) {
-        orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "no forward was kept for this backward");
+        orch_error_set(error, ORCH_ERROR_TRIAL, NULL,
+                       "backward needs a forward that keeps its activations");
         return false;
     }
     const struct layer *last = &p->layers[p->count - 1];

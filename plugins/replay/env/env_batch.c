@@ -30,16 +30,17 @@ static bool options_are_good(const struct orch_envs_options *o, GError **error)
     const char *name = o->command ? o->command : o->kind->name;
     if (o->count < 1 || o->count > MOST_COPIES)
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "environment '%s': %" G_GINT64_FORMAT " copies; 1 to %d are possible", name,
-                       o->count, MOST_COPIES);
+                       "environment '%s' cannot have %" G_GINT64_FORMAT
+                       " copies; 1 to %d are possible",
+                       name, o->count, MOST_COPIES);
     else if (!(o->sticky >= 0 && o->sticky < 1))
         orch_error_set(
             error, ORCH_ERROR_RECIPE, NULL,
             "environment '%s': the probability %g of repeating an action is not in [0, 1)", name,
             o->sticky);
     else if (o->step_limit < 0)
-        orch_error_set(error, ORCH_ERROR_RECIPE, "0 stands for the environment's own limit",
-                       "environment '%s': a step limit of %d", name, o->step_limit);
+        orch_error_set(error, ORCH_ERROR_RECIPE, "0 means the environment's own limit",
+                       "environment '%s' cannot have a step limit of %d", name, o->step_limit);
     else if (!(o->timeout_s >= 0 && o->timeout_s <= 86400))
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
                        "environment '%s': a time limit of %g s is not in 0 to 86400", name,

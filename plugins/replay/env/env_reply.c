@@ -62,8 +62,7 @@ static bool get_shape(const json_t *root, struct orch_env_description *out, GErr
     }
     if (!is_good || values > ORCH_ENV_VALUES_MOST) {
         refuse(error,
-               "'shape' is not a list of 1 to 3 integers from 1 to %d with a product of %d "
-               "at most",
+               "'shape' is not a list of 1 to 3 integers from 1 to %d with a product of %d at most",
                ORCH_ENV_SHAPE_MOST, ORCH_ENV_VALUES_MOST);
         return false;
     }
@@ -129,7 +128,7 @@ static bool get_observation(const json_t *root, const struct orch_env_descriptio
         if (about->is_bytes ? !get_byte(value, (uint8_t *)out + i)
                             : !get_float(value, (float *)out + i)) {
             refuse(error, "value %zu of 'observation' is not %s", i,
-                   about->is_bytes ? "an integer from 0 to 255" : "a finite number");
+                   about->is_bytes ? "expected an integer from 0 to 255" : "a finite number");
             return false;
         }
     }

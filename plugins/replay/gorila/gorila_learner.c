@@ -52,7 +52,7 @@ static bool make_q(struct learner *l, GError **error)
         return true;
     orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL,
                    "the server's network has %" G_GINT64_FORMAT
-                   " parameters, this one %" G_GINT64_FORMAT,
+                   " parameters, but the learner's network has %" G_GINT64_FORMAT,
                    orch_actor_share_parameters(l->actors), count);
     return false;
 }

@@ -43,10 +43,11 @@ static bool check_options(const struct orch_replay_options *o, GError **error)
         }
     if (o->capacity / o->lanes > o->n_step + o->stack + 1)
         return true;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "use a larger capacity, or fewer actors",
-                   "replay buffer: %" G_GINT64_FORMAT
-                   " records of %d lanes hold no return of %d steps with states of %d frames",
-                   o->capacity, o->lanes, o->n_step, o->stack);
+    orch_error_set(
+        error, ORCH_ERROR_RECIPE, "use a larger 'capacity', or fewer actors",
+        "replay buffer: %" G_GINT64_FORMAT
+        " records of %d environments are too few for returns of %d steps with states of %d frames",
+        o->capacity, o->lanes, o->n_step, o->stack);
     return false;
 }
 
@@ -103,8 +104,8 @@ static bool map_records(struct orch_replay *r, GError **error)
         g_autofree char *needed = g_format_size(r->memory_bytes);
         g_autofree char *left = g_format_size((guint64)there);
         orch_error_set(
-            error, ORCH_ERROR_RECIPE, "use a smaller capacity, or a file for the records",
-            "replay buffer: %" G_GINT64_FORMAT " records need %s, and %s of memory are free",
+            error, ORCH_ERROR_RECIPE, "use a smaller 'capacity', or keep the records in a file",
+            "replay buffer: %" G_GINT64_FORMAT " records need %s, but only %s of memory are free",
             r->options.capacity, needed, left);
         return false;
     }
@@ -224,7 +225,7 @@ static bool check_ends(const struct orch_replay_steps *s, int lane, uint32_t las
         if ((end == ORCH_REPLAY_FINAL) != (last == ORCH_REPLAY_TRUNCATED))
             return refuse(error, lane, i,
                           end == ORCH_REPLAY_FINAL
-                              ? "is a final frame without a truncated step before it"
+                              ? "is a final frame, but the step before it was not truncated"
                               : "must be the final frame of the truncated step before it");
         last = end;
     }
@@ -268,7 +269,7 @@ bool orch_replay_add(struct orch_replay *r, int lane, const struct orch_replay_s
     if (lane < 0 || lane >= r->options.lanes || s->count > r->lane_capacity) {
         orch_error_set(error, ORCH_ERROR_TRIAL, NULL,
                        "replay buffer: %" G_GINT64_FORMAT
-                       " steps for lane %d of %d, which holds %" G_GINT64_FORMAT,
+                       " steps are too many for lane %d of %d, which holds %" G_GINT64_FORMAT,
                        s->count, lane, r->options.lanes, r->lane_capacity);
         return false;
     }

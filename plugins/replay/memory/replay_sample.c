@@ -98,9 +98,9 @@ bool orch_replay_sample(struct orch_replay *r, int64_t count, double beta,
 {
     const int64_t ready = look(r);
     if (count < 1 || ready < count) {
-        orch_error_set(error, ORCH_ERROR_TRIAL, "add steps first, or draw fewer",
+        orch_error_set(error, ORCH_ERROR_TRIAL, "add steps first, or sample fewer",
                        "replay buffer: %" G_GINT64_FORMAT
-                       " steps were to be drawn, and %" G_GINT64_FORMAT " can be",
+                       " steps were to be sampled, but only %" G_GINT64_FORMAT " can be",
                        count, ready);
         return false;
     }

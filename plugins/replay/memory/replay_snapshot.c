@@ -139,14 +139,15 @@ static bool check_header(const struct orch_replay *r, const char *path, const st
         {"bytes a record", h->record_bytes, own.record_bytes},
     };
     if (memcmp(h->magic, own.magic, sizeof own.magic) != 0)
-        return refuse(error, path, "it is no snapshot of a replay buffer");
+        return refuse(error, path, "the file is not a snapshot of a replay buffer");
     if (h->version != own.version || h->byte_order != own.byte_order)
-        return refuse(error, path, "it was written by another version, or on another machine");
+        return refuse(error, path,
+                      "the file was written by another version, or on another machine");
     for (size_t i = 0; i < G_N_ELEMENTS(shape); i++)
         if (shape[i].there != shape[i].here) {
             orch_error_set(error, ORCH_ERROR_CHECK, NULL,
                            "cannot read the replay buffer '%s': %s: %" G_GINT64_FORMAT
-                           " there, %" G_GINT64_FORMAT " here",
+                           " in the file, %" G_GINT64_FORMAT " here",
                            path, shape[i].name, shape[i].there, shape[i].here);
             return false;
         }
@@ -219,16 +220,16 @@ static bool load(struct orch_replay *r, const char *path, FILE *file, GError **e
     struct header header;
     struct stat info;
     if (!take(file, &header, sizeof header))
-        return refuse(error, path, "it is no snapshot of a replay buffer");
+        return refuse(error, path, "the file is not a snapshot of a replay buffer");
     if (!check_header(r, path, &header, error))
         return false;
     if (fstat(fileno(file), &info) != 0 || info.st_size != bytes + DIGEST_BYTES)
-        return refuse(error, path, "it was cut short");
+        return refuse(error, path, "the file is truncated");
     rewind(file);
     if (!check_digest(file, bytes))
-        return refuse(error, path, "its bytes do not fit its SHA-256");
+        return refuse(error, path, "the file's bytes do not match its SHA-256");
     if (!take_all(r, file))
-        return refuse(error, path, "it changed while it was read");
+        return refuse(error, path, "the file changed while it was read");
     r->largest = header.largest;
     r->random = header.random;
     return true;

@@ -30,13 +30,13 @@ static double usd_per_hour(const struct scaling *s)
         return ranks * s->params->price;
     if (slot->usd_per_hour <= 0 || s->is_on_gpu != (slot->gpus > 0)) {
         orch_training_note(s->session->host,
-                           "no cost: no price of this %s is known; set price, or add one to "
-                           "hardware.yaml ('orch gpu ls --help' shows how)",
+                           "no cost is computed, because no price of this %s is known; set "
+                           "'price', or add one to hardware.yaml ('orch gpu ls --help' shows how)",
                            device);
         return 0;
     }
-    orch_training_note(s->session->host, "cost: %d %s%s at $%.4g an hour (%s)", devices, device,
-                       orch_plural(devices), slot->usd_per_hour,
+    orch_training_note(s->session->host, "cost: %d %s%s at $%.4g an hour each (%s)", devices,
+                       device, orch_plural(devices), slot->usd_per_hour,
                        slot->price_from ? slot->price_from : "of unknown source");
     return devices * slot->usd_per_hour;
 }

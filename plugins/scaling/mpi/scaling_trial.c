@@ -85,8 +85,8 @@ static void note_oversubscription(const struct scaling *s)
     host->result(host, "oversubscribed", is_oversubscribed);
     if (is_oversubscribed && s->workers.comm.rank == 0)
         orch_training_note(host,
-                           "oversubscribed: %d workers with %d threads each share %d processors; "
-                           "their times say nothing about scaling",
+                           "too few CPUs: %d workers with %d threads each share %d CPUs, so the "
+                           "times say nothing about scaling",
                            s->workers.comm.local, (int)threads, s->workers.cpus);
 }
 
@@ -96,24 +96,24 @@ static bool choose_gpu(struct scaling *s, GError **error)
     const int needed = s->workers.comm.local, there = (int)s->workers.slot.gpus;
     if (strchr(s->params->t.device, ':')) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "write device: cuda",
-                       "device: '%s' is one GPU, and each of %d workers needs its own",
+                       "device: '%s' is one GPU, but each of the %d workers needs its own",
                        s->params->t.device, (int)s->params->workers);
         return false;
     }
     if (there > 0 && there < needed) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "set resources: { gpus: WORKERS }",
-                       "%d workers on a machine need a GPU each, and the trial has %d", needed,
+                       "%d workers on a machine need a GPU each, but the trial has %d", needed,
                        there);
         return false;
     }
     if (!g_str_equal(s->params->compression, "none")) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "write compression: none",
-                       "compression: '%s' is for workers on processors", s->params->compression);
+                       "compression: '%s' works only with workers on CPUs", s->params->compression);
         return false;
     }
     if (!g_str_equal(s->params->batch_norm, "local")) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "write batch_norm: local",
-                       "batch_norm: '%s' is for workers on processors", s->params->batch_norm);
+                       "batch_norm: '%s' works only with workers on CPUs", s->params->batch_norm);
         return false;
     }
     s->gpu = g_strdup_printf("cuda:%d", (int)s->workers.slot.local_rank);
@@ -129,9 +129,10 @@ static int open_workers(struct scaling *s, const struct orch_host *host)
     if (status != ORCH_OK)
         return status;
     if (s->workers.comm.ranks != s->params->workers) {
-        orch_training_fail(host, g_error_new(ORCH_ERROR, ORCH_ERROR_RECIPE,
-                                             "workers: %d, but resources: ranks starts %d",
-                                             (int)s->params->workers, s->workers.comm.ranks));
+        orch_training_fail(
+            host, g_error_new(ORCH_ERROR, ORCH_ERROR_RECIPE,
+                              "workers: %d, but 'ranks' of the experiment's resources starts %d",
+                              (int)s->params->workers, s->workers.comm.ranks));
         return ORCH_FAILED;
     }
     s->is_on_gpu = is_on_gpu(s);

@@ -91,7 +91,7 @@ bool orch_vecadd_copy_bandwidth(struct gpu_trial *t, double *out_rate)
     if (!bytes || cudaMalloc(&in, bytes) != cudaSuccess || cudaMalloc(&out, bytes) != cudaSuccess) {
         (void)cudaGetLastError();
         (void)cudaFree(in);
-        t->host->note(t->host, "the card has no free memory to measure its bandwidth with");
+        t->host->note(t->host, "the GPU has no free memory to measure its bandwidth with");
         return true;
     }
     double kernel_s = NAN, driver_s = NAN;

@@ -135,7 +135,7 @@ template <typename Work> inline bool guarded(GError **error, Work work)
         orch_error_set(error, ORCH_ERROR_TRIAL, memory ? "use a smaller batch" : nullptr,
                        "LibTorch: %s", text.substr(0, text.find("\nException raised")).c_str());
     } catch (const std::bad_alloc &) {
-        orch_error_set(error, ORCH_ERROR_TRIAL, "use a smaller batch", "LibTorch: out of memory");
+        orch_error_set(error, ORCH_ERROR_TRIAL, "use a smaller batch", "LibTorch is out of memory");
     } catch (const std::exception &e) {
         orch_error_set(error, ORCH_ERROR_TRIAL, nullptr, "LibTorch: %s", e.what());
     }
