@@ -168,7 +168,7 @@ struct orch_variant {
         ORCH_OPTION(type, member.part, TEXT, "part", .value = "K/N",                               \
                     .help = "only every N-th trial, beginning with the K-th"),                     \
         ORCH_OPTION(type, member.smoke, FLAG, "smoke",                                             \
-                    .help = "two steps on synthetic data, in a scratch store")
+                    .help = "smoke test: two steps on synthetic data, in a scratch store")
 
 /** Reads a recipe, opens the workspace of its folder, and prints warnings. `targets`: use cli->args
  * from the second on as targets. NULL on error; `error` then has all findings. */

@@ -138,9 +138,9 @@ static char *common_options_text(void)
 {
     GString *out = g_string_new("orch help options - the options that every command accepts\n");
     append_options(out, ORCH_COMMON_OPTIONS, NULL, "options of every command", true);
-    g_string_append(
-        out, "\n"
-             "Long names can be abbreviated while they are unique. '--' ends the options.\n");
+    g_string_append(out, "\n"
+                         "Long option names can be abbreviated as long as they are unique. '--' "
+                         "ends the options.\n");
     return g_string_free(out, FALSE);
 }
 
@@ -340,8 +340,8 @@ static char *man_overview(void)
     GString *out = g_string_new(NULL);
     g_string_append_printf(
         out,
-        ".TH ORCH 1 \"\" \"orch %s\" \"orch manual\"\n.SH NAME\norch \\- run "
-        "experiments from recipes and record every result\n.SH SYNOPSIS\n.B orch\n"
+        ".TH ORCH 1 \"\" \"orch %s\" \"orch manual\"\n.SH NAME\norch \\- run experiments from "
+        "recipes and record every result\n.SH SYNOPSIS\n.B orch\n"
         ".I COMMAND\n[\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n.SH COMMANDS\n",
         ORCH_VERSION);
     for (const struct orch_command *const *c = orch_commands(); *c; c++) {
@@ -365,9 +365,8 @@ static bool write_page(const char *folder, const char *name, const char *text, G
 
 static bool write_pages(const char *folder, bool man, GError **error)
 {
-    GString *index =
-        g_string_new("# Commands\n\nMade by `orch help --markdown docs/commands` from the "
-                     "table that the program itself uses.\n\n");
+    GString *index = g_string_new("# Commands\n\nMade by `orch help --markdown docs/commands` from "
+                                  "the table that the program itself uses.\n\n");
     bool ok = orch_dir_make(folder, error);
     for (const struct orch_command *const *c = orch_commands(); ok && *c; c++) {
         g_autofree char *dashed = g_strdelimit(g_strdup((*c)->name), " ", '-');

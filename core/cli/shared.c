@@ -120,17 +120,16 @@ void orch_cli_warn_of_source(struct orch_cli *cli)
                       cli->workspace->folder);
     const GPtrArray *filters = orch_workspace_ignored_filters(cli->workspace);
     if (filters && filters->len)
-        orch_cli_warn(
-            cli,
-            "the git filter '%s' is defined only in this repository's own settings, so it "
-            "was not run: files are captured as they lie\n  hint: if you trust it, "
-            "define it for yourself with 'git config --global'",
-            (char *)filters->pdata[0]);
+        orch_cli_warn(cli,
+                      "the git filter '%s' is defined only in this repository's own settings, so "
+                      "orch did not run it and stores the files unfiltered\n  hint: if you trust "
+                      "it, define it for yourself with 'git config --global'",
+                      (char *)filters->pdata[0]);
     guint count = source && source->left_out ? source->left_out->len : 0;
     if (!count)
         return;
     const struct orch_left_out *first = source->left_out->pdata[0];
-    orch_cli_warn(cli, "%u file%s not in the captured source tree: %s (%s)%s", count,
+    orch_cli_warn(cli, "%u file%s left out of the captured source tree: %s (%s)%s", count,
                   count == 1 ? " is" : "s are", first->path, first->why, count > 1 ? ", ..." : "");
 }
 

@@ -96,9 +96,8 @@ const struct orch_command ORCH_COMMAND_CHECK = {
     .about = "Finds unknown keys, parameters and metrics (and names the nearest known one), wrong "
              "types, values out of range, references to unknown trials, settings that cannot take "
              "effect, and what the plugins themselves reject. Every finding has file:line:column "
-             "and a hint. If "
-             "a plugin is missing or not trusted ('orch plugin trust'), its experiments cannot be "
-             "checked, and the exit status is 4.",
+             "and a hint. If a plugin is missing or not trusted ('orch plugin trust'), its "
+             "experiments cannot be checked, and the exit status is 4.",
     .examples = "  orch check recipes/hw4.recipe --profile course",
     .run = run,
 };

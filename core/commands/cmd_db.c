@@ -235,7 +235,7 @@ const struct orch_command ORCH_COMMAND_DB_CHECK = {
     .summary = "recompute every digest and look for damage",
     .usage = "",
     .max_args = 0,
-    .about = "Exits with 7 when something differs from what was recorded.",
+    .about = "The exit status is 7 when something differs from what was recorded.",
     .run = run_check,
 };
 
@@ -249,7 +249,7 @@ static int run_backup(struct orch_cli *cli, const void *options, GError **error)
         orch_cli_print_json(json_pack("{s:s}", "backup", cli->args[0]));
     else
         orch_cli_print("%s", cli->args[0]);
-    orch_cli_info(cli, "the rows are in '%s'; artifacts stay in '%s/objects'", cli->args[0],
+    orch_cli_info(cli, "the copy '%s' holds all runs; artifacts stay in '%s/objects'", cli->args[0],
                   orch_store_folder(store));
     return ORCH_EXIT_OK;
 }
@@ -284,6 +284,7 @@ const struct orch_command ORCH_COMMAND_DB_MIGRATE = {
     .summary = "upgrade an older store (every writing command does so too)",
     .usage = "",
     .max_args = 0,
-    .about = "A backup is made beside the file first. A newer store is refused and not touched.",
+    .about = "First, a backup is made beside the store's file. A newer store is refused and not "
+             "touched.",
     .run = run_migrate,
 };

@@ -195,10 +195,10 @@ const struct orch_command ORCH_COMMAND_LS = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct ls_options),
     .about =
-        "The filter compares names with = != < <= > >= and ~ (contains), joined by and, or, "
-        "not and parentheses. Names: state experiment recipe plugin who repeat seed attempt "
-        "commit branch tree gpu cpu host machine started ended wall_s key, else a parameter, a "
-        "result, or a metric's last value. See 'orch help filters'.",
+        "The filter of --where compares names with = != < <= > >= and ~ (contains), joined by and, "
+        "or, not and parentheses. A name is one of state experiment recipe plugin who repeat seed "
+        "attempt commit branch tree gpu cpu host machine started ended wall_s key, or else a "
+        "parameter, a result, or a metric's last value. See 'orch help filters'.",
     .examples = "  orch ls --where 'experiment=finetune and lr<0.1' -m val_accuracy\n"
                 "  orch ls --state failed\n"
                 "  orch ls -n 0 --json | jq '.runs[].key'",

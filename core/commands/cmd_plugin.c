@@ -50,9 +50,9 @@ const struct orch_command ORCH_COMMAND_PLUGIN_LS = {
     .summary = "list the plugins that a recipe here can use",
     .usage = "",
     .max_args = 0,
-    .about =
-        "Searches --plugin-path, the folder 'recipes' (or the current folder) and its 'plugins', "
-        "$ORCH_PLUGIN_PATH, $XDG_DATA_HOME/orch/plugins, and the plugins installed with orch.",
+    .about = "Searches --plugin-path, the folder 'recipes' (or the current folder) and its "
+             "subfolder 'plugins', "
+             "$ORCH_PLUGIN_PATH, $XDG_DATA_HOME/orch/plugins, and the plugins installed with orch.",
     .run = run_ls,
 };
 

@@ -23,7 +23,7 @@ static bool needs_adapter(struct orch_cli *cli, const char *name, GError **error
         return false;
     if (m->kind == ORCH_PLUGIN_COMPILED && orch_adapter_is_named(m->path))
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "it can be run as it is",
+    orch_error_set(error, ORCH_ERROR_USAGE, "run the plugin as it is",
                    "plugin '%s' does not use LibTorch: there is nothing to build", name);
     return false;
 }
@@ -48,8 +48,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     } else {
         g_autofree char *took = orch_duration_format((double)(orch_mono_ns() - begin) / 1e9);
         orch_cli_print_line("%s", built.path);
-        orch_cli_info(cli, "built in %s for PyTorch %s in '%s'; it serves all plugins that train",
-                      took, built.version, built.torch);
+        orch_cli_info(cli, "built the LibTorch adapter in %s, for PyTorch %s in '%s'", took,
+                      built.version, built.torch);
     }
     orch_adapter_built_clear(&built);
     return ORCH_EXIT_OK;
@@ -58,18 +58,19 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PLUGIN_BUILD = {
     .name = "plugin build",
     .group = "Plugins",
-    .summary = "compile what a training plugin needs of this machine's PyTorch",
+    .summary = "compile the adapter from training plugins to this machine's PyTorch",
     .usage = "NAME",
     .min_args = 1,
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct build_options),
     .about = "A Python package of orch comes without the LibTorch adapter, because each version of "
-             "PyTorch needs its own. This command compiles it with the machine's C++ compiler for "
-             "the PyTorch of the active virtual environment, into the folder orch/built of the "
-             "user's cache. Repeat it after another version of PyTorch was installed. In a clone "
-             "'./build.sh torch' does the same; on Debian, package orch-plugins-torch brings the "
-             "adapter of Debian's LibTorch, and orch-plugins-torch-source what this command needs.",
+             "PyTorch needs an adapter of its own. This command compiles the adapter with the "
+             "machine's C++ compiler for the PyTorch of the active virtual environment, into the "
+             "folder orch/built of the user's cache. Repeat the command after another version of "
+             "PyTorch was installed. In a clone './build.sh torch' does the same; on Debian, "
+             "package orch-plugins-torch has the adapter of Debian's LibTorch, and "
+             "orch-plugins-torch-source the sources that this command compiles.",
     .examples = "  orch plugin build train\n"
                 "  orch plugin build train --python ~/torch/bin/python3",
     .run = run,

@@ -17,7 +17,7 @@ struct trust_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct trust_options, list, FLAG, "list", .letter = 'l',
-                .help = "show what is trusted"),
+                .help = "list the trusted files and digests"),
     ORCH_OPTION(struct trust_options, remove, FLAG, "remove",
                 .help = "remove these files or digests from the list"),
     {0}};
@@ -63,10 +63,10 @@ static bool remove_one(const char *word, GError **error)
     if (count == 0)
         count = orch_trust_remove(word, error);
     if (count == 0)
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "'orch plugin trust --list' shows what is trusted; a digest needs 8 digits "
-                       "or more",
-                       "'%s' is not a trusted plugin", word);
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND,
+            "'orch plugin trust --list' shows the trusted plugins; a digest needs 8 digits or more",
+            "'%s' is not a trusted plugin", word);
     return count > 0;
 }
 
@@ -118,7 +118,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                       : !trust_one(cli, cli->args[i], rows, error))
             return -1;
     if (o->remove && !cli->arg_count) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "'orch plugin trust --list' shows what is trusted",
+        orch_error_set(error, ORCH_ERROR_USAGE, "'orch plugin trust --list' shows the list",
                        "'--remove' needs a file or a digest");
         return -1;
     }
@@ -137,13 +137,12 @@ const struct orch_command ORCH_COMMAND_PLUGIN_TRUST = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct trust_options),
-    .about =
-        "A compiled plugin (NAME.so) can do anything that you can. One that did not come with "
-        "orch is loaded only when its bytes are trusted: by this command, or by 'orch run', "
-        "which asks on a terminal and takes --trust. Until then, the commands that only read "
-        "('orch plan', 'check', 'report', ...) name it and leave its experiments out. Trust is "
-        "recorded by the SHA-256 of the file, so a rebuilt plugin must be trusted again. Your "
-        "list is in $XDG_STATE_HOME/orch (~/.local/state/orch).",
+    .about = "A compiled plugin (NAME.so) can do anything that you can. A compiled plugin that did "
+             "not come with orch is loaded only when you trust its bytes, by this command or by "
+             "'orch run' (which asks on a terminal and has --trust). Until then, the commands that "
+             "only read ('orch plan', 'check', 'report', ...) name the plugin and leave its "
+             "experiments out. Trust is recorded by the SHA-256 of the file, so a rebuilt plugin "
+             "must be trusted again. Your list is in $XDG_STATE_HOME/orch (~/.local/state/orch).",
     .examples =
         "  orch plugin trust ./mine.so             # these bytes may be loaded from now on\n"
         "  orch plugin trust --list\n"

@@ -91,12 +91,11 @@ static bool check_whole(const struct orch_cli *cli, const struct report_options 
     for (const char **q = o->only; q && *q; q++)
         is_part = is_part || strchr(*q, '.');
     if (o->out.is_notebook && is_part)
-        orch_error_set(
-            error, ORCH_ERROR_USAGE,
-            "name whole problems, for example --only 1; --output DIR sets the folder of the "
-            "notebooks",
-            "option '--ipynb' cannot be combined with a single question: a notebook holds a whole "
-            "problem");
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "name whole problems, for example --only 1; --output DIR sets the folder of "
+                       "the notebooks",
+                       "option '--ipynb' cannot be combined with a single question: a notebook "
+                       "holds a whole problem");
     return !(o->out.is_notebook && is_part);
 }
 
@@ -181,10 +180,9 @@ const struct orch_command ORCH_COMMAND_REPORT = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct report_options),
-    .about =
-        "Computes every item of the recipe's 'report:' from the runs in the store. No trial is "
-        "run and nothing is changed. A trial that nobody has run is shown as missing, with the "
-        "command that runs it. 'orch help reports' explains how to write a report.",
+    .about = "Computes every item of the recipe's 'report:' from the runs in the store. No trial "
+             "is run and nothing is changed. A trial that nobody has run is shown as missing, with "
+             "the command that runs it. 'orch help reports' explains how to write a report.",
     .examples = "  orch report recipes/hw4.recipe                 # all of it\n"
                 "  orch report recipes/hw4.recipe --only 1.1c     # one question\n"
                 "  orch report recipes/hw4.recipe p1 --runs       # problem 1, with its runs\n"

@@ -50,8 +50,8 @@ static bool may_restore(struct orch_store *store, const struct orch_run *run, GE
         g_autofree char *hint =
             g_strdup_printf("ask for 'orch rm --undo %s' there, and to share that", key);
         orch_error_set(&problem, ORCH_ERROR_USAGE, hint,
-                       "run %s was removed by its author %s, and only they can restore it", key,
-                       who);
+                       "run %s was removed by its author %s; only the author can restore the run",
+                       key, who);
     }
     orch_hidden_free(hidden);
     if (problem)
@@ -212,11 +212,11 @@ const struct orch_command ORCH_COMMAND_RM = {
     .max_args = -1,
     .options = RM_OPTIONS,
     .option_bytes = sizeof(struct rm_options),
-    .about =
-        "A run never changes after it ends; rm adds a note that hides it. Your own run is "
-        "hidden for everybody once you push, another user's only in this store. 'orch ls "
-        "--all' shows removed runs, 'orch show RUN' who removed one and why, and --undo brings "
-        "it back, with its artifacts unless 'orch gc' has deleted them meanwhile.",
+    .about = "A run never changes after it ends; 'orch rm' adds a note that hides the run. Your "
+             "own run is hidden for everybody once you push; another user's run is hidden only in "
+             "this store. 'orch ls --all' shows removed runs, and 'orch show RUN' shows who "
+             "removed a run and why. --undo brings the run back, with its artifacts unless 'orch "
+             "gc' has deleted these meanwhile.",
     .examples = "  orch rm 3f2a91c0 --reason 'wrong data set'\n"
                 "  orch rm --undo 3f2a91c0",
     .run = run_rm,
@@ -242,7 +242,8 @@ struct gc_options {
 };
 
 static const struct orch_option GC_OPTIONS[] = {
-    ORCH_OPTION(struct gc_options, dry_run, FLAG, "dry-run", .letter = 'n', .help = "only count"),
+    ORCH_OPTION(struct gc_options, dry_run, FLAG, "dry-run", .letter = 'n',
+                .help = "only count what would be freed"),
     {0}};
 
 static void print_freed(struct orch_cli *cli, const struct freed *freed, bool dry_run)
@@ -253,7 +254,7 @@ static void print_freed(struct orch_cli *cli, const struct freed *freed, bool dr
         json_array_append_new(failed, json_string(freed->failed->pdata[i]));
     for (guint i = 0; i < freed->absent->len; i++)
         orch_cli_info(cli,
-                      "kept the source trees of a store that is not found: %s; if the store no "
+                      "source trees kept for a store that cannot be found: %s; if that store no "
                       "longer exists, delete this file",
                       (char *)freed->absent->pdata[i]);
     if (cli->json)
@@ -290,9 +291,9 @@ const struct orch_command ORCH_COMMAND_GC = {
     .max_args = 0,
     .options = GC_OPTIONS,
     .option_bytes = sizeof(struct gc_options),
-    .about = "Frees artifacts, folders of trials, files that trials left, checkpoints, work copies "
-             "and captured source trees. A tree is kept while another store of the repository (a "
-             "linked work tree's, "
-             "another --db) needs it, even if that store cannot be reached.",
+    .about = "Deletes artifacts, folders of trials, files that trials left, checkpoints, work "
+             "copies and captured source trees if no kept run uses them. A source tree is kept "
+             "while another store of the repository (that of a linked work tree, or another --db) "
+             "needs it, even if that store cannot be reached.",
     .run = run_gc,
 };

@@ -94,7 +94,7 @@ static void notify_end(struct orch_cli *cli, const char *command, const char *re
     pid_t pid;
     int code = orch_cli_start_command(chosen, env, text, &pid) ? 127 : wait_for(pid);
     if (code < 0)
-        orch_cli_warn(cli, "the command of --notify was ended after %d s", LIMIT_S);
+        orch_cli_warn(cli, "the command of --notify was stopped after %d s", LIMIT_S);
     else if (code)
         orch_cli_warn(cli, "the command of --notify failed with exit status %d", code);
 }
@@ -110,7 +110,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_execute_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "number of trials at once (default: one per GPU, or the recipe's jobs)"),
     ORCH_OPTION(struct orch_execute_options, gpus, TEXT, "gpus", .value = "LIST",
-                .help = "use only these GPUs, e.g. 0,1"),
+                .help = "use only these GPUs: 0,1"),
     ORCH_OPTION(struct orch_execute_options, oversubscribe, FLAG, "oversubscribe",
                 .help = "do not wait for CPUs that other runs use", .is_of_trial = true),
     ORCH_OPTION(struct orch_execute_options, no_pin, FLAG, "no-pin",

@@ -25,7 +25,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct show_options, artifact, TEXT, "artifact", .letter = 'a', .value = "NAME",
                 .help = "print an artifact to stdout"),
     ORCH_OPTION(struct show_options, file, TEXT, "file", .value = "PATH",
-                .help = "print a file that the run wrote into {trial_dir} or its copy"),
+                .help = "print a file that the run wrote into {trial_dir} or its work copy"),
     ORCH_OPTION(struct show_options, on, TEXT, "on", .value = "GPU",
                 .help = "forecast the remaining time of a running trial on this GPU"),
     ORCH_OPTION(struct show_options, rerun, FLAG, "rerun",
@@ -204,10 +204,10 @@ const struct orch_command ORCH_COMMAND_SHOW = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct show_options),
     .about = "RUN is a key, its last 8 characters as 'orch ls' prints them, the beginning of a "
-             "key, @last, or @{2} for the second run before the last. For a running trial it also "
-             "shows the progress, and the remaining time, estimated from the trial's recent steps. "
-             "--on forecasts the remaining time on another GPU. --rerun accepts several runs, and "
-             "prints shell commands.",
+             "key, @last, or @{2} for the second run before the last. For a running trial the "
+             "output also has the progress and the remaining time, which is estimated from the "
+             "trial's recent steps. --on forecasts the remaining time on another GPU. --rerun "
+             "accepts several runs, and prints shell commands.",
     .examples =
         "  orch show @last\n"
         "  orch show 3f2a91c0 -m loss -m val_accuracy --format tsv > curves.tsv\n"

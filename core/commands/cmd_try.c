@@ -31,13 +31,13 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.trials, COUNT, "trials", .value = "N",
                 .help = "number of settings that a search tries (default: 30)"),
     ORCH_OPTION(struct try_options, wish.until, TEXT, "until", .value = "VALUE",
-                .help = "end a search at a value as good as this: 0.9, 90%, or 0.9,20"),
+                .help = "end a search at such a value: 0.9, 90%; for two metrics: 0.9,20"),
     ORCH_OPTION(struct try_options, wish.sampler, TEXT, "sampler", .value = "NAME",
                 .help = "how a search chooses: " ORCH_SAMPLER_WORDS),
     ORCH_OPTION(struct try_options, wish.first, LIST, "try", .value = "PARAM=VALUE,...",
-                .help = "settings that a search tries first; or a FILE.csv of them"),
+                .help = "settings that a search tries first; or a FILE.csv of settings"),
     ORCH_OPTION(struct try_options, wish.seed, TEXT, "seed", .value = "N",
-                .help = "seed of a search's sampler (default: 0); a trial's own is {seed}"),
+                .help = "seed of a search's sampler (default: 0); a trial's seed is {seed}"),
     ORCH_OPTION(struct try_options, wish.stop, TEXT, "stop", .value = "RULE",
                 .help = "stop bad trials early: 'median', 'asha', 'forecast(p=0.05)'"),
     ORCH_OPTION(struct try_options, wish.repeat, TEXT, "repeat", .value = "N",
@@ -52,7 +52,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.resources, LIST, "resources", .value = "KEY=N,...",
                 .help = "what each trial needs: gpus=1 or gpus=0.5, cores=4", .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.metrics_on, TEXT, "metrics-from", .value = "WHERE",
-                .help = "stdout (default), stderr or both; lines: no log files; files: only logs",
+                .help = "stdout (default), stderr, both; lines: no log files; files: only those",
                 .is_of_trial = true),
     ORCH_OPTION(struct try_options, wish.metrics_files, LIST, "metrics-file", .value = "PATTERN",
                 .help = "also read these files as logs: 'runs/*.out'", .is_of_trial = true),
@@ -128,7 +128,7 @@ static bool write_recipe(struct orch_cli *cli, const struct try_options *o,
                            error))
         return false;
     g_autofree char *quoted = orch_cli_shell_word(o->write);
-    orch_cli_info(cli, "wrote %s: 'orch run %s' has the same trials", o->write, quoted);
+    orch_cli_info(cli, "wrote %s: 'orch run %s' runs the same trials", o->write, quoted);
     return true;
 }
 
@@ -137,10 +137,10 @@ static bool seed_is_of_search(const struct try_options *o, GError **error)
 {
     if (!o->wish.seed || o->wish.search)
         return true;
-    orch_error_set(
-        error, ORCH_ERROR_USAGE,
-        "to give trials a seed, write {seed} in the command; -s seed=N gives all the same one",
-        "option '--seed' sets the seed of a search's sampler, so it needs --search");
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "to give each trial a seed, write {seed} in the command; -s seed=N gives all "
+                   "trials the same seed",
+                   "option '--seed' sets the seed of a search's sampler, so it needs --search");
     return false;
 }
 
@@ -211,11 +211,10 @@ const struct orch_command ORCH_COMMAND_TRY = {
              "\n" ORCH_ON_CHANGE_ABOUT "\n"
              "\n" ORCH_KEEP_GOING_ABOUT "\n"
              "\n" ORCH_LIMITS_ABOUT,
-    .examples =
-        "  orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}\n"
-        "  orch try -x n='range(1,8)' --repeat 3 -- ./bench {n}\n"
-        "  orch try -x lr='loguniform(1e-4,1)' --search 'max val_accuracy' --trials 40 --budget 2h "
-        "-- python3 train.py --lr {lr}\n"
-        "  orch try -x lr=0.1,0.01 --write tune.recipe -- python3 train.py --lr {lr}",
+    .examples = "  orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}\n"
+                "  orch try -x n='range(1,8)' --repeat 3 -- ./bench {n}\n"
+                "  orch try -x lr='loguniform(1e-4,1)' --search 'max val_accuracy' --trials 40 "
+                "--budget 2h -- python3 train.py --lr {lr}\n"
+                "  orch try -x lr=0.1,0.01 --write tune.recipe -- python3 train.py --lr {lr}",
     .run = run,
 };

@@ -36,8 +36,8 @@ json_t *orch_execute_alerts(const struct orch_execute_options *options, GError *
 #define ORCH_ON_CHANGE_ABOUT                                                                       \
     "Programs run in your folder. If you edit your code while a sweep runs, the remaining trials " \
     "run in a copy of the files as they were at the start, and 'orch show RUN' lists what a "      \
-    "program wrote there. With --live they use the edited files; with --frozen all trials run in " \
-    "a copy."
+    "program wrote into the copy. With --live the trials use the edited files; with --frozen all " \
+    "trials run in a copy."
 #define ORCH_KEEP_GOING_ABOUT                                                                      \
     "If the first three trials of an experiment fail in the same way within 30 s each (a missing " \
     "module), orch asks whether to go on; without a terminal it stops the experiment. "            \
@@ -48,8 +48,8 @@ json_t *orch_execute_alerts(const struct orch_execute_options *options, GError *
 #define ORCH_LIMITS_ABOUT                                                                          \
     "With --budget or --deadline a trial starts only if it is forecast to end within the limit. "  \
     "When the limit is reached, running trials are cancelled and the exit status is 6; the same "  \
-    "command continues later. A budget is for this command only. It is device time, hours x "      \
-    "devices (GPUs; a machine without GPUs counts as one), or money by --price."
+    "command continues later. A budget is for this command only: device time (hours x GPUs; a "    \
+    "machine without GPUs is one GPU), or money at --price."
 
 /** Runs the recipe with progress on stderr, and prints the answers of its report to stdout. Returns
  * the exit status, or -1 with an error. */

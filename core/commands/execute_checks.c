@@ -49,7 +49,8 @@ bool orch_execute_executor_fits(const struct orch_cli *cli, const char *name, GE
         if (!orch_cli_is_given(cli, refused->name))
             continue;
         orch_error_set(error, ORCH_ERROR_USAGE, refused->hint,
-                       "option '--%s' does not go with '--executor %s'", refused->name, name);
+                       "option '--%s' cannot be combined with '--executor %s'", refused->name,
+                       name);
         return false;
     }
     return true;
@@ -79,12 +80,11 @@ static bool has_no_auto_repeats(const struct orch_plan *plan, GError **error)
         const struct orch_plan_item *item = &plan->items[i];
         if (!plan->options.executor || !item->cell->wanted || !item->cell->experiment->repeats)
             continue;
-        orch_error_set(
-            error, ORCH_ERROR_USAGE,
-            "start 'orch run' inside one job of the cluster, or write a number of repeats",
-            "option '--executor': experiment '%s' has 'repeat: auto', whose number of repeats is "
-            "not known before it runs",
-            item->cell->experiment->name);
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "start 'orch run' inside one job of the cluster, or give 'repeat' a number",
+                       "option '--executor': experiment '%s' has 'repeat: auto', whose number of "
+                       "repeats is not known before it runs",
+                       item->cell->experiment->name);
         return false;
     }
     return true;
@@ -95,7 +95,7 @@ static bool may_be_frozen(const struct orch_execute_options *options,
 {
     if (options->live && options->frozen)
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "--live uses changed files, --frozen uses a copy of the old ones",
+                       "--live uses the changed files, --frozen a copy of the old files",
                        "options '--live' and '--frozen' exclude each other");
     else if (options->frozen && !source->tree)
         orch_error_set(error, ORCH_ERROR_USAGE, "run 'git init' first",
@@ -117,7 +117,7 @@ bool orch_execute_may_start(struct orch_cli *cli, const struct orch_expansion *e
     if ((options->require_clean || expansion->require_clean) && (!source->tree || source->dirty)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "commit your changes first ('git status' shows them)",
-                       "'%s' %s, but a clean tree is required", cli->workspace->root,
+                       "'%s' %s, but --require-clean needs a clean work tree", cli->workspace->root,
                        source->tree ? "has uncommitted changes" : "is not in a git repository");
         return false;
     }

@@ -49,7 +49,7 @@ static void print_remaining(struct orch_cli *cli, const struct orch_plan *plan,
     if (left.known)
         orch_cli_info(cli, "  left: about %s%s%s for %u trial%s%s", time, usd ? ", " : "",
                       usd ? usd : "", left.known, orch_plural(left.known),
-                      left.unknown ? "; the others have no forecast" : "");
+                      left.unknown ? "; the other trials have no forecast" : "");
     orch_cli_info(cli, "  %s", go_on);
 }
 
@@ -140,7 +140,7 @@ bool orch_cli_promise_grade(struct orch_cli *cli, const struct orch_plan *plan,
     if (!promise->is_made || !promise->trials || failed || totals->interrupted ||
         totals->terminated || totals->held)
         return true;
-    orch_cli_info(cli, "promised with 90 %%: %u of %u trial%s; %u ended, so the promise %s",
+    orch_cli_info(cli, "forecast (90 %%): %u of %u trial%s end in time; %u ended, so it %s",
                   promise->trials, promise->of, orch_plural(promise->of), ended,
                   ended >= promise->trials ? "held" : "did not hold");
     return orch_store_put_promise(plan->store, plan->expansion->name, promise->trials, ended,

@@ -209,7 +209,7 @@ void orch_cli_plan_show(struct orch_cli *cli, const struct orch_plan *plan, bool
         if (!total.known && total.unknown)
             orch_cli_info(
                 cli, "forecast: none, because nothing like these trials has been measured here. %s",
-                orch_advice(ORCH_ADVICE_NO_FORECAST, "The first runs give a basis"));
+                orch_advice(ORCH_ADVICE_NO_FORECAST, "After the first runs there is a forecast"));
         orch_cli_forecast_print_total(cli, plan, &total, price);
         return;
     }
@@ -273,5 +273,5 @@ void orch_cli_plan_print_changes(struct orch_cli *cli, const struct orch_plan *p
         shown++;
     }
     if (reasons > shown)
-        orch_cli_info(cli, "  stale for %u more reasons: 'orch plan' lists them", reasons - shown);
+        orch_cli_info(cli, "  %u more reasons make trials stale: see 'orch plan'", reasons - shown);
 }

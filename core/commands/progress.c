@@ -277,8 +277,7 @@ static void say_stopped(struct orch_progress *progress, const struct orch_failin
 {
     g_autofree char *text =
         g_strdup_printf("'%s' stops, because its first %d trials failed in the same way: %s\n  "
-                        "hint: %u trial%s not "
-                        "run; --keep-going runs %s all the same",
+                        "hint: %u trial%s not run; --keep-going runs %s all the same",
                         failing->experiment, ORCH_SAME_FAILURES, failing->reason, failing->left,
                         failing->left == 1 ? " was" : "s were", failing->left == 1 ? "it" : "them");
     on_message(progress, text);

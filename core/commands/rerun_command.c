@@ -141,8 +141,8 @@ static bool parse_and_write(struct rerun *r, int argc, GError **error)
     bool ok = orch_options_parse(cli, argc - VERB - 1, r->argv + VERB + 1, r->options, error);
     if (ok && !r->is_try && !cli->arg_count) {
         ok = false;
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "the command of run '%s' names no recipe",
-                       r->run->key);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
+                       "the command of run '%s' did not name a recipe", r->run->key);
     }
     if (ok)
         write_command(r);
@@ -180,7 +180,7 @@ char *orch_rerun_command(const struct orch_run *run, GError **error)
     }
     for (char **word = words; *word; word++)
         if (strstr(*word, ORCH_SECRET_SHOWN)) {
-            orch_error_set(error, ORCH_ERROR_NOT_FOUND, "type the command again with the secret",
+            orch_error_set(error, ORCH_ERROR_NOT_FOUND, "type the command again, with the secret",
                            "the command of run '%s' had a secret, which is not recorded: %s",
                            run->key, *word);
             return NULL;

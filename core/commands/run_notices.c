@@ -253,7 +253,7 @@ static void print_left(struct orch_cli *cli, const struct run_notices *notices)
     orch_cli_info(cli,
                   "%" G_GINT64_FORMAT
                   " file%s (%s) that %u trial%s left: kept until 'orch gc'; 'orch show %s' lists "
-                  "them, 'orch show %s --file %s > %s' copies one",
+                  "them, 'orch show %s --file %s > %s' copies this one",
                   files, orch_plural(files), bytes, trials, orch_plural(trials), run, run, file,
                   to);
 }
@@ -263,13 +263,12 @@ static void print_events(struct orch_cli *cli, const struct run_notices *notices
     guint trials = notices->of[RUN_FURTHER].trials;
     int64_t runs = notices->of[RUN_FURTHER].count, bad = notices->of[RUN_BAD_EVENT].count;
     if (runs)
-        orch_cli_info(
-            cli,
-            "%" G_GINT64_FORMAT
-            " further run%s that %u trial%s began with orch.start(), recorded like runs by hand; "
-            "'orch show %s' lists them, 'orch ls --recipe record' lists all of this kind",
-            runs, orch_plural(runs), trials, orch_plural(trials),
-            orch_run_short_key(notices->of[RUN_FURTHER].run));
+        orch_cli_info(cli,
+                      "%" G_GINT64_FORMAT
+                      " further run%s that %u trial%s began with orch.start() were recorded; "
+                      "'orch show %s' lists them, 'orch ls --recipe record' lists all such runs",
+                      runs, orch_plural(runs), trials, orch_plural(trials),
+                      orch_run_short_key(notices->of[RUN_FURTHER].run));
     if (bad)
         orch_cli_warn(cli,
                       "%" G_GINT64_FORMAT
@@ -286,8 +285,8 @@ static void print_unmade(struct orch_cli *cli, const struct run_notices *notices
     const char *run = orch_run_short_key(notices->of[RUN_UNMADE].run);
     orch_cli_warn(cli,
                   "%u trial%s ended well without the artifact '%s': no file '%s' was written "
-                  "(%s)\n  hint: 'orch show %s' lists the files that the run wrote; a path begins "
-                  "in the folder of the command",
+                  "(%s)\n  hint: 'orch show %s' lists the files that the run wrote; a relative "
+                  "path begins in the folder of the command",
                   trials, orch_plural(trials), notices->of[RUN_UNMADE].first,
                   notices->unmade_path ? notices->unmade_path : "", run, run);
 }
@@ -352,7 +351,7 @@ void orch_cli_run_notices_print(struct orch_cli *cli, const struct run_notices *
         orch_cli_info(
             cli,
             "other programs used over %g %% of the CPUs (up to %.0f %%) while %u trial%s ran: "
-            "comparisons of times and forecasts leave %s out if there are other runs",
+            "comparisons of times and forecasts leave %s out if undisturbed runs exist",
             100 * ORCH_FOREIGN_CPU_MAX, 100 * notices->foreign_cpu_max, notices->disturbed_count,
             orch_plural(notices->disturbed_count), notices->disturbed_count == 1 ? "it" : "them");
 }

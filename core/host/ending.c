@@ -286,7 +286,7 @@ static char *reason_of(const struct ending *ending, enum orch_verdict verdict,
         return g_strdup_printf("exit status %d after 'done' reported ok", facts->exit_code);
     if (facts->exit_code)
         return with_last_output(ending, g_strdup_printf("exit status %d", facts->exit_code));
-    return g_strdup("it gave no reason");
+    return g_strdup("the program gave no reason");
 }
 
 /* Makes a reason valid UTF-8 and limits its length. Caller frees. */

@@ -153,7 +153,7 @@ static void take_artifact(void *ctx, const char *name, const char *given_path)
         return;
     }
     if (f->artifact_count == ARTIFACTS_MAX) {
-        warn(f, "artifact '%s': a run keeps at most %d", name, ARTIFACTS_MAX);
+        warn(f, "artifact '%s': a run can have at most %d", name, ARTIFACTS_MAX);
         return;
     }
     g_autofree char *from = orch_path_absolute(given_path, f->trial->cwd);
@@ -273,7 +273,7 @@ static enum orch_verdict judge(const struct follower *f, char **out_reason)
         if (intake->done == ORCH_VERDICT_OK)
             g_clear_pointer(out_reason, g_free);
         else if (!*out_reason)
-            *out_reason = g_strdup("it gave no reason");
+            *out_reason = g_strdup("the program gave no reason");
         return intake->done;
     }
     if (f->signal) {

@@ -102,9 +102,9 @@ static void undeclared(struct intake *intake, const char *what, const char *name
     if (intake->manifest->any_metric && rows == intake->manifest->metrics) {
         g_autofree char *shown = g_utf8_make_valid(name, (gssize)strnlen(name, 100));
         broken(intake, "%s '%s': %s", what, shown,
-               orch_label_is_valid(name)
-                   ? "a run has at most 1,000 names of metrics"
-                   : "not a name (at most 200 bytes, no blanks, quotes, brackets, = < > !)");
+               orch_label_is_valid(name) ? "a run can have at most 1,000 metrics and results"
+                                         : "this name is not valid (at most 200 bytes, no blanks, "
+                                           "quotes, brackets, = < > !)");
         return;
     }
     g_autoptr(GPtrArray) names = g_ptr_array_new();
@@ -155,7 +155,7 @@ static bool journal_has_room(struct intake *intake)
 {
     if (intake->out->bytes < JOURNAL_BYTES_MAX)
         return true;
-    broken(intake, "its journal grew over 8 GiB: report fewer points");
+    broken(intake, "the journal exceeds 8 GiB: report fewer points");
     return false;
 }
 
@@ -417,7 +417,7 @@ static const struct orch_artifact_spec *adopt_artifact(struct intake *intake, co
     else if (!orch_artifact_name_is_valid(name))
         broken(intake, "artifact '%.100s': not a name", name);
     else if (artifacts->len >= ADOPTED_MAX)
-        broken(intake, "artifact '%s': a run keeps at most %d", name, ADOPTED_MAX);
+        broken(intake, "artifact '%s': a run can have at most %d", name, ADOPTED_MAX);
     else
         spec = orch_manifest_add_artifact(intake->manifest, name);
     return spec;
@@ -535,7 +535,7 @@ void orch_intake_line(struct intake *intake, const char *line, size_t length)
     struct orch_event event;
     g_autoptr(GError) error = NULL;
     if (length >= ORCH_WIRE_LINE_MAX) {
-        broken(intake, "a line longer than %d bytes", ORCH_WIRE_LINE_MAX);
+        broken(intake, "a line is longer than %d bytes", ORCH_WIRE_LINE_MAX);
     } else if (!orch_event_decode(line, length, &event, &error)) {
         broken(intake, "%s", error->message);
     } else {
@@ -555,7 +555,7 @@ static void take_lines(struct intake *intake)
     size_t left = intake->end - intake->begin;
     bool is_long = left >= ORCH_WIRE_LINE_MAX;
     if (is_long)
-        broken(intake, "a line longer than %d bytes", ORCH_WIRE_LINE_MAX);
+        broken(intake, "a line is longer than %d bytes", ORCH_WIRE_LINE_MAX);
     if (intake->problem || is_long)
         left = 0;
     memmove(intake->buffer, intake->buffer + intake->begin, left);
@@ -576,7 +576,7 @@ bool orch_intake_read(struct intake *intake, int fd)
 void orch_intake_finish(struct intake *intake)
 {
     if (intake->end > intake->begin)
-        broken(intake, "its last line has no line end");
+        broken(intake, "the last line has no line end");
     intake->progress_ns = 0; /* write the last progress immediately */
     orch_intake_settle(intake);
 }

@@ -103,11 +103,11 @@ static bool no_entry_point(void *library, const char *path, GError **error)
     for (int major = 1; major < 10; major++) {
         g_autofree char *symbol = g_strdup_printf("orch_plugin_v%d", major);
         if (major != ORCH_ABI_MAJOR && dlsym(library, symbol))
-            return refuse(error, path, REBUILD, "built for ABI %d, this orch accepts %d", major,
+            return refuse(error, path, REBUILD, "built for ABI %d, but this orch accepts %d", major,
                           ORCH_ABI_MAJOR);
     }
-    return refuse(error, path, "put ORCH_PLUGIN_EXPORT(...) into one of its files",
-                  "it does not export the symbol '%s'", ORCH_PLUGIN_SYMBOL);
+    return refuse(error, path, "put ORCH_PLUGIN_EXPORT(...) into one of the plugin's files",
+                  "the plugin does not export the symbol '%s'", ORCH_PLUGIN_SYMBOL);
 }
 
 /* The path to load: the file itself or, with a digest, a private copy, which stays open. It
@@ -187,7 +187,7 @@ static bool head_is_valid(const struct orch_plugin *plugin, const char *path, GE
                       ORCH_PLUGIN_MAGIC, plugin->magic);
     if (plugin->abi_major != ORCH_ABI_MAJOR)
         return refuse(error, path, REBUILD,
-                      "descriptor field 'abi_major': built for ABI %u, this orch accepts %d",
+                      "descriptor field 'abi_major': built for %u, this orch accepts %d",
                       plugin->abi_major, ORCH_ABI_MAJOR);
     return sizes_are_valid(plugin, path, error);
 }
@@ -203,7 +203,7 @@ static bool tables_are_valid(const struct orch_plugin *plugin, const char *path,
                   {"artifacts", plugin->artifacts, plugin->artifact_count}};
     for (unsigned i = 0; i < G_N_ELEMENTS(tables); i++) {
         if (tables[i].count > ROWS_MAX || (tables[i].count && !tables[i].rows))
-            return refuse(error, path, "set tables with ORCH_TABLE",
+            return refuse(error, path, "fill the tables of the descriptor with ORCH_TABLE",
                           "descriptor table '%s': expected at most %d rows, found %zu%s",
                           tables[i].field, ROWS_MAX, tables[i].count,
                           tables[i].rows ? "" : " at NULL");
@@ -222,10 +222,10 @@ static bool body_is_valid(const struct orch_plugin *plugin, const char *path, GE
                  {"licence", plugin->licence}};
     for (unsigned i = 0; i < G_N_ELEMENTS(texts); i++)
         if (!texts[i].value)
-            return refuse(error, path, "set it in the descriptor",
+            return refuse(error, path, "set this field in the descriptor",
                           "descriptor field '%s': expected text, found NULL", texts[i].field);
     if (!plugin->run)
-        return refuse(error, path, "set it in the descriptor",
+        return refuse(error, path, "set this field in the descriptor",
                       "descriptor field 'run': expected a function, found NULL");
     return tables_are_valid(plugin, path, error);
 }
@@ -316,7 +316,7 @@ static bool manifest_is_valid(const struct loaded_plugin *loaded, const char *pa
     g_autofree char *file = g_path_get_basename(path);
     g_autofree char *expected = g_strconcat(manifest->name, ".so", NULL);
     if (strcmp(file, expected) != 0)
-        return refuse(error, path, "rename the file, or the plugin",
+        return refuse(error, path, "rename the file or the plugin",
                       "descriptor field 'name': expected the file's name, found '%s'",
                       manifest->name);
     for (guint i = 0; i < manifest->params->len; i++) {

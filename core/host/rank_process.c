@@ -117,8 +117,7 @@ static int run_guard(struct guard *guard)
 {
     guard->link_fd = orch_rank_link_connect(guard->address, guard->setup.rank.number, "guard");
     if (guard->link_fd < 0 || !listen_to_signals(guard))
-        return fail("cannot reach the trial's host, which runs on one machine with its ranks",
-                    g_strerror(errno));
+        return fail("cannot reach the trial's host process on this machine", g_strerror(errno));
     pid_t self = getpid();
     guard->plugin = fork();
     if (guard->plugin == 0)
@@ -136,10 +135,10 @@ int orch_rank_main(int argc, char **argv)
     g_auto(GStrv) environment = g_get_environ();
     g_autoptr(GError) error = NULL;
     if (!guard.address || !folder)
-        return fail(ORCH_RANK_OPTION, "only mpirun or srun start it, for a trial");
+        return fail(ORCH_RANK_OPTION, "only mpirun or srun may start this program");
     if (!orch_rank_read(environment, &guard.setup.rank))
-        return fail("no rank in the environment",
-                    "OMPI_COMM_WORLD_RANK, PMI_RANK or SLURM_PROCID is expected from the launcher");
+        return fail("the environment names no MPI rank",
+                    "mpirun or srun sets OMPI_COMM_WORLD_RANK, PMI_RANK or SLURM_PROCID");
     struct orch_trial_spec *trial = orch_trial_read(folder, &error);
     if (!trial)
         return fail("cannot read the trial", error->message);

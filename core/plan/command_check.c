@@ -82,8 +82,8 @@ static bool check_first_line(const char *word, const char *path, GError **error)
     if (g_file_test(interpreter, G_FILE_TEST_IS_EXECUTABLE))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "correct its first line, for example '#!/usr/bin/env python3', or put the "
-                   "interpreter before it in the command",
+                   "correct the script's first line, for example '#!/usr/bin/env python3', or "
+                   "write the interpreter before the script in the command",
                    "the first line of '%s' names the interpreter '%s', which does not exist", word,
                    interpreter);
     return false;
@@ -92,7 +92,7 @@ static bool check_first_line(const char *word, const char *path, GError **error)
 static bool complain_of_mode(const char *word, const char *path, GError **error)
 {
     if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "name a program in the folder",
+        orch_error_set(error, ORCH_ERROR_USAGE, "name a program in that folder",
                        "cannot start '%s': it is a folder", word);
         return false;
     }

@@ -138,10 +138,9 @@ static bool one_process_is_enough(struct orch_plan *plan, struct orch_plan_item 
     unsigned ranks = orch_experiment_ranks(experiment, json_is_object(cost) ? cost : NULL);
     json_decref(cost);
     return !ranks || skip(item, ORCH_PLAN_LACKS_SOFTWARE,
-                          g_strdup_printf("needs MPI for %u processes, and plugin '%s' was built "
-                                          "without: %s",
-                                          ranks, experiment->manifest->name,
-                                          orch_program_way(ORCH_PART_MPI)));
+                          g_strdup_printf(
+                              "needs MPI for %u processes, and plugin '%s' was built without: %s",
+                              ranks, experiment->manifest->name, orch_program_way(ORCH_PART_MPI)));
 }
 
 /* True when this machine can run the item; otherwise marks it as skipped, with the reason. */
@@ -161,11 +160,10 @@ static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
     for (guint i = 0; i < machine->gpus->len; i++)
         instances += ((const struct orch_gpu_device *)machine->gpus->pdata[i])->is_mig;
     if (gpus > 1 && gpus > machine->gpus->len - instances)
-        return skip(
-            item, ORCH_PLAN_LACKS_GPU,
-            g_strdup_printf("needs %u GPUs; %u of this machine's %u are MIG instances, of which "
-                            "CUDA gives a process only one",
-                            gpus, instances, machine->gpus->len));
+        return skip(item, ORCH_PLAN_LACKS_GPU,
+                    g_strdup_printf("needs %u GPUs; %u of this machine's %u are MIG instances, of "
+                                    "which CUDA gives a process only one",
+                                    gpus, instances, machine->gpus->len));
     if (experiment->memory_bytes > machine->memory_bytes) {
         g_autofree char *wanted = orch_bytes_format(experiment->memory_bytes);
         g_autofree char *there = orch_bytes_format(machine->memory_bytes);

@@ -29,8 +29,7 @@ static const struct {
      "pip install torch, or name the Python that has it: --python PATH"},
     {NO_COMPILER, "no compiler to build the LibTorch adapter with",
      "install one (Debian: apt-get install g++; conda: cxx-compiler; a cluster: module load gcc), "
-     "or "
-     "name it: CXX=PATH CC=PATH orch plugin build train"},
+     "or name it: CXX=PATH CC=PATH orch plugin build train"},
 };
 
 bool orch_adapter_is_named(const char *path)
@@ -62,7 +61,7 @@ char *orch_adapter_python(const char *named, GError **error)
         if (i == 0 && named)
             break;
     }
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "name one: --python PATH", "no Python '%s'",
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "name a Python: --python PATH", "no Python '%s'",
                    named ? named : "python3");
     return NULL;
 }

@@ -402,7 +402,7 @@ int64_t orch_batch_request(struct orch_batch *batch, const char *what, const jso
     orch_event_encode_json(line, question);
     if (line->len > ORCH_WIRE_LINE_MAX) {
         orch_error_set(error, ORCH_ERROR_RECIPE,
-                       "pass long values in a file (a parameter of type path)",
+                       "pass long values in a file (a parameter of type 'path')",
                        "parameters of %" G_GSIZE_FORMAT " bytes exceed the limit of %d", line->len,
                        ORCH_WIRE_LINE_MAX);
         g_free(id);

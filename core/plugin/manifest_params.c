@@ -99,12 +99,12 @@ static void read_choices(const struct orch_manifest_reader *reader, const struct
 {
     if ((spec->type & ~(uint32_t)ORCH_LIST) != ORCH_ENUM) {
         orch_manifest_finding(reader, node, false, "write type: enum",
-                              "parameter '%s': choices are for type enum", spec->name);
+                              "parameter '%s': only type 'enum' has 'choices'", spec->name);
         return;
     }
     if (node->kind != ORCH_YAML_LIST || node->items->len == 0) {
-        orch_manifest_finding(reader, node, false, "as in choices: [sgd, adam]",
-                              "parameter '%s': choices must be a list with at least one word",
+        orch_manifest_finding(reader, node, false, "for example choices: [sgd, adam]",
+                              "parameter '%s': 'choices' must be a list with at least one word",
                               spec->name);
         return;
     }
@@ -154,8 +154,8 @@ static void read_bounds(const struct orch_manifest_reader *reader, const struct 
         return;
     if (!type_has_bounds(spec->type)) {
         g_autofree char *type = orch_type_format(spec->type);
-        orch_manifest_finding(reader, first, false, NULL, "parameter '%s': type %s has no bounds",
-                              spec->name, type);
+        orch_manifest_finding(reader, first, false, NULL,
+                              "parameter '%s': type '%s' has no min and max", spec->name, type);
         return;
     }
     if (min)
@@ -171,8 +171,8 @@ static void read_flags(const struct orch_manifest_reader *reader, const struct o
     if (node && orch_manifest_read_bool(reader, node, "optional")) {
         spec->flags |= ORCH_PARAM_OPTIONAL;
         if (spec->def)
-            orch_manifest_finding(reader, node, true, "drop one of the two",
-                                  "parameter '%s' has a default: 'optional' changes nothing",
+            orch_manifest_finding(reader, node, true, "remove 'optional', or remove 'default'",
+                                  "parameter '%s' has a default, so 'optional' changes nothing",
                                   spec->name);
     }
     node = orch_yaml_get(map, "neutral");
@@ -228,8 +228,8 @@ static void read_parameter(struct orch_manifest_reader *reader, const struct orc
     if (choices)
         read_choices(reader, choices, spec);
     else if ((type & ~(uint32_t)ORCH_LIST) == ORCH_ENUM)
-        orch_manifest_finding(reader, value, false, "as in choices: [sgd, adam]",
-                              "parameter '%s': type enum without choices", spec->name);
+        orch_manifest_finding(reader, value, false, "for example choices: [sgd, adam]",
+                              "parameter '%s': type 'enum' needs 'choices'", spec->name);
     if (is_map) {
         read_bounds(reader, value, spec);
         const struct orch_yaml *unit = orch_yaml_get(value, "unit");
@@ -260,9 +260,9 @@ void orch_manifest_read_parameters(struct orch_manifest_reader *reader,
         if (!orch_manifest_check_param_name(reader, key))
             continue;
         if (g_strv_contains(ORCH_TRIAL_VALUES, key->text))
-            orch_manifest_finding(
-                reader, key, true, "choose another name, unless that is what you want",
-                "parameter '%s' takes the place of the trial's own ${%s}", key->text, key->text);
+            orch_manifest_finding(reader, key, true, "choose another name, unless this is intended",
+                                  "parameter '%s' hides the trial's own value ${%s}", key->text,
+                                  key->text);
         read_parameter(reader, key, node->items->pdata[i]);
     }
 }

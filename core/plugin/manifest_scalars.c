@@ -176,7 +176,7 @@ bool orch_manifest_check_param_name(const struct orch_manifest_reader *reader,
         return true;
     orch_manifest_finding(
         reader, key, false,
-        "a letter or '_', then letters, digits and _ . - / @ +, 100 bytes at most",
+        "write a letter or '_', then letters, digits and _ . - / @ +, 100 bytes at most",
         "parameter name '%s' is not valid", key->text);
     return false;
 }
@@ -189,7 +189,7 @@ bool orch_manifest_check_name(const struct orch_manifest_reader *reader,
         return true;
     orch_manifest_finding(
         reader, key, false,
-        "a lower-case letter, then letters, digits and '_', 63 characters at most",
+        "write a lower-case letter, then letters, digits and '_', 63 characters at most",
         "%s name '%s' is not valid", what, key->text);
     return false;
 }

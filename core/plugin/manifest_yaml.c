@@ -66,7 +66,7 @@ static void read_version(struct orch_manifest_reader *reader, const struct orch_
     char rest;
     if (sscanf(reader->manifest->version, "%9u.%9u.%9u%c", &parts[0], &parts[1], &parts[2],
                &rest) != 3)
-        orch_manifest_finding(reader, node, false, "write three numbers, as in 1.0.0",
+        orch_manifest_finding(reader, node, false, "write three numbers, for example 1.0.0",
                               "version '%s' is not of the form N.N.N", reader->manifest->version);
 }
 
@@ -120,7 +120,7 @@ static void read_needs(struct orch_manifest_reader *reader, const struct orch_ya
 {
     struct orch_needs *needs = &reader->manifest->needs;
     if (node->kind != ORCH_YAML_MAP) {
-        orch_manifest_finding(reader, node, false, "as in needs: {gpus: 1, memory: 1GiB}",
+        orch_manifest_finding(reader, node, false, "for example needs: {gpus: 1, memory: 1GiB}",
                               "needs must be a map");
         return;
     }
@@ -167,11 +167,11 @@ static void read_pattern(const struct orch_manifest_reader *reader, const struct
                               error->message);
     else if (g_regex_get_capture_count(regex) < 1)
         orch_manifest_finding(reader, node, false,
-                              "put the number in parentheses, as in 'loss=([0-9.]+)'",
-                              "metric '%s': its pattern has no group", spec->name);
+                              "put the number in parentheses, for example 'loss=([0-9.]+)'",
+                              "metric '%s': its 'pattern' has no group", spec->name);
     if (reader->manifest->metrics_from != ORCH_METRICS_REGEX)
-        orch_manifest_finding(reader, node, true, "write metrics_from: regex, or drop the pattern",
-                              "metric '%s': its pattern is not used", spec->name);
+        orch_manifest_finding(reader, node, true, "write metrics_from: regex, or no 'pattern'",
+                              "metric '%s': its 'pattern' is not used", spec->name);
 }
 
 static void read_metric(struct orch_manifest_reader *reader, const struct orch_yaml *key,
@@ -200,8 +200,8 @@ static void read_metric(struct orch_manifest_reader *reader, const struct orch_y
             read_pattern(reader, pattern, spec);
     }
     if (reader->manifest->metrics_from == ORCH_METRICS_REGEX && !spec->pattern)
-        orch_manifest_finding(reader, key, false, "as in pattern: 'loss=([0-9.]+)'",
-                              "metric '%s' has no pattern, but metrics_from is regex", spec->name);
+        orch_manifest_finding(reader, key, false, "for example pattern: 'loss=([0-9.]+)'",
+                              "metric '%s' has no 'pattern', which regex needs", spec->name);
 }
 
 static void read_metrics(struct orch_manifest_reader *reader, const struct orch_yaml *node)
@@ -209,9 +209,10 @@ static void read_metrics(struct orch_manifest_reader *reader, const struct orch_
     if (node->kind == ORCH_YAML_SCALAR && strcmp(node->text, "any") == 0) {
         reader->manifest->any_metric = true;
         if (reader->manifest->metrics_from == ORCH_METRICS_REGEX)
-            orch_manifest_finding(reader, node, false,
-                                  "declare each with its pattern, or write metrics_from: lines",
-                                  "metrics: any finds nothing with metrics_from: regex");
+            orch_manifest_finding(
+                reader, node, false,
+                "declare each metric with 'pattern', or write metrics_from: lines",
+                "'metrics: any' finds nothing if 'metrics_from' is 'regex'");
         return;
     }
     if (!orch_manifest_check_is_map(reader, node, "metrics",
@@ -237,7 +238,7 @@ static void check_artifact_path(const struct orch_manifest_reader *reader,
 {
     if (!orch_artifact_path_is_inside(spec->path))
         orch_manifest_finding(
-            reader, node, false, "give a path inside the folder that the program starts in",
+            reader, node, false, "give a path inside the folder in which the program starts",
             "artifact '%s': '%s' lies outside of the working folder", spec->name, spec->path);
 }
 
@@ -259,7 +260,7 @@ static void read_artifact(struct orch_manifest_reader *reader, const struct orch
     if (spec->path)
         check_artifact_path(reader, path, spec);
     else if (reader->manifest->metrics_from != ORCH_METRICS_PROTOCOL)
-        orch_manifest_finding(reader, key, false, "as in weights: weights.json",
+        orch_manifest_finding(reader, key, false, "for example weights: weights.json",
                               "artifact '%s' has no path", spec->name);
 }
 
@@ -306,8 +307,7 @@ static void warn_of_shell_words(const struct orch_manifest_reader *reader,
             orch_manifest_finding(
                 reader, node, true,
                 "write a list, [program, argument, ...]; for a shell: [sh, -c, \"...\"]",
-                "command: it does not run in a shell, so %s is passed to the program as it is",
-                *argv);
+                "'command' does not run in a shell, so %s reaches the program unchanged", *argv);
             return;
         }
     }
@@ -349,7 +349,7 @@ static void warn_of_unused(const struct orch_manifest_reader *reader, GHashTable
         g_autofree char *hint =
             g_strdup_printf("pass it on: --%s, \"${%s}\"", spec->name, spec->name);
         orch_manifest_finding(reader, orch_yaml_get_key(rows, spec->name), true, hint,
-                              "parameter '%s' is not in the command: it changes nothing",
+                              "parameter '%s' changes nothing: 'command' does not use it",
                               spec->name);
     }
 }
@@ -374,9 +374,9 @@ static void warn_of_secret(const struct orch_manifest_reader *reader, const stru
     const char *literal = orch_secret_in_word(words, i);
     if (is_secret_reference(reader->manifest, words[i]))
         orch_manifest_finding(reader, node, true,
-                              "leave it out of the command: the program reads $ORCH_PARAM_name, or "
-                              "$ORCH_PARAMS",
-                              "command: '%s' shows a secret to every user of the machine (ps)",
+                              "leave the secret out of 'command': the program can read "
+                              "$ORCH_PARAM_name, or $ORCH_PARAMS",
+                              "'command': '%s' shows a secret to every user of the machine (ps)",
                               words[i]);
     if (!literal)
         return;
@@ -384,24 +384,24 @@ static void warn_of_secret(const struct orch_manifest_reader *reader, const stru
     size_t length = literal == words[i] ? strlen(before) : (size_t)(literal - before);
     orch_manifest_finding(
         reader, node, true,
-        "make it a parameter of type secret, which the program reads from "
+        "make the secret a parameter of type 'secret', which the program reads from "
         "$ORCH_PARAM_name",
-        "command: what follows '%.*s' looks like a secret, and this file is shared", (int)length,
-        before);
+        "'command': the text after '%.*s' looks like a secret, and this file is shared",
+        (int)length, before);
 }
 
 static void read_command(struct orch_manifest_reader *reader, const struct orch_yaml *node)
 {
     if (node->kind == ORCH_YAML_MAP) {
         orch_manifest_finding(reader, node, false,
-                              "as in command: [python3, train.py, --lr, \"${lr}\"]",
-                              "command must be a list of words, or one line");
+                              "for example command: [python3, train.py, --lr, \"${lr}\"]",
+                              "'command' must be a list of words, or one line");
         return;
     }
     reader->manifest->argv = command_words(reader, node);
     if (!reader->manifest->argv[0] || !*reader->manifest->argv[0]) {
         orch_manifest_finding(reader, node, false,
-                              "as in command: [python3, train.py, --lr, \"${lr}\"]",
+                              "for example command: [python3, train.py, --lr, \"${lr}\"]",
                               "command is empty");
         return;
     }
@@ -458,7 +458,7 @@ static void read_fields(struct orch_manifest_reader *reader)
     }
     if (!orch_yaml_get(reader->root, "command"))
         orch_manifest_finding(reader, reader->root, false,
-                              "as in command: [python3, train.py, --lr, \"${lr}\"]",
+                              "for example command: [python3, train.py, --lr, \"${lr}\"]",
                               "a plugin's manifest needs 'command'");
 }
 

@@ -174,8 +174,8 @@ static bool check_compiled(const struct orch_manifest *manifest, const char *pat
     g_autofree char *problem = orch_manifest_problem(manifest);
     if (strcmp(file, expected) != 0) {
         g_autofree char *hint = g_strdup_printf("rename the file to '%s'", expected);
-        orch_error_set(error, ORCH_ERROR_PLUGIN, hint, "cannot load plugin '%s': its name is '%s'",
-                       path, manifest->name);
+        orch_error_set(error, ORCH_ERROR_PLUGIN, hint,
+                       "cannot load plugin '%s': its manifest says '%s'", path, manifest->name);
         return false;
     }
     if (problem)

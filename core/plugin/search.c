@@ -231,8 +231,7 @@ static void complain_of_twin(const char *name, const char *own, const char *othe
     g_autofree char *real = base ? real_path(base) : NULL;
     bool is_beside = real && orch_path_below(other, real);
     g_autofree char *hint =
-        g_strdup_printf("to use that file, name it by its path: 'plugin: %s%s'; "
-                        "else rename it",
+        g_strdup_printf("to use that file, name it by its path: 'plugin: %s%s'; else rename it",
                         is_beside ? "." : "", is_beside ? other + strlen(real) : other);
     orch_error_set(error, ORCH_ERROR_PLUGIN, hint,
                    "plugin '%s' comes with orch ('%s'), and the file '%s' has the same name", name,

@@ -135,7 +135,7 @@ static int lock_list(GError **error)
     g_autofree char *folder = path ? g_path_get_dirname(path) : NULL;
     int fd = -1;
     if (!path)
-        orch_error_set(error, ORCH_ERROR_IO, "set it to an absolute path, or unset it",
+        orch_error_set(error, ORCH_ERROR_IO, "set $XDG_STATE_HOME to an absolute path, or unset it",
                        "the list of trusted plugins cannot be stored: $XDG_STATE_HOME is not an "
                        "absolute path");
     else if (g_mkdir_with_parents(folder, 0700) != 0)

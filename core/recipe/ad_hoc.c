@@ -166,14 +166,13 @@ static bool path_is_well(const char *path, const char *folder, bool overwrites, 
                                             g_str_has_suffix(base, ".recipe") ? "" : ".recipe");
     if (!g_str_has_suffix(path, ".recipe"))
         orch_error_set(error, ORCH_ERROR_USAGE, here,
-                       "option '--write': '%s' is not a name with '.recipe' at its end", path);
+                       "option '--write': the name '%s' does not end in '.recipe'", path);
     else if (stat(place, &a) != 0 || stat(folder, &b) != 0 || a.st_dev != b.st_dev ||
              a.st_ino != b.st_ino)
-        orch_error_set(
-            error, ORCH_ERROR_USAGE, here,
-            "option '--write': '%s' is in another folder; the command of a recipe starts "
-            "in the recipe's folder",
-            path);
+        orch_error_set(error, ORCH_ERROR_USAGE, here,
+                       "option '--write': '%s' is in another folder; the command of a recipe "
+                       "starts in the recipe's folder",
+                       path);
     else if (!overwrites && g_file_test(path, G_FILE_TEST_EXISTS))
         orch_error_set(error, ORCH_ERROR_USAGE, "choose another name, or add --force",
                        "option '--write': '%s' already exists", path);
@@ -230,7 +229,7 @@ bool orch_ad_hoc_write(struct orch_plugins *plugins, const struct orch_ad_hoc *w
     if (holds_secret(words, settings)) {
         orch_error_set(
             error, ORCH_ERROR_USAGE,
-            "let the program read it from its environment, because others can read a recipe",
+            "let the program read the secret from its environment: others can read a recipe",
             "option '--write': the command seems to contain a secret");
         return false;
     }
@@ -248,7 +247,8 @@ bool orch_ad_hoc_write(struct orch_plugins *plugins, const struct orch_ad_hoc *w
         orch_diags_to_error(diags, error);
     else if (!ok)
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "option '--write': the recipe would have other trials:\n%s", text->str);
+                       "option '--write': the recipe's trials would differ from yours:\n%s",
+                       text->str);
     orch_diags_free(diags);
     orch_expansion_free(again);
     return ok && orch_file_write(path, text->str, text->len, false, error);

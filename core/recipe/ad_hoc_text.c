@@ -190,7 +190,7 @@ static bool append_outputs(const struct orch_ad_hoc *wish, GPtrArray *settings, 
 {
     if (wish->metrics_on && !g_strv_contains(ORCH_METRICS_ON_NAMES, wish->metrics_on)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "write stdout, stderr, both, lines, files or none",
-                       "option '--metrics-from': metrics do not come from '%s'", wish->metrics_on);
+                       "option '--metrics-from': unknown source of metrics '%s'", wish->metrics_on);
         return false;
     }
     if (wish->metrics_on)

@@ -35,7 +35,7 @@ void orch_recipe_read_repeat(struct recipe_draft *draft, const struct orch_yaml 
     g_autofree char *what = orch_error_what(problem);
     bool is_cut = !draft->options->is_ad_hoc && strchr(node->text, '(') && !strchr(node->text, ')');
     orch_recipe_error(draft, place_in(draft, node, at),
-                      is_cut ? "between braces YAML ends a value at a comma: put quotes around it"
+                      is_cut ? "quote the value: between braces, YAML ends it at a comma"
                              : orch_error_hint(problem),
                       "'repeat': %s", what);
 }
@@ -84,17 +84,17 @@ void orch_recipe_check_repeat(struct recipe_draft *draft, struct recipe_experime
     const struct orch_yaml *node = deciding(experiment, part)->repeat_node;
     if (search && rule->metric) {
         orch_recipe_error_at(draft, node, "remove 'metric='",
-                             "'repeat': the metric of a search is set by its objective");
+                             "'repeat': a search takes the metric from its objective");
     } else if (search && search->more_count) {
         orch_recipe_error_at(draft, node, "write a number of repeats",
-                             "'repeat': auto judges one metric, and the objective has several");
+                             "'repeat: auto' needs one metric, but the objective has several");
     } else if (search) {
         rule->metric = g_strdup(search->metric);
         rule->summary = g_strdup(search->summary);
     } else if (!rule->metric) {
         orch_recipe_error_at(
             draft, node, "for example auto(ci=2%, max=20, metric=val_accuracy)",
-            "'repeat': auto needs a metric, because this experiment is not a search");
+            "'repeat: auto' needs 'metric', because this experiment is not a search");
     } else if (rule->summary && !orch_report_is_curve_summary(rule->summary)) {
         orch_recipe_error_at(
             draft, node, "write last, best, mean, min, max or first before the metric",

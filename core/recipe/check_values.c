@@ -75,7 +75,7 @@ static void check_zip(struct recipe_draft *draft, const GArray *zip)
         else if (list->items->len != first->value->items->len)
             orch_recipe_error(
                 draft, orch_recipe_value_place(setting, list),
-                "lists under 'zip' must have equal length; for every combination use 'sweep'",
+                "lists under 'zip' must have equal length; 'sweep' runs every combination",
                 "zip '%s' has %u values, '%s' has %u", setting->name, list->items->len, first->name,
                 first->value->items->len);
     }
@@ -170,8 +170,9 @@ static void check_reach(struct recipe_draft *draft, const struct recipe_setting 
     if (!has_holder)
         complain_nobody(draft, setting);
     else if (!reaches && !draft->has_unknown_plugin)
-        orch_recipe_error(draft, orch_recipe_key_place(setting), "remove one of the two",
-                          "'%s' has no effect: every experiment that has it %s", setting->name,
+        orch_recipe_error(draft, orch_recipe_key_place(setting), "remove this value, or the others",
+                          "'%s' has no effect: every experiment with this parameter %s",
+                          setting->name,
                           profile ? "sweeps it or has a value of its own in this profile"
                                   : "sets or sweeps it itself");
 }

@@ -43,7 +43,7 @@ static bool add_setting(GPtrArray *settings, const char *text, bool is_swept, GE
     const char *equals = text + length + type;
     if (!length || *equals != '=') {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "for example -x lr=0.1,0.01, or for a text -s zip:text=0123",
+                       "for example -x lr=0.1,0.01, or -s zip:text=0123 for a text",
                        "'%s' is not of the form PARAM=VALUE, where PARAM has letters, digits and "
                        "_ . - / @ + and begins with a letter or _",
                        text);
@@ -53,7 +53,7 @@ static bool add_setting(GPtrArray *settings, const char *text, bool is_swept, GE
     g_autofree char *origin = g_strdup_printf("%s %s", is_swept ? "-x" : "-s", text);
     const struct orch_command_setting *other = setting_of(settings, name);
     if (other) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "remove one of the two",
+        orch_error_set(error, ORCH_ERROR_USAGE, "remove one of the two options",
                        "'%s' is given twice: '%s' and '%s'", name, other->origin, origin);
         return false;
     }

@@ -43,8 +43,8 @@ static void check_repeated(struct recipe_draft *draft, const struct recipe_optio
             g_strcmp0(other->experiment, option->experiment) == 0 &&
             (other->is_sweep || option->is_sweep))
             orch_recipe_error(draft, (struct recipe_place){.file = option->file},
-                              "remove one of the two", "'%s' is also set by '%s'", option->name,
-                              other->file);
+                              "remove one of the two options", "'%s' is also set by '%s'",
+                              option->name, other->file);
     }
 }
 

@@ -78,10 +78,10 @@ static void add_param(const struct collecting *c, const struct orch_yaml *key, u
 {
     struct orch_param_spec *spec = find_param(c, key->text);
     if (!orch_setting_name_is_valid(key->text))
-        orch_recipe_error_at(c->draft, key,
-                             "it begins with a letter or _, and has letters, digits and _ . - / "
-                             "@ +",
-                             "'%s' cannot be the name of a parameter", key->text);
+        orch_recipe_error_at(
+            c->draft, key,
+            "begin it with a letter or _, and use only letters, digits and _ . - / @ +",
+            "'%s' cannot be the name of a parameter", key->text);
     else if (!spec)
         orch_manifest_add_param(c->manifest, key->text, type);
     else if (!c->types || !orch_yaml_get(c->types, key->text))
@@ -119,8 +119,8 @@ static void add_types(const struct collecting *c)
             add_param(c, key, type);
         else
             orch_recipe_error_at(c->draft, value,
-                                 "text, int, real, bool, path, duration, bytes, money, secret, or "
-                                 "'list of' one of these",
+                                 "write text, int, real, bool, path, duration, bytes, money, "
+                                 "secret, or 'list of' and one of these",
                                  "'types': '%s' is not a type of a parameter", word);
     }
 }
@@ -222,7 +222,7 @@ static char **read_argv(struct recipe_draft *draft, const struct orch_yaml *map,
     g_autoptr(GError) error = NULL;
     if (node->kind == ORCH_YAML_SCALAR && !g_shell_parse_argv(node->text, NULL, &split, &error)) {
         bool is_empty = error->code == G_SHELL_ERROR_EMPTY_STRING;
-        orch_recipe_error_at(draft, node, "write it as a list: [python3, mine.py]",
+        orch_recipe_error_at(draft, node, "write the command as a list: [python3, mine.py]",
                              is_empty ? "'program' is empty"
                                       : "'program' cannot be read as a command: a quote is not "
                                         "closed");
@@ -231,7 +231,7 @@ static char **read_argv(struct recipe_draft *draft, const struct orch_yaml *map,
     guint count = split ? g_strv_length(split) : words->len;
     bool is_well = count > 0;
     if (!is_well)
-        orch_recipe_error_at(draft, node, "write it as a list: [python3, mine.py]",
+        orch_recipe_error_at(draft, node, "write the command as a list: [python3, mine.py]",
                              "'program' is empty");
     for (guint i = 0; i < count; i++) {
         const struct orch_yaml *at = split ? node : words->pdata[i];
@@ -252,12 +252,12 @@ static void read_artifact(struct recipe_draft *draft, const struct orch_yaml *ke
 {
     struct recipe_place place = {draft->path, value->line, value->column};
     if (!orch_artifact_name_is_valid(key->text)) {
-        orch_recipe_error_at(draft, key, "a name without blanks, quotes and '/': weights.pt",
+        orch_recipe_error_at(draft, key, "use a name without blanks, quotes and '/'",
                              "'%s' cannot be the name of an artifact", key->text);
         return;
     }
     if (value->kind != ORCH_YAML_SCALAR || orch_yaml_is_null(value)) {
-        orch_recipe_error_at(draft, value, "as in artifacts: { weights: out/${lr}.pt }",
+        orch_recipe_error_at(draft, value, "for example artifacts: { weights: out/${lr}.pt }",
                              "artifact '%s' must be the path of a file, found %s", key->text,
                              orch_recipe_node_kind(value));
         return;

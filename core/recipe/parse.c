@@ -31,7 +31,7 @@ static void read_problem(struct recipe_draft *draft, const struct orch_yaml *key
 {
     orch_recipe_check_name(draft, key, "a problem");
     if (g_hash_table_contains(draft->by_name, key->text))
-        orch_recipe_error_at(draft, key, "give it another name",
+        orch_recipe_error_at(draft, key, "give the problem another name",
                              "problem '%s' has the name of an experiment", key->text);
     GPtrArray *members = g_ptr_array_new();
     g_hash_table_insert(draft->problems, key->text, members);
@@ -50,7 +50,7 @@ static void read_problem(struct recipe_draft *draft, const struct orch_yaml *key
                              node->text, key->text);
     }
     if (texts && texts->len == 0)
-        orch_recipe_error_at(draft, key, "name its experiments: p1: [pretrain, finetune]",
+        orch_recipe_error_at(draft, key, "list the problem's experiments: p1: [pretrain, finetune]",
                              "problem '%s' is empty", key->text);
 }
 
@@ -94,7 +94,7 @@ static void read_seed(struct recipe_draft *draft)
         draft->out->seed = seed;
     else
         orch_recipe_error_at(draft, node,
-                             "give one number: the seeds of repeats are derived from it",
+                             "write one number; orch derives the seeds of repeats from this number",
                              "'seed': '%s' is not an integer from 0 to 2^64 - 1", text);
 }
 

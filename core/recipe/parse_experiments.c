@@ -123,11 +123,11 @@ static void read_ranks(struct recipe_draft *draft, const struct orch_yaml *resou
     const struct orch_manifest *manifest = experiment->manifest;
     if (manifest && manifest->kind == ORCH_PLUGIN_WRAPPED)
         orch_recipe_error_at(draft, orch_yaml_get(resources, "ranks"),
-                             "start mpirun in its command: [mpirun, -n, \"${workers}\", ...]",
+                             "start mpirun in 'command': [mpirun, -n, \"${workers}\", ...]",
                              "'ranks': '%s' is not a compiled plugin", manifest->name);
     else if (manifest && !manifest->needs.mpi)
         orch_recipe_error_at(draft, orch_yaml_get(resources, "ranks"),
-                             "remove it, or set needs.mpi in the plugin",
+                             "remove 'ranks', or set needs.mpi in the plugin",
                              "'ranks': plugin '%s' does not use MPI", manifest->name);
     experiment->made->ranks = (unsigned)count;
 }
@@ -151,7 +151,7 @@ static void read_gpus(struct recipe_draft *draft, const struct orch_yaml *resour
         return;
     }
     if (made->gpus > 1)
-        orch_recipe_error_at(draft, node, NULL, "'gpus': its plugin needs at least %u GPUs",
+        orch_recipe_error_at(draft, node, NULL, "'gpus': the plugin needs at least %u GPUs",
                              made->gpus);
     if (share < LEAST)
         orch_recipe_error_at(draft, node, "write a share such as 0.5, or a whole number",
@@ -203,7 +203,7 @@ static void read_patterns(struct recipe_draft *draft, const struct orch_yaml *ma
     for (guint i = 0; i < texts->len; i++) {
         const struct orch_yaml *node = texts->pdata[i];
         if (!*node->text || g_path_is_absolute(node->text))
-            orch_recipe_error_at(draft, node, "write it relative to the recipe, such as mine.py",
+            orch_recipe_error_at(draft, node, "write a path below the recipe's folder",
                                  "'%s': '%s' is not a relative path", key, node->text);
         g_ptr_array_add(patterns, g_strdup(node->text));
     }
@@ -287,8 +287,8 @@ static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *
     if (made->environment && made->manifest && !made->is_unavailable &&
         made->manifest->kind != ORCH_PLUGIN_WRAPPED)
         orch_recipe_error_at(draft, orch_yaml_get_key(map, "environment"),
-                             "remove it: a compiled plugin runs with the libraries it is linked to",
-                             "'environment' is for an experiment whose trials are a program");
+                             "remove 'environment': a compiled plugin has its own libraries",
+                             "'environment' is only for an experiment whose trials run a program");
 }
 
 static struct recipe_experiment *experiment_new(struct recipe_draft *draft,
@@ -335,13 +335,13 @@ void orch_recipe_read_experiments(struct recipe_draft *draft)
         experiment->is_broken = !orch_recipe_check_name(draft, key, "an experiment");
         if (g_strv_contains(RESERVED_NAMES, key->text)) {
             orch_recipe_error_at(
-                draft, key, "give it another name",
+                draft, key, "give the experiment another name",
                 "'%s' cannot be the name of an experiment, because ${%s...} already has a meaning",
                 key->text, key->text);
             experiment->is_broken = true;
         }
         if (value->kind != ORCH_YAML_MAP)
-            orch_recipe_error_at(draft, value, "write 'plugin: NAME' below it",
+            orch_recipe_error_at(draft, value, "write 'plugin: NAME' below the experiment's name",
                                  "experiment '%s' takes a map, found %s", key->text,
                                  orch_recipe_node_kind(value));
         unsigned before = draft->diags->error_count;

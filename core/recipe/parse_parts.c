@@ -76,7 +76,7 @@ static void check_once(struct recipe_draft *draft, const GArray *settings, const
         const struct recipe_setting *setting = &g_array_index(settings, struct recipe_setting, i);
         const struct recipe_setting *other = orch_recipe_setting_find(others, setting->name);
         if (other)
-            orch_recipe_error(draft, orch_recipe_key_place(setting), "remove one of the two",
+            orch_recipe_error(draft, orch_recipe_key_place(setting), "remove one of the two lines",
                               "'%s' is set under '%s' and again under '%s' (line %d, column %d)",
                               setting->name, this_key, other_key, other->key->line,
                               other->key->column);

@@ -109,7 +109,7 @@ static const struct recipe_profile *find_profile(struct recipe_draft *draft, con
     }
     g_ptr_array_add(names, NULL);
     g_autofree char *hint = orch_recipe_hint_names(draft, name, (const char *const *)names->pdata);
-    orch_recipe_error(draft, place, hint ? hint : "add it under 'profiles:'",
+    orch_recipe_error(draft, place, hint ? hint : "add the profile under 'profiles:'",
                       "unknown profile '%s'", name);
     return NULL;
 }

@@ -124,7 +124,7 @@ static void read_stop(struct recipe_draft *draft, const struct orch_yaml *node, 
     bool is_cut = strchr(text, '(') && !strchr(text, ')');
     struct recipe_place place = {draft->path, node->line, node->column + node->quoted + (int)at};
     orch_recipe_error(draft, place,
-                      is_cut ? "between braces YAML ends a value at a comma: put quotes around it"
+                      is_cut ? "quote the value: between braces, YAML ends it at a comma"
                              : orch_error_hint(problem),
                       "'stop': %s", what);
 }
@@ -201,8 +201,8 @@ static unsigned read_metrics(struct recipe_draft *draft, const struct orch_yaml 
         one || several ? orch_recipe_get_texts(draft, objective, key) : NULL;
     const guint most = one ? 1 : ORCH_SEARCH_GOALS_MAX;
     if (one && several)
-        orch_recipe_error_at(draft, several, "leave one of them out",
-                             "an objective has 'metric' or 'metrics'");
+        orch_recipe_error_at(draft, several, "leave out one of the two",
+                             "an objective has either 'metric' or 'metrics'");
     if (texts && (!texts->len || texts->len > most)) {
         orch_recipe_error_at(draft, one ? one : several, NULL, "'%s': name 1 to %u metrics", key,
                              most);
@@ -283,7 +283,7 @@ static void read_bounds(struct recipe_draft *draft, const struct orch_yaml *obje
             orch_recipe_error_at(draft, node, orch_error_hint(problem), "'subject to': %s", what);
         } else if (limits.is_optional) {
             orch_recipe_error_at(draft, node, "for example 'peak_memory < 16GiB and wall_s < 60'",
-                                 "'subject to': limits are joined by 'and' alone");
+                                 "'subject to': limits can be joined only by 'and'");
         }
         for (unsigned k = before; k < search->bound_count; k++)
             orch_recipe_check_metric(draft, node, experiment, search->bounds[k].metric);
@@ -339,7 +339,7 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
     if (search->stop && search->more_count &&
         (search->stop->kind != ORCH_STOP_FORECAST || search->stop->top > 1))
         orch_recipe_error_at(draft, orch_yaml_get(objective, "stop"), "write forecast(p=0.05)",
-                             "'stop' judges one metric, and the objective has several");
+                             "'stop' needs one metric, but the objective has several");
     read_budget(draft, objective, search);
     read_deadline(draft, objective, search);
 }
@@ -431,7 +431,7 @@ static void check_values(struct recipe_draft *draft, const struct recipe_searche
     if (!fallback)
         orch_recipe_error(draft,
                           orch_recipe_value_place(searched->setting, searched->setting->value),
-                          "give its value for all other cases: '... if NAME = VALUE else 0'",
+                          "add the value for all other settings: '... if NAME = VALUE else 0'",
                           "search '%s': the parameter has no default for settings in which the "
                           "condition is false",
                           searched->spec->name);
@@ -455,7 +455,7 @@ static void add_param(struct recipe_draft *draft, struct orch_space *space,
     g_autofree char *what = orch_error_what(problem);
     bool is_cut = node->kind == ORCH_YAML_SCALAR && strchr(text, '(') && !strchr(text, ')');
     orch_recipe_error(draft, place,
-                      is_cut ? "between braces YAML ends a value at a comma: put quotes around it"
+                      is_cut ? "quote the value: between braces, YAML ends it at a comma"
                              : orch_error_hint(problem),
                       "search '%s': %s", searched->spec->name, what);
 }
@@ -470,7 +470,7 @@ static void read_coordinate(struct recipe_draft *draft, const struct orch_space 
         orch_recipe_error_at(draft, key, NULL, "%s: '%s' is not searched", where, key->text);
     else if (value->kind != ORCH_YAML_SCALAR ||
              !orch_space_unit(orch_space_param(space, (unsigned)i), value->text, &at[i]))
-        orch_recipe_error_at(draft, value, "name a value of its range", "%s: '%s' cannot be '%s'",
+        orch_recipe_error_at(draft, value, "name a value in its range", "%s: '%s' cannot be '%s'",
                              where, key->text, value->kind == ORCH_YAML_SCALAR ? value->text : "");
 }
 
@@ -492,11 +492,11 @@ static void read_first(struct recipe_draft *draft, const struct orch_yaml *list,
         orch_space_snap(search->space, at);
         if (setting->kind != ORCH_YAML_MAP)
             orch_recipe_error_at(draft, setting, "for example try: [{ lr: 0.1 }]",
-                                 "'try' is a list of settings");
+                                 "'try' must be a list of settings");
     }
     if (list->kind != ORCH_YAML_LIST)
         orch_recipe_error_at(draft, list, "for example try: [{ lr: 0.1 }]",
-                             "'try' is a list of settings");
+                             "'try' must be a list of settings");
 }
 
 void orch_recipe_make_search(struct recipe_draft *draft, struct recipe_experiment *experiment)

@@ -147,13 +147,13 @@ static bool append_variable(struct recipe_draft *draft, struct recipe_place plac
                           names->path ? "a program can use its parameters as ${param}, and "
                                         "${seed}, ${seed64}, ${repeat}, ${checkpoint_dir}, "
                                         "${trial_dir}, ${env:NAME}, ${recipe.dir}"
-                                      : "give it a value under 'with:' or 'sweep:'",
+                                      : "give the parameter a value under 'with:' or 'sweep:'",
                           names->path ? "plugin '%s' has no parameter '%s'"
                                       : "the program of '%s' has no parameter '%s'",
                           names->name, inside);
     else if (reference)
         orch_recipe_error(draft, place, "give the reference a parameter of its own",
-                          "the reference '%s' must be the whole value", reference->text);
+                          "the reference '%s' must be a whole value", reference->text);
     else
         orch_recipe_error(draft, place, FORMS_HINT, "'${%s}' is not a reference", inside);
     orch_recipe_reference_free(reference);
@@ -332,7 +332,7 @@ bool orch_recipe_reference_check(struct recipe_draft *draft,
         return false;
     }
     if (reference->target == experiment) {
-        orch_recipe_error(draft, reference->place, "make the earlier step an experiment of its own",
+        orch_recipe_error(draft, reference->place, "make the earlier step a separate experiment",
                           "experiment '%s' refers to itself", experiment->name);
         return false;
     }

@@ -213,7 +213,7 @@ static bool target_has_cells(struct recipe_draft *draft, struct recipe_reference
     if (target->cell_count)
         return true;
     if (target->made->skipped && !target->made->is_unavailable && !reference->has_failed)
-        orch_recipe_error(draft, reference->place, "skip both, or neither",
+        orch_recipe_error(draft, reference->place, "skip both experiments, or neither",
                           "'%s' needs experiment '%s', which profile '%s' skips", reference->text,
                           target->name, draft->profile->name);
     reference->has_failed = true;

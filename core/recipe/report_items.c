@@ -231,7 +231,7 @@ static const struct orch_report_kind *find_kind(struct recipe_draft *draft,
         const struct orch_report_kind *kind = kinds->pdata[i];
         const struct orch_yaml *key = orch_yaml_get_key(map, kind->name);
         if (key && found) {
-            orch_recipe_error_at(draft, key, "split it into two items",
+            orch_recipe_error_at(draft, key, "split the item into two",
                                  "a report item must have exactly one kind, found '%s' and '%s'",
                                  found->name, key->text);
             return NULL;

@@ -322,7 +322,7 @@ static void check_series(struct report_item *item, const struct orch_yaml *node)
 {
     const struct orch_metric_spec *metric = check_value(item, node);
     if (metric && !metric->step_unit)
-        orch_recipe_error_at(item->draft, node, "show it in a table",
+        orch_recipe_error_at(item->draft, node, "show the metric in a table",
                              "metric '%s' has one value per trial, so it has no curve",
                              metric->name);
 }
@@ -355,7 +355,7 @@ void orch_report_check_by_profile(struct report_item *item, const struct orch_ya
         if (value->kind == ORCH_YAML_SCALAR)
             check_number(item, value);
         else
-            orch_recipe_error_at(draft, value, NULL, "each profile takes one number");
+            orch_recipe_error_at(draft, value, NULL, "each profile must have one value");
     }
 }
 
@@ -374,7 +374,7 @@ static guint check_reference_axis(struct report_item *item, const struct orch_ya
     for (guint i = 0; i < list->items->len; i++) {
         const struct orch_yaml *node = list->items->pdata[i];
         if (node->kind != ORCH_YAML_SCALAR)
-            orch_recipe_error_at(item->draft, node, NULL, "each point takes one number");
+            orch_recipe_error_at(item->draft, node, NULL, "x and y take one number each");
         else if (strcmp(key, "y") == 0)
             check_number(item, node);
     }

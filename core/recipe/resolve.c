@@ -105,7 +105,7 @@ static void check_length(struct recipe_draft *draft, struct recipe_dimension *di
     if (first->values->len != last->values->len)
         orch_recipe_error(
             draft, orch_recipe_value_place(last->setting, last->setting->value),
-            "lists under 'zip' must have equal length; for every combination use 'sweep'",
+            "lists under 'zip' must have equal length; 'sweep' runs every combination",
             "zip '%s' has %u values, '%s' has %u", last->setting->name, last->values->len,
             first->setting->name, first->values->len);
 }

@@ -63,7 +63,7 @@ static bool read_image(struct recipe_draft *draft, const struct orch_yaml *node,
     else
         orch_recipe_error_at(draft, node,
                              "write IMAGE@sha256:DIGEST, which 'podman images --digests' shows",
-                             "'container': '%s' has no digest, so it may change", out->text);
+                             "'container': '%s' has no digest, so the image may change", out->text);
     return is_well;
 }
 

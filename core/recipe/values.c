@@ -93,8 +93,8 @@ static bool read_list(struct recipe_draft *draft, const struct recipe_experiment
         struct recipe_value element = {0};
         if (item->kind != ORCH_YAML_SCALAR || orch_yaml_is_null(item)) {
             orch_recipe_error(draft, orch_recipe_value_place(setting, item), NULL,
-                              "parameter '%s': an element takes one value, found %s", spec->name,
-                              orch_recipe_node_kind(item));
+                              "parameter '%s': each element must be one value, found %s",
+                              spec->name, orch_recipe_node_kind(item));
             is_well = false;
         } else if (read_scalar(draft, experiment, spec, setting, item, true, &element)) {
             json_array_append(out->json, element.json);
@@ -126,11 +126,11 @@ static bool read_node(struct recipe_draft *draft, const struct recipe_experiment
         return read_scalar(draft, experiment, spec, setting, node, false, out);
     if (node->kind == ORCH_YAML_LIST && is_list)
         return read_list(draft, experiment, spec, setting, node, out);
-    orch_recipe_error(draft, place,
-                      node->kind == ORCH_YAML_LIST ? "to run every value, put it under 'sweep:'"
-                                                   : NULL,
-                      "parameter '%s' (%s) takes %s, found %s", spec->name, type,
-                      is_list ? "a list" : "one value", orch_recipe_node_kind(node));
+    orch_recipe_error(
+        draft, place,
+        node->kind == ORCH_YAML_LIST ? "to run every value, put the list under 'sweep:'" : NULL,
+        "parameter '%s' (%s) takes %s, found %s", spec->name, type,
+        is_list ? "a list" : "one value", orch_recipe_node_kind(node));
     return false;
 }
 
@@ -243,13 +243,12 @@ static bool values_differ(struct recipe_draft *draft, const struct recipe_settin
             const struct orch_yaml *list = setting->value;
             bool has_item = list->kind == ORCH_YAML_LIST && list->items->len == values->len;
             const struct orch_yaml *node = has_item ? list->items->pdata[i] : list;
-            orch_recipe_error(
-                draft, orch_recipe_value_place(setting, node),
-                node->text && strcmp(node->text, "0") == 0
-                    ? "write decimal numbers with a point, not a comma: 0.001; for more "
-                      "trials of equal values, use 'repeat'"
-                    : "for more trials of equal values, use 'repeat'",
-                "sweep '%s' has the value %s twice", setting->name, text);
+            orch_recipe_error(draft, orch_recipe_value_place(setting, node),
+                              node->text && strcmp(node->text, "0") == 0
+                                  ? "write decimal numbers with a point, not a comma: 0.001; for "
+                                    "more trials of equal values, use 'repeat'"
+                                  : "for more trials of equal values, use 'repeat'",
+                              "sweep '%s' has the value %s twice", setting->name, text);
             g_free(text);
             return false;
         }

@@ -78,11 +78,11 @@ bool orch_commit_place_holds(struct orch_plan *plan, const char *what, GError **
         g_autoptr(GPtrArray) faults = orch_redirect_faults(plan, experiment);
         if (!faults->len)
             continue;
-        orch_error_set(error, ORCH_ERROR_RECIPE,
-                       "use relative paths; where mount namespaces are allowed, absolute ones "
-                       "work, too",
-                       "%s: %s would use the files of the work tree", (char *)faults->pdata[0],
-                       what);
+        orch_error_set(
+            error, ORCH_ERROR_RECIPE,
+            "use relative paths; absolute paths work only if the system allows mount namespaces",
+            "%s: %s would use the files of your work tree, not of the commit",
+            (char *)faults->pdata[0], what);
         return false;
     }
     return true;

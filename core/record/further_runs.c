@@ -50,7 +50,7 @@ static bool read_begin(struct further *run, GError **error)
     if (run->begin && json_is_object(run->begin))
         return lseek(run->events_fd, (off_t)bytes + 1, SEEK_SET) >= 0;
     if (error && !*error)
-        orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "its first line is incomplete");
+        orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "the first event is incomplete");
     return false;
 }
 
@@ -73,7 +73,7 @@ static bool open_run(struct further *run, int trial_folder, const char *name, GE
     run->folder = orch_below_open(trial_folder, path, O_DIRECTORY, 0);
     run->events_fd = run->folder >= 0 ? orch_below_open_file(run->folder, "events") : -1;
     if (run->events_fd < 0 || fstat(run->events_fd, &info) != 0) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read its events");
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read the run's events");
         return false;
     }
     if (!read_begin(run, error))
@@ -86,7 +86,7 @@ static bool open_run(struct further *run, int trial_folder, const char *name, GE
     run->has_done = ends_with_done(run->events_fd, info.st_size);
     if (orch_key_is_valid(run->key) && strcmp(run->key, run->trial_key) != 0)
         return true;
-    orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "its key is not valid");
+    orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "the run's key is not valid");
     return false;
 }
 

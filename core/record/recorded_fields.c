@@ -83,8 +83,7 @@ bool orch_recorded_names_check(const char *experiment, const json_t *tags, const
     for (size_t i = 0; i < count; i++) {
         const char *tag = json_string_value(json_array_get(tags, i));
         if (count > TAGS_MAX || !orch_label_is_valid(tag)) {
-            orch_error_set(error, ORCH_ERROR_USAGE,
-                           "use one word for a tag, and at most 100 tags at the start",
+            orch_error_set(error, ORCH_ERROR_USAGE, "use one word for a tag, and at most 100 tags",
                            "tag '%s' is not valid", tag ? tag : "");
             return false;
         }

@@ -22,7 +22,7 @@ static const struct orch_drawing *open_module(GError **error)
         return drawing;
     if (path)
         orch_error_set(error, ORCH_ERROR_IO, "build or install orch again", "cannot load '%s': %s",
-                       path, get ? "it is from another version of orch" : dlerror());
+                       path, get ? "the library is from another version of orch" : dlerror());
     return NULL;
 }
 

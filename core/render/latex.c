@@ -17,8 +17,8 @@ static const char PREAMBLE[] =
     "\\newcommand{\\fit}[1]{\\sbox{\\orchbox}{#1}\\ifdim\\wd\\orchbox>\\linewidth"
     "\\resizebox{\\linewidth}{!}{\\usebox{\\orchbox}}\\else\\usebox{\\orchbox}\\fi}\n"
     "\\renewcommand{\\topfraction}{0.9}\\renewcommand{\\textfraction}{0.05}"
-    "\\renewcommand{\\floatpagefraction}{0.8}\n\\setcounter{topnumber}{6}"
-    "\\setcounter{totalnumber}{12}\n";
+    "\\renewcommand{\\floatpagefraction}{0.8}\n\\setcounter{topnumber}{6}\\setcounter{totalnumber}{"
+    "12}\n";
 
 static void append_line(GString *out, const char *before, const char *text, const char *after)
 {
@@ -72,9 +72,8 @@ static void append_pictures(GString *out, const struct orch_block *block, GHashT
         const char *caption = picture->caption ? picture->caption : "picture";
         if (file)
             g_string_append_printf(out,
-                                   "\\begin{minipage}[t]{%s\\linewidth}"
-                                   "\\includegraphics[width=\\linewidth]{{%s}.png}\\\\"
-                                   "{\\footnotesize ",
+                                   "\\begin{minipage}[t]{%s\\linewidth}\\includegraphics[width="
+                                   "\\linewidth]{{%s}.png}\\\\{\\footnotesize ",
                                    width, file);
         append_line(out, "", caption, file ? "}\\end{minipage}\\hfill\n" : "\n\n");
     }

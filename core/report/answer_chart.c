@@ -486,8 +486,8 @@ void orch_answer_note_tests(struct orch_section *section)
     quantity_clear(&x);
     if (tests->len)
         orch_section_note(section,
-                          "tested by seed, with a 95 %% interval (the interval of a turn allows "
-                          "for the choice of its place): %s",
+                          "tested by seed, with a 95 %% interval (the interval of a turning point "
+                          "is corrected for the choice of its place): %s",
                           tests->str);
     if (equals->len)
         orch_section_note(section, "equal in every run: %s", equals->str);

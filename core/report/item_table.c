@@ -137,7 +137,7 @@ static void check_labels(struct report_item *item)
         return;
     for (guint i = 0; i < G_N_ELEMENTS(others); i++)
         if (orch_yaml_get(item->spec, others[i]))
-            orch_recipe_error_at(item->draft, labels, "remove one of them",
+            orch_recipe_error_at(item->draft, labels, "remove 'labels', or the other key",
                                  "'labels' needs a table without '%s'", others[i]);
     g_autoptr(GPtrArray) texts = orch_recipe_get_texts(item->draft, item->spec, "labels");
     g_autoptr(GPtrArray) values = orch_recipe_get_texts(item->draft, item->spec, "value");

@@ -108,7 +108,7 @@ static void complain_of_question(const struct orch_plan *plan, const char *quest
             g_string_append_printf(known, "%s%s", last ? ", " : "", item->question);
         last = item->question ? item->question : last;
     }
-    orch_error_set(error, ORCH_ERROR_USAGE, last ? known->str : "add 'question:' to its items",
+    orch_error_set(error, ORCH_ERROR_USAGE, last ? known->str : "add 'question:' to items",
                    "the report of '%s' has no question '%s'", plan->expansion->name, question);
 }
 
@@ -210,7 +210,7 @@ static bool add_section(struct orch_document *document, struct orch_plan *plan,
     if (disturbed)
         orch_section_note(a.section, "times: %s", disturbed);
     if (item->kind->divides_times && a.section->disturbed_kept)
-        orch_section_answer_add(a.section, "%u of %u runs were under other programs' load",
+        orch_section_answer_add(a.section, "%u of %u runs were disturbed by other programs",
                                 a.section->disturbed_kept, a.section->done - a.section->simulated);
     judge_simulated(a.section);
     judge_scale(scale, item, a.section);

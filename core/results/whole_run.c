@@ -126,7 +126,7 @@ static void no_artifact(const struct orch_whole_run *whole, const char *name, GE
         g_string_append_printf(
             list, "%s%s", i ? ", " : "",
             ((const struct orch_stored_artifact *)whole->artifacts->pdata[i])->name);
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, list->len ? list->str : "it has no artifacts",
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, list->len ? list->str : "the run has no artifacts",
                    "the run has no artifact '%s'", name);
 }
 

@@ -152,7 +152,7 @@ static bool check_request(const struct orch_training_request *r, GError **error)
         return false;
     }
     if (strcmp(name, "step_ms") == 0 && strcmp(r->target, "step_ms") != 0) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "give it another --name",
+        orch_error_set(error, ORCH_ERROR_USAGE, "give the predictor another --name",
                        "the name 'step_ms' is reserved for predictors of step times, and this one "
                        "predicts '%s'",
                        r->target);

@@ -228,9 +228,9 @@ static void say_untracked(struct run *run)
     unsigned count = run->written ? orch_written_files_untracked(run->written, &first, &line) : 0;
     if (count)
         orch_schedule_emit(run,
-                           "%u file%s that the trials wrote %s neither tracked nor ignored by git, "
-                           "first: %s; later runs capture %s as source\n  hint: the line '%s' in "
-                           ".gitignore leaves %s out",
+                           "%u file%s that the trials wrote %s neither tracked nor ignored by git "
+                           "(the first: %s), so later runs capture %s as source\n  hint: the line "
+                           "'%s' in .gitignore leaves %s out",
                            count, orch_plural(count), count == 1 ? "is" : "are", first,
                            count == 1 ? "it" : "them", line, line + 1);
 }

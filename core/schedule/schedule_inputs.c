@@ -110,7 +110,7 @@ static void say_what_leads_back(struct run *run, const struct orch_experiment *e
     g_autoptr(GPtrArray) faults = orch_redirect_faults(run->plan, experiment);
     for (guint i = 0; i < faults->len; i++)
         orch_schedule_emit(
-            run, "%s: this path leads to your folder, although the trial runs in a copy of it",
+            run, "%s: this path leads to your folder, but the trial runs in a copy of the folder",
             (char *)faults->pdata[i]);
 }
 

@@ -69,7 +69,7 @@ void orch_schedule_tell_rewritten(struct run *run, const struct host *host, cons
     if (json_object_get(facts, ORCH_FACT_WATCHED))
         orch_schedule_emit(run,
                            "'%s' was changed or removed by another program while run %s, which had "
-                           "read it, was running; such a run is kept but not reused",
+                           "read this file, was running; such a run is kept but not reused",
                            first, orch_run_short_key(host->running.key));
     else
         orch_schedule_emit(run,

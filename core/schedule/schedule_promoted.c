@@ -46,7 +46,7 @@ void orch_schedule_note_promoted(struct run *run, struct job *job)
     run->totals.promoted++;
     orch_schedule_emit(run, "%s goes on %s: %s", label,
                        has_checkpoint(run, item) ? "from its checkpoint"
-                                                 : "from the start, because it has no checkpoint",
+                                                 : "from the start, because there is no checkpoint",
                        why);
 }
 

@@ -134,7 +134,7 @@ static bool decode_file(const char *text, size_t length, const char *shown, uid_
     if (orch_json_int(json, "format", 0) != FORMAT || !json_is_array(entries)) {
         g_autofree char *who = orch_user_describe(uid);
         orch_error_set(error, ORCH_ERROR_IO,
-                       "its owner can remove it while no 'orch run' runs on this machine",
+                       "the file's owner can remove it while no 'orch run' runs on this machine",
                        "cannot read '%s' of %s: it is not a list of slots in format %d", shown, who,
                        FORMAT);
         return false;
@@ -221,9 +221,10 @@ char *orch_slot_leases_folder(void)
 static void set_unusable(GError **error, const char *path, int saved)
 {
     g_autofree char *found = orch_shared_describe(AT_FDCWD, path);
-    orch_error_set(
-        error, ORCH_ERROR_IO, "its owner or root can remove it; ORCH_SLOTS=FOLDER chooses another",
-        "cannot open folder '%s' (%s): %s", path, found ? found : "it is gone", g_strerror(saved));
+    orch_error_set(error, ORCH_ERROR_IO,
+                   "its owner or root can remove it; ORCH_SLOTS=FOLDER chooses another folder",
+                   "cannot open folder '%s' (%s): %s", path, found ? found : "it is gone",
+                   g_strerror(saved));
 }
 
 /* Every user may add a file; only its owner may remove it (sticky bit). */
@@ -246,7 +247,7 @@ static int open_folder(const char *path, GError **error)
     if (ok && info.st_uid != geteuid() && info.st_mode & (S_IWGRP | S_IWOTH) &&
         !(info.st_mode & S_ISVTX)) {
         g_autofree char *who = orch_user_describe(info.st_uid);
-        orch_error_set(error, ORCH_ERROR_IO, "remove it, or choose another with ORCH_SLOTS",
+        orch_error_set(error, ORCH_ERROR_IO, "remove the folder, or choose another with ORCH_SLOTS",
                        "cannot use '%s' of %s: anyone can replace the files in it", path, who);
         ok = false;
     }

@@ -110,7 +110,7 @@ char *orch_best_of_text(const struct orch_best_of *of)
                                "is unknown without repeats",
                                of->count, of->noun);
     if (!(of->noise.sd > 0))
-        return g_strdup("repeats gave equal values, so it is not luck");
+        return g_strdup("repeats gave equal values, so this value is not luck");
     g_autofree char *excess_text = orch_number_format(excess);
     g_autofree char *left =
         orch_number_format(of->larger_wins ? of->best - excess : of->best + excess);

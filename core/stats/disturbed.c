@@ -81,7 +81,7 @@ char *orch_disturbed_text(guint left_out, guint kept, const char *option)
             "%s%u run%s during which other programs used over %g %% of the CPUs %s, as %s "
             "setting has no undisturbed run: the times may be too long",
             text->len ? "; " : "", kept, orch_plural(kept), 100 * ORCH_FOREIGN_CPU_MAX,
-            kept == 1 ? "counts" : "count", kept == 1 ? "its" : "their");
+            kept == 1 ? "is included" : "are included", kept == 1 ? "its" : "their");
     if (text->len)
         return g_string_free(text, FALSE);
     g_string_free(text, TRUE);

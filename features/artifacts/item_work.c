@@ -478,7 +478,7 @@ static bool fill(struct orch_section_context *a, GError **error)
                              json_object_get(a->item->spec, "formula")
                                  ? "none of its runs has all the numbers of the formula"
                                  : "its runs recorded no calculations, and orch has no formula for "
-                                   "their results: give one with 'formula:'");
+                                   "their results: give a formula with 'formula:'");
     orch_section_add_missing_trials(a, w.trials);
     g_ptr_array_unref(w.axes);
     orch_trials_free(w.trials);

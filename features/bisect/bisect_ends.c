@@ -47,9 +47,8 @@ static bool say_failure(const struct orch_bisect_commit *row, const struct orch_
     g_autofree char *hint =
         run ? g_strdup_printf("'orch log %s' prints its output", orch_run_short_key(run->key))
             : NULL;
-    orch_error_set(error, ORCH_ERROR_TRIAL, hint,
-                   "the command does not run at the %s commit %.8s (%s)", NAMES[which],
-                   row->is->commit, row->skipped);
+    orch_error_set(error, ORCH_ERROR_TRIAL, hint, "the command fails at the %s commit %.8s (%s)",
+                   NAMES[which], row->is->commit, row->skipped);
     return false;
 }
 
@@ -65,7 +64,7 @@ static bool say_no_metric(const struct orch_bisect *bisect, const struct end end
     }
     if (ends[0].row->skipped && ends[1].row->skipped)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint->str,
-                       "the command prints no value of '%s' at either end", metric);
+                       "the good and the bad commit print no value of '%s'", metric);
     else
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint->str,
                        "the command prints no value of '%s' at the %s commit", metric,

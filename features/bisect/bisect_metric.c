@@ -12,7 +12,7 @@ bool orch_bisect_metric_direct(struct orch_bisect_metric *metric, bool min, bool
                                GError **error)
 {
     if (min && max) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "give one of them",
+        orch_error_set(error, ORCH_ERROR_USAGE, "give one of the two options",
                        "options '--min' and '--max' cannot be combined");
         return false;
     }

@@ -158,10 +158,9 @@ static void print_sides(const struct orch_bisect *bisect, const struct orch_bise
     if (change)
         orch_cli_print_line("  change: %s", change);
     if (answer->misfit_p < MISFIT_LEAST)
-        orch_cli_print_line(
-            "  a single change does not explain the values (p %.2g): commits of one "
-            "side differ, so narrow the range to find the other changes",
-            answer->misfit_p);
+        orch_cli_print_line("  a single change does not explain the values (p %.2g): commits of "
+                            "one side differ, so narrow the range to find the other changes",
+                            answer->misfit_p);
 }
 
 static void print_range(const struct orch_bisect *bisect, const struct orch_change_range *range)
@@ -181,8 +180,8 @@ static void print_culprit(const struct orch_bisect *bisect, const struct orch_bi
                             bisect->commits.rows[range->first].is->commit, bisect->metric.name,
                             100 * range->probability);
     else
-        orch_cli_print_line("one of these %zu commits made '%s' worse, with a probability of "
-                            "%.1f %%; only the last one can be run",
+        orch_cli_print_line("one of these %zu commits made '%s' worse, with a probability of %.1f "
+                            "%%; only the last one can be run",
                             range->last - range->first + 1, bisect->metric.name,
                             100 * range->probability);
     print_range(bisect, range);
@@ -205,10 +204,10 @@ static void print_no_difference(const struct orch_bisect *bisect,
                             "them were not searched",
                             name);
     else
-        orch_cli_print_line("the ends do not differ in '%s' beyond the noise of %d runs each, so "
-                            "the commits between them were not searched; --repeat-at-most allows "
-                            "more runs",
-                            name, bisect->request.repeat_most);
+        orch_cli_print_line(
+            "the ends do not differ in '%s' beyond the noise of %d runs each, so the commits "
+            "between them were not searched; --repeat-at-most allows more runs",
+            name, bisect->request.repeat_most);
 }
 
 static void print_open(const struct orch_bisect *bisect, const struct orch_bisect_answer *answer)
@@ -216,15 +215,15 @@ static void print_open(const struct orch_bisect *bisect, const struct orch_bisec
     const struct orch_change_range *range = &answer->range;
     size_t width = range->last - range->first + 1;
     if (bisect->turn.verdict == ORCH_CHANGE_ENDS)
-        orch_cli_print_line("not decided: whether the ends differ in '%s' is not known yet "
-                            "(probability %.0f %%)",
-                            bisect->metric.name, 100 * (1 - bisect->posterior.none));
+        orch_cli_print_line(
+            "not decided: whether the ends differ in '%s' is not known yet (probability %.0f %%)",
+            bisect->metric.name, 100 * (1 - bisect->posterior.none));
     else
-        orch_cli_print_line("not decided: %zu commit%s with a probability of %.0f %%, most likely "
-                            "%.8s (%.0f %%)",
-                            width, orch_plural((unsigned)width), 100 * range->probability,
-                            bisect->commits.rows[bisect->turn.range.last].is->commit,
-                            100 * bisect->turn.range.probability);
+        orch_cli_print_line(
+            "not decided: %zu commit%s with a probability of %.0f %%, most likely %.8s (%.0f %%)",
+            width, orch_plural((unsigned)width), 100 * range->probability,
+            bisect->commits.rows[bisect->turn.range.last].is->commit,
+            100 * bisect->turn.range.probability);
     if (bisect->turn.verdict != ORCH_CHANGE_ENDS)
         print_range(bisect, range);
 }
@@ -269,10 +268,9 @@ static void print_cost(const struct orch_bisect *bisect, const struct orch_bisec
                         bisect->data.left_out ? "; times that other programs disturbed are left out"
                                               : "");
     if (answer->skipped)
-        orch_cli_print_line("%zu commit%s skipped: the command does not end well there, or prints "
-                            "no '%s'",
-                            answer->skipped, answer->skipped == 1 ? " was" : "s were",
-                            bisect->metric.name);
+        orch_cli_print_line(
+            "%zu commit%s skipped: the command does not end well there, or prints no '%s'",
+            answer->skipped, answer->skipped == 1 ? " was" : "s were", bisect->metric.name);
 }
 
 static void print_hints(const struct orch_bisect *bisect, const struct orch_bisect_answer *answer)

@@ -33,13 +33,13 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct bisect_options, price, TEXT, "price", .value = "USD",
                 .help = "price of an hour of the device, for --budget and the cost"),
     ORCH_OPTION(struct bisect_options, retry, FLAG, "retry",
-                .help = "run commits again in which the command failed before"),
+                .help = "also run commits in which the command failed before"),
     ORCH_OPTION(struct bisect_options, aggregate, TEXT, "value", .value = "WHICH",
                 .help = "last (default), best, min, max, mean or first value of each run"),
     ORCH_OPTION(struct bisect_options, timeout, TEXT, "timeout", .value = "DURATION",
                 .help = "stop a run after this time, and skip its commit: 90, 30s, 5min"),
     ORCH_OPTION(struct bisect_options, resources, LIST, "resources", .value = "KEY=N,...",
-                .help = "what a run holds: gpus=1 or gpus=0.5, cores=4 ('orch help slots')"),
+                .help = "what each run needs: gpus=1 or gpus=0.5, cores=4 ('orch help slots')"),
     ORCH_OPTION(struct bisect_options, metrics_on, TEXT, "metrics-from", .value = "WHERE",
                 .help = "read metrics from stdout (default), stderr or both"),
     {0}};
@@ -112,7 +112,7 @@ static bool warn_of_changes(struct orch_cli *cli, struct orch_workspace *workspa
 {
     const struct orch_source *source = orch_workspace_source(workspace, error);
     if (source && source->dirty)
-        orch_cli_warn(cli, "your uncommitted changes are neither run nor touched: each commit runs "
+        orch_cli_warn(cli, "your uncommitted changes are neither run nor changed: each commit runs "
                            "in a folder of its own");
     return source != NULL;
 }
@@ -146,7 +146,7 @@ static void say_outlook(struct orch_cli *cli, const struct orch_bisect *bisect)
         orch_direction_said(bisect->metric.name, bisect->metric.direction, true);
     orch_cli_info(cli, "%zu commit%s after %.8s, to %.8s; %s%s%s%s", count,
                   orch_plural((unsigned)count), good->commit, bad->commit,
-                  said ? said : bisect->metric.name, said ? "" : ": the better is the ",
+                  said ? said : bisect->metric.name, said ? "" : ": better is the ",
                   said ? "" : way, runs);
 }
 
@@ -211,20 +211,18 @@ const struct orch_command ORCH_COMMAND_BISECT = {
     .option_bytes = sizeof(struct bisect_options),
     .keeps_rest = true,
     .about =
-        "Runs COMMAND in the files of commits from GOOD to BAD (along first parents), and names "
-        "the "
-        "one that made METRIC worse: a number that the command prints ('orch help "
-        "printed-values'), or "
-        "wall_s, the time of the run. Both ends are run first, until it is clear whether they "
-        "differ. Each further run uses the commit that is expected to give the most information, "
-        "until one commit is the culprit with a probability of 95 %.\n"
+        "Runs COMMAND with the files of commits from GOOD to BAD (along first parents), and names "
+        "the commit that made METRIC worse. METRIC is a number that the command prints ('orch help "
+        "printed-values'), or wall_s, the time of the run. GOOD and BAD are run first, until it is "
+        "clear whether they differ. Each further run uses the commit that is expected to give the "
+        "most information, until one commit is the culprit with a probability of 95 %.\n"
         "\n"
         "Commits in which the command fails are skipped. Your files and branches are not touched: "
         "each commit runs in a folder of its own. All runs are recorded, so after an interrupt the "
         "same command continues. Runs that others made of the same commits are reused.\n"
         "\n"
-        "Ends with 0 when the commit is found, with 7 when the ends do not differ or the question "
-        "stays open, with 6 when a limit is reached. See 'orch help bisection'.",
+        "The exit status is 0 when the commit is found, 7 when GOOD and BAD do not differ or the "
+        "question stays open, and 6 when a limit is reached. See 'orch help bisection'.",
     .examples = "  orch bisect wall_s v1.0..HEAD -- python3 train.py --epochs 1\n"
                 "  orch bisect val_accuracy main~40..main --max -- python3 train.py --seed {seed}\n"
                 "  orch bisect images_per_s good..bad --budget 2h -- sh -c 'make -s && ./bench'",

@@ -195,12 +195,12 @@ static void write_section(struct history *h)
         orch_section_table(section, h->table);
     else
         orch_table_free(h->table);
-    orch_section_note(
-        section,
-        "P(change): that the mean changes between the commits around it; P(this "
-        "commit): that it does so at this one. Changes below 0.95 are not named. Means "
-        "of the runs of each commit; %u run%s of uncommitted files left out",
-        h->uncommitted, orch_plural(h->uncommitted));
+    orch_section_note(section,
+                      "P(change): the probability that the mean changes between the two commits "
+                      "beside it; P(this commit): that the mean changes at this commit. Changes "
+                      "with P(change) below 0.95 are not listed. Values are means of the runs of "
+                      "each commit; %u run%s of uncommitted files left out",
+                      h->uncommitted, orch_plural(h->uncommitted));
 }
 
 static void lines_free(struct history *h)

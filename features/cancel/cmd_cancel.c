@@ -66,7 +66,7 @@ static bool find_all(const struct orch_cli *cli, const GPtrArray *actives, struc
         if (find(actives, cli->args[i], wanted))
             continue;
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the trials that wait and run",
-                       "no trial '%s' waits or runs", cli->args[i]);
+                       "there is no waiting or running trial '%s'", cli->args[i]);
         return false;
     }
     return true;
@@ -130,10 +130,10 @@ const struct orch_command ORCH_COMMAND_CANCEL = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct cancel_options),
-    .about =
-        "Ends trials that run. A running trial gets SIGTERM first, so that it can save, and is "
-        "recorded as cancelled, with the points that it has reported; the other trials of its "
-        "'orch run' go on. A name that fits no such trial is an error, and nothing is cancelled.",
+    .about = "A running trial gets SIGTERM first, so that it can save a checkpoint. Its run is "
+             "recorded as cancelled, with the points that were reported; the other trials of the "
+             "same 'orch run' continue. If a name matches no waiting or running trial, that is an "
+             "error, and nothing is cancelled.",
     .examples = "  orch ls                 # shows them as queued and running\n"
                 "  orch cancel 5f3a91c2\n"
                 "  orch cancel --all",

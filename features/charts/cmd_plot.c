@@ -31,9 +31,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct plot_options, y, LIST, "y", .letter = 'y', .value = "VALUE",
                 .help = "a metric or result, or 'best NAME', 'mean NAME', ... (repeatable)"),
     ORCH_OPTION(struct plot_options, by, LIST, "by", .value = "NAMES",
-                .help = "one series for each of their values (default: all that vary)"),
+                .help = "one series for each value of these (default: all that vary)"),
     ORCH_OPTION(struct plot_options, plot.facet, TEXT, "facet", .value = "NAME",
-                .help = "one panel for each of its values"),
+                .help = "one panel for each value of this parameter"),
     ORCH_OPTION(struct plot_options, kind, TEXT, "kind", .letter = 'k', .value = "KIND",
                 .help = "line, scatter, bar, box, histogram or heat (default: chosen by x)"),
     ORCH_OPTION(struct plot_options, z, TEXT, "z", .letter = 'z', .value = "VALUE",
@@ -54,7 +54,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "title of the chart"),
     ORCH_OPTION(struct plot_options, ascii, FLAG, "ascii", .help = "draw with plain characters"),
     ORCH_OPTION(struct plot_options, out, TEXT, "output", .letter = 'o', .value = "FILE",
-                .help = "write FILE.svg, FILE.png, FILE.pdf, or its data as FILE.csv"),
+                .help = "write FILE.svg, FILE.png, FILE.pdf, or the data as FILE.csv"),
     {0}};
 
 /* ---- options -----------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ static void nothing_error(const struct orch_trials *trials, const struct plot_op
     const bool is_over_steps = !o->plot.x || strcmp(o->plot.x, "step") == 0;
     if (any_has(trials, first) && is_over_steps)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
-                       "nothing to draw: '%s' has one value in each run, and no steps",
+                       "nothing to draw: '%s' has only one value in each run, and no steps",
                        first->name);
     else if (any_has(trials, first))
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
@@ -316,17 +316,14 @@ const struct orch_command ORCH_COMMAND_PLOT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct plot_options),
     .about =
-        "Draws values of runs that ended well over steps, a parameter or another value. Repeats "
+        "Draws values of runs that ended well against steps, a parameter or another value. Repeats "
         "are drawn as their mean, with a 95 % interval or, if there are fewer than 5 runs, with "
         "each run. If a trial has several runs, the newest is used. Runs of different tasks "
-        "(" ORCH_TASK_WORDS
-        ") get separate series; --where selects one task, --across combines them. "
-        "'orch help charts' shows the kinds of charts; the report item 'plot' of a recipe draws "
-        "the same.",
-    .examples = "  orch plot --x step --y val_loss --by lr              # curves, on "
-                "the terminal\n"
+        "(" ORCH_TASK_WORDS ") get separate series; --where selects one task, --across combines "
+        "them. 'orch help charts' shows the kinds of charts; the report item "
+        "'plot' of a recipe draws the same charts.",
+    .examples = "  orch plot --x step --y val_loss --by lr              # curves, on the terminal\n"
                 "  orch plot --x workers --y images_per_s --ideal --log-x -o scaling.svg\n"
-                "  orch plot --kind heat --x lr --y batch --z 'best val_accuracy' -w "
-                "'net = vgg16'",
+                "  orch plot --kind heat --x lr --y batch --z 'best val_accuracy' -w 'net = vgg16'",
     .run = run,
 };

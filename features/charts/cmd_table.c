@@ -20,9 +20,9 @@ struct table_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct table_options, rows, TEXT, "rows", .value = "NAMES",
-                .help = "parameters (comma-separated), experiment, repeat, who, gpu, ..."),
+                .help = "names whose values are rows: parameters, experiment, repeat, gpu, ..."),
     ORCH_OPTION(struct table_options, columns, TEXT, "columns", .value = "NAMES",
-                .help = "the same for columns (default: one column for each value)"),
+                .help = "names whose values are columns (default: one for each --value)"),
     ORCH_OPTION(struct table_options, values, LIST, "value", .value = "'WHICH NAME'",
                 .help = "'max val_accuracy': last, best, mean, ... of a metric, or a result"),
     ORCH_OPTION(struct table_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
@@ -193,9 +193,9 @@ static bool make(struct orch_cli *cli, const struct table_options *o, GError **e
         print(cli, o, grid);
     ok = ok && print_lost(cli, o, trials, error);
     if (ok && apart)
-        orch_cli_info(cli, "runs of different tasks (" ORCH_TASK_WORDS
-                           ") have rows of their own: --where chooses one task, --across puts them "
-                           "together");
+        orch_cli_info(cli,
+                      "runs of different tasks (" ORCH_TASK_WORDS
+                      ") have separate rows: --where chooses one task, --across merges all tasks");
     orch_grid_free(grid);
     orch_trials_free(trials);
     return ok;
@@ -217,11 +217,10 @@ const struct orch_command ORCH_COMMAND_TABLE = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct table_options),
-    .about =
-        "Shows means over repeats with the lowest and highest run, or with a 95 % interval for "
-        "5 runs or more, as the 'table' items of a report do. If a trial has several runs, the "
-        "newest is used. Runs of different tasks (" ORCH_TASK_WORDS
-        ") get separate rows. Only runs that ended as ok or diverged are included.",
+    .about = "Shows means over repeats with the lowest and highest run, or with a 95 % interval "
+             "for 5 runs or more, as the 'table' items of a report do. If a trial has several "
+             "runs, the newest is used. Runs of different tasks (" ORCH_TASK_WORDS
+             ") get separate rows. Only runs that ended as ok or diverged are included.",
     .examples = "  orch table --rows lr --columns mode --value 'max val_accuracy'\n"
                 "  orch table --rows net,batch --value 'mean images_per_s' --value wall_s\n"
                 "  orch table --rows lr --value 'result final_accuracy' --where 'experiment = "

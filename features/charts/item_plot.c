@@ -117,11 +117,11 @@ static void check_steps(struct report_item *item)
     for (guint i = 0; i < item->metrics->len; i++) {
         const struct orch_metric_spec *metric = item->metrics->pdata[i];
         if (!metric->step_unit)
-            orch_recipe_error_at(item->draft, x, "show it in a table",
+            orch_recipe_error_at(item->draft, x, "show the metric in a table",
                                  "metric '%s' has one value per trial, so it has no curve by %s",
                                  metric->name, x->text);
         else if (strcmp(x->text, "step") != 0 && strcmp(metric->step_unit, x->text) != 0)
-            orch_recipe_error_at(item->draft, x, NULL, "'%s' is recorded by %s, not by %s",
+            orch_recipe_error_at(item->draft, x, NULL, "'%s' is recorded per %s, not per %s",
                                  metric->name, metric->step_unit, x->text);
     }
 }

@@ -207,7 +207,7 @@ static bool check_panels(const struct orch_plot_values *v, GError **error)
     if (g_hash_table_size(panels) <= PANELS_MOST)
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "choose runs with a filter, or draw it as series instead",
+                   "choose runs with a filter, or draw the parameter as series instead",
                    "'%s' has %u values: a chart has at most %d panels", v->plot->facet,
                    g_hash_table_size(panels), PANELS_MOST);
     return false;

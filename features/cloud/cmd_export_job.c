@@ -9,7 +9,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_export_job_options, to, TEXT, "to", .value = "PLATFORM",
                 .help = "slurm, sagemaker, vertex, azureml, watsonx or k8s"),
     ORCH_OPTION(struct orch_export_job_options, side_by_side, FLAG, "side-by-side",
-                .help = "show where each platform's document has each field"),
+                .help = "show each field's place in the documents of all platforms"),
     ORCH_OPTION(struct orch_export_job_options, selector.trial, TEXT, "trial", .value = "N|LABEL",
                 .help = "the trial, by its number or label, if there are several"),
     ORCH_OPTION(struct orch_export_job_options, selector.variant.settings, LIST, "set",
@@ -32,9 +32,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct orch_export_job_options, images, LIST, "image", .value = "IMAGE",
                 .help = "container image with orch and the repository"),
     ORCH_OPTION(struct orch_export_job_options, data, LIST, "data", .value = "PLACE",
-                .help = "place of the data sets"),
+                .help = "where the data sets are: a path or a URL"),
     ORCH_OPTION(struct orch_export_job_options, inputs, LIST, "inputs", .value = "PLACE",
-                .help = "place of a bundle with the runs that the trial refers to"),
+                .help = "where the bundle of runs is that the trial refers to"),
     ORCH_OPTION(struct orch_export_job_options, results, LIST, "results", .value = "PLACE",
                 .help = "where the job writes its results"),
     ORCH_OPTION(struct orch_export_job_options, roles, LIST, "role", .value = "NAME",
@@ -94,23 +94,21 @@ const struct orch_command ORCH_COMMAND_EXPORT_JOB = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct orch_export_job_options),
-    .about =
-        "Writes the document that the platform's own command submits: image, command, parameters, "
-        "instance, data, results, time limit. The job runs orch in an image that contains it and "
-        "the repository (its working folder), starts just this trial, and leaves the bundle "
-        "trial.orch in its results, which 'orch db merge' reads; then the plan shows the trial as "
-        "done.\n"
-        "\n"
-        "The instance is the cheapest with the GPUs, cores and memory that the recipe's "
-        "'resources' ask for (share/hardware/training.csv), unless --gpu or --instance names one. "
-        "The time limit is --time, the recipe's, or the 95 % quantile of the forecast for this "
-        "machine, rounded up.\n"
-        "\n"
-        "The document is checked against the fields, limits and patterns that the platform "
-        "publishes; the error names the field that breaks them. Options that name something in "
-        "your "
-        "account, such as --role, apply to all platforms, or to the one before '=': --role "
-        "sagemaker=arn:aws:... See 'orch help cloud'.",
+    .about = "Writes the document that the platform's own command submits, with image, command, "
+             "parameters, instance, data, results and time limit. The job runs only this trial, by "
+             "orch in a container image that also contains the repository (the working folder). "
+             "Among the job's results is the bundle trial.orch; after 'orch db merge trial.orch' "
+             "the plan shows the trial as done.\n"
+             "\n"
+             "The instance is the cheapest with the GPUs, cores and memory that the recipe's "
+             "'resources' ask for (share/hardware/training.csv), unless --gpu or --instance is "
+             "given. The time limit comes from --time, else from the recipe, else from the "
+             "forecast for this machine (its 95 % quantile, rounded up).\n"
+             "\n"
+             "The document is checked against the fields, limits and patterns that the platform "
+             "publishes; an error names the field that does not conform. Options that refer to "
+             "your account, such as --role, apply to all platforms; write PLATFORM=VALUE for a "
+             "single platform: --role sagemaker=arn:aws:... See 'orch help cloud'.",
     .examples =
         "  orch export job r.recipe --trial 3 --to slurm -o job.sh && sbatch job.sh\n"
         "  orch export job r.recipe train -s lr=0.1 --to k8s --image me/orch --results claim\n"

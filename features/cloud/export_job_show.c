@@ -30,18 +30,18 @@ static void print_basis(struct orch_cli *cli, const struct orch_job *job,
                       job->instance ? ": " : "", job->instance ? job->instance->gpu : "", price);
     orch_cli_info(cli, "  time limit %s", limit);
     if (isfinite(usd) && job->limit_s > 0)
-        orch_cli_info(cli, "  at most $%.2f within that limit", usd * job->limit_s / 3600);
+        orch_cli_info(cli, "  within its time limit at most $%.2f", usd * job->limit_s / 3600);
     orch_cli_info(cli, "  submit: %s", platform->submit);
     orch_cli_info(cli,
                   "  afterwards: orch db merge trial.orch, which the job leaves in its results");
     if (job->needs_inputs && !job->account.inputs)
-        orch_cli_warn(cli,
-                      "the trial refers to other runs, which the job would run again\n"
-                      "  hint: 'orch export --bundle inputs.orch RUN...' writes them; name its "
-                      "place with --inputs");
+        orch_cli_warn(cli, "the trial refers to other runs, which the job would run again\n  hint: "
+                           "'orch export --bundle inputs.orch RUN...' writes these runs; say where "
+                           "the bundle is with --inputs");
     if (json_object_get(job->params, "dataset") && !job->account.data)
-        orch_cli_warn(cli, "data set '%s' must be in the image, or name its place with --data",
-                      json_string_value(json_object_get(job->params, "dataset")));
+        orch_cli_warn(
+            cli, "data set '%s' must be in the image; or say where the data sets are with --data",
+            json_string_value(json_object_get(job->params, "dataset")));
 }
 
 static json_t *as_json(const struct orch_job *job, const struct orch_job_platform *platform,

@@ -96,8 +96,9 @@ const struct orch_plan_item *orch_job_trial_choose(const struct orch_plan *plan,
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "there is no trial '%s'", trial);
     else if (orch_cell_is_open(item->cell))
         orch_error_set(
-            error, ORCH_ERROR_USAGE, "set the searched parameters with -s, and choose that trial",
-            "trial '%s' is one of a search, whose values are chosen while it runs", trial);
+            error, ORCH_ERROR_USAGE,
+            "set the searched parameters with -s, and choose the trial that results",
+            "trial '%s' belongs to a search, which chooses parameter values during the run", trial);
     return item && !orch_cell_is_open(item->cell) ? item : NULL;
 }
 
@@ -112,7 +113,7 @@ const struct orch_plan_item *orch_job_trial_of_run(const struct orch_plan *plan,
             strcmp(plan->items[i].fingerprint, run->fingerprint) == 0)
             return &plan->items[i];
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   "name the recipe and --trial, because parameters, files or plugin have changed",
+                   "name the recipe and --trial: parameters, files or the plugin have changed",
                    "'%s' no longer has the trial of run %s", plan->expansion->name,
                    orch_run_short_key(run->key));
     return NULL;
@@ -189,7 +190,7 @@ bool orch_job_has_no_secret(const GPtrArray *words, const struct orch_expansion 
     if (!strstr(shown, "(secret)"))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE,
-                   "let the program read it from its environment or a file",
+                   "let the program read the secret from its environment or from a file",
                    "the job document would show a secret parameter of the command");
     return false;
 }

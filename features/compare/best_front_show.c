@@ -88,7 +88,7 @@ static GPtrArray *with_all(struct front *f, const GPtrArray *runs, GError **erro
         }
     if (with->len)
         return g_steal_pointer(&with);
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "orch ls shows what runs have",
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' shows which metrics runs have",
                    "no run that ended well has all of these metrics");
     return NULL;
 }
@@ -190,8 +190,9 @@ static void print_text(const struct front *f)
     for (unsigned k = 0; k < f->count; k++)
         g_string_append_printf(metrics, "%s%s %s", k ? ", " : "", orch_better_word(f->better[k]),
                                f->metrics[k]);
-    orch_cli_print("front of %u setting%s (%s): %u that no other setting beats in all metrics",
-                   f->groups->len, orch_plural(f->groups->len), metrics->str, front->len);
+    orch_cli_print(
+        "front of %u setting%s (%s): %u settings that no other setting beats in all metrics",
+        f->groups->len, orch_plural(f->groups->len), metrics->str, front->len);
     orch_cli_print("knee: %s", label);
     orch_cli_print("%s", "");
     orch_cli_table_print(f->cli, table_of(f, front), "settings");

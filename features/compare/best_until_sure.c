@@ -82,7 +82,7 @@ static void show(const struct contest *c)
                    c->verdicts[ORCH_ANYTIME_ALIKE], c->verdicts[ORCH_ANYTIME_OPEN]);
     orch_cli_info(
         c->cli,
-        "each verdict is wrong with a probability of at most 5 %%, however often one looks");
+        "a verdict is wrong with a probability of at most 5 %%, however often it is checked");
 }
 
 int orch_best_until_sure(struct orch_cli *cli, const struct orch_ranking *ranking,

@@ -51,11 +51,11 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct best_options, limit, INT, "limit", .letter = 'n', .value = "N",
                 .help = "show at most N settings"),
     ORCH_OPTION(struct best_options, until_sure, FLAG, "until-sure",
-                .help = "with --run: run settings in turns until the best one is sure"),
+                .help = "with --run: run settings in turns until it is sure which is best"),
     ORCH_OPTION(struct best_options, run, TEXT, "run", .value = "RECIPE",
-                .help = "with --until-sure: the recipe that runs them"),
+                .help = "with --until-sure: the recipe that runs the settings"),
     ORCH_OPTION(struct best_options, max_runs, TEXT, "max-runs", .value = "N",
-                .help = "with --until-sure: most runs of each setting (default 60)"),
+                .help = "with --until-sure: run each setting at most N times (default 60)"),
     {0}};
 
 static GPtrArray *find_runs(struct orch_store *store, const struct best_options *o, GError **error)
@@ -154,7 +154,7 @@ static void print_margin(const struct request *r, const struct orch_ranking *ran
                                 : ": not more than noise";
     orch_cli_print("ahead of %s by %s%s", other, margin->str, verdict);
     if (is_infinite)
-        orch_cli_info(r->cli, "hint: -w '%s %s' leaves it out", r->ranked_by.metric,
+        orch_cli_info(r->cli, "hint: -w '%s %s' leaves this setting out", r->ranked_by.metric,
                       r->ranked_by.larger_wins ? "< inf" : "> -inf");
 }
 
@@ -197,8 +197,8 @@ static void print_luck(const struct request *r, const struct orch_ranking *ranki
         return;
     g_autofree char *text = orch_best_of_text(&of);
     orch_cli_print("%s", text);
-    orch_cli_info(r->cli, "hint: to estimate it without bias, repeat the best setting with other "
-                          "seeds ('orch try … --repeat N', 'repeat:' in a recipe)");
+    orch_cli_info(r->cli, "hint: for an unbiased value, repeat the best setting with other seeds "
+                          "('orch try … --repeat N', 'repeat:' in a recipe)");
 }
 
 /* Prints which trials of the best setting gave no number. */
@@ -268,8 +268,8 @@ static void print_text(const struct request *r, const GPtrArray *rankings)
         }
     if (rankings->len > 1)
         orch_cli_info(r->cli,
-                      "%u tasks are ranked separately (" ORCH_TASK_WORDS "): --where chooses "
-                      "one, --by NAME or --across puts them together",
+                      "%u tasks are ranked separately (" ORCH_TASK_WORDS
+                      "): --where chooses one task, --by NAME or --across ranks all together",
                       rankings->len);
 }
 
@@ -399,8 +399,8 @@ static GPtrArray *with_metric(struct request *r, struct orch_store *store, const
     if (nan_count) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                        "use another value of the metric, for example --value first",
-                       "'%s' is NaN in the %u run%s that %s it", r->ranked_by.metric, nan_count,
-                       orch_plural(nan_count), nan_count == 1 ? "has" : "have");
+                       "'%s' is NaN in the %u run%s that %s this metric", r->ranked_by.metric,
+                       nan_count, orch_plural(nan_count), nan_count == 1 ? "has" : "have");
         return NULL;
     }
     orch_metric_not_found(store, "that ended well", r->ranked_by.metric, error);
@@ -483,7 +483,7 @@ static int make_sure(const struct request *r, const GPtrArray *rankings, GError 
     const struct best_options *o = r->options;
     int64_t runs = ORCH_SURE_RUNS;
     if (rankings->len > 1) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "choose one with --where or --experiment",
+        orch_error_set(error, ORCH_ERROR_USAGE, "choose one task with --where or --experiment",
                        "option '--until-sure': the runs are of %u tasks", rankings->len);
         return -1;
     }
@@ -532,10 +532,10 @@ static bool check_until_sure(const struct orch_cli *cli, const struct best_optio
 {
     if (o->until_sure ? o->run && !orch_best_front_is_meant(cli->args[0]) : !o->run && !o->max_runs)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "orch best METRIC --run RECIPE --until-sure",
-                   o->until_sure ? "option '--until-sure' makes runs, and needs --run RECIPE and "
-                                   "one metric"
-                                 : "options '--run' and '--max-runs' go with --until-sure");
+    orch_error_set(
+        error, ORCH_ERROR_USAGE, "for example orch best METRIC --run RECIPE --until-sure",
+        o->until_sure ? "option '--until-sure' makes runs, so it needs --run RECIPE and one metric"
+                      : "options '--run' and '--max-runs' need --until-sure");
     return false;
 }
 
@@ -578,28 +578,25 @@ const struct orch_command ORCH_COMMAND_BEST = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct best_options),
-    .about =
-        "Groups the runs by the parameters in which they differ, and ranks the groups. Each mean "
-        "is followed by its 95 % interval in square brackets, or, if there are fewer than 5 seeds, "
-        "by the lowest and highest run. Runs of one seed are averaged, so n is the number of "
-        "seeds. Failed and "
-        "pruned runs of the best setting are named. Runs of different experiments, data sets or "
-        "classes are ranked separately, unless --by names what distinguishes them or --across is "
-        "given.\n"
-        "\n"
-        "The winner was chosen from the same runs, so p values and intervals are corrected for all "
-        "pairs of settings; the line 'test' names the test. p is the probability of such a "
-        "difference if the setting were as good as the winner. The winner's own value is partly "
-        "luck; if its lead may be luck, too, a line says how much of the value at most. See 'orch "
-        "help "
-        "comparisons'.\n"
-        "\nWith several metrics the answer is the front: the settings that no other setting beats "
-        "in the means of all metrics. Its knee is the setting nearest to the best value of each "
-        "metric.\n"
-        "\n"
-        "--until-sure runs the best setting and each other one in turns, as 'orch compare "
-        "--until-sure' does. The better one of a pair is compared with the next setting. Stored "
-        "runs are used, too.",
+    .about = "Groups the runs by the parameters in which they differ, and ranks the groups. Each "
+             "mean is followed by its 95 % interval in square brackets, or, if there are fewer "
+             "than 5 seeds, by the lowest and highest run. Runs with the same seed are averaged "
+             "first, so n is the number of seeds. Failed and pruned runs of the best setting are "
+             "listed. Runs of different experiments, data sets or classes are ranked separately, "
+             "unless --by names what distinguishes them or --across is given.\n"
+             "\n"
+             "The winner was chosen from the same runs, so p values and intervals are corrected "
+             "for all pairs of settings; the line 'test' names the test. p is the probability of "
+             "at least this difference if the setting were as good as the winner. The winner's own "
+             "value is partly luck; if the lead is not more than noise, a line says how much of "
+             "the value may be luck. See 'orch help comparisons'.\n"
+             "\nWith several metrics the answer is the front: the settings that no other setting "
+             "beats in the means of all metrics. The knee of the front is the setting nearest to "
+             "the best value of each metric.\n"
+             "\n"
+             "--until-sure runs the best setting and each other setting in turns, as 'orch compare "
+             "--until-sure' does. The better setting of a pair is compared with the next setting. "
+             "Stored runs are used, too.",
     .examples = "  orch best val_accuracy --recipe hw4\n"
                 "  orch best full_accuracy --recipe hw4 --by experiment,lr\n"
                 "  orch best 'max val_accuracy, min latency_ms'\n"

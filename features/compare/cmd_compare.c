@@ -25,7 +25,7 @@ struct compare_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct compare_options, metrics, LIST, "metric", .letter = 'm', .value = "NAME",
-                .help = "compare only this metric or result (default: all that both have)"),
+                .help = "compare only this metric or result (default: all that both sides have)"),
     ORCH_OPTION(struct compare_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match, on both sides"),
     ORCH_OPTION(struct compare_options, aggregate, TEXT, "value", .value = "WHICH",
@@ -47,9 +47,9 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct compare_options, until_sure, FLAG, "until-sure",
                 .help = "with --run and -m: run both sides until the verdict is sure"),
     ORCH_OPTION(struct compare_options, max_runs, TEXT, "max-runs", .value = "N",
-                .help = "with --until-sure: most runs of each setting and side (default 60)"),
+                .help = "with --until-sure: run each side at most N times (default 60)"),
     ORCH_OPTION(struct compare_options, budget, TEXT, "budget", .value = "USD",
-                .help = "with --until-sure: most that the new runs may cost, e.g. 5usd"),
+                .help = "with --until-sure: limit the cost of the new runs: 5usd"),
     ORCH_OPTION(struct compare_options, price, TEXT, "price", .value = "USD",
                 .help = "with --until-sure: price of an hour of a device"),
     ORCH_OPTION(struct compare_options, run.profile, TEXT, "profile", .letter = 'p',
@@ -111,9 +111,10 @@ static bool check_until_sure(const struct compare_options *o, GError **error)
         orch_error_set(error, ORCH_ERROR_USAGE, "see 'orch help comparisons'",
                        "options '%s' and '--until-sure' cannot be combined", other);
     else if (o->until_sure && !o->run.recipe)
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "orch compare lr=0.1 lr=0.01 --run RECIPE -m METRIC --until-sure",
-                       "option '--until-sure' makes runs, and needs --run RECIPE");
+        orch_error_set(
+            error, ORCH_ERROR_USAGE,
+            "for example orch compare lr=0.1 lr=0.01 --run RECIPE -m METRIC --until-sure",
+            "option '--until-sure' makes runs, so it needs --run RECIPE");
     else if (o->until_sure && !(o->metrics && o->metrics[0] && !o->metrics[1]))
         orch_error_set(error, ORCH_ERROR_USAGE, "add -m METRIC",
                        "option '--until-sure' needs exactly one metric");
@@ -159,7 +160,8 @@ static bool read_names(struct orch_cli *cli, bool runs, char *names[2], int *out
     bool is_range = orch_compare_range_split(cli->args[0], &names[0], &names[1]);
     *out_used = is_range ? 1 : 2;
     if (cli->arg_count < *out_used) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "orch compare A B, or orch compare main..feature",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "for example orch compare A B, or orch compare main..feature",
                        "a comparison needs two sides, found only '%s'", cli->args[0]);
         return false;
     }
@@ -283,8 +285,8 @@ static int compare(struct request *c, GError **error)
     if (!ci && !orch_cli_format_check(c->options->format, error))
         return -1;
     if (ci && (c->options->until_sure || c->cli->json)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
-                       "option '--format %s' does not go with %s", c->options->format,
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
+                       "option '--format %s' cannot be combined with %s", c->options->format,
                        c->cli->json ? "--json" : "--until-sure");
         return -1;
     }
@@ -343,22 +345,21 @@ const struct orch_command ORCH_COMMAND_COMPARE = {
     .groups = GROUPS,
     .about =
         "A and B are runs, experiments (hw4/finetune), filters ('orch help filters'), commits, or "
-        ". "
-        "for the work tree; A..B are two commits. Runs of the same trial (experiment, "
-        "parameters, seed) on both sides form pairs; otherwise runs with equal seeds do; "
-        "otherwise the runs are two independent samples. For each metric it prints both means, the "
-        "ratio B / A with its 95 % interval, p (paired t, Mann-Whitney or Welch), and a verdict. p "
-        "and intervals are corrected for the number of metrics. If a side mixes tasks "
+        ". for the work tree; A..B are two commits. Runs of the same trial (experiment, "
+        "parameters, seed) on both sides form pairs. If there are none, runs with equal seeds form "
+        "pairs; else the two sides are independent samples. The output has for each metric both "
+        "means, the ratio B / A with its 95 % interval, p (paired t, Mann-Whitney or Welch), and a "
+        "verdict. p and intervals are corrected for the number of metrics. If a side mixes tasks "
         "(" ORCH_TASK_WORDS
-        "), each task is compared separately. Timings are compared only between equal "
-        "machines.\n"
+        "), each task is compared separately. Timings are compared only between equal machines.\n"
         "\n"
         "--fail-on 'METRIC > N%' (or < N, in the metric's unit) limits the change from A to B. The "
         "exit status is 7 if the change exceeds the limit and is more than noise.\n"
         "\n"
         "--run RECIPE runs both sides now, in the order A B B A. A side is a commit, or a setting "
-        "(lr=0.1) of the work tree. --until-sure makes runs until the verdict is sure; although it "
-        "checks after every pair, at most 5 % of verdicts are wrong. See 'orch help comparisons'.",
+        "(lr=0.1) of the work tree. --until-sure makes runs until the verdict is sure; although "
+        "the verdict is checked after every pair, at most 5 % of verdicts are wrong. See 'orch "
+        "help comparisons'.",
     .examples = "  orch compare 3f2a91c0 @last\n"
                 "  orch compare 'mode=full and lr=0.01' 'mode=feature and lr=0.1' -m val_accuracy\n"
                 "  orch compare main..feature --fail-on 'epoch_time_s > 3%'\n"

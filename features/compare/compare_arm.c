@@ -49,9 +49,9 @@ static bool read_settings(struct orch_compare_arm *arm, GError **error)
         const char *equals = strchr(parts[i], '=');
         if (!equals || equals == parts[i] || strpbrk(parts[i], "<>!~") || strchr(equals + 1, '=')) {
             orch_error_set(error, ORCH_ERROR_USAGE,
-                           "with --run a side is a commit, . for the work tree, or settings: "
+                           "with --run, a side is a commit, '.' for the work tree, or settings: "
                            "'lr = 0.1 and mode = full'",
-                           "'%s' is not PARAMETER = VALUE, so %c cannot be run",
+                           "'%s' is not PARAMETER = VALUE, so side %c cannot be run",
                            g_strstrip(parts[i]), arm->letter);
             return false;
         }
@@ -220,10 +220,10 @@ static bool can_run_all(const struct orch_compare_arm *arm, GError **error)
         const struct orch_plan_item *item = &arm->plan->items[i];
         if (item->cell->wanted && orch_cell_is_open(item->cell)) {
             orch_error_set(error, ORCH_ERROR_RECIPE,
-                           "give values with -s in place of its ranges, or name other experiments "
+                           "give the searched parameters values with -s, or name other experiments "
                            "after A and B",
-                           "experiment '%s' of %c (%s) is a search: its values follow from the "
-                           "results, so the two sides would try different ones",
+                           "experiment '%s' of side %c (%s) is a search: its values follow from "
+                           "the results, so the two sides would try different values",
                            item->cell->experiment->name, arm->letter, arm->name);
             return false;
         }
@@ -231,7 +231,7 @@ static bool can_run_all(const struct orch_compare_arm *arm, GError **error)
             continue;
         g_autofree char *label = orch_cell_label(item->cell);
         orch_error_set(error, ORCH_ERROR_RECIPE, "name the experiments to compare after A and B",
-                       "%s of %c (%s) cannot be run here: %s", label, arm->letter, arm->name,
+                       "%s of side %c (%s) cannot be run here: %s", label, arm->letter, arm->name,
                        item->reason);
         return false;
     }

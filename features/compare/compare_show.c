@@ -247,8 +247,8 @@ static void print_libraries(struct orch_cli *cli, const struct orch_comparison *
     for (int i = 0; i < 2; i++)
         if (older[i])
             orch_cli_info(cli,
-                          "times: %u run%s of %c left out, made with another version of LibTorch "
-                          "or PyTorch than its newest run",
+                          "times: %u run%s of side %c left out, made with another version of "
+                          "LibTorch or PyTorch than the newest run of that side",
                           older[i], orch_plural(older[i]), 'A' + i);
 }
 
@@ -298,16 +298,17 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
         if (row->is_refused)
             orch_cli_warn(cli,
                           "A ran on '%s', B on '%s': '%s' is not compared\n  hint: --across "
-                          "compares it anyway",
+                          "compares this metric anyway",
                           row->match->where_a, row->match->where_b, row->name);
     }
     alone += alone_of_task;
     if (has_tasks(c))
-        orch_cli_info(cli, "tasks (" ORCH_TASK_WORDS ") are compared one by one: --where chooses "
-                           "one, --across puts them together");
+        orch_cli_info(
+            cli, "tasks (" ORCH_TASK_WORDS
+                 ") are compared one by one: --where chooses one task, --across merges all tasks");
     for (int i = 0; i < 2; i++)
         if (c->other_tasks[i])
-            orch_cli_info(cli, "%u run%s of %c left out: %c has none of the same task",
+            orch_cli_info(cli, "%u run%s of side %c left out: side %c has no run of the same task",
                           c->other_tasks[i], orch_plural(c->other_tasks[i]), 'A' + i, 'B' - i);
     if (pairs[ORCH_MATCH_TRIALS])
         orch_cli_info(cli, "pairs: the same trial (experiment, parameters, seed) on both sides");
@@ -315,7 +316,7 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
         orch_cli_info(
             cli, "pairs: equal seeds, and equal parameters except those in which A and B differ");
     if (averaged)
-        orch_cli_info(cli, "n: number of seeds; runs of one seed were averaged first");
+        orch_cli_info(cli, "n: number of seeds; runs of the same seed were averaged first");
     g_autofree char *base_a = shared_base(cli, &c->sides[0]),
                     *base_b = shared_base(cli, &c->sides[1]);
     const bool same_base = base_a && base_b && strcmp(base_a, base_b) == 0;
@@ -334,7 +335,8 @@ static void print_method(struct orch_cli *cli, const struct orch_comparison *c)
     print_directions(cli, c);
     print_libraries(cli, c);
     if (c->tests > 1)
-        orch_cli_info(cli, "p and intervals allow for %zu metrics compared at once (Bonferroni)",
+        orch_cli_info(cli,
+                      "p and intervals are corrected for %zu metrics compared at once (Bonferroni)",
                       c->tests);
 }
 

@@ -58,7 +58,7 @@ static GPtrArray *names_of(const struct comparing *c, const struct orch_side *a,
 
 static bool refuse(const struct orch_compare_row *row, GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_USAGE, "add --across to compare them anyway",
+    orch_error_set(error, ORCH_ERROR_USAGE, "add --across to compare times of different machines",
                    "'%s' is a timing, but A ran on '%s' and B on '%s'", row->name,
                    row->match->where_a, row->match->where_b);
     return false;
@@ -229,7 +229,8 @@ static bool add_blocks(struct comparing *c, GError **error)
         c->out->other_tasks[1] += a ? 0 : b;
     }
     if (!any)
-        orch_error_set(error, ORCH_ERROR_USAGE, "add --across to compare them anyway",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "add --across to compare times of different machines",
                        "A and B have no task in common (" ORCH_TASK_WORDS ")");
     return any;
 }

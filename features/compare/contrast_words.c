@@ -63,13 +63,13 @@ static char *unknown_words(const struct orch_contrast *c, double least)
 {
     if (c->a.count < 2 || c->b.count < 2)
         return g_strdup(
-            "cannot tell: with a single run of each the noise is unknown; make several");
+            "cannot tell: with a single run of each the noise is unknown; make several runs");
     if (!isfinite(c->a.mean) || !isfinite(c->b.mean))
         return g_strdup("cannot tell: a value is infinite");
     size_t more = orch_contrast_more(c, least);
     if (!more)
         return g_strdup("cannot tell: more than a million runs would be needed");
-    return g_strdup_printf("cannot tell: about %zu more run%s of each would", more,
+    return g_strdup_printf("cannot tell: about %zu more run%s of each would be needed", more,
                            orch_plural(more));
 }
 
@@ -88,7 +88,8 @@ char *orch_contrast_text(const struct orch_contrast *c, const char *better, cons
         return g_strdup(c->pairs ? "equal in every pair" : "equal in every run");
     case ORCH_CONTRAST_IDENTICAL: {
         g_autofree char *shown = amount(c, c->shows, unit);
-        return g_strdup_printf("no difference beyond noise; one of %s would have shown", shown);
+        return g_strdup_printf(
+            "no difference beyond noise; a difference of %s would have been found", shown);
     }
     case ORCH_CONTRAST_UNDECIDED:
         return unknown_words(c, least);

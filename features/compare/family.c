@@ -104,10 +104,9 @@ static char *pooled_method(const struct load *load, const char *others)
     if (!others)
         return text;
     g_autofree char *pool = text;
-    return g_strdup_printf(
-        "%s; settings with other noise are tested by %s with Bonferroni's correction "
-        "for the same pairs",
-        pool, others);
+    return g_strdup_printf("%s; settings with other noise are tested by %s with Bonferroni's "
+                           "correction for the same pairs",
+                           pool, others);
 }
 
 char *orch_family_method(const struct orch_family *f, size_t a, const struct orch_difference *shown,

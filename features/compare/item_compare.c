@@ -94,14 +94,13 @@ static void note_contrasts(struct orch_section *section, const struct orch_grid 
     if (grid->columns->len)
         orch_section_note(
             section,
-            "p is two-sided; p and intervals allow for %zu comparison%s with %s and for "
-            "the choice of %s from the same runs, in %s too (Bonferroni, %zu pairs)",
+            "p is two-sided; p and intervals are corrected for %zu comparison%s with %s and for "
+            "the choice of %s from the same runs, for %s too (Bonferroni, %zu pairs)",
             tests, orch_plural(tests), base->row, axes, base->row, pairs);
     else if (pairs == 1)
-        orch_section_note(section,
-                          "p is two-sided; one comparison with %s, so there is nothing to "
-                          "correct for",
-                          base->row);
+        orch_section_note(
+            section, "p is two-sided; one comparison with %s, so there is nothing to correct for",
+            base->row);
     else if (pairs == tests)
         orch_section_note(section,
                           "p is two-sided; p and intervals have Bonferroni's correction for %zu "
@@ -122,9 +121,9 @@ static void note_method(struct orch_section *section, const struct orch_grid *gr
     g_autofree char *method = orch_question_method(all, base, shown, tests);
     if (orch_unit_is_timing(grid->units[0], NULL))
         orch_section_note(section,
-                          "FASTER, SLOWER: the difference is more than noise; SAME: it is not, and "
-                          "its 95 %% interval lies within %.0f %% of %s; UNSURE: neither, so more "
-                          "repeats are needed",
+                          "FASTER, SLOWER: the difference is more than noise; SAME: the difference "
+                          "is not more than noise, and its 95 %% interval lies within %.0f %% of "
+                          "%s; UNSURE: none of these, so more repeats are needed",
                           100 * SAME_TIME_SHARE, base->row);
     if (method)
         orch_section_note(section, "p: %s", method);
@@ -200,7 +199,7 @@ static void append_verdict(GString *out, const struct orch_section_grid *g,
         append_named(out, g, named->pdata[i]);
     }
     if (named->len > NAMED_MOST) {
-        g_string_append_printf(out, "%u settings, at most ", named->len);
+        g_string_append_printf(out, "%u settings, most of all ", named->len);
         append_named(out, g, farthest);
     }
 }
@@ -251,11 +250,10 @@ static void add_contrasts(struct orch_section *section, const struct orch_sectio
     if (tests)
         note_method(section, grid, base, all, tested, tests);
     if (unmatched)
-        orch_section_note(
-            section,
-            "differences are of runs with equal settings and seeds: %zu run%s without "
-            "such a partner %s left out of them",
-            unmatched, orch_plural(unmatched), unmatched == 1 ? "is" : "are");
+        orch_section_note(section,
+                          "differences are taken between runs with equal settings and seeds: %zu "
+                          "run%s without such a partner %s left out",
+                          unmatched, orch_plural(unmatched), unmatched == 1 ? "is" : "are");
 }
 
 static const struct orch_grid_cell *find_baseline(const GPtrArray *rows, const char *named)
@@ -393,9 +391,10 @@ static void check_compare(struct report_item *item)
     const struct orch_yaml *measured = orch_yaml_get(item->spec, "measured");
     bool value = orch_yaml_get(item->spec, "value");
     if (!predicted != !measured)
-        orch_recipe_error_at(item->draft, predicted ? predicted : measured,
-                             "add the other one; each takes a value or an experiment",
-                             "'compare' needs both 'predicted' and 'measured', or neither");
+        orch_recipe_error_at(
+            item->draft, predicted ? predicted : measured,
+            "write both 'predicted' and 'measured'; each takes a value or an experiment",
+            "'compare' needs both 'predicted' and 'measured', or neither");
     else if (!value && (!predicted || orch_report_names_experiment(item, predicted) ||
                         orch_report_names_experiment(item, measured)))
         orch_recipe_error_at(item->draft, item->spec, "see 'orch help reports'",

@@ -191,7 +191,8 @@ static void add_mean(struct orch_section_context *a, const GPtrArray *groups, co
     const struct orch_rank_mean mean =
         orch_rank_correlation_mean(pairs, groups->len, PERMUTATION_SEED);
     if (!mean.groups) {
-        orch_section_note(a->section, "no group has 3 settings with different values of both");
+        orch_section_note(a->section,
+                          "no group has 3 settings with different values of both metrics");
         return;
     }
     g_autofree char *x_words = orch_answer_words(a->section->labels, x, NULL),

@@ -353,10 +353,10 @@ static const char *scale_text(const struct orch_metric_kind *kind)
 char *orch_pooled_text(const struct orch_pooled *p)
 {
     return g_strdup_printf(
-        "Tukey's range test for all %zu pairs of %zu settings, because the winner "
-        "was picked from the same runs; residuals%s%s pooled over %zu settings "
-        "(%.0f degrees of freedom), whose noise does not differ (Bartlett's "
-        "test: p %.2f); a pair with more noise is tested by its own",
+        "Tukey's range test for all %zu pairs of %zu settings, because the winner was picked from "
+        "the same runs; residuals%s%s pooled over %zu settings (%.0f degrees of freedom), whose "
+        "noise does not differ (Bartlett's test: p %.2f); a pair with more noise is tested by its "
+        "own noise",
         p->given * (p->given - 1) / 2, p->given, scale_text(&p->kind),
         p->by_seed ? " after settings and seeds" : "", p->settings, p->degrees, p->equal_p);
 }

@@ -78,8 +78,7 @@ static char *outlook_text(const struct orch_sure *sure)
     if (sure->is_refused) {
         g_autofree char *failures = failures_text(sure);
         return g_strdup_printf(
-            "the repeats that are left are alike, but those that failed may hide "
-            "a difference (%s)",
+            "the repeats that are left are alike, but those that failed may hide a difference (%s)",
             failures);
     }
     if (!sure->more)
@@ -87,7 +86,7 @@ static char *outlook_text(const struct orch_sure *sure)
     double share = (double)sure->more / (double)sure->a->len;
     g_autofree char *cost = cost_text(sure, share * sure->device_s, share * sure->wall_s);
     return g_strdup_printf(
-        "another %.0f runs, about %s, would decide it with a probability of %g %%",
+        "another %.0f runs, about %s, would give a verdict with a probability of %g %%",
         share * sure->runs, cost, 100 * ORCH_SURE_POWER);
 }
 
@@ -162,7 +161,8 @@ static void print_why(struct orch_cli *cli, const struct orch_sure *sure)
     if (!why[sure->stop])
         return;
     g_autofree char *outlook = sure->a->len ? outlook_text(sure) : g_strdup("nothing is known yet");
-    orch_cli_info(cli, "%s: %s\n  hint: the runs are kept; the same command%s goes on with them",
+    orch_cli_info(cli,
+                  "%s: %s\n  hint: the runs are kept; the same command%s continues with these runs",
                   why[sure->stop], outlook,
                   sure->stop == ORCH_SURE_RUNS_SPENT     ? " with a larger --max-runs"
                   : sure->stop == ORCH_SURE_BUDGET_SPENT ? " with a new budget"
@@ -175,21 +175,19 @@ static void print_method(struct orch_cli *cli, const struct orch_sure *sure,
     for (int i = 0; i < 2; i++)
         orch_cli_info(cli, "%c: %s (%s)", 'A' + i, names[i], sure->what[i]);
     g_autofree char *cost = cost_text(sure, sure->device_s, sure->wall_s);
-    orch_cli_info(cli, "%u run%s of %u pair%s count, %s", sure->runs, orch_plural(sure->runs),
-                  sure->a->len, orch_plural(sure->a->len), cost);
+    orch_cli_info(cli, "%u run%s of %u pair%s are compared; %s", sure->runs,
+                  orch_plural(sure->runs), sure->a->len, orch_plural(sure->a->len), cost);
     if (sure->reused)
-        orch_cli_info(cli, "%u of the pairs had been run before", sure->reused);
+        orch_cli_info(cli, "%u of the pairs were already in the store", sure->reused);
     if (sure->left_out) {
         g_autofree char *failures = failures_text(sure);
         orch_cli_info(cli, "%u repeat%s left out on both sides%s%s", sure->left_out,
                       orch_plural(sure->left_out), *failures ? ": " : "", failures);
     }
-    orch_cli_info(
-        cli,
-        "interval and verdict are about the median pair, and stay valid after every pair, also "
-        "with skewed noise: at most 5 %% of comparisons without a difference ever report one. This "
-        "needs 1.6 to 2.6 times as many runs as a fixed number of runs would ('orch help "
-        "comparisons')");
+    orch_cli_info(cli, "interval and verdict are about the median pair, and stay valid after every "
+                       "pair, also with skewed noise: at most 5 %% of comparisons without a "
+                       "difference ever report one. The cost: 1.6 to 2.6 times as many runs as "
+                       "with a number of runs fixed beforehand ('orch help comparisons')");
     const char *notice = orch_anytime_notice_text(sure->so_far.notice);
     if (notice)
         orch_cli_warn(cli,

@@ -154,8 +154,9 @@ const struct orch_command ORCH_COMMAND_CONFIG = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct config_options),
-    .about = "Precedence, lowest first: the plugin's default, the recipe's 'with', the "
-             "experiment's, the profile's, the profile's part for the experiment, -s and -x.\n"
+    .about = "A value comes from these places, lowest precedence first: the plugin's default, "
+             "'with' of the recipe, 'with' of the experiment, the profile, the profile's part for "
+             "the experiment, -s and -x.\n"
              "\n--schema prints a JSON Schema. Editors use it to complete and check recipes and "
              "manifests; programs use it to check what a command prints with --json.",
     .examples = "  orch config recipes/hw4.recipe --origin\n"

@@ -27,8 +27,9 @@ static void show(struct orch_cli *cli, const struct orch_allowance_left *allowan
     g_autofree char *usd =
         usd_per_hour > 0 ? orch_money_format(planned_s / 3600 * usd_per_hour) : NULL;
     if (planned_s > left_s)
-        orch_cli_warn(cli, "the plan goes beyond the recipe's %s; it takes about %s of devices%s%s",
-                      text, time, usd ? ", " : "", usd ? usd : "");
+        orch_cli_warn(
+            cli, "the plan exceeds the recipe's %s; the plan takes about %s of device time%s%s",
+            text, time, usd ? ", " : "", usd ? usd : "");
     else
         orch_cli_info(cli, "%s", text);
 }
@@ -127,7 +128,7 @@ const struct orch_command_part ORCH_PART_RUN_ALLOWANCE = {
     .option_bytes = sizeof(struct run_options),
     .about = "\n\n"
              "A recipe's 'allowance:' is a budget for all runs of the recipe in the store; "
-             "--over-allowance ignores it.",
+             "--over-allowance ignores this limit.",
     .run = &RUN_PART,
 };
 

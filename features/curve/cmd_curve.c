@@ -34,17 +34,17 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct curve_options, form, TEXT, "form", .value = "NAME",
                 .help = "auto (the default), optimus, power or schedule"),
     ORCH_OPTION(struct curve_options, rates, TEXT, "rates", .value = "FILE",
-                .help = "with --form schedule: predict the loss for these rates (step,lr)"),
+                .help = "with --form schedule: predict for these learning rates (step,lr)"),
     ORCH_OPTION(struct curve_options, weights, TEXT, "weights", .value = "NAME",
                 .help = "equal (the default), or segments: later points weigh more"),
     ORCH_OPTION(struct curve_options, outliers, TEXT, "outliers", .value = "N",
                 .help = "replace a loss outside the range of its N neighbours on each side"),
     ORCH_OPTION(struct curve_options, normalised, FLAG, "normalised",
-                .help = "divide the losses by the run's largest"),
+                .help = "divide the losses by the run's largest loss"),
     ORCH_OPTION(struct curve_options, net, TEXT, "net", .letter = 'n', .value = "NAME",
                 .help = "predict the curve of this network, which was not run"),
     ORCH_OPTION(struct curve_options, gpu, TEXT, "gpu", .letter = 'g', .value = "NAME",
-                .help = "with --net: one of the runs' devices (default: the mean over them)"),
+                .help = "with --net: one of the runs' devices (default: the mean of all)"),
     ORCH_OPTION(struct curve_options, input, TEXT, "input", .letter = 'i', .value = "CxHxW",
                 .help = "with --net: size of one image"),
     ORCH_OPTION(struct curve_options, classes, TEXT, "classes", .value = "N",
@@ -124,7 +124,7 @@ static struct orch_curve_answer *answer_of(struct orch_cli *cli, const char *fil
     orch_cli_warn_all(cli, warnings);
     orch_cli_warn_all(cli, notes);
     if (answer && answer->without)
-        orch_cli_info(cli, "%u run%s without such a series %s left out", answer->without,
+        orch_cli_info(cli, "%u run%s without this metric %s left out", answer->without,
                       orch_plural(answer->without), answer->without == 1 ? "is" : "are");
     return answer;
 }
@@ -172,10 +172,11 @@ static bool options_fit(const struct orch_cli *cli, const struct curve_options *
     if (!orch_cli_format_check(o->format, error))
         return false;
     if (cli->json && o->format)
-        orch_error_set(error, ORCH_ERROR_USAGE, "choose one of them",
+        orch_error_set(error, ORCH_ERROR_USAGE, "choose one of the two options",
                        "--json and --format cannot be combined");
     else if (idle)
-        orch_error_set(error, ORCH_ERROR_USAGE, "add --net NAME, the network that was not run",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "add --net NAME, the network whose curve to predict",
                        "option '--%s' does nothing without --net", idle);
     else
         return true;
@@ -224,10 +225,10 @@ const struct orch_command ORCH_COMMAND_CURVE = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct curve_options),
-    .about = "Fits a curve to the loss of each run (one for each stage of the learning rate). "
-             "Prints when the run reaches a loss or an accuracy, in steps, epochs and time ('orch "
-             "help curves'). With --net it also predicts the curve of a network that was not run, "
-             "from the curves of the runs' networks.",
+    .about = "Fits a curve to the loss of each run (a separate curve for each stage of the "
+             "learning rate). The output says when the run reaches a loss or an accuracy, in "
+             "steps, epochs and time ('orch help curves'). With --net the command also predicts "
+             "the curve of a network that was not run, from the curves of the runs' networks.",
     .examples =
         "orch curve @last --target-accuracy 92%   # how long until 92 %?\n"
         "orch curve --where 'recipe=hw4 and net~resnet' --format csv\n"

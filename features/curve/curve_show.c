@@ -327,9 +327,8 @@ static void print_notes(const struct orch_curve_answer *answer, const struct orc
                    is_mixed             ? "steps or epochs, as the series does"
                    : first->is_by_epoch ? "epochs"
                                         : "steps",
-                   a->fit.is_normalised ? "are divided by each run's largest" : "as recorded");
-    printf("R2 and error (mean of |fitted - measured| / measured) are over all of the run's "
-           "points\n");
+                   a->fit.is_normalised ? "are divided by each run's largest loss" : "as recorded");
+    printf("R2 and error (mean of |fitted - measured| / measured) use all points of the run\n");
     if (a->fit.neighbours)
         for (guint i = 0; i < answer->curves->len; i++) {
             const struct orch_stages *stages = result_of(answer, i)->stages;
@@ -356,8 +355,9 @@ static void print_target_notes(const struct orch_curve_answer *answer,
         printf("no run reached accuracy %g: forecast by the curve of 1 - accuracy\n", a->accuracy);
     if (from)
         orch_cli_print("time: at the run's own speed, from %s",
-                       strcmp(from, "epoch_time") == 0 ? "epoch_time (validation left out)"
-                                                       : "the times at which its points came");
+                       strcmp(from, "epoch_time") == 0
+                           ? "epoch_time (validation left out)"
+                           : "the times at which the run's points were recorded");
 }
 
 static void print_text(struct orch_cli *cli, const struct orch_curve_answer *answer,

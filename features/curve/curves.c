@@ -345,7 +345,7 @@ static struct orch_run_curve *complain(const struct orch_run *run, const char *w
     if (error && *error)
         return NULL;
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   "'orch show RUN' lists what it recorded; --metric names another",
+                   "'orch show RUN' lists the run's metrics; --metric names another metric",
                    "run %s has no metric '%s'", orch_run_short_key(run->key),
                    wanted ? wanted : "step_loss, train_loss, loss, val_loss or val_accuracy");
     return NULL;
@@ -439,7 +439,8 @@ bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choi
     out->good = orch_stages_goodness(out->stages, curve->k, curve->loss, curve->count, 0);
     if (!has_fit(&out->good)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "'orch show RUN -m NAME' lists its points; --metric selects another metric",
+                       "'orch show RUN -m NAME' lists the points of the metric; --metric selects "
+                       "another metric",
                        "run %s: no curve fits '%s', because it does not fall as a loss does",
                        orch_run_short_key(curve->key), curve->metric);
         orch_curve_result_release(out);

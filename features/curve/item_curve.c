@@ -135,7 +135,7 @@ static void add_independence(struct orch_section *section, const struct orch_cur
     g_autoptr(GString) text = g_string_new(NULL);
     orch_section_text(section, "%d of %u models, %s%d independent%s", models, set->cells->len,
                       own < models ? "but only " : "", own,
-                      missing ? "; the others are missing" : "");
+                      missing ? "; the other curves are missing" : "");
     for (guint i = 0; i < set->cells->len; i++) {
         const struct orch_curve_set_cell *cell = set->cells->pdata[i], *first = cell->copy_of;
         if (first)
@@ -165,9 +165,9 @@ static bool fill(struct orch_section_context *a, GError **error)
         orch_curve_set_chart(set, a->section);
         orch_section_note(
             a->section,
-            "%s = 1/(b0 k + b1) + b2, b >= 0; k: steps (where the series is by "
-            "epoch, epochs) from the start of the learning-rate stage; losses as "
-            "recorded; in brackets the standard error, as if each point's error were independent",
+            "%s = 1/(b0 k + b1) + b2, b >= 0; k: number of steps (or of epochs, if the losses are "
+            "per epoch) since the start of the learning-rate stage; losses as recorded; in "
+            "brackets the standard error, as if each point's error were independent",
             metric ? metric : "loss");
         add_answer(a->section, set);
         add_independence(a->section, set, missing);

@@ -227,8 +227,7 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
     if (law->passed)
         orch_section_note(
             section,
-            "%d curve%s passed over: other learning-rate stages, or a network that cannot be "
-            "counted",
+            "%d curve%s left out: other learning-rate stages, or a network that cannot be counted",
             law->passed, orch_plural(law->passed));
 }
 
@@ -242,9 +241,8 @@ static void add_untested(struct orch_section *section, const struct orch_curve_s
                           "experiments each device has seeds of its own",
                           law->copies_why);
     else
-        orch_section_note(section,
-                          "whether the device matters cannot be tested: that needs several "
-                          "networks with independent curves on two devices each");
+        orch_section_note(section, "whether the device matters cannot be tested: that needs "
+                                   "several networks with independent curves on two devices each");
 }
 
 static void add_test(struct orch_section *section, const struct orch_curve_set_law *law)
@@ -273,7 +271,8 @@ static void add_test(struct orch_section *section, const struct orch_curve_set_l
     }
     if (law->law->devices < 2) {
         orch_table_free(table);
-        orch_section_note(section, "device: one only, so whether it matters cannot be tested");
+        orch_section_note(
+            section, "there is only one device, so whether the device matters cannot be tested");
         return;
     }
     if (!tested) {
@@ -286,8 +285,8 @@ static void add_test(struct orch_section *section, const struct orch_curve_set_l
         section,
         "device against device on the same network (F test, significant if p < 0.05 / %d); %s",
         law->law->outputs,
-        any ? "a significant effect is in the prediction. Steps to a loss should not "
-              "depend on the device: look for what else differs"
+        any ? "a significant effect is in the prediction. Steps to a loss should not depend on the "
+              "device: look for what else differs"
             : "no effect of the device is found, so no term of it is used");
 }
 

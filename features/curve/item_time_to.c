@@ -77,7 +77,7 @@ static bool read_item(struct answer *a, struct orch_plan *plan, GError **error)
         accuracy = profile ? json_object_get(accuracy, profile) : NULL;
     if (!json_is_string(accuracy) || !orch_real_parse(json_string_value(accuracy), &a->accuracy)) {
         orch_error_set(
-            error, ORCH_ERROR_NOT_FOUND, "add one to the item: accuracy: { PROFILE: 0.9 }",
+            error, ORCH_ERROR_NOT_FOUND, "add a target to the item: accuracy: { PROFILE: 0.9 }",
             "the item has no target accuracy for profile '%s'", profile ? profile : "none");
         return false;
     }
@@ -107,10 +107,10 @@ static bool find_net(struct answer *a, GError **error)
         return true;
     orch_error_set(
         error, ORCH_ERROR_NOT_FOUND,
-        a->like ? "the plugin must declare them as its cost (see 'orch plugin show')" : NULL, "%s",
+        a->like ? "the plugin must declare these as its cost (see 'orch plugin show')" : NULL, "%s",
         a->like
             ? "the run of the left-out network does not declare its batch, images and parameters"
-            : "the left-out network has not been run");
+            : "there is no run of the left-out network");
     return false;
 }
 
@@ -271,7 +271,7 @@ static bool fit_speed(struct answer *a, GError **error)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                        "in the experiment that 'speed' names, sweep at least 3 batch sizes that "
                        "divide the total batch, on one device",
-                       "the speed at 3 or more batch sizes per worker is needed, found %d",
+                       "speeds at 3 or more batch sizes per worker are needed, found %d",
                        a->share_count);
         return false;
     }
@@ -412,9 +412,9 @@ static void draw_times(struct orch_section *section, const struct answer *a)
                  seconds);
     }
     if (last < HUGE_VAL)
-        chart->note = g_strdup_printf(
-            "grey and dotted: extrapolated beyond %g workers, as no batch below %g was measured",
-            most_measured(a), a->shares[a->share_count - 1].batch);
+        chart->note = g_strdup_printf("grey and dotted: extrapolated beyond %g workers, because no "
+                                      "batch below %g was measured",
+                                      most_measured(a), a->shares[a->share_count - 1].batch);
     orch_section_chart(section, chart);
 }
 
@@ -450,23 +450,21 @@ static void add_epochs(struct orch_section *section, const struct answer *a)
                           "the recipe asks for accuracy %g; the target is %g, which the fit, the "
                           "predicted curve and the runs of %s reach",
                           a->asked, a->accuracy, a->net->name);
-    orch_section_note(
-        section,
-        "%s reaches accuracy %g at loss %.4g (isotonic fit of accuracy on loss, %zu points "
-        "of %d independent curves of %d networks); the predicted curve reaches it after %.0f steps "
-        "= "
-        "%.2f epochs of %.0f "
-        "images",
-        a->net->name, a->accuracy, a->loss, a->bridge->count, orch_curve_set_independent(a->set),
-        (int)a->set->nets->len, ceil(a->epochs * a->like->steps_per_epoch), a->epochs,
-        a->like->images);
+    orch_section_note(section,
+                      "%s reaches accuracy %g at loss %.4g (isotonic fit of accuracy on loss, %zu "
+                      "points of %d independent curves of %d networks); the predicted curve "
+                      "reaches it after %.0f steps = %.2f epochs of %.0f images",
+                      a->net->name, a->accuracy, a->loss, a->bridge->count,
+                      orch_curve_set_independent(a->set), (int)a->set->nets->len,
+                      ceil(a->epochs * a->like->steps_per_epoch), a->epochs, a->like->images);
     for (size_t i = 0; i < a->like->accuracy_count; i++)
         if (a->like->accuracy[i] >= a->accuracy) {
-            orch_section_note(section, "measured: its own run reached it at epoch %.3g",
+            orch_section_note(section, "measured: the network's own run reached it at epoch %.3g",
                               a->like->accuracy_k[i] / a->like->k_per_epoch);
             return;
         }
-    orch_section_note(section, "measured: its own run did not reach it in its %.3g epochs",
+    orch_section_note(section,
+                      "measured: the network's own run did not reach it in its %.3g epochs",
                       a->like->k[a->like->count - 1] / a->like->k_per_epoch);
 }
 
@@ -501,11 +499,11 @@ static void add_fitted_samples(struct orch_section *section, const struct answer
     GString *text = g_string_new(NULL);
     for (size_t p = 0; p < G_N_ELEMENTS(SAMPLE_SERVERS); p++)
         g_string_append_printf(text, "%s%d", p ? ", " : "", SAMPLE_SERVERS[p]);
-    orch_section_note(
-        section,
-        "the speed model is fitted to %zu samples: %d measured batch sizes, each with the "
-        "computed exchange of %s parameter servers",
-        (size_t)a->share_count * G_N_ELEMENTS(SAMPLE_SERVERS), a->share_count, text->str);
+    orch_section_note(section,
+                      "the speed model is fitted to %zu samples: %d measured batch sizes, each "
+                      "with the computed exchange of %s parameter servers",
+                      (size_t)a->share_count * G_N_ELEMENTS(SAMPLE_SERVERS), a->share_count,
+                      text->str);
     g_string_free(text, TRUE);
 }
 
@@ -520,13 +518,12 @@ static void add_samples(struct orch_section *section, const struct answer *a)
                       a->device, text->str);
     g_string_free(text, TRUE);
     add_basis(section, a);
-    orch_section_note(
-        section,
-        "computed, not measured: the exchange, 2 w S / (p B) + 2 L (w + p), with S = %.4g MB "
-        "(%.0f parameters in fp32), B = %g Gbit/s and L = %g us of %s (%s), a server's link "
-        "shared by all workers",
-        bytes_of(a) / 1e6, a->net->params, a->link->gbit_s, a->link->latency_us, a->link->name,
-        a->link->source);
+    orch_section_note(section,
+                      "computed, not measured: the exchange, 2 w S / (p B) + 2 L (w + p), with S = "
+                      "%.4g MB (%.0f parameters in fp32), B = %g Gbit/s and L = %g us of %s (%s), "
+                      "a server's link shared by all workers",
+                      bytes_of(a) / 1e6, a->net->params, a->link->gbit_s, a->link->latency_us,
+                      a->link->name, a->link->source);
     add_fitted_samples(section, a);
 }
 
@@ -540,11 +537,10 @@ static void add_model(struct orch_section *section, const struct answer *a)
         g_string_append_printf(text, "%s%.4g%s%s", i ? " + " : "", theta[i], is_constant ? "" : " ",
                                is_constant ? "" : term);
     }
-    orch_section_note(
-        section,
-        "synchronous speed model (Peng et al. 2018, equation 4; NNLS of relative errors): "
-        "seconds a step = %s; M = %g",
-        text->str, a->total_batch);
+    orch_section_note(section,
+                      "synchronous speed model (Peng et al. 2018, equation 4; NNLS of relative "
+                      "errors): seconds a step = %s; M = %g",
+                      text->str, a->total_batch);
     g_string_free(text, TRUE);
     const char *warning = orch_speed_warning(a->model);
     if (warning)

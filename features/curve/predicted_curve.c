@@ -91,9 +91,10 @@ static int find_device(const struct orch_curve_set *set, const char *wanted, GEr
     g_ptr_array_add(names, NULL);
     g_autofree char *all = g_strjoinv("; ", (char **)names->pdata);
     g_autofree char *hint = g_strdup_printf("the runs are of: %s", all);
-    orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                   "option '--gpu': none of these runs was made on '%s', so its effect is unknown",
-                   wanted);
+    orch_error_set(
+        error, ORCH_ERROR_USAGE, hint,
+        "option '--gpu': none of these runs was made on '%s', so the effect of this GPU is unknown",
+        wanted);
     return -2;
 }
 
@@ -105,7 +106,7 @@ static bool same_units(const GPtrArray *curves, GError **error)
         if (c->is_by_epoch == first->is_by_epoch)
             continue;
         orch_error_set(error, ORCH_ERROR_USAGE, "choose the series with --metric",
-                       "some runs recorded the loss by step, others by epoch");
+                       "some runs recorded the loss per step, others per epoch");
         return false;
     }
     return true;

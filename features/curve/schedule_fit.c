@@ -44,18 +44,19 @@ static bool check_curves(const GPtrArray *curves, bool by_epoch, GError **error)
     for (guint i = 0; i < curves->len; i++) {
         const struct orch_run_curve *c = curves->pdata[i];
         if (c->rates && c->is_by_epoch != by_epoch) {
-            orch_error_set(error, ORCH_ERROR_USAGE, "choose runs with the same kind of steps",
-                           "the losses must all be by step, or all by epoch: run %s has them by %s",
-                           orch_run_short_key(c->key), c->is_by_epoch ? "epochs" : "steps");
+            orch_error_set(
+                error, ORCH_ERROR_USAGE, "choose runs with the same kind of steps",
+                "the losses of all runs must be per step, or all per epoch: run %s counts %s",
+                orch_run_short_key(c->key), c->is_by_epoch ? "epochs" : "steps");
             return false;
         }
         if (c->rates)
             continue;
-        orch_error_set(
-            error, ORCH_ERROR_NOT_FOUND,
-            "record the learning rate as a metric 'lr', as the plugin train does",
-            "run %s has no learning rate for its losses: no metric 'lr' or 'learning_rate' by %s",
-            orch_run_short_key(c->key), c->is_by_epoch ? "epoch" : "step");
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "record the learning rate as a metric 'lr', as the plugin train does",
+                       "run %s has no learning rate for its losses: it has no metric 'lr' or "
+                       "'learning_rate' per %s",
+                       orch_run_short_key(c->key), c->is_by_epoch ? "epoch" : "step");
         return false;
     }
     return true;

@@ -131,10 +131,10 @@ const struct orch_command ORCH_COMMAND_DATASET_GET = {
     .usage = "NAME...",
     .min_args = 1,
     .max_args = -1,
-    .about =
-        "Downloads to $ORCH_DATA, else ~/.cache/orch/data. An interrupted download is resumed. "
-        "Proxies (https_proxy) and $ORCH_DATA_MIRROR are respected. A file without its "
-        "published digest is deleted, and an existing file is not downloaded again.",
+    .about = "The files are stored in $ORCH_DATA, else in ~/.cache/orch/data. An interrupted "
+             "download is resumed. "
+             "Proxies (https_proxy) and $ORCH_DATA_MIRROR are respected. A file whose digest is "
+             "not the published one is deleted, and an existing file is not downloaded again.",
     .examples = "  orch dataset get cifar10\n  orch dataset get resnet50",
     .run = run_get,
 };

@@ -353,7 +353,7 @@ bool orch_download_run(const struct orch_download *download, GError **error)
     t.curl = curl_api.cleanup ? curl_api.init() : NULL;
     bool ok = t.curl && run(&t, error);
     if (!t.curl)
-        orch_error_set(error, ORCH_ERROR_IO, "install it (Debian: libcurl4)",
+        orch_error_set(error, ORCH_ERROR_IO, "install libcurl (Debian: libcurl4)",
                        "cannot set up libcurl");
     else
         curl_api.cleanup(t.curl);

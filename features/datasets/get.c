@@ -398,7 +398,7 @@ char *orch_data_get_entry(const struct orch_data_entry *entry,
     }
     char *found = orch_data_locate(entry, cache);
     if (!found)
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "'%s' is not in '%s' after it was put there",
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "'%s' is not in '%s' after its download",
                        entry->name, cache);
     return found;
 }
@@ -410,7 +410,7 @@ char *orch_data_get(const char *name, const struct orch_data_options *options, G
         return orch_data_get_entry(entry, options, error);
     g_autofree char *near = orch_data_suggest(name);
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, near ? near : "see 'orch dataset ls'",
-                   "no data set or weights '%s' in the catalogue", name);
+                   "the catalogue has no data set or weights '%s'", name);
     return NULL;
 }
 

@@ -48,7 +48,7 @@ static bool take_file(struct reader *r, const char *name, int64_t size, GError *
     g_autofree char *parent = g_path_get_dirname(path);
     int64_t most = r->options->bytes_max ? r->options->bytes_max : BYTES_MAX;
     if (size > most - r->unpacked)
-        return orch_tar_refuse(r->tar, error, "its files are larger than allowed");
+        return orch_tar_refuse(r->tar, error, "the archive's files are larger than allowed");
     if (!orch_dir_make(parent, error))
         return false;
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);

@@ -88,9 +88,9 @@ const struct orch_command ORCH_COMMAND_DOCTOR = {
     .about =
         "Two processes test in the store's folder whether the file system has what a store "
         "needs (locks, exclusive create, link, rename, fsync, clock). To test between hosts, "
-        "run 'orch doctor --hold 60' on one, and 'orch doctor' on the other within that time.\n"
+        "run 'orch doctor --hold 60' on one host, and 'orch doctor' on the other within 60 s.\n"
         "\n"
-        "Exits with 7 when something needs a fix; missing optional parts (GPU, LibTorch) do "
-        "not count.",
+        "The exit status is 7 when something needs a fix; missing optional parts (GPU, LibTorch) "
+        "need none.",
     .run = run,
 };

@@ -209,9 +209,8 @@ static int lock(int fd, int command, short type)
  * has ended. */
 static void try_lock(const char *folder, GPtrArray *out)
 {
-    static const char follows[] =
-        "no two programs may use the store at once: put it on a local disk (--db), or mount with "
-        "locks";
+    static const char follows[] = "no two programs may use the store at once: put it on a local "
+                                  "disk (--db), or mount with locks";
     g_autofree char *path = g_build_filename(folder, "lock", NULL);
     int ends[2];
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);

@@ -40,11 +40,11 @@ static void print(struct orch_cli *cli, const struct orch_run *run, const char *
                                       texts_json(lock->unhashed), "why", lock->why));
     if (lock->why)
         orch_cli_warn(cli,
-                      "the packages have no digests: %s\n  hint: pip install uv, with a connection "
-                      "to the package index",
+                      "the packages have no digests: %s\n  hint: run 'pip install uv'; uv needs a "
+                      "connection to the package index",
                       lock->why);
     else if (lock->unhashed->len)
-        orch_cli_warn(cli, "%u package%s no digest: the index does not have %s",
+        orch_cli_warn(cli, "%u package%s no digest: the package index does not have %s",
                       lock->unhashed->len, lock->unhashed->len == 1 ? " has" : "s have",
                       (char *)lock->unhashed->pdata[0]);
 }

@@ -140,7 +140,7 @@ static bool is_free(const char *folder)
 static bool write_all(const struct writing *w, GError **error)
 {
     if (!is_free(w->folder)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "name a folder that is empty, or not there",
+        orch_error_set(error, ORCH_ERROR_USAGE, "name a folder that is empty or does not exist",
                        "'%s' is there already", w->folder);
         return false;
     }
@@ -163,8 +163,8 @@ bool orch_lock_write(const struct orch_store *store, const struct orch_run *run,
     }
     if (!any)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "the lists of packages stay where a run was made: ask its author for the "
-                       "folder that this command writes there",
+                       "the list of packages stays on the machine that made the run: ask the run's "
+                       "author for the folder that this command writes there",
                        "the list of packages of run %s (by %s) is not on this machine",
                        orch_run_short_key(run->key), run->who);
     bool ok = any && write_all(&w, error);

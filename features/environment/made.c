@@ -109,7 +109,8 @@ static bool run_words(const struct orch_experiment *experiment, const char *cons
     if (!ok)
         orch_error_set(error, ORCH_ERROR_PLUGIN, WAYS_OUT[made->kind],
                        "environment '%s' of experiment '%s' cannot be made: %s: %s", made->text,
-                       experiment->name, argv[0], complaint ? complaint : "it gave no reason");
+                       experiment->name, argv[0],
+                       complaint ? complaint : "the program gave no reason");
     orch_subprocess_end_clear(&end);
     return ok;
 }
@@ -151,7 +152,7 @@ static bool has_beside(const struct orch_experiment *experiment, const struct ma
     g_autofree char *beside = maker->beside ? g_build_filename(place, maker->beside, NULL) : NULL;
     if (!beside || access(beside, R_OK) == 0)
         return true;
-    orch_error_set(error, ORCH_ERROR_PLUGIN, "put it there: uv reads both",
+    orch_error_set(error, ORCH_ERROR_PLUGIN, "put the file there: uv reads both files",
                    "environment '%s' of experiment '%s' has no '%s' beside it", made->text,
                    experiment->name, maker->beside);
     return false;

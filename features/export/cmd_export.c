@@ -30,7 +30,7 @@ static const struct orch_option OPTIONS[] = {
                 .help = "with --what points: only this metric"),
     ORCH_OPTION(struct export_options, format, TEXT, "format", .letter = 'f',
                 .value = "csv|json|jsonl",
-                .help = "csv (default), json: one array, jsonl: an object a line"),
+                .help = "csv (default), json: one array, jsonl: an object on each line"),
     ORCH_OPTION(struct export_options, safe_csv, FLAG, "safe-csv",
                 .help = "put ' before texts that a spreadsheet would take for a formula"),
     ORCH_OPTION(struct export_options, out, TEXT, "output", .letter = 'o', .value = "FILE",
@@ -90,7 +90,7 @@ static bool read_options(struct orch_cli *cli, const struct export_options *o,
         return false;
     out->points = kind == 1;
     if (o->safe_csv && out->format != ORCH_EXPORT_CSV) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave it out, or use --format csv",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave --safe-csv out, or use --format csv",
                        "option '--safe-csv' is for CSV only");
         return false;
     }
@@ -155,20 +155,20 @@ const struct orch_command ORCH_COMMAND_EXPORT = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct export_options),
-    .about =
-        "Exports runs in any state, oldest first: all runs, or the runs that you name and those of "
-        "the recipes that you name. The columns are a run's fields (key, state, "
-        "experiment, ...; see 'orch help run-fields'), param.NAME, result.NAME, metric.NAME (the "
-        "last value), and best.NAME for metrics with a direction. --columns selects columns by "
-        "these names or by bare names as in filters, and also accepts min.NAME, max.NAME, "
-        "mean.NAME, first.NAME and count.NAME. A value that a run does not have is left empty. "
-        "Times are UTC, durations are in seconds, sizes in bytes. Rows are streamed, so any "
-        "number of runs can be exported. With --json the array has a schema_version beside it.\n"
-        "\n"
-        "Texts are written as they are, and runs of others can have any text: a spreadsheet "
-        "evaluates a cell that begins with = + - @ or a tab. --safe-csv puts an apostrophe before "
-        "such texts; numbers stay numbers. Use it for a table that is opened in a spreadsheet, and "
-        "not for one that a program reads.",
+    .about = "Exports runs in any state, oldest first: all runs, or the runs that you name and "
+             "those of the recipes that you name. The columns are a run's fields (key, state, "
+             "experiment, ...; see 'orch help run-fields'), param.NAME, result.NAME, metric.NAME "
+             "(the last value), and best.NAME for metrics with a direction. --columns selects "
+             "columns by these names, or by names without prefix as in filters, and also accepts "
+             "min.NAME, max.NAME, mean.NAME, first.NAME and count.NAME. A value that a run does "
+             "not have is left empty. Times are UTC, durations are in seconds, sizes in bytes. "
+             "Rows are streamed, so any number of runs can be exported. With --json the array "
+             "has a schema_version beside it.\n"
+             "\n"
+             "Texts are written unchanged, and runs of others can contain any text; a spreadsheet "
+             "evaluates a cell that begins with = + - @ or a tab as a formula. --safe-csv puts an "
+             "apostrophe before such texts; numbers stay numbers. Use --safe-csv for a table that "
+             "you open in a spreadsheet, not for a table that a program reads.",
     .examples = "  orch export @last --what points\n"
                 "  orch export --where 'recipe = hw4 and state = ok' -o runs.csv\n"
                 "  orch export -c key,lr,best.val_accuracy,wall_s --format jsonl\n"

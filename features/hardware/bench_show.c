@@ -40,9 +40,9 @@ static void print_bench(struct orch_cli *cli, const struct orch_ceilings *all)
 {
     orch_cli_table_print(cli, ceilings_table(all), "ceilings");
     orch_cli_info(
-        cli, "spread: range of the middle half of the samples, over the median; triad: 24 bytes an "
-             "element, without write-allocate; a multiply-add is 2 operations. Kept as device "
-             "'here' (orch predict --gpu here, orch paleo --roofline)");
+        cli, "spread: range of the middle half of the samples, divided by the median; triad: 24 "
+             "bytes an element, without write-allocate; a multiply-add is 2 operations. The rates "
+             "are kept as device 'here' (orch predict --gpu here, orch paleo --roofline)");
 }
 
 static void tell(void *ctx, const char *what)
@@ -71,7 +71,7 @@ static bool look(struct orch_cli *cli, void *options, const struct orch_subject 
 {
     struct bench_options *o = options;
     const struct orch_machine *machine = orch_workspace_machine(cli->workspace);
-    orch_cli_info(cli, "measuring this machine, about half a minute: let nothing else run");
+    orch_cli_info(cli, "measuring this machine takes about half a minute: let nothing else run");
     for (guint i = 0; i < machine->gpus->len; i++) {
         const struct orch_gpu_device *gpu = machine->gpus->pdata[i];
         const char *name = orch_bench_gpu_name(gpu->model);
@@ -112,8 +112,8 @@ const struct orch_command_part ORCH_PART_DOCTOR_BENCH = {
     .about = "\n\n"
              "--bench measures matrix products in each precision, memory (STREAM's triad) and the "
              "disk. With CUDA it also measures each visible GPU: matrix products, copies inside "
-             "the GPU, copies to and from it, and the latency of a launch. Each measurement is "
-             "repeated for at least 0.5 s until its samples settle.",
+             "the GPU, copies to and from the GPU, and the latency of a kernel launch. Each "
+             "measurement is repeated for at least 0.5 s until its samples settle.",
     .is_asked = is_asked,
     .look = look,
     .show = show,

@@ -46,7 +46,7 @@ static GArray *offers_of(const struct orch_hardware *hardware, const char *gpu)
  */
 
 static const char OWN_FILE[] =
-    "Add your own to hardware.yaml in $XDG_CONFIG_HOME/orch (or the file that "
+    "Add your own devices to hardware.yaml in $XDG_CONFIG_HOME/orch (or to the file that "
     "ORCH_HARDWARE names):\n"
     "\n"
     "    gpus:\n"
@@ -59,8 +59,9 @@ static const char OWN_FILE[] =
     "    prices:\n"
     "      - { gpu: V100, usd_per_hour: 0.5, as_of: 2026-11 }\n"
     "\n"
-    "Rates are decimal, peaks without sparsity, a multiply-add is two operations. memory_gb is in "
-    "2^30 bytes, as vendors count it, and forecasts reserve 1.3 % of it for the driver.";
+    "Rates are in decimal units, and peaks without sparsity; a multiply-add is two operations. "
+    "memory_gb is in 2^30 bytes, as vendors count it, and forecasts reserve 1.3 % of it for the "
+    "driver.";
 
 /* ---- ls ----------------------------------------------------------------------------------------
  */
@@ -297,8 +298,8 @@ const struct orch_command ORCH_COMMAND_GPU_PRICES = {
     .option_bytes = sizeof(struct prices_options),
     .about =
         "The prices are from SkyPilot's catalogues, which have no dates: 'as of' is inferred from "
-        "their contents. A cost always names the price that it was computed from. 'orch predict "
-        "--price' and the prices of your own hardware file take precedence.\n"
+        "their contents. Every cost that orch prints names the price from which it was computed. "
+        "'orch predict --price' and the prices of your own hardware file take precedence.\n"
         "\n"
         "--update adds the rows of a CSV file to prices.csv in $XDG_DATA_HOME/orch, marked as "
         "yours in the table. For each instance and region, the newest price is used. The columns:\n"
@@ -307,8 +308,8 @@ const struct orch_command ORCH_COMMAND_GPU_PRICES = {
         "    H100,aws,p5.48xlarge,us-east-1,8,55.04,,2026-11,included,aws.amazon.com/ec2/pricing\n"
         "\n"
         "usd_per_hour is the price of the whole instance with its 'gpus' GPUs; spot may be left "
-        "empty; as_of is a year, a month or a day; host is 'included', or 'apart' if it is billed "
-        "separately.",
+        "empty; as_of is a year, a month or a day; host is 'included', or 'apart' if the host "
+        "machine is billed separately.",
     .examples = "orch gpu prices V100\n"
                 "orch gpu prices --update prices-2026-11.csv\n"
                 "orch gpu prices --remove   # keep only the built-in prices",

@@ -274,11 +274,10 @@ const struct orch_command ORCH_COMMAND_GPU_SHOW = {
     .usage = "GPU",
     .min_args = 1,
     .max_args = 1,
-    .about =
-        "Accepts any usual name: V100, 'Tesla V100-SXM2-16GB', v100-32gb; 'here' is this machine "
-        "once 'orch doctor --bench' has measured it. A card with two GPUs (K80, M60) has two "
-        "entries: K80 is one of its GPUs, as programs see it and clouds rent it, and K80-board "
-        "both.",
+    .about = "Accepts any usual name: V100, 'Tesla V100-SXM2-16GB', v100-32gb; 'here' is this "
+             "machine once 'orch doctor --bench' has measured it. A card with two GPUs (K80, M60) "
+             "has two entries: K80 is one of its GPUs, as programs see it and clouds rent it, and "
+             "K80-board is both together.",
     .examples = "orch gpu show K80   # one GPU of it, the board, and PALEO's device",
     .run = run_show,
 };

@@ -15,9 +15,8 @@ extern const struct orch_command_part ORCH_PART_DOCTOR_BENCH;
 static const struct orch_command_part *const PARTS[] = {&ORCH_PART_DOCTOR_BENCH, NULL};
 
 static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {
-    [ORCH_ADVICE_NO_PRICE] =
-        "add --price USD (per hour of one device), or a price to your hardware "
-        "file ('orch gpu ls --help')"};
+    [ORCH_ADVICE_NO_PRICE] = "add --price USD (per hour of one device), or a price to your "
+                             "hardware file ('orch gpu ls --help')"};
 
 const struct orch_feature ORCH_FEATURE_HARDWARE = {
     .commands = COMMANDS, .parts = PARTS, .advice = ADVICE};

@@ -233,7 +233,7 @@ static struct orch_net *make(const char *path, const json_t *config, struct orch
     o.classes = type->vocabulary ? orch_json_int(config, type->vocabulary, 0)
                                  : (int64_t)(labels ? labels : 1000);
     if (o.classes < 1) {
-        refuse(path, "'vocab_size' is missing, or no number", error);
+        refuse(path, "'vocab_size' is missing, or is not a number", error);
         return NULL;
     }
     set_input(type, config, input, &o, notes);
@@ -256,7 +256,7 @@ static struct orch_net *read_file(const struct orch_net_request *request,
         net = make(path, config, input, notes, error);
     } else {
         g_autofree char *what = g_strdup_printf("line %d is no JSON: %s", where.line, where.text);
-        refuse(path, config ? "it is not a JSON object" : what, error);
+        refuse(path, config ? "the file is not a JSON object" : what, error);
     }
     json_decref(config);
     return net;

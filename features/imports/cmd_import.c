@@ -49,7 +49,8 @@ static bool put_all(struct orch_cli *cli, const GPtrArray *runs, bool dry_run,
         for (guint j = 0; j < run->notes->len; j++)
             orch_cli_warn(cli, "run '%s': %s", run->id, (const char *)run->notes->pdata[j]);
         if (run->is_cut)
-            orch_cli_warn(cli, "run '%s' is larger than what a run may hold: the rest is left out",
+            orch_cli_warn(cli,
+                          "run '%s' is larger than what a run may hold: the rest of it is left out",
                           run->id);
     }
     return true;
@@ -74,7 +75,7 @@ static int import_runs(struct orch_cli *cli, const char **params, bool dry_run, 
         orch_cli_warn(cli, "%s", (const char *)warnings->pdata[i]);
     orch_cli_table_print(cli, table, "runs");
     if (!cli->json && !dry_run)
-        orch_cli_info(cli, "%u run%s added, %u already there, %u refused", added,
+        orch_cli_info(cli, "%u run%s added, %u already in the store, %u refused", added,
                       orch_plural(added), runs->len - added - refused, refused);
     return refused ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
 }
@@ -91,12 +92,12 @@ struct import_options {
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct import_options, table.target, TEXT, "target", .letter = 't',
                 .value = "COLUMN",
-                .help = "the measured column, by its old name or its new one (--map)"),
+                .help = "the measured column, by its name before or after --map"),
     ORCH_OPTION(struct import_options, map, LIST, "map", .letter = 'm',
                 .value = "COLUMN=FEATURE,...",
                 .help = "rename columns to features that predictors know (--features)"),
     ORCH_OPTION(struct import_options, drop, LIST, "drop", .value = "COLUMN,...",
-                .help = "leave out these columns and those computed from them"),
+                .help = "leave out these columns, and columns computed from them"),
     ORCH_OPTION(struct import_options, table.name, TEXT, "name", .letter = 'n', .value = "NAME",
                 .help = "name of the table (default: the file's)"),
     ORCH_OPTION(struct import_options, table.unit, TEXT, "unit", .value = "UNIT",
@@ -104,7 +105,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct import_options, table.source, TEXT, "source", .value = "TEXT",
                 .help = "where the measurements come from (default: FILE.md beside FILE.csv)"),
     ORCH_OPTION(struct import_options, table.licence, TEXT, "licence", .value = "TEXT",
-                .help = "their licence (default: FILE.md)"),
+                .help = "licence of the measurements (default: FILE.md)"),
     ORCH_OPTION(struct import_options, table.skip_bad, FLAG, "skip-bad",
                 .help = "leave out and count rows whose target or numbers are invalid"),
     ORCH_OPTION(struct import_options, dry_run, FLAG, "dry-run",
@@ -307,7 +308,7 @@ static int run_import(struct orch_cli *cli, const void *options, GError **error)
         orch_error_set(error, ORCH_ERROR_USAGE,
                        o->runs ? "for example orch import --runs mlruns"
                                : "for example orch import FILE.csv --target step_ms",
-                       "no file was named");
+                       "name the file to import");
         return -1;
     }
     struct orch_import import = {0};
@@ -325,12 +326,11 @@ const struct orch_command ORCH_COMMAND_IMPORT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct import_options),
     .about =
-        "The rows become a table of measurements in the store, beside the runs. Each row has a "
-        "target, a finite number above 0. Columns that are not mapped keep their names. A column "
-        "that "
-        "reveals the target is kept, but not used for training. Equal rows are stored once: "
-        "importing them again adds nothing. A file of 'orch measurements export' is imported as it "
-        "is.\n"
+        "The rows of FILE.csv become a table of measurements in the store, beside the runs. Each "
+        "row has a target, a finite number above 0. Columns that are not mapped keep their names. "
+        "A column that reveals the target is kept, but not used for training. Equal rows are "
+        "stored once: importing them again adds nothing. A file of 'orch measurements export' is "
+        "imported as it is.\n"
         "With --runs, runs that another tracker recorded become runs of the store, marked as "
         "imported: they never replace a trial, forecasts do not learn from them, and 'orch best' "
         "leaves them out unless --imported is given. Importing the same run again adds nothing.",

@@ -100,8 +100,8 @@ static bool find_own(const struct reading *r, const char *name, const char *opti
     g_autofree char *near = orch_suggest_hint(name, (const char *const *)names->pdata);
     g_autofree char *all = g_strjoinv(", ", (char **)names->pdata);
     g_autofree char *hint = near ? g_strdup(near) : g_strdup_printf("it has %s", all);
-    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '%s': no column '%s' in '%s'", option,
-                   name, r->path);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '%s': there is no column '%s' in '%s'",
+                   option, name, r->path);
     return false;
 }
 
@@ -158,7 +158,7 @@ static bool check_names(const struct reading *r, GError **error)
         }
         const struct column *other = g_hash_table_lookup(seen, c->name);
         if (other) {
-            orch_error_set(error, ORCH_ERROR_USAGE, "drop one of them with --drop",
+            orch_error_set(error, ORCH_ERROR_USAGE, "leave one of the two columns out with --drop",
                            "columns '%s' and '%s' are both called '%s'", other->own, c->own,
                            c->name);
             return false;

@@ -69,7 +69,7 @@ static bool read_lines(const char *path, const char *text, GPtrArray *runs, GPtr
         if (json)
             read_line(json, runs);
         else if (length)
-            orch_import_warn(warnings, "'%s' is not read to its end: a line is cut off", path);
+            orch_import_warn(warnings, "'%s' was not read to its end: a line is cut off", path);
         at += length;
     }
     return true;

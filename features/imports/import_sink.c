@@ -129,7 +129,7 @@ void orch_import_file(struct orch_imported_run *run, const struct orch_logger *l
     void *reader = logger->open(&sink, path);
     const char *why = read_blocks(file, logger, reader);
     if (why)
-        orch_import_warn(warnings, "'%s' is not read to its end: %s", path, why);
+        orch_import_warn(warnings, "'%s' was not read to its end: %s", path, why);
     logger->close(reader);
     fclose(file);
 }
@@ -194,6 +194,7 @@ bool orch_import_database(const char *path, GPtrArray *runs, GPtrArray *warnings
     struct reading reading = {logger, runs};
     bool ok = read_all(logger, path, &reading, error);
     if (ok && runs->len >= ORCH_TRACKER_RUNS_MAX)
-        orch_import_warn(warnings, "'%s': only the first %d runs", path, ORCH_TRACKER_RUNS_MAX);
+        orch_import_warn(warnings, "'%s': only the first %d runs are imported", path,
+                         ORCH_TRACKER_RUNS_MAX);
     return ok;
 }

@@ -14,7 +14,7 @@ struct note_options {
 
 #define PUBLIC                                                                                     \
     ORCH_OPTION(struct note_options, is_public, FLAG, "public",                                    \
-                .help = "share it with your runs (default: it stays in this store)")
+                .help = "share it, with your runs (default: it stays in this store)")
 
 static const struct orch_option NOTE_OPTIONS[] = {PUBLIC, {0}};
 static const struct orch_option TAG_OPTIONS[] = {
@@ -146,7 +146,7 @@ static int run_name(struct orch_cli *cli, const void *options, GError **error)
     if (!writes || cli->json)
         return ORCH_EXIT_OK;
     if (o->remove) {
-        orch_cli_info(cli, "run %s has no name any more", orch_run_short_key(key));
+        orch_cli_info(cli, "run %s no longer has a name", orch_run_short_key(key));
         return ORCH_EXIT_OK;
     }
     orch_cli_info(cli, "run %s is '%s' now", orch_run_short_key(key), cli->args[1]);
@@ -157,8 +157,8 @@ static int run_name(struct orch_cli *cli, const void *options, GError **error)
 }
 
 #define PRIVACY(thing)                                                                             \
-    " " thing " stays in this store unless --public is given; then it is shared with your runs, "  \
-    "with your name."
+    " " thing                                                                                      \
+    " stays in this store; --public shares it together with your runs, under your own name."
 
 const struct orch_command ORCH_COMMAND_NOTE = {
     .name = "note",
@@ -169,8 +169,8 @@ const struct orch_command ORCH_COMMAND_NOTE = {
     .max_args = 2,
     .options = NOTE_OPTIONS,
     .option_bytes = sizeof(struct note_options),
-    .about = "'orch show' prints the notes of a run; 'orch ls --where \"note ~ word\"' finds "
-             "it." PRIVACY("A note"),
+    .about = "'orch show' prints the notes of a run; 'orch ls --where \"note ~ word\"' finds the "
+             "run." PRIVACY("A note"),
     .examples = "  orch note @last 'with the old split'\n"
                 "  orch note @last\n"
                 "  orch ls --where 'note ~ split'",
@@ -186,8 +186,9 @@ const struct orch_command ORCH_COMMAND_TAG = {
     .max_args = -1,
     .options = TAG_OPTIONS,
     .option_bytes = sizeof(struct note_options),
-    .about = "A filter tags all runs that match and ended ok or diverged. --remove removes your "
-             "own tag for everybody, and another user's tag in this store only." PRIVACY("A tag"),
+    .about =
+        "With FILTER, all matching runs that ended ok or diverged are tagged. --remove removes "
+        "your own tag for everybody, and another user's tag in this store only." PRIVACY("A tag"),
     .examples = "  orch tag @last paper baseline\n"
                 "  orch tag 'lr=0.1' good\n"
                 "  orch tag @last baseline --remove\n"
@@ -204,8 +205,9 @@ const struct orch_command ORCH_COMMAND_NAME = {
     .max_args = 2,
     .options = NAME_OPTIONS,
     .option_bytes = sizeof(struct note_options),
-    .about = "If several runs have the same name, it means the run that started last. A run has "
-             "one name, the newest; only its author can name it for others." PRIVACY("A name"),
+    .about =
+        "If several runs have the same name, the name means the run that started last. A run has "
+        "only its newest name; only the run's author can give it a public name." PRIVACY("A name"),
     .examples = "  orch name @last base\n"
                 "  orch show base\n"
                 "  orch name base --remove",

@@ -56,8 +56,8 @@ bool orch_run_add_note(struct orch_store *store, const char *named, const char *
         return false;
     if (!*text || strlen(text) > NOTE_BYTES_MAX || !g_utf8_validate(text, -1, NULL)) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "a note takes 1 to %d bytes of UTF-8 text; this one has %zu", NOTE_BYTES_MAX,
-                       strlen(text));
+                       "a note takes 1 to %d bytes of UTF-8 text; this note has %zu",
+                       NOTE_BYTES_MAX, strlen(text));
         return false;
     }
     if (!orch_store_note(store, key, "note", is_public, text, error))

@@ -53,11 +53,11 @@ static bool check_tables(const struct orch_evaluation_request *r, const struct o
     for (size_t i = 1; e->train->groups && i < e->train->rows && !varies; i++)
         varies = strcmp(group_of(e->train, i), group_of(e->train, 0)) != 0;
     if (!e->test->rows)
-        orch_error_set(error, ORCH_ERROR_USAGE, "add rows below its header",
+        orch_error_set(error, ORCH_ERROR_USAGE, "add rows below the table's header",
                        "table '%s' has no rows to test on", r->test);
     else if (r->by_group && !varies && e->train->rows)
         orch_error_set(error, ORCH_ERROR_USAGE, "leave --by-group out, or add rows of other groups",
-                       "all rows of '%s' have the same '%s'%s, so no group can be left out",
+                       "all rows of '%s' have the same '%s'%s, so no group can be held out",
                        r->train, r->group, e->train->groups_are_gpus ? " or chip" : "");
     else
         return true;
@@ -234,7 +234,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct eval_options, model, TEXT, "model", .letter = 'm', .value = "NAME",
                 .help = "auto (the default), grey, linear, tree, forest, boost, knn, mlp, kernel"),
     ORCH_OPTION(struct eval_options, ask.box, TEXT, "box", .value = "grey|black|best",
-                .help = "predict time / roofline (grey), the time (black), or the better (best)"),
+                .help = "predict time divided by roofline (grey), time (black), or the better"),
     ORCH_OPTION(struct eval_options, drop, LIST, "drop", .value = "COLUMN,...",
                 .help = "columns to ignore ('orch help importing')"),
     ORCH_OPTION(struct eval_options, ask.group, TEXT, "group", .value = "COLUMN",
@@ -325,10 +325,9 @@ static void print_outcome(struct orch_cli *cli, const struct eval_options *o,
     if (o->format)
         return;
     orch_cli_learned_print(r->learned, 6);
-    printf(
-        "trained on %zu rows in %.2f s (with cross-validation and calibration); a prediction takes "
-        "%.1f us a row\n",
-        r->train->rows, r->fit_s, r->predict_us);
+    printf("trained on %zu rows in %.2f s (with cross-validation and calibration); a prediction "
+           "takes %.1f us a row\n",
+           r->train->rows, r->fit_s, r->predict_us);
 }
 
 static bool check_options(const struct eval_options *o, GError **error)
@@ -351,7 +350,8 @@ static void warn(struct orch_cli *cli, const struct eval_options *o,
                  const struct orch_evaluation *e)
 {
     for (guint i = 0; i < e->missing->len; i++)
-        orch_cli_warn(cli, "'%s' has no column '%s', which '%s' has: its values count as missing",
+        orch_cli_warn(cli,
+                      "'%s' has no column '%s', which '%s' has: its values are treated as missing",
                       o->ask.test, (const char *)e->missing->pdata[i], o->ask.train);
     for (guint i = 0; i < e->train->notes->len; i++)
         orch_cli_warn(cli, "%s", (char *)e->train->notes->pdata[i]);
@@ -398,12 +398,12 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_EVAL = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct eval_options),
-    .about =
-        "Hyperparameters are chosen by 5-fold cross-validation on the mean relative error, and "
-        "printed; GPUs with the same chip share a fold. Test rows with an unmeasured chip, network "
-        "or number of GPUs are scored separately. A column 'gpu' adds the GPU's peaks, bandwidth "
-        "and so on; columns that describe a layer or count a network's work add operations, bytes "
-        "and the roofline's time. Columns that reveal the target are left out with a warning.",
+    .about = "Hyperparameters are chosen by 5-fold cross-validation on the mean relative error, "
+             "and printed; GPUs with the same chip share a fold. Test rows whose chip, network or "
+             "number of GPUs is not among the training rows are scored separately. From a column "
+             "'gpu', the GPU's peaks, bandwidth and so on are added as columns; from columns that "
+             "describe a layer or count a network's work, operations, bytes and the roofline's "
+             "time are added. Columns that reveal the target are left out with a warning.",
     .examples =
         "orch predictor eval --train a.csv --test b.csv --target ms --model boost --group gpu",
     .run = run_eval,

@@ -44,7 +44,7 @@ static struct orch_predictor_row *find_row(struct orch_store *store, const char 
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                    near       ? near
                    : all->len ? "'orch predictor ls' lists the predictors"
-                              : "train one: orch predictor train",
+                              : "train a predictor first: orch predictor train",
                    "there is no predictor '%s'", name);
     return NULL;
 }
@@ -106,7 +106,7 @@ static const struct orch_option TRAIN_OPTIONS[] = {
     ORCH_OPTION(struct train_options, model, TEXT, "model", .letter = 'm', .value = "NAME",
                 .help = "auto, linear, tree, forest, boost, knn, mlp, kernel or grey"),
     ORCH_OPTION(struct train_options, data, LIST, "data", .letter = 'd', .value = "SET,...",
-                .help = "train on the rows of these data sets, too"),
+                .help = "train on the rows of these tables of measurements, too"),
     ORCH_OPTION(struct train_options, no_runs, FLAG, "no-runs",
                 .help = "do not train on the store's runs"),
     ORCH_OPTION(struct train_options, where, TEXT, "where", .letter = 'w', .value = "EXPR",
@@ -138,8 +138,8 @@ static void print_use(struct orch_cli *cli, const struct orch_trained *t)
     g_autofree char *word = orch_cli_shell_word(t->experiment);
     fflush(stdout);
     orch_cli_info(cli,
-                  "'orch plan' uses it; for one setting: orch predict --experiment %s -x "
-                  "PARAM=VALUE,...",
+                  "'orch plan' uses this predictor; for one setting: orch predict --experiment %s "
+                  "-x PARAM=VALUE,...",
                   word);
 }
 
@@ -276,11 +276,11 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
     } else if (t) {
         g_autofree char *sources = g_strjoinv(", ", t->sources);
         g_autofree char *columns = g_strjoinv(", ", t->columns);
-        orch_cli_print(
-            "predictor %s\n  target    %s%s%s\n  made      %s\n  from      %zu rows of %u "
-            "configurations: %s\n  columns   %s",
-            t->name, t->target, t->experiment ? " of experiment " : "",
-            t->experiment ? t->experiment : "", t->made, t->rows, t->known->len, sources, columns);
+        orch_cli_print("predictor %s\n  target    %s%s%s\n  made      %s\n  from      %zu rows of "
+                       "%u configurations: %s\n  columns   %s",
+                       t->name, t->target, t->experiment ? " of experiment " : "",
+                       t->experiment ? t->experiment : "", t->made, t->rows, t->known->len, sources,
+                       columns);
         for (int i = 0; t->readings[i]; i++)
             orch_cli_print("  read      %s", t->readings[i]);
         orch_cli_learned_print(t->learned, cli->verbose ? ALL : MEMBERS);
@@ -332,7 +332,7 @@ static int run_rm(struct orch_cli *cli, const void *options, GError **error)
         }
         orch_predictor_row_free(row);
         json_array_append_new(removed, json_string(cli->args[i]));
-        orch_cli_info(cli, "removed predictor '%s'; the rows that it learned from are kept",
+        orch_cli_info(cli, "removed predictor '%s'; the rows used for its training are kept",
                       cli->args[i]);
     }
     if (store && cli->json)
@@ -351,13 +351,12 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
     .max_args = 0,
     .options = TRAIN_OPTIONS,
     .option_bytes = sizeof(struct train_options),
-    .about =
-        "Runs that ended ok and declared a cost (network, batch, ...) give rows; see 'orch "
-        "predictor rows'. If the runs of --where declare none, as those of a plain script, "
-        "their parameters are the features and their wall time is the target: choose the runs "
-        "of one experiment. At least 10 rows are needed.\n\nThe best models are printed with their "
-        "errors; --verbose prints all models. A predictor is kept in this store only and "
-        "not shared.",
+    .about = "Runs that ended ok and declared a cost (network, batch, ...) give training rows; see "
+             "'orch predictor rows'. If the runs of --where declare no cost (runs of a plain "
+             "script do not), their parameters are the features and their wall time is the target: "
+             "choose the runs of one experiment. At least 10 rows are needed.\n\nThe best models "
+             "are printed with their errors; --verbose prints all models. A predictor is kept in "
+             "this store only and not shared.",
     .examples = "orch predictor train\n"
                 "orch predictor train --where 'experiment = fit'   # a script of your own\n"
                 "orch predictor train --no-runs --data justus-conv --target ms --name conv",

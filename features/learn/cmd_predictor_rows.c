@@ -16,9 +16,9 @@ struct rows_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct rows_options, target, TEXT, "target", .letter = 't', .value = "NAME",
-                .help = "step_ms (default), epoch_s, images_per_s, wall_s; with --data: its own"),
+                .help = "step_ms (default), epoch_s, images_per_s, wall_s; --data: the table's"),
     ORCH_OPTION(struct rows_options, data, TEXT, "data", .letter = 'd', .value = "NAME",
-                .help = "the rows of a data set instead of the runs'"),
+                .help = "show the rows of this table of measurements, not those of runs"),
     ORCH_OPTION(struct rows_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
                 .help = "only runs that match ('orch help filters')"),
     ORCH_OPTION(struct rows_options, runs, FLAG, "runs", .help = "show the run of each row"),
@@ -78,10 +78,10 @@ static void print_tally(struct orch_cli *cli, const struct orch_rows_tally *tall
         {tally->no_cost, "declare no cost (network, batch, ...)"},
         {tally->shared, "shared the machine with other trials"},
         {tally->disturbed, "ran while other programs kept the CPUs busy"},
-        {tally->other_libraries, "used another version of LibTorch or PyTorch than the device's "
-                                 "newest run"},
-        {tally->other_layouts, "used another memory layout than the network's newest run on the "
-                               "device"},
+        {tally->other_libraries,
+         "used another version of LibTorch or PyTorch than the device's newest run"},
+        {tally->other_layouts,
+         "used another memory layout than the network's newest run on the device"},
         {tally->other_graphs, "ran with CUDA graphs where the network's newest run on the device "
                               "did not, or the reverse"},
         {tally->forward, "ran epochs without training the network (no 'training' in the cost)"},
@@ -126,7 +126,8 @@ static struct orch_csv *rows_of_runs(struct orch_cli *cli, struct orch_store *st
     if (csv)
         print_tally(cli, &tally, rows != NULL);
     if (several)
-        orch_cli_info(cli, "the parameters of runs are rows when --where selects one experiment");
+        orch_cli_info(cli,
+                      "to see rows of the runs' parameters, choose one experiment with --where");
     orch_param_rows_free(rows);
     return csv;
 }
@@ -151,7 +152,7 @@ static int run_rows(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct rows_options *o = options;
     if (o->data && (o->where || o->runs)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
                        "option '%s' selects runs, so it cannot be combined with --data",
                        o->where ? "--where" : "--runs");
         return -1;
@@ -182,12 +183,12 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_ROWS = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct rows_options),
-    .about = "A run gives a row when its plugin declares its cost, it ended ok, is not removed, "
-             "and no other trial or program used the machine. Times are the median of its epochs "
-             "or steps without the first, which warms up. If only one of step, epoch and rate was "
-             "measured, the others are computed from it by batch, workers and images. When the "
-             "runs of --where declare no cost, "
-             "the columns are their device and their parameters, and the target is wall_s.",
+    .about = "A run gives a row if its plugin declares a cost and the run ended ok, is not "
+             "removed, and had the machine to itself. A run's time is the median of its epochs or "
+             "steps without the first, which warms up. If only the step time, the epoch time or "
+             "the rate was measured, the other two are computed with batch, workers and images. "
+             "When the runs of --where declare no cost, the columns are their device and their "
+             "parameters, and the target is wall_s.",
     .examples = "orch predictor rows --runs\n"
                 "orch predictor rows --target epoch_s --where 'recipe = hw4' --format csv >a.csv",
     .run = run_rows,

@@ -106,7 +106,7 @@ static void add_form(struct orch_section *section, const struct orch_regressor *
     if (form->rank < form->terms->len)
         orch_section_note(
             section,
-            "(%zu of %u terms can be distinguished by these rows; the others share the weight)",
+            "(these rows can distinguish %zu of %u terms; the other terms share their weight)",
             form->rank, form->terms->len);
 }
 
@@ -125,9 +125,10 @@ static void add_models(struct orch_section *section, const struct orch_learn_out
         add_winner(table, r, false);
     }
     orch_section_table(section, table);
-    orch_section_note(section,
-                      "of rows that their fold did not see (%d folds), predicting %s itself",
-                      ORCH_REGRESSORS_FOLDS, o->target);
+    orch_section_note(
+        section,
+        "errors on rows that the model was not trained on (%d folds), when predicting %s itself",
+        ORCH_REGRESSORS_FOLDS, o->target);
     for (guint i = 0; i < o->models->len; i++) {
         const struct orch_regressor *r = o->models->pdata[i];
         if (r->form)
@@ -168,7 +169,7 @@ static void add_held(struct orch_section *section, const struct orch_learn_outco
     bool has_unit = o->unit && *o->unit;
     orch_section_note(section,
                       "RMSE%s%s%s, mean relative error, share within the 90 %% interval, of rows "
-                      "not seen (%s), by '%s'; '-': too few to learn from",
+                      "not used for training (%s), by '%s'; '-': too few rows to learn from",
                       has_unit ? " (" : "", has_unit ? o->unit : "", has_unit ? ")" : "",
                       o->held->folds > 1 ? "5 folds" : "a fifth of them", o->held_model);
 }
@@ -320,7 +321,7 @@ static void answer_layerwise(struct orch_section *section, const struct orch_lay
         }
     }
     g_autofree char *left_out = o->hold_out && count[1]
-                                    ? g_strdup_printf(", by %.3g %% where the %s was left out",
+                                    ? g_strdup_printf(", %.3g %% where the %s was left out",
                                                       100 * sum[1] / count[1], o->hold_out)
                                     : g_strdup("");
     if (count[0])
@@ -429,8 +430,8 @@ static void check_learn(struct report_item *item)
         count += orch_yaml_get(item->spec, sources[i]) != NULL;
     if (count != 1)
         orch_recipe_error_at(item->draft, item->spec,
-                             "value: a metric of runs; artifact: a CSV that runs write; dataset: a "
-                             "table from 'orch import'",
+                             "use value: a metric of runs; artifact: a CSV that runs write; "
+                             "dataset: a table from 'orch import'",
                              "'learn' needs one of 'value', 'artifact' and 'dataset', found %d",
                              count);
     else if (!orch_yaml_get(item->spec, "value") && !orch_yaml_get(item->spec, "target"))
@@ -468,7 +469,7 @@ static void check_layerwise(struct report_item *item)
     const struct orch_yaml *rows = orch_yaml_get(item->spec, "rows");
     if (!has_tables && !rows)
         orch_recipe_error_at(item->draft, item->spec, "name the artifact with the measured layers",
-                             "'layerwise' needs 'conv', 'dense' or both, or 'rows'");
+                             "'layerwise' needs 'conv' or 'dense', or both, or 'rows'");
     if (rows && (has_tables || orch_yaml_get(item->spec, "hold_out")))
         orch_recipe_error_at(item->draft, rows, "leave 'conv', 'dense' and 'hold_out' out",
                              "'layerwise' with 'rows' sums the parts measured on the same device");

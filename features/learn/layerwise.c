@@ -325,7 +325,7 @@ struct orch_layerwise_time *orch_layerwise_predict(const struct orch_layerwise *
     sort_nodes(l, net, conv, dense, out);
     bool ok = conv->len || dense->len;
     if (!ok)
-        orch_error_set(error, ORCH_ERROR_USAGE, "measure layers of the kinds that it has",
+        orch_error_set(error, ORCH_ERROR_USAGE, "measure layers of the kinds that the network has",
                        "network '%s' has no layer of a kind that was measured", net->name);
     ok = ok && predict_kind(l, &l->conv, net, conv, job, out, error) &&
          predict_kind(l, &l->dense, net, dense, job, out, error);

@@ -68,11 +68,11 @@ static const struct orch_option SHOW_OPTIONS[] = {
     ORCH_OPTION(struct show_options, classes, TEXT, "classes", .value = "N",
                 .help = "outputs of the classifier (default: the network's own)"),
     ORCH_OPTION(struct show_options, table_net, TEXT, "table-net", .value = "NAME",
-                .help = "use this network of a layer table with several"),
+                .help = "the network to use if a layer table has several"),
     ORCH_OPTION(struct show_options, batch, TEXT, "batch", .letter = 'b', .value = "N",
                 .help = "images per batch, for activations, operations and memory (default 1)"),
     ORCH_OPTION(struct show_options, per_mac, INT, "mac", .value = "1|2",
-                .help = "operations per multiply-add (default 2)"),
+                .help = "operations that a multiply-add counts as (default 2)"),
     ORCH_OPTION(struct show_options, work, FLAG, "work",
                 .help = "show how each number is computed"),
     ORCH_OPTION(struct show_options, brief, FLAG, "brief",
@@ -80,9 +80,9 @@ static const struct orch_option SHOW_OPTIONS[] = {
     ORCH_OPTION(struct show_options, forward_only, FLAG, "forward-only",
                 .help = "memory of inference: weights and the widest layer"),
     ORCH_OPTION(struct show_options, optimizer, TEXT, "optimizer", .value = "NAME",
-                .help = "sgd, momentum (default), adam: 0, 1, 2 values per weight"),
+                .help = "values kept per weight: sgd 0, momentum (default) 1, adam 2"),
     ORCH_OPTION(struct show_options, precision, TEXT, "precision", .value = "NAME",
-                .help = "fp32 (default), fp16, bf16: of activations and moved values"),
+                .help = "fp32 (default), fp16 or bf16 for activations and moved values"),
     ORCH_OPTION(struct show_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
                 .help = "text, tsv, csv, markdown, latex"),
     {0}};
@@ -344,7 +344,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
         !orch_cli_count(o->classes, "--classes", 1 << 24, &classes, error))
         return -1;
     if (cli->json && o->format) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "choose one of them",
+        orch_error_set(error, ORCH_ERROR_USAGE, "choose one of the two options",
                        "--json and --format cannot be combined");
         return -1;
     }
@@ -384,12 +384,12 @@ const struct orch_command ORCH_COMMAND_NET_SHOW = {
     .option_bytes = sizeof(struct show_options),
     .about =
         "Prints one row per layer: its output (C x H x W), activations (number, and memory), "
-        "parameters with and without biases, multiply-adds, operations, bytes read and "
-        "written, and the side of the input that one output sees. Then the totals, the share "
-        "of each kind of layer, and the memory that training takes.\n"
+        "parameters with and without biases, multiply-adds, operations, bytes read and written, "
+        "and the side of the input square on which one output value depends. After the layers come "
+        "the totals, the share of each kind of layer, and the memory that training takes.\n"
         "\n"
-        "A multiply-add is two operations, or one with --mac 1 (Lu et al. 2017): tables that count "
-        "differently differ by a factor of two. --work shows how each number is computed.",
+        "A multiply-add is two operations, or one with --mac 1 (Lu et al. 2017): published tables "
+        "differ by this factor of two. --work shows how each number is computed.",
     .examples = "  orch net show vgg19 --work --brief     # the table of homework 3\n"
                 "  orch net show resnet50 --batch 64 --optimizer adam\n"
                 "  orch net show inception-reduced --input 256x32x32\n"
@@ -410,7 +410,7 @@ static const struct orch_option COMPARE_OPTIONS[] = {
     ORCH_OPTION(struct compare_options, classes, INT, "classes", .value = "N",
                 .help = "the same number of classes for both"),
     ORCH_OPTION(struct compare_options, per_mac, INT, "mac", .value = "1|2",
-                .help = "operations per multiply-add (default 2)"),
+                .help = "operations that a multiply-add counts as (default 2)"),
     ORCH_OPTION(struct compare_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
                 .help = "text, tsv, csv, markdown, latex"),
     {0}};

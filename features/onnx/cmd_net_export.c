@@ -26,7 +26,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct export_options, weights, TEXT, "weights", .value = "FILE",
                 .help = "weights of a network: a .safetensors or .pth file"),
     ORCH_OPTION(struct export_options, seed, TEXT, "seed", .value = "N",
-                .help = "seed of initial weights, a trial's seed64 (default 1)"),
+                .help = "seed of the initial weights: a trial's seed64 (default 1)"),
     ORCH_OPTION(struct export_options, input, TEXT, "input", .letter = 'i', .value = "CxHxW",
                 .help = "size of one input (default: the network's own, or the run's)"),
     ORCH_OPTION(struct export_options, classes, TEXT, "classes", .value = "N",
@@ -94,8 +94,9 @@ static bool open_run(struct orch_cli *cli, const struct export_options *o,
                      GError **error)
 {
     if (o->weights || o->seed) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave it out, or name a network ('orch net ls')",
-                       "option '%s' is for networks: a run has its weights",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "leave this option out, or name a network ('orch net ls')",
+                       "option '%s' is for networks: a run already has weights",
                        o->weights ? "--weights" : "--seed");
         return false;
     }
@@ -105,8 +106,8 @@ static bool open_run(struct orch_cli *cli, const struct export_options *o,
     if (!ok)
         neither(cli->args[0], error);
     if (ok && named.trial) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "wait for its end ('orch ls' lists it)",
-                       "'%s' is still running; its weights are stored at its end", cli->args[0]);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "wait until the run ends ('orch ls' lists it)",
+                       "run '%s' has not ended; its weights are stored at its end", cli->args[0]);
         ok = false;
     }
     ok = ok && orch_onnx_export_source_of_run(store, named.run, net, out, error);
@@ -126,7 +127,7 @@ static bool open_source(struct orch_cli *cli, const struct export_options *o,
     if (!name)
         return open_run(cli, o, &request.net, out, error);
     if (o->weights && o->seed) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
                        "options '--weights' and '--seed' exclude each other");
         return false;
     }
@@ -160,7 +161,8 @@ static void print_written(struct orch_cli *cli, const struct export_options *o,
     orch_cli_info(cli, "wrote '%s': %s, %s, opset %d, %s", o->onnx, s->net->name, s->weights,
                   m->opset, size);
     if (written->data)
-        orch_cli_info(cli, "its weights are in '%s', which must stay in the same folder",
+        orch_cli_info(cli,
+                      "the weights of the model are in '%s', which must stay in the same folder",
                       written->data);
 }
 
@@ -199,23 +201,21 @@ const struct orch_command ORCH_COMMAND_NET_EXPORT = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct export_options),
-    .about =
-        "Exports a network of 'orch net ls' with the weights that a run kept as its artifact "
-        "'weights', with those of a file (--weights), or with the initial values of a training "
-        "(--seed). The model computes what the training plugins compute in evaluation: dropout "
-        "does nothing, batch norms use their running statistics, and auxiliary heads are left "
-        "out.\n"
-        "\n"
-        "The input is called 'input' (N x C x H x W, or N x T tokens), the output 'output'; "
-        "several outputs have the names of their layers in 'orch net show'. The batch may have any "
-        "size "
-        "unless --batch fixes it. Initializers have the names of the weights. The metadata contain "
-        "the network, its input and classes; for a run they also contain its key, source tree, "
-        "parameters and the names of its classes.\n"
-        "\n"
-        "The file appears when it is complete. A model of more than 2 GiB, protobuf's limit, is "
-        "written as two files, with the weights in FILE.data (FILE.1.data while an older FILE "
-        "uses that).",
+    .about = "Exports a network of 'orch net ls' with the weights that a run kept as its artifact "
+             "'weights', with those of a file (--weights), or with the initial values of a "
+             "training (--seed). The model computes what the training plugins compute in "
+             "evaluation: dropout does nothing, batch norms use their running statistics, and "
+             "auxiliary heads are left out.\n"
+             "\n"
+             "The input is called 'input' (N x C x H x W, or N x T tokens), the output 'output'; "
+             "several outputs have the names of their layers in 'orch net show'. The batch may "
+             "have any size unless --batch fixes it. Initializers have the names of the weights. "
+             "The metadata contain the network, its input and classes; for a run they also contain "
+             "its key, source tree, parameters and the names of its classes.\n"
+             "\n"
+             "The file appears when it is complete. A model of more than 2 GiB, protobuf's limit, "
+             "is written as two files, with the weights in FILE.data (FILE.1.data if an older FILE "
+             "still uses FILE.data).",
     .examples =
         "  orch net export @last --onnx model.onnx\n"
         "  orch net export resnet50 --weights resnet50.pth --onnx resnet50.onnx --opset 13\n"

@@ -49,11 +49,12 @@ static char *path_of_weights(struct orch_store *store, const struct orch_whole_r
     }
     char *path = found && found->here ? orch_store_object_path(store, found->sha256) : NULL;
     if (!found)
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch show RUN' lists what it kept",
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "'orch show RUN' lists the artifacts of the run",
                        "run %s has no weights (state %s)", key, whole->run->state);
     else if (!path)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "export it where it ran, or pull the artifacts ('orch pull')",
+                       "export the run where it was made, or pull the artifacts ('orch pull')",
                        "the weights of run %s are not on this machine", key);
     return path;
 }

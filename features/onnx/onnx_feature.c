@@ -11,12 +11,11 @@ static void add_notes(GPtrArray *out, const char *path, const struct orch_onnx_n
 {
     if (out && notes->newer_opset)
         g_ptr_array_add(
-            out,
-            g_strdup_printf(
-                "'%s': version %" G_GINT64_FORMAT
-                " of ONNX's operators is newer than any that the reader was "
-                "tested with: operators that changed since then are read by their older definition",
-                path, notes->newer_opset));
+            out, g_strdup_printf(
+                     "'%s': version %" G_GINT64_FORMAT
+                     " of ONNX's operators is newer than any that the reader was tested with: "
+                     "operators that changed since then are read by their older definition",
+                     path, notes->newer_opset));
     if (out && notes->batch)
         g_ptr_array_add(out, g_strdup_printf("'%s': %s", path, notes->batch));
     for (guint i = 0; out && notes->items && i < notes->items->len; i++) {
@@ -28,8 +27,7 @@ static void add_notes(GPtrArray *out, const char *path, const struct orch_onnx_n
             note->is_known ? "the operations of %s" : "operator %s is not known and its operations",
             note->op);
         g_ptr_array_add(
-            out, g_strdup_printf("'%s': %s are counted as zero (nodes: %d, the first is "
-                                 "'%s'%s)%s",
+            out, g_strdup_printf("'%s': %s are counted as zero (nodes: %d, the first is '%s'%s)%s",
                                  path, what, note->count, note->node ? note->node : "",
                                  more ? more : "", note->is_known ? "" : "; its shape is a guess"));
     }

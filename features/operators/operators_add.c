@@ -431,7 +431,7 @@ static bool add_output(struct operators_call *c, GError **error)
 {
     struct operators_reading *r = c->r;
     if (c->in_count != 1 || !c->in[0].value || c->in[0].value->node < 0)
-        return orch_operators_fail(r, error, "the output does not come from an operator");
+        return orch_operators_fail(r, error, "an output does not come from an operator");
     int node = node_of(c, &c->in[0]);
     orch_net_declare_output(&r->builder, node);
     r->builder.net->classes = orch_net_node(r->builder.net, node)->out.c;
@@ -488,7 +488,7 @@ bool orch_operators_add(struct operators_call *c, GError **error)
         !add_bias(c, &value)) {
         struct orch_net_node n = {.op = c->kind ? c->kind->op : ORCH_NET_GENERIC};
         if (!fill(c, &n, &value.is_image))
-            return orch_operators_fail(c->r, error, "the shapes of operator '%s' do not fit it",
+            return orch_operators_fail(c->r, error, "operator '%s' cannot have these shapes",
                                        c->name);
         if (!c->kind)
             note_unknown(c);

@@ -39,7 +39,7 @@ static bool read_sizes(const struct operators_reading *r, const json_t *list,
 {
     *out = (struct operators_sizes){.count = 1};
     if (!json_is_array(list) || json_array_size(list) > OPERATORS_RANK_MAX)
-        return orch_operators_fail(r, error, "a shape is a list of at most %d sizes",
+        return orch_operators_fail(r, error, "a shape must be a list of at most %d sizes",
                                    OPERATORS_RANK_MAX);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *size = json_array_get(list, i);
@@ -48,7 +48,7 @@ static bool read_sizes(const struct operators_reading *r, const json_t *list,
             value = -1;
         const char *letter = json_is_string(size) ? strchr(json_string_value(size), 'b') : NULL;
         if (letter && (out->is_of_batch || strchr(letter + 1, 'b')))
-            return orch_operators_fail(r, error, "a shape grows with the batch squared");
+            return orch_operators_fail(r, error, "a shape grows with the square of the batch");
         out->is_of_batch |= letter != NULL;
         if (value < 0 || __builtin_mul_overflow(out->count, value, &out->count) ||
             out->count > OPERATORS_ELEMENTS_MAX)
@@ -94,8 +94,9 @@ static bool set_sequence(struct operators_reading *r, const json_t *fixed,
     if (why) {
         g_autofree char *text = shown(why);
         orch_error_set(error, ORCH_ERROR_USAGE, "export the model again with inputs of that length",
-                       "'%s': its sequences of %" G_GINT64_FORMAT " tokens are fixed (%s)", r->file,
-                       r->made_with, text);
+                       "'%s': the length of its sequences is fixed at %" G_GINT64_FORMAT
+                       " tokens (%s)",
+                       r->file, r->made_with, text);
         return false;
     }
     r->sequence = input.h;
@@ -111,19 +112,19 @@ static bool read_header(struct operators_reading *r, const json_t *line,
     r->batch = json_integer_value(json_object_get(line, "batch"));
     r->is_batch_fixed = why != NULL;
     if (strcmp(orch_json_text(line, "format", ""), "orch operators") != 0)
-        return orch_operators_fail(r, error, "it is not a file of operators");
+        return orch_operators_fail(r, error, "the file does not list operators");
     if (orch_json_int(line, "version", 0) != 1)
-        return orch_operators_fail(r, error, "its version %d is not 1",
+        return orch_operators_fail(r, error, "the version is %d, not 1",
                                    (int)orch_json_int(line, "version", 0));
     if (r->batch < 1 || r->batch > TOKENS_MAX || r->made_with < 0 || r->made_with > TOKENS_MAX)
-        return orch_operators_fail(r, error, "its batch or length of sequences is out of range");
+        return orch_operators_fail(r, error,
+                                   "the batch or the length of sequences is out of range");
     g_autofree char *text = why ? shown(why) : NULL;
     if (why)
-        note(notes,
-             g_strdup_printf(
-                 "'%s': its batch of %" G_GINT64_FORMAT
-                 " is fixed (%s): one sample is a whole batch, and --batch counts such batches",
-                 r->file, r->batch, text));
+        note(notes, g_strdup_printf("'%s': the batch of %" G_GINT64_FORMAT
+                                    " is fixed (%s), so one sample is a whole batch, and --batch "
+                                    "is a number of such batches",
+                                    r->file, r->batch, text));
     const char *axis = orch_json_text(fixed, "batch_axis", NULL);
     g_autofree char *where = axis ? shown(axis) : NULL;
     if (axis)
@@ -178,7 +179,7 @@ static bool read_operator(struct operators_reading *r, const json_t *line, struc
         json_array_size(operands) > OPERATORS_OPERANDS_MAX)
         return orch_operators_fail(r, error, "an operator has no name, or too many operands");
     if (orch_json_int(line, "id", -1) != (gint64)r->values->len || r->values->len >= OPERATORS_MAX)
-        return orch_operators_fail(r, error, "operators are not numbered from 0");
+        return orch_operators_fail(r, error, "operators are not numbered from 0 on");
     for (size_t i = 0; i < json_array_size(operands); i++)
         if (!read_operand(c, json_array_get(operands, i), error))
             return false;
@@ -198,14 +199,14 @@ static bool read_lines(struct operators_reading *r, const char *at, const char *
         g_autoptr(GError) why = NULL;
         g_autoptr(json_t) line = orch_json_parse(at, length, LINE_MAX_BYTES, &why);
         if (!json_is_object(line))
-            return orch_operators_fail(r, error, "it is not a JSON object");
+            return orch_operators_fail(r, error, "the line is not a JSON object");
         bool ok = r->line == 1                         ? read_header(r, line, input, notes, error)
                   : json_object_get(line, "parameter") ? read_parameter(r, line, error)
                                                        : read_operator(r, line, call, error);
         if (!ok)
             return false;
     }
-    return r->builder.net || orch_operators_fail(r, error, "it has no operators");
+    return r->builder.net || orch_operators_fail(r, error, "the file has no operators");
 }
 
 /* ---- notes -------------------------------------------------------------------------------------
@@ -219,8 +220,8 @@ static void note_unknown(const struct operators_reading *r, GPtrArray *notes)
     for (guint i = 0; i < count; i++) {
         g_autofree char *text = shown(names[i]);
         int times = GPOINTER_TO_INT(g_hash_table_lookup(r->unknown, names[i]));
-        note(notes, g_strdup_printf("'%s': operator '%s' is not known, so only the bytes that it "
-                                    "reads and writes count (%d time%s)",
+        note(notes, g_strdup_printf("'%s': operator '%s' is not known, so only the bytes that this "
+                                    "operator reads and writes are counted (%d time%s)",
                                     r->file, text, times, times == 1 ? "" : "s"));
     }
 }
@@ -254,10 +255,10 @@ static void note_unused(const struct operators_reading *r, GPtrArray *notes)
 static void note_constant(const struct operators_reading *r, GPtrArray *notes)
 {
     if (r->constant_macs && !r->is_batch_fixed)
-        note(notes,
-             g_strdup_printf("'%s': %" G_GINT64_FORMAT " multiply-adds depend on no batch and "
-                             "are counted once a sample",
-                             r->file, r->constant_macs));
+        note(notes, g_strdup_printf(
+                        "'%s': %" G_GINT64_FORMAT
+                        " multiply-adds do not depend on the batch; each sample counts them once",
+                        r->file, r->constant_macs));
 }
 
 /* ---- the network -------------------------------------------------------------------------------
@@ -272,7 +273,7 @@ static bool check_input(const struct operators_reading *r, struct orch_net_shape
         (!asked.w || asked.w == own->w))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "export the model again with inputs of that size",
-                   "'%s': its input of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+                   "'%s': the input of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
                    " is fixed",
                    r->file, own->c, own->h, own->w);
     return false;

@@ -41,8 +41,9 @@ static bool fail_at(struct place at, const char *hint, GError **error, const cha
 static bool check_cells(char **cells, struct place at, double *out_points, GError **error)
 {
     if (g_strv_length(cells) != COLUMNS)
-        return fail_at(at, "write recipe, part, points, kind, asks and item, separated by tabs",
-                       error, "the row does not have six columns");
+        return fail_at(
+            at, "each row needs recipe, part, points, kind, asks and item, separated by tabs",
+            error, "the row does not have six columns");
     for (int i = 0; i < COLUMNS; i++)
         if (!*cells[i])
             return fail_at(at, "write '-' where no item answers the question", error,
@@ -59,8 +60,8 @@ static bool add_question(GPtrArray *questions, char **cells, struct place at, do
     for (guint i = 0; i < questions->len; i++) {
         const struct orch_assignment_part *other = questions->pdata[i];
         if (strcmp(other->recipe, cells[0]) == 0 && strcmp(other->part, cells[1]) == 0)
-            return fail_at(at, "remove one of the two rows, or give it another part", error,
-                           "an earlier row already has this part of the recipe");
+            return fail_at(at, "remove one of the two rows, or give one of them another part",
+                           error, "an earlier row already has this part of the recipe");
     }
     struct orch_assignment_part *q = g_new0(struct orch_assignment_part, 1);
     *q = (struct orch_assignment_part){

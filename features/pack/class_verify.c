@@ -56,7 +56,7 @@ GPtrArray *orch_submissions_find(const char *folder, GError **error)
     add_packs(paths, folder, 2);
     g_ptr_array_sort(paths, orch_compare_texts);
     if (!paths->len) {
-        orch_error_set(error, ORCH_ERROR_IO, "'orch pack RECIPE FILE' makes one",
+        orch_error_set(error, ORCH_ERROR_IO, "'orch pack RECIPE FILE' makes a pack",
                        "there is no pack file in '%s'", folder);
         return NULL;
     }

@@ -22,11 +22,11 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct pack_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
                 .help = "largest artifact to include (default: 4 MiB)"),
     ORCH_OPTION(struct pack_options, sources, TEXT, "sources", .value = "BYTES",
-                .help = "limit of sources beyond those of the recipe (default: 20 MiB)"),
+                .help = "most bytes of sources besides the recipe's (default: 20 MiB)"),
     ORCH_OPTION(struct pack_options, crate, FLAG, "crate",
-                .help = "describe it as a Workflow Run RO-Crate, for other programs"),
+                .help = "describe the pack as a Workflow Run RO-Crate, for other programs"),
     ORCH_OPTION(struct pack_options, sign, FLAG, "sign",
-                .help = "sign it with git's key: an in-toto statement in a DSSE envelope"),
+                .help = "sign the pack with git's key: an in-toto statement in a DSSE envelope"),
     ORCH_OPTION(struct pack_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "use only times that were measured with N trials at once"),
     ORCH_VARIANT_OPTIONS(struct pack_options, variant),
@@ -45,7 +45,7 @@ static bool read_options(const struct pack_options *o, struct orch_pack_options 
                          GError **error)
 {
     if (o->variant.smoke || o->variant.part) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave the option out",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out this option",
                        "a pack must hold complete results, so it cannot be made with '--%s'",
                        o->variant.smoke ? "smoke" : "part");
         return false;
@@ -80,7 +80,8 @@ static void print_line(struct orch_cli *cli, const char *path, const struct orch
     fflush(stdout);
     if (packed->artifacts_left)
         orch_cli_info(cli,
-                      "%lld artifacts are larger, or not here, and were left out (--artifacts all)",
+                      "%lld artifacts are larger, or not on this machine, and were left out "
+                      "(--artifacts all includes them)",
                       (long long)packed->artifacts_left);
     for (guint i = 0; i < packed->left_out->len && i < 10; i++)
         orch_cli_info(cli, "left out: %s", (char *)packed->left_out->pdata[i]);
@@ -152,13 +153,12 @@ const struct orch_command ORCH_COMMAND_PACK = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct pack_options),
-    .about =
-        "Writes one file with the runs that the recipe's report uses and those that they refer "
-        "to, their artifacts, the sources that they were made from, the report as a page and "
-        "as data, and a list of the contents. 'orch verify' computes every number of the "
-        "report again from the runs, on any machine. Sources are included because a pack is "
-        "meant for whoever marks your work. Files that look like secret keys are never "
-        "included. See 'orch help verification'.",
+    .about = "The file holds the runs that the recipe's report uses, the runs that these refer to, "
+             "the artifacts and sources of all these runs, the report as a page and as data, and a "
+             "list of the contents. 'orch verify' computes every number of the "
+             "report again from the runs, on any machine. Sources are included because a pack is "
+             "meant for whoever marks your work. Files that look like secret keys are never "
+             "included. See 'orch help verification'.",
     .examples = "  orch pack recipes/hw4.recipe hw4.orch\n"
                 "  orch pack recipes/hw4.recipe -p course p1 p1.orch\n"
                 "  orch pack recipes/hw4.recipe hw4.orch --artifacts all --crate --sign",

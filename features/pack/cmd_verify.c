@@ -26,7 +26,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct verify_options, seed, TEXT, "seed", .value = "K",
                 .help = "with --rerun: seed of the random choice (default: 1)"),
     ORCH_OPTION(struct verify_options, trusts, FLAG, "trust",
-                .help = "with --rerun: let programs of the pack run here, as you"),
+                .help = "with --rerun: let programs of the pack run here, with your rights"),
     ORCH_OPTION(struct verify_options, is_quick, FLAG, "quick",
                 .help = "leave out report items that fit models (the default for a folder)"),
     ORCH_OPTION(struct verify_options, is_full, FLAG, "full",
@@ -104,8 +104,8 @@ static void add_handin(struct orch_cli *cli, const struct orch_unpacked_handin *
     json_object_set_new(outcome, "archive",
                         json_pack("{s:s, s:o}", "pack", handin->name, "not_checked", others));
     if (text->len)
-        orch_cli_info(cli, "'%s' is verified; beside it, and not checked: %s", handin->name,
-                      text->str);
+        orch_cli_info(cli, "'%s' is verified; other files in the folder are not checked: %s",
+                      handin->name, text->str);
     g_string_free(text, TRUE);
 }
 
@@ -160,7 +160,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     }
     if (!is_folder && o->output) {
         orch_error_set(error, ORCH_ERROR_USAGE, "name the folder of the hand-ins",
-                       "option '--output' takes a folder of packs, but '%s' is none", cli->args[0]);
+                       "option '--output' needs a folder of packs, but '%s' is not a folder",
+                       cli->args[0]);
         return -1;
     }
     const struct orch_verify_class of_class = {.folder = cli->args[0],
@@ -180,14 +181,14 @@ const struct orch_command ORCH_COMMAND_VERIFY = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct verify_options),
-    .about =
-        "FILE is a pack of 'orch pack', or the ZIP of 'orch submit --pack'. Unpacks the pack "
-        "into a scratch folder, computes the digests of all runs, files and trees again, makes the "
-        "report again from the runs, and compares every number. What cannot be checked here is "
-        "listed and never counts as verified. No trial is run without --rerun, and no program "
-        "of the pack without --trust. For a folder, every pack is verified and all packs are "
-        "compared: runs that occur under two names are listed, with what exactly is equal. "
-        "Exit status 7: something differs; 3: not a pack.",
+    .about = "FILE is a pack of 'orch pack', or the ZIP of 'orch submit --pack'. The pack is "
+             "unpacked into a scratch folder; the digests of all runs, files and trees are "
+             "computed again, the report is made again from the runs, and every number is "
+             "compared. What cannot be checked here is "
+             "listed and never counts as verified. No trial is run without --rerun, and no program "
+             "of the pack without --trust. For a folder, every pack in it is verified and all "
+             "packs are compared: runs that occur under two names are listed, with what exactly is "
+             "equal. The exit status is 7 if something differs, and 3 if FILE is not a pack.",
     .examples = "  orch verify hw4.orch\n"
                 "  orch verify abc123_hw4.zip            # a hand-in with its pack\n"
                 "  orch verify hw4.orch --rerun 3        # three trials, run again here\n"

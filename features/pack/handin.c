@@ -28,8 +28,8 @@ bool orch_handin_unpack(const char *path, struct orch_unpacked_handin *out, GErr
         return false;
     }
     orch_error_set(error, ORCH_ERROR_IO,
-                   "'orch submit RECIPE --netid ID --pack' puts the evidence into the archive",
-                   "there is no pack file in '%s': its notebooks alone cannot be verified", path);
+                   "'orch submit RECIPE --netid ID --pack' puts a pack into the archive",
+                   "there is no pack in '%s': its notebooks alone cannot be verified", path);
     g_error_free(problem);
     return false;
 }

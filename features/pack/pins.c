@@ -111,7 +111,7 @@ void orch_pins_apply(struct orch_plan *plan, const json_t *pins, bool by_label,
         }
         out->trials++;
         if (strcmp(orch_json_text(pin, "trial", ""), label) != 0)
-            problem(out, "trial %u of the recipe is '%s', the pack has '%s'", i + 1, label,
+            problem(out, "trial %u of the recipe is '%s', but the pack has '%s'", i + 1, label,
                     orch_json_text(pin, "trial", ""));
         g_free(item->reason);
         item->reason = g_strdup(orch_json_text(pin, "reason", NULL));

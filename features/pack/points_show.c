@@ -76,7 +76,7 @@ static bool look(struct orch_cli *cli, void *options, const struct orch_subject 
         subject->not_alone ? g_strdup_printf("leave %s out", subject->not_alone) : NULL;
     if (hint)
         orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                       "option '--points': points are counted over the whole report");
+                       "option '--points' counts points of the whole report, not of a part");
     return !hint;
 }
 

@@ -33,7 +33,7 @@ static bool look(struct orch_cli *cli, void *options, const struct orch_subject 
         subject->not_alone ? g_strdup_printf("leave %s out", subject->not_alone) : NULL;
     if (hint)
         orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                       "option '--check': a whole report is compared");
+                       "option '--check' compares the whole report, not a part of it");
     return !hint;
 }
 
@@ -47,7 +47,8 @@ static json_t *read_report(const char *path, GError **error)
     if (json_is_array(json_object_get(report, "sections")))
         return report;
     json_decref(report);
-    orch_error_set(error, ORCH_ERROR_USAGE, "'orch report RECIPE --json >FILE.json' writes one",
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "'orch report RECIPE --json >FILE.json' writes such a file",
                    "'%s' is not a report", path);
     return NULL;
 }
@@ -94,7 +95,8 @@ static bool show(struct orch_cli *cli, void *options, const struct orch_subject 
     if (!cli->json && !differs)
         orch_table_free(table);
     if (differs)
-        orch_error_set(error, ORCH_ERROR_CHECK, "'orch report RECIPE --json >FILE.json' updates it",
+        orch_error_set(error, ORCH_ERROR_CHECK,
+                       "'orch report RECIPE --json >FILE.json' updates the file",
                        "%u number%s of '%s' differ%s from the store", differs,
                        differs == 1 ? "" : "s", path, differs == 1 ? "s" : "");
     return !differs;

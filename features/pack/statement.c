@@ -127,16 +127,16 @@ char *orch_statement_judge(struct orch_pack *pack)
     enum orch_signature what = ORCH_SIGNATURE_BAD;
     if (!payload || !signature ||
         strcmp(orch_json_text(envelope, "payloadType", ""), PAYLOAD_TYPE) != 0) {
-        complain(pack, "it is no signed in-toto statement");
+        complain(pack, "the signature file is not a signed in-toto statement");
         return NULL;
     }
     g_autofree char *text = encoding_of(PAYLOAD_TYPE, payload);
     if (!orch_vcs_verify(NULL, text, signature, &what, &signer, &error))
         return g_strdup_printf("the pack: not judged: %s", error->message);
     if (what == ORCH_SIGNATURE_BAD)
-        complain(pack, "its signature does not fit");
+        complain(pack, "the signature does not match");
     else if (!subjects_fit(pack, payload))
-        complain(pack, "it is about other files than those of the pack");
+        complain(pack, "the signature is for other files than those of the pack");
     else
         return what == ORCH_SIGNATURE_GOOD
                    ? g_strdup_printf("the pack by %s", signer)

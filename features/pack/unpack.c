@@ -138,8 +138,8 @@ static void check_files(struct orch_pack *pack)
             problem(pack, "file '%s' is missing", path);
         else if (strcmp(there, orch_json_text(row, "sha256", "")) != 0)
             problem(pack,
-                    "file '%s' has changed since it was packed: its SHA-256 is %.16s..., the list "
-                    "says %.16s...",
+                    "file '%s' has changed since it was packed: its SHA-256 is %.16s..., but the "
+                    "pack's list has %.16s...",
                     path, there, orch_json_text(row, "sha256", "nothing"));
         else
             pack->files_good++;
@@ -163,17 +163,17 @@ static void check_runs(struct orch_pack *pack, struct orch_store *store)
         bool is_key = strlen(key) == ORCH_KEY_CHARS - 1;
         struct orch_run *run = is_key ? orch_store_run(store, key, NULL) : NULL;
         if (!run)
-            problem(pack, "run %s is listed but missing", key);
+            problem(pack, "run %s is in the pack's list, but not in the pack", key);
         else if (strcmp(run->digest, digest) != 0)
-            problem(pack, "run %s has digest %.16s..., the list says %.16s...", key, run->digest,
-                    digest);
+            problem(pack, "run %s has digest %.16s..., but the pack's list has %.16s...", key,
+                    run->digest, digest);
         else
             pack->runs_good++;
         orch_run_free(run);
     }
     if (pack->receipt->added > (int64_t)json_array_size(list))
-        problem(pack, "the pack holds %lld runs, but lists %zu", (long long)pack->receipt->added,
-                json_array_size(list));
+        problem(pack, "the pack holds %lld runs, but its list has %zu",
+                (long long)pack->receipt->added, json_array_size(list));
     for (guint i = 0; i < pack->receipt->problems->len; i++)
         problem(pack, "%s", (char *)pack->receipt->problems->pdata[i]);
 }
@@ -196,8 +196,8 @@ static void check_names(struct orch_pack *pack, struct orch_store *store)
     for (guint i = 0; runs && i < runs->len; i++) {
         const struct orch_run *run = runs->pdata[i];
         if (!declares(pack, run->who) && g_hash_table_add(others, run->who))
-            problem(pack, "runs made by %s are in the pack of %s, and not declared", run->who,
-                    orch_json_text(pack->json, "who", "nobody"));
+            problem(pack, "runs made by %s are in the pack of %s, which does not declare them",
+                    run->who, orch_json_text(pack->json, "who", "nobody"));
     }
 }
 
@@ -235,7 +235,8 @@ static void check_blobs(struct orch_pack *pack, const char *tree, const GPtrArra
         orch_blob_id(bytes, length, strlen(file->oid), id);
         if (strcmp(id, file->oid) != 0)
             problem(pack,
-                    "'%s' differs from the file in its tree: its blob is %.12s, the tree has %.12s",
+                    "'%s' differs from the file in its source tree: the file's blob is %.12s, the "
+                    "tree has %.12s",
                     path, id, file->oid);
         g_free(bytes);
     }
@@ -251,7 +252,7 @@ static void check_trees(struct orch_pack *pack)
         g_autofree char *id = files ? orch_tree_files_id(files) : NULL;
         if (!files || strcmp(id, tree) != 0) {
             problem(pack, "tree %.40s does not match its list of files (%.12s)", tree,
-                    id ? id : "no list of files");
+                    id ? id : "the pack has no list of files");
             if (files)
                 g_ptr_array_unref(files);
             continue;
@@ -308,7 +309,7 @@ static bool read_json(struct orch_pack *pack, const char *path, GError **error)
         orch_error_set(error, ORCH_ERROR_IO, NULL,
                        "'%s' is not a pack: its pack.json cannot be read", path);
     else if (orch_json_int(pack->json, "format", 0) != ORCH_PACK_FORMAT)
-        orch_error_set(error, ORCH_ERROR_IO, "update orch: a newer version made it",
+        orch_error_set(error, ORCH_ERROR_IO, "update orch: a newer version of orch made this pack",
                        "'%s' is a pack of format %lld, but this orch reads format %d", path,
                        (long long)orch_json_int(pack->json, "format", 0), ORCH_PACK_FORMAT);
     else
@@ -323,7 +324,7 @@ struct orch_pack *orch_pack_open(const char *path, GError **error)
         return NULL;
     }
     if (!orch_bundle_is(path)) {
-        orch_error_set(error, ORCH_ERROR_IO, "'orch pack RECIPE FILE' makes one",
+        orch_error_set(error, ORCH_ERROR_IO, "'orch pack RECIPE FILE' makes a pack",
                        "'%s' is not a pack", path);
         return NULL;
     }

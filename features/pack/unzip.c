@@ -87,7 +87,7 @@ static bool find_entry(struct taking *t, const struct orch_zip *zip, GError **er
             t->entry = entry;
         } else {
             g_autofree char *first = shown(t->entry), *second = shown(entry);
-            orch_error_set(error, ORCH_ERROR_IO, "unpack it and name one of them",
+            orch_error_set(error, ORCH_ERROR_IO, "unpack the archive, and name one of the packs",
                            "'%s' holds both '%s' and '%s'", t->path, first, second);
             return false;
         }

@@ -156,11 +156,11 @@ static bool expand(struct job *job, const char *path)
     g_autofree char *names = job->out->expansion ? unavailable_names(job) : NULL;
     if (names) /* the types of their values are unknown, which the key depends on */
         note(job,
-             "the recipe's key was not compared: plugins of %s are missing here, or were missing "
-             "where the pack was made",
+             "the recipe's key was not compared: the plugins of %s are missing here, or were "
+             "missing where the pack was made",
              names);
     else if (job->out->expansion && strcmp(job->out->expansion->key, key) != 0)
-        problem(job, "the recipe's key is %.16s..., the pack says %.16s...",
+        problem(job, "the recipe's key is %.16s..., but the pack says %.16s...",
                 job->out->expansion->key, key);
     return job->out->expansion;
 }
@@ -175,14 +175,14 @@ static void add_plugins(struct job *job)
         if (experiment->is_unavailable)
             continue;
         else if (experiment->program)
-            note(job, "experiment '%s' is a program of the pack's own", experiment->name);
+            note(job, "experiment '%s' runs a program from the pack", experiment->name);
         else if (!g_hash_table_add(said, (gpointer)(uintptr_t)manifest))
             continue;
         else if (!manifest->path)
-            note(job, "plugin '%s' is not installed here: the pack's description of it was used",
+            note(job, "plugin '%s' is not installed here: its description in the pack was used",
                  manifest->name);
         else if (orch_pack_contains(job->pack, manifest->path))
-            note(job, "plugin '%s' is the pack's own", manifest->name);
+            note(job, "plugin '%s' comes from the pack", manifest->name);
     }
 }
 
@@ -206,8 +206,8 @@ static bool make_plan(struct job *job, GError **error)
         problem(job, "%s", (char *)out->pinned.problems->pdata[i]);
     if (out->pinned.by_params)
         note(job,
-             "%u of %u runs were recognised by their parameters: their plugin, data or code "
-             "differs here, so their fingerprints were not computed again",
+             "%u of %u runs were matched by their parameters: their plugin, data or code differs "
+             "here, so their fingerprints were not computed again",
              out->pinned.by_params, out->pinned.done);
     return true;
 }
@@ -306,7 +306,7 @@ static void check_page(struct job *job, const struct orch_document *document)
     }
     if (out->differs || out->left) {
         note(job, "report.html was not compared: %s",
-             out->differs ? "the report itself differs" : "not all of the report was checked");
+             out->differs ? "the report itself differs" : "only a part of the report was checked");
         return;
     }
     const struct orch_page_options options = {.charts_are_text = !is_drawn};
@@ -357,13 +357,14 @@ static void add_what_to_know(struct job *job)
 {
     const char *made_by = orch_json_text(job->pack->json, "orch", "?");
     if (strcmp(made_by, job->options->version) != 0)
-        note(job, "made with orch %.20s, checked with orch %s", made_by, job->options->version);
+        note(job, "the pack was made with orch %.20s, and checked with orch %s", made_by,
+             job->options->version);
     for (size_t i = 0; i < json_array_size(orch_pack_member(job->pack, "left_out")) && i < 20; i++)
         note(job, "left out: %s",
              json_string_value(json_array_get(orch_pack_member(job->pack, "left_out"), i)));
     if (job->pack->html && strstr(job->pack->html, "<svg"))
         note(job,
-             "the numbers behind the charts were checked, their drawings in report.html were not");
+             "the numbers behind the charts were checked; the drawings in report.html were not");
 }
 
 bool orch_pack_verify(struct orch_pack *pack, struct orch_plugins *plugins,

@@ -67,8 +67,7 @@ json_t *orch_verified_json(const struct orch_pack *pack, const struct orch_verif
     json_t *collaborators = json_object_get(pack->json, "collaborators");
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:s?, s:s, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o, "
-        "s:o, "
-        "s:o, s:o, s:o}",
+        "s:o, s:o, s:o, s:o}",
         "signature", pack->signed_by ? pack->signed_by : "none", "who",
         orch_json_text(pack->json, "who", ""), "recipe", orch_json_text(recipe, "name", ""), "made",
         orch_json_text(pack->json, "made", ""), "commit", orch_json_text(recipe, "commit", NULL),

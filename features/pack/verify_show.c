@@ -87,8 +87,7 @@ void orch_cli_verify_show(struct orch_cli *cli, const char *path, const json_t *
                         orch_json_text(outcome, "who", "nobody"),
                         orch_json_text(outcome, "made", ""));
     orch_cli_print_line(
-        "%d runs by their digests, %d files by their SHA-256, %d trees by their ids; "
-        "signature: %s",
+        "%d runs by their digests, %d files by their SHA-256, %d trees by their ids; signature: %s",
         number(outcome, "runs"), number(outcome, "files"), number(outcome, "trees"),
         orch_json_text(outcome, "signature", "none"));
     if (json_array_size(items))

@@ -10,7 +10,7 @@
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct paleo_options, time.gpu, TEXT, "gpu", .letter = 'g', .value = "NAME",
-                .help = "the GPU, or one of PALEO's own table as paleo:K80 (the default)"),
+                .help = "the GPU, or a device of PALEO's own table (default: paleo:K80)"),
     TIME_NETWORK_OPTIONS(AT(time.net), AT(time.net_table), AT(time.input), AT(time.classes)),
     TIME_WORK_OPTIONS(AT(time.dataset), AT(time.batches), AT(time.workers), AT(time.scaling)),
     ORCH_OPTION(struct paleo_options, time.precision, TEXT, "precision", .value = "NAME",
@@ -18,30 +18,29 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct paleo_options, time.forward_only, FLAG, "forward-only",
                 .help = "inference: no backward pass"),
     TIME_LINK_OPTIONS(AT(time.network), AT(time.per_node)),
-    ORCH_OPTION(
-        struct paleo_options, time.scheme, TEXT, "scheme", .value = "NAME",
-        .help = "OneToAll, TreeAllReduce, ButterflyAllReduce, ButterflyMixing; not PALEO's: ring, "
-                "hierarchical"),
+    ORCH_OPTION(struct paleo_options, time.scheme, TEXT, "scheme", .value = "NAME",
+                .help = "OneToAll, TreeAllReduce, ButterflyAllReduce, ButterflyMixing; not "
+                        "PALEO's: ring, hierarchical"),
     TIME_PRICE_OPTIONS(AT(time.price), AT(time.cloud), AT(time.spot)),
     TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), ""),
     ORCH_OPTION(struct paleo_options, pipeline, FLAG, "pipeline",
-                .help = "a layer takes the longer of its times of computing and memory"),
+                .help = "a layer's time is the longer of its computing and memory times"),
     ORCH_OPTION(struct paleo_options, algorithm, TEXT, "algorithm", .value = "NAME",
-                .help = "of convolutions: gemm (the default), fft or fft-tiling"),
+                .help = "algorithm of convolutions: gemm (default), fft or fft-tiling"),
     ORCH_OPTION(struct paleo_options, parallel, TEXT, "parallel", .value = "NAME",
                 .help = "data (the default), model or hybrid"),
     ORCH_OPTION(struct paleo_options, split, LIST, "split", .value = "LAYER",
                 .help = "layer that is split among the workers; may be repeated"),
     ORCH_OPTION(struct paleo_options, overlap, FLAG, "overlap",
-                .help = "not in PALEO: exchange during the backward pass"),
+                .help = "not in PALEO: exchange gradients during the backward pass"),
     ORCH_OPTION(struct paleo_options, all_layers, FLAG, "all-layers",
-                .help = "not in PALEO: time of norms, activations and sums"),
+                .help = "not in PALEO: include norms, activations and sums"),
     ORCH_OPTION(struct paleo_options, roofline, FLAG, "roofline",
                 .help = "the lower bound of the time on one GPU"),
     ORCH_OPTION(struct paleo_options, layers, FLAG, "layers",
-                .help = "with --roofline: each layer, and what limits it"),
+                .help = "with --roofline: show each layer, and what limits its speed"),
     ORCH_OPTION(struct paleo_options, chart, TEXT, "chart", .value = "FILE",
-                .help = "with --roofline: draw it (.svg, .png, .pdf)"),
+                .help = "with --roofline: draw the roofline (.svg, .png, .pdf)"),
     ORCH_OPTION(struct paleo_options, time.optimizer, TEXT, "optimizer", .value = "NAME",
                 .help = "with --roofline: sgd, momentum or adam"),
     ORCH_OPTION(struct paleo_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
@@ -79,13 +78,13 @@ static bool roofline_fits(const struct paleo_options *o, GError **error)
     const char *unused = unused_by_roofline(o);
     if (unused)
         return refuse(unused, "does nothing with --roofline, which models one GPU",
-                      "leave one of them out", error);
+                      "leave out one of the two options", error);
     if (!o->time.gpu || g_str_has_prefix(o->time.gpu, "paleo:"))
         return refuse("roofline", "needs one of the GPUs that 'orch gpu ls' lists",
                       "for example --gpu V100", error);
     if (o->time.optimizer && o->time.forward_only)
         return refuse("optimizer", "does nothing with --forward-only: no weights are updated",
-                      "leave one of them out", error);
+                      "leave out one of the two options", error);
     return true;
 }
 
@@ -94,7 +93,8 @@ static bool options_fit(const struct orch_cli *cli, const struct paleo_options *
     if (!orch_cli_format_check(o->format, error))
         return false;
     if (cli->json && o->format)
-        return refuse("format", "cannot be combined with --json", "choose one of them", error);
+        return refuse("format", "cannot be combined with --json", "choose one of the two options",
+                      error);
     if (g_strcmp0(o->time.gpu, "all") == 0)
         return refuse("gpu", "takes a single device here",
                       "'orch predict --gpu all' ranks all GPUs", error);
@@ -140,21 +140,21 @@ const struct orch_command ORCH_COMMAND_PALEO = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct paleo_options),
     .groups = GROUPS,
-    .about = "Prints what PALEO's own program (Qi, Sparks, Talwalkar 2017) computes for a network "
-             "of the zoo, one of PALEO's repository (paleo:inception_v3, paleo:resnet50) or a "
-             "table of layers. What is added to PALEO (the schemes ring and hierarchical, "
-             "--overlap, --all-layers) is labelled in the output.\n\nWith --roofline it prints the "
-             "lower bound of the time at full peaks, by batch or, with --layers, by layer. --chart "
-             "draws it for the first batch: the device's roofs (measured by 'orch doctor --bench', "
-             "else nominal), the least time of each layer, and, if plugin layerbench has run with "
-             "by_layer on that network and device, the measured layers.",
-    .examples =
-        "orch paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling strong --batch 128 "
-        "--dataset 50000   # scaling\n"
-        "orch paleo --net paleo:inception_v3 --workers 1,2,4,8 --scaling strong --batch 128 "
-        "--network pcie3   # the network of PALEO's repository\n"
-        "orch paleo --net alexnet --workers 4 --parallel hybrid --split classifier.1\n"
-        "orch paleo --roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # will it fit?\n"
-        "orch paleo --roofline --net resnet18 --gpu here --batch 16 --chart roofline.svg",
+    .about =
+        "Prints what PALEO's own program (Qi, Sparks, Talwalkar 2017) computes for a network of "
+        "'orch net ls', a network of PALEO's repository (paleo:inception_v3, paleo:resnet50) or a "
+        "table of layers. What is added to PALEO (the schemes ring and hierarchical, --overlap, "
+        "--all-layers) is labelled in the output.\n\n--roofline prints the lower bound of the time "
+        "at the peak rates, for each batch size or, with --layers, for each layer. --chart draws "
+        "this roofline for the first batch size: the device's limits (measured by 'orch doctor "
+        "--bench', else nominal), the least time of each layer, and, if plugin layerbench has run "
+        "with by_layer on that network and device, the measured time of each layer.",
+    .examples = "orch paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling strong "
+                "--batch 128 --dataset 50000   # scaling\n"
+                "orch paleo --net paleo:inception_v3 --workers 1,2,4,8 --scaling strong --batch "
+                "128 --network pcie3   # the network of PALEO's repository\n"
+                "orch paleo --net alexnet --workers 4 --parallel hybrid --split classifier.1\n"
+                "orch paleo --roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # will it fit?\n"
+                "orch paleo --roofline --net resnet18 --gpu here --batch 16 --chart roofline.svg",
     .run = run,
 };

@@ -168,7 +168,8 @@ static bool fill(struct paleo_section *p, struct orch_table *table, GError **err
         struct counted of = {0}, other = {0};
         if (is_ratio && orch_paleo_net_is_own(net)) {
             orch_error_set(error, ORCH_ERROR_RECIPE, "for example 'resnet50-v1 by paleo:resnet50'",
-                           "the peak of '%s' takes the operations of a network of the zoo", net);
+                           "the peak for '%s' needs the operations of a network of 'orch net ls'",
+                           net);
             return false;
         }
         bool ok = count_net(is_ratio ? net : by, &of, error) &&
@@ -196,8 +197,8 @@ static void add_answer(const struct paleo_section *p)
     g_autofree char *rate = g_strdup_printf("PALEO predicts in practice%s", at);
     g_autofree char *tflops = orch_number_format(p->peak_tflops);
     g_autofree char *share =
-        g_strdup_printf("practical throughput%s in %% of the peak throughput, which is %s TFLOP/s "
-                        "divided by the operations of one image, multiply-add = 1",
+        g_strdup_printf("practical throughput%s in %% of the peak throughput (%s TFLOP/s divided "
+                        "by the operations of one image), with a multiply-add counted as 1",
                         at, tflops);
     g_autofree char *time =
         g_strdup_printf("time of a forward pass of %" G_GINT64_FORMAT " image%s", p->options.batch,
@@ -236,11 +237,12 @@ static void add_method(const struct paleo_section *p)
     if (isnan(p->peak_tflops))
         return;
     g_autofree char *tflops = orch_number_format(p->peak_tflops);
-    orch_section_note(p->a->section,
-                      "peak: %s TFLOP/s divided by the operations of one image as orch counts them "
-                      "('orch net show'), a multiply-add as 1 (Lu et al. 2017) and as 2; ratio: "
-                      "practical over peak. A data sheet counts a multiply-add as 2",
-                      tflops);
+    orch_section_note(
+        p->a->section,
+        "peak: %s TFLOP/s divided by the operations of one image as orch counts them ('orch net "
+        "show'), with a multiply-add counted as 1 (Lu et al. 2017) and as 2; ratio: practical "
+        "divided by peak throughput. A data sheet counts a multiply-add as 2",
+        tflops);
 }
 
 static bool fill_section(struct orch_section_context *a, GError **error)

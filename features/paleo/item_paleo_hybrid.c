@@ -75,8 +75,8 @@ static bool read_published(struct hybrid_item *h, const char *row, GError **erro
         at++;
     if (!is_complete || kind == PARALLELISMS || at == h->count) {
         orch_error_set(error, ORCH_ERROR_RECIPE,
-                       "hybrid or data, one of 'workers', PALEO's and the measured hours, as: "
-                       "hybrid 2 49.57 50.24",
+                       "write hybrid or data, a value of 'workers', PALEO's hours and the measured "
+                       "hours, for example: hybrid 2 49.57 50.24",
                        "'published: %s' is not a published row", row);
         return false;
     }
@@ -188,8 +188,8 @@ static void add_notes(const struct hybrid_item *h)
                       o->ppp_comp, o->ppp_comm, split);
     orch_section_note(
         h->a->section,
-        "hours of %g epochs of %g images, without the update; speedup: against the "
-        "first row of the same parallelism; errors: 100 (PALEO - measured) / measured",
+        "hours of %g epochs of %g images, without the update; speedup: compared with the first row "
+        "of the same parallelism; errors: 100 (PALEO - measured) / measured",
         h->epochs, h->images);
 }
 

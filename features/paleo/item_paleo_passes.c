@@ -62,8 +62,8 @@ static bool read_published(struct passes_item *p, const char *row, GError **erro
             read.pass = (enum pass)i;
     if (read.pass == PASSES) {
         orch_error_set(error, ORCH_ERROR_RECIPE,
-                       "NETWORK, then forward, backward, update or step, PALEO's and the measured "
-                       "time in ms, as: vgg16 forward 435.46 400.46",
+                       "write NETWORK, then forward, backward, update or step, PALEO's time and "
+                       "the measured time in ms, for example: vgg16 forward 435.46 400.46",
                        "'published: %s' is not a published row", row);
         return false;
     }
@@ -135,12 +135,12 @@ static void add_answer(const struct passes_item *p)
     if (p->computed_count)
         g_string_append_printf(text,
                                "the mean error of PALEO as computed here is %.3g %% of the "
-                               "measured time, over %d time%s",
+                               "measured time, for %d measured time%s",
                                p->computed_sum / p->computed_count, p->computed_count,
                                orch_plural(p->computed_count));
     if (p->paleo_count)
         g_string_append_printf(
-            text, "%s is %.3g %% of the measured time, over %d time%s",
+            text, "%s is %.3g %% of the measured time, for %d measured time%s",
             text->len ? "; as published it" : "the mean error of PALEO as published",
             p->paleo_sum / p->paleo_count, p->paleo_count, orch_plural(p->paleo_count));
     if (text->len)
@@ -274,10 +274,9 @@ static bool add_run(struct passes_item *p, const struct orch_trials *trials,
         options.ppp_comp = 1;
         compute(&s, net, &options);
     } else {
-        orch_section_missing(p->a->section, "set 'peak: true' and 'by_layer: true'",
-                             "%s measured no peak of its device, so PALEO has nothing to compute "
-                             "with",
-                             by);
+        orch_section_missing(
+            p->a->section, "set 'peak: true' and 'by_layer: true'",
+            "%s measured no peak of its device, so PALEO has nothing to compute with", by);
     }
     orch_net_free(net);
     add_rows(p, &s);
@@ -307,18 +306,17 @@ static bool add_runs(struct passes_item *p, GError **error)
 static void add_notes(const struct passes_item *p)
 {
     const struct orch_paleo_device *device = &p->options.device;
-    orch_section_note(
-        p->a->section,
-        "computed: PALEO's formulas by orch, every convolution a matrix product; rows "
-        "without a run on %s with %g GFLOP/s and %g GiB/s, times divided by PPP",
-        device->name, device->peak_gflops, device->bandwidth_gib_s);
+    orch_section_note(p->a->section,
+                      "computed: PALEO's formulas as computed by orch, with every convolution as a "
+                      "matrix product; rows without a run are for %s with %g GFLOP/s and %g GiB/s, "
+                      "and their times are divided by PPP",
+                      device->name, device->peak_gflops, device->bandwidth_gib_s);
     orch_section_note(p->a->section, "errors: 100 (PALEO - measured) / measured");
     if (json_object_get(p->a->item->spec, "experiments"))
-        orch_section_note(
-            p->a->section,
-            "rows of a run use the peak FLOP/s and the bandwidth that it measured, unscaled (PPP "
-            "1). "
-            "Measured forward and backward are sums over layers; the step is timed as a whole");
+        orch_section_note(p->a->section,
+                          "rows of a run use the peak FLOP/s and the bandwidth that the run "
+                          "measured, unscaled (PPP 1). Measured forward and backward times are "
+                          "sums over layers; the step is timed as a whole");
 }
 
 static bool fill(struct orch_section_context *a, GError **error)

@@ -118,13 +118,12 @@ static bool calibrate(struct scaling_item *s, const struct orch_layer_table *lay
     }
     if (isnan(throughput))
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                       "calibrate: no training with one worker was measured");
+                       "'calibrate' needs a training with one worker, and none was measured");
     else
-        orch_error_set(
-            error, ORCH_ERROR_NOT_FOUND, NULL,
-            "calibrate: one worker trained %.4g images/s, which is more than the peak of "
-            "PALEO's %s allows (%.4g); name another gpu",
-            throughput, s->options.device.name, full.images_per_s);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
+                       "'calibrate': one worker trained %.4g images/s, which is more than the peak "
+                       "of PALEO's %s allows (%.4g); name another GPU",
+                       throughput, s->options.device.name, full.images_per_s);
     return false;
 }
 

@@ -85,15 +85,14 @@ static json_t *row_json(const struct orch_time_question *q, const struct orch_pa
 static void print_line(const struct orch_time_question *q, const struct orch_paleo_steps *steps)
 {
     const struct orch_paleo_options *o = &steps->options;
-    orch_cli_print(
-        "PALEO on %s%s: %.5g GFLOP/s, %.4g GiB/s, PPP %.2f computing, %.2f network; %s, %.4g "
-        "Gbit/s, %s; "
-        "%s scaling%s",
-        steps->is_own_device ? "paleo:" : "", o->device.name, o->device.peak_gflops,
-        o->device.bandwidth_gib_s, o->ppp_comp, o->ppp_comm, o->network.name, o->network.gbit_s,
-        steps->has_scheme ? orch_exchange_scheme_name(steps->scheme)
-                          : orch_paleo_scheme_name(o->scheme),
-        q->strong ? "strong" : "weak", o->pipeline ? ", pipelined" : "");
+    orch_cli_print("PALEO on %s%s: %.5g GFLOP/s, %.4g GiB/s, PPP %.2f computing, %.2f network; %s, "
+                   "%.4g Gbit/s, %s; %s scaling%s",
+                   steps->is_own_device ? "paleo:" : "", o->device.name, o->device.peak_gflops,
+                   o->device.bandwidth_gib_s, o->ppp_comp, o->ppp_comm, o->network.name,
+                   o->network.gbit_s,
+                   steps->has_scheme ? orch_exchange_scheme_name(steps->scheme)
+                                     : orch_paleo_scheme_name(o->scheme),
+                   q->strong ? "strong" : "weak", o->pipeline ? ", pipelined" : "");
     if (steps->rate.usd_per_hour > 0 && q->images)
         orch_cli_print("cost of an epoch of %" G_GINT64_FORMAT
                        " images at $%.4g an hour a worker (%s)",
@@ -103,7 +102,8 @@ static void print_line(const struct orch_time_question *q, const struct orch_pal
                        steps->overlap ? " the exchange overlaps with the backward pass;" : "",
                        steps->all_layers ? " time of norms, activations and sums;" : "");
     if (steps->leaves_layers_out)
-        printf("PALEO has no formula for some layers (such as attention): they count as 0\n");
+        printf(
+            "PALEO has no formula for some layers (such as attention): these layers count as 0\n");
 }
 
 static void print_steps(struct orch_cli *cli, const char *format,

@@ -83,7 +83,7 @@ bool orch_paleo_spec_published(const char *word, const char *row, double *out, G
     if (!word || strcmp(word, "-") == 0 || (orch_real_parse(word, out) && *out > 0))
         return true;
     orch_error_set(error, ORCH_ERROR_RECIPE,
-                   "write a number above 0, or - where none was published",
+                   "write a number above 0, or '-' where no number was published",
                    "'%s' in 'published: %s' is not a published figure", word, row);
     return false;
 }

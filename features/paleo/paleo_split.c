@@ -152,7 +152,7 @@ static bool check_cut(const struct split *split, const struct orch_layer *layer,
         return true;
     orch_error_set(
         error, ORCH_ERROR_USAGE,
-        "choose a number of workers that divides its channels, or do not split the layer",
+        "choose a number of workers that divides the layer's channels, or do not split the layer",
         "layer '%s' (%s, %" G_GINT64_FORMAT " channels) cannot be split among %" G_GINT64_FORMAT
         " workers",
         layer->name, orch_layer_type_name(layer->type), layer->out.c, split->workers);

@@ -174,14 +174,13 @@ static void print_line(const struct orch_time_question *q, const struct orch_roo
     orch_cli_print(
         "roofline on %s at %s: %.5g TFLOP/s, %.5g GB/s, ridge at %.3g FLOP/byte; a multiply-add is "
         "2 operations\nthis is a lower bound of the time: bound / measured time is the "
-        "utilisation; "
-        "'memory-bound' is the share of the forward time that memory limits",
+        "utilisation; 'memory-bound' is the share of the forward time that memory limits",
         b->gpu->name, orch_precision_names()[b->precision], b->device.peak_flops / 1e12,
         b->device.bandwidth / 1e9, b->device.peak_flops / b->device.bandwidth);
     if (b->device.memory_bytes > 0)
         printf("largest batch that fits %.4g GB: %" G_GINT64_FORMAT
-               " (nothing reserved; about %.3g GB go "
-               "to the CUDA context and libraries: then %" G_GINT64_FORMAT ")\n",
+               " (nothing reserved; about %.3g GB go to the CUDA context and libraries: then "
+               "%" G_GINT64_FORMAT ")\n",
                b->device.memory_bytes / 1e9, roofline_gpu_largest_batch(b, q, 0),
                orch_prior_reserved_bytes() / 1e9,
                roofline_gpu_largest_batch(b, q, orch_prior_reserved_bytes()));
@@ -283,7 +282,7 @@ static bool draw(struct orch_cli *cli, const struct orch_roofline_gpu *b, const 
     bool ok = chart && orch_chart_write(chart, path, error);
     if (!chart)
         orch_error_set(error, ORCH_ERROR_USAGE, "choose another precision or device",
-                       "the device has no known peak or bandwidth for this");
+                       "the device has no known peak or bandwidth for this precision");
     orch_chart_free(chart);
     if (ok)
         orch_cli_info(cli, "chart: %s (%u measured layers)", path, measured);

@@ -17,7 +17,7 @@ struct check_options {
 
 static const struct orch_option CHECK_OPTIONS[] = {
     ORCH_OPTION(struct check_options, settings, LIST, "set", .letter = 's', .value = "PARAM=VALUE",
-                .help = "run it with this value instead of the default"),
+                .help = "run the plugin with this value instead of the default"),
     ORCH_TRUST_OPTION(struct check_options, trust),
     {0}};
 
@@ -64,9 +64,10 @@ const struct orch_command ORCH_COMMAND_PLUGIN_CHECK = {
     .max_args = 1,
     .options = CHECK_OPTIONS,
     .option_bytes = sizeof(struct check_options),
-    .about = "Runs the plugin and checks that its manifest is valid, that it loads quickly, that "
-             "equal seeds give equal results, that it stops in time when it is cancelled, and that "
-             "it reports only what it declares. Exits with 7 when a step fails.",
+    .about =
+        "Runs the plugin, and checks that its manifest is valid, that the plugin loads quickly, "
+        "that equal seeds give equal results, that it stops in time when it is cancelled, and that "
+        "it reports only what it declares. The exit status is 7 when a check fails.",
     .run = run_check,
 };
 
@@ -104,7 +105,7 @@ static int run_new(struct orch_cli *cli, const void *options, GError **error)
     g_autofree char *folder =
         o->dir ? g_strdup(o->dir) : g_build_filename("plugins", cli->args[0], NULL);
     if (o->language && o->skeleton) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
                        "--language and --skeleton cannot be given together");
         return -1;
     }

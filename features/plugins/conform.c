@@ -260,11 +260,10 @@ static struct outcome step_smoke(struct conform *conform)
     if (report->verdict == ORCH_VERDICT_SKIPPED)
         return result(ORCH_CONFORM_PASSED, "%s", text);
     if (report->verdict == ORCH_VERDICT_TIMEOUT)
-        return result(
-            ORCH_CONFORM_FAILED,
-            "did not end within %.0f s\n  hint: when asked for a smoke run, take two steps "
-            "on little data",
-            SMOKE_MAX_S);
+        return result(ORCH_CONFORM_FAILED,
+                      "did not end within %.0f s\n  hint: when asked for a smoke run, take two "
+                      "steps on little data",
+                      SMOKE_MAX_S);
     if (report->verdict != ORCH_VERDICT_OK)
         return result(ORCH_CONFORM_FAILED, "%s", text);
     g_autofree char *points = count_text(g_hash_table_size(report->points), "point");
@@ -345,11 +344,10 @@ static struct outcome step_seeds(struct conform *conform)
     compare(conform->manifest, runs[1]->points, runs[0]->points, &difference);
     compare(conform->manifest, runs[1]->results, runs[0]->results, &difference);
     if (difference)
-        return result(
-            ORCH_CONFORM_FAILED,
-            "with the same seed %s\n  hint: take every random choice from the trial's seed; "
-            "give measured times and rates a unit (s, images/s)",
-            difference);
+        return result(ORCH_CONFORM_FAILED,
+                      "with the same seed %s\n  hint: take every random choice from the trial's "
+                      "seed; give measured times and rates a unit (s, images/s)",
+                      difference);
     return result(ORCH_CONFORM_PASSED, "%u values equal (times and rates aside)", count);
 }
 
@@ -400,19 +398,17 @@ static struct outcome step_names(struct conform *conform)
     if (missing)
         return result(
             ORCH_CONFORM_FAILED,
-            "declares artifact '%s', but its run left none\n  hint: make it in a smoke run "
-            "too",
+            "declares artifact '%s', but its run left none\n  hint: make it in a smoke run too",
             missing);
     const struct orch_manifest *manifest = conform->manifest;
     const bool is_read_from_output =
         manifest->kind == ORCH_PLUGIN_WRAPPED && manifest->metrics_from != ORCH_METRICS_PROTOCOL;
     if (is_read_from_output && manifest->metrics->len &&
         g_hash_table_size(report->points) + g_hash_table_size(report->results) == 0)
-        return result(
-            ORCH_CONFORM_FAILED,
-            "none of its %u metrics was found in its output\n  hint: is 'metrics_from' what "
-            "the program does?",
-            manifest->metrics->len);
+        return result(ORCH_CONFORM_FAILED,
+                      "none of its %u metrics was found in its output\n  hint: is 'metrics_from' "
+                      "what the program does?",
+                      manifest->metrics->len);
     g_autofree char *unseen = unseen_metrics(conform);
     return *unseen ? result(ORCH_CONFORM_PASSED, "declared, but not reported in a smoke run: %s",
                             unseen)
@@ -438,11 +434,10 @@ static struct outcome step_cancel(struct conform *conform)
                                                                    : ORCH_CONFORM_PASSED,
                         "ended by itself (%s) before it could be cancelled", report->verdict_word);
     else if (report->signal == SIGKILL || report->stop_s > STOP_MAX_S)
-        answer =
-            result(ORCH_CONFORM_FAILED,
-                   "went on for %.1f s after it was cancelled%s\n  hint: ask 'cancelled' in the "
-                   "innermost loop that takes long; let SIGTERM end the program",
-                   report->stop_s, report->signal == SIGKILL ? " and was killed" : "");
+        answer = result(ORCH_CONFORM_FAILED,
+                        "went on for %.1f s after it was cancelled%s\n  hint: ask 'cancelled' in "
+                        "the innermost loop that takes long; let SIGTERM end the program",
+                        report->stop_s, report->signal == SIGKILL ? " and was killed" : "");
     else
         answer = result(ORCH_CONFORM_PASSED, "%s, %.2f s after the cancel", report->verdict_word,
                         report->stop_s);

@@ -105,7 +105,7 @@ static GPtrArray *prepare(const char *name, const char *language, const char *fo
     GDir *dir = g_dir_open(from, 0, &cause);
     if (!dir) {
         orch_error_set(error, ORCH_ERROR_IO,
-                       "orch may not be installed completely: see 'orch doctor'", "%s",
+                       "orch may be installed incompletely: see 'orch doctor'", "%s",
                        cause->message);
         return NULL;
     }

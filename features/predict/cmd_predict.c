@@ -12,7 +12,7 @@
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.gpu, TEXT, "gpu", .letter = 'g', .value = "NAME",
-                .help = "V100; 8xH100; V100,A100: both; all: ranked; here: this CPU"),
+                .help = "V100; 8xH100; V100,A100: two; all: every GPU; here: this CPU"),
     TIME_NETWORK_OPTIONS(AT(time.net), AT(time.net_table), AT(time.input), AT(time.classes)),
     ORCH_OPTION(struct predict_options, time.tokens, TEXT, "tokens", .value = "N",
                 .help = "length of a sequence, as --input 1xNx1"),
@@ -22,19 +22,19 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.precision, TEXT, "precision", .value = "NAME",
                 .help = "fp32, fp32-ieee, tf32, fp16, bf16, fp8, fp4, fp64 or auto"),
     ORCH_OPTION(struct predict_options, time.optimizer, TEXT, "optimizer", .value = "NAME",
-                .help = "sgd, momentum, adam or adamw; transformers: adamw"),
+                .help = "sgd, momentum, adam, adamw (default of transformers: adamw)"),
     ORCH_OPTION(struct predict_options, time.forward_only, FLAG, "forward-only",
                 .help = "inference: no backward pass"),
     ORCH_OPTION(struct predict_options, time.attention, TEXT, "attention", .value = "KIND",
                 .help = "fused (the default: one kernel), or eager"),
     ORCH_OPTION(struct predict_options, time.compiled, FLAG, "compile",
-                .help = "a transformer under torch.compile"),
+                .help = "transformer under torch.compile"),
     ORCH_OPTION(struct predict_options, time.loss, TEXT, "loss", .value = "KIND",
-                .help = "a language model's loss: plain (cross_entropy), fused"),
+                .help = "a language model's loss: plain (cross_entropy) or fused"),
     ORCH_OPTION(struct predict_options, time.checkpointing, FLAG, "checkpointing",
                 .help = "compute activations again: less memory, more time"),
     ORCH_OPTION(struct predict_options, time.trainable, TEXT, "trainable", .value = "SHARE|BLOCKS",
-                .help = "train only the last blocks: 2, or a share of 0.1"),
+                .help = "train the last 2 blocks (2), or 0.1 of the parameters"),
     ORCH_OPTION(struct predict_options, time.lora_rank, TEXT, "lora-rank", .value = "R",
                 .help = "train only adapters of rank R (LoRA)"),
     ORCH_OPTION(struct predict_options, time.base_bits, TEXT, "base-bits", .value = "8|4",
@@ -52,11 +52,11 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.price_kwh, TEXT, "price-kwh", .value = "USD",
                 .help = "price of electricity, for the cost of the GPUs' energy"),
     ORCH_OPTION(struct predict_options, time.grid, TEXT, "grid", .value = "COUNTRY|N",
-                .help = "CO2 of that energy: FR, DE, US, ..., or grams a kWh"),
+                .help = "CO2 of the GPUs' energy: FR, DE, US, ..., or grams per kWh"),
     ORCH_OPTION(struct predict_options, budget, TEXT, "budget", .value = "USD",
-                .help = "mark forecasts that cost more; with --gpu all omit them: 5usd"),
+                .help = "mark trainings that cost more; with --gpu all, omit them: 5usd"),
     ORCH_OPTION(struct predict_options, deadline, TEXT, "deadline", .value = "WHEN",
-                .help = "mark forecasts that end later; with --gpu all omit them: 18:00"),
+                .help = "mark trainings that end later; with --gpu all, omit them: 18:00"),
     ORCH_OPTION(struct predict_options, pareto, TEXT, "pareto", .value = "FILE",
                 .help = "with --gpu all: draw time against cost (.svg, .png, .pdf)"),
     ORCH_OPTION(struct predict_options, explain, FLAG, "explain",
@@ -66,12 +66,12 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.without, LIST, "without", .value = "SOURCE",
                 .help = "ignore a source's measurements: timm, lambda, ..."),
     ORCH_OPTION(struct predict_options, time.calibrate, LIST, "calibrate", .value = "RUN",
-                .help = "scale the forecast by this run of yours"),
+                .help = "fit the forecast to this run of yours"),
     TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), " or measured"),
     ORCH_OPTION(struct predict_options, experiment, TEXT, "experiment", .value = "NAME",
-                .help = "forecast one run of this experiment, by its predictor"),
+                .help = "forecast a run of this experiment"),
     ORCH_OPTION(struct predict_options, sweeps, LIST, "sweep", .letter = 'x',
-                .value = "PARAM=A,B,...", .help = "with --experiment: its parameters"),
+                .value = "PARAM=A,B,...", .help = "with --experiment: the run's parameters"),
     ORCH_OPTION(struct predict_options, format, TEXT, "format", .letter = 'f', .value = "NAME",
                 .help = "text, tsv, csv, markdown or latex"),
     {0}};
@@ -90,7 +90,7 @@ static bool experiment_fits(const struct predict_options *o, GError **error)
     for (const struct orch_option *option = OPTIONS; option->name; option++) {
         if (g_strv_contains(own, option->name) || !is_given(o, option))
             continue;
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
                        "option '--%s' has no effect with --experiment", option->name);
         return false;
     }
@@ -152,21 +152,21 @@ static bool options_fit(const struct orch_cli *cli, const struct predict_options
     if (!is_model(t->model, error) || !orch_cli_format_check(o->format, error))
         return false;
     if (cli->json && o->format)
-        return refuse("choose one of them", "--json and --format cannot be combined", error);
-    if (t->optimizer && t->forward_only)
-        return refuse("leave one of them out",
-                      "option '--optimizer' does nothing with --forward-only: no weights are "
-                      "updated",
+        return refuse("choose one of the two options", "--json and --format cannot be combined",
                       error);
     if (!t->gpu && !o->experiment)
         return refuse("for example --gpu V100, or use --gpu all", "option '--gpu' is missing",
                       error);
+    if (t->optimizer && t->forward_only)
+        return refuse(
+            "leave out one of the two options",
+            "option '--optimizer' does nothing with --forward-only: no weights are updated", error);
     if (t->gpu && g_str_has_prefix(t->gpu, "paleo:"))
         return refuse("use 'orch paleo' for these devices",
                       "option '--gpu': 'orch predict' cannot use the devices of PALEO's table",
                       error);
     if (o->pareto && t->gpu && !is_ranking(t->gpu))
-        return refuse("use --gpu all, or name several", "option '--pareto' needs several GPUs",
+        return refuse("use --gpu all, or name several GPUs", "option '--pareto' needs several GPUs",
                       error);
     return true;
 }
@@ -190,8 +190,8 @@ static int answer(struct orch_cli *cli, const struct predict_options *o,
 {
     bool ranks = is_ranking(o->time.gpu);
     if (ranks && q->wants_best) {
-        refuse("for example --gpu 8xH100", "option '--parallel': 'best' is for one kind of GPU",
-               error);
+        refuse("for example --gpu 8xH100",
+               "option '--parallel': 'best' is only for one kind of GPU", error);
         return -1;
     }
     if (ranks)
@@ -207,8 +207,8 @@ static bool split_gpus(struct predict_options *o, char **count, GError **error)
     if (!digits || (gpu[at] != 'x' && gpu[at] != 'X') || !gpu[at + 1])
         return true;
     if (o->time.workers)
-        return refuse("leave one of them out", "option '--workers': --gpu has a number, too",
-                      error);
+        return refuse("leave out one of the two options",
+                      "option '--workers': --gpu also has a number of devices", error);
     at++;
     o->time.workers = *count = g_strndup(gpu, digits);
     o->time.gpu = gpu + at + strspn(gpu + at, " ");
@@ -234,8 +234,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 static const struct orch_option_group GROUPS[] = {
     {"the training",
-     "net -net-table input -classes -tokens dataset batch epochs precision optimizer "
-     "forward-only -attention -compile -loss -checkpointing -trainable -lora-rank -base-bits"},
+     "net -net-table input -classes -tokens dataset batch epochs precision optimizer forward-only "
+     "-attention -compile -loss -checkpointing -trainable -lora-rank -base-bits"},
     {"the machine", "gpu workers scaling -per-node network parallel -scheme -watts -threads"},
     {"price and limits", "price -cloud -spot -price-kwh -grid budget deadline pareto"},
     {"the forecast", "-model calibrate -without -ppp-comp -ppp-comm explain"},
@@ -257,12 +257,12 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
         "the assumptions, and the basis of the forecast.\n\nThe basis (tier) is one of seven. "
         "measured: the store has runs of this setting. fitted: a predictor trained on the store's "
         "runs of this GPU. same-step, same-chip, same-network: published step times and your runs "
-        "of this network, this GPU, or both. transferred: an analytical model fitted to public "
-        "measurements. prior: a roofline from the GPU's data sheet.\n\nFor a script of your own, "
-        "--experiment forecasts the wall time of one run with the parameters of -x ('orch help "
-        "predictors'). Train a predictor first: orch predictor train --where 'experiment = "
-        "NAME'.\n\nLoss curves: 'orch curve'. PALEO and the roofline bound: 'orch paleo'. The "
-        "accuracy of past forecasts: 'orch predictor score'.",
+        "of this network on this GPU, of this GPU, or of this network. transferred: an analytical "
+        "model fitted to public measurements. prior: a roofline from the GPU's data sheet.\n\nFor "
+        "a script of your own, --experiment forecasts the wall time of one run with the parameters "
+        "of -x ('orch help predictors'). Train a predictor first: orch predictor train --where "
+        "'experiment = NAME'.\n\nLoss curves: 'orch curve'. PALEO and the roofline bound: 'orch "
+        "paleo'. The accuracy of past forecasts: 'orch predictor score'.",
     .examples =
         "orch predict --gpu V100 --net resnet50   # 90 epochs of ImageNet\n"
         "orch predict --gpu all --net resnet-cifar:44 --dataset cifar10 --epochs 100   # ranked\n"

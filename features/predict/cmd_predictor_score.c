@@ -16,7 +16,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct score_options, by, TEXT, "by", .value = "NAME",
                 .help = "setting (the default), question, time, model, where or network"),
     ORCH_OPTION(struct score_options, chart, TEXT, "chart", .value = "FILE",
-                .help = "draw their calibration: FILE.svg, .png or .pdf"),
+                .help = "draw the forecasts' calibration: FILE.svg, .png or .pdf"),
     {0}};
 
 static void add_row(struct orch_table *table, const struct orch_score_grouping *grouping,
@@ -86,7 +86,7 @@ static void print_scores(struct orch_cli *cli, struct orch_table *table, unsigne
     orch_cli_table_print(cli, table, "scores");
     if (promises)
         orch_cli_info(
-            cli, "promised numbers of trials within a limit, with 90 %%: %u of %u promises held",
+            cli, "forecasts of how many trials end within a limit (90 %%): %u of %u were right",
             held, promises);
 }
 
@@ -107,8 +107,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     bool ok = draw(o, &scores, error) && orch_store_promises(store, &promises, &held, error);
     if (ok) {
         if (!scores.rows->len && !cli->json)
-            orch_cli_info(cli,
-                          "no run with a forecast has ended yet: 'orch run' makes and keeps them");
+            orch_cli_info(
+                cli, "no run with a forecast has ended yet: 'orch run' makes and keeps forecasts");
         print_scores(cli, score_table(grouping, &scores), promises, held);
         if (o->chart)
             orch_cli_info(cli, "chart: %s", o->chart);
@@ -125,14 +125,14 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_SCORE = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct score_options),
-    .about =
-        "Every forecast of 'orch run' is kept with its run. This command compares them with "
-        "the measured times: the median and mean of |forecast - measured| / measured, and the "
-        "share of measured times within the 90 % interval. Forecasts made before the run and "
-        "during it are scored separately, and so are runs during which other programs kept "
-        "the CPUs busy (load 'foreign'). --by groups them by the question (a setting that had run, "
-        "one between the runs, one beyond them), by time, model, device or network. --chart draws, "
-        "for each quantile of the forecast, how often the measured time was at or below it.",
+    .about = "Every forecast of 'orch run' is kept with its run. This command compares these "
+             "forecasts with the measured times: the median and mean of |forecast - measured| / "
+             "measured, and the share of measured times within the 90 % interval. Forecasts made "
+             "before the run and during it are scored separately, and so are runs during which "
+             "other programs kept the CPUs busy (load 'foreign'). --by groups the forecasts by the "
+             "question (whether the setting had been run, was between settings that had been run, "
+             "or beyond those), by time, model, device or network. --chart draws, for each "
+             "quantile of the forecast, how often the measured time was at or below it.",
     .examples = "  orch predictor score\n"
                 "  orch predictor score --by time\n"
                 "  orch predictor score --chart calibration.svg",

@@ -90,7 +90,8 @@ static void print_nearest(const json_t *nearest)
 static void print_measured_steps(const json_t *steps)
 {
     if (json_array_size(steps))
-        printf("measured steps that the forecast uses (weight; measured over analytical time)\n");
+        printf("measured steps that the forecast uses (weight; measured divided by analytical "
+               "time)\n");
     for (size_t i = 0; i < json_array_size(steps); i++) {
         const json_t *k = json_array_get(steps, i);
         g_autofree char *time = duration_at(k, "step_s");

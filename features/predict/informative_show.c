@@ -188,7 +188,7 @@ static void print_choices(struct orch_cli *cli, const struct orch_plan *plan, co
     orch_cli_table_print(cli, table, "most_informative");
     fflush(stdout);
     if (choices->len)
-        orch_cli_info(cli, "to run just these: %s", command);
+        orch_cli_info(cli, "command that runs just these trials: %s", command);
     else
         orch_cli_info(cli, "every trial of the plan has been measured here");
 }

@@ -279,7 +279,8 @@ static void print_gpus(struct orch_cli *cli, const struct orch_plan_gpus *gpus)
     }
     orch_cli_table_print(cli, table, "gpus");
     if (first->known < gpus->trials)
-        printf("%u more declare no cost and have no forecast\n", gpus->trials - first->known);
+        printf("%u more trials declare no cost and have no forecast\n",
+               gpus->trials - first->known);
     printf("* no GPU is both faster and cheaper. Trials run one after another; estimated from "
            "specifications and public measurements, not measured here.\n");
     print_cheapest(gpus);

@@ -109,7 +109,7 @@ static struct orch_chart *pareto_chart(const struct orch_time_question *q, GPtrA
     }
     if (unpriced)
         chart->note =
-            g_strdup_printf("%u GPU%s without a price not shown", unpriced, orch_plural(unpriced));
+            g_strdup_printf("not shown: %u GPU%s without a price", unpriced, orch_plural(unpriced));
     return chart;
 }
 
@@ -203,12 +203,10 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
     orch_cli_table_print_as(cli, table, "predictions", o->format);
     if (o->format)
         return;
-    printf(
-        "* no GPU that fits is both faster and cheaper. Tiers, best first: measured and fitted, "
-        "from "
-        "the store's runs and data sets; same-step, same-chip, same-network, from steps that were "
-        "published; transferred, from a model of other GPUs; prior, from the specification. Those "
-        "without a like measurement come last.\n");
+    printf("* no GPU that fits is both faster and cheaper. Tiers, best first: measured and fitted, "
+           "from the store's runs and data sets; same-step, same-chip, same-network, from steps "
+           "that were published; transferred, from a model of other GPUs; prior, from the "
+           "specification. Those without a like measurement come last.\n");
     print_choice(q, ranking);
     orch_cli_time_assumptions_print(q);
     if (o->pareto)

@@ -336,12 +336,12 @@ static void print_json(const struct asking *a, json_t *list)
 static void warn(const struct asking *a)
 {
     if (!a->trained->is_used)
-        orch_cli_warn(a->cli, "predictor '%s' is no better than the nearest measurement",
+        orch_cli_warn(a->cli, "predictor '%s' is not better than the nearest measurement",
                       a->trained->name);
     if (a->newer)
         orch_cli_warn(a->cli,
-                      "%d runs are newer than predictor '%s': train it again with 'orch predictor "
-                      "train'",
+                      "%d runs are newer than predictor '%s': train this predictor again with "
+                      "'orch predictor train'",
                       (int)a->newer, a->trained->name);
 }
 

@@ -107,8 +107,7 @@ static void print_memory(const struct orch_time_question *q, const struct orch_c
     g_autofree char *room = orch_bytes_format((int64_t)c->prior.device.memory_bytes);
     g_autofree char *none = g_strdup_printf(" (not even one %s)", orch_time_question_sample(q));
     orch_cli_print("memory: %s of %s per worker at batch size %" G_GINT64_FORMAT
-                   "; the largest batch that fits is "
-                   "%" G_GINT64_FORMAT "%s",
+                   "; the largest batch that fits is %" G_GINT64_FORMAT "%s",
                    need, room, a->batch, a->step.largest_batch, a->step.largest_batch ? "" : none);
 }
 
@@ -173,11 +172,13 @@ static void print_kernels(const struct orch_prior *p)
         "  interval  a factor of %.2f to each side: %s",
         orch_kernel_model_source(), k->gpu.sustained_flops / 1e12, exp(p->error_90),
         !k->gpu.was_measured ? "wider, because products at this precision were not measured"
-        : !orch_kernel_model_is_guess(k) ? "90 % of the measured whole transformers lay within"
+        : !orch_kernel_model_is_guess(k)
+            ? "90 % of the measured whole transformers lay within this factor"
         : k->has_experts || k->has_packed || k->format != ORCH_FORMAT_16
-            ? "90 % of the measured whole transformers lay within, plus a guess"
-            : "90 % of the measured whole transformers lay within, plus a guess: "
-              "without tensor cores none had its attention in one kernel");
+            ? "90 % of the measured whole transformers lay within a factor that is widened here by "
+              "a guess"
+            : "90 % of the measured whole transformers lay within a factor that is widened here by "
+              "a guess, because none without tensor cores had its attention in one kernel");
 }
 
 /* The interval by the shape of the question. */
@@ -193,11 +194,11 @@ static void print_error(const struct orch_prior *p, bool is_sequence)
                        "transformer, so the widest interval of unmeasured cases is used",
                        exp(p->error_90));
     else
-        orch_cli_print(
-            "  interval  a factor of %.2f to each side, in which %.0f %% of measurements "
-            "lay when %s were left out of the fit, in %d groups%s%s",
-            exp(p->error_90), 100 * e->covered, orch_transfer_error_left_out(e->asked), e->groups,
-            whose[e->asked], e->family > 0 ? ", nor any network of this family" : "");
+        orch_cli_print("  interval  a factor of %.2f to each side, in which %.0f %% of "
+                       "measurements lay when %s were left out of the fit, in %d groups%s%s",
+                       exp(p->error_90), 100 * e->covered, orch_transfer_error_left_out(e->asked),
+                       e->groups, whose[e->asked],
+                       e->family > 0 ? ", nor any network of this family" : "");
 }
 
 /* The newest software of the published steps that the model was fitted to: all but milabench's. */
@@ -242,10 +243,9 @@ static void print_workers(const struct orch_time_question *q, const struct orch_
     }
     const char *steps = q->is_parallel ? orch_parallel_measured(&q->parallel)
                                        : orch_parallel_measured(&(struct orch_parallel){.dp = 2});
-    orch_cli_print(
-        "  workers   links are computed from their specification: 90 %% of %s lay within "
-        "a factor of %.2f",
-        steps, exp(error));
+    orch_cli_print("  workers   links are computed from their specification: 90 %% of %s lay "
+                   "within a factor of %.2f",
+                   steps, exp(error));
 }
 
 /* What one short run costs, and how it narrows the interval. */
@@ -260,10 +260,10 @@ static void print_narrower(const struct orch_candidate *c, const struct orch_ste
     }
     g_autofree char *time = orch_duration_format(run.seconds);
     g_autofree char *usd = isnan(run.usd) ? NULL : orch_money_format(run.usd);
-    orch_cli_print(
-        "  narrower  'orch run' of %d steps on this GPU, about %s%s%s, narrows the factor "
-        "from %.2f to %.2f",
-        run.steps, time, usd ? " for " : "", usd ? usd : "", run.factor_now, run.factor_then);
+    orch_cli_print("  narrower  'orch run' of %d steps on this GPU, about %s%s%s, narrows the "
+                   "factor from %.2f to %.2f",
+                   run.steps, time, usd ? " for " : "", usd ? usd : "", run.factor_now,
+                   run.factor_then);
 }
 
 /* What measured steps that are like the question say. */

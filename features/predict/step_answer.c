@@ -97,7 +97,8 @@ bool orch_candidate_choose(const struct orch_time_question *q, struct orch_step_
     }
     if (q->format != ORCH_FORMAT_16 && !out->prior.is_by_kernels) {
         orch_error_set(error, ORCH_ERROR_USAGE, "use --precision bf16, without --model prior",
-                       "only the sum of kernels covers steps in %s", out->precision_name);
+                       "only the forecast from single kernels covers steps in %s",
+                       out->precision_name);
         return false;
     }
     if (q->net && orch_net_is_sequence(q->net) &&
@@ -429,7 +430,7 @@ void orch_time_question_assume_device(struct orch_time_question *q, const char *
     if (q->ppp_is_measured)
         orch_time_question_assume(
             q, "PPP", "--ppp-comp",
-            "%.3g: observed over estimated throughput, mean of %d configuration%s run on it",
+            "%.3g: observed divided by estimated throughput, mean of %d configuration%s run on it",
             c->ppp.share, c->ppp.workloads, orch_plural(c->ppp.workloads));
     if (!q->has_optimizer && !q->forward_only)
         orch_time_question_assume(q, "optimizer", "--optimizer", "%s",

@@ -235,7 +235,7 @@ static bool fill_fitted(const struct orch_step_tiers *tiers, const struct orch_s
     out->why = g_strdup_printf("learned from %s (%.1f %% mean relative error on %s left out)%s",
                                rows_learned, 100 * orch_learned_error(t->learned, answer.question),
                                answer.question ? "networks" : "rows",
-                               answer.extrapolates ? "; beyond what it has seen" : "");
+                               answer.extrapolates ? "; beyond the training rows" : "");
     return true;
 }
 

@@ -23,8 +23,9 @@ static struct orch_trained *load_trained(struct orch_store *store, GError **erro
     orch_predictor_row_free(row);
     if (!trained || strcmp(trained->target, ORCH_PREDICTOR_STEP) == 0)
         return trained;
-    orch_error_set(error, ORCH_ERROR_RECIPE, "train it again with 'orch predictor train'",
-                   "its target is '%s', expected " ORCH_PREDICTOR_STEP, trained->target);
+    orch_error_set(
+        error, ORCH_ERROR_RECIPE, "train the predictor again with 'orch predictor train'",
+        "the predictor's target is '%s', expected " ORCH_PREDICTOR_STEP, trained->target);
     orch_trained_free(trained);
     return NULL;
 }

@@ -40,10 +40,11 @@ static bool answer(struct orch_estimator *estimator, const json_t *record,
     struct orch_white_estimate there, mine;
     out->gpu = g_strdup(gpu->name);
     if (!cost || !orch_estimator_white(estimator, cost, gpu, &there)) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "its plugin must declare network, batch and precision (orch plugin show)",
-                       "the time on %s cannot be estimated: the trial's work is unknown",
-                       gpu->name);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE,
+            "the plugin must declare network, batch and precision (orch plugin show)",
+            "the time on %s cannot be estimated: the amount of work in the trial is unknown",
+            gpu->name);
         return false;
     }
     if (own && here && here->left_s.mid > 0 && orch_estimator_white(estimator, cost, own, &mine)) {
@@ -58,7 +59,7 @@ static bool answer(struct orch_estimator *estimator, const json_t *record,
     if (!isfinite(there.whole_s) || !(share > 0)) {
         orch_error_set(
             error, ORCH_ERROR_USAGE,
-            own ? "wait until it has made some progress"
+            own ? "wait until the trial has made some progress"
                 : "'orch doctor --bench' measures this machine",
             "the remaining work of the trial, or the speed of this machine, is not known");
         return false;

@@ -212,7 +212,7 @@ static bool read_tokens(const struct time_options *o, char **out_input, GError *
     if (!orch_cli_count(o->tokens, "--tokens", 1 << 20, &tokens, error))
         return false;
     if (tokens && o->input) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
                        "options '--tokens' and '--input' both set the length of a sequence");
         return false;
     }
@@ -260,7 +260,7 @@ static bool read_loss(const struct time_options *o, struct orch_time_question *q
         return false;
     }
     if (o->loss && o->forward_only) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
                        "option '--loss' does nothing with --forward-only: no loss is computed");
         return false;
     }
@@ -291,7 +291,7 @@ static bool read_checkpointing(const struct time_options *o, struct orch_time_qu
                        "option '--checkpointing' cannot be used here: %s", why);
     else
         orch_time_question_assume(q, "activations", "--checkpointing",
-                                  "each of %d groups of layers computes its own again",
+                                  "each of %d groups of layers computes its activations again",
                                   q->net->group_count - 2);
     return !why;
 }
@@ -360,7 +360,7 @@ static bool read_parallel(const struct time_options *o, struct orch_time_questio
     if (!o->parallel)
         return true;
     if (with || !q->net) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
                        "option '--parallel' cannot be used with %s", with ? with : "a layer table");
         return false;
     }
@@ -368,17 +368,18 @@ static bool read_parallel(const struct time_options *o, struct orch_time_questio
         return false;
     const struct orch_parallel *p = &q->parallel;
     if (o->workers && (q->worker_count > 1 || q->workers[0] != orch_parallel_devices(p))) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave the number out, or use --parallel best",
-                       "option '--parallel': '%s' is of %d device%s, and %s are asked for",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave the number out, or use '--parallel best'",
+                       "option '--parallel': '%s' describes %d device%s, but %s are asked for",
                        o->parallel, (int)orch_parallel_devices(p),
                        orch_plural(orch_parallel_devices(p)), o->workers);
         return false;
     }
     if (q->per_node && (q->per_node % p->tp ||
                         orch_parallel_devices(p) % MIN(q->per_node, orch_parallel_devices(p)))) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "use a --per-node that they fill",
-                       "option '--parallel': the %d devices of '%s' do not fill nodes of %d",
-                       (int)orch_parallel_devices(p), o->parallel, (int)q->per_node);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, "use a --per-node that divides the number of devices",
+            "option '--parallel': the %d devices of '%s' do not fill nodes of %d devices",
+            (int)orch_parallel_devices(p), o->parallel, (int)q->per_node);
         return false;
     }
     orch_time_question_set_parallel(q, p, q->batches[0]);
@@ -424,9 +425,9 @@ static bool read_trained(const struct time_options *o, struct orch_time_question
     if (!given)
         return true;
     if (o->forward_only || !q->net || (o->trainable && o->lora_rank)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
                        "option '--%s' does nothing with %s", given,
-                       o->forward_only ? "--forward-only: no weights are updated"
+                       o->forward_only ? "--forward-only, with which no weights are updated"
                        : q->net        ? "--lora-rank, which freezes all layers"
                                        : "a layer table");
         return false;
@@ -440,9 +441,9 @@ static bool read_trained(const struct time_options *o, struct orch_time_question
         g_autofree char *held =
             bits ? g_strdup_printf("%d bits in linear layers, and unpacked for each pass", bits)
                  : g_strdup("the precision of the activations");
-        g_autofree char *how =
-            g_strdup_printf("adapters of rank %d on %d linear layers; what is frozen is held in %s",
-                            (int)number, part.trained, held);
+        g_autofree char *how = g_strdup_printf(
+            "adapters of rank %d on %d linear layers; frozen weights are held in %s", (int)number,
+            part.trained, held);
         assume_trained(q, "--lora-rank", how, &part);
     } else {
         if (orch_int_parse(o->trainable, &number) && number >= 1)
@@ -596,7 +597,7 @@ static bool check_nodes(const struct orch_time_question *q, GError **error)
     orch_error_set(error, ORCH_ERROR_USAGE,
                    "add --network, for example ethernet25 or infiniband-hdr ('orch gpu links' "
                    "lists them)",
-                   "%d workers on nodes of %d: the network between the nodes is not known",
+                   "with %d workers, %d in a node, a network between the nodes must be named",
                    (int)most, (int)q->per_node);
     return false;
 }
@@ -624,7 +625,7 @@ static bool check_without(const char *const *names, GError **error)
             continue;
         g_autofree char *all = g_strjoinv(", ", (char **)known->pdata);
         orch_error_set(error, ORCH_ERROR_USAGE, all,
-                       "option '--without': no steps were published by a source '%s'", names[i]);
+                       "option '--without': no source '%s' has published steps", names[i]);
         return false;
     }
     return true;

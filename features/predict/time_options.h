@@ -38,23 +38,23 @@ struct time_options {
      "batch size of a worker (with --scaling strong: of all workers)"),                         \
     TIME_OPTION("workers", 'w', "N,...", ORCH_OPT_TEXT, workers, "devices that train together"),    \
     TIME_OPTION("scaling", 0, "weak|strong", ORCH_OPT_TEXT, scaling,                                          \
-     "weak (default): one batch for each worker; strong: one batch in all")
+     "weak (default): one batch for each worker; strong: one for all")
 #define TIME_PRECISION_HELP                                                                        \
     "fp32, fp32-ieee, tf32, fp16, bf16, fp64 or auto"
 #define TIME_LINK_OPTIONS(network, per_node)                                                       \
     TIME_OPTION("network", 0, "LINK", ORCH_OPT_TEXT, network,                                                 \
      "link between workers: ethernet10, infiniband-hdr, ..."),                  \
     TIME_OPTION("per-node", 0, "N", ORCH_OPT_TEXT, per_node,                                                  \
-     "workers in a node; --network then joins nodes")
+     "workers in a node; --network is then the link between nodes")
 #define TIME_PRICE_OPTIONS(price, cloud, spot)                                                     \
     TIME_OPTION("price", 0, "USD", ORCH_OPT_TEXT, price, "price of a device hour"),                           \
-    TIME_OPTION("cloud", 0, "NAME", ORCH_OPT_TEXT, cloud, "price of aws, azure, gcp, lambda, ..."),   \
+    TIME_OPTION("cloud", 0, "NAME", ORCH_OPT_TEXT, cloud, "price of a cloud: aws, azure, gcp, lambda, ..."),   \
     TIME_OPTION("spot", 0, NULL, ORCH_OPT_FLAG, spot, "use spot prices")
 #define TIME_SHARE_OPTIONS(ppp_comp, ppp_comm, or_else)                                            \
     TIME_OPTION("ppp-comp", 0, "SHARE", ORCH_OPT_TEXT, ppp_comp,                                              \
-     "share of the peak speed, 0 to 1" or_else),                               \
+     "share of the peak speed reached, 0 to 1" or_else),                               \
     TIME_OPTION("ppp-comm", 0, "SHARE", ORCH_OPT_TEXT, ppp_comm,                                             \
-     "share of the link's bandwidth, 0 to 1")
+     "share of the link's bandwidth reached, 0 to 1")
 /* clang-format on */
 
 /** Fills in the question, except the device, from the options. `is_paleo`: with PALEO's defaults

@@ -72,19 +72,18 @@ const struct orch_command ORCH_COMMAND_QUERY = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct query_options),
-    .about =
-        "SELECT is one statement of SQLite on these views, without removed runs; --format csv "
-        "and --json print the answer for programs:\n"
-        "\n"
-        "  runs         run, key, state, reason, recipe, experiment, plugin, seed, repeat, "
-        "attempt, who, started, ended, wall_s, commit_oid, branch, dirty, tree, machine\n"
-        "  settings     run, name, value\n"
-        "  results      run, name, value, unit\n"
-        "  metrics      run, name, step, t_s, value, unit: each point\n"
-        "  last_values  run, name, step, value, unit: the last point of each metric\n"
-        "\n"
-        "Column 'run' joins them. The store's own tables ('orch help store') can be queried, too. "
-        "Times are UTC.",
+    .about = "SELECT is one statement of SQLite on these views, without removed runs; --format csv "
+             "and --json print the answer for programs:\n"
+             "\n"
+             "  runs         run, key, state, reason, recipe, experiment, plugin, seed, repeat, "
+             "attempt, who, started, ended, wall_s, commit_oid, branch, dirty, tree, machine\n"
+             "  settings     run, name, value\n"
+             "  results      run, name, value, unit\n"
+             "  metrics      run, name, step, t_s, value, unit: each point\n"
+             "  last_values  run, name, step, value, unit: the last point of each metric\n"
+             "\n"
+             "Column 'run' joins the views. The store's own tables ('orch help store') can be "
+             "queried, too. Times are UTC.",
     .examples =
         "  orch query 'SELECT key, state, wall_s FROM runs ORDER BY wall_s DESC LIMIT 5'\n"
         "  orch query --format csv \"SELECT s.value AS lr, avg(v.value) AS loss FROM settings s "

@@ -70,7 +70,8 @@ static bool read_files(struct orch_rescue *r, struct orch_store *into, GError **
         g_ptr_array_add(r->lost, g_strdup("all: no run can be read of any of these files"));
     if (files->len)
         return true;
-    orch_error_set(error, ORCH_ERROR_STORE, "name it with --db", "there is no store '%s'", r->path);
+    orch_error_set(error, ORCH_ERROR_STORE, "name the store with --db", "there is no store '%s'",
+                   r->path);
     return false;
 }
 
@@ -248,12 +249,12 @@ static void print_next(struct orch_cli *cli, const struct orch_rescue *r)
     g_autofree char *folder = g_shell_quote(damaged), *to = g_shell_quote(r->to),
                     *path = g_shell_quote(r->path);
     if (files->len)
-        orch_cli_info(cli, "next: mkdir %s && mv %s%s && mv %s %s", folder, files->str, folder, to,
-                      path);
+        orch_cli_info(cli, "to use the new store: mkdir %s && mv %s%s && mv %s %s", folder,
+                      files->str, folder, to, path);
     else
         orch_cli_info(cli, "next: mv %s %s", to, path);
     if (r->lost->len)
-        orch_cli_info(cli, "then 'orch pull' brings back what others have of the lost runs");
+        orch_cli_info(cli, "after that, 'orch pull' brings back what others have of the lost runs");
 }
 
 static int run_repair(struct orch_cli *cli, const void *options, GError **error)
@@ -284,8 +285,8 @@ const struct orch_command ORCH_COMMAND_DB_REPAIR = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct repair_options),
     .about = "The damaged file is not changed: a copy of it is read. Only runs whose rows give the "
-             "recorded digest are recovered. What is missing is searched in the backups beside it, "
-             "in shards/, and in the folders of unfinished trials.\n\n"
-             "Lists what was lost. Exits with 0 when nothing was lost, else with 7.",
+             "recorded digest are recovered. Missing runs are searched in backups beside the "
+             "damaged file, in shards/, and in the folders of unfinished trials.\n\n"
+             "The output lists what was lost. The exit status is 0 when nothing was lost, else 7.",
     .run = run_repair,
 };

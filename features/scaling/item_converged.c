@@ -254,8 +254,8 @@ static void add_answer(struct orch_section *section, const struct gathered *g, c
     }
     g_autofree char *words = orch_answer_words(section->labels, name, NULL);
     if (strstr(text->str, UNFINISHED))
-        g_string_append(text, ". What has not converged is ranked by how far it got in these "
-                              "steps, not by what it could reach");
+        g_string_append(text, ". A setting that has not converged is ranked by how far it got in "
+                              "these steps, not by what it could reach");
     if (text->len)
         orch_section_answer(section, "at the end %s %s", words, text->str);
 }
@@ -276,14 +276,14 @@ static bool fill(struct orch_section_context *a, GError **error)
         orch_section_table(a->section, make_table(&g, by, name, within));
         add_answer(a->section, &g, by, name, within);
         if (stretch)
-            orch_section_note(
-                a->section,
-                "change of the mean over the last %zu point%s against the %zu before, "
-                "with the lowest..highest run, or the [95 %% interval] of 5 runs or "
-                "more; stands still: within %g %% in every repeat; has not converged: stands "
-                "still, although more than %.0f %% of the way from its start to the best end is "
-                "left, as with a small learning rate",
-                stretch, orch_plural((int64_t)stretch), stretch, 100 * within, 100 * LEFT_MOST);
+            orch_section_note(a->section,
+                              "change of the mean over the last %zu point%s compared with the %zu "
+                              "before, with the lowest..highest run, or the [95 %% interval] of 5 "
+                              "runs or more; stands still: within %g %% in every repeat; has not "
+                              "converged: stands still, although more than %.0f %% of the way from "
+                              "its start to the best end is left, as with a small learning rate",
+                              stretch, orch_plural((int64_t)stretch), stretch, 100 * within,
+                              100 * LEFT_MOST);
     }
     if (ok)
         orch_section_add_missing_trials(a, trials);

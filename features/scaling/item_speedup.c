@@ -160,9 +160,10 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
                                  NULL)
                 : NULL;
         if (transfer)
-            orch_section_note(
-                a->section, "%s: all of it, also what computing hides; measured by the trials (%s)",
-                c->header, transfer);
+            orch_section_note(a->section,
+                              "%s: all communication, also the part that computing hides; measured "
+                              "by the trials (%s)",
+                              c->header, transfer);
         else if (timer)
             orch_section_note(
                 a->section, "%s: %smeasured by the trials (%s%s%s)", c->header,
@@ -188,8 +189,8 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
                           "only once. Repeat the trials",
                           single);
     if (any_quotient)
-        orch_section_note(a->section, "[95 %% interval] of the quotient of both means (Fieller); "
-                                      "it needs at least two repeats of each");
+        orch_section_note(a->section, "[95 %% interval] of the ratio of the two means (Fieller); "
+                                      "the interval needs at least two repeats of each");
     if (any_timed && has_repeats)
         orch_section_note(
             a->section,

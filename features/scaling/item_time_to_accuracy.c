@@ -132,7 +132,7 @@ static void add_row(struct orch_table *table, const struct tally *t,
     if (t->is_left_out)
         orch_table_add_int(table, (int64_t)c->runs);
     if (c->reached && isnan(c->median))
-        orch_table_add(table, "half or fewer reached it", json_null());
+        orch_table_add(table, "half of the runs or fewer reached the target", json_null());
     else
         orch_table_add_real(table, c->median);
     add_range(table, c);
@@ -147,7 +147,7 @@ static const struct {
 } COLUMNS[] = {
     {"value", "value"},
     {"runs", ">runs"},
-    {"reached", ">reached it"},
+    {"reached", ">reached the target"},
     {"counted", ">runs that count"},
     {"median", NULL},
     {"range", ">lowest..highest"},
@@ -267,8 +267,9 @@ static void append_misses(GString *out, const struct tally *t, const GArray *lin
             g_string_append_printf(settings, "%s%s", settings->len ? "; " : "", setting);
     }
     if (missed)
-        g_string_append_printf(out, "; %zu of %zu runs did not reach it%s%s%s", missed, runs,
-                               settings->len ? " (" : "", settings->str, settings->len ? ")" : "");
+        g_string_append_printf(out, "; %zu of %zu runs did not reach the target%s%s%s", missed,
+                               runs, settings->len ? " (" : "", settings->str,
+                               settings->len ? ")" : "");
 }
 
 /* "time to accuracy: 12.1 s (workers 1: 5 of 6 runs reached it, coefficient of variation 4.2 % [2.6
@@ -293,7 +294,7 @@ static void add_answer(const struct tally *t, const GArray *lines)
                             *high = percent(c->cv_high);
             g_autoptr(GString) label = g_string_new(NULL);
             g_autofree char *setting = orch_answer_row(t->g->trials, t->g->grid, line->cell);
-            g_string_append_printf(label, "%s%s%zu of %zu run%s reached it",
+            g_string_append_printf(label, "%s%s%zu of %zu run%s reached the target",
                                    t->g->rows->len ? setting : "", t->g->rows->len ? ": " : "",
                                    line->row.reached, line->row.runs,
                                    orch_plural((int64_t)line->row.runs));
@@ -310,10 +311,9 @@ static void add_answer(const struct tally *t, const GArray *lines)
         if (!value)
             append_misses(text, t, lines);
         if (unreached && !value)
-            g_string_append_printf(text,
-                                   "%s%s: half of the runs or fewer reached it in %u "
-                                   "setting%s",
-                                   text->len ? "; " : "", words, unreached, orch_plural(unreached));
+            g_string_append_printf(
+                text, "%s%s: half of the runs or fewer reached the target in %u setting%s",
+                text->len ? "; " : "", words, unreached, orch_plural(unreached));
     }
     if (text->len)
         orch_section_answer(t->a->section, "%s", text->str);
@@ -349,14 +349,13 @@ static void add_variation(const struct tally *t, const GArray *lines, guint valu
     g_autofree char *against =
         orch_answer_setting(t->g->trials, base->cell->trials->pdata[0], t->g->rows);
     g_autofree char *own = percent(a->cv), *other = percent(b->cv), *p_text = orch_p_format(p);
-    orch_section_text(
-        t->a->section,
-        "coefficient of variation of %s: %s (%s, n = %zu) against %s (%s, n = %zu)%s, "
-        "F test with p %s%s: %s",
-        name, own, one, a->reached, other, against, b->reached,
-        contrasts > 1 ? ", the largest difference" : "", p_text,
-        contrasts > 1 ? " (corrected)" : "",
-        p < ORCH_NOISE_LEVEL ? "more than noise" : "not more than noise");
+    orch_section_text(t->a->section,
+                      "coefficient of variation of %s: %s (%s, n = %zu) against %s (%s, n = "
+                      "%zu)%s, F test with p %s%s: %s",
+                      name, own, one, a->reached, other, against, b->reached,
+                      contrasts > 1 ? ", the largest difference" : "", p_text,
+                      contrasts > 1 ? " (corrected)" : "",
+                      p < ORCH_NOISE_LEVEL ? "more than noise" : "not more than noise");
 }
 
 static bool add_table(struct tally *t, GError **error)
@@ -384,16 +383,17 @@ static bool add_table(struct tally *t, GError **error)
 static void add_notes(const struct tally *t)
 {
     struct orch_section *section = t->a->section;
-    orch_section_note(
-        section, "median over all runs; lowest, highest and coefficient of variation (standard "
-                 "deviation with n - 1, over the mean) of the runs that reached the target; "
-                 "the interval is exact for log-normal times (Koopmans, Owen and Rosenblatt "
-                 "1964). Nothing is interpolated between validations");
+    orch_section_note(section,
+                      "median over all runs; lowest, highest and coefficient of variation "
+                      "(standard deviation with n - 1, divided by the mean) of the runs that "
+                      "reached the target; the interval is exact for log-normal times (Koopmans, "
+                      "Owen and Rosenblatt 1964). Nothing is interpolated between validations");
     if (t->is_censored)
-        orch_section_note(section,
-                          "for the median, a run that never reached the target is longer than all "
-                          "others, so there is a median only if more than half of the runs reached "
-                          "it. The coefficient of variation is of the runs that reached it");
+        orch_section_note(
+            section,
+            "for the median, a run that never reached the target counts as longer than all others, "
+            "so there is a median only if more than half of the runs reached the target. The "
+            "coefficient of variation is of the runs that reached the target");
     if (t->untimed)
         orch_section_note(
             section, "%u run%s reached the target but recorded no time; %s counted as reached",

@@ -307,8 +307,9 @@ static bool breaks_by_forecast(const struct chooser *chooser, const struct orch_
         return false;
     g_autofree char *low = orch_duration_format(forecast.time_s.low),
                     *high = orch_duration_format(forecast.time_s.high);
-    orch_error_set(error, ORCH_ERROR_RECIPE, "to run it anyway, set these values without a search",
-                   "its forecast is %s to %s, which breaks '%s'", low, high, broken->text);
+    orch_error_set(
+        error, ORCH_ERROR_RECIPE, "to run this setting anyway, set its values without a search",
+        "its forecast is %s to %s, which breaks the limit '%s'", low, high, broken->text);
     return true;
 }
 
@@ -323,9 +324,10 @@ static bool breaks_by_others(const struct orch_limit_forecasts *limits,
     if (!broken)
         return false;
     g_autofree char *low = orch_number_format(range.low), *high = orch_number_format(range.high);
-    orch_error_set(error, ORCH_ERROR_RECIPE, "to run it anyway, set these values without a search",
-                   "judged by the %u settings that have ended, its %s is %s to %s%s (90 %%), which "
-                   "breaks '%s'",
+    orch_error_set(error, ORCH_ERROR_RECIPE,
+                   "to run this setting anyway, set its values without a search",
+                   "judged by the %u settings that have ended, the setting's %s is %s to %s%s (90 "
+                   "%%), which breaks the limit '%s'",
                    settings, broken->metric, low, high, broken->unit, broken->text);
     return true;
 }
@@ -376,10 +378,10 @@ static bool take_next(struct chooser *chooser, struct orch_plan *plan, const str
     if (points->points)
         *out_why = orch_error_what(problem);
     else
-        orch_error_set(
-            error, ORCH_ERROR_RECIPE, orch_error_hint(problem),
-            "search of '%s': none of the first %d settings can run, the last because: %s",
-            cell->experiment->name, REJECTED_MAX, problem->message);
+        orch_error_set(error, ORCH_ERROR_RECIPE, orch_error_hint(problem),
+                       "search of '%s': none of the first %d settings can run; the reason for the "
+                       "last one: %s",
+                       cell->experiment->name, REJECTED_MAX, problem->message);
     g_error_free(problem);
     return false;
 }

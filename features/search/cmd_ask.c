@@ -228,7 +228,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
             status = ORCH_EXIT_OK;
         } else {
             orch_error_set(error, ORCH_ERROR_NOT_FOUND, "widen the ranges",
-                           "the sampler chose only settings that were tried already");
+                           "the sampler chose only settings that have already been tried");
         }
     }
     orch_space_free(q.search.space);

@@ -87,12 +87,11 @@ static void add_table(struct orch_section *section, const GPtrArray *searches)
         add_duration(table, grid * mean_s(searched));
     }
     orch_section_table(section, table);
-    orch_section_note(
-        section,
-        "grid: a sweep with %d values of each number and all choices, at the mean "
-        "device time of the settings that ended; device time: duration times GPUs, or of "
-        "the machine",
-        ORCH_SEARCH_GRID_VALUES);
+    orch_section_note(section,
+                      "grid: a sweep with %d values of each number and all choices, at the mean "
+                      "device time of the settings that ended; device time: duration times GPUs (a "
+                      "machine without GPUs counts as one)",
+                      ORCH_SEARCH_GRID_VALUES);
 }
 
 /* ---- charts -------------------------------------------------------------------------------------
@@ -178,9 +177,10 @@ static void add_winners(struct orch_section_context *a, const GPtrArray *searche
             orch_section_answer(a->section, "%s", text);
         has_answer = true;
         if (again)
-            orch_section_note(a->section,
-                              "to estimate the best setting of %s without bias, repeat it: %s",
-                              searched->name, again);
+            orch_section_note(
+                a->section,
+                "to estimate the best setting of %s without bias, repeat this setting: %s",
+                searched->name, again);
     }
 }
 

@@ -54,9 +54,10 @@ static void print_front(struct ending *end, const struct orch_plan *plan,
         g_string_append_printf(metrics, "%s%s %s", k ? ", " : "",
                                orch_goals_goal(search, k).is_max ? "max" : "min",
                                orch_goals_goal(search, k).metric);
-    orch_cli_info(end->cli,
-                  "front of %u setting%s (%s): %u that no other setting beats in all metrics",
-                  points->points, orch_plural(points->points), metrics->str, count);
+    orch_cli_info(
+        end->cli,
+        "front of %u setting%s (%s): %u settings that no other setting beats in all metrics",
+        points->points, orch_plural(points->points), metrics->str, count);
     for (guint i = 0; i < points->rows->len; i++) {
         const struct orch_search_point *point = points->of_rows->pdata[i];
         const struct orch_plan_item *item = is_on[i] ? first_done(plan, point) : NULL;
@@ -88,7 +89,7 @@ static void print_broken(struct ending *end, const struct orch_tried_points *poi
     if (broken)
         orch_cli_info(end->cli, "%u of %u setting%s %s '%s'%s", broken, ended, orch_plural(ended),
                       broken == 1 ? "breaks" : "break", limits->str,
-                      broken == ended ? ", so none can be the best" : "");
+                      broken == ended ? ", so no setting can be the best" : "");
 }
 
 /* "best of 17 settings: tune lr=0.01, last val_accuracy 0.93 (orch show 5f3a91c2)". A search
@@ -139,11 +140,10 @@ static void print_saved(struct ending *end, const struct orch_stop_effect *effec
                                orch_plural(effect->promoted));
     if (saved_s > 0) {
         g_autofree char *saved = orch_duration_format(saved_s);
-        g_string_append_printf(line,
-                               "%s saved about %s, %.0f %% of the time (an estimate from "
-                               "the trials that ended)",
-                               effect->promoted ? "; this" : ", which", saved,
-                               100 * saved_s / (effect->whole_s + effect->ended_s));
+        g_string_append_printf(
+            line, "%s saved about %s, %.0f %% of the time (an estimate from the trials that ended)",
+            effect->promoted ? "; this" : ", which", saved,
+            100 * saved_s / (effect->whole_s + effect->ended_s));
     }
     if (line->len)
         orch_cli_info(end->cli, "%s", line->str);
@@ -154,7 +154,7 @@ static void print_effect(struct ending *end, const char *metric,
                          const struct orch_stop_effect *effect)
 {
     if (effect->nothing)
-        orch_cli_info(end->cli, "'stop' could stop nothing%s, judging '%s': %s",
+        orch_cli_info(end->cli, "'stop' could stop no trial%s, judging '%s': %s",
                       effect->is_in_part ? " in some brackets" : "", metric, effect->nothing);
     if (effect->late > effect->in_time)
         orch_cli_info(
@@ -198,7 +198,7 @@ static bool print_doubts(struct ending *end, const struct orch_plan *plan, GErro
         if (trust)
             orch_cli_info(end->cli, "%s: %s", searched->name, trust);
         if (again)
-            orch_cli_info(end->cli, "  hint: to estimate it without bias, repeat it: %s", again);
+            orch_cli_info(end->cli, "  hint: for an unbiased value, repeat the setting: %s", again);
     }
     return searches;
 }

@@ -18,8 +18,8 @@ static char *fresh_text(const struct orch_searched *searched)
         orch_spread_of((const double *)(const void *)fresh->data, fresh->len,
                        searched->search->metric, searched->unit);
     g_autofree char *value = orch_spread_format(&spread);
-    return g_strdup_printf("%u fresh repeat%s, not used to choose it, give%s %s", fresh->len,
-                           orch_plural(fresh->len), fresh->len == 1 ? "s" : "", value);
+    return g_strdup_printf("%u fresh repeat%s, not used to choose the setting, give%s %s",
+                           fresh->len, orch_plural(fresh->len), fresh->len == 1 ? "s" : "", value);
 }
 
 static struct orch_best_of best_of(const struct orch_searched *searched)

@@ -89,7 +89,7 @@ static bool write_source(struct orch_vcs *vcs, const struct orch_run *run, struc
         vcs && !out->is_whole ? orch_git_shared_source(orch_vcs_root(vcs), run->source_tree) : NULL;
     if (!out->is_whole && !part) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "ask its author to share the source ('orch push --with-source')",
+                       "ask the run's author to share the source ('orch push --with-source')",
                        "tree %s of run %s (by %s) is not in this repository", run->source_tree, key,
                        run->who);
         return false;
@@ -145,10 +145,11 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                            &copy, error))
         return -1;
     if (copy.counts_as_source)
-        orch_cli_warn(cli,
-                      "'%s' lies in the repository, so its files count as part of its source\n"
-                      "  hint: add '%s/' to .gitignore, or remove it when you have seen it",
-                      copy.folder, copy.folder);
+        orch_cli_warn(
+            cli,
+            "'%s' lies in the repository, so its files count as the repository's source\n  hint: "
+            "add '%s/' to .gitignore, or remove the folder when you have seen it",
+            copy.folder, copy.folder);
     if (cli->json)
         orch_cli_print_json(json_pack("{s:s s:s s:s s:b s:i s:i}", "run", copy.run_key, "tree",
                                       copy.tree, "folder", copy.folder, "whole", copy.is_whole,
@@ -158,7 +159,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     orch_cli_info(cli,
                   copy.is_whole
                       ? "the source of run %s is in '%s'"
-                      : "the inputs of run %s are in '%s': the rest of its source was not shared",
+                      : "the inputs of run %s are in '%s': the rest of the source was not shared",
                   orch_run_short_key(copy.run_key), copy.folder);
     if (copy.kept_away)
         orch_cli_warn(cli, "the content of %u kept file%s of the run is not in this store",
@@ -174,10 +175,9 @@ const struct orch_command ORCH_COMMAND_CHECKOUT = {
     .usage = "RUN [DIR]",
     .min_args = 1,
     .max_args = 2,
-    .about = "Includes uncommitted and untracked files as they were when the run started, and "
-             "those that "
-             "its recipe keeps (keep:). Your own work tree, index and branches are not touched. "
-             "DIR must be empty or absent; default: run-KEY.",
+    .about = "The tree includes uncommitted and untracked files as they were when the run started, "
+             "and the files that the recipe keeps (keep:). Your own work tree, index and branches "
+             "are not touched. DIR must be empty or absent; default: run-KEY.",
     .examples = "  orch checkout @last /tmp/then",
     .run = run,
 };

@@ -73,7 +73,7 @@ static bool look_at_claims(struct orch_cli *cli, const struct coverage_options *
 {
     g_autoptr(GError) problem = NULL;
     if (o->offline && o->remote) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
                        "options '--offline' and '--remote' exclude each other");
         return false;
     }
@@ -89,7 +89,7 @@ static bool look_at_claims(struct orch_cli *cli, const struct coverage_options *
         return false;
     }
     const char *end = strchr(problem->message, '\n');
-    orch_cli_info(cli, "claims are not known: %.*s",
+    orch_cli_info(cli, "the claims of others are not known: %.*s",
                   end ? (int)(end - problem->message) : (int)strlen(problem->message),
                   problem->message);
     return true;
@@ -169,7 +169,7 @@ static bool print_totals(struct orch_cli *cli, const struct coverage *c,
     fflush(stdout);
     orch_cli_forecast_print_total(cli, c->plan, &c->total, &c->price);
     if (!c->total.known && c->total.unknown)
-        orch_cli_info(cli, "their time here is not known");
+        orch_cli_info(cli, "The time of these trials on this machine is not known");
     return orch_cli_parts_show(cli, subject, NULL, error);
 }
 
@@ -294,13 +294,13 @@ const struct orch_command ORCH_COMMAND_COVERAGE = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct coverage_options),
-    .about =
-        "Prints a table for each experiment, with the swept parameters as rows and columns. Each "
-        "cell shows who has run its trials, how many of the repeats, and what others are running "
-        "now and until when. Runs made on another device are shown with its name. Then come the "
-        "totals "
-        "and the expected time of the missing trials on this machine. Nothing is run or changed: "
-        "'orch pull' fetches what others have sent.",
+    .about = "Prints a table for each experiment, with the swept parameters as rows and columns. "
+             "Each cell shows who has run its trials, how many repeats are done, which trials "
+             "others are running now, and when those will end. Runs made on another device are "
+             "shown with the device's name. After the tables come the totals and the expected time "
+             "of the "
+             "missing trials on this machine. No trial is run, and nothing is fetched: 'orch pull' "
+             "fetches what others have sent.",
     .examples = "  orch coverage recipes/hw4.recipe\n"
                 "  orch coverage recipes/hw4.recipe --offline --json",
     .run = run,

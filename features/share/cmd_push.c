@@ -79,7 +79,7 @@ static bool print_once(struct orch_cli *cli, struct orch_store *store,
     if (!is_first)
         return true;
     print_what_leaves(cli, "what leaves this machine");
-    orch_cli_info(cli, "'orch push --dry-run' lists every name and its bytes");
+    orch_cli_info(cli, "'orch push --dry-run' lists every name and size that would be sent");
     return orch_remote_first_push_explained(store, error);
 }
 
@@ -209,8 +209,8 @@ static int push_to(struct orch_cli *cli, struct orch_store *store, const struct 
     int status = -1;
     if (o->dry_run && !remote->carrier->lists_outgoing) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "'orch status DIR' counts the runs it lacks; 'orch export --bundle FILE "
-                       "--dry-run' lists what a bundle of them would hold",
+                       "'orch status DIR' counts the runs that the folder lacks; 'orch export "
+                       "--bundle FILE --dry-run' lists what a bundle of these runs would hold",
                        "option '--dry-run' works only with git remotes, not with a folder");
         return -1;
     }
@@ -265,10 +265,10 @@ const struct orch_command ORCH_COMMAND_PUSH = {
     .options = PUSH_OPTIONS,
     .option_bytes = sizeof(struct push_options),
     .about = "REMOTE is a git remote, a path, a URL, or a folder that the group shares. The "
-             "default is 'git config orch.remote', else the only remote, else the branch's, else "
-             "origin. First the others' runs are pulled, as by 'orch pull'. Then the runs that the "
-             "remote lacks are sent, under refs/orch/results. Branches, tags, index and work tree "
-             "are not touched, and nothing on the remote is overwritten.\n"
+             "default is 'git config orch.remote', else the only remote, else the branch's remote, "
+             "else origin. First the others' runs are pulled, as by 'orch pull'. Then the runs "
+             "that the remote lacks are sent, under refs/orch/results. Branches, tags, index and "
+             "work tree are not touched, and nothing on the remote is overwritten.\n"
              "Sources are sent only with --with-source, or if an experiment sets 'share: source'; "
              "then the files of its 'inputs:' are listed and sent. The exit status is 3 if the "
              "remote cannot be used, and 7 if a run from it was refused.",

@@ -175,9 +175,9 @@ const struct orch_command ORCH_COMMAND_STATUS = {
     .option_bytes = sizeof(struct status_options),
     .about =
         "Ahead: ended runs, public notes and removals that the remote lacks. Behind: runs that are "
-        "only on the remote, by author. Slots: the CPUs and GPUs that running trials of this "
-        "machine use, of all users, and which trials wait for some. No run is sent or fetched. If "
-        "the remote cannot be reached, the exit status is 3, and the rest is printed.",
+        "only on the remote, by author. Slots: the CPUs and GPUs that running trials of all users "
+        "occupy on this machine, and the trials that wait for CPUs or GPUs. No run is sent or "
+        "fetched. If the remote cannot be reached, the exit status is 3, and the rest is printed.",
     .examples = "  orch status\n  orch status --offline",
     .run = run_status,
 };

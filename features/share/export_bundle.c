@@ -70,7 +70,7 @@ static bool export_named(struct orch_cli *cli, const struct bundle_options *o,
     else if (ok)
         print_text(cli, o, &sum);
     if (ok && !sum.runs)
-        orch_cli_warn(cli, "no run is in it ('orch ls' lists the runs)");
+        orch_cli_warn(cli, "the bundle has no run ('orch ls' lists the runs)");
     orch_bundle_sum_clear(&sum);
     return ok;
 }
@@ -114,9 +114,10 @@ static bool look(struct orch_cli *cli, void *options, const struct orch_subject 
     static const char hint[] = "see 'orch help export'";
     if (!o->bundle)
         orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                       "--artifacts, --measurements and --dry-run are for --bundle");
+                       "--artifacts, --measurements and --dry-run need --bundle");
     else if (subject->not_alone)
-        orch_error_set(error, ORCH_ERROR_USAGE, hint, "%s are for tables, not for --bundle",
+        orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                       "%s are for tables, and cannot be combined with --bundle",
                        subject->not_alone);
     return o->bundle && !subject->not_alone;
 }
@@ -132,10 +133,10 @@ const struct orch_command_part ORCH_PART_EXPORT_BUNDLE = {
     .command = "export",
     .options = OPTIONS,
     .option_bytes = sizeof(struct bundle_options),
-    .about = "\n\n"
-             "--bundle writes the runs themselves with what they own (recipes, artifacts, public "
-             "notes; all runs unless some are named) for 'orch db merge' elsewhere, see "
-             "'orch help sharing'.",
+    .about =
+        "\n\n"
+        "--bundle writes the runs themselves with what belongs to them (recipes, artifacts, public "
+        "notes; all runs unless some are named) for 'orch db merge' ('orch help sharing').",
     .examples = "  orch export --bundle mine.orch --where 'who = ada'",
     .is_alone = true,
     .is_asked = is_asked,

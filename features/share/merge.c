@@ -52,7 +52,7 @@ static bool add_folder(GPtrArray *files, const char *folder, GError **error)
     for (guint i = 0; i < found->len; i++)
         g_ptr_array_add(files, found->pdata[i]);
     if (!found->len)
-        orch_error_set(error, ORCH_ERROR_STORE, "name a store's file, or a bundle",
+        orch_error_set(error, ORCH_ERROR_STORE, "name the file of a store, or a bundle",
                        "there is neither a store nor a bundle in '%s'", folder);
     return found->len > 0;
 }
@@ -107,8 +107,8 @@ struct orch_receipt *orch_merge_file(struct orch_store *store, const char *path,
     bool is_bundle = !is_database(path) && orch_bundle_is(path);
     if (g_file_test(path, G_FILE_TEST_IS_REGULAR) && !is_database(path) && !is_bundle) {
         orch_error_set(error, ORCH_ERROR_STORE,
-                       "'orch export --bundle FILE' writes a bundle; if it was a store, 'orch db "
-                       "repair --db FILE' recovers what can be read",
+                       "'orch export --bundle FILE' writes a bundle; if the file was a store, "
+                       "'orch db repair --db FILE' recovers what can be read",
                        "'%s' is neither a store nor a bundle", path);
         return NULL;
     }

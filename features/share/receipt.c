@@ -75,7 +75,7 @@ void orch_cli_receipt_print(struct orch_cli *cli, const struct orch_receipt *rec
         orch_cli_info(
             cli,
             "%" G_GINT64_FORMAT
-            " removal%s of others' runs ignored: only the author can remove a run for all",
+            " removal%s of others' runs ignored: only the author can remove a run for everybody",
             receipt->foreign_tombstones, orch_plural(receipt->foreign_tombstones));
     for (guint i = 0; i < receipt->problems->len; i++)
         orch_cli_warn(cli, "%s", (const char *)receipt->problems->pdata[i]);
@@ -83,12 +83,12 @@ void orch_cli_receipt_print(struct orch_cli *cli, const struct orch_receipt *rec
         orch_cli_info(cli, "%s", (const char *)receipt->remarks->pdata[i]);
     if (receipt->purged)
         orch_cli_info(
-            cli, "%" G_GINT64_FORMAT " run%s not added: purged there, so their points are missing",
+            cli, "%" G_GINT64_FORMAT " run%s not added: the other store has purged their points",
             receipt->purged, orch_plural(receipt->purged));
     if (receipt->conflicts_here)
         orch_cli_info(cli,
                       "%" G_GINT64_FORMAT
-                      " run%s kept as conflicts in this store: another run has their key",
+                      " run%s kept as conflicts in this store: another run has the same key",
                       receipt->conflicts_here, orch_plural(receipt->conflicts_here));
     int64_t all = receipt->conflicts + receipt->refused;
     if (all > receipt->problems->len)

@@ -9,7 +9,7 @@ bool orch_cli_remote_warn(struct orch_cli *cli, const struct orch_remote *remote
     for (guint i = 0; names && i < names->len; i++)
         orch_cli_warn(cli,
                       "git's '%s' is ignored, because it names a program and is set only in this "
-                      "repository\n  hint: if it is yours: git config --global %s "
+                      "repository\n  hint: if you trust this program: git config --global %s "
                       "\"$(git config %s)\"",
                       (const char *)names->pdata[i], (const char *)names->pdata[i],
                       (const char *)names->pdata[i]);

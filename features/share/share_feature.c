@@ -47,9 +47,8 @@ static const struct orch_typed_word WORDS[] = {
 
 static const char *const ADVICE[ORCH_ADVICE_TOPICS] = {
     [ORCH_ADVICE_STORE_HERE] = "orch status\tshow what runs, and what is not pushed or pulled",
-    [ORCH_ADVICE_NO_STORE] =
-        "run a recipe first ('orch run RECIPE'), fetch the group's runs ('orch "
-        "pull'), or name a store with --db",
+    [ORCH_ADVICE_NO_STORE] = "run a recipe first ('orch run RECIPE'), fetch the group's runs "
+                             "('orch pull'), or name a store with --db",
     [ORCH_ADVICE_OTHERS_STORE] = "if you made this store, add --yes; else 'orch db merge' takes "
                                  "its runs into a store of your own",
     [ORCH_ADVICE_SOURCE] = "orch checkout",

@@ -99,8 +99,7 @@ struct run_options {
     ORCH_OPTION(struct run_options, sign, FLAG, "sign",                                            \
                 .help = "sign the runs (always: git config orch.sign true)")
 #define SHARING_OPTIONS                                                                            \
-    ORCH_OPTION(struct run_options, shares, FLAG, "share",                                         \
-                .help = "run it together with your group"),                                        \
+    ORCH_OPTION(struct run_options, shares, FLAG, "share", .help = "run it with your group"),      \
         ORCH_OPTION(struct run_options, remote, TEXT, "remote", .value = "NAME|FOLDER",            \
                     .help = "with --share: another git remote, or a shared folder")
 
@@ -205,7 +204,7 @@ static bool print_held(void *state, const struct orch_plan *plan)
     const struct run *run = state;
     g_autofree char *text = run->sharing ? orch_share_held_text(run->sharing->share, plan) : NULL;
     if (text)
-        orch_cli_info(run->cli, "%s; run again to use them, or --wait", text);
+        orch_cli_info(run->cli, "%s; run the same command again to use them, or add --wait", text);
     return run->sharing;
 }
 
@@ -226,7 +225,7 @@ const struct orch_command_part ORCH_PART_RUN_SHARING = {
     .about =
         "\n\n"
         "With --share, a group runs one recipe together. Results of others are reused, each trial "
-        "is claimed before it starts, and its result is sent at the end. Trials that others are "
+        "is claimed before it starts, and its result is sent when it ends. Trials that others are "
         "running are left out; --wait waits for their results. See 'orch help sharing'.",
     .examples = "  orch run r.recipe --share --wait       # with your group",
     .run = &RUN_PART,

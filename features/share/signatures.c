@@ -32,7 +32,8 @@ int orch_cli_signatures_make(struct orch_cli *cli, struct orch_store *store, boo
     if (count < 0 && is_requested)
         g_propagate_error(error, g_steal_pointer(&problem));
     else if (count < 0)
-        orch_cli_warn(cli, "nothing was signed, and git's orch.sign is set: %s", problem->message);
+        orch_cli_warn(cli, "nothing was signed, although git's orch.sign is set: %s",
+                      problem->message);
     return count < 0 && !is_requested ? 0 : count;
 }
 
@@ -263,10 +264,10 @@ const struct orch_command_part ORCH_PART_CHECK_SIGNATURES = {
     .command = "db check",
     .options = CHECK_OPTIONS,
     .option_bytes = sizeof(struct check_options),
-    .about = " With --signatures it also exits with 7 when a signature is bad, names a run that "
-             "has another digest here, or is not by the "
-             "run's author. An unknown key or an unsigned run is no error; both are counted. "
-             "'orch help sharing' says how keys are set up.",
+    .about = " With --signatures it is also 7 when a signature is bad, names a run that has "
+             "another digest here, or is not by the run's author. A signature by an unknown key, "
+             "or a run without a signature, is no error; both are counted. 'orch help sharing' "
+             "says how keys are set up.",
     .is_asked = check_is_asked,
     .show = show_all,
 };

@@ -48,7 +48,7 @@ static void print(struct orch_cli *cli, const struct orch_slurm_collected *colle
     if (collected->problem)
         orch_cli_warn(cli,
                       "Slurm gave no answer, so no result can be stored: %s\n  hint: try again "
-                      "later; 'orch collect --without-slurm' trusts the journals alone",
+                      "later; 'orch collect --without-slurm' uses only the journals",
                       collected->problem);
     if (cli->json) {
         print_json(table, collected);
@@ -89,12 +89,11 @@ const struct orch_command ORCH_COMMAND_COLLECT = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct collect_options),
     .about =
-        "Records each trial that 'orch run --executor slurm' submitted and that has ended, from "
-        "its "
-        "journal and the terminal state of its job. 'orch run', 'orch ls' and 'orch status' do the "
-        "same first. Slurm is asked at most once a minute, for all jobs together. A trial stays "
-        "open while neither its journal nor Slurm says how it ended. Collecting twice changes "
-        "nothing. See 'orch help slurm'.",
+        "Records each trial that 'orch run --executor slurm' submitted and that has ended, "
+        "from the trial's journal and the final state of its job. 'orch run', 'orch ls' and 'orch "
+        "status' begin by collecting, too. Slurm is asked at most once a minute, for all jobs "
+        "together. A trial stays open while neither its journal nor Slurm says how it ended. "
+        "Collecting twice changes nothing. See 'orch help slurm'.",
     .examples = "  orch collect\n"
                 "  orch collect --json | jq '.runs[].state'\n"
                 "  orch collect --without-slurm    # the cluster cannot be asked any more",

@@ -45,7 +45,7 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
     if (s->waiting)
         orch_cli_info(cli,
                       "%u trial%s not submitted: the best of other trials must be known first. Run "
-                      "the same command again when those have ended",
+                      "the same command again when those trials have ended",
                       s->waiting, s->waiting == 1 ? " was" : "s were");
     if (s->unchosen)
         orch_cli_info(cli,
@@ -57,7 +57,7 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
                       orch_plural(s->promoted), s->promoted == 1 ? "resumes" : "resume",
                       s->promoted == 1 ? "it is" : "they are");
     if (s->unneeded)
-        orch_cli_info(cli, "%u trial%s not needed: the search is over", s->unneeded,
+        orch_cli_info(cli, "%u trial%s not needed: the search has ended", s->unneeded,
                       s->unneeded == 1 ? " is" : "s are");
     for (guint i = 0; i < s->problems->len; i++)
         orch_cli_info(cli, "%s", (const char *)s->problems->pdata[i]);
@@ -79,11 +79,10 @@ static void print_shares(struct orch_cli *cli, const struct orch_expansion *expa
     for (guint i = 0; i < expansion->experiments->len; i++) {
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
         if (experiment->gpu_share > 0)
-            orch_cli_info(
-                cli,
-                "experiment '%s' has %g of a GPU (resources.gpus): each of its Slurm jobs "
-                "asks for a whole one",
-                experiment->name, experiment->gpu_share);
+            orch_cli_info(cli,
+                          "experiment '%s' uses %g of a GPU (resources.gpus), but each of its "
+                          "Slurm jobs asks for a whole GPU",
+                          experiment->name, experiment->gpu_share);
     }
 }
 

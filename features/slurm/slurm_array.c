@@ -352,9 +352,9 @@ static int64_t call_sbatch(const GPtrArray *argv, const char *submission, const 
     }
     *out_may_exist = true;
     orch_error_set(error, ORCH_ERROR_IO,
-                   "'orch collect' finds the job once Slurm shows it, and frees the trials if it "
-                   "does not",
-                   "whether Slurm accepted the job is unknown: %s",
+                   "once Slurm shows the job, 'orch collect' finds it; if Slurm does not show it, "
+                   "'orch collect' frees the trials",
+                   "it is not known whether Slurm accepted the job: %s",
                    status == 0 ? "sbatch printed no job number, and squeue shows no such job"
                                : complaint);
     return 0;

@@ -72,7 +72,7 @@ char *orch_slurm_complaint(const char *err)
         const char *at = strstr(last, marks[i]);
         last = at ? at + strlen(marks[i]) : last;
     }
-    return *last ? g_utf8_make_valid(last, -1) : g_strdup("it gave no reason");
+    return *last ? g_utf8_make_valid(last, -1) : g_strdup("the program gave no reason");
 }
 
 bool orch_slurm_limits_ask(struct orch_slurm_limits *out, GError **error)

@@ -20,8 +20,9 @@ extern const struct orch_command_part ORCH_PART_RUN_SLURM, ORCH_PART_SCORE_SLURM
 
 static const struct orch_command_part CANCEL = {
     .command = "cancel",
-    .about = "\n\nFor a trial in a Slurm job, 'orch collect' records the run. A trial that had not "
-             "begun has no run, and Slurm cancels the trials that depend on it."};
+    .about = "\n\nWhen a trial of a Slurm job is cancelled, 'orch collect' records its run. If the "
+             "trial had not begun, there is no run, and Slurm also cancels the trials that depend "
+             "on this one."};
 
 static const struct orch_command_part *const PARTS[] = {&ORCH_PART_RUN_SLURM,
                                                         &ORCH_PART_SCORE_SLURM, &CANCEL, NULL};

@@ -147,8 +147,8 @@ static bool look(struct orch_cli *cli, void *options, const struct orch_subject 
 {
     (void)cli, (void)options;
     if (subject->not_alone)
-        orch_error_set(error, ORCH_ERROR_USAGE, "give one of them", "%s does nothing with --slurm",
-                       subject->not_alone);
+        orch_error_set(error, ORCH_ERROR_USAGE, "give one of the two options",
+                       "%s does nothing with --slurm", subject->not_alone);
     return !subject->not_alone;
 }
 
@@ -163,7 +163,8 @@ static bool show(struct orch_cli *cli, void *options, const struct orch_subject 
     if (!scores)
         return false;
     if (!scores->len && !cli->json)
-        orch_cli_info(cli, "no Slurm job with a forecast and an account has ended well yet");
+        orch_cli_info(cli,
+                      "no Slurm job that has both a forecast and an account has ended well yet");
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < scores->len; i++) {
         const struct orch_slurm_score *score = scores->pdata[i];
@@ -182,13 +183,11 @@ const struct orch_command_part ORCH_PART_SCORE_SLURM = {
     .command = "predictor score",
     .options = OPTIONS,
     .option_bytes = sizeof(struct scores_options),
-    .about =
-        "\n"
-        "\nWith --slurm it compares the forecasts that set --time and --mem of Slurm jobs with "
-        "Elapsed and MaxRSS of sacct. 'within' is the share of times inside the "
-        "90 "
-        "% interval, and of memory at most the 95 % quantile; 'within_request' is the share at "
-        "most --time or --mem.",
+    .about = "\n"
+             "\n--slurm compares the forecasts that set --time and --mem of Slurm jobs with "
+             "Elapsed and MaxRSS of sacct. 'within' is the share of times inside the 90 % "
+             "interval, and of memory sizes up to the 95 % quantile; 'within_request' is the share "
+             "of values up to --time or --mem.",
     .examples = "  orch predictor score --slurm",
     .is_alone = true,
     .is_asked = is_asked,

@@ -46,7 +46,7 @@ static void read_word(struct recipe_draft *draft, const struct orch_yaml *map, c
         return;
     if (!*text || text[strspn(text, WORD_CHARACTERS)] || *text == '-') {
         orch_recipe_error_at(draft, orch_yaml_get(map, key),
-                             "write it as sbatch takes it, without spaces and quotes",
+                             "write the value as sbatch takes it, without spaces and quotes",
                              "'%s': '%s' is not a word that sbatch takes", key, text);
         return;
     }

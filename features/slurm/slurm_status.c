@@ -212,7 +212,7 @@ static int lock_answer(const char *folder, GError **error)
     if (fd < 0 || is_locked)
         return fd;
     close(fd);
-    orch_error_set(error, ORCH_ERROR_IO, "'lslocks' shows the process that holds it",
+    orch_error_set(error, ORCH_ERROR_IO, "'lslocks' shows the process that holds the lock",
                    "'%s' was locked for %d s", lock, LOCK_TRIES / 10);
     return -1;
 }

@@ -82,7 +82,7 @@ void orch_slurm_take_in(struct orch_cli *cli)
         orch_cli_tell_alerts(cli, &collected);
     }
     if (ok && collected.problem)
-        orch_cli_warn(cli, "trials of Slurm jobs are shown as they were last known: %s",
+        orch_cli_warn(cli, "trials of Slurm jobs are shown in their last known state: %s",
                       collected.problem);
     orch_slurm_collected_clear(&collected);
 }

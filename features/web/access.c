@@ -4,13 +4,12 @@
 #include <string.h>
 #include <sys/random.h>
 
-const char WEB_ALONE_POLICY[] =
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'";
+const char WEB_ALONE_POLICY[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+                                "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const char *const WEB_HEADERS[] = {
     "Content-Security-Policy",
-    "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'",
+    "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors "
+    "'none'",
     "X-Content-Type-Options",
     "nosniff",
     "X-Frame-Options",

@@ -76,7 +76,7 @@ static bool group(struct web_call *call, GError **error)
 {
     const struct orch_web_options *o = &call->web->options;
     if (!o->group) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "start it with 'orch serve --group'",
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "start the server with 'orch serve --group'",
                        "this server shows no group");
         return false;
     }

@@ -68,8 +68,8 @@ static bool read_curves(struct web_call *call, struct band *band, GError **error
     const guint count = g_strv_length(keys);
     size_t points = 0;
     if (!count || count > RUNS_MAX) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add ?runs=KEY,KEY", "a band needs 1 to %d runs",
-                       RUNS_MAX);
+        orch_error_set(error, ORCH_ERROR_USAGE, "add ?runs=KEY,KEY to the address",
+                       "a band needs 1 to %d runs", RUNS_MAX);
         return false;
     }
     for (guint i = 0; i < count; i++) {
@@ -215,7 +215,7 @@ bool orch_web_api_band(struct web_call *call, GError **error)
                         .to = G_MAXINT64,
                         .buckets = 1000};
     if (!band.metric) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add ?metric=NAME", "the query has no metric");
+        orch_error_set(error, ORCH_ERROR_USAGE, "add ?metric=NAME", "the query has no 'metric'");
         return false;
     }
     if (!orch_web_query_int(call, "from", G_MININT64, G_MAXINT64, &band.from, error) ||

@@ -64,9 +64,9 @@ static bool is_own(struct web_call *call, const char *key, GError **error)
     g_autofree char *who = is_others ? orch_who_name(run->who ? run->who : "nobody") : NULL;
     orch_run_free(run);
     if (is_others)
-        orch_error_set(error, ORCH_ERROR_USAGE, "'orch serve' without --group changes it here",
-                       "the run belongs to %s, and the page of a group changes only your own runs",
-                       who);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, "'orch serve' without --group changes this run here",
+            "the run belongs to %s, and the page of a group changes only your own runs", who);
     return !is_others;
 }
 

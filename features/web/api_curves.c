@@ -31,7 +31,7 @@ static bool read_query(const struct web_call *call, struct curve_query *out, GEr
                              .has_time = strcmp(orch_web_query_text(call, "time", "1"), "0") != 0,
                              .is_quick = orch_web_query_text(call, "quick", NULL)};
     if (!out->metric) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add ?metric=NAME", "the query has no metric");
+        orch_error_set(error, ORCH_ERROR_USAGE, "add ?metric=NAME", "the query has no 'metric'");
         return false;
     }
     return orch_web_query_int(call, "from", G_MININT64, G_MAXINT64, &out->from, error) &&
@@ -180,8 +180,8 @@ bool orch_web_api_curves(struct web_call *call, GError **error)
     if (!read_query(call, &q, error))
         return false;
     if (!count || count > RUNS_MAX) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add ?runs=KEY,KEY", "curves are of 1 to %d runs",
-                       RUNS_MAX);
+        orch_error_set(error, ORCH_ERROR_USAGE, "add ?runs=KEY,KEY to the address",
+                       "curves are of 1 to %d runs", RUNS_MAX);
         return false;
     }
     json_t *list = json_array();

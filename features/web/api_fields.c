@@ -150,7 +150,7 @@ bool orch_web_api_values(struct web_call *call, GError **error)
 {
     const char *name = orch_web_query_text(call, "name", NULL);
     if (!name) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add ?name=PARAMETER", "the query has no name");
+        orch_error_set(error, ORCH_ERROR_USAGE, "add ?name=PARAMETER", "the query has no 'name'");
         return false;
     }
     g_autoptr(GArray) ids = orch_web_listing(call, NULL, error);

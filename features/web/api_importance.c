@@ -47,7 +47,7 @@ bool orch_web_api_importance(struct web_call *call, GError **error)
 {
     const char *number = orch_web_query_text(call, "number", NULL);
     if (!number) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add ?number=METRIC", "the query has no number");
+        orch_error_set(error, ORCH_ERROR_USAGE, "add ?number=METRIC", "the query has no 'number'");
         return false;
     }
     g_autoptr(GArray) ids = orch_web_listing(call, NULL, error);

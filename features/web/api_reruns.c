@@ -14,7 +14,7 @@ static bool are_sound(char *const *runs, GError **error)
         is_sound = orch_web_is_key(runs[count]) && *runs[count] != '-'; /* no option */
     is_sound = is_sound && count && count <= RUNS_MAX;
     if (!is_sound)
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "'runs' is no list of 1 to %d keys",
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "'runs' must be a list of 1 to %d keys",
                        RUNS_MAX);
     return is_sound;
 }

@@ -273,7 +273,8 @@ static bool send_object(struct web_call *call, const char *path, const char *nam
     gsize length;
     struct stat info;
     if (stat(path, &info) != 0 || info.st_size > PICTURE_MAX) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "'orch show RUN --artifact NAME > FILE' writes it",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "'orch show RUN --artifact NAME > FILE' writes the artifact to a file",
                        "artifact '%.100s' is larger than 32 MiB", name);
         return false;
     }

@@ -42,7 +42,7 @@ bool orch_web_api_sparks(struct web_call *call, GError **error)
     g_auto(GStrv) keys = orch_web_query_list(call, "runs", "");
     g_auto(GStrv) metrics = orch_web_query_list(call, "metrics", "");
     if (!metrics[0] || g_strv_length(metrics) > METRICS_MAX || g_strv_length(keys) > RUNS_MAX) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add ?metrics=NAME&runs=KEY,KEY",
+        orch_error_set(error, ORCH_ERROR_USAGE, "add ?metrics=NAME&runs=KEY,KEY to the address",
                        "'sparks' takes 1 to %d metrics and at most %d runs", METRICS_MAX, RUNS_MAX);
         return false;
     }

@@ -149,8 +149,8 @@ bool orch_web_api_surface(struct web_call *call, GError **error)
     const char *number = orch_web_query_text(call, "number", NULL);
     const char *x = orch_web_query_text(call, "x", NULL), *y = orch_web_query_text(call, "y", NULL);
     if (!number || !x || !y || strcmp(x, y) == 0) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add ?number=METRIC&x=PARAM&y=PARAM",
-                       "the query has no number, or not two parameters");
+        orch_error_set(error, ORCH_ERROR_USAGE, "add ?number=METRIC&x=PARAM&y=PARAM to the address",
+                       "the query needs 'number' and two parameters");
         return false;
     }
     g_autoptr(GArray) ids = orch_web_listing(call, NULL, error);

@@ -90,8 +90,9 @@ const struct orch_command ORCH_COMMAND_SERVE = {
     .option_bytes = sizeof(struct serve_options),
     .about = "Prints the page's address and serves it until Ctrl-C. It listens at 127.0.0.1, or "
              "with --bind at another address. The printed address has a token. With the token you "
-             "can tag, note, name, hide and cancel runs on the page. Without it you can only read; "
-             "with --bind or --token you cannot even read. With --read-only, or for another user's "
+             "can tag, note, name, hide and cancel runs on the page. Without the token you can "
+             "only read; with --bind or --token you cannot even read without it. With --read-only, "
+             "or for another user's "
              "store, nothing can be changed and nothing is pulled. --group first pulls the group's "
              "runs, as 'orch pull' does; the page then shows who has which runs, and changes only "
              "your own. The page shows the reports of each RECIPE (default: *.recipe here and in "

@@ -13,11 +13,13 @@ struct view_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    ORCH_OPTION(struct view_options, pin, FLAG, "pin", .help = "show it at the top of the page"),
-    ORCH_OPTION(struct view_options, unpin, FLAG, "unpin", .help = "list it with the others again"),
+    ORCH_OPTION(struct view_options, pin, FLAG, "pin",
+                .help = "show the view at the top of every page"),
+    ORCH_OPTION(struct view_options, unpin, FLAG, "unpin",
+                .help = "no longer show the view at the top"),
     ORCH_OPTION(struct view_options, remove, FLAG, "remove", .help = "remove the view"),
     ORCH_OPTION(struct view_options, is_public, FLAG, "public",
-                .help = "share it with your runs (default: it stays in this store)"),
+                .help = "share it, with your runs (default: it stays in this store)"),
     ORCH_OPTION(struct view_options, of, TEXT, "of", .value = "WHO",
                 .help = "pin, share or remove the view of this person (default: yours)"),
     ORCH_OPTION(struct view_options, instead_of, TEXT, "instead-of", .value = "ADDRESS",
@@ -97,14 +99,13 @@ const struct orch_command ORCH_COMMAND_VIEW = {
     .max_args = 2,
     .options = OPTIONS,
     .option_bytes = sizeof(struct view_options),
-    .about =
-        "A view is the address of a page of 'orch serve' from '#/' on: its filter, columns, runs "
-        "and ranges. The page lists the saved views, and shows pinned ones at the top of every "
-        "page. Views stay in this store; with --public they are shared with your runs. A name "
-        "means your own view, or else the only one of that "
-        "name; --of WHO names that of a colleague. Pinning or removing a colleague's view changes "
-        "only this store; sharing it makes a copy of your own. --instead-of refuses to replace a "
-        "view that somebody, or another window, has saved in the meantime.",
+    .about = "A view is the address of a page of 'orch serve' from '#/' on: its filter, columns, "
+             "runs and ranges. The page lists the saved views, and shows pinned views at the top "
+             "of every page. Views stay in this store; with --public they are shared with your "
+             "runs. A name means your own view, or else the only view of that name; --of WHO "
+             "selects the view of a colleague. Pinning or removing a colleague's view changes only "
+             "this store; sharing it makes a copy that is yours. --instead-of refuses to replace a "
+             "view that somebody, or another window, has saved in the meantime.",
     .examples = "  orch view                              # list the saved views\n"
                 "  orch view best '#/runs?where=val_acc%3E0.9' --pin\n"
                 "  orch view best --remove",

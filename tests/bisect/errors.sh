@@ -6,7 +6,7 @@ make_history 8
 fails 2 orch bisect score HEAD~11..HEAD --min
 says "no command: write it after '--'"
 fails 2 orch bisect height HEAD~11..HEAD -- python3 job.py 1
-says "it is neither declared nor clear from its name whether larger values of 'height' are better"
+says "declare whether larger values of 'height' are better: the name does not say"
 says 'hint: --min: the lower the better; --max: the higher the better'
 fails 2 orch bisect score HEAD~11..HEAD --min --max -- python3 job.py 1
 says "options '--min' and '--max' cannot be combined"
@@ -54,13 +54,13 @@ cd ..
 git reset -q --hard HEAD~1
 # a metric that nobody prints: both ends run once, and what they print is named
 fails 2 orch bisect loss HEAD~11..HEAD -- python3 job.py 1
-says "the command prints no value of 'loss' at either end"
+says "the good and the bad commit print no value of 'loss'"
 says "the good commit $(git rev-parse --short=8 HEAD~11) prints score; the bad commit $(git rev-parse --short=8 HEAD) prints score"
 says '[2]'
 says_not '[3]'
 # an end in which the command fails
 fails 1 orch bisect score HEAD~6..HEAD --min -- python3 job.py 1
-says "the command does not run at the good commit $(git rev-parse --short=8 HEAD~6) (failed: exit status 1: broken)"
+says "the command fails at the good commit $(git rev-parse --short=8 HEAD~6) (failed: exit status 1: broken)"
 says "'orch log "
 fails 1 orch bisect score HEAD~11..HEAD --min -- python3 missing.py
 says 'does not run at the good commit'

@@ -60,11 +60,11 @@ python3 -c "import sys; low, ratio, high = map(float, sys.argv[1:]); sys.exit(no
 # equal programs: no difference
 ok orch compare main..same -m epoch_time
 has 'no difference beyond noise; one of'
-has 'would have shown'
+has 'would have been found'
 # spread of 1 % and a difference of a tenth of it that matters: more runs
 ok orch compare main..same -m epoch_time --least 0.1%
 has 'cannot tell: about'
-has 'more runs of each would'
+has 'more runs of each would be needed'
 # an experiment, by its name; filters are paired by equal seeds; --where narrows both sides
 ok orch compare bench/bench bench -m accuracy
 has 'equal in every pair'

@@ -50,14 +50,14 @@ ok orch cost a.recipe --json
 same "$(json allowance.hours) $(json allowance.per) $(json plan.trials) $(json plan.beyond_allowance)" '1.0 group 0 false'
 recipe '{ hours: 0.00001 }' # 36 ms
 fails 6 orch run a.recipe --force
-says 'the plan goes beyond'
+says 'the plan exceeds'
 says 'stopped by the allowance for the group: 3 trials not started'
 fails 6 orch run a.recipe --force --json
 same "$(json limits.stopped_by) $(json limits.held_back)" 'allowance 3'
 ok orch plan a.recipe --force
-says 'warning: the plan goes beyond'
+says 'warning: the plan exceeds'
 ok orch run a.recipe --force --over-allowance
-says 'the plan goes beyond'
+says 'the plan exceeds'
 ok orch cost a.recipe
 has 'left -'
 # nothing left to run: no fault

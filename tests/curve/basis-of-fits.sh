@@ -106,7 +106,7 @@ target = float(re.search(r"the recipe asks for accuracy 0.99; the target is ([\d
 # the left-out network's own accuracy after 100 steps
 best = 1 - (1 / ((0.04 - 20 / 2000) * 100 + 0.4) + 0.3 - 20 / 400) / 4
 assert best - 0.02 < target <= best, (target, best)
-assert "measured: its own run reached it" in text, text
+assert "measured: the network's own run reached it" in text, text
 rows = next(b["rows"] for b in section["blocks"] if b["kind"] == "table")
 assert all(math.isfinite(r["time,_2_servers"]) and r["time,_2_servers"] > 0 for r in rows), rows
 P

@@ -699,9 +699,9 @@ static void test_speed_refuses(void **state)
     measure(points, PLACES, 7, async_law);
     GError *error = NULL;
     refused(orch_speed_fit(points, 0, &async, &error), &error, ORCH_ERROR_USAGE,
-            "needs measurements");
+            "needs at least one measurement");
     refused(orch_speed_fit(points, 1, &async, &error), &error, ORCH_ERROR_USAGE,
-            "at least 4 different (p, w), found 1");
+            "at least 4 different pairs of servers and workers, found 1");
     refused(orch_speed_fit(points, 7, &sync, &error), &error, ORCH_ERROR_USAGE, "batch");
     sync.total_batch = 256;
     refused(orch_speed_fit(points, 4, &sync, &error), &error, ORCH_ERROR_USAGE, "at least 5");

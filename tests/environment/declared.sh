@@ -117,7 +117,7 @@ experiments:
   mine: { plugin: sleep, environment: { container: "debian@sha256:0000000000000000000000000000000000000000000000000000000000000000" } }
 R
 fails 2 orch check compiled.recipe
-says "whose trials are a program"
+says "whose trials run a program"
 
 # a container: its trial's command follows the image, with the variables and folders of the trial
 cat >"$SCRATCH/bin/podman" <<'S'

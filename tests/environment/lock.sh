@@ -49,7 +49,7 @@ printf '#!/bin/sh\nexit 1\n' >"$SCRATCH/bin/python3"
 ok orch checkout --json @last --environment versions
 same "$(json why)" 'error: could not connect'
 same "$(json python)" 3.11.7
-says 'hint: pip install uv'
+says "hint: run 'pip install uv'"
 same "$(grep -v '^#' versions/requirements.txt)" 'mine==0.1
 six==1.16.0'
 

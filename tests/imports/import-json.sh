@@ -74,7 +74,7 @@ echo '{"a": 1}' >other.json
 fails 2 orch import --runs other.json
 head -c 900 "$files/aim.jsonl" >cut.jsonl
 ok orch import --runs cut.jsonl
-says "'cut.jsonl' is not read to its end: a line is cut off"
+says "'cut.jsonl' was not read to its end: a line is cut off"
 fails 1 python3 -m orch.export_runs clearml other.json
 says "'other.json' is not what clearml writes"
 fails 1 python3 -m orch.export_runs nothing other.json

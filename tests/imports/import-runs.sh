@@ -75,7 +75,7 @@ mkdir t && cp "$D"/tensorboard/simple/* t/e.tfevents.1
 truncate -s -5 t/e.tfevents.1
 chmod u+w t/*
 imported t
-says 'it is cut off'
+says 'the file is truncated'
 printf 'x' | dd of=t/e.tfevents.1 bs=1 seek=300 conv=notrunc 2>/dev/null
 imported t
 says 'a checksum is wrong'

@@ -318,7 +318,7 @@ static void test_cut_events(void **state)
         g_autofree char *points = found.runs->len ? points_of(found.runs->pdata[0]) : g_strdup("");
         assert_string_equal(points, whole[length / frame]);
         if (length % frame) /* what is missing is said */
-            assert_non_null(strstr(found.warnings->pdata[0], "it is cut off"));
+            assert_non_null(strstr(found.warnings->pdata[0], "the file is truncated"));
         else if (length)
             assert_int_equal(found.warnings->len, 0);
         found_clear(&found);
@@ -638,7 +638,7 @@ static void test_damaged_log(void **state)
         struct found found = read_log(log);
         g_autofree char *points = found.runs->len ? points_of(found.runs->pdata[0]) : g_strdup("");
         assert_string_equal(points, at < one ? "" : "loss@1=0.5");
-        if (!strstr(found.warnings->pdata[0], "is not read to its end"))
+        if (!strstr(found.warnings->pdata[0], "was not read to its end"))
             fail_msg("byte %u: %s", at, (char *)found.warnings->pdata[0]);
         found_clear(&found);
         log->data[at] ^= 0x22;
@@ -926,7 +926,7 @@ static void test_bounds_of_the_search(void **state)
     g_autofree char *path = g_build_filename(folder, "deep", NULL);
     struct found found = read_runs(path);
     assert_int_equal(found.warnings->len, 1);
-    assert_non_null(strstr(found.warnings->pdata[0], "is not searched: too deep"));
+    assert_non_null(strstr(found.warnings->pdata[0], "was not searched: too deep"));
     found_clear(&found);
     for (int i = 0; i < 120; i++) {
         g_autofree char *name = g_strdup_printf("many/%03d/events.out.tfevents.1.x", i);

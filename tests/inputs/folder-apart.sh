@@ -135,7 +135,7 @@ echo 12345 >own.txt
 git commit -qam longer
 git checkout -q main
 fails 2 orch compare main..feature --run r.recipe -m acc
-says 'both sides of the comparison would use the files of the work tree'
+says 'both sides of the comparison would use the files of your work tree'
 case $kinds in mount*)
     unset ORCH_APART
     ok orch compare main..feature --run r.recipe -m acc --json

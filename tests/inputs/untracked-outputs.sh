@@ -20,7 +20,7 @@ echo old >src/notes.txt
 git add -A
 git commit -qm first
 ok orch try -x n=1,2,3 -- python3 src/save.py '{n}'
-says "3 files that the trials wrote are neither tracked nor ignored by git, first: out/a/model1.pt; later runs capture them as source"
+says "3 files that the trials wrote are neither tracked nor ignored by git (the first: out/a/model1.pt), so later runs capture them as source"
 says "the line '/out/' in .gitignore leaves out/ out"
 same "$(grep -c 'neither tracked' <<<"$err")" 1 'how often it is said'
 ok orch try -- python3 quiet.py
@@ -35,7 +35,7 @@ P
 git add one.py .gitignore
 git commit -qm second
 ok orch try -- python3 one.py
-says "1 file that the trials wrote is neither tracked nor ignored by git, first: src/result.csv"
+says "1 file that the trials wrote is neither tracked nor ignored by git (the first: src/result.csv)"
 says "the line '/src/result.csv' in .gitignore"
 rm src/result.csv
 ok orch try --frozen --force -- python3 one.py

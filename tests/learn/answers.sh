@@ -158,4 +158,4 @@ bad 'learn: { value: last epoch_tim, features: [net] }' "unknown metric 'epoch_t
 bad 'learn: { value: last epoch_time, features: [nett], experiments: job }' "unknown parameter 'nett'"
 bad 'learn: { artifact: dens, target: ms }' "artifact 'dens'"
 bad 'learn: { dataset: x, target: ms, most: -1 }' 'not a whole number of at least 1'
-bad 'layerwise: { value: last batch_time }' "needs 'conv', 'dense' or both"
+bad 'layerwise: { value: last batch_time }' "needs 'conv' or 'dense', or both"

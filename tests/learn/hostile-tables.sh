@@ -66,7 +66,7 @@ ok train --data wall --target wall_s --name wall
 sqlite() { python3 -c 'import sqlite3, sys; db = sqlite3.connect(".orch/results.db"); db.execute(sys.argv[1]); db.commit()' "$1"; }
 sqlite "UPDATE predictor SET name = 'step_ms'"
 ok orch predict --gpu V100 --net resnet18 --batch 8 --json
-says "its target is 'wall_s', expected step_ms"
+says "the predictor's target is 'wall_s', expected step_ms"
 same "$(json tier)" same-step
 # a column with quotes in its name, and a network whose name has some
 ok train --data quotes

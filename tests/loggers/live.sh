@@ -71,7 +71,7 @@ for from in lines files none; do
     esac
 done
 fails 2 orch try --metrics-from letters -- python3 again.py w
-says "metrics do not come from 'letters'"
+says "unknown source of metrics 'letters'"
 
 # of a file that two trials write, neither takes values
 cat >both.py <<'P'

@@ -47,9 +47,9 @@ done
 # the names alternate
 older
 ok "${export[@]}" --seed 2
-says "its weights are in 'm.onnx.1.data'"
+says "the weights of the model are in 'm.onnx.1.data'"
 ok "${export[@]}" --seed 1
-says "its weights are in 'm.onnx.data'"
+says "the weights of the model are in 'm.onnx.data'"
 is_old || _fail 'the same seed gives another model'
 [ ! -e m.onnx.1.data ] || _fail 'the weights of the model before stayed'
 # with nothing there before, nothing is there afterwards

@@ -34,7 +34,7 @@ same "$(json params)" 61706
 
 # weights beside the file
 ok orch net export resnet20 --onnx beside.onnx --external-data
-says "its weights are in 'beside.onnx.data'"
+says "the weights of the model are in 'beside.onnx.data'"
 [ "$(stat -c %s beside.onnx.data)" -gt 900000 ] || _fail 'the data are not in their file'
 [ "$(stat -c %s beside.onnx)" -lt 200000 ] || _fail 'the data are in the model'
 same "$(show resnet20)" "$(show beside.onnx)" 'counts with data in another file'
@@ -131,11 +131,11 @@ says '@{99}'
 shared=$(orch export -c key | tail -n +2 | tr -d '\r' | cut -c 1-4 | sort | uniq -d | head -1)
 [ "$shared" ] || _fail 'no two runs have keys that begin alike'
 fails 2 orch net export "$shared" --onnx no.onnx
-says "'$shared' is ambiguous, it begins the keys of several runs"
+says "'$shared' is ambiguous, several keys begin with it"
 fails 2 orch net export resnet5 --onnx no.onnx
 says 'did you mean'
 fails 2 orch net export @last --onnx no.onnx --seed 3
-says "option '--seed' is for networks: a run has its weights"
+says "option '--seed' is for networks: a run already has weights"
 fails 2 orch net export lenet5
 says "option '--onnx' is missing; it names the file to write"
 for opset in 12 22 x -1; do

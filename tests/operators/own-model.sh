@@ -25,14 +25,14 @@ ok orch predict --net image.jsonl --gpu V100 --dataset imagenet
 has '90 (He et al. 2015)'
 has '3x32x32'
 fails 2 orch predict --net image.jsonl --gpu V100 --input 3x64x64
-says 'its input of 3x32x32 is fixed'
+says 'the input of 3x32x32 is fixed'
 fails 2 orch predict --net image.jsonl --gpu V100 --classes 10
 says 'leave --classes out'
 # fixed sizes: a sample is the batch, another length of sequences is refused
 ok orch predict --net fixed.jsonl --gpu V100
-says 'its batch of 4 is fixed'
+says 'the batch of 4 is fixed'
 fails 2 orch predict --net fixed.jsonl --gpu V100 --tokens 32
-says 'its sequences of 64 tokens are fixed (it does not run)'
+says 'the length of its sequences is fixed at 64 tokens (it does not run)'
 for bad in later huge cut; do
     fails 2 orch net show $bad.jsonl
     says "'$bad.jsonl', line 2: "

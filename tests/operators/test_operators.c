@@ -114,7 +114,7 @@ static void test_fixed(void **state)
     (void)state;
     g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
     struct orch_net *net = load("fixed.jsonl", 0, notes), *open = load("attention.jsonl", 0, NULL);
-    assert_true(has_note(notes, "its batch of 4 is fixed (a size of operator 'view' is 4"));
+    assert_true(has_note(notes, "the batch of 4 is fixed (a size of operator 'view' is 4"));
     assert_int_equal(orch_net_macs(net), 4 * orch_net_macs(open)); /* a sample is the batch */
     orch_net_free(net);
     orch_net_free(open);
@@ -122,12 +122,12 @@ static void test_fixed(void **state)
     GError *error = NULL;
     assert_null(orch_operators_load(path, (struct orch_net_shape){1, 32, 1}, NULL, &error));
     assert_int_equal(error->code, ORCH_ERROR_USAGE);
-    assert_non_null(
-        strstr(error->message, "its sequences of 64 tokens are fixed (it does not run)"));
+    assert_non_null(strstr(error->message,
+                           "the length of its sequences is fixed at 64 tokens (it does not run)"));
     g_clear_error(&error);
     path = (g_free(path), corpus("image.jsonl"));
     assert_null(orch_operators_load(path, (struct orch_net_shape){3, 64, 64}, NULL, &error));
-    assert_non_null(strstr(error->message, "its input of 3x32x32 is fixed"));
+    assert_non_null(strstr(error->message, "the input of 3x32x32 is fixed"));
     g_clear_error(&error);
 }
 
@@ -186,7 +186,7 @@ static void test_said(void **state)
     struct orch_net *net = orch_operators_load_bytes(text, strlen(text), "x.jsonl",
                                                      (struct orch_net_shape){0}, notes, NULL);
     assert_int_equal(orch_net_macs(net), 64 + 16);
-    assert_true(has_note(notes, "'x.jsonl': 64 multiply-adds depend on no batch"));
+    assert_true(has_note(notes, "'x.jsonl': 64 multiply-adds do not depend on the batch"));
     orch_net_free(net);
 }
 
@@ -208,13 +208,13 @@ static void refuses(const char *text, const char *words)
 static void test_no_files(void **state)
 {
     (void)state;
-    refuses("", "it has no operators");
-    refuses("[1]\n", "line 1: it is not a JSON object");
-    refuses("{\"format\":\"x\"}\n", "it is not a file of operators");
+    refuses("", "the file has no operators");
+    refuses("[1]\n", "line 1: the line is not a JSON object");
+    refuses("{\"format\":\"x\"}\n", "the file does not list operators");
     refuses("{\"format\":\"orch operators\",\"version\":2,\"batch\":1}\n",
-            "its version 2 is not 1");
+            "the version is 2, not 1");
     refuses("{\"format\":\"orch operators\",\"version\":1,\"batch\":0}\n", "out of range");
-    refuses(HEAD, "it has no operators");
+    refuses(HEAD, "the file has no operators");
     refuses(HEAD "{\"id\":0,\"op\":\"relu\",\"in\":[],\"out\":[4]}\n", "no input before operator");
     refuses(HEAD INPUT INPUT, "not numbered from 0");
     refuses(HEAD INPUT "{\"id\":1,\"op\":\"relu\",\"in\":[[1,[4]]],\"out\":[4]}\n",
@@ -222,7 +222,7 @@ static void test_no_files(void **state)
     refuses(HEAD INPUT "{\"id\":1,\"op\":\"relu\",\"in\":[[\"w\",[4]]],\"out\":[4]}\n",
             "unknown parameter");
     refuses(HEAD INPUT "{\"id\":1,\"op\":\"mm\",\"in\":[[0,[\"b\",4]]],\"out\":[4]}\n",
-            "the shapes of operator 'mm' do not fit it");
+            "operator 'mm' cannot have these shapes");
     refuses(HEAD INPUT "{\"id\":1,\"op\":\"relu\",\"in\":[[0,[\"s\",4]]],\"out\":[4]}\n",
             "out of range");
     refuses(HEAD "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"b\",\"4b\"]}\n", "batch squared");

@@ -66,14 +66,14 @@ repack() { # repack CODE: unpacked/ as changed.orch after CODE changed it
 }
 repack 'sed -i "s/\"sig\":\"..../\"sig\":\"AAAA/" statement.dsse.json'
 fails 7 orch verify changed.orch
-has "statement.dsse.json: its signature does not fit"
+has "statement.dsse.json: the signature does not match"
 ok orch run r.recipe --force
 ok orch pack r.recipe other.orch --crate --sign
 mkdir other
 tar xzf other.orch -C other
 repack 'cp ../other/statement.dsse.json .'
 fails 7 orch verify changed.orch
-has "statement.dsse.json: it is about other files"
+has "statement.dsse.json: the signature is for other files"
 git config --unset user.signingKey
 fails 2 orch pack r.recipe none.orch --sign
 says "'user.signingKey' is not set"

@@ -46,7 +46,7 @@ has 'signature: none'
 has '1.1a Final'
 has ' 0 differ, 0 not checked; report.html says the same'
 has 'Runs made by others'
-has "note: plugin 'job' is the pack's own"
+has "note: plugin 'job' comes from the pack"
 same "$(ls -A)" '' 'files left behind'
 ok orch verify ../r.orch --json
 printf '%s' "$out" | python3 -c '
@@ -56,7 +56,7 @@ assert d["good"] and d["differs"] == 0 and d["not_checked"] == 0 and d["confirme
 assert d["trials"] == 9 and d["trials_done"] == 6 and d["page"], d
 assert d["collaborators"] == ["bob"], d["collaborators"]
 assert all(i["outcome"] == "confirmed" for i in d["items"]) and len(d["items"]) == 10, d["items"]
-assert not any("recognised by their parameters" in n for n in d["notes"]), d["notes"]   # fingerprints came out the same
+assert not any("matched by their parameters" in n for n in d["notes"]), d["notes"]   # fingerprints came out the same
 ' || _fail 'the outcome as JSON'
 ok orch verify ../p1.orch
 has ' 0 differ, 0 not checked'
@@ -106,7 +106,7 @@ ok orch pack r.recipe plain.orch
 cd "$SCRATCH/ta"
 ok orch verify ../plain/plain.orch --json
 same "$(json good)" true
-same "$(json notes.1)" "plugin 'job' is the pack's own"
+same "$(json notes.1)" "plugin 'job' comes from the pack"
 # timings count where they were made; a pack's are looked at anywhere
 if [ "$(nproc)" -gt 1 ] && command -v taskset >/dev/null; then
     cd "$SCRATCH/w"

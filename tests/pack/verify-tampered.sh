@@ -56,12 +56,12 @@ import re
 f = get("runs/"); f[1] = re.sub(rb"\[10,([^,]*),([0-9.]+)\]", rb"[10,\1,0.99]", f[1], 1)'
 fails 7 orch verify point.orch
 has 'problem: '
-has 'is listed but missing'
+has "is in the pack's list, but not in the pack"
 has 'differs: '
 # a run left out: its trial and its numbers are missed
 retar w/r.orch run.orch 'files.remove(get("runs/"))'
 fails 7 orch verify run.orch
-has 'is listed but missing'
+has "is in the pack's list, but not in the pack"
 has 'is not in the pack'
 has 'its rows give'
 # and left out of the lists too
@@ -107,9 +107,9 @@ retar w/r.orch name.orch '
 def change(d): d["who"] = "eve"
 pack(change); put("report.json", get("report.json")[1].replace(b"\"who\": \"ada\"", b"\"who\": \"eve\"")); relist()'
 fails 7 orch verify name.orch
-has 'runs made by ada are in the pack of eve, and not declared'
+has 'runs made by ada are in the pack of eve, which does not declare them'
 # whose they are changed in a run: its digest tells
 retar w/r.orch who.orch 'f = get("runs/"); f[1] = f[1].replace(b"\"ada\"", b"\"eve\"").replace(b"\"bob\"", b"\"eve\"")'
 fails 7 orch verify who.orch
-has 'is listed but missing'
+has "is in the pack's list, but not in the pack"
 exit 0

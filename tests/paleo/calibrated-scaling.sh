@@ -24,7 +24,7 @@ R
 recipe 'workers: [1, 2], gpu: "paleo:K80", calibrate: true, experiments: [real]'
 ok orch check t.recipe
 ok orch report t.recipe
-has 'calibrate: no training with one worker was measured'
+has "'calibrate' needs a training with one worker, and none was measured"
 ok orch run t.recipe -q
 ok orch report t.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the calibrated forecast'
@@ -48,8 +48,8 @@ has '0 (fitted)'
 recipe 'workers: [1, 2], gpu: "paleo:CPU_I7", calibrate: true, experiments: [real]'
 ok orch report t.recipe
 has 'one worker trained 20 images/s, which is more than the peak of PALEO'
-has 'name another gpu'
+has 'name another GPU'
 # nothing was measured with one worker
 recipe 'workers: [2, 4], gpu: "paleo:K80", calibrate: true, experiments: [real]'
 ok orch report t.recipe
-has 'no training with one worker was measured'
+has 'needs a training with one worker, and none was measured'

@@ -15,7 +15,7 @@ git commit -qm first
 trying=(orch try -x lr=0.1,0.01 -s zip:text=0123 --repeat 2 --artifact w.pt=w{lr}.pt --inputs mine.py --timeout 1min)
 command=(-- python3 mine.py lr={lr} zip={zip})
 ok "${trying[@]}" --write tune.recipe "${command[@]}"
-says "wrote tune.recipe: 'orch run tune.recipe' has the same trials"
+says "wrote tune.recipe: 'orch run tune.recipe' runs the same trials"
 says '4 trials: 4 ok'
 cat >expected <<'R'
 format: 1

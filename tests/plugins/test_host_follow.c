@@ -69,7 +69,7 @@ static void check_1001_artifacts(const struct trial_case *row)
     assert_non_null(find_event(row, "artifact", 999));
     assert_null(find_event(row, "artifact", 1000));
     assert_string_equal(orch_json_text(find_event(row, "log", 0), "text", ""),
-                        "artifact 'w1000': a run keeps at most 1000");
+                        "artifact 'w1000': a run can have at most 1000");
 }
 
 static void check_alive(const struct trial_case *row)
@@ -93,7 +93,8 @@ static struct trial_case CASES[] = {
     {"followed_end", .script = "", .from = "protocol", .extra = FOLLOWED, .verdict = "crashed",
      .feed = METRIC("1"), .reason = "its events ended without 'done'"},
     {"followed_failed", .script = "", .from = "protocol", .extra = FOLLOWED, .verdict = "failed",
-     .feed = "{\"event\":\"done\",\"status\":\"failed\"}\n", .reason = "it gave no reason"},
+     .feed = "{\"event\":\"done\",\"status\":\"failed\"}\n",
+     .reason = "the program gave no reason"},
     {"followed_text", .script = "", .from = "protocol", .extra = FOLLOWED, .verdict = "failed",
      .feed = "{\"event\":\"error\",\"text\":\"no memory\"}\n", .reason = "no memory"},
     {"followed_ok_after_all", .script = "", .from = "protocol", .extra = FOLLOWED, .verdict = "ok",

@@ -235,7 +235,7 @@ ok orch plan grid.recipe --most-informative 2
 has 'e seconds=0.0'
 has 'e seconds=0.4 #1'
 has_not '#2'
-says 'to run just these: orch run grid.recipe --most-informative 2'
+says 'command that runs just these trials: orch run grid.recipe --most-informative 2'
 ok orch plan grid.recipe --most-informative 2 --json
 printf '%s' "$out" | python3 -c '
 import json, sys

@@ -29,11 +29,11 @@ whole=$(json predictions.0.memory_bytes)
 ok orch predict --gpu H100 --net Mixtral-8x7B --tokens 4096 --batch 1 --precision bf16 --parallel dp=8,ep=8 --json
 holds "$(json predictions.0.memory_bytes) < $whole / 4 and $(json predictions.0.exposed_exchange_s) > 0"
 fails 2 orch predict --gpu H100 --net Mixtral-8x7B --precision bf16 --parallel fsdp=16,ep=16
-says "the 8 experts of 'mixtral-8x7b' do not divide by 16"
+says "the 8 experts of 'mixtral-8x7b' cannot be divided evenly among 16"
 fails 2 orch predict --gpu H100 --net gpt2 --parallel fsdp=8,ep=8
-says "ep is for mixtures of experts, and 'gpt2' is not one"
+says "'ep' is for mixtures of experts, and 'gpt2' is not one"
 fails 2 orch predict --gpu H100 --net Mixtral-8x7B --parallel tp=2,ep=2
-says 'has a number of replicas (dp or fsdp) that ep does not divide'
+says "has a number of replicas ('dp' or 'fsdp') that 'ep' does not divide"
 
 # fp8 and fp4 where the chip has them
 ask --gpu B200 --net llama-3-8b --tokens 4096 --batch 8 --precision bf16
@@ -62,7 +62,7 @@ holds "abs(($plain - $bytes) / 6979321856 - 1) < 0.01"
 ask "${lora[@]}" --base-bits 4
 holds "abs(($plain - $bytes) / 6979321856 - (2 - 0.5159)) < 0.01 and 0.8 * $fast < $speed < $fast"
 ok orch predict "${lora[@]}" --base-bits 4
-has 'is held in 4 bits in linear layers'
+has 'frozen weights are held in 4 bits in linear layers'
 has 'weights held in 8 or 4 bits'
 fails 2 orch predict --gpu H100 --net llama-3-8b --base-bits 4
 says "option '--base-bits' needs --lora-rank"
@@ -95,7 +95,7 @@ fails 2 orch predict --gpu 8xH100 --net gpt2 --parallel fsdp=4
 says "'fsdp=4' is of 4 devices, and 8 are asked for"
 ok orch predict --gpu 8xH100 --net gpt2 --parallel fsdp=8
 fails 2 orch predict --gpu V100,H100 --workers 4 --net gpt2 --parallel best
-says "'best' is for one kind of GPU"
+says "'best' is only for one kind of GPU"
 
 # serving is refused, and what there is instead is said
 for words in '--net gpt2 serving' '--net vllm' 'vLLM --net gpt2'; do

@@ -161,7 +161,7 @@ says bad.csv
 head=net,layer,type,in_shape,out_shape,filter_hwio,stride_hw,pad_type,params
 printf '%s\nx,data,input,1x8x8x3,1x8x8x3,,,,0\n' $head >only.csv
 fails 2 orch predict --gpu V100 --net only.csv
-says 'no layer but its input'
+says 'has only its input'
 # every option that is a number is refused when it is none, or out of range
 for option in threads batch workers epochs classes per-node price ppp-comp ppp-comm dataset budget deadline input; do
     for value in nonsense -1 0 '' nan 99999999999999999999; do

@@ -175,13 +175,13 @@ static void test_no_adapters(void **state)
     struct orch_net *net = make("resnet18");
     GError *error = NULL;
     assert_false(orch_net_add_adapters(&net, 8, &part, &error));
-    assert_non_null(strstr(error->message, "no linear layer but its last one"));
+    assert_non_null(strstr(error->message, "no linear layer except its last"));
     assert_false(orch_net_has_frozen(net));
     g_clear_error(&error);
     orch_net_free(net);
     net = make("gpt:2,64,4");
     assert_false(orch_net_add_adapters(&net, 65, &part, &error));
-    assert_non_null(strstr(error->message, "a rank of 65 is more than the 64"));
+    assert_non_null(strstr(error->message, "a rank of 65 is more than the width 64"));
     assert_false(orch_net_has_frozen(net));
     g_clear_error(&error);
     orch_net_free(net);

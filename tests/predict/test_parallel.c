@@ -217,11 +217,12 @@ static void test_as_workers(void **state)
     GError *error = NULL;
     assert_true(orch_parallel_parse("pp=200", &p, NULL));
     assert_false(orch_parallel_predict(net, &prior, &work, &p, &links, &replicas, &error));
-    assert_non_null(strstr(error->message, "has 54 layers with multiply-adds"));
+    assert_non_null(strstr(error->message, "has only 54 layers with multiply-adds"));
     g_clear_error(&error);
     assert_true(orch_parallel_parse("pp=2,micro=65", &p, NULL));
     assert_false(orch_parallel_predict(net, &prior, &work, &p, &links, &replicas, &error));
-    assert_non_null(strstr(error->message, "a batch of 64 has no 65 equal micro-batches"));
+    assert_non_null(
+        strstr(error->message, "a batch of 64 cannot be divided into 65 equal micro-batches"));
     g_clear_error(&error);
     g_free(costs);
     orch_net_free(net);

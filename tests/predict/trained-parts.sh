@@ -53,7 +53,7 @@ for wrong in 'tp=2,tp=4' 'xp=2' 'dp=2,fsdp=2' 'tp=16 --per-node 8' 'dp=2 --worke
     fails 2 orch predict --gpu H100 --net gpt2-xl --parallel $wrong
 done
 fails 2 orch predict --gpu H100 --net resnet50 --parallel tp=2
-says 'use dp, fsdp or pp'
+says "use 'dp', 'fsdp' or 'pp'"
 # no run of the whole network narrows what is said of a part, so none is advised
 ok orch predict --gpu A100 --net gpt2 --batch 16 --lora-rank 8
 has_not narrows

@@ -31,8 +31,8 @@ refuses "program './absent' does not exist" "paths of a command begin" ./absent
 refuses "there is no program 'nosuchprogram' on the PATH" "check its spelling" nosuchprogram
 refuses "there is no program 'train.py' on the PATH" "for the file of this folder write './train.py'" train.py
 refuses "cannot start './train.py': it is not executable" "chmod +x ./train.py, or put the interpreter before it: python3 ./train.py" ./train.py
-refuses "cannot start './sub': it is a folder" "name a program in the folder" ./sub
-refuses "the first line of './gone_interpreter' names the interpreter '/nosuch/python'" "correct its first line" ./gone_interpreter
+refuses "cannot start './sub': it is a folder" "name a program in that folder" ./sub
+refuses "the first line of './gone_interpreter' names the interpreter '/nosuch/python'" "correct the script's first line" ./gone_interpreter
 refuses "'./ends.py' has Windows line endings" "sed -i 's/\\r\$//' ./ends.py" ./ends.py
 refuses "'ends.sh' has Windows line endings" "sed -i" sh ends.sh
 fails 2 orch try -- ''

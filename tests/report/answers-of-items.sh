@@ -58,7 +58,7 @@ want = {
     "Untested": rf"wall time against plain mode \({NUMBER} s\): not tested: good mode by \+{NUMBER} s",
     "Sides": rf"the mean error of the predictions is {NUMBER} % over 2 settings, at most \+{NUMBER} % \(\w+\)",
     "Gain": rf"gain in final accuracy for each additional % of wall time, compared with plain: 0\.00[12]\d* {INTERVAL} \(good\)",
-    "Until": rf"median time to target: {NUMBER} s \(plain mode: 5 of 5 runs reached it, coefficient of variation {NUMBER} % \[{NUMBER} % to {NUMBER} %\]\)(, .*)?",
+    "Until": rf"median time to target: {NUMBER} s \(plain mode: 5 of 5 runs reached the target, coefficient of variation {NUMBER} % \[{NUMBER} % to {NUMBER} %\]\)(, .*)?",
     "Best": rf"winner by mode: good with final accuracy 0\.[67].*",
     "Alone": rf"best by mode, without a verdict: good with final accuracy 0\.[67]\d*; over plain by 0\.[12]\d*",
     "Rates": rf"throughput: {NUMBER} images/s \(plain\), {NUMBER} images/s \(good\)",

@@ -23,7 +23,7 @@ says nosuchrun
 ok orch export "$key" --where 'v = 17' -c key --format jsonl
 same "$out" ''
 fails 2 orch export "$key" --artifacts all
-says '--artifacts, --measurements and --dry-run are for --bundle'
+says '--artifacts, --measurements and --dry-run need --bundle'
 # a metric that is NaN at the end of all runs of a side is shown as that
 ok orch compare v=1 v=2
 has 'loss'

@@ -71,7 +71,7 @@ d.execute("update run set argv = '[\"orch\",\"run\"]' where id = (select max(id)
 d.commit()
 P
 fails 2 orch show --rerun @last
-says 'names no recipe'
+says 'did not name a recipe'
 # the page shows the same
 orch serve --help >/dev/null 2>&1 || exit 0
 orch serve --read-only --port 0 >served 2>serve.err &

@@ -42,7 +42,7 @@ ok orch report t.recipe --disturbed --only 1
 has_not missing
 has 'Koopmans'
 has '1 run reached the target but recorded no time; it is counted'
-has 'half or fewer reached it'
+has 'half of the runs or fewer reached the target'
 ok orch report t.recipe --disturbed --only 1 --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the table'
 import json, math, sys

@@ -10,7 +10,7 @@ P
 fails 2 orch cancel
 ok orch try -x n=1 -- python3 train.py {n}
 fails 2 orch cancel "$(orch ls --format tsv | tail -n 1 | cut -f1)"
-says 'waits or runs'
+says 'no waiting or running trial'
 orch try -x n=2,1 --no-progress -- python3 train.py {n} >run.out 2>&1 &
 for i in $(seq 200); do
     key=$(orch ls --json | python3 -c 'import json, sys

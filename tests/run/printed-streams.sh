@@ -20,7 +20,7 @@ ok orch try --metrics-from both -- sh -c 'echo acc 0.5; echo loss 1 >&2'
 ok orch show @last --json
 same "$(json metrics.#)" 2
 fails 2 orch try --metrics-from nowhere -- python3 e.py
-says "metrics do not come from 'nowhere'"
+says "unknown source of metrics 'nowhere'"
 ok orch try -- python3 d.py
 says '2 values were replaced by a later one of the same step, first: loss at 1'
 says '1 line held numbers that were not understood, first: acc=0.5 f1=0,5'

@@ -16,7 +16,7 @@ ok orch run p.recipe --dry-run --deadline 100h
 says '4 of 4 trials by 2'
 fails 6 orch run p.recipe --budget 5usd --price 36 --json
 says '2 of 4 trials within $5.00 with 90 %; the rest would need $'
-says 'promised with 90 %: 2 of 4 trials; 2 ended, so the promise held'
+says 'forecast (90 %): 2 of 4 trials end in time; 2 ended, so it held'
 same "$(json limits.promise.trials) $(json limits.promise.ended) $(json limits.promise.held)" '2 2 true'
 python3 -c 'import sys; sys.exit(not 1000 < float(sys.argv[1]) < 4000)' "$(json limits.promise.more_device_s)" || _fail 'the rest'
 # a trial that takes far longer than any before it
@@ -30,11 +30,11 @@ ok orch run w.recipe
 lasted 0.02 "experiment = 'e'"
 echo 60 >takes
 fails 6 orch run w.recipe --force --budget 0.01usd --price 36
-says 'promised with 90 %: 2 of 2 trials; 0 ended, so the promise did not hold'
+says 'forecast (90 %): 2 of 2 trials end in time; 0 ended, so it did not hold'
 # where a trial fails by itself, nothing is said of the promise
 echo 'exit 1' >w.sh
 fails 1 orch run w.recipe --force --budget 1h
 says '2 of 2 trials within 1 h 0 min of devices with 90 %'
-says_not promised
+says_not 'forecast (90 %)'
 ok orch predictor score
-says '1 of 2 promises held'
+says '1 of 2 were right'

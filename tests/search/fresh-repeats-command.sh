@@ -12,8 +12,8 @@ git add -A
 git commit -qm one
 ok orch try -x 'lr=uniform(0, 1)' --search 'max acc' --trials 6 --name tune --metrics-from stderr \
     --artifact 'w={trial_dir}/w.txt' -- python3 t.py '{lr}' '{seed}' '{trial_dir}' '{{lr}} {"a": 1} $HOME ${seed}'
-says 'to estimate it without bias, repeat it: orch try'
-again=$(sed -n 's/.*to estimate it without bias, repeat it: //p' <<<"$err")
+says 'for an unbiased value, repeat the setting: orch try'
+again=$(sed -n 's/.*for an unbiased value, repeat the setting: //p' <<<"$err")
 eval "ok $again"
 says '5 ok'
 ok orch ls --json

@@ -62,7 +62,7 @@ says 'nothing to run'
 # trials of a search are no jobs of a cloud, because their values are not known
 recipe '' '{ metric: min val_loss, trials: 9 }'
 fails 2 orch export job s.recipe --trial 20 --to k8s
-says 'is one of a search'
+says 'belongs to a search'
 
 # a range that replaces another stays where that was: the condition names an earlier one
 recipe
@@ -97,4 +97,4 @@ git commit -qam 'two points'
 echo '# a comment' >>model.py
 git commit -qam 'a comment'
 fails 2 orch compare HEAD~1 HEAD --run s.recipe
-says "experiment 'tune' of A"
+says "experiment 'tune' of side A"

@@ -95,7 +95,7 @@ recipe equal equal 8 2
 sed -i 's/x: int(1, 8)/x: int(1, 30)/; s/trials: 8/trials: 12/' equal.recipe
 ok orch run equal.recipe -q
 ok orch report equal.recipe
-has 'repeats gave equal values, so it is not luck'
+has 'repeats gave equal values, so this value is not luck'
 has 'importance of the parameters: none, all values are equal'
 
 # noise: the winner is luck by its repeats, and no parameter is named
@@ -121,7 +121,7 @@ recipe clear line 30 1 "  $again" '[tune, again]'
 sed -i 's/x: int(1, 8)/x: int(1, 1000, log)/' clear.recipe
 ok orch run clear.recipe -q
 ok orch report clear.recipe
-has '5 fresh repeats, not used to choose it, give'
+has '5 fresh repeats, not used to choose the setting, give'
 has_not 'estimate the best setting of tune anew'
 
 # two numbers that matter: lines of equal values lie where the values are; with choices there is a grid that says why

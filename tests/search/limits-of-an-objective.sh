@@ -13,18 +13,18 @@ ok search --search 'min loss' --subject-to 'ms <= 4'
 says "break 'ms <= 4'"
 says 'best of 8 settings: f x=0.4'
 # by then eight settings have told that ms grows with x: those that are left break the limit, and do not start
-says 'f x=0.7 is left out: judged by the 8 settings that have ended, its ms is '
+says "f x=0.7 is left out: judged by the 8 settings that have ended, the setting's ms is "
 # a limit that nothing keeps
 ok search --search 'min loss' --subject-to 'ms < 0'
-says 'so none can be the best'
+says 'so no setting can be the best'
 # no run keeps this one: once there are forecasts, no further trial starts
 rm -rf .orch
 ok search --search 'min loss' --subject-to 'wall_s < 1us'
-says "which breaks 'wall_s < 1us'"
+says "which breaks the limit 'wall_s < 1us'"
 says_not '[11/11]'
 # several metrics: all settings up to 0.9 are on the front, and a reference point ends the search
 ok search --search 'min loss, min ms'
-says '10 that no other setting beats in all'
+says '10 settings that no other setting beats in all'
 rm -rf .orch
 ok search --search 'min loss, min ms' --until 0.75,7.5
 says '9 not needed'
@@ -33,10 +33,10 @@ says "'until' has 1 value, and the objective 2 metrics"
 fails 2 search --search 'min loss, max loss'
 says "'loss' is there twice"
 fails 2 search --search 'min loss, min ms' --stop median
-says "'stop' judges one metric"
+says "'stop' needs one metric"
 fails 2 search --search 'min loss, min ms' --repeat 'auto(ci=2%, max=5)'
-says 'auto judges one metric'
-for wrong in "ms|" "ms = 3|'=' is no limit" "ms < fast|'fast' is no number" "ms < 3 or ms > 5|joined by 'and' alone"; do
+says "'repeat: auto' needs one metric"
+for wrong in "ms|" "ms = 3|'=' is no limit" "ms < fast|'fast' is no number" "ms < 3 or ms > 5|can be joined only by 'and'"; do
     fails 2 search --search 'min loss' --subject-to "${wrong%%|*}"
     says "${wrong##*|}"
 done

@@ -17,7 +17,7 @@ search 6 --dry-run --format tsv
 same "$(grep -c waiting <<<"$out")" 6 'a table for programs has a row for each trial'
 search 6
 says 'chosen as the best of 6 settings, this value is partly luck'
-again=$(sed -n 's/.*to estimate it without bias, repeat it: //p' <<<"$err")
+again=$(sed -n 's/.*for an unbiased value, repeat the setting: //p' <<<"$err")
 [ -n "$again" ] || _fail 'no command for fresh repeats'
 # part of them have run: the plan is about the rest, with times
 search 9 --dry-run
@@ -26,14 +26,14 @@ says '10 trials, '
 eval "ok $again"
 says '1 done before'
 search 7
-says '5 fresh repeats, not used to choose it, give'
+says '5 fresh repeats, not used to choose the setting, give'
 says_not 'hint: fresh repeats'
 # repeats tell the noise, and what the best of equal points shows
 search 6 --repeat 3 --db "$SCRATCH/three.db"
 says 'over the second, or more, occurs among 6 equal settings in'
 ok orch best score --max --db "$SCRATCH/three.db"
 has 'chosen as the best of 6 settings, this value is partly luck, on average by at most'
-says 'hint: to estimate it without bias, repeat the best setting with other seeds'
+says 'hint: for an unbiased value, repeat the best setting with other seeds'
 # a winner by far is none by luck
 ok orch try -x 'x=int(1,4)' --search 'max score' --trials 4 --repeat 3 --db "$SCRATCH/far.db" -- python3 train.py {x} far
 ok orch try -x 'x=choice(1,2,100)' --search 'max score' --trials 3 --repeat 3 --db "$SCRATCH/hundred.db" -- python3 train.py {x} far
@@ -50,6 +50,6 @@ says 'at most 12 trials; a grid with 5 values of each number: 180 trials'
 rm -rf .git
 search 5 --db "$SCRATCH/bare.db"
 says 'chosen as the best of 5 settings, this value is partly luck'
-eval "ok orch try --db '$SCRATCH/bare.db' $(sed -n 's/.*to estimate it without bias, repeat it: orch try//p' <<<"$err")"
+eval "ok orch try --db '$SCRATCH/bare.db' $(sed -n 's/.*for an unbiased value, repeat the setting: orch try//p' <<<"$err")"
 search 5 --db "$SCRATCH/bare.db"
-says '5 fresh repeats, not used to choose it, give'
+says '5 fresh repeats, not used to choose the setting, give'

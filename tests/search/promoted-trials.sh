@@ -63,7 +63,7 @@ for jobs in 1 2; do
     same "$(json ended.pruned)" 2
     same "$(json promoted)" 1
     same "$(json pruned_before)" 0
-    says 'goes on from the start, because it has no checkpoint: 6 after 1 value; 1 of 4 trials are better, the best 2 go on'
+    says 'goes on from the start, because there is no checkpoint: 6 after 1 value; 1 of 4 trials are better, the best 2 go on'
     says '3 ok, 2 pruned, 1 promoted'
     says 'best of 5 settings: '
     says 'last loss 1'

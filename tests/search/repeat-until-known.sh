@@ -129,7 +129,7 @@ fails 2 orch run t.recipe --executor slurm
 says 'whose number of repeats is not known before it runs'
 recipe '    repeat: auto(ci=2%)'
 fails 2 orch check t.recipe
-says 'auto needs a metric, because this experiment is not a search'
+says "'repeat: auto' needs 'metric', because this experiment is not a search"
 says 't.recipe:6:13'
 recipe '    repeat: auto(ci=2%, metric=los)'
 fails 2 orch check t.recipe
@@ -145,6 +145,6 @@ recipe '    search: { lr: "uniform(0, 1)" }
     objective: { metric: min loss }
     repeat: auto(metric=loss)'
 fails 2 orch check t.recipe
-says 'the metric of a search is set by its objective'
+says 'a search takes the metric from its objective'
 fails 2 orch try --repeat 0 -- true
 says "'--repeat'"

@@ -23,7 +23,7 @@ P
 ok orch try -x 'lr=uniform(0, 1)' --search 'min loss' --trials 7 --stop 'forecast(p=0.01, startup=6)' -j 1 \
     -- python3 train.py {lr} 1
 says '6 ok, 1 pruned'
-says '  1.5 after 1 value; the chance to end with 3.1 or better is 0.16 %, by 6 trials that ended'
+says '  1.5 after 1 value; the chance to end with 3.1 or better is 0.16 %, judged by 6 trials that ended'
 says '1 trial was pruned'
 # the median of the others' averages over 3 values is 34.5, above the best value of the seventh, 1.5, so that it goes on
 sed -i 's/epoch == waits/epoch == waits and False/' train.py

@@ -47,10 +47,10 @@ R
 }
 at 13 "'meadian' is no rule that stops trials" meadian
 at 18 "asha has no argument 'factr'" 'asha(factr=3)'
-at 26 "'factor': 1 is not from 2 to 1e+09" '"asha(factor=1, min=2)"' # a quote is a column
+at 26 "'factor': 1 is not between 2 and 1e+09" '"asha(factor=1, min=2)"' # a quote is a column
 at 31 "'p': expected a number, found 'small'" 'forecast(top=2, p=small)'
 fails 2 orch try -x 'width=int(1,3)' --search 'min loss' --stop 'asha(factor=1)' -- python3 train.py {width}
-says "'factor': 1 is not from 2 to 1e+09"
+says "'factor': 1 is not between 2 and 1e+09"
 fails 2 orch try -s width=1 --stop 'asha' -- python3 train.py {width}
 says 'a search needs a metric to optimise'
 
@@ -103,5 +103,5 @@ rm -rf .orch
 recipe one 'min final'
 sed -i 's/width: int(1, 3)/width: [1, 3]/; s/trials: 3/trials: 2/' one.recipe
 ok orch run one.recipe tune -j 1 --json
-says "'stop' could stop nothing, judging 'final': the trials have one value each"
+says "'stop' could stop no trial, judging 'final': the trials have one value each"
 same "$(json pruned_before)" 0

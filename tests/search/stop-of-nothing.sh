@@ -20,18 +20,18 @@ says "'stop' came too late for "
 says "all values of 'loss' arrived at once"
 says 'flush=True'
 search 'median(warmup=8)' 6 8 once
-says "'stop' could stop nothing, judging 'loss': it judges from value 9 on and not at a trial's last one, and no trial has more than 8"
+says "'stop' could stop no trial, judging 'loss': the rule judges from value 9 on, but not at a trial's last value, and no trial has more than 8"
 search 'vizier' 5 20 once
-says 'it begins when 5 trials have ended, and the search had 5'
+says 'the rule begins when 5 trials have ended, but the search had 5'
 search 'asha(min=9)' 3 8 once
-says 'it judges from value 9 on'
+says 'the rule judges from value 9 on'
 search 'asha' 1 8 once
 says 'there is one trial'
 search 'hyperband' 2 8 once
-says "'stop' could stop nothing, judging 'loss': bracket 3, which judges from value 1 on, has one trial; bracket 2, which judges from value 3 on, has one trial; bracket 1, which judges from value 9 on, has no trial"
+says "'stop' could stop no trial, judging 'loss': bracket 3, which judges from value 1 on, has one trial; bracket 2, which judges from value 3 on, has one trial; bracket 1, which judges from value 9 on, has no trial"
 search 'hyperband' 16 8 once
-says "'stop' could stop nothing in some brackets, judging 'loss': bracket 1, which judges from value 9 on, has trials of at most 8"
+says "'stop' could stop no trial in some brackets, judging 'loss': bracket 1, which judges from value 9 on, has trials of at most 8"
 search 'median' 6 8 again
 says "judging 'loss': the steps of each trial begin again; number them through"
 search 'forecast' 5 8 once
-says 'it begins when 5 trials have ended'
+says 'the rule begins when 5 trials have ended'

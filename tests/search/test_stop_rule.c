@@ -110,15 +110,15 @@ static void test_wrong_texts(void **state)
         {"median(warmup)", 13, "'=' is missing after 'warmup'"},
         {"median(warmup=)", 14, "'warmup': expected a number, found ''"},
         {"median(warmup=1.5)", 14, "'warmup': expected a whole number, found '1.5'"},
-        {"median(startup=0)", 15, "'startup': 0 is not from 1 to 1e+09"},
-        {"median(warmup=1, warmup=2)", 17, "argument 'warmup' is there twice"},
+        {"median(startup=0)", 15, "'startup': 0 is not between 1 and 1e+09"},
+        {"median(warmup=1, warmup=2)", 17, "argument 'warmup' occurs twice"},
         {"median(warmup=1", 15, "')' is missing"},
         {"median(warmup=1) now", 17, "unexpected text after the rule: 'now'"},
         {"asha(min=1,)", 11, "asha: an argument is missing"},
-        {"asha(factor=1)", 12, "'factor': 1 is not from 2 to 1e+09"},
+        {"asha(factor=1)", 12, "'factor': 1 is not between 2 and 1e+09"},
         {"asha(min=nan)", 9, "'min': expected a number, found 'nan'"},
         {"hyperband(min=27)", 0, "'max' (27) is not above 'min' (27)"},
-        {"forecast(p=0)", 11, "'p': 0 is not from 1e-06 to 0.5"},
+        {"forecast(p=0)", 11, "'p': 0 is not between 1e-06 and 0.5"},
         {"forecast(p=1e)", 11, "'p': expected a number, found '1e'"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -188,7 +188,8 @@ static void test_vizier(void **state)
     (void)state;
     g_autofree struct search *search = three_ended("vizier(warmup=1, startup=3)", false);
     add(search, RUNNING, 3, 3.5, 3.25, 8.0);
-    assert_stops(search, "3.25 after 3 values; the median of the averages of 3 that ended is 3");
+    assert_stops(search,
+                 "3.25 after 3 values; the median of the averages of 3 that ended is 3");
     search->values[3][1] = 3;
     assert_goes_on(search);
 }
@@ -731,15 +732,18 @@ static void test_nothing(void **state)
         {"median", 40, 1, 1,
          "the trials have one value each, and a rule needs values while a trial runs", false},
         {"median", 40, 6, 6,
-         "it judges from value 6 on and not at a trial's last one, and no trial has more than 6",
+         "the rule judges from value 6 on, but not at a trial's last value, and no trial has more "
+         "than 6",
          false},
         {"vizier", 40, 7, 7, "", false},
-        {"median", 5, 20, 20, "it begins when 5 trials have ended, and the search had 5", false},
-        {"median(startup=1)", 1, 20, 20, "it begins when 1 trial has ended, and the search had 1",
+        {"median", 5, 20, 20, "the rule begins when 5 trials have ended, but the search had 5",
          false},
+        {"median(startup=1)", 1, 20, 20,
+         "the rule begins when 1 trial has ended, but the search had 1", false},
         {"median", 6, 20, 20, "", false},
         {"asha(min=9)", 40, 9, 9,
-         "it judges from value 9 on and not at a trial's last one, and no trial has more than 9",
+         "the rule judges from value 9 on, but not at a trial's last value, and no trial has more "
+         "than 9",
          false},
         {"asha(min=9)", 40, 10, 10, "", false},
         {"asha", 1, 10, 10, "there is one trial", false},
@@ -748,7 +752,8 @@ static void test_nothing(void **state)
          "one length",
          false},
         {"forecast", 40, 10, 12, "", false},
-        {"forecast", 5, 10, 10, "it begins when 5 trials have ended, and the search had 5", false},
+        {"forecast", 5, 10, 10, "the rule begins when 5 trials have ended, but the search had 5",
+         false},
         {"hyperband", 49, 27, 27, "", false},
         {"hyperband", 49, 9, 9, "bracket 1, which judges from value 9 on, has trials of at most 9",
          true},

@@ -15,7 +15,7 @@ ok orch export --bundle recipe.orch naps.recipe
 says '2 runs'
 cmp -s all.orch recipe.orch || _fail 'equal content, other bytes'
 ok orch export --bundle none.orch --where 'state = failed'
-says 'no run is in it'
+says 'the bundle has no run'
 ok orch export --bundle no.orch --dry-run
 has runs/
 has recipes/
@@ -25,7 +25,7 @@ ok orch export --bundle no.orch --dry-run --json
 same "$(json runs)" 2
 same "$(json contents.#)" "$(json items)"
 fails 2 orch export "$key" --artifacts all
-says 'are for --bundle'
+says 'need --bundle'
 fails 2 orch export --bundle x.orch --columns run
 says 'for tables'
 fails 2 orch export --bundle x.orch zzzz

@@ -61,7 +61,7 @@ same "$(json removed)" 1 "the author's removal"
 cp anna.db liar.db
 sqlite3 liar.db "DROP TRIGGER run_update; UPDATE run SET wall_ms = 1e-9, who = char(27)||'[2Jevil' WHERE key = '$key'"
 fails 7 orch db merge liar.db --db fay.db
-says "but it declares"
+says "but the run declares"
 says "3 new runs"
 says_not $'\e'
 ok orch db check --db fay.db

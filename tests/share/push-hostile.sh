@@ -76,7 +76,7 @@ force "$evil"
 ok as bob orch status
 for who in ada bob; do
     fails 7 as $who orch pull
-    for what in README 'not a plain file' 'larger than allowed for its kind' 'no name of results' \
+    for what in README 'not a plain file' 'larger than allowed for this kind of file' 'no name of results' \
         'not the source of a known run'; do
         says "$what"
     done

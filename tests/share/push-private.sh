@@ -93,7 +93,7 @@ ok as ada orch push --with-source
 says_not 'source:'
 ok as bob orch pull
 ok as bob orch checkout "$key" "$SCRATCH/then"
-says 'the rest of its source was not shared'
+says 'the rest of the source was not shared'
 same "$(cd "$SCRATCH/then" && find . -type f | sort | tr '\n' ' ')" './src/helper.py ./src/mine.py ' 'files checked out'
 git -C "$SCRATCH/bob" fsck --no-dangling >/dev/null 2>&1 || _fail 'fsck of the clone'
 

@@ -130,7 +130,7 @@ fails 2 orch cancel 00000000
 one=$(orch ls -n 0 --json | grep -o '"key": "[^"]*"' | cut -d'"' -f4 | while read -r k; do [ -d ".orch/results.db.d/trials/$k" ] && echo "$k"; done | head -n 1)
 before=$(calls scancel)
 fails 2 orch cancel "$one" 00000000
-says "no trial '00000000'"
+says "no waiting or running trial '00000000'"
 same "$(calls scancel)" "$before" 'calls of scancel'
 ok orch cancel --all
 says 'cancelled 3 trials' # with the failed one, submitted again above

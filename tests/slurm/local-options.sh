@@ -7,7 +7,7 @@ recipe() { printf 'format: 1\nrecipe: a\nslurm: { partition: p }\nexperiments:\n
 recipe ''
 for option in --no-pin --oversubscribe; do
     fails 2 orch run a.recipe --executor slurm $option
-    says "option '$option' does not go with '--executor slurm'"
+    says "option '$option' cannot be combined with '--executor slurm'"
     says 'hint: Slurm'
 done
 [ ! -s "$CLUSTER/calls" ] || _fail 'Slurm was asked'
@@ -16,5 +16,5 @@ says_not 'a whole one'
 ! grep -q gres "$CLUSTER/jobs/101/options" || _fail 'a GPU was asked for'
 recipe ', resources: { gpus: 0.5 }'
 ok orch run a.recipe --executor slurm --force
-says "experiment 'half' has 0.5 of a GPU (resources.gpus): each of its Slurm jobs asks for a whole one"
+says "experiment 'half' uses 0.5 of a GPU (resources.gpus), but each of its Slurm jobs asks for a whole GPU"
 grep -qx -- '--gres=gpu:1' "$CLUSTER/jobs/102/options" || _fail "$(cat "$CLUSTER/jobs/102/options")"

@@ -75,8 +75,8 @@ instead squeue <<'S'
 exec sleep 600
 S
 quick 3 orch run n.recipe --executor slurm --force
-says 'whether Slurm accepted the job is unknown'
-says "'orch collect' finds the job"
+says 'it is not known whether Slurm accepted the job'
+says "once Slurm shows the job, 'orch collect' finds it"
 says_not refused
 same "$(jobs)" 5
 again squeue

@@ -85,7 +85,7 @@ fails 2 orch run r.recipe --executor slrum
 says "no executor 'slrum'"
 for bad in --smoke --fail-fast '--gpus 0' --share; do
     fails 2 orch run r.recipe --executor slurm $bad
-    says "does not go with '--executor slurm'"
+    says "cannot be combined with '--executor slurm'"
 done
 sed 's/partition: p,/partition: nowhere,/' r.recipe >n.recipe
 fails 3 orch run n.recipe plain --force --executor slurm

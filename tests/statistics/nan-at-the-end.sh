@@ -24,7 +24,7 @@ ok orch plot --x epoch --y loss --by lr -o curve.csv
 }
 # no setting has a number at its end
 fails 2 orch best loss --min --where 'lr = 1'
-says "'loss' is NaN in the 1 run that has it"
+says "'loss' is NaN in the 1 run that has this metric"
 says_not "did you mean 'loss'"
 ok orch best loss --min --value first --where 'lr = 1'
 says_not 'not a number'
@@ -37,6 +37,6 @@ P
 ok orch try -q -x lr=1,2 -x n=1,2,3 -- python3 inf.py '{lr}' '{n}'
 ok orch best score --max --by lr
 has 'ahead of lr=2 by inf; an infinite value cannot be tested'
-says "hint: -w 'score < inf' leaves it out"
+says "hint: -w 'score < inf' leaves this setting out"
 ok orch best score --max --by lr -w 'score < inf'
 has 'best: lr=2, score '

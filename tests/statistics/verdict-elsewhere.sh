@@ -35,8 +35,8 @@ ok orch report r.recipe
 has 'winner by k: 1 with accuracy'
 has 'winner by experiment, k: few, k 1 with accuracy'
 has 'best by experiment, k: few, k 1 with accuracy'
-has '3 compares the same two among 5 settings, not 3: there the difference is not more than noise (p 0.0'
-has '1 compares the same two among 3 settings, not 5: there the difference is more than noise (p 0.0'
+has '3 compares the same two settings among 5 settings, not 3: there the difference is not more than noise (p 0.0'
+has '1 compares the same two settings among 3 settings, not 5: there the difference is more than noise (p 0.0'
 same "$(grep -c 'compares the same two' "$SCRATCH/out")" 3 'questions that say so'
 # a quiet setting is not judged by the scatter of noisy ones, whose seeds go up and down together
 cat >job.sh <<'S'

@@ -44,7 +44,7 @@ fails 2 orch best val_acc --max --by val_acc
 says "'val_acc' is a metric or a result; name a parameter"
 # a value without steps, one that is never a number, and two that no run has together
 fails 2 orch plot -y wall_s
-says "'wall_s' has one value in each run, and no steps"
+says "'wall_s' has only one value in each run, and no steps"
 says 'hint: draw it over a parameter, for example --x rate'
 ok orch plot --x rate -y wall_s
 fails 2 orch plot --x rate -y bad_loss

@@ -195,7 +195,7 @@ static const struct wrong {
     {"command: [a, $x]\n", 1, 14, "'$' without a name", "$$"},
     {"command: [a]\nparameters: [x]\n", 2, 13, "must be a map", "parameters:"},
     {"command: [a]\nparameters: {1r: 1}\n", 2, 14, "'1r' is not valid", "a letter"},
-    {"command: [a]\nmetrics_from: regex\nmetrics: any\n", 3, 10, "any finds nothing", "pattern"},
+    {"command: [a]\nmetrics_from: regex\nmetrics: any\n", 3, 10, "any' finds nothing", "pattern"},
     {"command: [a]\nmetrics: all\n", 2, 10, "must be a map", "any"},
     {"command: [a]\nparameters: {x: }\n", 2, 14, "neither a type", "type: real"},
     {"command: [a]\nparameters: {x: {type: reel}}\n", 2, 24, "unknown type 'reel'", "'real'"},
@@ -203,12 +203,12 @@ static const struct wrong {
     {"command: [a]\nparameters: {x: {type: int, default: abc}}\n", 2, 38, "default of", NULL},
     {"command: [a]\nparameters: {x: {type: int, min: 5, default: 2}}\n", 2, 46, "minimum", NULL},
     {"command: [a]\nparameters: {x: {type: int, min: 5, max: 2}}\n", 2, 42, "max of", NULL},
-    {"command: [a]\nparameters: {x: {type: string, min: 5}}\n", 2, 37, "no bounds", NULL},
+    {"command: [a]\nparameters: {x: {type: string, min: 5}}\n", 2, 37, "has no min and max", NULL},
     {"command: [a]\nparameters: {x: {type: enum}}\n", 2, 17, "without choices", "choices:"},
     {"command: [a]\nparameters: {x: {choices: [sgd, adam], default: adm}}\n", 2, 49, "'adm'",
      "adam"},
-    {"command: [a]\nparameters: {x: {type: int, choices: [a]}}\n", 2, 38, "choices are for",
-     "enum"},
+    {"command: [a]\nparameters: {x: {type: int, choices: [a]}}\n", 2, 38,
+     "only type 'enum' has 'choices'", "enum"},
     {"command: [a]\nmetrics: {x: up}\n", 2, 14, "unknown better 'up'", "none, min, max"},
     {"command: [a]\nmetrics: {x: {beter: min}}\n", 2, 15, "'beter'", "'better'"},
     {"command: [a]\nmetrics_from: regex\nmetrics: {x: min}\n", 3, 11, "no pattern", "pattern:"},
@@ -273,9 +273,9 @@ static void test_warnings(void **state)
     static const struct {
         const char *text, *what;
     } cases[] = {
-        {"command: [a]\nparameters: {x: 1}\n", "'x' is not in the command"},
-        {"command: a | b\n", "it does not run in a shell"},
-        {"command: [a, \"${seed}\"]\nparameters: {seed: 1}\n", "the trial's own ${seed}"},
+        {"command: [a]\nparameters: {x: 1}\n", "'x' changes nothing"},
+        {"command: a | b\n", "does not run in a shell"},
+        {"command: [a, \"${seed}\"]\nparameters: {seed: 1}\n", "the trial's own value ${seed}"},
         {"command: [a]\nmetrics: {x: {pattern: '(a)'}}\n", "is not used"},
         {"command: [a, \"${x}\"]\nparameters: {x: {default: 1, optional: true}}\n", "'optional'"},
     };

@@ -175,7 +175,8 @@ static void test_value_errors(void **state)
          "plugin "
          "show train'\n"},
         {HEAD "experiments: { a: { plugin: train, with: { lr: [0.1] } } }\n",
-         "3:48 parameter 'lr' (real) takes one value, found a list | to run every value, put it "
+         "3:48 parameter 'lr' (real) takes one value, found a list | to run every value, put the "
+         "list "
          "under 'sweep:'\n"},
         {HEAD "experiments: { a: { plugin: train, with: { lr: { x: 1 } } } }\n",
          "3:48 parameter 'lr' (real) takes one value, found a map\n"},
@@ -290,11 +291,12 @@ static void test_profile_and_problem_errors(void **state)
          "3:9 no experiment has a parameter 'epoch' | did you mean 'epochs'?\n"},
         {HEAD "profiles: { p: { with: { lr: 1 } } }\n"
               "experiments: { a: { plugin: train, sweep: { lr: [1, 2] } } }\n",
-         "3:26 'lr' has no effect: every experiment that has it sweeps it or has a value of its "
+         "3:26 'lr' has no effect: every experiment with this parameter sweeps it or has a value "
+         "of its "
          "own "
          "in this profile\n"},
         {HEAD "with: { lr: 1 }\nexperiments: { a: { plugin: train, with: { lr: 2 } } }\n",
-         "3:9 'lr' has no effect: every experiment that has it sets or sweeps it itself\n"},
+         "3:9 'lr' has no effect: every experiment with this parameter sets or sweeps it itself\n"},
         {HEAD "problems: { p1: [a, b] }\nexperiments: { a: { plugin: train } }\n",
          "3:21 unknown experiment 'b' in problem 'p1' | did you mean 'a'?\n"},
         {HEAD "problems: { p1: [] }\nexperiments: { a: { plugin: train } }\n",
@@ -346,8 +348,9 @@ static void test_option_errors(void **state)
     refuses_with(text, OPTIONS(.settings = LIST("lr=1"), .sweeps = LIST("lr=1,2")),
                  "-x lr=1,2: 'lr' is also set by '-s lr=1'\n");
     refuses_with(text, OPTIONS(.profile = "big"), "--profile big: unknown profile 'big'\n");
-    refuses_with(text, OPTIONS(.targets = LIST("p2")),
-                 "t.recipe: no problem or experiment 'p2' in recipe 't' | did you mean 'p1'?\n");
+    refuses_with(
+        text, OPTIONS(.targets = LIST("p2")),
+        "t.recipe: there is no problem or experiment 'p2' in recipe 't' | did you mean 'p1'?\n");
     refuses_with(text, OPTIONS(.part = 6, .part_count = 5),
                  "--part 6/5: there is no part 6 of 5\n");
     struct orch_diags *diags = orch_diags_new();
@@ -425,9 +428,9 @@ static void test_kind_errors(void **state)
          "experiments: { s: { plugin: script, with: { x: 1 }, resources: { memory: 1MiB } } }\n",
          "3:74 'memory': plugin 'script' needs at least 1.0 GiB\n"},
         {F(", with: { milestones: [[1], 2] }"),
-         "3:60 parameter 'milestones': an element takes one value, found a list\n"},
+         "3:60 parameter 'milestones': each element must be one value, found a list\n"},
         {F(", sweep: { milestones: [3, [x, { y: 1 }]] }"),
-         "3:68 parameter 'milestones': an element takes one value, found a map\n"},
+         "3:68 parameter 'milestones': each element must be one value, found a map\n"},
         {A(", sweep: { batch: 'range(-2, 2)' }"),
          "3:52 parameter 'batch': -2 is below its minimum 1\n"},
         {A(", sweep: { batch: [1, 0] }"), "3:56 parameter 'batch': 0 is below its minimum 1\n"},
@@ -443,7 +446,7 @@ static void test_kind_errors(void **state)
         {ITEM("{ plot: { x: epoche, y: loss } }"),
          "5:16 unknown parameter or metric 'epoche' in the report | did you mean 'epochs'?\n"},
         {ITEM("{ plot: { x: epoch, y: curve } }"),
-         "5:16 'curve' is recorded by step, not by epoch\n"},
+         "5:16 'curve' is recorded per step, not per epoch\n"},
         {ITEM("{ plot: { x: epoch, y: loss, reference: high } }"),
          "5:43 'high' is not a real number\n"},
         {HEAD "experiments:\n  p: { plugin: train, sweep: { batch: 'range(1, 20)' } }\n  f: { "
@@ -730,7 +733,7 @@ static void test_reference_errors(void **state)
          "number\n"},
         {PRETRAIN("repeat: 1") FINE("${f.weights}"), "5:43 experiment 'f' refers to itself\n"},
         {PRETRAIN("repeat: 1") FINE("x/${pretrain.weights}"),
-         "5:43 the reference '${pretrain.weights}' must be the whole value\n"},
+         "5:43 the reference '${pretrain.weights}' must be a whole value\n"},
         {PRETRAIN("repeat: 1") FINE("${pretrain[nett=mlp].weights}"),
          "5:43 plugin 'train' of 'pretrain' has no parameter 'nett' | did you mean 'net'?\n"},
         {PRETRAIN("repeat: 1") FINE("${best(pretrain, parameters).weights}"),

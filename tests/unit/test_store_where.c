@@ -249,9 +249,9 @@ static void test_bounds(void **state)
     g_autofree char *more = repeated("lr=1", " or lr=1", 100, "");
     assert_fails(orch_where_parse(more, error), ORCH_ERROR_USAGE, "more than 100 comparisons");
     g_autofree char *deep = repeated("", "(", 40, "lr=1");
-    assert_fails(orch_where_parse(deep, error), ORCH_ERROR_USAGE, "deeper than 32");
+    assert_fails(orch_where_parse(deep, error), ORCH_ERROR_USAGE, "at most 32 levels");
     g_autofree char *nots = repeated("", "not ", 40, "lr=1");
-    assert_fails(orch_where_parse(nots, error), ORCH_ERROR_USAGE, "deeper than 32");
+    assert_fails(orch_where_parse(nots, error), ORCH_ERROR_USAGE, "at most 32 levels");
     g_autofree char *open = repeated("", "(", 31, "lr = 0.1");
     g_autofree char *closed = repeated(open, ")", 31, "");
     g_autofree char *one = find(closed);

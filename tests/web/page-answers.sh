@@ -91,7 +91,7 @@ loss = read(of + "series", metric="loss")
 assert loss["count"] == 40 and loss["value"][7] is None and loss["value"][0] == 1, loss
 assert read(of + "series", metric="loss", **{"from": 10, "to": 12})["step"] == [10, 11, 12]
 assert len(read(of + "series", metric="loss", buckets=2)["step"]) <= 8
-refused(of + "series", 400, "the query has no metric")
+refused(of + "series", 400, "the query has no 'metric'")
 refused(of + "series", 404, "the run has no metric 'none'", metric="none")
 for name in ("from", "to", "buckets"):
     refused(of + "series", 400, name, metric="loss", **{name: "1x"})
@@ -100,7 +100,7 @@ refused(of + "series", 400, "buckets", metric="loss", buckets=1)
 band = read("band", metric="loss", runs=f"{files},{plain}")
 assert len(band["runs"]) == 2 and band["step"] == [i for i in range(40) if i != 7] and abs(band["centre"][1] - 0.5) < 1e-9, band
 assert read("band", metric="loss", runs=files, **{"from": 100})["step"] == []
-refused("band", 400, "the query has no metric")
+refused("band", 400, "the query has no 'metric'")
 refused("band", 400, "a band needs 1 to 20 runs", metric="loss")
 refused("band", 400, "a band needs 1 to 20 runs", metric="loss", runs=",".join([files] * 21))
 refused("band", 404, "has no metric 'none'", metric="none", runs=files)

@@ -101,4 +101,4 @@ printf '#!/nowhere\n' >fake/mpirun
 last failed "cannot start '"
 # started by hand
 fails 1 orch-host --rank
-says 'only mpirun or srun start it'
+says 'only mpirun or srun may start this program'

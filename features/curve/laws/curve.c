@@ -242,10 +242,10 @@ static bool check_drops(const double *drops, size_t count, GError **error)
     for (size_t i = 0; i < count; i++) {
         if (isfinite(drops[i]) && drops[i] > (i ? drops[i - 1] : 0))
             continue;
-        orch_error_set(
-            error, ORCH_ERROR_USAGE, NULL,
-            "the drops of the learning rate must be above 0 and ascending: drop %zu is %g", i + 1,
-            drops[i]);
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
+                       "the steps where the learning rate drops must be above 0 and ascending: "
+                       "drop %zu is at %g",
+                       i + 1, drops[i]);
         return false;
     }
     return true;
@@ -318,7 +318,7 @@ bool orch_stages_reach(const struct orch_stages *stages, double loss, double *ou
         orch_error_set(error, ORCH_ERROR_USAGE, NULL, "the target loss is not a finite number");
     else
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                       "loss %.6g is never reached: the last stage tends to %.6g", loss,
+                       "loss %.6g is never reached: in the last stage the loss tends to %.6g", loss,
                        orch_curve_limit(&stages->curves[stages->count - 1]));
     return false;
 }

@@ -118,6 +118,6 @@ bool orch_isotonic_cross(const struct orch_isotonic *fit, double target, double 
     }
     double best = fit->y[fit->is_rising ? fit->count - 1 : 0];
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                   "target %.6g is never reached: the fit's best is %.6g", target, best);
+                   "target %.6g is never reached: the best value of the fit is %.6g", target, best);
     return false;
 }

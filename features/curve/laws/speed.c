@@ -69,7 +69,8 @@ static bool check(const struct orch_speed_point *points, size_t count,
                   const struct orch_speed_options *o, GError **error)
 {
     if (count == 0) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "a speed model needs measurements");
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
+                       "a speed model needs at least one measurement");
         return false;
     }
     if (o->mode == ORCH_SPEED_SYNC && !(isfinite(o->total_batch) && o->total_batch > 0)) {
@@ -189,8 +190,7 @@ static const char *find_warning(const struct orch_speed *speed)
     }
     if (is_ratio_same)
         return "workers per server (w/p) are the same in all measurements: the terms w/p and 1, "
-               "and "
-               "w and p, cannot be distinguished; measure some with other w/p";
+               "and w and p, cannot be distinguished; measure some with other w/p";
     if (is_p_same)
         return "servers (p) are the same in all measurements: the terms p and 1, and w/p and w, "
                "cannot be distinguished; measure some with other p";
@@ -229,7 +229,8 @@ struct orch_speed *orch_speed_fit(const struct orch_speed_point *points, size_t 
     int terms = MODES[options->mode].terms;
     if (speed->count < (size_t)terms) {
         orch_error_set(error, ORCH_ERROR_USAGE, "measure more combinations of servers and workers",
-                       "the %s speed model needs at least %d different (p, w), found %zu",
+                       "the %s speed model needs at least %d different pairs of servers and "
+                       "workers, found %zu",
                        MODES[options->mode].name, terms, speed->count);
         orch_speed_free(speed);
         return NULL;

@@ -142,11 +142,11 @@ static bool check_rank(const struct orch_net *net, int64_t rank, struct orch_net
         least = MIN(least ? least : node->in_channels, MIN(node->in_channels, node->out.c));
     }
     if (!out->trained)
-        orch_error_set(error, ORCH_ERROR_USAGE, "use --trainable to freeze its first layers",
-                       "network '%s' has no linear layer but its last one for adapters", net->name);
+        orch_error_set(error, ORCH_ERROR_USAGE, "use --trainable to freeze the first layers",
+                       "network '%s' has no linear layer except its last for adapters", net->name);
     else if (rank > least)
         orch_error_set(error, ORCH_ERROR_USAGE, "use a smaller rank; 8 and 16 are usual",
-                       "a rank of %" G_GINT64_FORMAT " is more than the %" G_GINT64_FORMAT
+                       "a rank of %" G_GINT64_FORMAT " is more than the width %" G_GINT64_FORMAT
                        " of the narrowest linear layer of '%s'",
                        rank, least, net->name);
     return out->trained && rank <= least;

@@ -40,7 +40,7 @@ bool orch_parallel_parse(const char *text, struct orch_parallel *out, GError **e
     static const char HINT[] = "for example dp=8, fsdp=8, tp=2, or dp=2,tp=4,pp=2,micro=16";
     g_auto(GStrv) words = g_strsplit(text, ",", -1);
     if (!*text)
-        return refuse(error, HINT, text, "names no kind of parallelism");
+        return refuse(error, HINT, text, "does not name a kind of parallelism");
     for (int i = 0; words[i]; i++) {
         const char *sign = strchr(words[i], '=');
         int64_t *value = NULL;
@@ -53,7 +53,7 @@ bool orch_parallel_parse(const char *text, struct orch_parallel *out, GError **e
             return refuse(error, HINT, text, "is not a list of KIND=DEVICES");
     }
     if (p.dp && p.fsdp)
-        return refuse(error, "use one of dp and fsdp", text, "has two kinds of replicas");
+        return refuse(error, "use either 'dp' or 'fsdp'", text, "has both 'dp' and 'fsdp'");
     p.dp = MAX(1, p.dp);
     p.fsdp = MAX(1, p.fsdp);
     p.tp = MAX(1, p.tp);
@@ -61,7 +61,7 @@ bool orch_parallel_parse(const char *text, struct orch_parallel *out, GError **e
     p.ep = MAX(1, p.ep);
     if (orch_parallel_replicas(&p) % p.ep)
         return refuse(error, "for example fsdp=8,ep=8", text,
-                      "has a number of replicas (dp or fsdp) that ep does not divide");
+                      "has a number of replicas ('dp' or 'fsdp') that 'ep' does not divide");
     if (orch_parallel_devices(&p) > DEVICES_MAX)
         return refuse(error, HINT, text, "needs more than 65536 devices");
     *out = p;
@@ -158,8 +158,8 @@ static bool longest_stage(const struct orch_net *net, const struct orch_roofline
     }
     if (count > working) {
         orch_error_set(error, ORCH_ERROR_USAGE, "use fewer stages",
-                       "'%s' has %" G_GINT64_FORMAT " layers with multiply-adds for a pipeline of "
-                       "%" G_GINT64_FORMAT " stages",
+                       "'%s' has only %" G_GINT64_FORMAT
+                       " layers with multiply-adds for a pipeline of %" G_GINT64_FORMAT " stages",
                        net->name, working, count);
         return false;
     }
@@ -197,8 +197,8 @@ static bool open_share(const struct orch_net *net, const struct orch_prior *prio
 {
     s->micro = orch_parallel_micro_batches(p, work->batch);
     if (work->batch % s->micro) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "choose a --batch that they divide",
-                       "a batch of %" G_GINT64_FORMAT " has no %" G_GINT64_FORMAT
+        orch_error_set(error, ORCH_ERROR_USAGE, "choose a --batch that the micro-batches divide",
+                       "a batch of %" G_GINT64_FORMAT " cannot be divided into %" G_GINT64_FORMAT
                        " equal micro-batches",
                        work->batch, s->micro);
         return false;

@@ -82,9 +82,9 @@ static bool divides(const struct orch_net *net, const struct orch_net_node *node
 {
     if (number % ways == 0)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "use a number of devices that divides them",
+    orch_error_set(error, ORCH_ERROR_USAGE, "use a number of devices that divides this number",
                    "the %" G_GINT64_FORMAT
-                   " %s of layer '%s' of '%s' do not divide by %" G_GINT64_FORMAT,
+                   " %s of layer '%s' of '%s' cannot be divided evenly among %" G_GINT64_FORMAT,
                    number, what, node->name, net->name, ways);
     return false;
 }
@@ -111,7 +111,7 @@ static bool check(const struct split *s, int64_t ways, GError **error)
             return false;
     }
     if (!attentions)
-        orch_error_set(error, ORCH_ERROR_USAGE, "use dp, fsdp or pp",
+        orch_error_set(error, ORCH_ERROR_USAGE, "use 'dp', 'fsdp' or 'pp'",
                        "tensor parallelism is only for transformers, and '%s' is not one",
                        s->net->name);
     return attentions;

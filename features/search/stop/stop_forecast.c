@@ -232,10 +232,10 @@ static char *say_why(const struct orch_stop_question *question, const struct goa
         goal->on_front
             ? g_strdup("on the front")
             : g_strdup_printf("with %.5g or better", (question->is_max ? -1 : 1) * goal->wanted);
-    return g_strdup_printf("%.5g after %zu value%s; the chance to end %s is %.2g %%, by %zu trials "
-                           "that ended",
-                           own->values[own->count - 1], own->count, own->count == 1 ? "" : "s", to,
-                           100 * chance, ended);
+    return g_strdup_printf(
+        "%.5g after %zu value%s; the chance to end %s is %.2g %%, judged by %zu trials that ended",
+        own->values[own->count - 1], own->count, own->count == 1 ? "" : "s", to, 100 * chance,
+        ended);
 }
 
 /* Regresses the curves at the newest value. */

@@ -27,8 +27,8 @@ static char *too_short(double first, size_t longest)
 {
     if (first < (double)longest)
         return NULL;
-    return g_strdup_printf("it judges from value %.0f on and not at a trial's last one, and no "
-                           "trial has more than %zu",
+    return g_strdup_printf("the rule judges from value %.0f on, but not at a trial's last value, "
+                           "and no trial has more than %zu",
                            first, longest);
 }
 
@@ -38,7 +38,7 @@ static char *too_few(const struct orch_stop_question *question)
     const size_t ended = count_ended(question);
     if ((double)ended > question->rule->startup)
         return NULL;
-    return g_strdup_printf("it begins when %.0f trial%s ended, and the search had %zu",
+    return g_strdup_printf("the rule begins when %.0f trial%s ended, but the search had %zu",
                            question->rule->startup,
                            question->rule->startup == 1 ? " has" : "s have", ended);
 }

@@ -375,7 +375,8 @@ static bool push_all(const struct place *place, struct push *push, GError **erro
             return true;
         g_usleep(50000 * (gulong)(i + 1));
     }
-    orch_error_set(error, ORCH_ERROR_IO, "check that you may push to it; a hook may refuse it too",
+    orch_error_set(error, ORCH_ERROR_IO,
+                   "check that you may push to the remote; a hook may also refuse the push",
                    "'%s' refuses claims: %s", place->at->remote, push->why->str);
     return false;
 }

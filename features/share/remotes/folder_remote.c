@@ -238,9 +238,9 @@ static bool join_one(struct folder *f, struct orch_join *join, const char *diges
     GError *problem = NULL;
     enum bundle_verification worth;
     if (!is_whole(path, digest)) {
-        orch_join_refuse(join,
-                         "%.12s" ENDING ": incomplete or damaged; it will be tried again next time",
-                         digest);
+        orch_join_refuse(
+            join, "%.12s" ENDING ": incomplete or damaged; the next command tries this file again",
+            digest);
         return true;
     }
     if (orch_bundle_join_verified(join, f->store, path, NULL, NULL, &worth, &problem)) {

@@ -40,7 +40,7 @@ static bool pass_on(struct orch_results_offer *offer, const struct results_news 
     char digest[ORCH_SHA256_CHARS];
     orch_sha256(git_odb_object_data(object), git_odb_object_size(object), digest);
     if (strcmp(digest, news->name->key) != 0)
-        return refuse(offer, news->path, "its contents do not match its name");
+        return refuse(offer, news->path, "the contents do not match the name");
     accept(offer, news);
     return true;
 }
@@ -55,7 +55,7 @@ static bool offer_item(struct orch_results_offer *offer, const struct results_ne
     if (!orch_results_blob_size(offer->place, &news->oid, &bytes))
         return refuse(offer, news->path, "not a file, or missing");
     if (bytes > limit)
-        return refuse(offer, news->path, "larger than allowed for its kind");
+        return refuse(offer, news->path, "larger than allowed for this kind of file");
     if (git_odb_read(&object, offer->place->odb, &news->oid) != 0)
         return refuse(offer, news->path, "damaged");
     bool accepted = false, ok = true;

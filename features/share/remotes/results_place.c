@@ -206,8 +206,8 @@ static bool is_url(const char *text)
 static void set_no_remote(struct results_place *place, GError **error)
 {
     orch_error_set(error, ORCH_ERROR_IO,
-                   "add one with 'git remote add origin URL', or give a URL, a repository or a "
-                   "shared folder; 'git config orch.remote NAME' selects one of several",
+                   "add a remote with 'git remote add origin URL', or give a URL, a repository or "
+                   "a shared folder; 'git config orch.remote NAME' selects one of several remotes",
                    place->remotes->len ? "'%s' has several remotes and none is called 'origin'"
                                        : "'%s' has no remote",
                    place->dir);
@@ -219,8 +219,8 @@ static bool is_odd_path(const char *path, GError **error)
     g_autofree char *base = g_path_get_basename(path);
     if (access(path, F_OK) != 0)
         orch_error_set(error, ORCH_ERROR_IO,
-                       "check that it is mounted; 'mkdir DIR' makes a shared folder, 'git init "
-                       "--bare DIR' a shared repository",
+                       "check that the folder is mounted; 'mkdir DIR' makes a shared folder, 'git "
+                       "init --bare DIR' a shared repository",
                        "there is no git repository and no folder '%s'", path);
     else if (g_file_test(path, G_FILE_TEST_IS_REGULAR) && strcmp(base, ".git") != 0)
         orch_error_set(error, ORCH_ERROR_IO,
@@ -253,12 +253,11 @@ static char *meaning_of(struct results_place *place, const char *said, GError **
     g_ptr_array_set_free_func(names, g_free);
     g_ptr_array_add(names, NULL);
     g_autofree char *near = orch_suggest_hint(said, (const char *const *)names->pdata);
-    orch_error_set(
-        error, ORCH_ERROR_IO,
-        near ? near
-             : "'git remote -v' lists the remotes; to share through a folder, make it first: "
-               "'mkdir DIR'",
-        "there is no remote or folder '%s'", said);
+    orch_error_set(error, ORCH_ERROR_IO,
+                   near ? near
+                        : "'git remote -v' lists the remotes; to share through a folder, make the "
+                          "folder first: 'mkdir DIR'",
+                   "there is no remote or folder '%s'", said);
     return NULL;
 }
 

@@ -188,7 +188,8 @@ static bool join_news(struct exchange *x, struct results_draft *draft, GError **
         offer.join = orch_join_begin(x->store, x->place->remote, error);
         if (!offer.join)
             return false;
-        orch_join_refuse(offer.join, "'%s' no longer holds results there; 'orch push' restores it",
+        orch_join_refuse(offer.join,
+                         "'%s' no longer holds results on the remote; 'orch push' restores them",
                          RESULTS_REF);
     }
     bool ok =

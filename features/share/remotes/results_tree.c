@@ -308,7 +308,7 @@ static bool walk_folder(struct walk *walk, const char *folder, const git_oid *th
     walk->left -= (int64_t)count;
     if (walk->left < 0) {
         orch_error_set(walk->error, ORCH_ERROR_IO,
-                       "find out who pushed it: orch never writes such a tree",
+                       "find out who pushed this tree: orch never writes such a tree",
                        "%s holds more than %d entries", RESULTS_REF, ENTRIES_MOST);
         ok = false;
     }
