@@ -187,7 +187,7 @@ static bool head_is_valid(const struct orch_plugin *plugin, const char *path, GE
                       ORCH_PLUGIN_MAGIC, plugin->magic);
     if (plugin->abi_major != ORCH_ABI_MAJOR)
         return refuse(error, path, REBUILD,
-                      "descriptor field 'abi_major': built for %u, this orch accepts %d",
+                      "descriptor field 'abi_major': built for ABI %u, but this orch accepts %d",
                       plugin->abi_major, ORCH_ABI_MAJOR);
     return sizes_are_valid(plugin, path, error);
 }

@@ -31,7 +31,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct plot_options, y, LIST, "y", .letter = 'y', .value = "VALUE",
                 .help = "a metric or result, or 'best NAME', 'mean NAME', ... (repeatable)"),
     ORCH_OPTION(struct plot_options, by, LIST, "by", .value = "NAMES",
-                .help = "one series for each value of these (default: all that vary)"),
+                .help = "parameters: one series for each value (default: all that vary)"),
     ORCH_OPTION(struct plot_options, plot.facet, TEXT, "facet", .value = "NAME",
                 .help = "one panel for each value of this parameter"),
     ORCH_OPTION(struct plot_options, kind, TEXT, "kind", .letter = 'k', .value = "KIND",

@@ -346,11 +346,11 @@ const struct orch_command ORCH_COMMAND_COMPARE = {
     .about =
         "A and B are runs, experiments (hw4/finetune), filters ('orch help filters'), commits, or "
         ". for the work tree; A..B are two commits. Runs of the same trial (experiment, "
-        "parameters, seed) on both sides form pairs. If there are none, runs with equal seeds form "
-        "pairs; else the two sides are independent samples. The output has for each metric both "
-        "means, the ratio B / A with its 95 % interval, p (paired t, Mann-Whitney or Welch), and a "
-        "verdict. p and intervals are corrected for the number of metrics. If a side mixes tasks "
-        "(" ORCH_TASK_WORDS
+        "parameters, seed) on both sides form pairs. Without common trials, runs with equal seeds "
+        "form pairs; without equal seeds, the two sides are independent samples. The output has "
+        "for each metric both means, the ratio B / A with its 95 % interval, p (paired t, "
+        "Mann-Whitney or Welch), and a verdict. p and intervals are corrected for the number of "
+        "metrics. If a side mixes tasks (" ORCH_TASK_WORDS
         "), each task is compared separately. Timings are compared only between equal machines.\n"
         "\n"
         "--fail-on 'METRIC > N%' (or < N, in the metric's unit) limits the change from A to B. The "

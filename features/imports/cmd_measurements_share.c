@@ -143,7 +143,7 @@ static int run_share(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_MEASUREMENTS_SHARE = {
     .name = "measurements share",
     .group = "Data",
-    .summary = "write the steps of your runs for others, without names and paths",
+    .summary = "write the step times of your runs for others, without names and paths",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,

@@ -209,7 +209,7 @@ static void add_answer(const struct paleo_section *p)
     } said[] = {{p->practical, rate, "images/s"},
                 {p->times, time, "ms"},
                 {p->ratios[0], share, "%"},
-                {p->ratios[1], "multiply-add = 2", "%"}};
+                {p->ratios[1], "counted as 2", "%"}};
     for (unsigned i = 0; i < G_N_ELEMENTS(said); i++)
         orch_answer_entries_append_of(text, said[i].entries, said[i].name, said[i].unit, "network",
                                       LISTED_MOST);

@@ -160,10 +160,10 @@ static void add_notes(struct orch_section_context *a, const struct orch_speedup_
                                  NULL)
                 : NULL;
         if (transfer)
-            orch_section_note(a->section,
-                              "%s: all communication, also the part that computing hides; measured "
-                              "by the trials (%s)",
-                              c->header, transfer);
+            orch_section_note(
+                a->section,
+                "%s: in full, also the part that computing hides; measured by the trials (%s)",
+                c->header, transfer);
         else if (timer)
             orch_section_note(
                 a->section, "%s: %smeasured by the trials (%s%s%s)", c->header,

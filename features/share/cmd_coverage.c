@@ -298,9 +298,8 @@ const struct orch_command ORCH_COMMAND_COVERAGE = {
              "Each cell shows who has run its trials, how many repeats are done, which trials "
              "others are running now, and when those will end. Runs made on another device are "
              "shown with the device's name. After the tables come the totals and the expected time "
-             "of the "
-             "missing trials on this machine. No trial is run, and nothing is fetched: 'orch pull' "
-             "fetches what others have sent.",
+             "of the missing trials on this machine. No trial is run, and nothing is fetched: "
+             "'orch pull' fetches what others have sent.",
     .examples = "  orch coverage recipes/hw4.recipe\n"
                 "  orch coverage recipes/hw4.recipe --offline --json",
     .run = run,

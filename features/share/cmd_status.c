@@ -11,7 +11,7 @@ struct status_options {
 
 static const struct orch_option STATUS_OPTIONS[] = {
     ORCH_OPTION(struct status_options, offline, FLAG, "offline",
-                .help = "compare with the last known state; do not contact the remote"),
+                .help = "compare with the remote's last known state; do not contact it"),
     {0}};
 
 static GPtrArray *sorted_names(GHashTable *counts)

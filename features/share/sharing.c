@@ -99,7 +99,8 @@ struct run_options {
     ORCH_OPTION(struct run_options, sign, FLAG, "sign",                                            \
                 .help = "sign the runs (always: git config orch.sign true)")
 #define SHARING_OPTIONS                                                                            \
-    ORCH_OPTION(struct run_options, shares, FLAG, "share", .help = "run it with your group"),      \
+    ORCH_OPTION(struct run_options, shares, FLAG, "share",                                         \
+                .help = "run together with your group"),                                           \
         ORCH_OPTION(struct run_options, remote, TEXT, "remote", .value = "NAME|FOLDER",            \
                     .help = "with --share: another git remote, or a shared folder")
 

@@ -264,10 +264,10 @@ const struct orch_command_part ORCH_PART_CHECK_SIGNATURES = {
     .command = "db check",
     .options = CHECK_OPTIONS,
     .option_bytes = sizeof(struct check_options),
-    .about = " With --signatures it is also 7 when a signature is bad, names a run that has "
-             "another digest here, or is not by the run's author. A signature by an unknown key, "
-             "or a run without a signature, is no error; both are counted. 'orch help sharing' "
-             "says how keys are set up.",
+    .about = " With --signatures the exit status is also 7 when a signature is bad, names a run "
+             "that has another digest here, or is not by the run's author. A signature by an "
+             "unknown key, or a run without a signature, is no error; both are counted. 'orch help "
+             "sharing' says how keys are set up.",
     .is_asked = check_is_asked,
     .show = show_all,
 };

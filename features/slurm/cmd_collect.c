@@ -88,12 +88,11 @@ const struct orch_command ORCH_COMMAND_COLLECT = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct collect_options),
-    .about =
-        "Records each trial that 'orch run --executor slurm' submitted and that has ended, "
-        "from the trial's journal and the final state of its job. 'orch run', 'orch ls' and 'orch "
-        "status' begin by collecting, too. Slurm is asked at most once a minute, for all jobs "
-        "together. A trial stays open while neither its journal nor Slurm says how it ended. "
-        "Collecting twice changes nothing. See 'orch help slurm'.",
+    .about = "Records each trial that 'orch run --executor slurm' submitted and that has ended, "
+             "from the trial's journal and the final state of its job. 'orch run', 'orch ls' and "
+             "'orch status' begin by collecting, too. Slurm is asked at most once a minute, for "
+             "all jobs together. A trial stays open while neither its journal nor Slurm says how "
+             "it ended. Collecting twice changes nothing. See 'orch help slurm'.",
     .examples = "  orch collect\n"
                 "  orch collect --json | jq '.runs[].state'\n"
                 "  orch collect --without-slurm    # the cluster cannot be asked any more",

@@ -63,4 +63,4 @@ fails 1 orch bisect score HEAD~6..HEAD --min -- python3 job.py 1
 says "the command fails at the good commit $(git rev-parse --short=8 HEAD~6) (failed: exit status 1: broken)"
 says "'orch log "
 fails 1 orch bisect score HEAD~11..HEAD --min -- python3 missing.py
-says 'does not run at the good commit'
+says 'the command fails at the good commit'

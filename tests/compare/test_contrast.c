@@ -122,7 +122,7 @@ static void test_needed(void **state)
     c = orch_contrast_samples(s, 4, t, 4, 1);
     assert_int_equal(orch_contrast_result(&c, 0.05), ORCH_CONTRAST_IDENTICAL);
     g_autofree char *same = orch_contrast_text(&c, "min", "s", 0.05);
-    assert_non_null(strstr(same, "no difference beyond noise; one of 0."));
+    assert_non_null(strstr(same, "no difference beyond noise; a difference of 0."));
 }
 
 /* Interval and verdict agree for any number of metrics compared at once, whatever the test. */

@@ -91,7 +91,7 @@ line = {l.strip().split("  ")[0].split("\t")[0]: re.split(r"\t|  +", l.strip()) 
 assert float(line["aigauge, I = network"][1]) < 1e-6, line["aigauge, I = network"]
 assert float(line["aigauge, I = GPU type"][1]) > 3, line["aigauge, I = GPU type"]
 assert re.match(r"depth \d+", line["tree"][2]) and line["tree"][3].endswith("%"), line["tree"]
-assert "aigauge, I = network: y = " in r and " I(resnet20) + " in r and "terms can be distinguished" in r
+assert "aigauge, I = network: y = " in r and " I(resnet20) + " in r and "these rows can distinguish" in r
 assert "GPU type is 'threads'" in r and "B 'batch'" in r
 assert "a model of it alone" in r and "it was left out" in r
 # the work is the whole law: a linear model of logarithms finds it; a device left out is twice as fast or slow

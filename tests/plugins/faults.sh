@@ -17,13 +17,13 @@ while IFS='|' read -r name what hint; do
     says 'at: x.recipe:4:16'
     says "$hint"
 done <<'CASES'
-bad_abi|built for ABI 2, this orch accepts 1|hint: rebuild the plugin
-next_major|built for ABI 2, this orch accepts 1|hint: rebuild the plugin
+bad_abi|built for ABI 2, but this orch accepts 1|hint: rebuild the plugin
+next_major|built for ABI 2, but this orch accepts 1|hint: rebuild the plugin
 bad_magic|expected 0x47554c504843524f, found 0x0|hint: begin the descriptor
 short_struct|descriptor field 'struct_bytes': expected at least|hint: begin the descriptor
-no_symbol|it does not export the symbol 'orch_plugin_v1'|hint: put ORCH_PLUGIN_EXPORT
+no_symbol|the plugin does not export the symbol 'orch_plugin_v1'|hint: put ORCH_PLUGIN_EXPORT
 undefined_symbol|undefined symbol: this_symbol_is_nowhere|hint: link the library
-no_run|descriptor field 'run': expected a function, found NULL|hint: set the clock
+no_run|descriptor field 'run': expected a function, found NULL|hint: set this field
 crash_load|signal 11 (SIGSEGV)|crash_load.so
 not_there|no plugin 'not_there'|hint: see 'orch plugin ls'
 CASES

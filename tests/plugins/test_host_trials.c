@@ -305,7 +305,7 @@ static void test_unloadable(void **state)
     static const struct {
         const char *plugin, *says[3];
     } rows[] = {
-        {"bad_abi", {"bad_abi.so'", "built for 2, this orch accepts 1", "hint: rebuild"}},
+        {"bad_abi", {"bad_abi.so'", "built for ABI 2, but this orch accepts 1", "hint: rebuild"}},
         {"bad_magic", {"'magic'", "expected 0x47554c504843524f", "found 0x0000000000000000"}},
         {"short_struct", {"'struct_bytes'", "expected at least", "hint: begin the descriptor"}},
         {"short_stride", {"'param_stride'", ", found 8", "hint: "}},
@@ -317,11 +317,11 @@ static void test_unloadable(void **state)
         {"late_param", {"parameter 'late'", "8 bytes at offset 12", "16 bytes"}},
         {"far_param", {"parameter 'late'", "8 bytes at offset 100", "16 bytes"}},
         {"other_name", {"'name'", "expected the file's name, found 'another'", "hint: rename"}},
-        {"no_name", {"'name'", "expected text, found NULL", "hint: set the clock"}},
+        {"no_name", {"'name'", "expected text, found NULL", "hint: set this field"}},
         {"odd_version", {"odd_version.so'", "version 'one' is not", "N.N.N"}},
         {"huge_stride", {"'metric_stride'", ", found 70000", "hint: "}},
-        {"null_table", {"table 'params'", "found 1 at NULL", "hint: set tables"}},
-        {"many_rows", {"table 'params'", "at most 4096 rows, found 5000", "hint: set tables"}},
+        {"null_table", {"table 'params'", "found 1 at NULL", "hint: fill the tables"}},
+        {"many_rows", {"table 'params'", "at most 4096 rows, found 5000", "hint: fill the tables"}},
         {"returns_null", {"returns_null.so'", "'orch_plugin_v1' returned NULL", "cannot load"}},
         {"not_there", {"not_there.so'", "No such file", "cannot load"}},
     };

@@ -92,7 +92,7 @@ has 'no '
 fails 2 orch predict --gpu H100 --net gpt2 --parallel best
 says 'name several GPUs'
 fails 2 orch predict --gpu 8xH100 --net gpt2 --parallel fsdp=4
-says "'fsdp=4' is of 4 devices, and 8 are asked for"
+says "'fsdp=4' describes 4 devices, but 8 are asked for"
 ok orch predict --gpu 8xH100 --net gpt2 --parallel fsdp=8
 fails 2 orch predict --gpu V100,H100 --workers 4 --net gpt2 --parallel best
 says "'best' is only for one kind of GPU"

@@ -71,7 +71,7 @@ cp t.recipe kept.recipe
 sed -i 's/bytes: result sent/&, transfer: result computed/' t.recipe
 rows '[[1,8,3,3,1.5,None,None], [2,5,3,3,1.5,2,2/24]]'
 ok orch report t.recipe
-has 'communication: all of it, also what computing hides; measured by the trials (result computed)'
+has 'communication: in full, also the part that computing hides; measured by the trials (result computed)'
 mv kept.recipe t.recipe
 # what no timer holds, the bytes, and intervals over repeats: the wait grows with the repeat, so 0.5, 0.4 and 0.3 s of communication
 grep metrics: time.plugin >again.plugin

@@ -188,8 +188,7 @@ static void test_vizier(void **state)
     (void)state;
     g_autofree struct search *search = three_ended("vizier(warmup=1, startup=3)", false);
     add(search, RUNNING, 3, 3.5, 3.25, 8.0);
-    assert_stops(search,
-                 "3.25 after 3 values; the median of the averages of 3 that ended is 3");
+    assert_stops(search, "3.25 after 3 values; the median of the averages of 3 that ended is 3");
     search->values[3][1] = 3;
     assert_goes_on(search);
 }
@@ -545,13 +544,15 @@ static void test_forecast(void **state)
     (void)state;
     g_autofree struct search *search = six_lines(false, "forecast(p=0.01)");
     add(search, RUNNING, 1, 1.5);
-    assert_stops(search, "1.5 after 1 value; the chance to end with 3.1 or better is 0.16 %, by 6 "
-                         "trials that ended");
+    assert_stops(search,
+                 "1.5 after 1 value; the chance to end with 3.1 or better is 0.16 %, judged by 6 "
+                 "trials that ended");
     search->rule.p = 0.0046; /* a third of it is less than 0.16 %, all of it is more */
     assert_goes_on(search);
     search->rule.p = 0.0050;
-    assert_stops(search, "1.5 after 1 value; the chance to end with 3.1 or better is 0.16 %, by 6 "
-                         "trials that ended");
+    assert_stops(search,
+                 "1.5 after 1 value; the chance to end with 3.1 or better is 0.16 %, judged by 6 "
+                 "trials that ended");
     search->values[6][0] = 1.1; /* 3.23 is expected */
     assert_goes_on(search);
 }
@@ -595,12 +596,14 @@ static void test_forecast_of_the_front(void **state)
                             half[] = {{3.1, 0.5}, {-1000, 0.5}};
     add(search, RUNNING, 1, 1.5);
     g_autofree char *why = ask_of_front(search, give_wanted, same);
-    assert_string_equal(why, "1.5 after 1 value; the chance to end on the front is 0.16 %, by 6 "
-                             "trials that ended");
+    assert_string_equal(why,
+                        "1.5 after 1 value; the chance to end on the front is 0.16 %, judged by 6 "
+                        "trials that ended");
     assert_null(ask_of_front(search, give_wanted, sure));
     g_autofree char *less = ask_of_front(search, give_wanted, half);
-    assert_string_equal(less, "1.5 after 1 value; the chance to end on the front is 0.08 %, by 6 "
-                              "trials that ended");
+    assert_string_equal(less,
+                        "1.5 after 1 value; the chance to end on the front is 0.08 %, judged by 6 "
+                        "trials that ended");
     assert_null(ask_of_front(search, give_nothing, NULL));
     assert_null(ask_of_front(search, NULL, NULL));
 }
@@ -610,8 +613,9 @@ static void test_forecast_of_maximised(void **state)
     (void)state;
     g_autofree struct search *search = six_lines(true, "forecast(p=0.01)");
     add(search, RUNNING, 1, -1.5);
-    assert_stops(search, "-1.5 after 1 value; the chance to end with -3.1 or better is 0.16 %, by "
-                         "6 trials that ended");
+    assert_stops(search,
+                 "-1.5 after 1 value; the chance to end with -3.1 or better is 0.16 %, judged by "
+                 "6 trials that ended");
     search->values[6][0] = -1;
     assert_goes_on(search);
     search->values[6][0] = 1; /* better than all */
@@ -638,8 +642,9 @@ static void test_forecast_leaves_stopped_ones_out(void **state)
     g_autofree struct search *search = six_lines(false, "forecast(p=0.01)");
     add(search, STOPPED, 2, 9.0, -100.0);
     add(search, RUNNING, 1, 1.5);
-    assert_stops(search, "1.5 after 1 value; the chance to end with 3.1 or better is 0.16 %, by 6 "
-                         "trials that ended");
+    assert_stops(search,
+                 "1.5 after 1 value; the chance to end with 3.1 or better is 0.16 %, judged by 6 "
+                 "trials that ended");
 }
 
 static void test_forecast_needs_curves(void **state)

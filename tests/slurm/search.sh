@@ -80,7 +80,7 @@ same "$(json runs.#)" 10
 # a larger number continues; a search that is good enough ends
 recipe 'trials: 14, until: 100'
 submit 4
-says '4 trials are not needed: the search is over'
+says '4 trials are not needed: the search has ended'
 says_not 'stops trials early'
 recipe 'trials: 14, stop: median'
 submit 4 --json

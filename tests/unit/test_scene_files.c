@@ -516,7 +516,7 @@ static void test_bad_voc_files(void **state)
     REFUSED(&other, "class 'handgun' is not among the 20 of Pascal VOC");
     other = options;
     other.with_empty = false;
-    REFUSED(&other, "data set 'files' has no image with an object of the wanted classes",
+    REFUSED(&other, "data set 'files' has no image with an object of the selected classes",
             "hint: choose other classes");
     other = options;
     other.name = "voc2007";
