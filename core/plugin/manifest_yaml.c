@@ -170,7 +170,8 @@ static void read_pattern(const struct orch_manifest_reader *reader, const struct
                               "put the number in parentheses, for example 'loss=([0-9.]+)'",
                               "metric '%s': its 'pattern' has no group", spec->name);
     if (reader->manifest->metrics_from != ORCH_METRICS_REGEX)
-        orch_manifest_finding(reader, node, true, "write metrics_from: regex, or no 'pattern'",
+        orch_manifest_finding(reader, node, true,
+                              "write 'metrics_from: regex', or remove 'pattern'",
                               "metric '%s': its 'pattern' is not used", spec->name);
 }
 
@@ -201,7 +202,8 @@ static void read_metric(struct orch_manifest_reader *reader, const struct orch_y
     }
     if (reader->manifest->metrics_from == ORCH_METRICS_REGEX && !spec->pattern)
         orch_manifest_finding(reader, key, false, "for example pattern: 'loss=([0-9.]+)'",
-                              "metric '%s' has no 'pattern', which regex needs", spec->name);
+                              "metric '%s' has no 'pattern', but 'metrics_from' is 'regex'",
+                              spec->name);
 }
 
 static void read_metrics(struct orch_manifest_reader *reader, const struct orch_yaml *node)

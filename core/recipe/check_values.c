@@ -170,11 +170,11 @@ static void check_reach(struct recipe_draft *draft, const struct recipe_setting 
     if (!has_holder)
         complain_nobody(draft, setting);
     else if (!reaches && !draft->has_unknown_plugin)
-        orch_recipe_error(draft, orch_recipe_key_place(setting), "remove this value, or the others",
-                          "'%s' has no effect: every experiment with this parameter %s",
-                          setting->name,
-                          profile ? "sweeps it or has a value of its own in this profile"
-                                  : "sets or sweeps it itself");
+        orch_recipe_error(
+            draft, orch_recipe_key_place(setting), "remove this value, or those of the experiments",
+            "'%s' has no effect: every experiment with this parameter %s", setting->name,
+            profile ? "sweeps it or has a value of its own in this profile"
+                    : "sets or sweeps it itself");
 }
 
 static void check_all_reach(struct recipe_draft *draft, const GArray *settings,

@@ -153,7 +153,8 @@ static bool append_variable(struct recipe_draft *draft, struct recipe_place plac
                           names->name, inside);
     else if (reference)
         orch_recipe_error(draft, place, "give the reference a parameter of its own",
-                          "the reference '%s' must be a whole value", reference->text);
+                          "the reference '%s' must be the whole value of a parameter",
+                          reference->text);
     else
         orch_recipe_error(draft, place, FORMS_HINT, "'${%s}' is not a reference", inside);
     orch_recipe_reference_free(reference);

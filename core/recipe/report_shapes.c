@@ -374,7 +374,8 @@ static guint check_reference_axis(struct report_item *item, const struct orch_ya
     for (guint i = 0; i < list->items->len; i++) {
         const struct orch_yaml *node = list->items->pdata[i];
         if (node->kind != ORCH_YAML_SCALAR)
-            orch_recipe_error_at(item->draft, node, NULL, "x and y take one number each");
+            orch_recipe_error_at(item->draft, node, NULL,
+                                 "each value of 'x' and 'y' must be one number");
         else if (strcmp(key, "y") == 0)
             check_number(item, node);
     }

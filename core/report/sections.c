@@ -108,7 +108,8 @@ static void complain_of_question(const struct orch_plan *plan, const char *quest
             g_string_append_printf(known, "%s%s", last ? ", " : "", item->question);
         last = item->question ? item->question : last;
     }
-    orch_error_set(error, ORCH_ERROR_USAGE, last ? known->str : "add 'question:' to items",
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   last ? known->str : "add 'question:' to the report's items",
                    "the report of '%s' has no question '%s'", plan->expansion->name, question);
 }
 

@@ -222,7 +222,7 @@ static void set_unusable(GError **error, const char *path, int saved)
 {
     g_autofree char *found = orch_shared_describe(AT_FDCWD, path);
     orch_error_set(error, ORCH_ERROR_IO,
-                   "its owner or root can remove it; ORCH_SLOTS=FOLDER chooses another folder",
+                   "the owner or root can remove the folder; ORCH_SLOTS=FOLDER chooses another",
                    "cannot open folder '%s' (%s): %s", path, found ? found : "it is gone",
                    g_strerror(saved));
 }

@@ -286,7 +286,8 @@ struct orch_csv *orch_csv_parse(const char *name, const char *text, size_t lengt
     const bool is_utf16 =
         length >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0);
     if (is_utf16)
-        good = fail_at(&at, 1, "save it as 'CSV UTF-8', or convert it: iconv -f UTF-16 -t UTF-8",
+        good = fail_at(&at, 1,
+                       "save the table as 'CSV UTF-8', or convert it: iconv -f UTF-16 -t UTF-8",
                        error, "table is UTF-16 ('Unicode text'), not UTF-8");
     else if (memchr(text, '\0', length))
         good = fail_at(&at, 1, "save the table as text (UTF-8)", error,

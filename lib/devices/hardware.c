@@ -155,9 +155,11 @@ static void read_gpu(struct reader *r, const struct orch_yaml *map)
         complain(r, map, "the units are TFLOP/s, GB/s and GB",
                  "numbers of '%s' are too large for any device", spec->name);
     if (spec->fp32_tflops <= 0)
-        complain(r, map, "add it, or 'like: V100-SXM2-16GB'", "'%s' is missing", "fp32_tflops");
+        complain(r, map, "add this value, or 'like: V100-SXM2-16GB'", "'%s' is missing",
+                 "fp32_tflops");
     if (spec->bandwidth_gbs <= 0)
-        complain(r, map, "add it, or 'like: V100-SXM2-16GB'", "'%s' is missing", "bandwidth_gbs");
+        complain(r, map, "add this value, or 'like: V100-SXM2-16GB'", "'%s' is missing",
+                 "bandwidth_gbs");
     g_ptr_array_add(r->hardware->gpus, spec);
 }
 

@@ -178,7 +178,8 @@ static bool resolve_storage(struct reader *r, const value_t *id, struct view *vi
     view->data = storage->bytes;
     if (view->count > storage->length / orch_dtype_bytes(view->dtype))
         return damaged(r, "a storage is too short");
-    return narrow(orch_pickle_item(id, 4), view) || damaged(r, "a view is outside its storage");
+    return narrow(orch_pickle_item(id, 4), view) ||
+           damaged(r, "a part of a storage is outside the storage");
 }
 
 /* True if all elements of the view are inside the storage. */

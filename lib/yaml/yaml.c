@@ -212,7 +212,8 @@ static void check_decoration(struct builder *builder, struct fy_event *event)
                          is_alias ? "aliases ('*name') are not allowed"
                                   : "anchors ('&name') are not allowed");
     if (tag)
-        complain(builder, fy_token_start_mark(tag), "remove it: types come from the parameters",
+        complain(builder, fy_token_start_mark(tag),
+                 "leave the tag out: types come from the parameters",
                  "tags ('!name') are not allowed");
 }
 

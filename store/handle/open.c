@@ -62,7 +62,8 @@ static bool check_file(const char *path, GError **error)
         return false;
     }
     if (!S_ISREG(info.st_mode)) {
-        orch_error_set(error, ORCH_ERROR_STORE, "name the file: --db FOLDER/results.db",
+        orch_error_set(error, ORCH_ERROR_STORE,
+                       "name the file in this folder: --db FOLDER/results.db",
                        "cannot open store '%s': not a regular file", path);
         return false;
     }

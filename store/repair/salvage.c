@@ -165,7 +165,8 @@ static bool make_copy(const char *path, const char *copy, const char *folder,
     if (stat(path, &after) != 0 || after.st_size != before.st_size ||
         after.st_mtim.tv_sec != before.st_mtim.tv_sec ||
         after.st_mtim.tv_nsec != before.st_mtim.tv_nsec) {
-        orch_error_set(error, ORCH_ERROR_IO, "stop the program that writes it, and try again",
+        orch_error_set(error, ORCH_ERROR_IO,
+                       "stop the program that writes to the store, and try again",
                        "'%s' changed while it was copied", path);
         return false;
     }

@@ -179,9 +179,10 @@ bool orch_store_put_dataset(struct orch_store *store, struct orch_dataset *set,
 static bool fail_damaged(struct orch_store *store, const char *name, const char *what,
                          GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_STORE,
-                   "run 'orch db check'; remove it with 'orch measurements rm' and import it again",
-                   "cannot read data set '%s' of store '%s': %s", name, store->path, what);
+    orch_error_set(
+        error, ORCH_ERROR_STORE,
+        "run 'orch db check'; remove the data set with 'orch measurements rm', and import it again",
+        "cannot read data set '%s' of store '%s': %s", name, store->path, what);
     return false;
 }
 

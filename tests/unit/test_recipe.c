@@ -733,7 +733,7 @@ static void test_reference_errors(void **state)
          "number\n"},
         {PRETRAIN("repeat: 1") FINE("${f.weights}"), "5:43 experiment 'f' refers to itself\n"},
         {PRETRAIN("repeat: 1") FINE("x/${pretrain.weights}"),
-         "5:43 the reference '${pretrain.weights}' must be a whole value\n"},
+         "5:43 the reference '${pretrain.weights}' must be the whole value of a parameter\n"},
         {PRETRAIN("repeat: 1") FINE("${pretrain[nett=mlp].weights}"),
          "5:43 plugin 'train' of 'pretrain' has no parameter 'nett' | did you mean 'net'?\n"},
         {PRETRAIN("repeat: 1") FINE("${best(pretrain, parameters).weights}"),
