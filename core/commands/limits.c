@@ -72,8 +72,7 @@ void orch_cli_limits_print_end(struct orch_cli *cli, const struct orch_plan *pla
         print_remaining(cli, plan, limits, totals, forecaster, go_on);
 }
 
-/* ---- what is promised before the run ----------------------------------------------------------
- */
+/* ---- what is promised before the run --------------------------------------------------------- */
 
 /* "by 18:00 within $5.00": the limits of a promise. */
 static char *within_text(const struct orch_limits *limits)
@@ -114,12 +113,8 @@ char *orch_cli_promise_text(const struct orch_promise *promise, const struct orc
     if (promise->is_made)
         return g_strdup_printf("%u of %u trial%s%s with 90 %%%s", promise->trials, promise->of,
                                orch_plural(promise->of), within, rest);
-    return promise->open
-               ? g_strdup_printf("how many trials end%s is not known: the values of %u are not "
-                                 "chosen yet",
-                                 within, promise->open)
-               : g_strdup_printf("how many trials end%s is not known: %u of %u have no forecast",
-                                 within, promise->unknown, promise->of);
+    return g_strdup_printf("how many trials end%s is not known: %u of %u have no forecast", within,
+                           promise->unknown, promise->of);
 }
 
 /* The trials whose results are there. */
@@ -147,8 +142,7 @@ bool orch_cli_promise_grade(struct orch_cli *cli, const struct orch_plan *plan,
                                   error);
 }
 
-/* ---- how to go on ---------------------------------------------------------------------------
- */
+/* ---- how to go on ---------------------------------------------------------------------------- */
 
 /* Returns the experiments with trials that did not end well, " a b". The caller frees. */
 static char *experiments_left(const struct orch_plan *plan)

@@ -52,8 +52,7 @@ void orch_search_free(struct orch_search *search)
     g_free(search);
 }
 
-/* ---- objective ----------------------------------------------------------------------------------
- */
+/* ---- objective ------------------------------------------------------------------------------- */
 
 /* Settles which values are better: as written, else as the plugin declares it, else by the name. */
 static void settle_direction(struct recipe_draft *draft, const struct orch_yaml *node,
@@ -219,8 +218,7 @@ static unsigned read_metrics(struct recipe_draft *draft, const struct orch_yaml 
     return texts ? texts->len : 0;
 }
 
-/* ---- limits ------------------------------------------------------------------------------------
- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 /* The objective's limits while one of their texts is read. */
 struct limits {
@@ -290,8 +288,7 @@ static void read_bounds(struct recipe_draft *draft, const struct orch_yaml *obje
     }
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* The first metric is that of the search, the others stand beside it. */
 static void take_goals(struct orch_search *search, const struct orch_goal *goals, unsigned count)
@@ -344,8 +341,7 @@ void orch_recipe_read_objective(struct recipe_draft *draft, const struct orch_ya
     read_deadline(draft, objective, search);
 }
 
-/* ---- space --------------------------------------------------------------------------------------
- */
+/* ---- space ----------------------------------------------------------------------------------- */
 
 /* The item of a list of one, as of an option, else the node itself. */
 static const struct orch_yaml *only_item(const struct orch_yaml *node)
@@ -533,8 +529,7 @@ void orch_recipe_make_search(struct recipe_draft *draft, struct recipe_experimen
         read_first(draft, experiment->first, search);
 }
 
-/* ---- points -------------------------------------------------------------------------------------
- */
+/* ---- points ---------------------------------------------------------------------------------- */
 
 bool orch_cell_is_open(const struct orch_cell *cell)
 {

@@ -11,8 +11,7 @@
 /* The number of trials that is reached in this share of the draws. */
 #define SURE 0.9
 
-/* ---- one run -----------------------------------------------------------------------------------
- */
+/* ---- one run --------------------------------------------------------------------------------- */
 
 struct one_run {
     const struct orch_promise_trial *trials;
@@ -108,8 +107,7 @@ static void run_once(struct one_run *run)
     while (run->at_once && end_trial(run));
 }
 
-/* ---- all runs ----------------------------------------------------------------------------------
- */
+/* ---- all runs -------------------------------------------------------------------------------- */
 
 /* Draws what each trial takes: a log-normal distribution to each side of the median. */
 static void draw(const struct orch_promise_trial *trials, size_t count, uint64_t seed,
@@ -181,8 +179,7 @@ void orch_promise_simulate(const struct orch_promise_trial *trials, size_t count
     out->more_device_s = fmax(0, quantile(device_s, SURE) - least_budget_s(limits));
 }
 
-/* ---- the trials of a plan ----------------------------------------------------------------------
- */
+/* ---- the trials of a plan -------------------------------------------------------------------- */
 
 /* The number of a trial's setting, which its repeats share. */
 static unsigned setting_of(GHashTable *settings, const struct orch_cell *cell)
@@ -196,21 +193,37 @@ static unsigned setting_of(GHashTable *settings, const struct orch_cell *cell)
     return number ? number : next;
 }
 
+/* The forecast of a trial. One of a search, whose values are not chosen yet, stands for a place of
+ * its space: those of all its points are spread over each range (multiples of the golden ratio). */
+static bool forecast_of(const struct orch_forecaster *by, const struct orch_plan_item *item,
+                        struct orch_forecast *out)
+{
+    const bool is_open = by->changed && orch_cell_is_open(item->cell);
+    if (is_open) {
+        orch_cell_open_point(item->cell, fmod(0.6180339887 * item->cell->point->number, 1));
+        by->changed(by->ctx, item);
+    }
+    const bool is_known = by->forecast(by->ctx, item, out);
+    if (is_open) {
+        orch_cell_open_point(item->cell, ORCH_SEARCH_MIDDLE);
+        by->changed(by->ctx, item);
+    }
+    return is_known;
+}
+
 void orch_promise_make(const struct orch_plan *plan, const struct orch_forecaster *forecaster,
                        const struct orch_limits *limits, int64_t now_ns, struct orch_promise *out)
 {
     g_autoptr(GArray) trials = g_array_new(FALSE, FALSE, sizeof(struct orch_promise_trial));
     g_autoptr(GHashTable) settings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    unsigned unknown = 0, open = 0, of = 0;
+    unsigned unknown = 0, of = 0;
     for (unsigned i = 0; i < plan->count; i++) {
         const struct orch_plan_item *item = &plan->items[plan->order[i]];
         struct orch_forecast forecast;
         if (!orch_plan_will_run(item))
             continue;
         of++;
-        bool is_open = orch_cell_is_open(item->cell);
-        open += is_open;
-        if (is_open || !forecaster->forecast(forecaster->ctx, item, &forecast)) {
+        if (!forecast_of(forecaster, item, &forecast)) {
             unknown++;
             continue;
         }
@@ -222,7 +235,7 @@ void orch_promise_make(const struct orch_plan *plan, const struct orch_forecaste
                                                orch_experiment_runs_alone(item->cell->experiment)};
         g_array_append_val(trials, trial);
     }
-    *out = (struct orch_promise){.of = of, .unknown = unknown, .open = open};
+    *out = (struct orch_promise){.of = of, .unknown = unknown};
     if (of && !unknown)
         orch_promise_simulate((const struct orch_promise_trial *)(const void *)trials->data,
                               trials->len, CLAMP(plan->options.slots, 1, 1024), limits, now_ns,

@@ -29,7 +29,6 @@ struct orch_promise {
                              0: no deadline is in the way */
     double more_device_s; /* the same of a budget or an allowance */
     unsigned unknown;     /* trials without a forecast, for which no promise is made */
-    unsigned open;        /* trials of a search among them, whose values are not chosen yet */
 };
 
 /** Simulates trials in their starting order on `slots` slots. */

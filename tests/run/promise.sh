@@ -19,6 +19,13 @@ says '2 of 4 trials within $5.00 with 90 %; the rest would need $'
 says 'forecast (90 %): 2 of 4 trials end in time; 2 ended, so it held'
 same "$(json limits.promise.trials) $(json limits.promise.ended) $(json limits.promise.held)" '2 2 true'
 python3 -c 'import sys; sys.exit(not 1000 < float(sys.argv[1]) < 4000)' "$(json limits.promise.more_device_s)" || _fail 'the rest'
+# the trials of a search, whose values are not chosen yet, count as spread over its ranges
+echo 'sleep $1; echo loss=$1' >f.sh
+search() { ok orch try -x 's=uniform(0.1, 0.4)' --search 'min loss' --sampler sobol --trials "$@" -- sh f.sh '{s}'; }
+search 8
+search 12 --deadline 1h
+says '4 of 4 trials by 2'
+says 'forecast (90 %): 4 of 4 trials end in time; 4 ended, so it held'
 # a trial that takes far longer than any before it
 printf 'format: 1\nrecipe: w\nexperiments:\n  e: { plugin: ./w.plugin, inputs: [w.plugin], repeat: 2 }\n' >w.recipe
 printf 'plugin: w\nversion: 1.0.0\nabout: waits\nlicence: MIT\ncommand: [sh, w.sh]\nmetrics_from: lines\nmetrics:\n  x: {help: nothing}\n' >w.plugin
@@ -37,4 +44,4 @@ fails 1 orch run w.recipe --force --budget 1h
 says '2 of 2 trials within 1 h 0 min of devices with 90 %'
 says_not 'forecast (90 %)'
 ok orch predictor score
-says '1 of 2 were right'
+says '2 of 3 were right'
