@@ -290,23 +290,31 @@ static void say_warnings(const struct chooser *chooser, struct orch_plan *plan,
     }
 }
 
-/* Whether a trial of the point would break a limit on its time (`wall_s`) even if it took the least
- * of its forecast: sets the error that a rejection by the plugin has. */
+/* Whether a trial of the point would break a limit on its time (`wall_s`) or price even if it took
+ * the least of its forecast: sets the error that a rejection by the plugin has. */
 static bool breaks_by_forecast(const struct chooser *chooser, const struct orch_plan *plan,
                                const struct orch_search_point *point, GError **error)
 {
     struct orch_forecast forecast;
     const struct orch_search_bound *broken = NULL;
+    double usd_per_s = 0;
     for (unsigned i = 0; chooser->forecaster && !broken && i < plan->count; i++) {
         const struct orch_plan_item *item = &plan->items[i];
         if (item->cell->point == point && orch_plan_will_run(item) &&
-            chooser->forecaster->forecast(chooser->forecaster->ctx, item, &forecast))
-            broken = orch_goals_broken_by_time(point->search, forecast.time_s.low);
+            chooser->forecaster->forecast(chooser->forecaster->ctx, item, &forecast)) {
+            usd_per_s = chooser->usd_per_hour / 3600 * orch_plan_item_charged(item);
+            broken = orch_goals_broken_by_time(point->search, forecast.time_s.low,
+                                               forecast.time_s.low * usd_per_s);
+        }
     }
     if (!broken)
         return false;
-    g_autofree char *low = orch_duration_format(forecast.time_s.low),
-                    *high = orch_duration_format(forecast.time_s.high);
+    const bool is_price = orch_goals_is_price(broken);
+    const double low_s = forecast.time_s.low, high_s = forecast.time_s.high;
+    g_autofree char *low = is_price ? orch_money_format(low_s * usd_per_s)
+                                    : orch_duration_format(low_s),
+                    *high = is_price ? orch_money_format(high_s * usd_per_s)
+                                     : orch_duration_format(high_s);
     orch_error_set(
         error, ORCH_ERROR_RECIPE, "to run this setting anyway, set its values without a search",
         "its forecast is %s to %s, which breaks the limit '%s'", low, high, broken->text);

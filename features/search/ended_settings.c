@@ -17,8 +17,7 @@
 /* Outcomes of the other metrics that are drawn for a trial. */
 #define OUTCOMES 256
 
-/* ---- one metric --------------------------------------------------------------------------------
- */
+/* ---- one metric ------------------------------------------------------------------------------ */
 
 /* What is known of one metric. */
 struct forecast {
@@ -113,8 +112,7 @@ static double value_of(const struct forecast *f, double number)
     return f->is_log ? exp(number) : number;
 }
 
-/* ---- limits ------------------------------------------------------------------------------------
- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 struct orch_limit_forecasts {
     const struct orch_search *search;
@@ -126,7 +124,8 @@ struct orch_limit_forecasts *orch_limit_forecasts_new(const struct orch_search *
 {
     struct orch_limit_forecasts *forecasts = NULL;
     for (unsigned k = 0; k < search->bound_count; k++) {
-        if (strcmp(search->bounds[k].metric, "wall_s") == 0)
+        if (strcmp(search->bounds[k].metric, "wall_s") == 0 ||
+            orch_goals_is_price(&search->bounds[k]))
             continue;
         forecasts = forecasts ? forecasts : g_new0(struct orch_limit_forecasts, 1);
         forecasts->search = search;
@@ -168,8 +167,7 @@ orch_limit_forecasts_broken(const struct orch_limit_forecasts *forecasts, const 
     return NULL;
 }
 
-/* ---- the front ---------------------------------------------------------------------------------
- */
+/* ---- the front ------------------------------------------------------------------------------- */
 
 /* The other metrics of a trial, as costs. */
 struct outcome {

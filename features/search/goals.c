@@ -35,8 +35,7 @@ struct orch_goal orch_goals_goal(const struct orch_search *search, unsigned numb
                               .until_number = search->until_number};
 }
 
-/* ---- values -------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* The limit in the unit of the metric. Without one there, a limit that has a unit is in the unit's
  * base: bytes, or seconds. */
@@ -70,6 +69,8 @@ void orch_goals_read(const struct orch_search *search, const struct orch_run_num
     for (unsigned k = 0; k < search->bound_count; k++) {
         const struct orch_search_bound *bound = &search->bounds[k];
         const char *unit = NULL;
+        if (orch_goals_is_price(bound))
+            continue;
         const double value =
             orch_run_numbers_get(numbers, bound->metric, ORCH_AGGREGATE_LAST, NULL, &unit);
         const double limit = bound_in(bound, unit);
@@ -101,8 +102,7 @@ char *orch_goals_text(const struct orch_search *search, const struct orch_goals 
     return g_string_free(text, FALSE);
 }
 
-/* ---- the front ----------------------------------------------------------------------------------
- */
+/* ---- the front ------------------------------------------------------------------------------- */
 
 double *orch_goals_points(const struct orch_search *search, const struct orch_goal_row *rows,
                           size_t count)
@@ -159,8 +159,7 @@ double *orch_goals_volumes(const struct orch_search *search, const struct orch_g
     return volumes;
 }
 
-/* ---- one number for a sampler -------------------------------------------------------------------
- */
+/* ---- one number for a sampler ---------------------------------------------------------------- */
 
 static void draw_weights(uint64_t seed, unsigned goals, double *out)
 {
@@ -220,13 +219,20 @@ void orch_goals_scalars(const struct orch_search *search, const struct orch_goal
             out[i] = (has_any ? high : 0) + range * (0.1 + fmin(rows[i].goals.excess, 1));
 }
 
+bool orch_goals_is_price(const struct orch_search_bound *bound)
+{
+    return strcmp(bound->metric, "price") == 0;
+}
+
 const struct orch_search_bound *orch_goals_broken_by_time(const struct orch_search *search,
-                                                          double wall_s)
+                                                          double wall_s, double usd)
 {
     for (unsigned k = 0; k < search->bound_count; k++) {
         const struct orch_search_bound *bound = &search->bounds[k];
         if (strcmp(bound->metric, "wall_s") == 0 &&
             excess_of(bound, wall_s, bound_in(bound, "s")) > 0)
+            return bound;
+        if (orch_goals_is_price(bound) && excess_of(bound, usd, bound->value) > 0)
             return bound;
     }
     return NULL;

@@ -59,8 +59,12 @@ double *orch_goals_volumes(const struct orch_search *search, const struct orch_g
 void orch_goals_scalars(const struct orch_search *search, const struct orch_goal_row *rows,
                         size_t count, uint64_t seed, double *out);
 
-/** Returns the limit on `wall_s` that a time breaks, borrowed, or NULL. */
+/** Whether the limit is one on what a trial costs. Forecasts are judged by it, and not runs: what
+ * these cost is not recorded. */
+bool orch_goals_is_price(const struct orch_search_bound *bound);
+/** Returns the limit on `wall_s` or the price that a time breaks, which costs so much, borrowed, or
+ * NULL. */
 const struct orch_search_bound *orch_goals_broken_by_time(const struct orch_search *search,
-                                                          double wall_s);
+                                                          double wall_s, double usd);
 
 #endif

@@ -24,13 +24,16 @@ bool orch_search_limits_known(const struct orch_plan *plan, double usd_per_hour,
 {
     for (guint i = 0; !(usd_per_hour > 0) && i < plan->expansion->points->len; i++) {
         const struct orch_search_point *point = plan->expansion->points->pdata[i];
-        if (!(point->search->budget_usd > 0))
+        bool has_price = false;
+        for (unsigned k = 0; k < point->search->bound_count; k++)
+            has_price = has_price || orch_goals_is_price(&point->search->bounds[k]);
+        if (!(point->search->budget_usd > 0) && !has_price)
             continue;
         orch_error_set(
             error, ORCH_ERROR_USAGE,
             orch_advice(ORCH_ADVICE_NO_PRICE, "add --price USD (per hour of one device)"),
-            "objective: the search has a budget in money, but the price per hour of this machine "
-            "is not known");
+            "objective: the search has a %s, but the price per hour of this machine is not known",
+            has_price ? "limit on the price" : "budget in money");
         return false;
     }
     return true;

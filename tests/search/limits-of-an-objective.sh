@@ -22,12 +22,27 @@ rm -rf .orch
 ok search --search 'min loss' --subject-to 'wall_s < 1us'
 says "which breaks the limit 'wall_s < 1us'"
 says_not '[11/11]'
+# a price, which the forecast is asked for before a trial starts
+rm -rf .orch
+fails 2 search --search 'min loss' --subject-to 'price < 0.1'
+says 'the search has a limit on the price, but the price per hour of this machine is not known'
+ok search --search 'min loss' --subject-to 'price < 1e-9' --price 36
+says "is left out: its forecast is \$0."
+says "which breaks 'price < 1e-9'"
+says_not '[11/11]'
+ok search --search 'min loss' --subject-to 'price < 100' --price 36
+says 'best of 11 settings'
 # several metrics: all settings up to 0.9 are on the front, and a reference point ends the search
 ok search --search 'min loss, min ms'
 says '10 settings that no other setting beats in all'
 rm -rf .orch
 ok search --search 'min loss, min ms' --until 0.75,7.5
 says '9 not needed'
+ok search --search 'min loss, min ms' --sampler nsga2
+says '10 that no other setting beats in all'
+rm -rf .orch
+ok orch try -x 'x=uniform(0, 1)' --search 'min loss' --sampler grid --trials 5 -- python3 f.py '{x}'
+for x in 0 0.25 0.5 0.75 1; do says "f x=$x "; done
 fails 2 search --search 'min loss, min ms' --until 0.75
 says "'until' has 1 value, and the objective 2 metrics"
 fails 2 search --search 'min loss, max loss'

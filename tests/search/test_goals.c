@@ -106,8 +106,8 @@ static void test_time(void **state)
                                                   .unit = "min",
                                                   .text = text};
     search.bound_count = 1;
-    assert_null(orch_goals_broken_by_time(&search, 119));
-    assert_ptr_equal(orch_goals_broken_by_time(&search, 120), &search.bounds[0]);
+    assert_null(orch_goals_broken_by_time(&search, 119, 0));
+    assert_ptr_equal(orch_goals_broken_by_time(&search, 120, 0), &search.bounds[0]);
 }
 
 int main(void)
