@@ -14,7 +14,7 @@ LISTS = {
     "lib/space/param_space.c": ["gp", "tpe", "sobol"],
 }
 STATEMENTS = {
-    "lib/space/param_space.h": r"gp, tpe, sobol",
+    "lib/space/param_space.h": r"gp, tpe, cmaes",
     "lib/base/reals.c": r"double \w+ = \*\(const double \*\)\w+, \w+ = \*\(const double",
     "lib/base/text.c": r"strcmp\(\*\(const char \*const \*\)\w+, \*\(const char",
     "lib/base/random.h": r"sqrt\(-2 \* log\((?:u\)|1 - )",

@@ -33,7 +33,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct try_options, wish.until, TEXT, "until", .value = "VALUE",
                 .help = "end a search at such a value: 0.9, 90%; for two metrics: 0.9,20"),
     ORCH_OPTION(struct try_options, wish.sampler, TEXT, "sampler", .value = "NAME",
-                .help = "how a search chooses: " ORCH_SAMPLER_WORDS),
+                .help = "how to choose: " ORCH_SAMPLER_WORDS),
     ORCH_OPTION(struct try_options, wish.first, LIST, "try", .value = "PARAM=VALUE,...",
                 .help = "settings that a search tries first; or a FILE.csv of settings"),
     ORCH_OPTION(struct try_options, wish.seed, TEXT, "seed", .value = "N",

@@ -64,8 +64,7 @@ static void G_GNUC_PRINTF(2, 3) say(const struct chooser *chooser, const char *f
         chooser->listener->message(chooser->listener->ctx, text);
 }
 
-/* ---- whether a search goes on -------------------------------------------------------------------
- */
+/* ---- whether a search goes on ---------------------------------------------------------------- */
 
 /* Ends a search, and says so. */
 static void end_search(struct chooser *chooser, const struct orch_cell *cell, const char *why)
@@ -191,8 +190,7 @@ static bool ask(void *ctx, struct orch_plan *plan, unsigned index, enum orch_sea
     return decide(chooser, plan, plan->items[index].cell, out, out_why, error);
 }
 
-/* ---- the next point -----------------------------------------------------------------------------
- */
+/* ---- the next point -------------------------------------------------------------------------- */
 
 static bool was_tried(const struct orch_sampling *sampling, const double *at)
 {
@@ -236,8 +234,10 @@ static uint64_t seed_of(const struct orch_expansion *expansion,
 /* Writes the next point that was not tried to `out`: the trial of another one would be done before.
  */
 static bool next_point(const struct chooser *chooser, const struct orch_expansion *expansion,
-                       const struct orch_search_point *point, const GArray *sampled, double *out)
+                       const struct orch_search_point *point,
+                       const struct orch_tried_points *points, double *out)
 {
+    const GArray *sampled = points->sampled;
     const orch_sampler_fn sampler = orch_sampler_find(point->search->sampler);
     const GPtrArray *first = point->search->first;
     const uint64_t seed = seed_of(expansion, point);
@@ -247,6 +247,13 @@ static bool next_point(const struct chooser *chooser, const struct orch_expansio
         .count = sampled->len,
         .cost_power = orch_search_has_limit(point->search) || chooser->is_limited,
     };
+    g_autofree double *goals = NULL;
+    if (orch_goals_are_meant(point->search)) {
+        g_array_set_size(points->rows, sampled->len); /* points that were just rejected have none */
+        goals = orch_goals_points(point->search, (const void *)points->rows->data, sampled->len);
+        sampling.goals = goals;
+        sampling.goal_count = orch_goals_count(point->search);
+    }
     for (guint i = 0; first && i < first->len; i++) {
         memcpy(out, first->pdata[i], sampling.space->params->len * sizeof *out);
         if (!was_tried(&sampling, out))
@@ -368,7 +375,7 @@ static bool take_next(struct chooser *chooser, struct orch_plan *plan, const str
     GError *problem = NULL;
     for (unsigned i = 0; i < REJECTED_MAX; i++) {
         g_clear_error(&problem);
-        if (!next_point(chooser, plan->expansion, point, points->sampled, point->at)) {
+        if (!next_point(chooser, plan->expansion, point, points, point->at)) {
             end_search(chooser, cell, NO_POINTS);
             *out_why = g_strdup(NO_POINTS);
             return false;
@@ -512,8 +519,7 @@ static bool promote(void *ctx, struct orch_plan *plan, unsigned *out_index, char
     return true;
 }
 
-/* ---- the part of a run --------------------------------------------------------------------------
- */
+/* ---- the part of a run ----------------------------------------------------------------------- */
 
 static bool has_auto_repeats(const struct orch_expansion *expansion)
 {

@@ -33,7 +33,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ask_options, pending, LIST, "pending", .value = "PARAM=VALUE,...",
                 .help = "a setting that runs now (repeatable)"),
     ORCH_OPTION(struct ask_options, sampler, TEXT, "sampler", .value = "NAME",
-                .help = "how the search chooses: " ORCH_SAMPLER_WORDS),
+                .help = "how to choose: " ORCH_SAMPLER_WORDS),
     ORCH_OPTION(struct ask_options, seed, TEXT, "seed", .value = "N",
                 .help = "seed of the sampler (default: 0)"),
     {0}};

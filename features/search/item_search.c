@@ -3,7 +3,7 @@
  * best so far by points and by device time, what a grid would have cost, and which parameters
  * matter. */
 #include "core/report/items.h"
-#include "features/search/search_grid.h"
+#include "features/search/samplers/sampler_grid.h"
 #include "features/search/search_parts.h"
 #include "features/search/winner_words.h"
 
@@ -13,8 +13,7 @@
 
 #include <math.h>
 
-/* ---- words --------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static char *value_text(const struct orch_searched *searched)
 {
@@ -41,8 +40,7 @@ static char *winner_text(const struct orch_searched *searched)
                            searched->search->summary, searched->search->metric, value, share);
 }
 
-/* ---- what it cost -------------------------------------------------------------------------------
- */
+/* ---- what it cost ---------------------------------------------------------------------------- */
 
 /* Mean device time of a point that ended; NAN: none has. */
 static double mean_s(const struct orch_searched *searched)
@@ -94,8 +92,7 @@ static void add_table(struct orch_section *section, const GPtrArray *searches)
                       ORCH_SEARCH_GRID_VALUES);
 }
 
-/* ---- charts -------------------------------------------------------------------------------------
- */
+/* ---- charts ---------------------------------------------------------------------------------- */
 
 /* The name of a search without one swept value. */
 static char *name_without(const struct orch_searched *searched, const char *axis)
@@ -147,8 +144,7 @@ static void add_progress(struct orch_section *section, const GPtrArray *searches
                                  names->pdata[i]);
 }
 
-/* ---- the item -----------------------------------------------------------------------------------
- */
+/* ---- the item -------------------------------------------------------------------------------- */
 
 static void add_winners(struct orch_section_context *a, const GPtrArray *searches)
 {

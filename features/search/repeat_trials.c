@@ -74,8 +74,7 @@ void orch_repeat_trials_note_left_out(struct orch_repeat_trials *repeats)
     repeats->changes++;
 }
 
-/* ---- one setting --------------------------------------------------------------------------------
- */
+/* ---- one setting ----------------------------------------------------------------------------- */
 
 static bool is_same_setting(const struct orch_plan *plan, unsigned a, unsigned b)
 {
@@ -218,8 +217,7 @@ static void decide_alone(const struct setting *setting, const struct orch_repeat
     }
 }
 
-/* ---- the settings of a search -------------------------------------------------------------------
- */
+/* ---- the settings of a search ---------------------------------------------------------------- */
 
 #define NONE_NOW (-1)
 #define NONE_ANY_MORE (-2)
@@ -313,8 +311,7 @@ static bool is_decided(const struct orch_repeat_trials *repeats, const struct or
            repeats->search == of->search && repeats->group == of->group;
 }
 
-/* ---- the decision -------------------------------------------------------------------------------
- */
+/* ---- the decision ---------------------------------------------------------------------------- */
 
 /* Whether a repeat before this one is still to start. */
 static bool has_earlier(const struct orch_repeat_trials *repeats, const struct orch_plan *plan,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/search/search_outlook.h"
 
-#include "features/search/search_grid.h"
+#include "features/search/samplers/sampler_grid.h"
 #include "lib/base/text.h"
 
 #include <math.h>

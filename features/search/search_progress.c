@@ -104,8 +104,7 @@ static void add_steps(struct orch_chart_series *series, const GArray *places)
     }
 }
 
-/* ---- several searches ---------------------------------------------------------------------------
- */
+/* ---- several searches ------------------------------------------------------------------------ */
 
 /* The best value of a search at `x`; NAN: none yet. */
 static double best_at(const GArray *places, double x)
@@ -147,8 +146,7 @@ static void add_median(struct orch_chart_series *series, const GPtrArray *all)
     add_steps(series, medians);
 }
 
-/* ---- charts -------------------------------------------------------------------------------------
- */
+/* ---- charts ---------------------------------------------------------------------------------- */
 
 static bool wants_log(const GPtrArray *searches)
 {

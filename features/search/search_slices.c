@@ -2,7 +2,7 @@
 /* The points of a search by the two parameters that matter most. */
 #include "features/search/search_parts.h"
 
-#include "features/search/search_grid.h"
+#include "features/search/samplers/sampler_grid.h"
 #include "features/search/tried_points.h"
 #include "lib/base/text.h"
 
@@ -35,8 +35,7 @@ static unsigned most_important(const struct orch_importance *importance, unsigne
     return count;
 }
 
-/* ---- one parameter ------------------------------------------------------------------------------
- */
+/* ---- one parameter --------------------------------------------------------------------------- */
 
 static void add_slice(struct orch_section *section, const struct orch_searched *searched,
                       unsigned index)
@@ -70,8 +69,7 @@ static void add_slice(struct orch_section *section, const struct orch_searched *
     orch_section_chart(section, chart);
 }
 
-/* ---- two parameters -----------------------------------------------------------------------------
- */
+/* ---- two parameters -------------------------------------------------------------------------- */
 
 /* The part of a parameter's range that a coordinate is in. */
 static unsigned part_of(const struct orch_space_param *param, double unit)

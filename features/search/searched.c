@@ -23,8 +23,7 @@ static void searched_free(void *data)
     g_free(searched);
 }
 
-/* ---- fresh runs of the best point ---------------------------------------------------------------
- */
+/* ---- fresh runs of the best point ------------------------------------------------------------ */
 
 /* Adds the value of a run, unless the point was chosen by it or it is there already (`keys`). */
 static bool add_fresh(const struct orch_plan *plan, struct orch_searched *searched, const char *key,
@@ -99,8 +98,7 @@ static bool read_fresh(const struct orch_plan *plan, struct orch_searched *searc
            add_fresh_of_store(plan, searched, keys, codes, error);
 }
 
-/* ---- one search ---------------------------------------------------------------------------------
- */
+/* ---- one search ------------------------------------------------------------------------------ */
 
 static int compare_points(const void *a, const void *b)
 {

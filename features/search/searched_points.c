@@ -46,8 +46,7 @@ static double device_s(const struct orch_plan_item *item, const struct orch_run 
     return run->wall_ms / 1000 * orch_plan_item_charged(item);
 }
 
-/* ---- the points of a plan -----------------------------------------------------------------------
- */
+/* ---- the points of a plan -------------------------------------------------------------------- */
 
 static struct orch_searched_point *point_new(struct orch_searched *searched, const double *at)
 {
@@ -163,8 +162,7 @@ bool orch_searched_add_point(const struct orch_plan *plan, struct orch_searched 
     return true;
 }
 
-/* ---- failures -----------------------------------------------------------------------------------
- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 static struct orch_searched_point *find_point(const struct orch_searched *searched,
                                               const double *at)

@@ -53,8 +53,7 @@ bool orch_stop_curves_is_of(const struct orch_cell *cell, const struct orch_sear
     return cell->point && cell->point->search == of->search && cell->point->group == of->group;
 }
 
-/* ---- values -------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* "best" goes by the direction that the metric declares, else by that of the search, as in the
  * store. */
@@ -135,8 +134,7 @@ bool orch_stop_curve_put(struct orch_trial_curve *curve, int64_t step, double va
     return true;
 }
 
-/* ---- runs of the store --------------------------------------------------------------------------
- */
+/* ---- runs of the store ----------------------------------------------------------------------- */
 
 /* Whether the steps of a run of the store began again. Of an earlier run only the number of values
  * is known that a later one replaced. */
@@ -237,8 +235,7 @@ const struct orch_trial_curve *orch_stop_curve_stored(struct orch_stop_curves *c
     return curve;
 }
 
-/* ---- running trials -----------------------------------------------------------------------------
- */
+/* ---- running trials -------------------------------------------------------------------------- */
 
 struct orch_trial_curve *orch_stop_curve_running(struct orch_stop_curves *curves,
                                                  const struct orch_plan *plan,

@@ -50,8 +50,7 @@ void orch_stop_trials_note_end(struct orch_stop_trials *trials, const struct orc
     g_hash_table_insert(trials->seen, (gpointer)(uintptr_t)item, GUINT_TO_POINTER(seen));
 }
 
-/* ---- the curves of a search ---------------------------------------------------------------------
- */
+/* ---- the curves of a search ------------------------------------------------------------------ */
 
 /* The curves of a search for a question, and the items that they are of. */
 struct asked {
@@ -145,8 +144,7 @@ static struct orch_stop_question question_of(const struct orch_search *search,
     };
 }
 
-/* ---- the rule -----------------------------------------------------------------------------------
- */
+/* ---- the rule -------------------------------------------------------------------------------- */
 
 char *orch_stop_trials_judge(struct orch_stop_trials *trials, const struct orch_plan *plan,
                              const struct orch_running *running, int64_t step, double value,
@@ -201,8 +199,7 @@ bool orch_stop_trials_note_promoted(struct orch_stop_trials *trials, const struc
     return curve;
 }
 
-/* ---- what it has done ---------------------------------------------------------------------------
- */
+/* ---- what it has done ------------------------------------------------------------------------ */
 
 /* A trial that has ended or was stopped, with its attempts before. */
 struct tried {
@@ -249,8 +246,7 @@ static double whole_s(const struct orch_stop_effect *effect)
     return effect->promoted ? effect->back_s / effect->promoted * stopped : (double)NAN;
 }
 
-/* ---- why it has done nothing --------------------------------------------------------------------
- */
+/* ---- why it has done nothing ----------------------------------------------------------------- */
 
 /* When the run of an item began and ended. */
 struct span {

@@ -59,8 +59,7 @@ char *orch_tried_name(const struct orch_search_point *of)
     return g_strdup_printf("%p %u", (const void *)of->search, of->group);
 }
 
-/* ---- values -------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* Returns the value of a run, borrowed. */
 static const struct value *value_of(struct orch_tried *tried, const struct orch_plan *plan,

@@ -53,8 +53,7 @@ bool orch_winner_may_be_luck(const struct orch_searched *searched)
     return !searched->fresh->len && orch_best_of_may_be_luck(&of);
 }
 
-/* ---- what is no winner --------------------------------------------------------------------------
- */
+/* ---- what is no winner ----------------------------------------------------------------------- */
 
 char *orch_winner_spoilt_text(const struct orch_searched *searched)
 {
@@ -77,8 +76,7 @@ char *orch_winner_spoilt_text(const struct orch_searched *searched)
     return g_string_free(text, FALSE);
 }
 
-/* ---- what repeats it ----------------------------------------------------------------------------
- */
+/* ---- what repeats it ------------------------------------------------------------------------- */
 
 /* Whether a parameter is to be given to make the trial again: its value is no default. */
 static bool is_given(const struct orch_cell *cell, const char *name)

@@ -14,7 +14,8 @@
 #define DECIMALS_MAX 340 /* of the smallest double with DIGITS_MAX digits */
 #define LEVEL_ERROR 1e-9 /* rounding of the number of steps in a range */
 
-const char *const ORCH_SAMPLER_NAMES[] = {"auto", "gp", "tpe", "sobol", "random", NULL};
+const char *const ORCH_SAMPLER_NAMES[] = {"auto", "gp",    "tpe",    "cmaes", "nsga2",
+                                          "grid", "sobol", "random", NULL};
 
 static void param_free(void *pointer)
 {

@@ -47,7 +47,7 @@ struct orch_space {
 /** Names of the samplers of features/search, the default first; ends with NULL. And as help says
  * them. */
 extern const char *const ORCH_SAMPLER_NAMES[];
-#define ORCH_SAMPLER_WORDS "auto, gp, tpe, sobol or random"
+#define ORCH_SAMPLER_WORDS "auto, gp, tpe, cmaes, nsga2, grid, sobol or random"
 
 struct orch_space *orch_space_new(void);
 void orch_space_free(struct orch_space *space);

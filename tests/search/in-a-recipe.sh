@@ -84,7 +84,7 @@ refused 'widht: int(8, 128)' '' "unknown parameter 'widht'" "did you mean 'width
 refused 'width: int(8, 128) if optimizer = sgd' '' "'optimizer' is no earlier parameter with choices"
 refused '' '{ metric: min val_accuracy }' "plugin 'model' reports no 'val_accuracy'" 's.recipe:11'
 refused '' '{ metric: lowest val_loss }' "'lowest val_loss' is not an objective"
-refused '' '{ metric: min val_loss, sampler: grid }' sampler
+refused '' '{ metric: min val_loss, sampler: genetic }' sampler
 refused '' '{ metric: min val_loss, trials: 0 }' trials
 refused '' '{ trials: 6 }' 'a search needs a metric'
 sed -i '/objective/d' s.recipe

@@ -28,7 +28,7 @@ fails 2 search --search 'min loss' --subject-to 'price < 0.1'
 says 'the search has a limit on the price, but the price per hour of this machine is not known'
 ok search --search 'min loss' --subject-to 'price < 1e-9' --price 36
 says "is left out: its forecast is \$0."
-says "which breaks 'price < 1e-9'"
+says "which breaks the limit 'price < 1e-9'"
 says_not '[11/11]'
 ok search --search 'min loss' --subject-to 'price < 100' --price 36
 says 'best of 11 settings'

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Samplers on functions whose minimum is known. */
+#include "core/stats/front.h"
 #include "features/search/samplers/sampler.h"
 #include "predictors/numbers/space_process.h"
 
@@ -257,12 +258,168 @@ static void test_best(void **state)
     g_free(best);
 }
 
+/* ---- samplers for many trials, and for several objectives ----------------------------------- */
+
+#define MANY 4000
+#define GOALS 2
+
+/* Runs a search of `d` numbers until a value is below `target` (first goal), or `most` trials have
+ * ended. Returns the number of trials; `out_goals` gets GOALS numbers for each. */
+static size_t run_until(const char *name, unsigned d, uint64_t seed, double target, size_t most,
+                        void (*function)(const double *at, unsigned d, double *out_goals),
+                        double *out_goals)
+{
+    struct history history = {0};
+    struct orch_sampled *trials = g_new0(struct orch_sampled, most);
+    double *points = g_new(double, most *d);
+    size_t count = 0;
+    bool is_near = false;
+    for (unsigned k = 0; k < d; k++)
+        add(&history, (const char *[]){"a", "b", "c", "d", "e"}[k], "uniform(0, 1)");
+    while (count < most && !is_near) {
+        const struct orch_sampling sampling = {.space = history.space,
+                                               .trials = trials,
+                                               .count = count,
+                                               .seed = seed,
+                                               .goals = out_goals,
+                                               .goal_count = GOALS};
+        double *goals = out_goals + count * GOALS;
+        orch_sampler_find(name)(&sampling, points + count * d);
+        function(points + count * d, d, goals);
+        trials[count] = (struct orch_sampled){
+            .point = points + count * d, .state = ORCH_SAMPLED_ENDED, .value = goals[0]};
+        count++;
+        is_near = goals[0] < target;
+    }
+    orch_space_free(history.space);
+    g_free(trials);
+    g_free(points);
+    return count;
+}
+
+static void sphere(const double *at, unsigned d, double *out)
+{
+    out[0] = out[1] = 0;
+    for (unsigned k = 0; k < d; k++)
+        out[0] += pow(at[k] - 0.3, 2);
+}
+
+static void rosenbrock(const double *at, unsigned d, double *out)
+{
+    out[0] = out[1] = 0;
+    for (unsigned k = 0; k + 1 < d; k++) {
+        const double x = 4 * at[k] - 2, y = 4 * at[k + 1] - 2;
+        out[0] += 100 * pow(y - x * x, 2) + pow(1 - x, 2);
+    }
+}
+
+/* Deb's ZDT1: the front is b = ... = 0. */
+static void two_goals(const double *at, unsigned d, double *out)
+{
+    double rest = 1;
+    for (unsigned k = 1; k < d; k++)
+        rest += 9 * at[k] / (d - 1);
+    out[0] = at[0];
+    out[1] = rest * (1 - sqrt(at[0] / rest));
+}
+
+/* CMA-ES is there in a tenth of the trials that random points need, or fewer. */
+static void test_cmaes(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*function)(const double *, unsigned, double *);
+        unsigned d;
+        double target;
+    } rows[] = {{sphere, 4, 5e-3}, {rosenbrock, 2, 5e-3}};
+    g_autofree double *goals = g_new(double, MANY *GOALS);
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        size_t own = 0, random = 0;
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            own +=
+                run_until("cmaes", rows[i].d, seed, rows[i].target, MANY, rows[i].function, goals);
+            random +=
+                run_until("random", rows[i].d, seed, rows[i].target, MANY, rows[i].function, goals);
+        }
+        if (own * 10 > random)
+            fail_msg("function %zu: %zu trials, and %zu at random", i, own, random);
+    }
+    /* to the fifth digit of each number */
+    assert_true(run_until("cmaes", 4, 1, 1e-10, MANY, sphere, goals) < 600);
+    /* a space with a choice is left to tpe */
+    struct history a = {0}, b = {0};
+    for (int k = 0; k < 2; k++) {
+        add(k ? &b : &a, "x", "uniform(0, 1)");
+        add(k ? &b : &a, "opt", "[p, q]");
+    }
+    for (size_t i = 0; i < 12; i++) {
+        const double *x = next(&a, orch_sampler_find("cmaes"), 1),
+                     *y = next(&b, orch_sampler_find("tpe"), 1);
+        assert_memory_equal(x, y, 2 * sizeof *x);
+        end(&a, i, x[0]);
+        end(&b, i, x[0]);
+    }
+    orch_space_free(a.space);
+    orch_space_free(b.space);
+}
+
+/* The hypervolume of 200 trials: NSGA-II gets more than half of what random points leave. */
+static void test_nsga2(void **state)
+{
+    (void)state;
+    static const double reference[GOALS] = {1, 4};
+    static const double whole = 4 - 1.0 / 3;
+    g_autofree double *goals = g_new(double, 200 * GOALS);
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        double volume[2];
+        for (int k = 0; k < 2; k++) {
+            run_until(k ? "random" : "nsga2", 5, seed, -1, 200, two_goals, goals);
+            volume[k] = orch_front_volume(goals, 200, GOALS, reference);
+        }
+        if (whole - volume[0] > (whole - volume[1]) / 2)
+            fail_msg("seed %u: %g of %g, and %g at random", (unsigned)seed, volume[0], whole,
+                     volume[1]);
+    }
+}
+
+/* All points of the grid, then the next finer one's; of a space that has no finer one, no new
+ * point. */
+static void test_grid(void **state)
+{
+    (void)state;
+    struct history history = {0}, few = {0};
+    orch_sampler_fn grid = orch_sampler_find("grid");
+    add(&history, "x", "uniform(0, 1)");
+    add(&history, "opt", "[p, q]");
+    add(&history, "m", "int(1, 3) if opt = p");
+    for (size_t i = 0; i < 21; i++) {
+        const double *at = next(&history, grid, 3);
+        const double step = at[0] * (i < 20 ? 4 : 8);
+        assert_true(fabs(step - round(step)) < 1e-9 && isnan(at[2]) == (at[1] > 0.5));
+        for (size_t j = 0; j < i; j++)
+            assert_false(
+                orch_space_is_same(history.space, history.points[j], at, ORCH_SPACE_EQUAL));
+        end(&history, i, 0);
+    }
+    add(&few, "k", "int(1, 2)");
+    add(&few, "opt", "[p, q, r]");
+    for (size_t i = 0; i < 7; i++) {
+        bool is_new = true;
+        const double *at = next(&few, grid, 3);
+        for (size_t j = 0; j < i; j++)
+            is_new = is_new && !orch_space_is_same(few.space, few.points[j], at, ORCH_SPACE_EQUAL);
+        assert_true(is_new == (i < 6));
+    }
+    orch_space_free(history.space);
+    orch_space_free(few.space);
+}
+
 static void test_names(void **state)
 {
     (void)state;
     for (size_t i = 0; ORCH_SAMPLER_NAMES[i]; i++)
         assert_non_null(orch_sampler_find(ORCH_SAMPLER_NAMES[i]));
-    assert_null(orch_sampler_find("grid"));
+    assert_null(orch_sampler_find("genetic"));
 }
 
 int main(void)
@@ -272,7 +429,8 @@ int main(void)
         cmocka_unit_test(test_minimum),    cmocka_unit_test(test_repeatable),
         cmocka_unit_test(test_pending),    cmocka_unit_test(test_failing),
         cmocka_unit_test(test_conditions), cmocka_unit_test(test_cost),
-        cmocka_unit_test(test_best),
+        cmocka_unit_test(test_best),       cmocka_unit_test(test_cmaes),
+        cmocka_unit_test(test_nsga2),      cmocka_unit_test(test_grid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,8 +15,7 @@
 #define EDGE 1e-6     /* a climb stays so far from the ends of a range */
 #define AT_END 0.0005 /* so near an end it means the end: 0 for 4.2e-07, 1 for 0.999991 */
 
-/* ---- what is expected ---------------------------------------------------------------------------
- */
+/* ---- what is expected ------------------------------------------------------------------------ */
 
 /* log(phi(z) + z Phi(z)), also far below 0, and its derivative. */
 static double log_improvement(double z, double *out_slope)
@@ -104,8 +103,7 @@ double orch_gp_promise(const struct orch_gp_search *search, const double *point)
            log_well(search, point) - log_cost(search, point, NULL, NULL);
 }
 
-/* ---- climbing -----------------------------------------------------------------------------------
- */
+/* ---- climbing -------------------------------------------------------------------------------- */
 
 /* A climb moves the numbers of a point; choices stay. */
 struct climb {

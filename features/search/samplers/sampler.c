@@ -17,7 +17,8 @@ static void sample_auto(const struct orch_sampling *sampling, double *out)
 }
 
 /* In the order of ORCH_SAMPLER_NAMES. */
-static const orch_sampler_fn SAMPLERS[] = {sample_auto, orch_sample_gp, orch_sample_tpe,
+static const orch_sampler_fn SAMPLERS[] = {sample_auto,       orch_sample_gp,    orch_sample_tpe,
+                                           orch_sample_cmaes, orch_sample_nsga2, orch_sample_grid,
                                            orch_sample_sobol, orch_sample_random};
 
 orch_sampler_fn orch_sampler_find(const char *name)

@@ -30,6 +30,11 @@ struct orch_sampling {
     /* What a point promises is divided by its expected cost to this power, from 0 to 1 (gp only).
      */
     double cost_power;
+    /* Of several objectives, or with limits: `goal_count` numbers for each trial, to minimise; NAN
+     * where a trial has none or breaks a limit. For nsga2; others know `value` alone. NULL: none.
+     */
+    const double *goals;
+    unsigned goal_count;
 };
 
 /** Writes the next point, snapped, to `out`: as many numbers as the space has parameters. */
@@ -45,6 +50,13 @@ orch_sampler_fn orch_sampler_find(const char *name);
 void orch_sample_random(const struct orch_sampling *sampling, double *out);
 /** The next point of Sobol's sequence, shifted by the seed (Cranley and Patterson 1976). */
 void orch_sample_sobol(const struct orch_sampling *sampling, double *out);
+/** The points of a grid, of an ever finer one when all were tried (sampler_grid.c). When a finer
+ * one has no others either, the point is one that was tried. */
+void orch_sample_grid(const struct orch_sampling *sampling, double *out);
+/** CMA-ES, of spaces without choices (sampler_cmaes.c). */
+void orch_sample_cmaes(const struct orch_sampling *sampling, double *out);
+/** NSGA-II, for several objectives (sampler_nsga2.c). */
+void orch_sample_nsga2(const struct orch_sampling *sampling, double *out);
 /** Tree-structured Parzen estimators (sampler_tpe.c). */
 void orch_sample_tpe(const struct orch_sampling *sampling, double *out);
 /** A Gaussian process and its expected improvement (sampler_gp.c). */

@@ -21,8 +21,7 @@
 #define CLIMBS 4       /* of the best candidates, so many are improved */
 #define APART 0.01     /* of a range: points that run at once are so far apart in some parameter */
 
-/* ---- the best candidate -------------------------------------------------------------------------
- */
+/* ---- the best candidate ---------------------------------------------------------------------- */
 
 struct candidate {
     double *point;

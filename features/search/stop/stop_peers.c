@@ -12,8 +12,7 @@
  */
 #define EACH_UP_TO 100
 
-/* ---- medians ------------------------------------------------------------------------------------
- */
+/* ---- medians --------------------------------------------------------------------------------- */
 
 static double cost_there(const struct orch_stop_question *question,
                          const struct orch_stop_curve *curve, size_t n)
@@ -83,8 +82,7 @@ char *orch_stop_vizier(const struct orch_stop_question *question)
     return ask_median(question, mean_cost, " of the averages");
 }
 
-/* ---- successive halving -------------------------------------------------------------------------
- */
+/* ---- successive halving ---------------------------------------------------------------------- */
 
 /* How many times values have to be multiplied by the factor to get from min to max. */
 unsigned orch_stop_last_bracket(const struct orch_stop_rule *rule)

@@ -93,8 +93,7 @@ char *orch_stop_trial_promote(const struct orch_stop_question *question, size_t 
  * hyperband. NULL: it could. The caller frees. `asked` is not used. */
 char *orch_stop_trial_nothing(const struct orch_stop_question *question, bool *out_in_part);
 
-/* ---- for the files of the rules -----------------------------------------------------------------
- */
+/* ---- for the files of the rules -------------------------------------------------------------- */
 
 /** A value that is smaller when it is better; infinite for NaN. */
 double orch_stop_cost(const struct orch_stop_question *question, double value);

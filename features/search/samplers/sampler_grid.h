@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The grid that a search stands for: what a sweep over the same space would have to run. */
-#ifndef ORCH_FEATURES_SEARCH_SEARCH_GRID_H
-#define ORCH_FEATURES_SEARCH_SEARCH_GRID_H
+#ifndef ORCH_FEATURES_SEARCH_SAMPLER_GRID_H
+#define ORCH_FEATURES_SEARCH_SAMPLER_GRID_H
 
 #include "lib/space/param_space.h"
 
