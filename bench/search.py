@@ -12,7 +12,9 @@ median over the seeds (order statistics, 95 %), and the geometric mean over the 
 suggestion. The other packages come from whatever Python runs this file; what is missing is said.
 
 With --yahpo the functions are the tasks of YAHPO's suite `single` (bench/search_yahpo.py), one order of all tasks and methods
-after the other until --budget has passed; printed: mean normalised regret and mean rank after 20, 40 and 100 trials.
+after the other until --budget has passed; printed: mean normalised regret and mean rank after 20, 40 and 100 trials. With --suite multi
+the value is the share of the square of two normalised objectives that the front does not dominate, and the regret what it lacks of the best
+search of that task. --tasks names others (lcbench/3945,...), with the first objective of the suite's.
 """
 import argparse
 import json
@@ -156,21 +158,23 @@ def run(task):
 
 
 def yahpo_curve(build, method, surrogate, seed, trials):
-    """The best normalised value so far after each trial."""
-    made, best, curve = search_peers.make(method, build, surrogate.space, seed), math.inf, []
+    """The best normalised value so far after each trial; of two objectives, what the front leaves."""
+    count, best, curve, points = len(surrogate.targets), math.inf, [], []
+    made = search_peers.make(method, build, surrogate.space, seed, objectives=count)
     for _ in range(trials):
         which, setting = made.next()
-        value = surrogate.values(setting)[0]
-        made.end(which, value)
-        best = min(best, value)
+        values = surrogate.values(setting)
+        made.end(which, values if count > 1 else values[0])
+        points.append(values)
+        best = min(best, values[0] if count == 1 else 1 - search_yahpo.hypervolume(points))
         curve.append(best)
     made.close()
     return curve
 
 
 def yahpo(o):
-    tasks, without = search_yahpo.suite(o.yahpo, 'single')
-    print(f"suite single: {', '.join(tasks)}; without a model there: {', '.join(without)}", flush=True)
+    tasks, without = search_yahpo.suite(o.yahpo, o.suite, o.tasks and o.tasks.split(','))
+    print(f"suite {o.suite}: {', '.join(tasks)}; without a model there: {', '.join(without)}", flush=True)
     curves, seconds, began, methods = {}, {}, time.monotonic(), o.methods.split(',')
     for seed in range(o.first_seed, o.first_seed + o.seeds):
         for task, surrogate in tasks.items():
@@ -187,7 +191,7 @@ def yahpo(o):
             if o.out:
                 with open(o.out, 'w') as f:
                     json.dump([[task, seed, row] for (task, seed), row in curves.items()], f)
-    search_yahpo.summary(curves, [n for n in (20, 40, 100) if n <= o.trials])
+    search_yahpo.summary(curves, [n for n in (20, 40, 100) if n <= o.trials], 0 if o.suite == 'single' else math.inf)
     print('seconds of a search of one task: ' + ', '.join(f'{m} {sum(s) / len(s):.1f}' for m, s in seconds.items()))
 
 
@@ -203,6 +207,8 @@ def main():
     a.add_argument('--cost-power', type=float, help='of the two functions whose trials have unequal costs: divide by the expected cost to this power')
     a.add_argument('--out')
     a.add_argument('--yahpo', metavar='DIR', help="a clone of YAHPO's data")
+    a.add_argument('--suite', default='single', choices=['single', 'multi'])
+    a.add_argument('--tasks', help='of YAHPO, instead of a suite: SCENARIO/INSTANCE,...')
     a.add_argument('--budget', type=float, help='with --yahpo: seconds after which no search begins')
     o = a.parse_args()
     os.environ.update(OMP_NUM_THREADS='1', OPENBLAS_NUM_THREADS='1')

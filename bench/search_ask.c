@@ -10,13 +10,17 @@
  *                               of the cost by which the improvement is divided
  *   report INDEX VALUE          the next value of point INDEX (from 0): answers with why its trial
  *                               is stopped, or with an empty line
- *   end INDEX VALUE SECONDS     it has ended with a value, or with the word "failed"
+ *   end INDEX VALUE SECONDS     it has ended with a value, or with the word "failed"; values of
+ *                               several objectives are joined by commas
  *   stop INDEX                  it was stopped
  *   promote                     answers with the index of a stopped trial that goes on after all,
  *                               which runs then, or with an empty line
  */
+#include "features/search/goals.h"
 #include "features/search/samplers/sampler.h"
 #include "features/search/stop/stop_trial.h"
+
+#include "lib/base/random.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,6 +33,8 @@ struct search {
     GArray *trials; /* struct orch_sampled */
     GArray *curves; /* struct orch_stop_curve, whose values are GArray * of `values` */
     GPtrArray *values;
+    struct orch_search goals; /* how many objectives there are */
+    GArray *rows;             /* struct orch_goal_row, one for each trial */
 };
 
 static bool begin(struct search *search, char **words, guint count)
@@ -64,14 +70,33 @@ static struct orch_sampled *bounded_trials(const struct search *search)
     return (struct orch_sampled *)(void *)g_array_free(trials, FALSE);
 }
 
+/* As in a search of orch, several objectives become one number that depends on the seed. Returns
+ * them all for the samplers that know them, or NULL; the caller frees. */
+static double *join_goals(const struct search *search, uint64_t seed, struct orch_sampled *trials)
+{
+    const size_t count = search->rows->len;
+    const struct orch_goal_row *rows = (const void *)search->rows->data;
+    if (!search->goals.more_count)
+        return NULL;
+    g_autofree double *scalars = g_new(double, count + 1);
+    orch_goals_scalars(&search->goals, rows, count, orch_random_stream(seed, count), scalars);
+    for (size_t i = 0; i < count; i++)
+        if (trials[i].state == ORCH_SAMPLED_ENDED)
+            trials[i].value = scalars[i];
+    return orch_goals_points(&search->goals, rows, count);
+}
+
 static bool choose(struct search *search, char **words)
 {
     g_autofree struct orch_sampled *trials = bounded_trials(search);
+    g_autofree double *goals = join_goals(search, strtoull(words[2], NULL, 10), trials);
     struct orch_sampling sampling = {.space = search->space,
                                      .trials = trials,
                                      .count = search->trials->len,
                                      .seed = strtoull(words[2], NULL, 10),
-                                     .cost_power = strtod(words[3], NULL)};
+                                     .cost_power = strtod(words[3], NULL),
+                                     .goals = goals,
+                                     .goal_count = orch_goals_count(&search->goals)};
     orch_sampler_fn sampler = orch_sampler_find(words[1]);
     if (!sampler)
         return false;
@@ -87,6 +112,7 @@ static bool choose(struct search *search, char **words)
     struct orch_sampled trial = {.point = point, .state = ORCH_SAMPLED_PENDING};
     struct orch_stop_curve curve = {.end = ORCH_CURVE_RUNNING, .number = search->trials->len + 1};
     g_array_append_val(search->trials, trial);
+    g_array_set_size(search->rows, search->trials->len);
     g_array_append_val(search->curves, curve);
     g_ptr_array_add(search->values, g_array_new(FALSE, FALSE, sizeof(double)));
     return true;
@@ -120,6 +146,13 @@ static void end(struct search *search, unsigned long index, const char *value, d
     trial->state = failed ? ORCH_SAMPLED_FAILED : ORCH_SAMPLED_ENDED;
     trial->value = failed ? (double)NAN : strtod(value, NULL);
     trial->cost = seconds;
+    struct orch_goal_row *row = &g_array_index(search->rows, struct orch_goal_row, index);
+    g_auto(GStrv) values = g_strsplit(value, ",", ORCH_SEARCH_GOALS_MAX);
+    for (unsigned k = 0; !failed && values[k]; k++) {
+        row->goals.at[k] = strtod(values[k], NULL);
+        search->goals.more_count = k;
+    }
+    row->is_final = !failed;
     g_array_index(search->curves, struct orch_stop_curve, index).end = ORCH_CURVE_ENDED;
 }
 
@@ -180,7 +213,8 @@ int main(void)
     char line[1 << 16];
     struct search search = {.trials = g_array_new(FALSE, TRUE, sizeof(struct orch_sampled)),
                             .curves = g_array_new(FALSE, TRUE, sizeof(struct orch_stop_curve)),
-                            .values = g_ptr_array_new()};
+                            .values = g_ptr_array_new(),
+                            .rows = g_array_new(FALSE, TRUE, sizeof(struct orch_goal_row))};
     while (fgets(line, sizeof line, stdin)) {
         g_auto(GStrv) words = g_strsplit(g_strchomp(line), "\t", 0);
         if (!obey(&search, words, g_strv_length(words))) {

@@ -53,7 +53,8 @@ class Orch:
         return self.answer() != ''
 
     def end(self, which, value, seconds=1):
-        self.say('end', which, repr(self.sign * value), repr(seconds))
+        values = value if isinstance(value, list) else [value]
+        self.say('end', which, ','.join(repr(self.sign * v) for v in values), repr(seconds))
 
     def stop(self, which, value, seconds=1):
         self.say('stop', which)
@@ -71,17 +72,18 @@ class Orch:
 
 
 class Optuna:
-    def __init__(self, build, sampler, rule, space, seed, direction, cost_power=0, epochs=27):
+    def __init__(self, build, sampler, rule, space, seed, direction, cost_power=0, epochs=27, objectives=1):
         import optuna
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         s, p = optuna.samplers, optuna.pruners
         made = {'tpe': lambda: s.TPESampler(seed=seed), 'tpe-multivariate': lambda: s.TPESampler(seed=seed, multivariate=True, group=True),
-                'gp': lambda: s.GPSampler(seed=seed), 'random': lambda: s.RandomSampler(seed=seed)}[sampler]()
+                'gp': lambda: s.GPSampler(seed=seed), 'nsga2': lambda: s.NSGAIISampler(seed=seed), 'cmaes': lambda: s.CmaEsSampler(seed=seed),
+                'random': lambda: s.RandomSampler(seed=seed)}[sampler]()
         pruner = {'': p.NopPruner, 'median': p.MedianPruner, 'asha': lambda: p.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3),
                   'asha-default': p.SuccessiveHalvingPruner,
                   'hyperband': lambda: p.HyperbandPruner(min_resource=1, max_resource=epochs, reduction_factor=3)}[rule]()
         self.pruned = optuna.trial.TrialState.PRUNED
-        self.study = optuna.create_study(sampler=made, pruner=pruner, direction='maximize' if direction == 'max' else 'minimize')
+        self.study = optuna.create_study(sampler=made, pruner=pruner, directions=['maximize' if direction == 'max' else 'minimize'] * objectives)
         self.space, self.has_rule = space, rule
 
     def next(self):
@@ -239,8 +241,9 @@ class Hebo(NoRule):
 PACKAGES = {'orch': Orch, 'optuna': Optuna, 'skopt': Skopt, 'smac': Smac, 'hebo': Hebo}
 
 
-def make(method, build, space, seed, direction='min', cost_power=0, epochs=27):
+def make(method, build, space, seed, direction='min', cost_power=0, epochs=27, objectives=1):
     package, _, rest = method.partition(':')
     sampler, _, rule = rest.partition('+')
     sampler, _, power = sampler.partition('^')
-    return PACKAGES[package](build, sampler, rule, space, seed, direction, float(power or cost_power), epochs)
+    more = {'objectives': objectives} if package == 'optuna' else {}  # orch is told with the values
+    return PACKAGES[package](build, sampler, rule, space, seed, direction, float(power or cost_power), epochs, **more)

@@ -91,16 +91,30 @@ class Surrogate:
         return (high - value if name in LARGE else value - low) / (high - low)
 
 
-def suite(folder, name):
-    """({task: Surrogate}, [scenarios that are left out]) of `single` or `multi`."""
+def suite(folder, name, only=None):
+    """({task: Surrogate}, [scenarios that are left out]) of `single` or `multi`; or of the tasks `only`, with a scenario's first target."""
     tasks, without = {}, []
-    for row in json.loads(read(folder, f'benchmark_suites/v1.0/{name}.json')):
+    rows = json.loads(read(folder, f'benchmark_suites/v1.0/{name}.json'))
+    if only:
+        targets = {'iaml_glmnet': ['mmce'], **{row['scenario']: row['target'] for row in rows}}
+        rows = [{'scenario': s, 'instance': i, 'target': targets[s]} for s, _, i in (task.partition('/') for task in only)]
+    for row in rows:
         scenario = row['scenario']
         if scenario in MODELS and read(folder, f'{scenario}/model.onnx'):
             tasks[f"{scenario}/{row['instance']}"] = Surrogate(folder, scenario, row['instance'], row['target'])
         else:
             without.append(f"{scenario}/{row['instance']}")
     return tasks, without
+
+
+def hypervolume(points):
+    """Of two values from 0 (best) to 1 each, the share of the square between a front and (1, 1)."""
+    area, low = 0.0, 1.0
+    for x, y in sorted(points):
+        if y < low and x < 1:
+            area += (1 - x) * (low - max(y, 0))
+            low = max(y, 0)
+    return area
 
 
 def interval(values, rng, draws=2000):
@@ -114,15 +128,15 @@ def shared_rank(row, method):
     return 1 + sum(v < row[method] for v in row.values()) + (sum(v == row[method] for v in row.values()) - 1) / 2
 
 
-def summary(curves, at):
+def summary(curves, at, known=0):
     """Prints the mean normalised regret and the mean rank after each number of trials. `curves`: {(task, seed): {method: [value]}}; only
-    what all methods have run counts, and a task's least value of all methods and seeds is its optimum where that is below 0."""
+    what all methods have run counts, and a task's least value of all methods and seeds is its optimum where that is below `known`."""
     methods = sorted({m for row in curves.values() for m in row})
     whole = {k: row for k, row in curves.items() if len(row) == len(methods)}
     tasks = sorted({task for task, _ in whole})
     if not tasks:
         return
-    least = {t: min(0, min(min(c) for (task, _), row in curves.items() if task == t for c in row.values())) for t in tasks}
+    least = {t: min(known, min(min(c) for (task, _), row in curves.items() if task == t for c in row.values())) for t in tasks}
     print(f'{len(tasks)} tasks, {len(whole)} orders of {len(methods)} methods; mean [95 % bootstrap interval over the orders]')
     for n in at:
         rows = [{m: c[n - 1] - least[task] for m, c in row.items()} for (task, _), row in whole.items() if min(map(len, row.values())) >= n]
