@@ -44,7 +44,8 @@ has_not 'partly luck'
 # a parameter with a condition multiplies only the points that have it; a whole number has its values where they are fewer
 ok orch try -x 'opt=choice(a,b)' -x 'm=uniform(0,1) if opt = a else 0' -x 'n=int(1,3)' -x 'x=loguniform(0.1,1)' --search 'max score' --trials 6 \
     --repeat 2 --dry-run -- python3 train.py {x} {opt} {m} {n}
-says 'at most 12 trials; a grid with 5 values of each number: 180 trials'
+says 'at most 12 trials' # with times where the earlier runs give a forecast
+says 'a grid with 5 values of each number: 180 trials'
 
 # outside of a repository fresh repeats are those that read the same files
 rm -rf .git

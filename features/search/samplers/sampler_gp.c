@@ -16,6 +16,9 @@
 
 #define ROWS_MAX 120   /* points of the process: the best, and the newest of the others */
 #define BEST_SHARE 0.5 /* of these, so many are the best ones */
+#define SPREAD_FIRST 4 /* points before the process is asked */
+#define SPREAD_EVERY 5 /* then each fifth, until there are as many as parameters more ... */
+#define SPREAD_MOST 12 /* ... or so many in all */
 #define EVEN 512       /* candidates spread over the space */
 #define NEAR_BEST 128  /* candidates near the best points */
 #define CLIMBS 4       /* of the best candidates, so many are improved */
@@ -156,10 +159,16 @@ static const struct orch_sampled **choose_rows(const struct orch_sampling *sampl
     return rows;
 }
 
-/* Points of the start, before the process: they fill the space evenly. */
-static size_t startup(const struct orch_space *space)
+/* Whether the next point fills the space evenly, whatever the process expects: the first ones, and
+ * then every fifth until there are enough. Few let the process know where all is bad; the later
+ * ones find what it does not expect. */
+static bool is_spread(const struct orch_sampling *sampling, size_t ended)
 {
-    return MIN(4 + space->params->len, 12);
+    const size_t enough = MIN(SPREAD_FIRST + sampling->space->params->len, SPREAD_MOST);
+    const size_t last = SPREAD_FIRST + SPREAD_EVERY * (enough - SPREAD_FIRST);
+    if (sampling->cost_power > 0) /* what is dear is learned at the start */
+        return ended < enough;
+    return ended < SPREAD_FIRST || (sampling->count < last && sampling->count % SPREAD_EVERY == 0);
 }
 
 static void look_for(const struct orch_sampling *sampling, struct orch_gp_search *search,
@@ -195,7 +204,7 @@ void orch_sample_gp(const struct orch_sampling *sampling, double *out)
     unsigned d = sampling->space->params->len;
     size_t n;
     g_autofree const struct orch_sampled **rows = choose_rows(sampling, &n);
-    if (n < startup(sampling->space)) {
+    if (is_spread(sampling, n)) {
         orch_sample_sobol(sampling, out);
         return;
     }
