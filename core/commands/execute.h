@@ -43,7 +43,7 @@ json_t *orch_execute_alerts(const struct orch_execute_options *options, GError *
     "module), orch asks whether to go on; without a terminal it stops the experiment. "            \
     "--keep-going runs all trials."
 #define ORCH_BUDGET_HELP "limit the total cost: 5usd, or 2h of device time"
-#define ORCH_DEADLINE_HELP "end at this time: 18:00, in 2h, or a date and time"
+#define ORCH_DEADLINE_HELP "end at 18:00, after 2h, or at a date and time"
 #define ORCH_PRICE_HELP "price of a device hour (default: the price of this machine's GPU)"
 #define ORCH_LIMITS_ABOUT                                                                          \
     "With --budget or --deadline a trial starts only if it is forecast to end within the limit. "  \
