@@ -174,7 +174,7 @@ def yahpo_curve(build, method, surrogate, seed, trials):
 
 def yahpo(o):
     tasks, without = search_yahpo.suite(o.yahpo, o.suite, o.tasks and o.tasks.split(','))
-    print(f"suite {o.suite}: {', '.join(tasks)}; without a model there: {', '.join(without)}", flush=True)
+    print(f"{'tasks' if o.tasks else 'suite ' + o.suite}: {', '.join(tasks)}; without a model there: {', '.join(without)}", flush=True)
     curves, seconds, began, methods = {}, {}, time.monotonic(), o.methods.split(',')
     for seed in range(o.first_seed, o.first_seed + o.seeds):
         for task, surrogate in tasks.items():

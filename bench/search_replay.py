@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Searches beside Optuna's and others', by trials and by seconds, on tables of measured trainings (bench/search_tasks.py).
 
-  bench/search_replay.py BUILD TABLE.json... [--methods 'orch:auto+asha(min=1, factor=3),optuna:tpe+median'] [--seeds 20]
+  bench/search_replay.py BUILD TABLE.json|yahpo:DIR:lcbench/3945... [--methods 'orch:auto+asha(min=1, factor=3),optuna:tpe+median'] [--seeds 20]
                          [--first-seed 0] [--trainings 30] [--trials 150] [--jobs 1] [--no-promotion | --start-over] [--out FILE.json]
 
 A search has the time of so many trainings of the table's mean length, and at most --trials trials. Its trials are answered from the table: a search
@@ -24,6 +24,7 @@ import time
 
 import search_peers
 import search_tasks
+import search_yahpo
 from search import median_interval
 
 METHODS = ['orch:auto', 'orch:auto+asha(min=1, factor=3)', 'orch:auto+forecast(p=0.05)', 'orch:auto+median(warmup=5, startup=5)', 'orch:random',
@@ -33,10 +34,18 @@ LEAST = 1e-5  # regrets below count as this one in a geometric mean
 TABLES = {}
 
 
+def table_of(path):
+    """The table of a file, or of a task of YAHPO's lcbench: yahpo:DIR:lcbench/3945."""
+    word, _, rest = path.partition(':')
+    if path not in TABLES:
+        TABLES[path] = search_yahpo.Curves(*rest.rsplit(':', 1)) if word == 'yahpo' else search_tasks.Table(path)
+    return TABLES[path]
+
+
 def search(task):
     """[(seconds, value of a trial that ended or None)] after each trial; the mean seconds of a suggestion."""
     build, path, method, seed, trainings, trials, how = task
-    table = TABLES.get(path) or TABLES.setdefault(path, search_tasks.Table(path))
+    table = table_of(path)
     budget, spent, trace, asked = trainings * table.mean_s, 0.0, [], 0.0
     stopped, points = {}, 0
     made = search_peers.make(method, build, table.space, seed, table.direction, epochs=table.epochs)
@@ -144,7 +153,7 @@ def main():
     o = a.parse_args()
     os.environ.update(OMP_NUM_THREADS='1', OPENBLAS_NUM_THREADS='1')
     methods = METHODS if o.methods is None else [m for m in o.methods.split(';' if ';' in o.methods or '(' in o.methods else ',') if m]
-    tables = {path: search_tasks.Table(path) for path in o.tables}
+    tables = {path: table_of(path) for path in o.tables}
     runs = {}
     for file in o.add:
         with open(file) as f:

@@ -7,10 +7,14 @@ the suites define them. Values are normalised by the minimum and maximum of glob
 """
 import csv
 import io
+import itertools
 import json
+import math
 import os
 import random
 import subprocess
+
+from search_tasks import range_of
 
 # y names that are better when large; the order of the model's inputs and outputs is that of yahpo_gym 1.0.2
 LARGE = {'val_accuracy', 'val_balanced_accuracy', 'test_balanced_accuracy', 'acc', 'bac', 'auc', 'f1'}
@@ -72,23 +76,50 @@ class Surrogate:
             if (row['scenario'], row['instance']) == (scenario, instance):
                 self.ends[row['metric'], row['statistic']] = float(row['value'])
 
-    def values(self, setting):
+    def ask(self, setting, fidelities):
+        """The model's row of outputs by name for each dict of fidelities."""
         import numpy
         import onnxruntime
         if not self.session:
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = options.inter_op_num_threads = 1
             self.session = onnxruntime.InferenceSession(read(self.folder, f'{self.scenario}/model.onnx'), options, providers=['CPUExecutionProvider'])
-        full = {**setting, **self.fixed}
-        words = numpy.array([[self.encoding[n][str(full.get(n, '#na#'))] for n in self.choices]], dtype=numpy.int32)
-        numbers = numpy.array([[full.get(n, 0) for n in self.numbers]], dtype=numpy.float32)
+        rows = [{**setting, **self.fixed, **f} for f in fidelities]
+        words = numpy.array([[self.encoding[n][str(full.get(n, '#na#'))] for n in self.choices] for full in rows], dtype=numpy.int32)
+        numbers = numpy.array([[full.get(n, 0) for n in self.numbers] for full in rows], dtype=numpy.float32)
         inputs = [i.name for i in self.session.get_inputs()]
-        got = dict(zip(self.names, self.session.run(None, {inputs[0]: words, inputs[1]: numbers})[0][0].tolist()))
+        return [dict(zip(self.names, row)) for row in self.session.run(None, {inputs[0]: words, inputs[1]: numbers})[0].tolist()]
+
+    def values(self, setting):
+        got = self.ask(setting, [{}])[0]
         return [self.share(name, got[name]) for name in self.targets]
 
     def share(self, name, value):
         low, high = self.ends[name, 'min'], self.ends[name, 'max']
         return (high - value if name in LARGE else value - low) / (high - low)
+
+
+class Curves:
+    """A task of lcbench as a table of trainings (search_tasks.Table): validation accuracy and seconds after each epoch."""
+    def __init__(self, folder, task):
+        scenario, _, instance = task.partition('/')
+        self.surrogate = Surrogate(folder, scenario, instance, ['val_accuracy'])
+        self.name, self.space, self.direction, self.epochs, self.count = task, self.surrogate.space, 'min', 52, 100
+        rng = random.Random(0)
+        settings = [{k: self.draw(text, rng) for k, text in self.space.items()} for _ in range(self.count)]
+        self.mean_s = sum(self.curve(setting)[1][-1] for setting in settings) / self.count
+
+    @staticmethod
+    def draw(text, rng):
+        kind, args, _ = range_of(text)
+        low, high, is_log = float(args[0]), float(args[1]), 'log' in kind or args[2:] == ['log']
+        value = math.exp(rng.uniform(math.log(low), math.log(high))) if is_log else rng.uniform(low, high)
+        return round(value) if kind == 'int' else value
+
+    def curve(self, setting):
+        rows = self.surrogate.ask(setting, [{'epoch': n + 1} for n in range(self.epochs)])
+        seconds = list(itertools.accumulate((row['time'] for row in rows), max))
+        return [self.surrogate.share('val_accuracy', row['val_accuracy']) for row in rows], seconds
 
 
 def suite(folder, name, only=None):
