@@ -5,7 +5,7 @@ attention over prompts, experts, collectives), from the GPU's data sheet. The me
 H100, L40S and B200) stay outside.
 
 Each constant begins at a value with a width (as a logarithm), and the fit is the least mean |log error|, each GPU and
-format counting the same, pulled towards where it began (a simplex search on 350 rows of each).
+format counting the same, pulled towards where it began (least squares on 350 rows of each, large errors rooted).
 --left-out fits without each system in turn and judges the constants on it. A kind that the other systems lack (4 bits)
 has its begin. --check BUILD compares this implementation with the program's, row by row.
 
@@ -21,7 +21,7 @@ import subprocess
 import sys
 
 import numpy
-from scipy.optimize import minimize
+from scipy.optimize import least_squares
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TILES = numpy.array([(256, 256), (256, 128), (128, 256), (128, 128), (128, 64), (64, 256), (256, 64), (64, 128), (64, 64), (32, 128),
@@ -29,24 +29,25 @@ TILES = numpy.array([(256, 256), (256, 128), (128, 256), (128, 128), (128, 64), 
 SYSTEMS = {"A100-SXM4-80GB": "A100-SXM4-80GB", "H100 SXM 80GB": "H100-SXM5", "L40S": "L40S", "B200 SXM": "B200"}
 BYTES = {"bfloat16": 2, "fp8": 1, "fp8_block": 1, "nvfp4": 0.5625, "int4_wo": 0.53, "w4a16_mxfp4": 0.53, "w4a8_mxfp4_mxfp8": 0.53}
 PEAKS = {"bfloat16": "tensor16", "int4_wo": "tensor16", "w4a16_mxfp4": "tensor16", "nvfp4": "fp4"}
+SMALL = .08  # below such an error its square counts
 OPS = ("all_gather", "reduce_scatter", "alltoall", "all_reduce")
 COMMON = dict(share=(1.1, .2), energy=(1., .15), memory=(.87, .1), cache_rate=(40, .7), norm=(3., .5), start=(5500, .5),
               graphics=(.75, .2), graphics_cache=(.5, .3))
-PRODUCT = dict(COMMON, fill=(40, 1.), tile=(15, .5), rate_power=(.85, .12), wave=(.42, .3), cached=(1., .5))
-QUANTISED = dict(quantise=(1., 1.), row=(3000, 1.))
+PRODUCT = dict(COMMON, fill=(40, 1.), tile=(15, .5), rate_power=(.85, .12), wave=(.42, .3), cached=(1., .5), pair=(.5, .3))
+QUANTISED = dict(quantise=(1., 1.), row=(200, 1.))
 BEGINS = {
     "gemm bfloat16": dict(PRODUCT, split=(4500, .4)),
-    "gemm fp8": dict(PRODUCT, **QUANTISED, start=(10500, .5)),
+    "gemm fp8": dict(PRODUCT, quantise=(1., 1.), row=(1000, 1.), start=(10500, .5)),
     "gemm fp8_block": dict(PRODUCT, **QUANTISED, host_s=(130e-6, 1.)),
     "gemm nvfp4": dict(PRODUCT, **QUANTISED, start=(14000, .5)),
     "attention": dict(COMMON, share=(1., .2), energy=(1., .2), memory=(.8, .3), start=(15000, .3), fill=(40, 1.), tile=(.3, 1.),
-                      wave=(.5, .4), scores=(4., .5), overlapped=(2.3, .3), softmax_norm=(1.5, .5), longest=(1., .5), cache_fp8=(1., .7)),
+                      wave=(.5, .4), scores=(4., .5), overlapped=(2.3, .3), softmax_norm=(1.5, .5), longest=(1., .5), cache_fp8=(1., .7),
+                      row=(200, 1.)),
     "moe wide": dict(COMMON, share=(.8, .3), energy=(1., .2), memory=(.8, .3), norm=(2., .5), start=(50000, .6), tile=(40, .7),
                      expert=(50, .7), spread=(1., .5), skew=(.3, 1.), chosen_values=(.5, 1.), token_values=(1., 1.), pair_values=(3., 1.)),
-    "nccl": dict(start_s=(7e-6, 1.), hop_s=(1e-6, 1.), sum=(1.25, 1.), share=(.65, 1.), between_s=(2e-6, 1.), in_switch=(.8, 1.)),
+    "nccl": dict(start=(12000, 1.), hop=(1600, 1.), sum=(1.25, 1.), share=(.65, 1.), between_s=(2e-6, 1.), in_switch=(.8, 1.), shared=(1., 1.)),
 }
 BEGINS["moe narrow"] = BEGINS["moe wide"]
-BEGINS["nccl bridge"] = dict(BEGINS["nccl"], shared=(1., 1.))
 
 
 def boards():
@@ -61,6 +62,7 @@ def boards():
                              cache=n("l2_mb", 60) * 1e6, tensor16=n("tensor16_tflops") * 1e12, fp8=n("fp8_tflops") * 1e12,
                              fp4=n("fp4_tflops") * 1e12, link=(n("nvlink_gbs") / 2 or 32) * 1e9, is_linked=n("nvlink_gbs") > 0,
                              year=years[r["arch"]], graphics=not r["chip"].endswith(("100", "110")))
+        table[system]["pairs"] = table[system]["year"] >= 2022 and not table[system]["graphics"]
     return table
 
 
@@ -84,7 +86,7 @@ def product_s(c, g, dtype, r):
     m, n, k = (r[x] for x in ("m", "n", "k"))
     peak, each = g[PEAKS.get(dtype, "fp8")], BYTES[dtype]
     rate, bandwidth, cache_rate, cycle = device(c, g, peak)
-    relative = (peak / g["sms"] * cycle / 2048) ** c["rate_power"]
+    relative = (peak / g["sms"] * cycle / 2048) ** c["rate_power"] * (c["pair"] if g["pairs"] else 1)
     moved = lambda b, used: b / (1 + (c["cached"] * g["cache"] / used) ** 3) / bandwidth + b / cache_rate
     out, weights, factor = m * n, each * k * n, each * m * k
     used = (6 if dtype in ("bfloat16", "fp8") else 1) * (weights + 2 * out) + factor
@@ -103,18 +105,17 @@ def product_s(c, g, dtype, r):
         best = numpy.where((parts == 1) | (numpy.ceil(k / parts) >= 256), numpy.minimum(best, s), best)
     s = best + c["start"] * cycle
     if "quantise" in c:
-        both = m * (3 * k + c["row"])
-        s = s + c["quantise"] * moved(both, both)
+        s = s + c["quantise"] * moved(3 * m * k, 3 * m * k) + c["row"] * m / g["sms"] * cycle
     return norm_of(s, c["host_s"], 4) if "host_s" in c else s
 
 
 def attention_s(c, g, dtype, r):
     rate, bandwidth, cache_rate, cycle = device(c, g, g["tensor16"])
     b, s, heads, keys_of, d, w = (r[x] for x in ("batch_size", "isl", "num_heads", "num_key_value_heads", "head_dim", "window_size"))
-    scores = c["scores"] * (c["overlapped"] if g["year"] >= 2022 and not g["graphics"] else 1)
+    scores = c["scores"] * (c["overlapped"] if g["pairs"] else 1)
     shared, keys = heads / keys_of, numpy.where((w > 0) & (w < s), w, s)
     fill, best = c["fill"] * (rate / g["sms"] * cycle / 2048) ** .85, numpy.inf
-    for queries in (64., 128., 256.):
+    for queries in (16., 32., 64., 128., 256.):
         tokens = queries / shared
         mean, longest = (s + numpy.minimum(tokens, s)) / 2, s
         mean = numpy.where(keys < s, numpy.minimum(keys + tokens / 2, mean), mean)
@@ -125,9 +126,10 @@ def attention_s(c, g, dtype, r):
         blocks = b * keys_of * numpy.ceil(s * shared / queries) / g["sms"]
         whole = (mean + fill) * key_s * (blocks + c["wave"] * (numpy.ceil(blocks) - blocks))
         best = numpy.minimum(best, numpy.maximum(whole, c["longest"] * (longest + fill) * key_s))
-    n = 4 * b * s * d * (heads + keys_of) + (c["cache_fp8"] * 4 * b * s * d * keys_of if dtype != "bfloat16" else 0)
+    made = c["cache_fp8"] * (keys_of + g["pairs"] * heads) if dtype != "bfloat16" else 0
+    n = 4 * b * s * d * (heads + keys_of + made)
     moved = n / (1 + (g["cache"] / n) ** 3) / bandwidth + n / cache_rate
-    return norm_of(best, moved, c["norm"]) + c["start"] * cycle
+    return norm_of(best, moved, c["norm"]) + (c["start"] + c["row"] * b * s / g["sms"]) * cycle
 
 
 def experts_s(c, g, dtype, r):
@@ -148,8 +150,8 @@ def collective_s(c, g, dtype, r):
     n, is_sum = r["num_gpus"], r["op_name"] == "all_reduce"
     moved = r["message_size"] * (2 if dtype == "half" else 1) * (n - 1) / n * numpy.where(is_sum, 2, 1)
     switch = numpy.where(is_sum & (n > 2) & (g["is_linked"] and g["year"] >= 2022), c["in_switch"], 1)
-    shared = (n / 2) ** c.get("shared", 0)
-    return (c["start_s"] + c["hop_s"] * (n - 1)) * numpy.where(is_sum, c["sum"], 1) + \
+    shared = 1 if g["is_linked"] else (n / 2) ** c["shared"]
+    return (c["start"] + c["hop"] * (n - 1)) / g["hertz"] * numpy.where(is_sum, c["sum"], 1) + \
         moved / (c["share"] * g["link"]) * switch * shared + numpy.sqrt(c["between_s"] * moved / g["link"] * shared)
 
 
@@ -157,13 +159,13 @@ MODELS = {"gemm": product_s, "attention": attention_s, "moe": experts_s, "nccl":
 FORMATS = {"gemm": "gemm_dtype", "attention": "kv_cache_dtype", "moe": "moe_dtype", "nccl": "nccl_dtype"}
 
 
-def constants_of(kind, system, dtype):
+def constants_of(kind, _, dtype):
     """The name of the constants for a row."""
     if kind == "gemm":
         return f"gemm {dtype}"
     if kind == "moe":
         return "moe wide" if PEAKS.get(dtype) == "tensor16" else "moe narrow"
-    return "nccl bridge" if kind == "nccl" and not BOARDS[system]["is_linked"] else kind
+    return kind
 
 
 def read(folder, kind):
@@ -193,16 +195,14 @@ def fit(kind, name, groups):
         sample.append((key, {c: numpy.asarray(v)[some] for c, v in r.items()}))
     constants = lambda y: dict(zip(begin, start * numpy.exp(y * width)))
 
-    def loss(y):
-        errors = [numpy.mean(numpy.minimum(1.5, numpy.abs(numpy.log(forecast(kind, {name: constants(y)}, key, r) / r["ms"]))))
-                  for key, r in sample]
-        return sum(errors) / len(errors) + .003 * numpy.sum(y ** 2)
+    def residuals(y):
+        parts = [numpy.sqrt(.003) * y]
+        for key, r in sample:
+            e = numpy.log(forecast(kind, {name: constants(y)}, key, r) / r["ms"])
+            parts.append(numpy.sqrt((numpy.sqrt(1 + (e / SMALL) ** 2) - 1) * SMALL / len(sample) / len(e)))
+        return numpy.concatenate(parts)
 
-    y = numpy.zeros(len(start))
-    for _ in range(2):
-        simplex = numpy.vstack([y] + [y + .5 * e for e in numpy.eye(len(y))])
-        y = minimize(loss, y, method="Nelder-Mead", options=dict(maxfev=1800, adaptive=True, initial_simplex=simplex)).x
-    return constants(y)
+    return constants(least_squares(residuals, numpy.zeros(len(start)), max_nfev=25, diff_step=1e-3).x)
 
 
 def fit_all(kind, groups):

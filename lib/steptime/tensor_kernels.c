@@ -22,8 +22,9 @@ struct product_fit {
     double fill, tile, rate_power; /* depth and loads of a tile, by the multiprocessor's rate */
     double wave;                   /* how much of a wave that is not full counts as full */
     double cached;                 /* share of the cache that operands may fill */
+    double pair;          /* times the same two, where pairs of multiprocessors load together */
     double split;         /* cycles of summing the parts of a split depth; 0: never split */
-    double quantise, row; /* passes over the factor, and values besides of each row */
+    double quantise, row; /* passes over the factor; cycles of a multiprocessor for each row */
     double host_s;        /* launched by the host, which takes so long */
     double copies;        /* of the weights, that take turns */
     bool has_small_tiles;
@@ -34,7 +35,8 @@ struct attention_fit {
     double fill, tile, wave;
     double scores, overlapped; /* per cycle and multiprocessor; times, since Hopper */
     double longest;            /* of the longest block that is not split */
-    double cache_fp8;          /* passes over keys and values in 8 bits */
+    double cache_fp8;          /* passes over what is made into 8 bits */
+    double row;                /* cycles of a multiprocessor for each token */
 };
 
 struct experts_fit {
@@ -47,11 +49,11 @@ struct experts_fit {
 };
 
 struct collective_fit {
-    double start_s, hop_s, sum; /* of a message, of each further GPU; times for a sum of all */
-    double share;               /* of the link's one-way rate */
-    double between_s;           /* between latency and rate, where the time grows as a root */
-    double in_switch;           /* times, where the switch adds */
-    double shared;              /* power of the GPUs that share a bridge */
+    double start, hop, sum; /* cycles of a message, of each further GPU; times for a sum of all */
+    double share;           /* of the link's one-way rate */
+    double between_s;       /* between latency and rate, where the time grows as a root */
+    double in_switch;       /* times, where the switch adds */
+    double shared;          /* power of the GPUs that share a bridge */
 };
 
 #include "lib/steptime/tensor_kernels_fit.inc"
@@ -149,6 +151,17 @@ static bool is_for_graphics(const struct orch_gpu_spec *gpu)
            !g_str_has_prefix(gpu->arch, "CDNA");
 }
 
+/* Hopper and later: pairs of multiprocessors load operands together, beside the products. */
+static bool has_pairs(const struct orch_gpu_spec *gpu)
+{
+    return !is_for_graphics(gpu) && orch_kernel_arch_year(gpu) >= 2022;
+}
+
+static double cycle_of(const struct orch_gpu_spec *gpu)
+{
+    return 1e-6 / (gpu->boost_mhz > 0 ? gpu->boost_mhz : USUAL_MHZ);
+}
+
 static bool device_of(const struct orch_gpu_spec *gpu, enum orch_number_format format,
                       const struct fit *fit, double rate_power, struct device *out)
 {
@@ -161,7 +174,7 @@ static bool device_of(const struct orch_gpu_spec *gpu, enum orch_number_format f
     double watts = gpu->watts > 0 ? gpu->watts : (double)INFINITY;
     double carried =
         watts / (fit->energy * exp2(-(year - 2020) / HALVING_YEARS)) * peak / gpu->tensor16_tflops;
-    double hertz = (gpu->boost_mhz > 0 ? gpu->boost_mhz : USUAL_MHZ) * 1e6;
+    double hertz = 1 / cycle_of(gpu);
     *out = (struct device){
         .rate = pow(pow(share, -POWER_NORM) + pow(carried, -POWER_NORM), -1 / POWER_NORM),
         .sms = gpu->sms,
@@ -214,8 +227,9 @@ static double arithmetic_s(const struct device *d, const struct product_fit *fit
 /* The factor of 16 bits is read and written in fewer; each row is a block of its own. */
 static double quantise_s(const struct device *d, const struct product_fit *fit, double m, double k)
 {
-    double bytes = m * (3 * k + fit->row);
-    return fit->quantise * moved_s(d, bytes, bytes, fit->cached);
+    double bytes = 3 * m * k;
+    return fit->quantise * moved_s(d, bytes, bytes, fit->cached) +
+           fit->row * m / d->sms * d->cycle_s;
 }
 
 static double product_s(const struct orch_gpu_spec *gpu, enum orch_number_format format,
@@ -226,6 +240,8 @@ static double product_s(const struct orch_gpu_spec *gpu, enum orch_number_format
     if (!(p->m >= 1 && p->n >= 1 && p->k >= 1) ||
         !device_of(gpu, format, &fit->all, fit->rate_power, &d))
         return (double)NAN;
+    if (has_pairs(gpu))
+        d.relative_rate *= fit->pair;
     double each = orch_number_format_bytes(format), out = p->m * p->n;
     double bytes = each * (p->m * p->k + p->k * p->n) + 2 * out;
     double set = fit->copies * (each * p->k * p->n + 2 * out) + each * p->m * p->k;
@@ -295,16 +311,17 @@ double orch_tensor_attention_s(const struct orch_gpu_spec *gpu,
     if (!(a->batch >= 1 && a->seq >= 1 && a->heads >= 1 && a->key_heads >= 1 && a->head_dim >= 1) ||
         !device_of(gpu, ORCH_FORMAT_16, &fit->all, 1, &d))
         return (double)NAN;
-    bool overlaps = !is_for_graphics(gpu) && orch_kernel_arch_year(gpu) >= 2022;
-    double scores = fit->scores * (overlaps ? fit->overlapped : 1);
+    double scores = fit->scores * (has_pairs(gpu) ? fit->overlapped : 1);
     double best = (double)INFINITY;
-    for (double queries = 64; queries <= 256; queries *= 2)
+    for (double queries = 16; queries <= 256; queries *= 2)
         best = MIN(best, in_blocks_s(&d, a, scores, queries));
     double values = a->batch * a->seq * a->head_dim;
     double bytes = 4 * values * (a->heads + a->key_heads);
-    if (a->has_fp8_cache)
-        bytes += fit->cache_fp8 * 4 * values * a->key_heads;
-    return norm_of(best, moved_s(&d, bytes, bytes, 1), fit->all.norm) + fit->all.start * d.cycle_s;
+    if (a->has_fp8_cache) /* those that multiply in 8 bits make queries of 8 bits, too */
+        bytes += fit->cache_fp8 * 4 * values * (a->key_heads + (has_pairs(gpu) ? a->heads : 0));
+    double rows = fit->row * a->batch * a->seq / d.sms; /* keys go into the cache by the token */
+    return norm_of(best, moved_s(&d, bytes, bytes, 1), fit->all.norm) +
+           (fit->all.start + rows) * d.cycle_s;
 }
 
 /* ---- experts -----------------------------------------------------------------------------------
@@ -344,17 +361,17 @@ double orch_tensor_experts_s(const struct orch_gpu_spec *gpu, enum orch_number_f
 double orch_collective_s(const struct orch_gpu_spec *gpu, enum orch_collective kind, double bytes,
                          double gpus)
 {
-    const struct collective_fit *fit = &COLLECTIVES[gpu->nvlink_gbs > 0];
-    double link = (gpu->nvlink_gbs > 0 ? gpu->nvlink_gbs / 2 : PCIE_GBS) * 1e9;
+    const struct collective_fit *fit = &COLLECTIVES;
+    bool is_linked = gpu->nvlink_gbs > 0;
+    double link = (is_linked ? gpu->nvlink_gbs / 2 : PCIE_GBS) * 1e9;
     if (!(bytes > 0) || !(gpus >= 2))
         return (double)NAN;
     bool is_sum = kind == ORCH_ALL_REDUCE;
     double moved = bytes * (gpus - 1) / gpus * (is_sum ? 2 : 1);
     /* sums in the switch, since Hopper */
-    bool in_switch =
-        is_sum && gpus > 2 && gpu->nvlink_gbs > 0 && orch_kernel_arch_year(gpu) >= 2022;
-    double latency = (fit->start_s + fit->hop_s * (gpus - 1)) * (is_sum ? fit->sum : 1);
-    double shared = pow(gpus / 2, fit->shared);
+    bool in_switch = is_sum && gpus > 2 && is_linked && orch_kernel_arch_year(gpu) >= 2022;
+    double latency = (fit->start + fit->hop * (gpus - 1)) * cycle_of(gpu) * (is_sum ? fit->sum : 1);
+    double shared = is_linked ? 1 : pow(gpus / 2, fit->shared);
     double whole = moved / (fit->share * link) * (in_switch ? fit->in_switch : 1) * shared;
     return latency + whole + sqrt(fit->between_s * moved / link * shared);
 }
