@@ -2,7 +2,8 @@
 /* Builders: Llama (Touvron et al. 2023, Grattafiori et al. 2024) and what came of it, counted only:
  * norms without a mean, rotary positions, a gate in the feed-forward layers, fewer heads of keys
  * and values, no biases. Instead of the feed-forward layers each token may have some of many
- * experts (Jiang et al. 2024, Mixtral; Qwen3), besides one for all (DeepSeek-V3, 2024). */
+ * experts (Jiang et al. 2024, Mixtral; Qwen3), besides one for all (DeepSeek-V2, 2024; in Qwen2 a
+ * gate scales it). */
 #include "lib/net/zoo_sizes.h"
 
 #include "lib/base/error.h"
@@ -87,7 +88,13 @@ static int experts(struct orch_net_builder *b, const struct orch_net_sizes *s, i
     if (!s->shared_inner)
         return y;
     g_autofree char *shared = g_strdup_printf(LAYER "mlp.shared_experts", i);
-    return orch_net_add(b, y, gated(b, in, s->shared_inner, s->width, shared));
+    int common[] = {gated(b, in, s->shared_inner, s->width, shared), 0};
+    if (s->has_shared_gate) {
+        common[1] = orch_net_token_linear_plain(b, in, 1, LAYER "mlp.shared_expert_gate", i);
+        struct orch_net_shape out = {s->width, tokens, 1};
+        common[0] = orch_net_generic(b, common, 2, out, "gate");
+    }
+    return orch_net_add(b, y, common[0]);
 }
 
 static const char *form_of(bool is_mixture)

@@ -30,6 +30,7 @@ static bool read_word(const char *word, struct orch_net_sizes *s)
                  {"shared=", NULL, &s->shared_inner},
                  {"dense=", NULL, &s->dense},
                  {"routerbias", &s->has_router_bias, NULL},
+                 {"sharedgate", &s->has_shared_gate, NULL},
                  {"queryrank=", NULL, &s->query_rank},
                  {"keyrank=", NULL, &s->key_rank},
                  {"rotary=", NULL, &s->rotary},

@@ -21,7 +21,7 @@ struct orch_net_sizes {
     /* mixtures of experts: of `experts` in all each token has `chosen`; widths of one, and of those
      * that every token has; the first layers that are dense; a bias of the router (DeepSeek-V3) */
     int64_t experts, chosen, expert_inner, shared_inner, dense;
-    bool has_router_bias;
+    bool has_router_bias, has_shared_gate; /* a gate of the common one: Qwen2 */
     /* latent attention (DeepSeek-V2): ranks of queries (0: whole) and of keys and values, widths of
      * a head's rotary part and of its values; `head_width` is the part without positions */
     int64_t query_rank, key_rank, rotary, value_width;

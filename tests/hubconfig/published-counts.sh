@@ -45,7 +45,7 @@ counted 7248023552 mistralai/Mistral-7B-Instruct-v0.3
 counted 494032768 Qwen/Qwen2.5-0.5B
 counted 1543714304 Qwen/Qwen2.5-1.5B-Instruct
 counted 7615616512 Qwen/Qwen2.5-7B
-# mixtures of experts: all parameters, and those of a token (in the reports 12.9, 39, 37, 3.3 and 22 billion)
+# mixtures of experts: all parameters, and those of a token (in the reports 12.9, 39, 37, 3.3 and 22 billion; below 2.7, 2.4 without the vocabulary, and 21)
 mixture() { # PARAMETERS ACTIVE NAME...
     local active=$2
     counted "$1" "${@:3}"
@@ -103,6 +103,20 @@ config deepseek '{"model_type": "deepseek_v3", "attention_bias": false, "first_k
  "num_attention_heads": 128, "num_experts_per_tok": 8, "num_hidden_layers": 61, "num_key_value_heads": 128, "num_nextn_predict_layers": 1,
  "q_lora_rank": 1536, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "tie_word_embeddings": false, "v_head_dim": 128, "vocab_size": 129280}'
 mixture 671026419200 37552297472 deepseek
+config qwen2moe '{"model_type": "qwen2_moe", "decoder_sparse_step": 1, "hidden_size": 2048, "intermediate_size": 5632, "max_position_embeddings": 8192,
+ "moe_intermediate_size": 1408, "num_attention_heads": 16, "num_experts": 60, "num_experts_per_tok": 4, "num_hidden_layers": 24, "num_key_value_heads": 16,
+ "shared_expert_intermediate_size": 5632, "tie_word_embeddings": false, "vocab_size": 151936}' # Qwen1.5-MoE-A2.7B
+mixture 14315784192 2689173504 qwen2moe
+config lite '{"model_type": "deepseek_v2", "attention_bias": false, "first_k_dense_replace": 1, "hidden_size": 2048, "intermediate_size": 10944,
+ "kv_lora_rank": 512, "max_position_embeddings": 163840, "moe_intermediate_size": 1408, "moe_layer_freq": 1, "n_routed_experts": 64, "n_shared_experts": 2,
+ "num_attention_heads": 16, "num_experts_per_tok": 6, "num_hidden_layers": 27, "num_key_value_heads": 16, "q_lora_rank": null, "qk_nope_head_dim": 128,
+ "qk_rope_head_dim": 64, "tie_word_embeddings": false, "v_head_dim": 128, "vocab_size": 102400}' # DeepSeek-V2-Lite
+mixture 15706484224 2661150208 lite
+config v2 '{"model_type": "deepseek_v2", "attention_bias": false, "first_k_dense_replace": 1, "hidden_size": 5120, "intermediate_size": 12288,
+ "kv_lora_rank": 512, "max_position_embeddings": 163840, "moe_intermediate_size": 1536, "moe_layer_freq": 1, "n_routed_experts": 160, "n_shared_experts": 2,
+ "num_attention_heads": 128, "num_experts_per_tok": 6, "num_hidden_layers": 60, "num_key_value_heads": 128, "q_lora_rank": 1536, "qk_nope_head_dim": 128,
+ "qk_rope_head_dim": 64, "tie_word_embeddings": false, "v_head_dim": 128, "vocab_size": 102400}' # DeepSeek-V2
+mixture 235741434880 21375800320 v2
 config sparse '{"model_type": "qwen3_moe", "decoder_sparse_step": 2}'
 fails 2 orch net show sparse
 says 'decoder_sparse_step 2 is not covered'
