@@ -204,7 +204,7 @@ const struct orch_command ORCH_COMMAND_SHOW = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct show_options),
     .about = "RUN is a key, its last 8 characters as 'orch ls' prints them, the beginning of a "
-             "key, @last, or @{2} for the second run before the last. For a running trial the "
+             "key, @last, or @{2} for the run two before the last. For a running trial the "
              "output also has the progress and the remaining time, which is estimated from the "
              "trial's recent steps. --on forecasts the remaining time on another GPU. --rerun "
              "accepts several runs, and prints shell commands.",

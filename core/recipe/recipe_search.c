@@ -138,7 +138,7 @@ static void read_budget(struct recipe_draft *draft, const struct orch_yaml *obje
         orch_option_usd(text, 1e9, &out->budget_usd))
         return;
     orch_recipe_error_at(draft, orch_yaml_get(objective, "budget"),
-                         "for example budget: 5usd, or budget: 2h of devices",
+                         "for example 'budget: 5usd', or 'budget: 2h' (device time)",
                          "'budget': '%s' is not an amount above 0", text);
 }
 

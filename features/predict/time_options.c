@@ -428,7 +428,7 @@ static bool read_trained(const struct time_options *o, struct orch_time_question
         orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
                        "option '--%s' does nothing with %s", given,
                        o->forward_only ? "--forward-only, with which no weights are updated"
-                       : q->net        ? "--lora-rank, which freezes all layers"
+                       : q->net        ? "--lora-rank, which trains only the adapters"
                                        : "a layer table");
         return false;
     }

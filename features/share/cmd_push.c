@@ -79,7 +79,7 @@ static bool print_once(struct orch_cli *cli, struct orch_store *store,
     if (!is_first)
         return true;
     print_what_leaves(cli, "what leaves this machine");
-    orch_cli_info(cli, "'orch push --dry-run' lists every name and size that would be sent");
+    orch_cli_info(cli, "'orch push --dry-run' lists every name and size");
     return orch_remote_first_push_explained(store, error);
 }
 
@@ -271,7 +271,7 @@ const struct orch_command ORCH_COMMAND_PUSH = {
              "work tree are not touched, and nothing on the remote is overwritten.\n"
              "Sources are sent only with --with-source, or if an experiment sets 'share: source'; "
              "then the files of its 'inputs:' are listed and sent. The exit status is 3 if the "
-             "remote cannot be used, and 7 if a run from it was refused.",
+             "remote cannot be used, and 7 if orch refused a pulled run.",
     .examples = "  orch push               # to the default remote\n"
                 "  orch push --dry-run     # what would be sent\n"
                 "  orch push /mnt/usb/group",

@@ -115,7 +115,7 @@ has 'tune: loss by x'
 has 'how much is unknown without repeats'
 
 # fresh repeats estimate the winner anew; it is not chosen by them
-again=$(sed -n "s/.*to estimate the best setting of tune without bias, repeat it: add the experiment '\(again: .*\)' to the recipe/\1/p" <<<"$out")
+again=$(sed -n "s/.*to estimate the best setting of tune without bias, repeat this setting: add the experiment '\(again: .*\)' to the recipe/\1/p" <<<"$out")
 [ -n "$again" ] || _fail 'no experiment is proposed'
 recipe clear line 30 1 "  $again" '[tune, again]'
 sed -i 's/x: int(1, 8)/x: int(1, 1000, log)/' clear.recipe

@@ -147,4 +147,4 @@ recipe '    search: { lr: "uniform(0, 1)" }
 fails 2 orch check t.recipe
 says 'a search takes the metric from its objective'
 fails 2 orch try --repeat 0 -- true
-says "'--repeat'"
+says '  at: --repeat 0'

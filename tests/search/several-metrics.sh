@@ -53,7 +53,7 @@ print(len([a for a in rows if not any(b != a and b[0] <= a[0] and b[1] <= a[1] f
 P
 )
 ok orch run net.recipe
-says ": $front that no other setting beats in all"
+says ": $front settings that no other setting beats in all"
 ok orch report net.recipe --json
 has "front of net: $front of 16 settings, its knee"
 has 'net: hypervolume by settings'
