@@ -59,7 +59,7 @@ python3 -c "import sys; low, ratio, high = map(float, sys.argv[1:]); sys.exit(no
     "$(json metrics.0.low)" "$(json metrics.0.ratio)" "$(json metrics.0.high)" || _fail 'not 10 %'
 # equal programs: no difference
 ok orch compare main..same -m epoch_time
-has 'no difference beyond noise; one of'
+has 'no difference beyond noise; a difference of'
 has 'would have been found'
 # spread of 1 % and a difference of a tenth of it that matters: more runs
 ok orch compare main..same -m epoch_time --least 0.1%

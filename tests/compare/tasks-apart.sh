@@ -72,7 +72,7 @@ ok orch compare experiment=second 'dataset = cifar' -m acc --json
 same "$(json metrics.#) $(json metrics.0.a.n)" '1 2'
 # a task that one side lacks is left out, and that is said; a limit names its task
 ok orch compare lr=0.1 'lr=0.2 and experiment=first' -m acc
-says '1 run of A left out: B has none of the same task'
+says '1 run of side A left out: side B has no run of the same task'
 fails 2 orch compare 'experiment=second or dataset=cifar' '@{4}' -m acc
 says 'no task in common'
 says '--across'

@@ -58,7 +58,7 @@ breaks() {
     says "$3"
 }
 if ! orch run r.recipe cats -q 2>&1 | grep -q 'without libpng'; then
-    breaks cats "the images of 'cats' have one class only" ''
+    breaks cats "the images of 'cats' have only one class" ''
     breaks many 'k: 5 images for each class, but there are only 4 unlabelled images' ''
 fi
 breaks other "the weights do not fit network 'mlp:9'" 'hint: check that these are the weights of this network'

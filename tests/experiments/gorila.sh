@@ -61,7 +61,7 @@ refuses 'architecture: gorila, actors: 2, environment: breakout, net: minatar-dq
 refuses 'architecture: gorilla, actors: 2' "did you mean 'gorila'"
 printf 'format: 1\nrecipe: b\nexperiments:\n  b: { plugin: replay, with: { architecture: gorila, actors: 1, environment: catch, net: "mlp:1", server_shards: 256 } }\n' >b.recipe
 fails 1 orch run b.recipe -q
-says "256 shards are more than the network's 57 parameters"
+says "256 shards are more than the 57 parameters of the network"
 says 'lower server_shards'
 printf 'format: 1\nrecipe: b\nexperiments:\n  b: { plugin: replay, with: { architecture: gorila, actors: 2, learners: 2, net: "mlp:32", lr: 10, server_optimizer: sgd, huber: false, target: false, steps: 8000, learning_starts: 100, capacity: 1000, loss_deviations: 0 } }\n' >b.recipe
 ok orch run b.recipe -q --db diverged.db

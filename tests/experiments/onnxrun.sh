@@ -92,7 +92,7 @@ refused() {
     has "$text"
 }
 refused 'truncated' -s onnx=cut.onnx
-refused "cycle.onnx': node 0 (Add) uses 'b', which no node before it makes" -s onnx=cycle.onnx
+refused "cycle.onnx': node 0 (Add) uses 'b', which no earlier node makes" -s onnx=cycle.onnx
 refused "two.onnx' has 2 inputs" -s onnx=two.onnx
 refused "input 'x' is not an array of floats" -s onnx=ints.onnx
 refused "no node makes the output 'y'" -s onnx=nothing.onnx

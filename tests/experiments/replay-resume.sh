@@ -88,7 +88,7 @@ says 'remove this folder'
 keep
 for b in kept/*.buffer; do head -c 5000 "$b" >"$folder/$(basename "$b")"; done
 fails 1 orch run r.recipe broken -q
-says "$(basename kept/*.buffer)': it was cut short"
+says "$(basename kept/*.buffer)': the file is truncated"
 keep
 rm "$folder"/*.buffer
 fails 1 orch run r.recipe broken -q

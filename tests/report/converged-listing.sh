@@ -62,7 +62,7 @@ assert rows["falls"][1] == "1" and float(rows["still"][1].replace(",", "")) > 60
 P
 has 'at the end loss has not converged with kind still (1, 7e+05 times the best); still falls with kind falls (1.431e-06, the best); still rises'
 has 'diverged with kind broken'
-has 'What has not converged is ranked by how far it got in these steps, not by what it could reach'
+has 'A setting that has not converged is ranked by how far it got in these steps, not by what it could reach'
 has_not nan
 has 'more than 10 % of the way from its start to the best end is left'
 has 'last 2 points'

@@ -60,7 +60,7 @@ has 'net: hypervolume by settings'
 has 'net: front'
 ok orch best 'min error, min latency_ms' -w 'depth < 6'
 has "front of "
-has "$front that no other setting beats in all"
+has "$front settings that no other setting beats in all"
 has 'knee'
 ok orch best 'min error, min latency_ms' -w 'depth < 6' --json
 same "$(python3 -c 'import json, sys

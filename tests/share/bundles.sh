@@ -92,7 +92,7 @@ P
 fails 7 orch pull "$SCRATCH/share"
 says "'/tmp/orch-evil' is not a valid name"
 says 'is a link or a device'
-says 'do not match its digest'
+says 'do not match the digest'
 says_not $'\033'
 [ ! -e /tmp/orch-evil ] && [ ! -e "$SCRATCH/orch-evil" ] || _fail 'written outside'
 ok orch db info --json

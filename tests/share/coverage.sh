@@ -84,7 +84,7 @@ python3 -c 'import sys; s, usd, low, high = map(float, sys.argv[1:]); sys.exit(n
     "$(json gpus.0.total_s)" "$(json gpus.0.cost_usd)" "$(json gpus.0.low_s)" "$(json gpus.0.high_s)" || _fail 'cost is not time x price'
 ok orch coverage both.recipe --gpu all
 has 'cheapest: '
-has '2 more declare no cost and have no forecast'
+has '2 more trials declare no cost and have no forecast'
 has V100
 has K80
 ok orch coverage both.recipe --gpu all --json

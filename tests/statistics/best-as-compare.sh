@@ -86,7 +86,7 @@ ok orch report r.recipe
 has "Tukey's range test for all 3 pairs of 3 settings"
 has "n = 3 pairs, Tukey's range, p "
 has "Bonferroni's correction for 2 comparisons with 0.01"
-has 'p and intervals allow for 1 comparison with tune and for the choice of lr from the same runs, in tune too (Bonferroni, 9 pairs)'
+has 'p and intervals are corrected for 1 comparison with tune and for the choice of lr from the same runs, for tune too (Bonferroni, 9 pairs)'
 has 'runs of one seed are averaged first'
 has 'share one run of '"'pretrain'"
 ok orch report r.recipe --json
