@@ -63,7 +63,7 @@ ok orch report c.recipe
 has '64 images 0.0645 s, 32 images 0.0325 s, 16 images 0.017 s'
 has '64 images: 2 runs, 6 timed epochs; 32 images: 2 runs, 6 timed epochs; 16 images: 3 runs, 9 timed epochs'
 has 'times: 2 runs are left out'
-has '3 runs during which other programs used over 10 % of the CPUs count, as their setting has no undisturbed run'
+has '3 runs during which other programs used over 10 % of the CPUs are included, as their setting has no undisturbed run'
 ok orch report c.recipe --disturbed
 has '64 images 0.065 s'
 # workers beyond the smallest measured batch are drawn apart, and named
