@@ -252,7 +252,7 @@ static void print_next(struct orch_cli *cli, const struct orch_rescue *r)
         orch_cli_info(cli, "to use the new store: mkdir %s && mv %s%s && mv %s %s", folder,
                       files->str, folder, to, path);
     else
-        orch_cli_info(cli, "next: mv %s %s", to, path);
+        orch_cli_info(cli, "to use the new store: mv %s %s", to, path);
     if (r->lost->len)
         orch_cli_info(cli, "after that, 'orch pull' brings back what others have of the lost runs");
 }

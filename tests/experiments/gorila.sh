@@ -55,7 +55,7 @@ refuses 'architecture: gorila' "architecture 'gorila' needs actors as processes,
 refuses 'actors: 2, learners: 2' "architecture 'apex' has only one learner"
 refuses 'architecture: gorila, actors: 3, learners: 2' "'actors' is not a multiple of 'learners'"
 refuses 'architecture: gorila, actors: 2, sampling: proportional' "learners of architecture 'gorila' sample uniformly"
-refuses 'architecture: gorila, actors: 4, learners: 4, capacity: 300, batch: 100, learning_starts: 100' 'more steps than a learner'"'"'s buffer holds'
+refuses 'architecture: gorila, actors: 4, learners: 4, capacity: 300, batch: 100, learning_starts: 100' 'more steps than a learner'"'"'s replay buffer holds'
 refuses 'architecture: gorila, actors: 2, engine: torch' "compute gradients with engine 'plain'"
 refuses 'architecture: gorila, actors: 2, environment: breakout, net: minatar-dqn' "use net 'mlp:...', device 'cpu'"
 refuses 'architecture: gorilla, actors: 2' "did you mean 'gorila'"

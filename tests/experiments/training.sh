@@ -33,7 +33,7 @@ run_of feature
 same "$(json results.trained_params)" 18.0 'parameters of the head'
 same "$(json results.class_count)" 2.0
 has 'features of each image, from the frozen body, were computed once'
-has 'the head is new (2 of other shape'
+has 'the head is new (2 tensors of other shape'
 run_of scratch
 has_not 'the base network gave'
 

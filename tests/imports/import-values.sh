@@ -43,9 +43,9 @@ same "$(params)" 'big="12345678901234567890" commit="72225e2" count=64 flag=true
 same "$(points val_loss) $(points val_loss_2)" '0:2 0:1'
 says "its metric 'val loss' is stored as 'val_loss_2', because another one is stored as 'val_loss'"
 ok orch import --runs mlruns/105667358367797464
-says '0 runs added, 1 already there'
+says '0 runs added, 1 already in the store'
 ok orch import --runs $run
-says '0 runs added, 1 already there'
+says '0 runs added, 1 already in the store'
 ok orch ls --where 'loss = inf' --json
 same "$(json runs.#)" 1 'runs whose last loss is infinite'
 ok orch ls --where 'loss > 1e300 and loss != -inf' --json

@@ -62,7 +62,7 @@ K80,"vgg ""16""",32,1,fp16,,1500'
 ok orch predictor rows --data bench --target img_per_s --format csv
 same "$(echo "$out" | head -2 | tail -1)" 'V100,resnet50,64,1,fp32,real,319'
 fails 2 orch predictor rows --data bench --target gpu
-says "the predictor's target is 'step_ms'"
+says "hint: its target is 'step_ms'"
 fails 2 orch predictor rows --data benhc
 says "did you mean 'bench'?"
 fails 2 orch predictor rows --data bench --where 'net = x'

@@ -63,7 +63,7 @@ fails 1 env -u ORCH_TORCH orch run n.recipe
 says "'$(realpath env/torch)/lib/libtorch_cpu.so' was replaced after the LibTorch adapter was built for it"
 rm -r env/torch
 fails 1 env -u ORCH_TORCH orch run n.recipe
-says 'is gone'
+says 'no longer exists'
 # a build that fails keeps the earlier one
 fails 4 orch plugin build train --python ./bare
 [ -s "$adapter" ] || _fail "'$adapter' is gone"

@@ -59,7 +59,7 @@ rm -rf $new*
 cp before.db $db
 dd if=/dev/zero of=$db bs=4096 count=1 conv=notrunc 2>/dev/null
 ok orch db repair
-eval "$(sed -n 's/^next: //p' <<<"$err")"
+eval "$(sed -n 's/^to use the new store: //p' <<<"$err")"
 same "$(digest $db)" "$want"
 ok orch db check
 [ -e $db.damaged/results.db ] || _fail 'the damaged file is gone'
@@ -81,7 +81,7 @@ same "$(json runs)" 40
 mv $new $db
 rm -f $new-*
 ok orch run naps.recipe
-says 'closed 1 trial'
+says 'recorded the end of 1 trial'
 ok orch db info --json
 same "$(json runs)" 41
 fails 3 orch db repair --db nowhere.db

@@ -44,7 +44,7 @@ ok orch run naps.recipe # the store is there
 kill_runner "$PWD/out/gone"
 rm out/gone
 ok orch run naps.recipe
-says 'closed 1 trial'
+says 'recorded the end of 1 trial'
 ok orch show @last --json
 same "$(json state)" ok
 same "$(bytes)" one
@@ -58,7 +58,7 @@ same "$(bytes)" one
 kill_runner gone.bin
 find $trials -name gone.bin -delete
 ok orch run naps.recipe
-says 'closed 1 trial'
+says 'recorded the end of 1 trial'
 ok orch show @last --json
 same "$(json state)" lost
 case $(json reason) in *"artifact 'model': '"*"gone.bin' was removed"*) ;; *) _fail "the reason: $(json reason)" ;; esac

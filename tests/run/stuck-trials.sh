@@ -38,7 +38,7 @@ mkfifo $d/${key}1/journal
 mkdir $d/${key}2/journal
 ln -s /dev/zero $d/${key}3/journal
 ok timeout 300 orch run naps.recipe
-says 'closed 3 trials'
+says 'recorded the end of 3 trials'
 ok orch db check
 # a host that is stopped: killed by the runner when the time limit is over, one by which a busy machine has begun the trial
 begun_or_ended() { begun || is_gone "$pid"; }

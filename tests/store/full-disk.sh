@@ -59,7 +59,7 @@ says 'free some space and run the same command again'
 [ -z "$(find .orch/results.db.d/objects -type f)" ] || _fail 'half an object is left'
 mount -o remount,size=60m "$SCRATCH/less"
 ok orch run big.recipe --frozen
-says 'closed 1 trial'
+says 'recorded the end of 1 trial'
 says 'nothing to run: 1 of 1'
 ok orch ls --json -n 0
 same "$(json runs.#) $(json runs.0.state)" '1 ok'

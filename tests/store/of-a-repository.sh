@@ -45,4 +45,4 @@ ok orch rm $(key .orch/results.db)
 ok orch gc
 same "$(trees)" 2
 says "gone.db"
-says 'not found'
+says 'cannot be found'

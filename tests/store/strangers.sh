@@ -99,7 +99,7 @@ for path in "$SCRATCH/victim/stdout" ../../../../../victim/stdout link/stdout; d
     ln -s "$SCRATCH/victim" $d/trials/$key/link
     ln -s "$SCRATCH/victim/stdout" $d/trials/$key/stderr
     ok orch run naps.recipe --force
-    says 'closed'
+    says 'recorded the end of'
     state $key
     same "$out" lost 'the state'
     grep -qr SECRET $d/objects && _fail "a private file was recorded: $path"

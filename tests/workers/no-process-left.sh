@@ -54,7 +54,7 @@ ended ok ''
 has '"oversubscribed": 1'
 none_left 'oversubscribed'
 ok orch show @last
-has 'oversubscribed: 6 workers with 1024 threads each share'
+has 'too few CPUs: 6 workers with 1024 threads each share'
 # one of them is killed
 start 6 many -s epochs=100000
 kill -KILL "$(ranks | tail -n 1)"

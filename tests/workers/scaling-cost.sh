@@ -36,12 +36,12 @@ priced null "no cost is computed, because no price of this machine is known; set
 priced 7.2 'weights of all workers' cpu -s price=3.6
 ok orch show @last
 has_not 'no cost'
-priced 0.5 'cost: 1 machine at $0.5 an hour (--price)' cpu --price 0.5
+priced 0.5 'cost: 1 machine at $0.5 an hour each (--price)' cpu --price 0.5
 mkdir -p "$XDG_CONFIG_HOME/orch"
 ok orch show @last --json
 cpu=$(json cpu)
 printf 'prices:\n  - { gpu: "%s", usd_per_hour: 0.25, as_of: 2026-11 }\n' "$cpu" >"$XDG_CONFIG_HOME/orch/hardware.yaml"
-priced 0.25 'cost: 1 machine at $0.25 an hour (yours' cpu
+priced 0.25 'cost: 1 machine at $0.25 an hour each (yours' cpu
 ok orch show @last
 has 'as of 2026-11'
 # a hardware file with an error: the training runs, and the file is named
@@ -58,8 +58,8 @@ export ORCH_CUDART=$BUILD/tests/mpi/fake_nccl.so ORCH_NCCL=$BUILD/tests/mpi/fake
 ok orch predict --gpu V100 --net resnet18 --json
 usd=$(json predictions.0.usd_per_hour)
 from=$(json predictions.0.price_from)
-priced "$(python3 -c "print(2 * $usd)")" "cost: 2 GPUs at \$$usd an hour ($from)" gpu
-priced 3 'cost: 2 GPUs at $1.5 an hour (--price)' gpu --price 1.5
+priced "$(python3 -c "print(2 * $usd)")" "cost: 2 GPUs at \$$usd an hour each ($from)" gpu
+priced 3 'cost: 2 GPUs at $1.5 an hour each (--price)' gpu --price 1.5
 FAKE_NVML_MODEL='A card of tomorrow' priced null 'no cost is computed, because no price of this GPU is known' gpu
 # a processor's trial beside GPUs is not charged at the price of a GPU
 priced null 'no cost is computed, because no price of this machine is known' cpu

@@ -66,14 +66,14 @@ has 'weights of all workers: SHA-256'
 # more workers than processors: it runs, and says so
 ok orch run t.recipe workers -q -s workers=4 -s threads=64
 ok orch show @last
-has 'oversubscribed: 4 workers with 64 threads each share'
+has 'too few CPUs: 4 workers with 64 threads each share'
 ok orch show @last --json
 python3 -c 'import json, sys; assert json.load(sys.stdin)["results"]["oversubscribed"] == 1' <<<"$out" || _fail 'oversubscribed'
 # what cannot be
 fails 2 orch run t.recipe weak -q -s scaling=strong -s workers=5 -s batch=12
 says 'a batch of 12 images cannot be divided equally among 5 workers'
 fails 2 orch run t.recipe weak -q -s untimed_epochs=2
-says 'untimed_epochs: 2 leaves none of 2 epochs'
+says 'untimed_epochs: 2 leaves none of the 2 epochs'
 _run orch run t.recipe weak -q --force -s batch=200
 [ $status = 1 ] || _fail 'a batch larger than the data'
 ok orch show @last --json

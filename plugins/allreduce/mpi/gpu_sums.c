@@ -32,7 +32,7 @@ char *orch_gpu_sums_lack(const struct orch_comm *comm)
     if (code)
         return g_strdup_printf("there is no GPU: %s", api->cudaGetErrorString(code));
     return count >= comm->local ? NULL
-                                : g_strdup_printf("%d workers on a machine need a GPU each, and "
+                                : g_strdup_printf("%d workers on a machine need a GPU each, but "
                                                   "the trial has %d: set resources: { gpus: %d }",
                                                   comm->local, count, comm->local);
 }
