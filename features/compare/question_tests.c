@@ -318,12 +318,12 @@ bool orch_question_note_other(struct orch_section_context *a,
         if (!settings || isnan(d.p) || d.is_more_than_noise == is_more_than_noise)
             continue;
         g_autofree char *p = orch_p_format(d.p_corrected);
-        orch_section_note(a->section,
-                          "%s compares the same two settings among %u settings, not %u: there the "
-                          "difference is %smore than noise (p %s). A test is corrected for the "
-                          "number and the noise of all settings of its question",
-                          item->question, settings, tests->settings->len,
-                          d.is_more_than_noise ? "" : "not ", p);
+        orch_section_note(
+            a->section,
+            "%s compares the same two settings among %u settings, not %u: there the "
+            "difference is %smore than noise (p %s). p is corrected for "
+            "all settings that the question compares, and uses the noise of all of them",
+            item->question, settings, tests->settings->len, d.is_more_than_noise ? "" : "not ", p);
         return true;
     }
     return true;

@@ -287,7 +287,7 @@ static void add_test(struct orch_section *section, const struct orch_curve_set_l
         law->law->outputs,
         any ? "a significant effect is in the prediction. Steps to a loss should not depend on the "
               "device: look for what else differs"
-            : "no effect of the device is found, so no term of it is used");
+            : "no effect of the device is found, so the model has no term for it");
 }
 
 void orch_curve_law_describe(struct orch_section *section, const struct orch_curve_set_law *law)
