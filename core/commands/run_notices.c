@@ -90,7 +90,7 @@ static void keep_first(char **place, const char *text)
         *place = orch_text_line(g_strdup(text ? text : ""));
 }
 
-/* Counts a trial. `first`: NULL: nothing. */
+/* Counts a trial. `first` is NULL for notices that name nothing. */
 static void note(struct run_notices *notices, enum run_notice kind,
                  const struct orch_running *trial, int64_t count, const char *first)
 {

@@ -132,6 +132,8 @@ fails 2 orch predict --gpu K80 --net vgg16 --precision fp16
 # wrong questions
 fails 2 orch predict --net resnet50
 says "option '--gpu' is missing"
+fails 2 orch predict --net nosuch # said before the network is opened
+says "option '--gpu' is missing"
 fails 2 orch predict --gpu V100
 says 'no network is named'
 fails 2 orch predict --gpu V10O --net resnet50

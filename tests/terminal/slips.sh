@@ -10,8 +10,8 @@ for option in '-j 0' '-j -1'; do
     fails 2 orch try $option -- python3 a.py
     says 'of at least 1'
 done
-for repeat in 0 -3 x; do
-    fails 2 orch try --repeat=$repeat -- python3 a.py
+for repeat in 0 -3 x '3: [a'; do
+    fails 2 orch try "--repeat=$repeat" -- python3 a.py
     says "  at: --repeat $repeat"
 done
 fails 2 orch try -n -x v=1,1 -- python3 a.py '{v}'
