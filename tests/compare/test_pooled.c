@@ -136,7 +136,7 @@ static void test_no_difference(void **state)
 }
 
 /* One or two settings scatter three times as much as the others. Three runs do not always show
- * that, so the level is not kept: 7 to 16 % were measured, which docs/compare.md says. The bound
+ * that, so the level is not kept: 7 to 16 % were measured. The bound
  * only keeps it from becoming worse. */
 static void test_unequal_scatter(void **state)
 {

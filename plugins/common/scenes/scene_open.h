@@ -36,8 +36,8 @@ struct orch_scene_options {
  * The classes are those of FOLDER/labels.txt, one a line or between commas, else the 20 of VOC.
  *
  * Open Images: FOLDER/sub-train-annotations-bbox.csv, else train-annotations-bbox.csv (for the test
- * images test or validation), and the images as FOLDER/train/ImageID.jpg. The classes are those of
- * class-descriptions-boxable.csv, else the names in column ClassName.
+ * images test or validation), and the images as FOLDER/train/ImageID.jpg. The classes are the
+ * names in column ClassName of the training table, else those of class-descriptions-boxable.csv.
  *
  * Fails with NULL: ORCH_ERROR_NOT_FOUND with all searched folders, ORCH_ERROR_RECIPE for classes
  * that the set does not have, ORCH_ERROR_IO with file and line for what is wrong in a file. */
