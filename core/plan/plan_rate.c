@@ -20,7 +20,7 @@ bool orch_plan_rate(const struct orch_plan *plan, struct orch_rate *out, GError 
         return false;
     const struct orch_gpu_device *device = machine->gpus->pdata[0];
     const struct orch_gpu_spec *gpu = orch_hardware_gpu(hardware, device->model, NULL);
-    *out = orch_rate_of(hardware, gpu ? gpu->name : device->model, NULL, false);
+    *out = orch_rate_of(hardware, gpu ? gpu->name : device->model, NULL, false, 0);
     orch_hardware_free(hardware);
     return true;
 }
@@ -31,7 +31,7 @@ bool orch_machine_rate(struct orch_workspace *workspace, struct orch_rate *out, 
     struct orch_hardware *hardware = orch_hardware_load(error);
     if (!hardware)
         return false;
-    *out = orch_rate_of(hardware, orch_workspace_machine(workspace)->cpu_model, NULL, false);
+    *out = orch_rate_of(hardware, orch_workspace_machine(workspace)->cpu_model, NULL, false, 0);
     orch_hardware_free(hardware);
     return true;
 }

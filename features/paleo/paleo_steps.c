@@ -32,8 +32,9 @@ static bool find_device(struct orch_time_question *q, struct asking *a, GError *
             return false;
         *device = *own;
         a->out->is_own_device = true;
-        a->out->rate = orch_time_question_rate(
-            q, strcmp(own->name, "K80") == 0 ? "K80-board" : own->name, q->cloud);
+        a->out->rate =
+            orch_rate_of(q->hardware, strcmp(own->name, "K80") == 0 ? "K80-board" : own->name,
+                         q->cloud, q->spot, q->price);
         return true;
     }
     const struct orch_gpu_spec *spec = orch_hardware_gpu(q->hardware, name, error);
@@ -42,7 +43,8 @@ static bool find_device(struct orch_time_question *q, struct asking *a, GError *
     enum orch_precision precision =
         orch_precision_run(spec, q->has_precision ? q->precision : ORCH_FP32);
     struct orch_prior prior;
-    if (!orch_prior_for(spec, precision, &prior, error))
+    if (!orch_prior_for(&(struct orch_prior_question){.gpu = spec, .precision = precision}, &prior,
+                        error))
         return false;
     *device = (struct orch_paleo_device){.name = spec->name,
                                          .clock_mhz = spec->boost_mhz > 0 ? spec->boost_mhz : 1000,
@@ -59,7 +61,7 @@ static bool find_device(struct orch_time_question *q, struct asking *a, GError *
     if (!q->has_precision)
         orch_time_question_assume(q, "precision", "--precision", "%s",
                                   orch_precision_names()[precision]);
-    a->out->rate = orch_time_question_rate(q, spec->name, q->cloud);
+    a->out->rate = orch_rate_of(q->hardware, spec->name, q->cloud, q->spot, q->price);
     return true;
 }
 

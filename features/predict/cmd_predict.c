@@ -6,8 +6,6 @@
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
-#include <string.h>
-
 #define AT(member) offsetof(struct predict_options, member)
 
 static const struct orch_option OPTIONS[] = {
@@ -114,12 +112,6 @@ static bool refuse(const char *hint, const char *what, GError **error)
     return false;
 }
 
-/* Whether several GPUs are asked for. */
-static bool is_ranking(const char *gpu)
-{
-    return strcmp(gpu, "all") == 0 || strchr(gpu, ',');
-}
-
 /* Whether an argument, or the network, is a server of language models. */
 static bool asks_for_serving(const struct orch_cli *cli, const struct time_options *t)
 {
@@ -154,20 +146,10 @@ static bool options_fit(const struct orch_cli *cli, const struct predict_options
     if (cli->json && o->format)
         return refuse("choose one of the two options", "--json and --format cannot be combined",
                       error);
-    if (!t->gpu && !o->experiment)
-        return refuse("for example --gpu V100, or use --gpu all", "option '--gpu' is missing",
-                      error);
     if (t->optimizer && t->forward_only)
         return refuse(
             "leave out one of the two options",
             "option '--optimizer' does nothing with --forward-only: no weights are updated", error);
-    if (t->gpu && g_str_has_prefix(t->gpu, "paleo:"))
-        return refuse("use 'orch paleo' for these devices",
-                      "option '--gpu': 'orch predict' cannot use the devices of PALEO's table",
-                      error);
-    if (o->pareto && t->gpu && !is_ranking(t->gpu))
-        return refuse("use --gpu all, or name several GPUs", "option '--pareto' needs several GPUs",
-                      error);
     return true;
 }
 
@@ -188,41 +170,26 @@ static bool read_limits(const struct predict_options *o, struct orch_time_questi
 static int answer(struct orch_cli *cli, const struct predict_options *o,
                   struct orch_time_question *q, GError **error)
 {
-    bool ranks = is_ranking(o->time.gpu);
-    if (ranks && q->wants_best) {
-        refuse("for example --gpu 8xH100",
-               "option '--parallel': 'best' is only for one kind of GPU", error);
+    const char *why = q->is_ranking && q->wants_best
+                          ? "option '--parallel': 'best' is only for one kind of GPU"
+                      : o->pareto && !q->is_ranking ? "option '--pareto' needs several GPUs"
+                                                    : NULL;
+    if (why) {
+        refuse(q->is_ranking ? "for example --gpu 8xH100" : "use --gpu all, or name several GPUs",
+               why, error);
         return -1;
     }
-    if (ranks)
+    if (q->is_ranking)
         orch_time_question_assume_stem(q);
-    return (ranks ? orch_cli_predict_rank : orch_cli_predict_step)(cli, o, q, error);
-}
-
-/* "8xH100" is 8 workers, each on an H100. `*count` (g_free) holds the text of the number. */
-static bool split_gpus(struct predict_options *o, char **count, GError **error)
-{
-    const char *gpu = o->time.gpu ? o->time.gpu : "";
-    size_t digits = strspn(gpu, "0123456789"), at = digits + strspn(gpu + digits, " ");
-    if (!digits || (gpu[at] != 'x' && gpu[at] != 'X') || !gpu[at + 1])
-        return true;
-    if (o->time.workers)
-        return refuse("leave out one of the two options",
-                      "option '--workers': --gpu also has a number of devices", error);
-    at++;
-    o->time.workers = *count = g_strndup(gpu, digits);
-    o->time.gpu = gpu + at + strspn(gpu + at, " ");
-    return true;
+    return (q->is_ranking ? orch_cli_predict_rank : orch_cli_predict_step)(cli, o, q, error);
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
-    struct predict_options own = *(const struct predict_options *)options, *o = &own;
-    g_autofree char *count = NULL;
+    const struct predict_options *o = options;
     struct orch_time_question q = {0};
     int status = -1;
-    if (!split_gpus(o, &count, error) || !options_fit(cli, o, error) ||
-        (o->experiment && !experiment_fits(o, error)))
+    if (!options_fit(cli, o, error) || (o->experiment && !experiment_fits(o, error)))
         return -1;
     if (o->experiment)
         return orch_cli_predict_setting(cli, o, error);

@@ -9,7 +9,6 @@
 #include "lib/base/json.h"
 #include "lib/net/cost.h"
 #include "lib/net/open_net.h"
-#include "predictors/steps/prior.h"
 
 #include <math.h>
 #include <string.h>
@@ -161,6 +160,7 @@ static bool answer_of(const struct orch_time_question *q, struct orch_step_tiers
     bool ok =
         orch_candidate_estimate(q, tiers, &candidate, q->workers[0], q->batches[0], out, NULL);
     orch_rate_release(&candidate.rate);
+    out->ask.c = NULL;
     return ok && out->step.total_s.mid > 0;
 }
 
@@ -216,17 +216,17 @@ static char *why_of(const struct orch_step_answer *answer, const struct orch_gpu
                            gpu->name, answer->why ? "; " : "", answer->why ? answer->why : "");
 }
 
-bool orch_estimator_forecast(struct orch_estimator *estimator,
-                             const struct orch_estimate_question *asked, struct orch_forecast *out)
+bool orch_estimator_forecast(struct orch_estimator *estimator, const json_t *cost,
+                             const char *gpu_name, int64_t threads, struct orch_forecast *out)
 {
     const struct orch_hardware *hardware = orch_estimator_hardware(estimator);
     const struct orch_gpu_spec *gpu =
-        hardware ? orch_hardware_gpu(hardware, asked->gpu ? asked->gpu : "here", NULL) : NULL;
+        hardware ? orch_hardware_gpu(hardware, gpu_name ? gpu_name : "here", NULL) : NULL;
     struct orch_time_question question;
     struct orch_step_answer answer = {0};
-    if (!gpu || !question_of(estimator, asked->cost, &question))
+    if (!gpu || !question_of(estimator, cost, &question))
         return false;
-    question.threads = asked->threads;
+    question.threads = threads;
     bool ok = answer_of(&question, tiers_of(estimator, &question), gpu, &answer) &&
               isfinite(answer.total_s.mid);
     if (ok) {

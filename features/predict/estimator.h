@@ -12,21 +12,16 @@ struct orch_estimator;
 struct orch_estimator *orch_estimator_new(struct orch_workspace *workspace);
 void orch_estimator_free(struct orch_estimator *estimator);
 
-/** A trial that never ran on its device. */
-struct orch_estimate_question {
-    const json_t *cost; /* as its plugin declares it (struct orch_cost); never NULL */
-    const char *gpu;    /* the driver's name of the GPU; NULL: this machine's processor */
-    int64_t threads;    /* of its slot, on a processor; 0: not known */
-};
-/** Returns the estimate of `orch predict` for the declared cost: from the store's step time
+/** The estimate of `orch predict` for a trial that never ran on its device. `cost`: as its plugin
+ * declares it; `gpu`: the driver's name, NULL: this machine's processor; `threads`: of its slot, on
+ * a processor, 0: not known. It is from the store's step time
  * measurements, else from the analytical model calibrated on public measurements, else from the
  * roofline. The interval is widened for the time that a trial spends outside its steps. False when
  * there is no estimate: unknown network or GPU, no number of images, or a processor that 'orch
  * doctor --bench' has not measured. Texts of `*out` belong to `estimator` and are valid until the
  * next call. */
-bool orch_estimator_forecast(struct orch_estimator *estimator,
-                             const struct orch_estimate_question *question,
-                             struct orch_forecast *out);
+bool orch_estimator_forecast(struct orch_estimator *estimator, const json_t *cost, const char *gpu,
+                             int64_t threads, struct orch_forecast *out);
 
 /** The analytical estimate of the declared work on a GPU. */
 struct orch_white_estimate {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parts of an estimate as JSON. `orch predict --explain --json` prints this JSON, and the text
  * output is made from it, so that both agree. */
-#include "features/predict/step_tiers.h"
+#include "features/predict/step_answer.h"
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -47,11 +47,11 @@ static double distance_of(const struct orch_step_tiers *tiers, const struct orch
     if (strcmp(orch_trained_cell_value(t, known, "net"), ask->q->net->name) != 0)
         distance += 8;
     if (g_ascii_strcasecmp(orch_trained_cell_value(t, known, "gpu"),
-                           orch_step_tiers_device_name(ask->gpu)) != 0)
+                           orch_step_tiers_device_name(ask->c->gpu)) != 0)
         distance += 4;
     enum orch_precision precision;
     if (!orch_precision_find(orch_trained_cell_value(t, known, "precision"), &precision) ||
-        orch_precision_run(ask->gpu, precision) != ask->precision)
+        orch_precision_run(ask->c->gpu, precision) != ask->c->precision)
         distance += 2;
     if (orch_real_parse(orch_trained_cell_value(t, known, "batch"), &batch) && batch > 0)
         distance += fabs(log2(batch / (double)ask->batch));
@@ -112,11 +112,11 @@ static json_t *learned_part(const struct orch_trained *t, const struct orch_rows
                      answer.extrapolates);
 }
 
-json_t *orch_step_tiers_explain(const struct orch_step_tiers *tiers,
-                                const struct orch_step_question *ask,
-                                const struct orch_prior *prior, const struct orch_prior_step *step,
-                                const struct orch_near_answer *near, GError **error)
+json_t *orch_step_answer_explain(const struct orch_step_tiers *tiers,
+                                 const struct orch_step_answer *answer, GError **error)
 {
+    const struct orch_step_question *ask = &answer->ask;
+    const struct orch_prior_step *step = &answer->step;
     static char *const asked[] = {"gpu",       "net",  "batch", "workers",
                                   "precision", "mode", "input", NULL};
     char target[] = ORCH_PREDICTOR_STEP;
@@ -129,17 +129,18 @@ json_t *orch_step_tiers_explain(const struct orch_step_tiers *tiers,
     if (!rows)
         return NULL;
     json_t *o = json_object();
-    json_object_set_new(
-        o, "analytical_model",
-        json_pack("{s:o, s:o, s:o, s:o, s:o}", "forward_s", orch_json_finite(step->own.forward_s),
-                  "backward_s", orch_json_finite(step->own.backward_s), "update_s",
-                  orch_json_finite(step->own.update_s), "exposed_exchange_s",
-                  orch_json_finite(step->exposed_s), "shift", orch_json_finite(prior->shift)));
+    json_object_set_new(o, "analytical_model",
+                        json_pack("{s:o, s:o, s:o, s:o, s:o}", "forward_s",
+                                  orch_json_finite(step->own.forward_s), "backward_s",
+                                  orch_json_finite(step->own.backward_s), "update_s",
+                                  orch_json_finite(step->own.update_s), "exposed_exchange_s",
+                                  orch_json_finite(step->exposed_s), "shift",
+                                  orch_json_finite(answer->prior.shift)));
     json_object_set_new(o, "learned", learned_part(t, rows));
     json_object_set_new(o, "readings", readings_json(t));
     json_object_set_new(o, "features", features_json(rows));
     json_object_set_new(o, "nearest", nearest_json(tiers, ask));
-    json_object_set_new(o, "measured_steps", orch_step_tiers_near_json(tiers, near));
+    json_object_set_new(o, "measured_steps", orch_step_tiers_near_json(tiers, &answer->near));
     orch_rows_free(rows);
     return o;
 }

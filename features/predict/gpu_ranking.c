@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "features/predict/gpu_ranking.h"
 
-#include "features/predict/no_basis.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -59,7 +58,7 @@ static void add_clouds(struct orch_time_question *q, const struct orch_ranked_gp
 {
     for (size_t k = 0; ORCH_PRICED_CLOUDS[k] && isnan(q->price) && !q->cloud; k++) {
         struct orch_rate rate =
-            orch_time_question_rate(q, first->c.gpu->name, ORCH_PRICED_CLOUDS[k]);
+            orch_rate_of(q->hardware, first->c.gpu->name, ORCH_PRICED_CLOUDS[k], q->spot, 0);
         if (rate.usd_per_hour <= 0 || !strcmp(rate.from, first->c.rate.from)) {
             orch_rate_release(&rate);
             continue;
@@ -69,9 +68,11 @@ static void add_clouds(struct orch_time_question *q, const struct orch_ranked_gp
         r->owns_why = false;
         double ratio = rate.usd_per_hour / first->c.rate.usd_per_hour;
         r->c.rate = rate;
+        r->a.ask.c = &r->c;
         r->a.usd.mid *= ratio;
         r->a.usd.low *= ratio;
         r->a.usd.high *= ratio;
+        r->a.narrower.usd = r->a.narrower.seconds / 3600 * rate.usd_per_hour;
         g_ptr_array_add(list, r);
     }
 }
@@ -89,33 +90,11 @@ static void note_unranked(GPtrArray *unranked, const struct orch_gpu_spec *gpu, 
     g_ptr_array_add(unranked, u);
 }
 
-/* The GPUs that are named, each once: const struct orch_gpu_spec *. NULL with an unknown one. */
-static GPtrArray *find_gpus(const struct orch_hardware *hardware, const char *names, GError **error)
+static bool rank_each(struct orch_time_question *q, struct orch_step_tiers *tiers, GPtrArray *list,
+                      GPtrArray *unranked, GError **error)
 {
-    GPtrArray *found = g_ptr_array_new();
-    g_auto(GStrv) words = g_strsplit(names, ",", -1);
-    if (strcmp(names, "all") == 0) {
-        for (guint i = 0; i < hardware->gpus->len; i++)
-            g_ptr_array_add(found, hardware->gpus->pdata[i]);
-        return found;
-    }
-    for (int i = 0; words[i]; i++) {
-        const struct orch_gpu_spec *gpu = orch_hardware_gpu(hardware, g_strstrip(words[i]), error);
-        if (!gpu) {
-            g_ptr_array_unref(found);
-            return NULL;
-        }
-        if (!g_ptr_array_find(found, gpu, NULL))
-            g_ptr_array_add(found, (void *)(uintptr_t)gpu);
-    }
-    return found;
-}
-
-static bool rank_each(struct orch_time_question *q, struct orch_step_tiers *tiers,
-                      const GPtrArray *gpus, GPtrArray *list, GPtrArray *unranked, GError **error)
-{
-    for (guint i = 0; i < gpus->len; i++) {
-        const struct orch_gpu_spec *gpu = gpus->pdata[i];
+    for (guint i = 0; i < q->gpus->len; i++) {
+        const struct orch_gpu_spec *gpu = q->gpus->pdata[i];
         struct orch_ranked_gpu *r = g_new0(struct orch_ranked_gpu, 1);
         g_autoptr(GError) unable = NULL;
         r->owns_why = true;
@@ -132,8 +111,7 @@ static bool rank_each(struct orch_time_question *q, struct orch_step_tiers *tier
             free_ranked(r);
             continue;
         }
-        g_autofree char *nothing = orch_no_basis(&r->c, &r->a);
-        r->is_guess = nothing != NULL || r->a.tier == ORCH_TIER_PRIOR;
+        r->is_guess = r->a.no_basis || r->a.tier == ORCH_TIER_PRIOR;
         g_ptr_array_add(list, r);
         bool has_cost = q->images || (orch_net_is_sequence(q->net) && r->a.step.fits);
         if (r->c.rate.usd_per_hour > 0 && has_cost) /* else there is no cost that differs */
@@ -146,11 +124,10 @@ static bool rank_each(struct orch_time_question *q, struct orch_step_tiers *tier
  */
 
 /* Selects the entries within --budget and --deadline. The elements are borrowed. */
-static void take_within_limits(const struct orch_time_question *q, const GPtrArray *all,
-                               GPtrArray *list)
+static void take_within_limits(const GPtrArray *all, GPtrArray *list)
 {
     for (guint i = 0; i < all->len; i++)
-        if (orch_step_answer_keeps_limits(q, &((const struct orch_ranked_gpu *)all->pdata[i])->a))
+        if (orch_step_answer_keeps_limits(&((const struct orch_ranked_gpu *)all->pdata[i])->a))
             g_ptr_array_add(list, all->pdata[i]);
 }
 
@@ -164,7 +141,7 @@ static const struct orch_ranked_gpu *choose(const struct orch_time_question *q,
     bool by_money = isnan(q->budget_usd) || !isnan(q->deadline_s);
     for (guint i = 0; i < list->len; i++) {
         const struct orch_ranked_gpu *r = list->pdata[i];
-        if (!r->a.step.fits || isnan(r->a.usd.mid) || !orch_step_answer_keeps_limits(q, &r->a))
+        if (!r->a.step.fits || isnan(r->a.usd.mid) || !orch_step_answer_keeps_limits(&r->a))
             continue;
         if (best && r->is_guess != best->is_guess) {
             best = r->is_guess ? best : r;
@@ -237,22 +214,18 @@ void orch_gpu_ranking_free(struct orch_gpu_ranking *ranking)
 }
 
 struct orch_gpu_ranking *orch_gpu_ranking_new(struct orch_time_question *q,
-                                              struct orch_step_tiers *tiers, const char *names,
-                                              GError **error)
+                                              struct orch_step_tiers *tiers, GError **error)
 {
-    g_autoptr(GPtrArray) gpus = find_gpus(q->hardware, names, error);
-    if (!gpus)
-        return NULL;
     struct orch_gpu_ranking *ranking = g_new0(struct orch_gpu_ranking, 1);
     ranking->all = g_ptr_array_new_with_free_func(free_ranked);
     ranking->unranked = g_ptr_array_new_with_free_func(free_unranked);
     ranking->list = g_ptr_array_new();
-    if (!rank_each(q, tiers, gpus, ranking->all, ranking->unranked, error)) {
+    if (!rank_each(q, tiers, ranking->all, ranking->unranked, error)) {
         orch_gpu_ranking_free(ranking);
         return NULL;
     }
     g_ptr_array_sort(ranking->all, by_time);
-    take_within_limits(q, ranking->all, ranking->list);
+    take_within_limits(ranking->all, ranking->list);
     mark_pareto(ranking->list);
     ranking->best = choose(q, ranking->list);
     return ranking;

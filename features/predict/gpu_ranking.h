@@ -27,12 +27,10 @@ struct orch_gpu_ranking {
     const struct orch_ranked_gpu *best;
 };
 
-/** Ranks GPUs for the question's first number of workers and first batch size: those that are named
- * (joined by ','), or all for "all". NULL on error (ORCH_ERROR_NOT_FOUND: an unknown name). The
- * caller frees. */
+/** Ranks the question's GPUs for its first number of workers and first batch size. NULL on error.
+ * The caller frees. */
 struct orch_gpu_ranking *orch_gpu_ranking_new(struct orch_time_question *question,
-                                              struct orch_step_tiers *tiers, const char *gpus,
-                                              GError **error);
+                                              struct orch_step_tiers *tiers, GError **error);
 void orch_gpu_ranking_free(struct orch_gpu_ranking *ranking);
 /** Seconds of the whole training, or of one step when the number of images is unknown. */
 double orch_ranked_gpu_s(const struct orch_ranked_gpu *ranked);

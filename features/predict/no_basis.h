@@ -8,6 +8,6 @@
 /** Names what no measured step is of: the vendor or architecture, the precision, torch.compile,
  * attention in one kernel. NULL where the interval has a basis: steps like it were
  * measured by others, or here. Caller frees. */
-char *orch_no_basis(const struct orch_candidate *device, const struct orch_step_answer *answer);
+char *orch_no_basis(const struct orch_step_answer *answer);
 
 #endif

@@ -107,9 +107,8 @@ static struct orch_plan_gpu *forecast_on_gpu(const struct orch_plan_gpus *all,
     row->gpu = gpu->name;
     for (guint i = 0; i < all->works->len; i++) {
         const struct work *work = all->works->pdata[i];
-        struct orch_estimate_question question = {.cost = work->cost, .gpu = gpu->name};
         struct orch_forecast one;
-        if (orch_estimator_forecast(estimator, &question, &one))
+        if (orch_estimator_forecast(estimator, work->cost, gpu->name, 0, &one))
             add_work(row, work, &one);
     }
     return row;
@@ -161,10 +160,10 @@ static struct orch_plan_gpu *copy_at(const struct orch_plan_gpu *row, struct orc
 static void add_rows(struct orch_plan_gpus *all, struct orch_plan_gpu *row, double price)
 {
     g_ptr_array_add(all->rows, row);
-    row->rate = price > 0 ? (struct orch_rate){.usd_per_hour = price, .from = g_strdup("--price")}
-                          : orch_rate_of(all->hardware, row->gpu, NULL, false);
+    row->rate = orch_rate_of(all->hardware, row->gpu, NULL, false, price);
     for (unsigned i = 0; row->known && row->rate.from && price <= 0 && ORCH_PRICED_CLOUDS[i]; i++) {
-        struct orch_rate rate = orch_rate_of(all->hardware, row->gpu, ORCH_PRICED_CLOUDS[i], false);
+        struct orch_rate rate =
+            orch_rate_of(all->hardware, row->gpu, ORCH_PRICED_CLOUDS[i], false, 0);
         if (rate.usd_per_hour > 0 && strcmp(rate.from, row->rate.from) != 0)
             g_ptr_array_add(all->rows, copy_at(row, rate));
         else

@@ -46,7 +46,7 @@ static void add_ranked(struct orch_table *table, const struct orch_time_question
     orch_table_add(table, r->a.step.fits ? "yes" : "no", json_boolean(r->a.step.fits));
     orch_table_add(table, orch_tier_name(r->a.tier), NULL);
     if (orch_net_is_sequence(q->net))
-        orch_cli_add_money(table, orch_step_answer_million_usd(q, &r->c, &r->a));
+        orch_cli_add_money(table, orch_step_answer_million_usd(&r->a));
     orch_table_add(table, r->c.rate.from ? r->c.rate.from : "-", NULL);
 }
 
@@ -175,7 +175,7 @@ static void print_json(const struct orch_time_question *q, const struct orch_gpu
     json_t *all = json_array();
     for (guint i = 0; i < list->len; i++) {
         const struct orch_ranked_gpu *r = list->pdata[i];
-        json_t *one = orch_step_answer_json(q, &r->c, &r->a);
+        json_t *one = orch_step_answer_json(&r->a);
         json_object_set_new(one, "pareto", json_boolean(r->pareto));
         json_object_set_new(one, "recommended", json_boolean(r == best));
         json_array_append_new(all, one);
@@ -236,7 +236,7 @@ int orch_cli_predict_rank(struct orch_cli *cli, const struct predict_options *o,
     struct orch_step_tiers tiers = {0};
     if (!has_one_setting(o, error) || !orch_cli_predict_open_tiers(cli, q, &tiers, error))
         return -1;
-    struct orch_gpu_ranking *ranking = orch_gpu_ranking_new(q, &tiers, o->time.gpu, error);
+    struct orch_gpu_ranking *ranking = orch_gpu_ranking_new(q, &tiers, error);
     bool ok = ranking && (!o->pareto || draw(o->pareto, q, ranking->list, error));
     if (ok) {
         orch_time_question_assume(q, "workers", "--workers", "%d", (int)q->workers[0]);

@@ -351,13 +351,13 @@ static bool answer(const struct asking *a, struct orch_table *table, json_t *lis
                    GPtrArray *forecasts, GError **error)
 {
     for (guint i = 0; i < a->settings->len; i++) {
-        const struct orch_setting_question q = {.values = a->settings->pdata[i]};
+        GHashTable *values = a->settings->pdata[i];
         struct orch_setting_forecast *f = g_new0(struct orch_setting_forecast, 1);
         g_ptr_array_add(forecasts, f);
-        if (!orch_setting_forecast(a->trained, &q, f, error))
+        if (!orch_setting_forecast(a->trained, NULL, values, f, error))
             return false;
-        add_row(a, table, q.values, f);
-        json_array_append_new(list, forecast_to_json(a, q.values, f));
+        add_row(a, table, values, f);
+        json_array_append_new(list, forecast_to_json(a, values, f));
     }
     return true;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch predict` for one GPU: uses the best tier that has an answer. */
-#include "features/predict/no_basis.h"
 #include "features/predict/parallel_best.h"
 #include "features/predict/step_energy.h"
 #include "features/predict/step_show.h"
@@ -64,13 +63,12 @@ static struct orch_table *new_table(const struct orch_time_question *q)
     return orch_cli_rate_table_new(q, headers);
 }
 
-static void add_answer(struct orch_table *table, const struct orch_time_question *q,
-                       const struct orch_step_answer *a)
+static void add_answer(struct orch_table *table, const struct orch_step_answer *a)
 {
     g_autofree char *rate = orch_number_format(a->step.images_per_s);
     g_autofree char *span = orch_cli_span_format(a->total_s);
-    orch_table_add_int(table, a->workers);
-    orch_table_add_int(table, a->batch);
+    orch_table_add_int(table, a->ask.workers);
+    orch_table_add_int(table, a->ask.batch);
     orch_cli_add_duration(table, a->step.total_s.mid);
     orch_table_add(table, rate, orch_json_finite(a->step.images_per_s));
     orch_cli_add_duration(table, a->epoch_s);
@@ -79,42 +77,43 @@ static void add_answer(struct orch_table *table, const struct orch_time_question
     orch_cli_add_money(table, a->usd.mid);
     orch_table_add(table, a->step.fits ? "yes" : "no", json_boolean(a->step.fits));
     orch_table_add(table, orch_tier_name(a->tier), NULL);
-    if (has_limits(q))
-        orch_table_add(table, orch_step_answer_keeps_limits(q, a) ? "kept" : "broken", NULL);
+    if (has_limits(a->ask.q))
+        orch_table_add(table, orch_step_answer_keeps_limits(a) ? "kept" : "broken", NULL);
 }
 
 /* Tokens a second, by which trainings of language models are compared. */
-static void print_tokens(const struct orch_time_question *q, const struct orch_candidate *c,
-                         const struct orch_step_answer *a)
+static void print_tokens(const struct orch_step_answer *a)
 {
-    if (!orch_net_is_sequence(q->net))
+    const struct orch_net *net = a->ask.q->net;
+    if (!orch_net_is_sequence(net))
         return;
-    double per_s = orch_step_answer_tokens_per_s(q, a);
-    double usd = orch_step_answer_million_usd(q, c, a);
+    double per_s = orch_step_answer_tokens_per_s(a);
+    double usd = orch_step_answer_million_usd(a);
     g_autofree char *cost = isnan(usd) ? NULL : orch_money_format(usd);
     orch_cli_print(per_s < 1e4 ? "tokens: %.4g a second, %d in a sequence%s%s"
                                : "tokens: %.0f a second, %d in a sequence%s%s",
-                   per_s < 1e4 ? per_s : rint(per_s / 10) * 10, (int)q->net->input.h,
+                   per_s < 1e4 ? per_s : rint(per_s / 10) * 10, (int)net->input.h,
                    cost ? "; a million cost " : "", cost ? cost : "");
 }
 
-static void print_memory(const struct orch_time_question *q, const struct orch_candidate *c,
-                         const struct orch_step_answer *a)
+static void print_memory(const struct orch_step_answer *a)
 {
-    g_autofree char *need = orch_bytes_format((int64_t)a->step.memory_bytes);
-    if (!(c->prior.device.memory_bytes > 0))
+    double device_bytes = a->prior.device.memory_bytes;
+    if (!(device_bytes > 0))
         return;
-    g_autofree char *room = orch_bytes_format((int64_t)c->prior.device.memory_bytes);
-    g_autofree char *none = g_strdup_printf(" (not even one %s)", orch_time_question_sample(q));
+    g_autofree char *need = orch_bytes_format((int64_t)a->step.memory_bytes);
+    g_autofree char *room = orch_bytes_format((int64_t)device_bytes);
+    g_autofree char *none =
+        g_strdup_printf(" (not even one %s)", orch_time_question_sample(a->ask.q));
     orch_cli_print("memory: %s of %s per worker at batch size %" G_GINT64_FORMAT
                    "; the largest batch that fits is %" G_GINT64_FORMAT "%s",
-                   need, room, a->batch, a->step.largest_batch, a->step.largest_batch ? "" : none);
+                   need, room, a->ask.batch, a->step.largest_batch,
+                   a->step.largest_batch ? "" : none);
 }
 
-static void print_energy(const struct orch_time_question *q, const struct orch_candidate *c,
-                         const struct orch_step_answer *a)
+static void print_energy(const struct orch_step_answer *a)
 {
-    const struct orch_step_energy energy = orch_step_energy_of(q, c, a);
+    const struct orch_step_energy energy = orch_step_energy_of(a);
     g_autofree char *text = orch_step_energy_text(&energy);
     if (text)
         orch_cli_print("%s", text);
@@ -122,9 +121,9 @@ static void print_energy(const struct orch_time_question *q, const struct orch_c
 
 /* Prints how --budget and --deadline compare. They are compared with the median, which half of
  * such trainings exceed. */
-static void print_limits(const struct orch_time_question *q, const struct orch_step_answer *a)
+static void print_limits(const struct orch_step_answer *a)
 {
-    if (!has_limits(q) || isnan(a->total_s.high))
+    if (!has_limits(a->ask.q) || isnan(a->total_s.high))
         return;
     g_autofree char *time = orch_duration_format(a->total_s.high),
                     *usd = orch_money_format(a->usd.high);
@@ -134,17 +133,19 @@ static void print_limits(const struct orch_time_question *q, const struct orch_s
 
 /* Prints the cheapest price when it is far below the default price, which is that of a large
  * cloud. */
-static void print_cheaper(const struct orch_candidate *c, const struct orch_step_answer *a)
+static void print_cheaper(const struct orch_step_answer *a)
 {
-    if (!orch_rate_is_far_from_cheapest(&c->rate) || !(a->usd.mid > 0))
+    const struct orch_rate *rate = &a->ask.c->rate;
+    if (!orch_rate_is_far_from_cheapest(rate) || !(a->usd.mid > 0))
         return;
-    g_autofree char *usd = orch_money_format(a->usd.mid * c->rate.low_usd / c->rate.usd_per_hour);
+    g_autofree char *usd = orch_money_format(a->usd.mid * rate->low_usd / rate->usd_per_hour);
     orch_cli_print("price: the cheapest offer is $%.4g an hour (%s); the total is then %s",
-                   c->rate.low_usd, c->rate.low_from, usd);
+                   rate->low_usd, rate->low_from, usd);
 }
 
-static void print_prior(const struct orch_candidate *c, const struct orch_prior *p)
+static void print_prior(const struct orch_step_answer *a)
 {
+    const struct orch_prior *p = &a->prior;
     const struct orch_prior_class *from = p->from;
     g_auto(GStrv) names = g_strsplit(from->archs, ",", -1);
     g_autofree char *archs = g_strjoinv(" and ", names);
@@ -155,7 +156,7 @@ static void print_prior(const struct orch_candidate *c, const struct orch_prior 
         orch_cli_print("  fitted    to %d published measurements of %d networks on %s%s%s\n"
                        "  source    %s",
                        from->rows, from->nets, archs, p->is_borrowed ? ": none on " : "",
-                       p->is_borrowed ? c->gpu->arch : "", from->source);
+                       p->is_borrowed ? a->ask.c->gpu->arch : "", from->source);
     orch_cli_print("  interval  a factor of %.2f to each side: %s", exp(p->error_90),
                    p->is_borrowed || !from->rows
                        ? "a guess"
@@ -231,8 +232,9 @@ static void print_transferred(const struct orch_prior *p, bool is_sequence)
 }
 
 /* What is known of the error of steps of several GPUs. */
-static void print_workers(const struct orch_time_question *q, const struct orch_step_answer *a)
+static void print_workers(const struct orch_step_answer *a)
 {
+    const struct orch_time_question *q = a->ask.q;
     double error = q->is_parallel ? orch_parallel_error_90(&q->parallel, a->step.is_guess)
                                   : orch_prior_several_error();
     if (a->step.is_guess) {
@@ -249,11 +251,11 @@ static void print_workers(const struct orch_time_question *q, const struct orch_
 }
 
 /* What one short run costs, and how it narrows the interval. */
-static void print_narrower(const struct orch_candidate *c, const struct orch_step_answer *a)
+static void print_narrower(const struct orch_step_answer *a)
 {
-    struct orch_short_run run;
-    if (!orch_step_answer_short_run(c, a, &run)) {
-        if (a->workers > 1 || !a->step.fits)
+    const struct orch_short_run run = a->narrower;
+    if (!run.steps) {
+        if (a->ask.workers > 1 || !a->step.fits)
             printf("  narrower  'orch run' %snarrows the interval\n",
                    a->step.fits ? "" : "of a batch that fits ");
         return;
@@ -290,13 +292,12 @@ static void print_own(const struct orch_step_answer *a)
                                : "a predictor trained on measurements");
 }
 
-static void print_basis(const struct orch_time_question *q, const struct orch_candidate *c,
-                        const struct orch_step_answer *a)
+static void print_basis(const struct orch_step_answer *a)
 {
     if (a->tier == ORCH_TIER_PRIOR)
-        print_prior(c, &a->prior);
+        print_prior(a);
     else if (a->tier == ORCH_TIER_TRANSFERRED)
-        print_transferred(&a->prior, orch_net_is_sequence(q->net));
+        print_transferred(&a->prior, orch_net_is_sequence(a->ask.q->net));
     else if (a->near.count)
         print_near(a);
     else
@@ -305,22 +306,20 @@ static void print_basis(const struct orch_time_question *q, const struct orch_ca
         orch_cli_print("  %-9s %s", a->tier == ORCH_TIER_FITTED ? "from" : "here", a->why);
 }
 
-static void print_tier(const struct orch_time_question *q, const struct orch_candidate *c,
-                       const struct orch_step_answer *a)
+static void print_tier(const struct orch_step_answer *a)
 {
     bool is_measured = a->tier == ORCH_TIER_MEASURED;
-    print_basis(q, c, a);
-    g_autofree char *nothing = orch_no_basis(c, a);
-    if (nothing)
+    print_basis(a);
+    if (a->no_basis)
         orch_cli_print("  no basis  the interval is a guess, because no measured step covers: %s",
-                       nothing);
-    if (a->workers > 1 && !is_measured && !a->is_whole)
-        print_workers(q, a);
+                       a->no_basis);
+    if (a->ask.workers > 1 && !is_measured && !a->is_whole)
+        print_workers(a);
     if (a->extrapolates)
         printf("  warning   extrapolation beyond the training rows: measure a similar "
                "configuration\n");
     if (!is_measured && (!a->why || a->near.count) && !a->is_alone)
-        print_narrower(c, a);
+        print_narrower(a);
 }
 
 bool orch_cli_predict_open_tiers(struct orch_cli *cli, const struct orch_time_question *q,
@@ -338,6 +337,91 @@ bool orch_cli_predict_open_tiers(struct orch_cli *cli, const struct orch_time_qu
     orch_cli_warn_all(cli, notes);
     return ok;
 }
+
+/* ---- assumptions ------------------------------------------------------------------------------
+ */
+
+static void assume_price(struct orch_time_question *q, const struct orch_candidate *c)
+{
+    const struct orch_rate *rate = &c->rate;
+    g_autofree char *range = rate->low_from ? g_strdup_printf("; others from $%.4g to $%.4g",
+                                                              rate->low_usd, rate->high_usd)
+                                            : g_strdup("");
+    orch_time_question_assume(q, "price", "--price, --cloud, --spot", "$%.4g an hour a %s (%s)%s",
+                              rate->usd_per_hour, c->gpu->unit == ORCH_GPU_BOARD ? "board" : "GPU",
+                              rate->from, range);
+}
+
+static void assume_link(struct orch_time_question *q, const struct orch_gpu_spec *gpu)
+{
+    const struct orch_link *within = orch_link_within(gpu), *link = q->link ? q->link : within;
+    int64_t most = 0;
+    for (int i = 0; i < q->worker_count; i++)
+        most = MAX(most, q->workers[i]);
+    bool has_nodes = q->per_node && q->per_node < most;
+    g_autofree char *between = has_nodes  ? g_strdup_printf(" between nodes of %d, %s within",
+                                                            (int)q->per_node, within->name)
+                               : q->link  ? g_strdup("")
+                               : most > 8 ? g_strdup(", all workers of one node, though 8 are the "
+                                                     "most of a usual one")
+                                          : g_strdup(", all workers of one node");
+    g_autofree char *scheme =
+        q->is_parallel ? g_strdup("")
+                       : g_strdup_printf("; %s all-reduce during the backward pass",
+                                         orch_exchange_scheme_name(
+                                             orch_time_question_exchange(q, gpu, most).scheme));
+    orch_time_question_assume(q, "link", "--network, --per-node", "%s, %.4g Gbit/s%s%s", link->name,
+                              link->gbit_s, between, scheme);
+}
+
+static void assume_device(struct orch_time_question *q, const struct orch_candidate *c)
+{
+    if (g_ascii_strcasecmp(q->gpu, c->gpu->name) != 0)
+        orch_time_question_assume(q, "GPU", "--gpu", "%s (%s)", c->gpu->name,
+                                  orch_gpu_unit_name(c->gpu->unit));
+    if (q->format != ORCH_FORMAT_16)
+        orch_time_question_assume(q, "precision", "--precision",
+                                  "%s in linear layers but the last, as scaled for each tensor; "
+                                  "the rest, and memory, as in bf16",
+                                  c->precision_name);
+    else if (!q->has_precision)
+        orch_time_question_assume(
+            q, "precision", "--precision", "%s%s", orch_precision_names()[c->precision],
+            c->precision_is_recorded         ? ", as in the runs of this network"
+            : c->precision == ORCH_TF32      ? ", as PyTorch's convolutions do on this GPU"
+            : c->precision == ORCH_FP32_IEEE ? ", in which PyTorch multiplies matrices by "
+                                               "default; tf32 and bf16 are faster"
+                                             : "");
+    else if (q->precision != c->precision && q->precision != ORCH_FP32_IEEE)
+        orch_time_question_assume(
+            q, "precision", "--precision", "%s: %s tensors, which this GPU multiplies so",
+            orch_precision_names()[c->precision], orch_precision_names()[q->precision]);
+    if (q->ppp_is_measured)
+        orch_time_question_assume(
+            q, "PPP", "--ppp-comp",
+            "%.3g: observed divided by estimated throughput, mean of %d configuration%s run on it",
+            c->ppp.share, c->ppp.workloads, orch_plural(c->ppp.workloads));
+    if (!q->has_optimizer && !q->forward_only)
+        orch_time_question_assume(q, "optimizer", "--optimizer", "%s",
+                                  q->states_per_weight == 2 ? "AdamW" : "SGD with momentum");
+    if (q->worker_count > 1 || q->workers[0] > 1)
+        assume_link(q, c->gpu);
+    if (isnan(q->price) && c->rate.usd_per_hour > 0)
+        assume_price(q, c);
+    else if (isnan(q->price))
+        orch_time_question_assume(q, "price", "--price", "none is known%s",
+                                  q->cloud ? " there" : "");
+    if (c->prior.is_by_kernels)
+        orch_time_question_assume(q, "attention", "--attention", "%s",
+                                  !q->is_written_out ? "one kernel, as scaled_dot_product_attention"
+                                  : orch_net_is_written_out(q->net)
+                                      ? "written out in the file, its scores in memory"
+                                      : "written out, its scores in memory");
+    orch_time_question_assume(q, "input pipeline", NULL, "not a bottleneck");
+}
+
+/* ---- the answers -------------------------------------------------------------------------------
+ */
 
 struct asking {
     struct orch_cli *cli;
@@ -398,22 +482,11 @@ static void print_ways(struct asking *s)
     orch_cli_table_print_as(s->cli, ways_table(s), "ways", NULL);
 }
 
-/* Explains the last answer, when requested. NULL on error. */
-static json_t *explain(struct asking *s, GError **error)
-{
-    struct orch_step_question ask = {.q = s->q,
-                                     .gpu = s->c.gpu,
-                                     .precision = s->c.precision,
-                                     .workers = s->last.workers,
-                                     .batch = s->last.batch};
-    return orch_step_tiers_explain(&s->tiers, &ask, &s->last.prior, &s->last.step, &s->last.near,
-                                   error);
-}
-
 static bool add_json(struct asking *s, GError **error)
 {
-    json_t *one = orch_step_answer_json(s->q, &s->c, &s->last);
-    json_t *explanation = s->o->explain ? explain(s, error) : NULL;
+    json_t *one = orch_step_answer_json(&s->last);
+    json_t *explanation =
+        s->o->explain ? orch_step_answer_explain(&s->tiers, &s->last, error) : NULL;
     if (explanation)
         json_object_set_new(one, "explanation", explanation);
     json_array_append_new(s->list, one);
@@ -428,7 +501,7 @@ static bool estimate_each(struct asking *s, GError **error)
             if (!orch_candidate_estimate(s->q, &s->tiers, &s->c, s->q->workers[w], s->q->batches[b],
                                          &s->last, error))
                 return false;
-            add_answer(s->table, s->q, &s->last);
+            add_answer(s->table, &s->last);
             bool is_read = s->cli->json || s->o->explain;
             if (is_read && !add_json(s, error))
                 return false;
@@ -451,14 +524,14 @@ static void print_answers(struct asking *s)
     orch_cli_table_print_as(s->cli, s->table, "predictions", s->o->format);
     if (s->o->format)
         return;
-    print_tokens(q, &s->c, &s->last);
-    print_memory(q, &s->c, &s->last);
-    print_energy(q, &s->c, &s->last);
-    print_cheaper(&s->c, &s->last);
-    print_limits(q, &s->last);
+    print_tokens(&s->last);
+    print_memory(&s->last);
+    print_energy(&s->last);
+    print_cheaper(&s->last);
+    print_limits(&s->last);
     print_ways(s);
     orch_cli_time_assumptions_print(q);
-    print_tier(q, &s->c, &s->last);
+    print_tier(&s->last);
     size_t count = json_array_size(s->list);
     if (s->o->explain)
         orch_cli_explain_show(json_object_get(json_array_get(s->list, count - 1), "explanation"));
@@ -468,15 +541,15 @@ int orch_cli_predict_step(struct orch_cli *cli, const struct predict_options *o,
                           struct orch_time_question *q, GError **error)
 {
     struct asking s = {.cli = cli, .o = o, .q = q, .list = json_array()};
-    const struct orch_gpu_spec *gpu = orch_hardware_gpu(q->hardware, o->time.gpu, error);
-    bool ok = gpu && orch_cli_predict_open_tiers(cli, q, &s.tiers, error) &&
-              orch_candidate_choose(q, &s.tiers, gpu, &s.c, error) && choose_parallel(&s, error);
+    bool ok = orch_cli_predict_open_tiers(cli, q, &s.tiers, error) &&
+              orch_candidate_choose(q, &s.tiers, q->gpus->pdata[0], &s.c, error) &&
+              choose_parallel(&s, error);
     if (ok) {
-        orch_time_question_assume_device(q, o->time.gpu, &s.c);
+        assume_device(q, &s.c);
         s.table = new_table(q);
         ok = estimate_each(&s, error);
         if (ok)
-            orch_time_question_assume_stem_on(q, &s.tiers, &s.c, &s.last);
+            orch_time_question_assume_stem_on(q, &s.tiers, &s.last);
         if (ok)
             print_answers(&s);
         else

@@ -149,17 +149,17 @@ static char *number_text(unsigned number)
 }
 
 /* The values of the predictor's columns, NULL-terminated. The caller frees. */
-static char **values_of(const struct orch_trained *t, const struct orch_setting_question *q)
+static char **values_of(const struct orch_trained *t, const char *device_key, GHashTable *params)
 {
-    struct orch_device_parts parts = orch_device_key_parse(q->device_key);
+    struct orch_device_parts parts = orch_device_key_parse(device_key);
     const struct orch_trained_cell *newest = newest_of(t);
     GPtrArray *values = g_ptr_array_new();
     for (int c = 0; t->columns[c]; c++) {
         const char *column = t->columns[c];
         char *value;
         if (g_str_has_prefix(column, ORCH_PARAM_COLUMN))
-            value = g_strdup(g_hash_table_lookup(q->values, column + strlen(ORCH_PARAM_COLUMN)));
-        else if (!q->device_key)
+            value = g_strdup(g_hash_table_lookup(params, column + strlen(ORCH_PARAM_COLUMN)));
+        else if (!device_key)
             value = g_strdup(newest ? orch_trained_cell_value(t, newest, column) : "");
         else
             value = strcmp(column, "gpu") == 0       ? g_strdup(parts.device)
@@ -360,13 +360,13 @@ static void answer_measured(const struct orch_trained_cell *known,
     out->why = g_strdup_printf("%d run%s of this setting", known->count, orch_plural(known->count));
 }
 
-static bool answer_fitted(const struct orch_trained *t, const struct orch_setting_question *q,
-                          char *const *values, struct orch_setting_forecast *out, GError **error)
+static bool answer_fitted(const struct orch_trained *t, GHashTable *params, char *const *values,
+                          struct orch_setting_forecast *out, GError **error)
 {
     struct orch_answer answer;
     if (!predict(t, values, &answer, error))
         return false;
-    unsigned texts = note_new(t, q->values, out->notes);
+    unsigned texts = note_new(t, params, out->notes);
     note_device(t, values, out->notes);
     if (texts)
         widen(&answer, half_range(t) * sqrt(texts));
@@ -385,16 +385,16 @@ static bool answer_fitted(const struct orch_trained *t, const struct orch_settin
     return true;
 }
 
-bool orch_setting_forecast(const struct orch_trained *t, const struct orch_setting_question *q,
+bool orch_setting_forecast(const struct orch_trained *t, const char *device_key, GHashTable *params,
                            struct orch_setting_forecast *out, GError **error)
 {
-    g_auto(GStrv) values = values_of(t, q);
+    g_auto(GStrv) values = values_of(t, device_key, params);
     const struct orch_trained_cell *same = find_same(t, values);
     *out = (struct orch_setting_forecast){.notes = g_ptr_array_new_with_free_func(g_free),
-                                          .nearest = nearest_of(t, q->values)};
+                                          .nearest = nearest_of(t, params)};
     if (same)
         answer_measured(same, out);
-    else if (!answer_fitted(t, q, values, out, error)) {
+    else if (!answer_fitted(t, params, values, out, error)) {
         orch_setting_forecast_clear(out);
         return false;
     }

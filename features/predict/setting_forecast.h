@@ -26,12 +26,6 @@ GPtrArray *orch_setting_params(const struct orch_trained *trained);
 /** "100 to 1000" or "a, b, c" (at most 8 values). The caller frees. */
 char *orch_setting_param_range(const struct orch_setting_param *param);
 
-/** A setting to forecast. */
-struct orch_setting_question {
-    const char *device_key; /* where it runs; NULL: where the newest run of the predictor ran */
-    GHashTable *values;     /* char * -> char *: parameters, as orch_param_rows_text writes them */
-};
-
 struct orch_setting_forecast {
     enum orch_tier tier;         /* measured: runs of this setting; fitted: by the predictor */
     struct orch_interval time_s; /* median and 90 % interval */
@@ -41,11 +35,11 @@ struct orch_setting_forecast {
     GPtrArray
         *nearest; /* const struct orch_trained_cell *: the nearest measured settings, borrowed */
 };
-/** Forecasts one setting. Parameters that `values` lacks count as unknown. False with an error when
- * the predictor cannot be read. The caller clears. */
-bool orch_setting_forecast(const struct orch_trained *trained,
-                           const struct orch_setting_question *question,
-                           struct orch_setting_forecast *out, GError **error);
+/** Forecasts one setting on a device (NULL: where the newest run of the predictor ran). `values`:
+ * parameter -> text as of orch_param_rows_text; those that it lacks count as unknown. False with an
+ * error when the predictor cannot be read. The caller clears. */
+bool orch_setting_forecast(const struct orch_trained *trained, const char *device_key,
+                           GHashTable *values, struct orch_setting_forecast *out, GError **error);
 void orch_setting_forecast_clear(struct orch_setting_forecast *forecast);
 
 /** A measured setting's value of a parameter, "" when it has none. Borrowed. */

@@ -53,7 +53,6 @@ void orch_time_question_assume_stem(struct orch_time_question *q)
 }
 
 void orch_time_question_assume_stem_on(struct orch_time_question *q, struct orch_step_tiers *tiers,
-                                       const struct orch_candidate *c,
                                        const struct orch_step_answer *answer)
 {
     if (orch_net_has_frozen(q->net)) { /* the other one is not: their times are no comparison */
@@ -68,7 +67,8 @@ void orch_time_question_assume_stem_on(struct orch_time_question *q, struct orch
     that.costs = orch_net_costs(other);
     that.table = NULL;
     struct orch_step_answer longer = {0};
-    if (orch_candidate_estimate(&that, tiers, c, answer->workers, answer->batch, &longer, NULL))
+    const struct orch_step_question *ask = &answer->ask;
+    if (orch_candidate_estimate(&that, tiers, ask->c, ask->workers, ask->batch, &longer, NULL))
         assume(q, other, that.costs, longer.step.total_s.mid / answer->step.total_s.mid);
     orch_step_answer_clear(&longer);
     g_free(that.costs);

@@ -62,26 +62,6 @@ void orch_step_tiers_use_peak(struct orch_prior *prior)
     prior->device.launch_s = 0;
 }
 
-struct orch_exchange orch_step_exchange(const struct orch_time_question *q,
-                                        const struct orch_gpu_spec *gpu, int64_t workers)
-{
-    const struct orch_link *link = q->link ? q->link : orch_link_within(gpu);
-    const struct orch_link *within = orch_link_within(gpu);
-    double share = isnan(q->ppp_comm) ? 0.72 : q->ppp_comm;
-    struct orch_exchange out = {.scheme = ORCH_EXCHANGE_RING,
-                                .workers = workers,
-                                .bandwidth = link->gbit_s / 8 * 1e9 * share,
-                                .latency_s = link->latency_us / 1e6,
-                                .node_workers = MIN(q->per_node ? q->per_node : workers, workers),
-                                .node_bandwidth = within->gbit_s / 8 * 1e9 * share,
-                                .node_latency_s = within->latency_us / 1e6};
-    if (q->has_scheme)
-        out.scheme = q->scheme;
-    else if (q->per_node && q->per_node < workers)
-        out.scheme = ORCH_EXCHANGE_HIERARCHICAL;
-    return out;
-}
-
 bool orch_step_tiers_cell_of(const struct orch_step_tiers *tiers, const struct orch_trained *t,
                              const struct orch_trained_cell *known, struct orch_step_cell *out)
 {
@@ -102,17 +82,20 @@ double orch_step_tiers_analytical(struct orch_step_tiers *tiers, const struct or
     struct orch_time_question usual = {.ppp_comm = (double)NAN};
     struct orch_prior prior;
     struct orch_prior_step step;
-    struct orch_exchange exchange = orch_step_exchange(&usual, cell->gpu, cell->workers);
+    struct orch_exchange exchange = orch_time_question_exchange(&usual, cell->gpu, cell->workers);
     struct orch_roofline_work work = {.batch = cell->batch,
                                       .element_bytes = orch_precision_bytes(cell->precision),
                                       .training = cell->training,
                                       .states_per_weight = 1};
-    if (!k->net || !orch_prior_for(cell->gpu, cell->precision, &prior, NULL))
-        return (double)NAN;
-    prior.kernels.is_written_out = tiers->is_written_out;
-    prior.kernels.is_compiled = tiers->is_compiled;
-    if (basis == ORCH_STEP_BASIS_TRANSFERRED &&
-        !orch_prior_transfer(k->net, cell->gpu, cell->precision, tiers->watts, &prior))
+    const struct orch_prior_question ask = {.gpu = cell->gpu,
+                                            .precision = cell->precision,
+                                            .may_transfer = basis == ORCH_STEP_BASIS_TRANSFERRED,
+                                            .net = k->net,
+                                            .watts = tiers->watts,
+                                            .is_written_out = tiers->is_written_out,
+                                            .is_compiled = tiers->is_compiled};
+    if (!k->net || !orch_prior_for(&ask, &prior, NULL) ||
+        (ask.may_transfer && !prior.is_transferred))
         return (double)NAN;
     if (basis == ORCH_STEP_BASIS_PEAK)
         orch_step_tiers_use_peak(&prior);

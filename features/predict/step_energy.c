@@ -26,13 +26,12 @@ static struct orch_interval times(struct orch_interval a, double factor)
         .low = a.low * factor, .mid = a.mid * factor, .high = a.high * factor};
 }
 
-struct orch_step_energy orch_step_energy_of(const struct orch_time_question *q,
-                                            const struct orch_candidate *device,
-                                            const struct orch_step_answer *a)
+struct orch_step_energy orch_step_energy_of(const struct orch_step_answer *a)
 {
-    double board = device->gpu->watts > 0 ? device->gpu->watts : (double)NAN;
+    const struct orch_time_question *q = a->ask.q;
+    double board = a->ask.c->gpu->watts > 0 ? a->ask.c->gpu->watts : (double)NAN;
     double watts = q->watts > 0 && !(q->watts > board) ? q->watts : board;
-    double all = watts * (double)a->workers;
+    double all = watts * (double)a->ask.workers;
     struct orch_step_energy out = {.watts = watts,
                                    .step_j = drawn(a->step.total_s, all),
                                    .kwh = times(drawn(a->total_s, all), 1 / 3.6e6)};

@@ -18,9 +18,7 @@ struct orch_step_energy {
     const char *grid;              /* the country, or NULL. Static */
 };
 
-struct orch_step_energy orch_step_energy_of(const struct orch_time_question *q,
-                                            const struct orch_candidate *device,
-                                            const struct orch_step_answer *answer);
+struct orch_step_energy orch_step_energy_of(const struct orch_step_answer *answer);
 
 /** As a sentence ("energy: ..."); NULL: nothing is known. Caller frees. */
 char *orch_step_energy_text(const struct orch_step_energy *energy);

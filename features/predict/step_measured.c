@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Answers from the store's own measurements: of the same configuration, or of a predictor that
  * learned from them. */
+#include "features/predict/candidate.h"
 #include "features/predict/step_tiers_private.h"
 
 #include "lib/base/error.h"
@@ -11,11 +12,6 @@
 
 /* ---- the question as a row ---------------------------------------------------------------------
  */
-
-static char *input_text(const struct orch_net *net)
-{
-    return g_strdup_printf("%dx%dx%d", (int)net->input.c, (int)net->input.h, (int)net->input.w);
-}
 
 const char *orch_step_tiers_device_name(const struct orch_gpu_spec *gpu)
 {
@@ -36,19 +32,19 @@ static const char *precision_name(const struct orch_trained *t,
                                   const struct orch_step_question *ask)
 {
     const char *const *names = orch_precision_names();
-    for (int i = 0; t && t->known && names[i] && !was_seen(t, "precision", names[ask->precision]);
-         i++)
-        if (orch_precision_run(ask->gpu, (enum orch_precision)i) == ask->precision &&
+    for (int i = 0;
+         t && t->known && names[i] && !was_seen(t, "precision", names[ask->c->precision]); i++)
+        if (orch_precision_run(ask->c->gpu, (enum orch_precision)i) == ask->c->precision &&
             was_seen(t, "precision", names[i]))
             return names[i];
-    return names[ask->precision];
+    return names[ask->c->precision];
 }
 
 char *orch_step_tiers_value(const struct orch_trained *t, const struct orch_step_question *ask,
                             const char *column)
 {
     if (strcmp(column, "gpu") == 0)
-        return g_strdup(orch_step_tiers_device_name(ask->gpu));
+        return g_strdup(orch_step_tiers_device_name(ask->c->gpu));
     if (strcmp(column, "net") == 0)
         return g_strdup(ask->q->net->name);
     if (strcmp(column, "batch") == 0)
@@ -60,7 +56,7 @@ char *orch_step_tiers_value(const struct orch_trained *t, const struct orch_step
     if (strcmp(column, "mode") == 0)
         return g_strdup(ask->q->forward_only ? "infer" : "train");
     if (strcmp(column, "input") == 0)
-        return input_text(ask->q->net);
+        return orch_net_shape_format(ask->q->net->input);
     if (strcmp(column, "threads") == 0 && ask->q->threads)
         return g_strdup_printf("%" G_GINT64_FORMAT, ask->q->threads);
     return g_strdup("");
@@ -114,7 +110,7 @@ static const struct orch_trained_cell *find_known(const struct orch_step_tiers *
         at = strcmp(ASKED[i], "precision") == 0 ? i : at;
     }
     for (int i = 0; orch_precision_names()[i]; i++) {
-        if (orch_precision_run(ask->gpu, (enum orch_precision)i) != ask->precision)
+        if (orch_precision_run(ask->c->gpu, (enum orch_precision)i) != ask->c->precision)
             continue;
         g_free(values[at]);
         values[at] = g_strdup(orch_precision_names()[i]);
@@ -192,19 +188,12 @@ static bool is_new(const struct orch_trained *t, const struct orch_step_question
     return !was_seen(t, column, value);
 }
 
-/* 90 % of the logarithms of the analytical model's errors on such a question. */
-static double white_error(const struct orch_step_question *ask)
-{
-    struct orch_transfer_error error =
-        orch_transfer_error_of(ask->gpu, ask->precision, ask->q->net->name);
-    return orch_transfer_error_half(&error, 0);
-}
-
 static bool fill_fitted(const struct orch_step_tiers *tiers, const struct orch_step_question *ask,
                         struct orch_step_estimate *out, GError **error)
 {
     const struct orch_trained *t = tiers->trained;
-    if (!t->learned || !t->is_used || !was_seen(t, "gpu", orch_step_tiers_device_name(ask->gpu)) ||
+    if (!t->learned || !t->is_used ||
+        !was_seen(t, "gpu", orch_step_tiers_device_name(ask->c->gpu)) ||
         is_new(t, ask, "precision") || is_new(t, ask, "mode"))
         return true;
     g_autofree char *workers = orch_step_tiers_value(t, ask, "workers");
@@ -226,7 +215,8 @@ static bool fill_fitted(const struct orch_step_tiers *tiers, const struct orch_s
         return false;
     }
     out->extrapolates = answer.extrapolates;
-    if (answer.extrapolates && log(answer.value.high / answer.value.low) / 2 > white_error(ask))
+    if (answer.extrapolates && log(answer.value.high / answer.value.low) / 2 >
+                                   orch_transfer_error_half(&ask->c->prior.error, 0))
         return true; /* the analytical model is more precise here */
     out->tier = ORCH_TIER_FITTED;
     out->own = (struct orch_interval){answer.value.low / 1e3, answer.value.mid / 1e3,

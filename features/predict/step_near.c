@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Answers from measured steps that are like the question: published ones, and the store's. */
+#include "features/predict/candidate.h"
 #include "features/predict/step_tiers_private.h"
 
 #include "features/predict/steps/published_steps.h"
@@ -201,10 +202,10 @@ static struct orch_near_step question_of(const struct orch_step_tiers *tiers,
     bool has_own = false;
     for (guint i = tiers->published; i < tiers->near->len && !has_own; i++)
         has_own = step_at(tiers, i)->workers && known_at(tiers, i)->runs > 0;
-    g_autofree char *input = orch_step_tiers_value(tiers->trained, ask, "input");
+    g_autofree char *input = orch_net_shape_format(ask->q->net->input);
     struct orch_near_step out =
-        orch_near_step_of(ask->gpu, ask->q->net->name, input, ask->batch, has_own ? OWN : NULL);
-    out.precision = ask->precision;
+        orch_near_step_of(ask->c->gpu, ask->q->net->name, input, ask->batch, has_own ? OWN : NULL);
+    out.precision = ask->c->precision;
     out.is_training = !ask->q->forward_only;
     out.workers = ask->workers;
     return out;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs of other batches, networks or GPUs scale the analytical model. */
+#include "features/predict/candidate.h"
 #include "features/predict/step_tiers_private.h"
 
 #include "lib/base/text.h"
@@ -30,7 +31,7 @@ static bool is_same_precision(const struct orch_trained *t, const struct orch_tr
 {
     enum orch_precision is;
     return !*orch_trained_cell_value(t, known, "precision") ||
-           (orch_step_tiers_precision_of(t, known, ask->gpu, &is) && is == ask->precision);
+           (orch_step_tiers_precision_of(t, known, ask->c->gpu, &is) && is == ask->c->precision);
 }
 
 /* Sum of log(measured / analytical) over the measured configurations. */
@@ -63,12 +64,12 @@ void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step
 {
     const struct orch_trained *t = tiers->trained;
     struct shift own = {0}, net = {0}, gpu = {0}, any = {0};
-    bool is_host = ask->gpu->unit == ORCH_GPU_HOST;
+    bool is_host = ask->c->gpu->unit == ORCH_GPU_HOST;
     g_autofree char *mode = orch_step_tiers_value(t, ask, "mode");
     for (guint i = 0; t && i < t->known->len && i < 2000; i++) {
         const struct orch_trained_cell *known = t->known->pdata[i];
         bool same_gpu = g_ascii_strcasecmp(orch_trained_cell_value(t, known, "gpu"),
-                                           orch_step_tiers_device_name(ask->gpu)) == 0;
+                                           orch_step_tiers_device_name(ask->c->gpu)) == 0;
         bool same_net = strcmp(orch_trained_cell_value(t, known, "net"), ask->q->net->name) == 0;
         const char *is = orch_trained_cell_value(t, known, "mode");
         if (!orch_step_tiers_is_one_worker(t, known) || (*is && strcmp(is, mode) != 0) ||

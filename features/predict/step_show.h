@@ -34,7 +34,7 @@ char *orch_cli_span_format(struct orch_interval interval);
 void orch_cli_add_duration(struct orch_table *table, double seconds);
 void orch_cli_add_money(struct orch_table *table, double usd);
 
-/** Prints the explanation from orch_step_tiers_explain as text (explain_show.c). */
+/** Prints the explanation from orch_step_answer_explain as text (explain_show.c). */
 void orch_cli_explain_show(const json_t *explanation);
 /** Calls orch_step_tiers_open for the store of the current folder. A missing store is an error only
  * when the question or --db requires it. Prints warnings. */

@@ -50,9 +50,8 @@ void orch_step_tiers_close(struct orch_step_tiers *tiers);
 /** A configuration to estimate. */
 struct orch_step_question {
     const struct orch_time_question *q;
-    const struct orch_gpu_spec *gpu;
-    enum orch_precision precision;
-    int64_t workers, batch; /* batch: images per worker */
+    const struct orch_candidate *c; /* on which device: features/predict/candidate.h */
+    int64_t workers, batch;         /* batch: images per worker */
 };
 
 /** A step's time by what the store has. */
@@ -82,9 +81,6 @@ enum orch_tier orch_step_tiers_near(struct orch_step_tiers *tiers,
  * step_s, software, date, where, licence, weight, measured_over_model}]. New reference. */
 json_t *orch_step_tiers_near_json(const struct orch_step_tiers *tiers,
                                   const struct orch_near_answer *near);
-/** The exchange between workers on GPUs of this kind, as the question says it. */
-struct orch_exchange orch_step_exchange(const struct orch_time_question *q,
-                                        const struct orch_gpu_spec *gpu, int64_t workers);
 /** Scales the analytical model in `prior` by the ratio of measured to estimated times; `*why` (may
  * stay NULL) names the measurements. */
 void orch_step_tiers_shift(struct orch_step_tiers *tiers, const struct orch_step_question *ask,
@@ -110,14 +106,5 @@ struct orch_csv *orch_step_tiers_row(const struct orch_trained *trained,
 /** The device's name as recorded in runs: for a processor its model, not the machine's name.
  * Borrowed. */
 const char *orch_step_tiers_device_name(const struct orch_gpu_spec *gpu);
-
-/** The parts of an estimate: {analytical_model: {forward_s, backward_s, update_s,
- * exposed_exchange_s, shift}, learned: {step_s, roofline_s, extrapolates} or null, features:
- * [{name, value, unit}], nearest: [{source, net, gpu, batch, precision, step_s, count, runs}],
- * measured_steps (see orch_step_tiers_near_json)} (explain.c). A new reference; NULL on error. */
-json_t *orch_step_tiers_explain(const struct orch_step_tiers *tiers,
-                                const struct orch_step_question *ask,
-                                const struct orch_prior *prior, const struct orch_prior_step *step,
-                                const struct orch_near_answer *near, GError **error);
 
 #endif

@@ -163,6 +163,46 @@ static bool read_list(const char *text, const char *option, int64_t *out, int *o
     return count > 0;
 }
 
+/* Finds the GPUs that are named, each once. "8xH100" is 8 workers, each on an H100. */
+static bool read_gpus(const struct time_options *o, struct orch_time_question *q, GError **error)
+{
+    const char *gpu = o->gpu ? o->gpu : "";
+    size_t digits = strspn(gpu, "0123456789"), at = digits + strspn(gpu + digits, " ");
+    bool has_number = digits && (gpu[at] == 'x' || gpu[at] == 'X') && gpu[at + 1];
+    g_autofree char *count = g_strndup(gpu, digits);
+    gpu += has_number ? at + 1 + strspn(gpu + at + 1, " ") : 0;
+    const char *what = NULL, *hint = "leave out one of the two options";
+    if (!*gpu) {
+        what = "option '--gpu' is missing";
+        hint = "for example --gpu V100, or use --gpu all";
+    } else if (has_number && o->workers) {
+        what = "option '--workers': --gpu also has a number of devices";
+    } else if (strstr(gpu, "paleo:")) {
+        what = "option '--gpu': 'orch predict' cannot use the devices of PALEO's table";
+        hint = "use 'orch paleo' for these devices";
+    }
+    if (what) {
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "%s", what);
+        return false;
+    }
+    bool is_all = strcmp(gpu, "all") == 0;
+    g_auto(GStrv) words = g_strsplit(is_all ? "" : gpu, ",", -1);
+    q->gpu = gpu;
+    q->is_ranking = is_all || strchr(gpu, ',');
+    q->gpus = g_ptr_array_new();
+    for (guint i = 0; is_all && i < q->hardware->gpus->len; i++)
+        g_ptr_array_add(q->gpus, q->hardware->gpus->pdata[i]);
+    for (int i = 0; words[i]; i++) {
+        const struct orch_gpu_spec *spec =
+            orch_hardware_gpu(q->hardware, g_strstrip(words[i]), error);
+        if (!spec)
+            return false;
+        if (!g_ptr_array_find(q->gpus, spec, NULL))
+            g_ptr_array_add(q->gpus, (void *)(uintptr_t)spec);
+    }
+    return !has_number || read_list(count, "--workers", q->workers, &q->worker_count, error);
+}
+
 /* Parses a number of images: "50000" or "50000 images". */
 static bool read_images(const char *text, int64_t *out)
 {
@@ -366,12 +406,15 @@ static bool read_parallel(const struct time_options *o, struct orch_time_questio
     }
     if (!orch_parallel_parse(o->parallel, &q->parallel, error))
         return false;
+    g_autofree char *asked =
+        o->workers ? g_strdup(o->workers) : g_strdup_printf("%d", (int)q->workers[0]);
     const struct orch_parallel *p = &q->parallel;
-    if (o->workers && (q->worker_count > 1 || q->workers[0] != orch_parallel_devices(p))) {
+    bool is_given = o->workers || q->gpu != o->gpu;
+    if (is_given && (q->worker_count > 1 || q->workers[0] != orch_parallel_devices(p))) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave the number out, or use '--parallel best'",
                        "option '--parallel': '%s' describes %d device%s, but %s are asked for",
                        o->parallel, (int)orch_parallel_devices(p),
-                       orch_plural(orch_parallel_devices(p)), o->workers);
+                       orch_plural(orch_parallel_devices(p)), asked);
         return false;
     }
     if (q->per_node && (q->per_node % p->tp ||
@@ -571,8 +614,8 @@ static bool read_numbers(const struct time_options *o, struct orch_time_question
                    "--batch", q->batches, &q->batch_count, error) ||
         !read_ppp(o->ppp_comp, paleo, q, error) ||
         !read_share(o->ppp_comm, "--ppp-comm", &q->ppp_comm, error) ||
-        !read_list(o->workers ? o->workers : "1", "--workers", q->workers, &q->worker_count,
-                   error) ||
+        (!q->worker_count && !read_list(o->workers ? o->workers : "1", "--workers", q->workers,
+                                        &q->worker_count, error)) ||
         !read_scaling(q, o->scaling, error))
         return false;
     if (!o->batches)
@@ -636,9 +679,9 @@ bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question 
 {
     const struct orch_usual_data *set = NULL;
     int64_t epochs = 0;
-    if (!orch_time_question_init(q, error) || !check_without(o->without, error) ||
-        !read_data(o, q, &set, error) || !open_net(cli, o, q, set, is_paleo, error) ||
-        !read_epochs(o->epochs, &epochs, error))
+    if (!orch_time_question_init(q, error) || (!is_paleo && !read_gpus(o, q, error)) ||
+        !check_without(o->without, error) || !read_data(o, q, &set, error) ||
+        !open_net(cli, o, q, set, is_paleo, error) || !read_epochs(o->epochs, &epochs, error))
         return false;
     orch_time_question_set_work(q, set, epochs, !is_paleo);
     q->forward_only = o->forward_only;

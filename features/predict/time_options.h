@@ -57,9 +57,9 @@ struct time_options {
      "share of the link's bandwidth reached, 0 to 1")
 /* clang-format on */
 
-/** Fills in the question, except the device, from the options. `is_paleo`: with PALEO's defaults
- * and names; link and scheme are then left to orch_paleo_steps_new. False with an error that names
- * the option. The caller releases it with orch_time_question_release, also after an error. */
+/** Fills in the question from the options. `is_paleo`: with PALEO's defaults and names; device,
+ * link and scheme are then left to orch_paleo_steps_new. False with an error that names the option.
+ * The caller releases it with orch_time_question_release, also after an error. */
 bool orch_cli_time_options_read(struct orch_cli *cli, struct orch_time_question *q,
                                 const struct time_options *o, bool is_paleo, GError **error);
 /** Prints the assumptions as text, one per line. */

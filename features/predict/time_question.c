@@ -218,6 +218,8 @@ void orch_time_question_release(struct orch_time_question *q)
         orch_net_free(q->net);
     g_free(q->costs);
     orch_layer_table_free(q->table);
+    if (q->gpus)
+        g_ptr_array_unref(q->gpus);
     if (q->assumptions)
         g_ptr_array_unref(q->assumptions);
 }
@@ -228,10 +230,22 @@ int64_t orch_time_question_worker_batch(const struct orch_time_question *q, int6
     return q->strong ? (batch + workers - 1) / workers : batch;
 }
 
-struct orch_rate orch_time_question_rate(const struct orch_time_question *q, const char *gpu,
-                                         const char *cloud)
+struct orch_exchange orch_time_question_exchange(const struct orch_time_question *q,
+                                                 const struct orch_gpu_spec *gpu, int64_t workers)
 {
-    if (!isnan(q->price))
-        return (struct orch_rate){.usd_per_hour = q->price, .from = g_strdup("--price")};
-    return orch_rate_of(q->hardware, gpu, cloud, q->spot);
+    const struct orch_link *link = q->link ? q->link : orch_link_within(gpu);
+    const struct orch_link *within = orch_link_within(gpu);
+    double share = isnan(q->ppp_comm) ? 0.72 : q->ppp_comm;
+    struct orch_exchange out = {.scheme = ORCH_EXCHANGE_RING,
+                                .workers = workers,
+                                .bandwidth = link->gbit_s / 8 * 1e9 * share,
+                                .latency_s = link->latency_us / 1e6,
+                                .node_workers = MIN(q->per_node ? q->per_node : workers, workers),
+                                .node_bandwidth = within->gbit_s / 8 * 1e9 * share,
+                                .node_latency_s = within->latency_us / 1e6};
+    if (q->has_scheme)
+        out.scheme = q->scheme;
+    else if (q->per_node && q->per_node < workers)
+        out.scheme = ORCH_EXCHANGE_HIERARCHICAL;
+    return out;
 }

@@ -33,6 +33,9 @@ enum orch_time_model {
 
 struct orch_time_question {
     struct orch_hardware *hardware;
+    const char *gpu; /* as typed, without a number: "V100", "V100,A100", "all". Borrowed, or NULL */
+    GPtrArray *gpus; /* const struct orch_gpu_spec *: these; NULL: not of 'orch predict' */
+    bool is_ranking; /* several were asked for */
     struct orch_net *net;           /* NULL when only a layer table is known */
     struct orch_net_cost *costs;    /* of net */
     struct orch_layer_table *table; /* made by orch_time_question_table */
@@ -127,9 +130,8 @@ void orch_time_question_set_parallel(struct orch_time_question *question,
 /** Batch size of one of `workers` workers, for `batch` as the user gave it. */
 int64_t orch_time_question_worker_batch(const struct orch_time_question *question, int64_t batch,
                                         int64_t workers);
-/** The price of a GPU hour: the one the user specified, else that of the cloud (NULL: any). The
- * caller releases. */
-struct orch_rate orch_time_question_rate(const struct orch_time_question *question, const char *gpu,
-                                         const char *cloud);
+/** The exchange between workers on GPUs of this kind. */
+struct orch_exchange orch_time_question_exchange(const struct orch_time_question *question,
+                                                 const struct orch_gpu_spec *gpu, int64_t workers);
 
 #endif

@@ -71,13 +71,12 @@ static bool describe_estimator(struct orch_forecasts *f, unsigned index)
         gpus && machine->gpus->len ? machine->gpus->pdata[0] : NULL;
     g_autoptr(json_t) cost = gpus && !device ? NULL : orch_forecasts_cost(f, item);
     struct orch_device_parts parts = orch_device_key_parse(item->device_key);
-    struct orch_estimate_question question = {
-        .cost = cost, .gpu = device ? device->model : NULL, .threads = parts.threads};
     g_free(parts.device);
     struct orch_forecast o;
     if (parts.gpu_share < 1) /* how long it takes depends on the trials beside it */
         return false;
-    if (!cost || !orch_estimator_forecast(f->estimator, &question, &o))
+    if (!cost || !orch_estimator_forecast(f->estimator, cost, device ? device->model : NULL,
+                                          parts.threads, &o))
         return false;
     set_known(f, index, o.time_s, o.tier, o.model, g_strdup(o.why));
     return true;
@@ -128,9 +127,8 @@ static bool describe_predictor(struct orch_forecasts *f, unsigned index)
     const struct orch_trained *trained = predictor_of(f, item->cell->experiment);
     struct orch_setting_forecast forecast;
     g_autoptr(GHashTable) texts = trained ? texts_of_item(item) : NULL;
-    const struct orch_setting_question question = {.device_key = item->device_key, .values = texts};
     if (!trained || orch_device_key_is_share(item->device_key) ||
-        !orch_setting_forecast(trained, &question, &forecast, NULL))
+        !orch_setting_forecast(trained, item->device_key, texts, &forecast, NULL))
         return false;
     bool is_narrow = forecast.time_s.high <= WIDEST_FACTOR * forecast.time_s.mid &&
                      forecast.time_s.mid <= WIDEST_FACTOR * forecast.time_s.low;

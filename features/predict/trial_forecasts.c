@@ -139,8 +139,7 @@ static bool elsewhere(void *ctx, const struct orch_plan_item *item, const char *
 {
     struct orch_forecasts *f = ctx;
     g_autoptr(json_t) cost = orch_forecasts_cost(f, item);
-    struct orch_estimate_question question = {.cost = cost, .gpu = gpu};
-    return cost && orch_estimator_forecast(f->estimator, &question, out);
+    return cost && orch_estimator_forecast(f->estimator, cost, gpu, 0, out);
 }
 
 static struct orch_forecaster open_forecaster(struct orch_plan *plan)

@@ -24,8 +24,10 @@ static bool is_board(const char *gpu)
 }
 
 struct orch_rate orch_rate_of(const struct orch_hardware *hardware, const char *gpu,
-                              const char *cloud, bool spot)
+                              const char *cloud, bool spot, double own_usd)
 {
+    if (own_usd > 0)
+        return (struct orch_rate){.usd_per_hour = own_usd, .from = g_strdup("--price")};
     int devices = is_board(gpu) ? 2 : 1;
     g_autofree char *die = g_strndup(gpu, strlen(gpu) - (devices > 1 ? strlen("-board") : 0));
     struct orch_price_query query = {.gpu = die, .cloud = cloud, .spot = spot};

@@ -18,9 +18,10 @@ struct orch_rate {
 char *orch_price_text(const struct orch_price *price, bool spot);
 
 /** The price of a GPU by its name in the table, at one cloud (NULL: any), on demand or as spot, by
- * orch_price_choose. A dual-GPU board costs as much as two GPUs. The caller releases. */
+ * orch_price_choose; `own_usd` above 0 (of --price) instead of it. A dual-GPU board costs as much
+ * as two GPUs. The caller releases. */
 struct orch_rate orch_rate_of(const struct orch_hardware *hardware, const char *gpu,
-                              const char *cloud, bool spot);
+                              const char *cloud, bool spot, double own_usd);
 /** True when the cheapest offer costs less than half as much. */
 bool orch_rate_is_far_from_cheapest(const struct orch_rate *rate);
 void orch_rate_release(struct orch_rate *rate);

@@ -18,3 +18,8 @@ bool orch_net_input_parse(const char *text, struct orch_net_options *out)
     out->width = sizes[2];
     return true;
 }
+
+char *orch_net_shape_format(struct orch_net_shape shape)
+{
+    return g_strdup_printf("%dx%dx%d", (int)shape.c, (int)shape.h, (int)shape.w);
+}

@@ -149,6 +149,8 @@ struct orch_net *orch_net_make(const struct orch_net_options *options, GError **
 /** Parses "3x224x224" (C x H x W), or "224x224" for the network's default channels, into the
  * options. Returns false, without changes, for anything else. */
 bool orch_net_input_parse(const char *text, struct orch_net_options *out);
+/** "3x224x224". The caller frees. */
+char *orch_net_shape_format(struct orch_net_shape shape);
 
 struct orch_net_builder;
 

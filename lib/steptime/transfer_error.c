@@ -2,7 +2,6 @@
 #include "lib/steptime/transfer_error.h"
 
 #include "lib/base/interval.h"
-#include "lib/steptime/transfer.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,22 +51,14 @@ static const struct error_row *find_row(enum orch_asked asked, enum orch_precisi
     return any;
 }
 
-static enum orch_asked asked_of(const struct orch_gpu_spec *gpu, enum orch_precision precision,
-                                bool has_family)
-{
-    struct orch_transfer transfer;
-    if (has_chip(gpu))
-        return has_family ? ORCH_ASKED_KNOWN : ORCH_ASKED_NETWORK;
-    return orch_transfer_for(gpu, precision, &transfer) && transfer.arch_was_measured
-               ? ORCH_ASKED_CHIP
-               : ORCH_ASKED_ARCH;
-}
-
 struct orch_transfer_error orch_transfer_error_of(const struct orch_gpu_spec *gpu,
-                                                  enum orch_precision precision, const char *net)
+                                                  enum orch_precision precision, const char *net,
+                                                  const struct orch_transfer *transfer)
 {
     bool has_family = is_of_family(net);
-    enum orch_asked asked = asked_of(gpu, precision, has_family);
+    enum orch_asked asked = has_chip(gpu) ? has_family ? ORCH_ASKED_KNOWN : ORCH_ASKED_NETWORK
+                            : transfer && transfer->arch_was_measured ? ORCH_ASKED_CHIP
+                                                                      : ORCH_ASKED_ARCH;
     const struct error_row *row = find_row(asked, precision);
     const struct error_row *family = find_row(ORCH_ASKED_NETWORK, precision);
     bool are_both_new = !has_family && asked != ORCH_ASKED_NETWORK;

@@ -5,7 +5,7 @@
 #ifndef ORCH_STEPTIME_TRANSFER_ERROR_H
 #define ORCH_STEPTIME_TRANSFER_ERROR_H
 
-#include "lib/devices/gpus.h"
+#include "lib/steptime/transfer.h"
 
 enum orch_asked {
     ORCH_ASKED_KNOWN,   /* the chip and the network's family were measured */
@@ -23,9 +23,11 @@ struct orch_transfer_error {
     double covered; /* share inside, mean over chips or families of which each was left out */
 };
 
-/** The error of a question. `net` may be NULL: of no family. */
+/** The error of a question. `transfer`: the model for this GPU and precision; NULL: none covers it.
+ * `net` may be NULL: of no family. */
 struct orch_transfer_error orch_transfer_error_of(const struct orch_gpu_spec *gpu,
-                                                  enum orch_precision precision, const char *net);
+                                                  enum orch_precision precision, const char *net,
+                                                  const struct orch_transfer *transfer);
 /** 90 % of the logarithms of the error lie within +- this, after `runs` configurations were
  * measured on the chip. */
 double orch_transfer_error_half(const struct orch_transfer_error *error, int runs);

@@ -81,39 +81,6 @@ static const struct orch_prior_class *nearest_class(const char *arch, enum orch_
     return NULL;
 }
 
-bool orch_prior_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
-                    struct orch_prior *out, GError **error)
-{
-    const char *name = orch_precision_names()[precision];
-    double peak = orch_gpu_peak(gpu, precision);
-    *out = (struct orch_prior){0};
-    if (!(peak > 0)) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       gpu->unit == ORCH_GPU_HOST && precision == ORCH_BF16
-                           ? "'orch doctor --bench' measures the peak on CPUs that compute in "
-                             "bf16; on other CPUs fp32 is faster"
-                           : "choose another --precision: 'orch gpu show' lists the peaks",
-                       "%s has no known peak at %s", gpu->name, name);
-        return false;
-    }
-    out->from = gpu->unit == ORCH_GPU_HOST
-                    ? &HOST
-                    : class_of(gpu->arch, precision == ORCH_BF16 ? "fp16" : name);
-    out->is_borrowed = !out->from;
-    if (!out->from)
-        out->from = nearest_class(gpu->arch, precision);
-    out->error_90 = ORCH_NORMAL_90 * (out->is_borrowed ? BORROWED_SPREAD : out->from->spread);
-    out->shift = 1;
-    out->device = (struct orch_roofline_device){.peak_flops = peak,
-                                                .bandwidth = gpu->bandwidth_gbs * 1e9,
-                                                .memory_bytes = orch_gpu_memory_bytes(gpu),
-                                                .compute_share = out->from->compute_share,
-                                                .memory_share = out->from->memory_share,
-                                                .launch_s = out->from->launch_s,
-                                                .is_host = gpu->unit == ORCH_GPU_HOST};
-    return true;
-}
-
 void orch_prior_set_processor(struct orch_prior *prior, const struct orch_processor_rates *rates)
 {
     struct orch_roofline_device *d = &prior->device;
@@ -143,33 +110,61 @@ static bool has_packed(const struct orch_net *net)
     return false;
 }
 
-static bool sum_kernels(const struct orch_net *net, const struct orch_gpu_spec *gpu,
-                        enum orch_precision precision, double watts, struct orch_prior *inout)
+/* Switches to the transferred model, if it is allowed and covers the GPU. */
+static void transfer(const struct orch_prior_question *ask, struct orch_prior *inout)
 {
-    struct orch_kernel_gpu kernel_gpu;
-    if (!orch_kernel_gpu_for(gpu, precision, watts, &kernel_gpu))
-        return false;
-    inout->is_transferred = inout->is_by_kernels = true;
-    inout->kernels.gpu = kernel_gpu;
-    inout->kernels.spec = gpu;
-    inout->kernels.has_experts = has_experts(net);
-    inout->kernels.has_packed = has_packed(net);
-    inout->error_90 = orch_kernel_model_error(&inout->kernels);
-    return true;
+    struct orch_kernel_model *kernels = &inout->kernels;
+    bool is_covered = orch_transfer_for(ask->gpu, ask->precision, &inout->transfer);
+    inout->error = orch_transfer_error_of(ask->gpu, ask->precision, ask->net->name,
+                                          is_covered ? &inout->transfer : NULL);
+    inout->is_by_kernels = ask->may_transfer && orch_net_is_attention(ask->net) &&
+                           orch_kernel_gpu_for(ask->gpu, ask->precision, ask->watts, &kernels->gpu);
+    inout->is_transferred = inout->is_by_kernels || (ask->may_transfer && is_covered);
+    if (inout->is_by_kernels) {
+        kernels->spec = ask->gpu;
+        kernels->has_experts = has_experts(ask->net);
+        kernels->has_packed = has_packed(ask->net);
+        inout->error_90 = orch_kernel_model_error(kernels);
+    } else if (inout->is_transferred)
+        inout->error_90 = orch_transfer_error_half(&inout->error, 0);
 }
 
-bool orch_prior_transfer(const struct orch_net *net, const struct orch_gpu_spec *gpu,
-                         enum orch_precision precision, double watts, struct orch_prior *inout)
+bool orch_prior_for(const struct orch_prior_question *ask, struct orch_prior *out, GError **error)
 {
-    struct orch_transfer transfer;
-    if (net && orch_net_is_attention(net) && sum_kernels(net, gpu, precision, watts, inout))
-        return true;
-    if (!orch_transfer_for(gpu, precision, &transfer))
+    const struct orch_gpu_spec *gpu = ask->gpu;
+    const enum orch_precision precision = ask->precision;
+    const char *name = orch_precision_names()[precision];
+    double peak = orch_gpu_peak(gpu, precision);
+    *out = (struct orch_prior){0};
+    if (!(peak > 0)) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       gpu->unit == ORCH_GPU_HOST && precision == ORCH_BF16
+                           ? "'orch doctor --bench' measures the peak on CPUs that compute in "
+                             "bf16; on other CPUs fp32 is faster"
+                           : "choose another --precision: 'orch gpu show' lists the peaks",
+                       "%s has no known peak at %s", gpu->name, name);
         return false;
-    inout->is_transferred = true;
-    inout->transfer = transfer;
-    inout->error = orch_transfer_error_of(gpu, precision, net ? net->name : NULL);
-    inout->error_90 = orch_transfer_error_half(&inout->error, 0);
+    }
+    out->from = gpu->unit == ORCH_GPU_HOST
+                    ? &HOST
+                    : class_of(gpu->arch, precision == ORCH_BF16 ? "fp16" : name);
+    out->is_borrowed = !out->from;
+    if (!out->from)
+        out->from = nearest_class(gpu->arch, precision);
+    out->error_90 = ORCH_NORMAL_90 * (out->is_borrowed ? BORROWED_SPREAD : out->from->spread);
+    out->shift = 1;
+    out->device = (struct orch_roofline_device){.peak_flops = peak,
+                                                .bandwidth = gpu->bandwidth_gbs * 1e9,
+                                                .memory_bytes = orch_gpu_memory_bytes(gpu),
+                                                .compute_share = out->from->compute_share,
+                                                .memory_share = out->from->memory_share,
+                                                .launch_s = out->from->launch_s,
+                                                .is_host = gpu->unit == ORCH_GPU_HOST};
+    out->kernels.is_written_out = ask->is_written_out;
+    out->kernels.is_compiled = ask->is_compiled;
+    out->kernels.format = ask->format;
+    if (ask->net)
+        transfer(ask, out);
     return true;
 }
 

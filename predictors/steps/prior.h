@@ -34,22 +34,28 @@ struct orch_prior {
     bool is_borrowed;    /* no measurement of this architecture: the nearest one's shares */
     bool is_transferred; /* `transfer` predicts, not the roofline */
     struct orch_transfer transfer;
-    struct orch_transfer_error error; /* of `transfer` */
+    struct orch_transfer_error error; /* of `transfer`, whether it predicts or not */
     bool is_by_kernels;               /* `kernels` predicts; is_transferred is set as well */
     struct orch_kernel_model kernels;
     double shift; /* calibration factor on the device's own time; 1: none */
 };
-/** Sets the shares for a GPU. Fails with ORCH_ERROR_USAGE if its peak at this precision is
- * unknown. */
-bool orch_prior_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
-                    struct orch_prior *out, GError **error);
+/** What is asked of a model. */
+struct orch_prior_question {
+    const struct orch_gpu_spec *gpu;
+    enum orch_precision precision;
+    const struct orch_net *net;       /* to predict; NULL: by the roofline */
+    bool may_transfer;                /* the transferred model, if it covers the GPU */
+    double watts;                     /* limit of the board's power; 0: none */
+    bool is_written_out, is_compiled; /* of a network with attention: lib/steptime/kernel_step.h */
+    enum orch_number_format format;   /* the same */
+};
+/** Makes the model: the transferred one where the question allows it and the GPU is covered
+ * (networks with attention are summed kernel by kernel), else the roofline with its shares. Fails
+ * with ORCH_ERROR_USAGE if the GPU's peak at this precision is unknown. */
+bool orch_prior_for(const struct orch_prior_question *question, struct orch_prior *out,
+                    GError **error);
 /** Sets the rates that a processor reaches with so many threads. */
 void orch_prior_set_processor(struct orch_prior *prior, const struct orch_processor_rates *rates);
-/** Switches to the transferred model of networks like this one (NULL: any) if it covers the GPU;
- * otherwise returns false and changes nothing. Networks with attention are summed kernel by kernel,
- * with the switches that `inout->kernels` has; `watts`: limit of the board's power, 0: none. */
-bool orch_prior_transfer(const struct orch_net *net, const struct orch_gpu_spec *gpu,
-                         enum orch_precision precision, double watts, struct orch_prior *inout);
 
 /** The step of one device alone, with the shift; `layers` gets device times (may be NULL). */
 bool orch_prior_own_step(const struct orch_net *net, const struct orch_net_cost *costs,

@@ -19,6 +19,14 @@ import json, sys
 rows = [p for p in json.load(sys.stdin)["predictions"] if p["gpu"] == "V100-SXM2-16GB"]
 assert any(p["price_from"].startswith("aws p3.2xlarge") for p in rows) and len(rows) > 2, rows
 ' || _fail 'the ranking'
+# of each row the short run that would narrow the interval has the row's own price
+ok orch predict --gpu all --net resnet-cifar:44 --dataset cifar10 --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+rows = [p for p in json.load(sys.stdin)["predictions"] if p["narrower"] and p["usd_per_hour"]]
+assert len({p["usd_per_hour"] for p in rows}) > 3, rows
+assert all(abs(p["narrower"]["cost_usd"] / (p["narrower"]["time_s"] / 3600 * p["usd_per_hour"]) - 1) < 1e-9 for p in rows), rows
+' || _fail 'the price of a short run'
 # a GPU of an instance of eight says so; a cloud that was named is not held against others
 ok orch predict --gpu V100 --cloud lambda --net resnet50
 has 'lambda gpu_8x_v100 with 8 GPUs'

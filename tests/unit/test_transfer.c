@@ -97,12 +97,20 @@ static void test_silence(void **state)
     orch_net_free(net);
 }
 
+static struct orch_transfer_error error_of(const char *gpu, enum orch_precision precision,
+                                           const char *net)
+{
+    struct orch_transfer t;
+    const struct orch_gpu_spec *spec = orch_gpu_find(gpu);
+    bool is_covered = orch_transfer_for(spec, precision, &t);
+    return orch_transfer_error_of(spec, precision, net, is_covered ? &t : NULL);
+}
+
 /* The rule: the chip's offset is known better with each run, the spread between networks stays. */
 static void test_error_after_runs(void **state)
 {
     (void)state;
-    const struct orch_gpu_spec *gpu = orch_gpu_find("RTX-2080");
-    struct orch_transfer_error e = orch_transfer_error_of(gpu, ORCH_FP32, "resnet50");
+    struct orch_transfer_error e = error_of("RTX-2080", ORCH_FP32, "resnet50");
     assert_int_equal(e.asked, ORCH_ASKED_CHIP);
     double last = orch_transfer_error_half(&e, 0), weight = 0;
     for (int runs = 1; runs < 100; runs *= 3) {
@@ -134,8 +142,8 @@ static void test_error_by_shape(void **state)
     for (int precision = 0; precision < ORCH_PRECISION_COUNT; precision++) {
         double halves[ORCH_ASKED_ARCH + 1] = {0};
         for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-            struct orch_transfer_error e = orch_transfer_error_of(
-                orch_gpu_find(rows[i].gpu), (enum orch_precision)precision, rows[i].net);
+            struct orch_transfer_error e =
+                error_of(rows[i].gpu, (enum orch_precision)precision, rows[i].net);
             assert_int_equal(e.asked, rows[i].asked);
             assert_true(e.covered >= 0.85 && e.covered <= 0.95 && e.groups >= 3);
             halves[e.asked] = orch_transfer_error_half(&e, 0);
@@ -143,8 +151,8 @@ static void test_error_by_shape(void **state)
         assert_true(halves[ORCH_ASKED_KNOWN] < halves[ORCH_ASKED_CHIP]);
         assert_true(halves[ORCH_ASKED_KNOWN] < halves[ORCH_ASKED_NETWORK]);
         assert_true(halves[ORCH_ASKED_CHIP] <= halves[ORCH_ASKED_ARCH]);
-        struct orch_transfer_error both = orch_transfer_error_of(
-            orch_gpu_find("RTX 4090"), (enum orch_precision)precision, "googlenet");
+        struct orch_transfer_error both =
+            error_of("RTX 4090", (enum orch_precision)precision, "googlenet");
         assert_true(both.asked == ORCH_ASKED_CHIP &&
                     orch_transfer_error_half(&both, 0) > halves[ORCH_ASKED_CHIP] &&
                     orch_transfer_error_half(&both, 0) > halves[ORCH_ASKED_NETWORK]);
