@@ -6,8 +6,8 @@
 #ifndef ORCH_LOGGERS_RECORD_LOG_H
 #define ORCH_LOGGERS_RECORD_LOG_H
 
+#include "lib/base/protobuf.h"
 #include "lib/loggers/loggers.h"
-#include "lib/loggers/protobuf.h"
 
 struct record_log_format {
     const char *begin;   /* the first four bytes of a file */

@@ -30,8 +30,8 @@
  */
 #include "lib/loggers/loggers.h"
 
+#include "lib/base/protobuf.h"
 #include "lib/base/text.h"
-#include "lib/loggers/protobuf.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "lib/onnx/onnx_file.h"
 
 #include "lib/base/error.h"
+#include "lib/base/protobuf.h"
 #include "lib/base/text.h"
 
 #include <string.h>
@@ -53,51 +54,22 @@ static bool cut_short(const struct walk *w, const struct field *f, uint64_t byte
     return false;
 }
 
-static bool read_varint(const struct walk *w, const uint8_t **at, const uint8_t *end, uint64_t *out)
-{
-    uint64_t value = 0;
-    for (int shift = 0; shift < 70; shift += 7) {
-        if (*at == end)
-            return broken(w, *at, "a number ends too early");
-        uint8_t byte = *(*at)++;
-        value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
-        if (!(byte & 0x80)) {
-            *out = value;
-            return true;
-        }
-    }
-    return broken(w, *at, "a number has more than 10 bytes");
-}
-
 static bool read_field(const struct walk *w, const uint8_t *at, const uint8_t *end,
                        struct field *out)
 {
-    uint64_t tag, size = 0;
-    out->begin = at;
-    if (!read_varint(w, &at, end, &tag))
-        return false;
-    out->wire = tag & 7;
-    if (tag >> 3 == 0 || tag >> 3 >= 1 << 29)
-        return broken(w, out->begin, "a field without a number");
-    out->number = (unsigned)(tag >> 3);
-    out->data = at;
-    if (out->wire == VARINT) {
-        if (!read_varint(w, &at, end, &tag))
-            return false;
-    } else if (out->wire == LENGTH) {
-        if (!read_varint(w, &at, end, &size))
-            return false;
-        out->data = at;
-    } else if (out->wire == FIXED64 || out->wire == FIXED32) {
-        size = out->wire == FIXED64 ? 8 : 4;
-    } else {
-        return broken(w, out->begin, "a field has an unknown kind");
-    }
-    if (size > (uint64_t)(end - at))
-        return end == w->end ? cut_short(w, out, size)
-                             : broken(w, out->begin, "a field is larger than its message");
-    out->end = at + size;
-    return true;
+    struct orch_protobuf message = {at, end};
+    struct orch_protobuf_field field;
+    bool ok = orch_protobuf_field(&message, &field);
+    uint64_t size = field.type == LENGTH    ? field.value
+                    : field.type == FIXED64 ? 8
+                    : field.type == FIXED32 ? 4
+                                            : 0;
+    *out = (struct field){field.number, field.type, .begin = at, .end = message.at};
+    out->data = ok && field.type == LENGTH ? field.inner.at : message.at;
+    if (ok || size <= (uint64_t)(end - message.at))
+        return ok || broken(w, at, "a field cannot be read");
+    return end == w->end ? cut_short(w, out, size)
+                         : broken(w, at, "a field is larger than its message");
 }
 
 static void put_varint(GByteArray *out, uint64_t value)

@@ -4,7 +4,7 @@
  * store takes is a fault. Built with -fsanitize=fuzzer it fuzzes; with replay.c it runs the
  * committed corpus as a test. */
 #include "features/imports/import_runs.h"
-#include "lib/loggers/protobuf.h"
+#include "lib/base/protobuf.h"
 #include "tests/imports/imported_runs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);

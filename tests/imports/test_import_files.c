@@ -4,7 +4,7 @@
  * stands before the damage, says where it stopped, and makes nothing up. */
 #include "features/imports/import_runs.h"
 #include "lib/base/file.h"
-#include "lib/loggers/protobuf.h"
+#include "lib/base/protobuf.h"
 #include "store/write/imported.h"
 #include "tests/store/fixture.h"
 

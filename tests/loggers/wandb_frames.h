@@ -3,7 +3,7 @@
 #ifndef ORCH_TESTS_LOGGERS_WANDB_FRAMES_H
 #define ORCH_TESTS_LOGGERS_WANDB_FRAMES_H
 
-#include "lib/loggers/protobuf.h"
+#include "lib/base/protobuf.h"
 
 #include <glib.h>
 

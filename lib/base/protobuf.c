@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/loggers/protobuf.h"
+#include "lib/base/protobuf.h"
 
 #include <glib.h>
 #include <string.h>
@@ -45,8 +45,9 @@ bool orch_protobuf_varint(struct orch_protobuf *m, uint64_t *out)
 
 bool orch_protobuf_field(struct orch_protobuf *m, struct orch_protobuf_field *out)
 {
-    uint64_t key, length;
-    if (m->at == m->end || !orch_protobuf_varint(m, &key))
+    uint64_t key;
+    *out = (struct orch_protobuf_field){.number = 0};
+    if (m->at == m->end || !orch_protobuf_varint(m, &key) || key < 8 || key >> 32)
         return false;
     *out = (struct orch_protobuf_field){.number = (uint32_t)(key >> 3), .type = key & 7};
     size_t left = (size_t)(m->end - m->at), fixed = out->type == 1 ? 8 : out->type == 5 ? 4 : 0;
@@ -59,10 +60,11 @@ bool orch_protobuf_field(struct orch_protobuf *m, struct orch_protobuf_field *ou
         m->at += fixed;
         return true;
     }
-    if (out->type != 2 || !orch_protobuf_varint(m, &length) || length > (size_t)(m->end - m->at))
+    if (out->type != 2 || !orch_protobuf_varint(m, &out->value) ||
+        out->value > (size_t)(m->end - m->at))
         return false;
-    out->inner = (struct orch_protobuf){m->at, m->at + length};
-    m->at += length;
+    out->inner = (struct orch_protobuf){m->at, m->at + out->value};
+    m->at += out->value;
     return true;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes the parts of Protocol Buffers and the checksums used in files of TensorBoard and W&B. */
-#ifndef ORCH_LOGGERS_PROTOBUF_H
-#define ORCH_LOGGERS_PROTOBUF_H
+/* The fields of Protocol Buffers' messages one by one, and the checksums in files of TensorBoard
+ * and W&B. Whole models are built and written by protobuf-c (lib/onnx); orch-host, which reads logs
+ * as they grow, does without that library and the trackers' long .proto files. */
+#ifndef ORCH_BASE_PROTOBUF_H
+#define ORCH_BASE_PROTOBUF_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,12 +25,13 @@ struct orch_protobuf {
 
 struct orch_protobuf_field {
     uint32_t number, type;      /* 0 varint, 1 eight bytes, 2 a length and bytes, 5 four bytes */
-    uint64_t value;             /* of types 0, 1 and 5 */
+    uint64_t value;             /* of types 0, 1 and 5; of type 2 its length */
     struct orch_protobuf inner; /* of type 2 */
 };
 
 bool orch_protobuf_varint(struct orch_protobuf *message, uint64_t *out);
-/** Reads the next field. False at the end of the message, and when the bytes are malformed. */
+/** Reads the next field. False at the end of the message, and when the bytes are malformed; `out`
+ * then has what was read, such as the length of a field that is longer than the message. */
 bool orch_protobuf_field(struct orch_protobuf *message, struct orch_protobuf_field *out);
 double orch_protobuf_double(uint64_t bits);
 double orch_protobuf_float(uint64_t bits);
