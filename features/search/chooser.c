@@ -316,7 +316,7 @@ static bool breaks_by_forecast(const struct chooser *chooser, const struct orch_
     }
     if (!broken)
         return false;
-    const bool is_price = orch_goals_is_price(broken);
+    const bool is_price = orch_goals_limit_kind(broken) == ORCH_LIMIT_PRICE;
     const double low_s = forecast.time_s.low, high_s = forecast.time_s.high;
     g_autofree char *low = is_price ? orch_money_format(low_s * usd_per_s)
                                     : orch_duration_format(low_s),

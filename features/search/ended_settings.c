@@ -124,8 +124,7 @@ struct orch_limit_forecasts *orch_limit_forecasts_new(const struct orch_search *
 {
     struct orch_limit_forecasts *forecasts = NULL;
     for (unsigned k = 0; k < search->bound_count; k++) {
-        if (strcmp(search->bounds[k].metric, "wall_s") == 0 ||
-            orch_goals_is_price(&search->bounds[k]))
+        if (orch_goals_limit_kind(&search->bounds[k]) != ORCH_LIMIT_METRIC)
             continue;
         forecasts = forecasts ? forecasts : g_new0(struct orch_limit_forecasts, 1);
         forecasts->search = search;

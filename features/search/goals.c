@@ -69,7 +69,7 @@ void orch_goals_read(const struct orch_search *search, const struct orch_run_num
     for (unsigned k = 0; k < search->bound_count; k++) {
         const struct orch_search_bound *bound = &search->bounds[k];
         const char *unit = NULL;
-        if (orch_goals_is_price(bound))
+        if (orch_goals_limit_kind(bound) == ORCH_LIMIT_PRICE)
             continue;
         const double value =
             orch_run_numbers_get(numbers, bound->metric, ORCH_AGGREGATE_LAST, NULL, &unit);
@@ -219,9 +219,14 @@ void orch_goals_scalars(const struct orch_search *search, const struct orch_goal
             out[i] = (has_any ? high : 0) + range * (0.1 + fmin(rows[i].goals.excess, 1));
 }
 
-bool orch_goals_is_price(const struct orch_search_bound *bound)
+enum orch_limit_kind orch_goals_limit_kind(const struct orch_search_bound *bound)
 {
-    return strcmp(bound->metric, "price") == 0;
+    static const char *const reserved[] = {
+        [ORCH_LIMIT_METRIC] = "", [ORCH_LIMIT_TIME] = "wall_s", [ORCH_LIMIT_PRICE] = "price"};
+    for (unsigned kind = ORCH_LIMIT_TIME; kind < G_N_ELEMENTS(reserved); kind++)
+        if (strcmp(bound->metric, reserved[kind]) == 0)
+            return (enum orch_limit_kind)kind;
+    return ORCH_LIMIT_METRIC;
 }
 
 const struct orch_search_bound *orch_goals_broken_by_time(const struct orch_search *search,
@@ -229,10 +234,11 @@ const struct orch_search_bound *orch_goals_broken_by_time(const struct orch_sear
 {
     for (unsigned k = 0; k < search->bound_count; k++) {
         const struct orch_search_bound *bound = &search->bounds[k];
-        if (strcmp(bound->metric, "wall_s") == 0 &&
-            excess_of(bound, wall_s, bound_in(bound, "s")) > 0)
-            return bound;
-        if (orch_goals_is_price(bound) && excess_of(bound, usd, bound->value) > 0)
+        const enum orch_limit_kind kind = orch_goals_limit_kind(bound);
+        const bool is_time = kind == ORCH_LIMIT_TIME;
+        if (kind != ORCH_LIMIT_METRIC &&
+            excess_of(bound, is_time ? wall_s : usd,
+                      is_time ? bound_in(bound, "s") : bound->value) > 0)
             return bound;
     }
     return NULL;

@@ -59,9 +59,10 @@ double *orch_goals_volumes(const struct orch_search *search, const struct orch_g
 void orch_goals_scalars(const struct orch_search *search, const struct orch_goal_row *rows,
                         size_t count, uint64_t seed, double *out);
 
-/** Whether the limit is one on what a trial costs. Forecasts are judged by it, and not runs: what
- * these cost is not recorded. */
-bool orch_goals_is_price(const struct orch_search_bound *bound);
+/** What a limit is on. Forecasts are judged by time and price before a trial starts; runs not by
+ * their price, because what they cost is not recorded. */
+enum orch_limit_kind { ORCH_LIMIT_METRIC, ORCH_LIMIT_TIME, ORCH_LIMIT_PRICE };
+enum orch_limit_kind orch_goals_limit_kind(const struct orch_search_bound *bound);
 /** Returns the limit on `wall_s` or the price that a time breaks, which costs so much, borrowed, or
  * NULL. */
 const struct orch_search_bound *orch_goals_broken_by_time(const struct orch_search *search,

@@ -26,7 +26,8 @@ bool orch_search_limits_known(const struct orch_plan *plan, double usd_per_hour,
         const struct orch_search_point *point = plan->expansion->points->pdata[i];
         bool has_price = false;
         for (unsigned k = 0; k < point->search->bound_count; k++)
-            has_price = has_price || orch_goals_is_price(&point->search->bounds[k]);
+            has_price =
+                has_price || orch_goals_limit_kind(&point->search->bounds[k]) == ORCH_LIMIT_PRICE;
         if (!(point->search->budget_usd > 0) && !has_price)
             continue;
         orch_error_set(
