@@ -74,3 +74,11 @@ for floor in core store predictors lib features plugins; do
         exit 1
     }
 done
+
+# What may stand at the top of the tree: nothing comes there by mistake.
+top=' .ci .clang-format .clang-tidy .dockerignore .gitignore .mailmap CHANGELOG.md CITATION.cff CMakeLists.txt CMakePresets.json
+    CONTRIBUTING.md Dockerfile LICENSE README.md bench build.sh cmake conda core docs environment.yml features include lib
+    packaging plugins predictors recipes share store tests '
+git ls-files | sed 's,/.*,,' | sort -u | while read -r name; do
+    [[ ${top//$'\n'/ } = *" $name "* ]] || { echo "$name: not in the list of what may stand at the top ($0)" && exit 1; }
+done
