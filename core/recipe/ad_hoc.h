@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A recipe made in memory for a command (`orch try`): one experiment with a `program` and no plugin
- * (own_program.h), whose settings come as options. */
+ * (own_program.h), whose settings come as options. It is written as text and then read like a file,
+ * because the text is stored with the runs, and all checks of a recipe are of a parsed text. */
 #ifndef ORCH_CORE_RECIPE_AD_HOC_H
 #define ORCH_CORE_RECIPE_AD_HOC_H
 

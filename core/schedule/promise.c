@@ -194,7 +194,9 @@ static unsigned setting_of(GHashTable *settings, const struct orch_cell *cell)
 }
 
 /* The forecast of a trial. One of a search, whose values are not chosen yet, stands for a place of
- * its space: those of all its points are spread over each range (multiples of the golden ratio). */
+ * its space: those of all its points are spread over each range (multiples of the golden ratio).
+ * The trial itself is set there and back, and no copy, because a forecaster knows trials by their
+ * index in the plan. */
 static bool forecast_of(const struct orch_forecaster *by, const struct orch_plan_item *item,
                         struct orch_forecast *out)
 {
