@@ -40,22 +40,6 @@ void orch_recipe_read_repeat(struct recipe_draft *draft, const struct orch_yaml 
                       "'repeat': %s", what);
 }
 
-/* The part that decides: that of the profile, where it has `repeat`. */
-static const struct recipe_part *deciding(const struct recipe_experiment *experiment,
-                                          const struct recipe_part *part)
-{
-    return part && part->repeat ? part : &experiment->own;
-}
-
-void orch_recipe_resolve_repeat(const struct recipe_experiment *experiment,
-                                const struct recipe_part *part)
-{
-    const struct recipe_part *from = deciding(experiment, part);
-    experiment->made->repeat = MAX(from->repeat, 1);
-    orch_repeat_rule_free(experiment->made->repeats);
-    experiment->made->repeats = from->repeat_rule ? orch_repeat_rule_copy(from->repeat_rule) : NULL;
-}
-
 bool orch_recipe_check_metric(struct recipe_draft *draft, const struct orch_yaml *node,
                               const struct recipe_experiment *experiment, const char *metric)
 {
@@ -74,14 +58,12 @@ bool orch_recipe_check_metric(struct recipe_draft *draft, const struct orch_yaml
     return false;
 }
 
-void orch_recipe_check_repeat(struct recipe_draft *draft, struct recipe_experiment *experiment,
-                              const struct recipe_part *part)
+/* Checks the metric of auto(...), or takes over that of the search. */
+static void settle_metric(struct recipe_draft *draft, const struct recipe_experiment *experiment,
+                          const struct orch_yaml *node)
 {
     struct orch_repeat_rule *rule = experiment->made->repeats;
     const struct orch_search *search = experiment->made->search;
-    if (!rule)
-        return;
-    const struct orch_yaml *node = deciding(experiment, part)->repeat_node;
     if (search && rule->metric) {
         orch_recipe_error_at(draft, node, "remove 'metric='",
                              "'repeat': a search takes the metric from its objective");
@@ -102,4 +84,17 @@ void orch_recipe_check_repeat(struct recipe_draft *draft, struct recipe_experime
     } else {
         orch_recipe_check_metric(draft, node, experiment, rule->metric);
     }
+}
+
+void orch_recipe_resolve_repeat(struct recipe_draft *draft,
+                                const struct recipe_experiment *experiment,
+                                const struct recipe_part *part)
+{
+    const struct recipe_part *from = part && part->repeat ? part : &experiment->own;
+    struct orch_experiment *made = experiment->made;
+    made->repeat = MAX(from->repeat, 1);
+    orch_repeat_rule_free(made->repeats);
+    made->repeats = from->repeat_rule ? orch_repeat_rule_copy(from->repeat_rule) : NULL;
+    if (made->repeats && experiment->manifest)
+        settle_metric(draft, experiment, from->repeat_node);
 }

@@ -9,13 +9,11 @@
 /** Reads `repeat:`, if it is there. */
 void orch_recipe_read_repeat(struct recipe_draft *draft, const struct orch_yaml *map,
                              struct recipe_part *part);
-/** Sets the experiment's repeats from its own and those of its part of the profile (or NULL). */
-void orch_recipe_resolve_repeat(const struct recipe_experiment *experiment,
+/** Sets the experiment's repeats from its own and those of its part of the profile (or NULL), once
+ * its search is known: auto(...) takes over the metric of the search, or has a checked one. */
+void orch_recipe_resolve_repeat(struct recipe_draft *draft,
+                                const struct recipe_experiment *experiment,
                                 const struct recipe_part *part);
-/** Checks the metric of auto(...), once the experiment's search is known; takes over that of the
- * search. */
-void orch_recipe_check_repeat(struct recipe_draft *draft, struct recipe_experiment *experiment,
-                              const struct recipe_part *part);
 /** Checks that the plugin can report the metric; false after a finding. Unknown names of a command
  * that declares none are right. */
 bool orch_recipe_check_metric(struct recipe_draft *draft, const struct orch_yaml *node,

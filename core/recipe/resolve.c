@@ -259,11 +259,10 @@ static void note_swept_origins(struct recipe_experiment *experiment)
     }
 }
 
-/* Resolves the settings that are not parameters: repeat, timeout, skip. */
+/* Resolves the settings that are not parameters, but for repeat: timeout, skip. */
 static void resolve_rest(const struct recipe_experiment *experiment, const struct recipe_part *part)
 {
     struct orch_experiment *made = experiment->made;
-    orch_recipe_resolve_repeat(experiment, part);
     made->timeout_s = MAX(experiment->own.timeout_s, 0);
     if (!part)
         return;
@@ -278,15 +277,10 @@ static void resolve_rest(const struct recipe_experiment *experiment, const struc
         g_clear_pointer(&made->skip_hint, g_free);
 }
 
-static void resolve_experiment(struct recipe_draft *draft, struct recipe_experiment *experiment)
+static void resolve_params(struct recipe_draft *draft, struct recipe_experiment *experiment,
+                           const struct recipe_part *part)
 {
     const struct recipe_profile *profile = draft->profile;
-    const struct recipe_part *part =
-        profile ? g_hash_table_lookup(profile->parts, experiment->name) : NULL;
-    resolve_rest(experiment, part);
-    if (!experiment->manifest)
-        return;
-    unsigned before = draft->complaint_count;
     struct state state = {.draft = draft, .experiment = experiment};
     state.faulty = g_hash_table_new(g_str_hash, g_str_equal);
     state.fixed = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
@@ -304,10 +298,21 @@ static void resolve_experiment(struct recipe_draft *draft, struct recipe_experim
             settle(&state, spec);
     }
     note_swept_origins(experiment);
-    orch_recipe_make_search(draft, experiment);
-    orch_recipe_check_repeat(draft, experiment, part);
     g_hash_table_unref(state.fixed);
     g_hash_table_unref(state.faulty);
+}
+
+static void resolve_experiment(struct recipe_draft *draft, struct recipe_experiment *experiment)
+{
+    const struct recipe_part *part =
+        draft->profile ? g_hash_table_lookup(draft->profile->parts, experiment->name) : NULL;
+    unsigned before = draft->complaint_count;
+    resolve_rest(experiment, part);
+    if (experiment->manifest) {
+        resolve_params(draft, experiment, part);
+        orch_recipe_make_search(draft, experiment);
+    }
+    orch_recipe_resolve_repeat(draft, experiment, part);
     if (draft->complaint_count > before)
         experiment->is_broken = true;
 }
