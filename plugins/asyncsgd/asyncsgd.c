@@ -275,7 +275,7 @@ static bool adapt(struct asyncsgd_params *p, const struct orch_session *session,
         return has_images(p, session, error);
     orch_error_set(error, ORCH_ERROR_RECIPE,
                    "leave out 'ranks' of the resources, or set it to servers + learners",
-                   "%d ranks for %d servers and %d learners", ranks, (int)p->servers,
+                   "%d ranks, but %d servers and %d learners need one each", ranks, (int)p->servers,
                    (int)p->learners);
     return false;
 }

@@ -101,7 +101,7 @@ static void note_gradient(const struct params *p, const struct orch_session *s)
     const struct orch_host *host = s->host;
     const int copies = (int)p->copies, batch = (int)s->batch;
     if (copies == 1)
-        orch_training_note(host, "with one copy of each sample, a step is that of plugin train");
+        orch_training_note(host, "with one copy of each sample, a step is as in plugin 'train'");
     else if (is_accumulated(p))
         orch_training_note(host,
                            "the gradient is accumulated in %d passes of %d images: batch norms see "

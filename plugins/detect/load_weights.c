@@ -105,7 +105,7 @@ static int *choose_rows(struct orch_detect *detect, char *const *theirs, GError 
     g_autofree char *known = theirs ? g_strjoinv(", ", (char **)(uintptr_t)theirs + 1) : NULL;
     if (!must_have) {
         orch_training_note(detect->session->host,
-                           "classes that the weights do not have begin with new scores: %s",
+                           "classes that the weights lack begin with untrained scores: %s",
                            missing->str);
         return from;
     }
@@ -226,7 +226,7 @@ static bool load(struct orch_detect *detect, struct orch_weights *weights, GErro
     bool ok = orch_torch_state_load(s->torch, s->model, s->net, weights, true, &report, error) &&
               (boxes || boxes_fit(s->net, weights, error));
     if (ok)
-        orch_training_note(s->host, "the weights gave %zu tensors; the layers for boxes are %s",
+        orch_training_note(s->host, "%zu tensors come from the weights; layers for boxes are %s",
                            report.loaded, boxes ? "new" : "from the weights");
     orch_torch_load_report_clear(&report);
     return ok && (detect->params->new_head || load_classes(detect, scores, weights, count, error));

@@ -92,8 +92,8 @@ static bool check_base(const struct sourcesel *s, GError **error)
         return true;
     if (s->sets->len < 3) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "name more sets in 'sources' or 'use'",
-                       "labels: %s names an image by three sources, but there %s %u", p->labels,
-                       s->sets->len == 1 ? "is" : "are", s->sets->len);
+                       "labels: %s labels an image with three sources, but there %s only %u",
+                       p->labels, s->sets->len == 1 ? "is" : "are", s->sets->len);
         return false;
     }
     return p->extractor ||

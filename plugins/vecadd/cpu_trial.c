@@ -240,7 +240,7 @@ static int measure(struct cpu_trial *t)
         return status;
     orch_vecadd_flush_init(&t->flush, t->all);
     if (!t->flush.buffer)
-        t->host->note(t->host, "there is no memory to empty the caches with: samples may have "
+        t->host->note(t->host, "the caches were not emptied, for lack of memory: samples may have "
                                "found their data in a cache");
     if (!alone)
         addition.kernel = choose_kernel(t);

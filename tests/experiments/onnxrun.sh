@@ -103,7 +103,7 @@ refused 'parameter input does not fit' -s input=3x4x4
 refused 'another number of axes' -s input=4x4
 refused 'none.onnx' -s onnx=none.onnx
 refused "array 'random/input' has shape [10, 1, 4, 4], which does not fit input 'x'" -s onnx=large.onnx -s samples=one.safetensors
-refused "text.onnx': the file is neither of PyTorch nor safetensors" -s samples=text.onnx
+refused "text.onnx': the file is neither a PyTorch file nor a safetensors file" -s samples=text.onnx
 # fp16 looks values up by their names, and writes a tensor again as the file has it
 refused "unnamed.onnx' cannot be converted to fp16: a value has no name" -s onnx=unnamed.onnx -s precision=fp16
 refused "field.onnx' cannot be converted to fp16: a tensor has a field that ONNX does not define ('w')" -s onnx=field.onnx -s precision=fp16

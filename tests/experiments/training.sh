@@ -35,7 +35,7 @@ same "$(json results.class_count)" 2.0
 has 'features of each image, from the frozen body, were computed once'
 has 'the head is new (2 tensors of other shape'
 run_of scratch
-has_not 'the base network gave'
+has_not 'taken from the base network'
 
 # a smoke run reads no weights and no data
 ok orch run t.recipe --smoke -q

@@ -81,7 +81,7 @@ static void test_check_refuses(void **state)
     t = training_fixture_usual();
     t.layer_rates = (struct orch_list){8, rates};
     training_fixture_refused(&t,
-                             "layer_rates: 8 factors for the 2 layer groups of network 'mlp:10'");
+                             "layer_rates: there are 8 factors, but 2 layer groups in network 'mlp:10'");
     t = training_fixture_usual();
     t.feature_extractor = t.cache_features = t.flip = true;
     training_fixture_refused(&t, "features that are computed once cannot be augmented");
@@ -248,7 +248,7 @@ static void test_weights_begin_a_training(void **state)
     t.classes = (struct orch_list){3, classes};
     assert_int_equal(recorder_train(&r, &t, NULL), ORCH_OK);
     assert_non_null(strstr(r.notes->str,
-                           "the base network gave 2 tensors; the head is new (2 tensors of "
+                           "2 tensors were taken from the base network; the head is new (2 tensors of "
                            "other shape, 0 missing, 0 left over)"));
     recorder_clear(&r);
     t.net = "mlp:12";

@@ -14,7 +14,7 @@ static bool check_box(const struct orch_box_batch *batch, int64_t image, int64_t
     const struct orch_box box = batch->boxes[i];
     const int64_t at = i - batch->first[image];
     if (!orch_box_is_proper(box))
-        orch_error_set(error, ORCH_ERROR_RECIPE, "the reader of the data set makes such boxes",
+        orch_error_set(error, ORCH_ERROR_RECIPE, "check the boxes of the data set",
                        "image %" G_GINT64_FORMAT " of the batch: box %" G_GINT64_FORMAT
                        " is empty, inverted or not finite (%g, %g, %g, %g)",
                        image, at, (double)box.x1, (double)box.y1, (double)box.x2, (double)box.y2);

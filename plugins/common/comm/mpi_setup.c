@@ -70,8 +70,8 @@ static bool check_algorithm(const struct orch_comm_algorithm *a, bool is_open, c
     if (a->open_mpi && !is_open)
         orch_error_set(
             error, ORCH_ERROR_TRIAL, "set algorithm: auto or hierarchical, or install Open MPI",
-            "algorithm '%s': orch can set the all-reduce of Open MPI only, and this is %s", a->name,
-            library);
+            "algorithm '%s': orch can choose the algorithm of Open MPI only, and this is %s",
+            a->name, library);
     else if (taken != a->open_mpi)
         orch_error_set(error, ORCH_ERROR_TRIAL, "set algorithm: auto or hierarchical",
                        "algorithm '%s': %s did not accept coll_tuned_allreduce_algorithm = %d, its "

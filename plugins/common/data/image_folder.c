@@ -52,8 +52,8 @@ static GPtrArray *list_classes(const char *folder, GError **error)
         if (g_ptr_array_find_with_equal_func(classes, here->pdata[i], g_str_equal, NULL))
             continue;
         orch_error_set(error, ORCH_ERROR_IO, "rename this class, or remove it",
-                       "class '%s' of '%s' is not a class of '%s'", (char *)here->pdata[i], folder,
-                       train);
+                       "class '%s' of folder '%s' does not exist in folder '%s'",
+                       (char *)here->pdata[i], folder, train);
         g_clear_pointer(&here, g_ptr_array_unref);
     }
     if (!here || !here->len)

@@ -37,7 +37,7 @@ static bool get_clocks(const struct orch_weights *checkpoint, struct orch_traini
     if (!get_clock(checkpoint, "training_s", &out->training_s) ||
         !get_clock(checkpoint, "validation_s", &out->validation_s)) {
         orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to start again",
-                       "the checkpoint does not fit this training: it has no clocks");
+                       "the checkpoint does not fit this training: it records no training time");
         return false;
     }
     if (!get_clock(checkpoint, "target_epoch", &out->target_epoch) ||

@@ -77,7 +77,7 @@ static bool parts_take_batches(const struct orch_training_parts *parts, GError *
         return true;
     orch_error_set(
         error, ORCH_ERROR_TRIAL, NULL,
-        "this plugin makes its own batches or steps, and reads batches from ordinary memory");
+        "this plugin makes its own batches or steps, and needs the images in the CPU's memory");
     return false;
 }
 

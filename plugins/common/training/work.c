@@ -121,7 +121,7 @@ bool orch_work_groups_check(const struct orch_training *t, const struct orch_net
                        (int)t->freeze, t->net, net->group_count - 1);
     else if (t->layer_rates.count > (size_t)net->group_count)
         orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "layer_rates: %zu factors for the %d layer groups of network '%s'",
+                       "layer_rates: there are %zu factors, but %d layer groups in network '%s'",
                        t->layer_rates.count, net->group_count, t->net);
     else
         return true;

@@ -201,7 +201,7 @@ int64_t orch_replay_bytes(const struct orch_replay *r)
 static bool refuse(GError **error, int lane, int64_t i, const char *what)
 {
     orch_error_set(error, ORCH_ERROR_TRIAL, NULL,
-                   "replay buffer: step %" G_GINT64_FORMAT " of lane %d %s", i, lane, what);
+                   "replay buffer: step %" G_GINT64_FORMAT " of environment %d %s", i, lane, what);
     return false;
 }
 
@@ -269,7 +269,7 @@ bool orch_replay_add(struct orch_replay *r, int lane, const struct orch_replay_s
     if (lane < 0 || lane >= r->options.lanes || s->count > r->lane_capacity) {
         orch_error_set(error, ORCH_ERROR_TRIAL, NULL,
                        "replay buffer: %" G_GINT64_FORMAT
-                       " steps are too many for lane %d of %d, which holds %" G_GINT64_FORMAT,
+                       " steps are too many: environment %d of %d holds %" G_GINT64_FORMAT,
                        s->count, lane, r->options.lanes, r->lane_capacity);
         return false;
     }

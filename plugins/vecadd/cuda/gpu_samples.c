@@ -139,8 +139,8 @@ bool orch_vecadd_gpu_samples(struct gpu_trial *t)
         if (has_room_twice(t))
             ok = sample_allocation(t, &total_s);
         else
-            t->host->note(
-                t->host, "the allocation was timed once: the GPU has no room for the arrays twice");
+            t->host->note(t->host, "the allocation was timed only once: the GPU has no room for a "
+                                   "second copy of the arrays");
         ok = ok && report_card(t, &kernel, &measured);
         if (ok) {
             result_ms(t, "total_time", total_s);

@@ -84,8 +84,8 @@ static bool prepare_flush(struct gpu_trial *t)
         cudaMalloc(&scratch, sizeof(float)) != cudaSuccess) {
         (void)cudaGetLastError();
         (void)cudaFree(flush);
-        t->host->note(t->host, "the GPU has no memory to empty its cache with: samples may have "
-                               "found their data in the cache");
+        t->host->note(t->host, "the GPU's cache was not emptied, for lack of memory: samples may "
+                               "have found their data in the cache");
         return true;
     }
     t->flush = flush;
