@@ -129,7 +129,7 @@ void orch_cli_warn_of_source(struct orch_cli *cli)
     if (!count)
         return;
     const struct orch_left_out *first = source->left_out->pdata[0];
-    orch_cli_warn(cli, "%u file%s left out of the captured source tree: %s (%s)%s", count,
+    orch_cli_warn(cli, "%u file%s not stored with the source of the runs: %s (%s)%s", count,
                   count == 1 ? " is" : "s are", first->path, first->why, count > 1 ? ", ..." : "");
 }
 

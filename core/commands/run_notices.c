@@ -250,12 +250,11 @@ static void print_left(struct orch_cli *cli, const struct run_notices *notices)
     g_autofree char *file = orch_text_line(orch_cli_shell_word(first));
     g_autofree char *name = g_path_get_basename(first);
     g_autofree char *to = orch_text_line(orch_cli_shell_word(name));
-    orch_cli_info(cli,
-                  "%" G_GINT64_FORMAT
-                  " file%s (%s) that %u trial%s left: kept until 'orch gc'; 'orch show %s' lists "
-                  "them, 'orch show %s --file %s > %s' copies this one",
-                  files, orch_plural(files), bytes, trials, orch_plural(trials), run, run, file,
-                  to);
+    orch_cli_info(
+        cli,
+        "%" G_GINT64_FORMAT " file%s (%s) that %u trial%s wrote: kept until 'orch gc'; 'orch show "
+        "%s' lists them, 'orch show %s --file %s > %s' copies this one",
+        files, orch_plural(files), bytes, trials, orch_plural(trials), run, run, file, to);
 }
 
 static void print_events(struct orch_cli *cli, const struct run_notices *notices)

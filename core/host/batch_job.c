@@ -262,7 +262,7 @@ int orch_host_job(const char *trial_dir, int argc, char **argv, GError **error)
         return 1;
     if (!read_end(journal, &verdict)) {
         orch_error_set(error, ORCH_ERROR_IO, NULL,
-                       "the journal '%s' does not record the trial's end", journal);
+                       "the trial's journal '%s' does not record how the trial ended", journal);
         return 1;
     }
     return orch_verdict_facts(verdict)->is_reused ? 0 : ORCH_JOB_EXIT_BADLY;

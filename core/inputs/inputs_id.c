@@ -148,7 +148,8 @@ static bool divide_inputs(struct orch_inputs *all, char *const *inputs, GPtrArra
         if (is_in || (path && !any)) /* the latter fails with the tree's message */
             g_ptr_array_add(captured, g_strdup(path));
         else if (!any) {
-            orch_error_set(error, ORCH_ERROR_RECIPE, "paths of inputs begin at the recipe's folder",
+            orch_error_set(error, ORCH_ERROR_RECIPE,
+                           "paths of inputs are relative to the recipe's folder",
                            "input '%s' does not exist", inputs[i]);
             return false;
         }

@@ -108,12 +108,12 @@ static void fail_open(const char *key, const char *path, int fault, GError **err
     g_autofree char *hint = g_strdup_printf("'orch show %s' lists its files", key);
     if (fault == ENOENT || fault == ENOTDIR || fault == ELOOP)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
-                       "run %s left no file '%s' (or 'orch gc' has removed it)", key, path);
+                       "run %s wrote no file '%s', or 'orch gc' has removed it", key, path);
     else if (fault == EINVAL)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
-                       "'%s', which run %s left, is not a regular file", path, key);
+                       "'%s', which run %s wrote, is not a regular file", path, key);
     else
-        orch_error_set_errno(error, ORCH_ERROR_IO, fault, "cannot read '%s', which run %s left",
+        orch_error_set_errno(error, ORCH_ERROR_IO, fault, "cannot read '%s', which run %s wrote",
                              path, key);
 }
 

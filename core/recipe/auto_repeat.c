@@ -35,7 +35,7 @@ void orch_recipe_read_repeat(struct recipe_draft *draft, const struct orch_yaml 
     g_autofree char *what = orch_error_what(problem);
     bool is_cut = !draft->options->is_ad_hoc && strchr(node->text, '(') && !strchr(node->text, ')');
     orch_recipe_error(draft, place_in(draft, node, at),
-                      is_cut ? "quote the value: between braces, YAML ends it at a comma"
+                      is_cut ? "put the value in quotes: inside { }, YAML ends it at a comma"
                              : orch_error_hint(problem),
                       "'repeat': %s", what);
 }
@@ -66,7 +66,7 @@ static void settle_metric(struct recipe_draft *draft, const struct recipe_experi
     const struct orch_search *search = experiment->made->search;
     if (search && rule->metric) {
         orch_recipe_error_at(draft, node, "remove 'metric='",
-                             "'repeat': a search takes the metric from its objective");
+                             "'repeat': in a search the metric is that of the objective");
     } else if (search && search->more_count) {
         orch_recipe_error_at(draft, node, "write a number of repeats",
                              "'repeat: auto' needs one metric, but the objective has several");

@@ -123,7 +123,7 @@ static void read_stop(struct recipe_draft *draft, const struct orch_yaml *node, 
     bool is_cut = strchr(text, '(') && !strchr(text, ')');
     struct recipe_place place = {draft->path, node->line, node->column + node->quoted + (int)at};
     orch_recipe_error(draft, place,
-                      is_cut ? "quote the value: between braces, YAML ends it at a comma"
+                      is_cut ? "put the value in quotes: inside { }, YAML ends it at a comma"
                              : orch_error_hint(problem),
                       "'stop': %s", what);
 }
@@ -182,9 +182,9 @@ static void read_untils(struct recipe_draft *draft, const struct orch_yaml *obje
     const struct orch_yaml *node = orch_yaml_get(objective, "until");
     g_autoptr(GPtrArray) values = node ? orch_recipe_get_texts(draft, objective, "until") : NULL;
     if (values && count && values->len != count)
-        orch_recipe_error_at(draft, node, "for example until: [0.95, 20]",
-                             "'until' has %u value%s, and the objective %u metric%s", values->len,
-                             orch_plural(values->len), count, orch_plural(count));
+        orch_recipe_error_at(draft, node, "write one value for each metric: [0.95, 20]",
+                             "'until' has %u value%s, but the objective has %u metric%s",
+                             values->len, orch_plural(values->len), count, orch_plural(count));
     for (guint i = 0; values && values->len == count && i < count; i++)
         read_until(draft, values->pdata[i], experiment, &goals[i]);
 }
@@ -418,7 +418,7 @@ static void check_values(struct recipe_draft *draft, const struct recipe_searche
             orch_recipe_error(
                 draft, orch_recipe_value_place(searched->setting, searched->setting->value),
                 "write int(LOW, HIGH) or int(LOW, HIGH, log)",
-                "search '%s': the parameter takes whole numbers", searched->spec->name);
+                "search '%s': the parameter takes only whole numbers", searched->spec->name);
     }
     if (param->otherwise)
         json_decref(check_value(draft, searched, param->otherwise));
@@ -451,7 +451,7 @@ static void add_param(struct recipe_draft *draft, struct orch_space *space,
     g_autofree char *what = orch_error_what(problem);
     bool is_cut = node->kind == ORCH_YAML_SCALAR && strchr(text, '(') && !strchr(text, ')');
     orch_recipe_error(draft, place,
-                      is_cut ? "quote the value: between braces, YAML ends it at a comma"
+                      is_cut ? "put the value in quotes: inside { }, YAML ends it at a comma"
                              : orch_error_hint(problem),
                       "search '%s': %s", searched->spec->name, what);
 }

@@ -218,7 +218,8 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
     if (summary && !is_summary(summary)) {
         g_autofree char *hint =
             orch_recipe_hint_names(item->draft, summary, orch_aggregate_names());
-        orch_recipe_error_at(item->draft, node, hint, "'%s': '%s' is not a summary of a metric",
+        orch_recipe_error_at(item->draft, node, hint,
+                             "'%s': '%s' is not a summary of a metric, such as last, best or mean",
                              node->text, summary);
         return NULL;
     }
@@ -355,7 +356,7 @@ void orch_report_check_by_profile(struct report_item *item, const struct orch_ya
         if (value->kind == ORCH_YAML_SCALAR)
             check_number(item, value);
         else
-            orch_recipe_error_at(draft, value, NULL, "each profile must have one value");
+            orch_recipe_error_at(draft, value, NULL, "the value for a profile must be one number");
     }
 }
 
@@ -445,7 +446,8 @@ static void check_formula_name(struct report_item *item, const struct orch_yaml 
         g_ptr_array_add(item->metrics, (struct orch_metric_spec *)(uintptr_t)metric);
     if (summary && !is_summary(summary))
         orch_recipe_error_at(item->draft, node, "for example mean epoch_time",
-                             "'%s': '%s' is not a summary of a metric", text, summary);
+                             "'%s': '%s' is not a summary of a metric, such as last, best or mean",
+                             text, summary);
     else if (!metric && strcmp(name, "wall_s") != 0 &&
              (summary || !orch_report_holder(item, REPORT_NAME_PARAM, name)))
         complain_name(item, node, "parameter or metric", name, kinds, G_N_ELEMENTS(kinds), NULL);

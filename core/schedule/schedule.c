@@ -34,7 +34,7 @@ static void take_signals(struct run *run)
         if (run->stop_level == 1 && run->hosts->len)
             orch_schedule_emit(
                 run,
-                "starting nothing more; %u running trial%s may finish. Ctrl-C again stops %s now",
+                "no further trial starts; %u running trial%s may finish. Ctrl-C again stops %s now",
                 run->hosts->len, orch_plural(run->hosts->len),
                 run->hosts->len == 1 ? "it" : "them");
         else if (run->stop_level >= 2)

@@ -162,7 +162,7 @@ static bool remove_released(struct run *run, struct orch_slot_leases *leases)
 static void go_unshared(struct run *run, const GError *problem)
 {
     if (run->shares_slots)
-        orch_schedule_emit(run, "CPUs and GPUs are not shared with other runs of this machine: %s",
+        orch_schedule_emit(run, "other runs of this machine may use the same CPUs and GPUs: %s",
                            problem->message);
     run->shares_slots = false;
     stop_watching(run);
@@ -178,7 +178,7 @@ static bool begin(struct run *run, struct orch_slot_leases *out)
     }
     if (out->left_out && !run->has_named_left_out) {
         run->has_named_left_out = true;
-        orch_schedule_emit(run, "CPUs and GPUs are not shared with all other users: %s",
+        orch_schedule_emit(run, "some users' runs may use the same CPUs and GPUs: %s",
                            out->left_out->message);
     }
     return true;

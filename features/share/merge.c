@@ -96,7 +96,7 @@ static bool leave_extra(void *ctx, const char *path, const char *bytes, size_t l
     const struct extras *extras = ctx;
     (void)bytes, (void)length, (void)error;
     if (!extras->may_have || !extras->may_have(path))
-        orch_join_refuse(extras->join, "'%s' is not an item of a store", path);
+        orch_join_refuse(extras->join, "'%s' is not a file that belongs in a bundle", path);
     return true;
 }
 

@@ -215,7 +215,7 @@ static bool parse_comparison(struct parser *p)
 static bool parse_not(struct parser *p)
 {
     if (++p->depth > DEPTH_MAX)
-        return fail_at(p, p->column, NULL, "conditions have at most %d levels", DEPTH_MAX);
+        return fail_at(p, p->column, NULL, "conditions can be nested at most %d levels", DEPTH_MAX);
     bool ok;
     if (is_keyword(p, "not")) {
         mark(p, CONDITION_NOT); /* binds looser than a comparison */

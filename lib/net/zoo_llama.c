@@ -111,7 +111,7 @@ void orch_net_build_llama(struct orch_net_builder *b, const char *argument, int 
         return;
     if (is_mixture && !s.experts) {
         orch_error_set(&b->error, ORCH_ERROR_RECIPE, form_of(is_mixture),
-                       "network '%s' needs numbers of experts", b->net->name);
+                       "network '%s' needs experts=N and chosen=N", b->net->name);
         return;
     }
     int x = orch_net_embedding(b, 0, b->net->classes, s.width, "model.embed_tokens");

@@ -89,7 +89,7 @@ bool orch_net_sizes_read(struct orch_net_builder *b, const char *argument, const
                        b->net->name);
     else
         orch_error_set(&b->error, ORCH_ERROR_RECIPE,
-                       "the heads must divide the width; the heads of keys must divide the heads",
+                       "HEADS must divide WIDTH, and KEY_HEADS (if given) must divide HEADS",
                        "network '%s': '%s' is not %s", b->net->name, argument, form);
     return false;
 }

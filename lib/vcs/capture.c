@@ -92,7 +92,7 @@ static bool copy_index(const char *from, const char *to, GError **error)
     const struct timespec times[2] = {info.st_atim, info.st_mtim};
     if (utimensat(AT_FDCWD, to, times, 0) == 0)
         return true;
-    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot set the time of '%s'", to);
+    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot set the file time of '%s'", to);
     return false;
 }
 

@@ -157,7 +157,7 @@ static bool reduce_dict(struct machine *m, const value_t *arguments)
     for (unsigned i = 0; dict && pairs && pairs->items && i < pairs->items->len; i++) {
         const value_t *pair = pairs->items->pdata[i];
         if (!pair->items || pair->items->len != 2)
-            return damaged(m, "OrderedDict gets something other than pairs");
+            return damaged(m, "OrderedDict is called with something other than pairs");
         if (++m->copied_count > ORCH_PICKLE_VALUES_MAX)
             return damaged(m, "the pickle has too many items");
         g_ptr_array_add(dict->items, pair->items->pdata[0]);
@@ -174,7 +174,7 @@ static bool reduce_tensor(struct machine *m, const value_t *arguments)
     value_t *const *a = (value_t **)arguments->items->pdata;
     if (a[0]->kind != ORCH_PICKLE_STORAGE || a[1]->kind != ORCH_PICKLE_INT ||
         a[2]->kind != ORCH_PICKLE_TUPLE || a[3]->kind != ORCH_PICKLE_TUPLE)
-        return damaged(m, "a tensor is not made of storage, offset, sizes and strides");
+        return damaged(m, "a tensor is not made of a storage, an offset, sizes and strides");
     value_t *tensor = new_value(m, ORCH_PICKLE_TENSOR);
     if (!tensor)
         return false;
@@ -199,7 +199,7 @@ static bool reduce_size(struct machine *m, const value_t *arguments)
 {
     value_t *tuple = arguments->items->len ? arguments->items->pdata[0] : NULL;
     if (!tuple || tuple->kind != ORCH_PICKLE_TUPLE)
-        return damaged(m, "torch.Size has no tuple");
+        return damaged(m, "torch.Size is called without a tuple");
     return push(m, tuple);
 }
 
@@ -611,7 +611,7 @@ static bool op_build(struct machine *m)
     if ((object->kind == ORCH_PICKLE_DICT && state->kind == ORCH_PICKLE_DICT) ||
         (object->kind == ORCH_PICKLE_TENSOR && state->kind == ORCH_PICKLE_TUPLE))
         return true;
-    return damaged(m, "an object that has no state gets one");
+    return damaged(m, "a state is set on an object that has none");
 }
 
 static bool is_text(const struct orch_pickle_value *value, const char *word)

@@ -167,7 +167,7 @@ static bool check_cover(const GArray *spans, uint64_t data_bytes, GError **error
     }
     if (end != data_bytes)
         return damaged(
-            error, "its tensors take %" G_GUINT64_FORMAT " bytes, but it has %" G_GUINT64_FORMAT,
+            error, "the tensors take %" G_GUINT64_FORMAT " bytes, the file has %" G_GUINT64_FORMAT,
             end, data_bytes);
     return true;
 }

@@ -69,7 +69,7 @@ static bool read_any(struct orch_weights *weights, const uint8_t *bytes, size_t 
             return formats[i].read(weights, bytes, length, error);
     orch_error_set(error, ORCH_ERROR_RECIPE,
                    "use files of torch.save(model.state_dict(), ...) or safetensors",
-                   "the file is neither of PyTorch nor safetensors (%zu bytes)", length);
+                   "the file is neither a PyTorch file nor a safetensors file (%zu bytes)", length);
     return false;
 }
 

@@ -448,7 +448,7 @@ struct orch_learned *orch_learn(const struct orch_rows *rows, const struct orch_
 {
     if (rows->rows < ROWS_MIN) {
         orch_error_set(error, ORCH_ERROR_USAGE, "add more measurements",
-                       "%zu rows are too few to train on: at least %d", rows->rows, ROWS_MIN);
+                       "%zu rows are too few to train on: %d are needed", rows->rows, ROWS_MIN);
         return NULL;
     }
     struct orch_learned *l = g_new0(struct orch_learned, 1);

@@ -295,8 +295,8 @@ static bool check_method(struct orch_trained *t, const json_t *saved, GError **e
     if (!t->is_outdated || t->is_automatic)
         return true;
     orch_error_set(error, ORCH_ERROR_RECIPE, "train again with 'orch predictor train'",
-                   "the predictor was trained by method %d, and this orch answers by method %d",
-                   (int)is, ORCH_TRAINED_METHOD);
+                   "the predictor was trained by method %d, but this orch uses method %d", (int)is,
+                   ORCH_TRAINED_METHOD);
     return false;
 }
 

@@ -279,7 +279,7 @@ static bool read_extra(struct reading *r, const struct orch_tar_entry *entry, GE
 {
     g_autofree char *path = extra_path(entry->name);
     const char *why = !path                           ? "is not a valid name for a file in a bundle"
-                      : !r->extra                     ? "is not an item of a store"
+                      : !r->extra                     ? "is not a file that belongs in a bundle"
                       : entry->size > EXTRA_BYTES_MAX ? "is larger than allowed"
                       : !g_hash_table_add(r->seen, g_strdup(path)) ? "is there twice"
                                                                    : NULL;

@@ -260,7 +260,7 @@ static bool join_record(struct joining *j, const char *key, const char *digest, 
     sqlite3_reset(s);
     bool ok = true;
     if (!run || strcmp(run->digest, digest) != 0 || g_strcmp0(run->record.key, key) != 0)
-        orch_join_refuse(j->join, "run %s, a conflict in that store: %s", key,
+        orch_join_refuse(j->join, "run %s, kept as a conflict in that store: %s", key,
                          problem ? problem->message : "the text belongs to another run");
     else
         ok = orch_join_run(j->join, &run->record, digest, &joined, error);
@@ -274,7 +274,8 @@ static bool take_conflict(struct joining *j, sqlite3_stmt *row, GError **error)
     const char *key, *digest;
     bool is_known, is_taken;
     if (!text(j, row, 0, &key) || !text(j, row, 1, &digest) || !key || !digest) {
-        orch_join_refuse(j->join, "a conflict in that store has a key or digest that is not valid");
+        orch_join_refuse(j->join,
+                         "a run kept as a conflict in that store has an invalid key or digest");
         return true;
     }
     return orch_store_join_is_known(j->join, key, digest, &is_known, &is_taken, error) &&

@@ -138,8 +138,8 @@ static bool are_sound(const char *name, const char *address, GError **error)
         orch_error_set(error, ORCH_ERROR_USAGE, "use 1 to 100 bytes of printable text",
                        "'%.110s' cannot be the name of a view", name ? name : "");
     else if (address && !is_address(address))
-        orch_error_set(error, ORCH_ERROR_USAGE, "copy the page's address from '#/' on",
-                       "'%.60s' is not a state of the page", address);
+        orch_error_set(error, ORCH_ERROR_USAGE, "copy the address from the browser, from '#/' on",
+                       "'%.60s' is not the address of a view of the page", address);
     return has_name && (!address || is_address(address));
 }
 

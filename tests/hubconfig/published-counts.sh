@@ -61,7 +61,7 @@ counted 304326632 google/vit-large-patch16-224 ViT-L/16
 counted 5717416 facebook/deit-tiny-patch16-224
 counted 22050664 facebook/deit-small-patch16-224
 fails 2 orch net show moe:4,512,8
-says 'needs numbers of experts'
+says 'needs experts=N and chosen=N'
 fails 2 orch net show moe:4,512,8,8,1024,experts=4,chosen=5
 says 'is not LAYERS,WIDTH,HEADS'
 fails 2 orch net show nobody/nothing
@@ -145,6 +145,6 @@ same "$(json predictions.0.workers) $(json predictions.0.gpu)" '8 H100-SXM5'
 ok orch predict --gpu '2 x V100' --net resnet50 --json
 same "$(json predictions.0.workers)" 2
 fails 2 orch predict --gpu 8xH100 --net gpt2 --workers 2
-says "option '--workers': --gpu also has a number of devices"
+says "option '--workers': --gpu already gives the number of devices"
 fails 2 orch predict --gpu 8xH1O0 --net gpt2
 says 'did you mean'

@@ -13,7 +13,7 @@ S
 git add -A
 git commit -qm first
 ok orch try --frozen --name one -x n=1,2 -- sh train.sh '{n}'
-says '2 files (11.4 MiB) that 2 trials left'
+says '2 files (11.4 MiB) that 2 trials wrote'
 same "$(head -c 1 model.bin)" 0 'the file in the user folder'
 for n in 1 2; do
     ok orch ls --where "n = $n" --json

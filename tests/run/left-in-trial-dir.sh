@@ -37,7 +37,7 @@ R
 git add -A
 git commit -qm x
 fails 1 orch run r.recipe
-says "8 files (48 B) that 4 trials left: kept until 'orch gc'"
+says "8 files (48 B) that 4 trials wrote: kept until 'orch gc'"
 says '--file a/b/model.pt > model.pt'
 for how in good:ok fail:failed kill:crashed slow:timeout; do
     ok orch ls --where "how = ${how%:*}" --json
@@ -57,7 +57,7 @@ done
 ok orch show @last --json
 same "$(json left.count) $(json left.files.1.path) $(json left.files.1.bytes)" '2 a/b/model.pt 12'
 fails 2 orch show @last --file a/b/none.pt
-says "left no file 'a/b/none.pt'"
+says "wrote no file 'a/b/none.pt'"
 fails 2 orch show @last --file a
 says 'is not a regular file'
 # it counts as the store's, and goes with gc
@@ -73,7 +73,7 @@ has_not 'files that it left'
 for how in '' --frozen; do
     # shellcheck disable=SC2086
     ok orch try --force $how -x n=1,2 -- sh -c 'echo "$1" >"$2/out.txt"; [ ! -e apart ] || echo twin >out.txt; echo v 1' sh '{n}' '{trial_dir}'
-    says "2 files (4 B) that 2 trials left"
+    says "2 files (4 B) that 2 trials wrote"
     ok orch show @last --file out.txt
     same "$out" 2
 done

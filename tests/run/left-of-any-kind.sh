@@ -53,7 +53,7 @@ for kind in $kinds; do
     export ORCH_APART=$kind
     # shellcheck disable=SC2086
     ok $user orch try --force --frozen -- python3 many.py
-    says ' that 1 trial left: '
+    says ' that 1 trial wrote: '
     same "$(ls data)" d.txt "$kind: what an absolute link leads to"
     same "$(find $left -path '*/old/f*' -type f | wc -l)" 10050 'files'
     same "$(readlink $left/*/old/latest) $(readlink $left/*/plain)" 'f3 data/d.txt' 'links'

@@ -77,7 +77,7 @@ refused() { # refused RANGE OBJECTIVE TEXT...
 }
 refused 'width: int(0, 128, log)' '' 'a logarithmic range cannot begin at 0' 's.recipe:10:18'
 refused 'width: int(0, 128)' '' "search 'width': parameter 'width' cannot be 0" 's.recipe:10:14'
-refused 'width: uniform(1, 128)' '' 'the parameter takes whole numbers'
+refused 'width: uniform(1, 128)' '' 'the parameter takes only whole numbers'
 refused 'width: int(8, 128' '' "')' is missing"
 refused 'width: 8' '' "'8' is no range"
 refused 'widht: int(8, 128)' '' "unknown parameter 'widht'" "did you mean 'width'"

@@ -44,7 +44,7 @@ rm -rf .orch
 ok orch try -x 'x=uniform(0, 1)' --search 'min loss' --sampler grid --trials 5 -- python3 f.py '{x}'
 for x in 0 0.25 0.5 0.75 1; do says "f x=$x "; done
 fails 2 search --search 'min loss, min ms' --until 0.75
-says "'until' has 1 value, and the objective 2 metrics"
+says "'until' has 1 value, but the objective has 2 metrics"
 fails 2 search --search 'min loss, max loss'
 says "'loss' is there twice"
 fails 2 search --search 'min loss, min ms' --stop median

@@ -14,16 +14,16 @@ renew() {
 quick() { ok timeout 60 orch run t.recipe --force; }
 unshared() { # WHAT...: the run goes on, and says once what is wrong
     quick
-    says 'CPUs and GPUs are not shared'
+    says 'may use the same CPUs and GPUs'
     for what; do says "$what"; done
-    same "$(grep -c 'not shared' <<<"$err")" 1 'how often it is said'
+    same "$(grep -c 'may use the same' <<<"$err")" 1 'how often it is said'
 }
 # a named pipe, a link and a folder called lock, which is no part of the list
 for make in 'mkfifo' 'ln -s /etc/passwd' 'mkdir'; do
     renew
     $make "$ORCH_SLOTS/lock"
     quick
-    says_not shared
+    says_not 'may use the same'
     has_not waiting
 done
 # in place of this user's own file
@@ -131,7 +131,7 @@ renew
 entries 65534 alone 1 1
 quick
 says_not waiting
-says_not shared
+says_not 'may use the same'
 renew
 entries 65534 alone $theirs 1
 quick
@@ -153,8 +153,8 @@ own "$ORCH_SLOTS"
 echo nonsense >"$ORCH_SLOTS/65534.json"
 own "$ORCH_SLOTS/65534.json"
 quick
-says "not shared with all other users: cannot read '$ORCH_SLOTS/65534.json' of $nobody"
-same "$(grep -c 'not shared' <<<"$err")" 1
+says "some users' runs may use the same CPUs and GPUs: cannot read '$ORCH_SLOTS/65534.json' of $nobody"
+same "$(grep -c 'may use the same' <<<"$err")" 1
 renew
 mkfifo "$ORCH_SLOTS/65534.json"
 own "$ORCH_SLOTS/65534.json"
@@ -182,10 +182,10 @@ for mode in 0700 0755; do
     chmod $mode "$ORCH_SLOTS"
     ok timeout 60 setpriv --reuid=65534 --clear-groups env HOME="$SCRATCH/them" XDG_CACHE_HOME="$SCRATCH/them" XDG_DATA_HOME="$SCRATCH/them" \
         XDG_CONFIG_HOME="$SCRATCH/them" XDG_STATE_HOME="$SCRATCH/them" orch run t.recipe --force
-    says 'CPUs and GPUs are not shared'
+    says 'may use the same CPUs and GPUs'
     says "$ORCH_SLOTS"
     says "a folder of user 'root'"
-    same "$(grep -c 'not shared' <<<"$err")" 1
+    same "$(grep -c 'may use the same' <<<"$err")" 1
 done
 renew
 chmod 0777 "$ORCH_SLOTS"

@@ -304,7 +304,7 @@ static void test_hostile_names(void **state)
     assert_problem(receipt, "'../evil' is not a valid name");
     assert_problem(receipt, "'a\\b' is not a valid name");
     assert_problem(receipt, "'?[2Jclear' is not a valid name");
-    assert_problem(receipt, "'runs/01890/01/nothing' is not an item of a store");
+    assert_problem(receipt, "'runs/01890/01/nothing' is not a file that belongs in a bundle");
     assert_problem(receipt, "the contents do not match the digest");
     assert_problem(receipt, "the text does not match the digest");
     assert_problem(receipt, "the contents do not match the path");

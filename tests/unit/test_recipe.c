@@ -382,7 +382,7 @@ static void test_report_errors(void **state)
         {ITEM("{ table: { rows: lrs, value: count } }"),
          "5:20 unknown parameter 'lrs' in the report | did you mean 'lr'?\n"},
         {ITEM("{ table: { rows: lr, value: final loss } }"),
-         "5:31 'final loss': 'final' is not a summary of a metric\n"},
+         "5:31 'final loss': 'final' is not a summary of a metric, such as last, best or mean\n"},
         {ITEM("{ table: { rows: lr, value: last los } }"),
          "5:31 unknown metric 'los' in the report | did you mean 'loss'?\n"},
         {ITEM("{ table: { rows: x, value: last loss, experiments: s } }"),
