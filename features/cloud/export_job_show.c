@@ -36,12 +36,12 @@ static void print_basis(struct orch_cli *cli, const struct orch_job *job,
                   "  afterwards: orch db merge trial.orch, which the job leaves in its results");
     if (job->needs_inputs && !job->account.inputs)
         orch_cli_warn(cli, "the trial refers to other runs, which the job would run again\n  hint: "
-                           "'orch export --bundle inputs.orch RUN...' writes these runs; say where "
-                           "the bundle is with --inputs");
+                           "write these runs to a file with 'orch export --bundle inputs.orch "
+                           "RUN...', and give its path or URL with --inputs");
     if (json_object_get(job->params, "dataset") && !job->account.data)
-        orch_cli_warn(
-            cli, "data set '%s' must be in the image; or say where the data sets are with --data",
-            json_string_value(json_object_get(job->params, "dataset")));
+        orch_cli_warn(cli,
+                      "data set '%s' must be in the image, unless --data says where data sets are",
+                      json_string_value(json_object_get(job->params, "dataset")));
 }
 
 static json_t *as_json(const struct orch_job *job, const struct orch_job_platform *platform,

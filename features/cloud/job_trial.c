@@ -113,7 +113,7 @@ const struct orch_plan_item *orch_job_trial_of_run(const struct orch_plan *plan,
             strcmp(plan->items[i].fingerprint, run->fingerprint) == 0)
             return &plan->items[i];
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   "name the recipe and --trial: parameters, files or the plugin have changed",
+                   "parameters, files or the plugin changed since: give the recipe and --trial",
                    "'%s' no longer has the trial of run %s", plan->expansion->name,
                    orch_run_short_key(run->key));
     return NULL;

@@ -40,7 +40,7 @@ static bool add_metric(struct front *f, const char *text, GError **error)
     if (f->count == ORCH_FRONT_GOALS_MAX ||
         !orch_objective_read(text, &f->better[f->count], &summary, &f->metrics[f->count])) {
         orch_error_set(error, ORCH_ERROR_USAGE, "for example 'max val_accuracy, min latency_ms'",
-                       "'%s' names no metric, or there are more than %d", text,
+                       "'%s' does not name a metric, or there are more than %d metrics", text,
                        ORCH_FRONT_GOALS_MAX);
         return false;
     }

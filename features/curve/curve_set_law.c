@@ -68,7 +68,7 @@ struct orch_curve_set_law *orch_curve_set_law_fit(const struct orch_curve_set *s
     if (!like || like->count * PARAM_COUNT > ORCH_LAW_OUTPUTS_MAX) {
         orch_error_set(
             error, ORCH_ERROR_NOT_FOUND, NULL, "%s",
-            like ? "too many learning-rate stages"
+            like ? "the learning rate of these runs has too many stages"
                  : "no run has both a loss curve and a network whose layers can be counted");
         return NULL;
     }

@@ -108,9 +108,9 @@ static bool find_net(struct answer *a, GError **error)
     orch_error_set(
         error, ORCH_ERROR_NOT_FOUND,
         a->like ? "the plugin must declare these as its cost (see 'orch plugin show')" : NULL, "%s",
-        a->like
-            ? "the run of the left-out network does not declare its batch, images and parameters"
-            : "there is no run of the left-out network");
+        a->like ? "the run of the network in 'held_out' does not declare its batch, images and "
+                  "parameters"
+                : "there is no run of the network that 'held_out' names");
     return false;
 }
 

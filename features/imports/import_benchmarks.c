@@ -63,7 +63,7 @@ void orch_import_hyperfine(struct reading *r, const char *key, json_t *item)
     orch_import_members(run, "", item, ORCH_IMPORT_DEPTH_MAX, orch_import_add_result);
     for (size_t i = 0; i < json_array_size(codes); i++)
         if (json_integer_value(json_array_get(codes, i)) != 0)
-            fail(run, "a command ended with an exit status that is not 0");
+            fail(run, "the command ended with an exit status other than 0");
 }
 
 /* What pyperf says of a run, its benchmark or the whole file, the nearest first. */

@@ -65,7 +65,7 @@ static bool check_jobs(const struct orch_aigauge_job *jobs, const double *y, siz
                        GError **error)
 {
     if (!count) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "there are no jobs to fit");
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "there is no measured training to fit");
         return false;
     }
     for (size_t i = 0; i < count; i++) {
@@ -76,7 +76,7 @@ static bool check_jobs(const struct orch_aigauge_job *jobs, const double *y, siz
             continue;
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "workers, batch and the GPU's peak must be above 0, threads at least 0",
-                       "job %zu cannot be used in the linear model: %g workers, batch %g, %g "
+                       "training %zu cannot be used in the linear model: %g workers, batch %g, %g "
                        "threads, peak %g, time %g",
                        i + 1, j->workers, j->batch, j->threads, j->flops, y[i]);
         return false;

@@ -430,8 +430,8 @@ static void check_learn(struct report_item *item)
         count += orch_yaml_get(item->spec, sources[i]) != NULL;
     if (count != 1)
         orch_recipe_error_at(item->draft, item->spec,
-                             "use value: a metric of runs; artifact: a CSV that runs write; "
-                             "dataset: a table from 'orch import'",
+                             "write 'value' (a metric of runs), 'artifact' (a CSV that runs write) "
+                             "or 'dataset' (a table from 'orch import')",
                              "'learn' needs one of 'value', 'artifact' and 'dataset', found %d",
                              count);
     else if (!orch_yaml_get(item->spec, "value") && !orch_yaml_get(item->spec, "target"))

@@ -259,7 +259,7 @@ GPtrArray *orch_regressors_compare(const struct orch_rows *rows,
                                    uint64_t seed, GError **error)
 {
     if (rows->rows < ROWS_MIN) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "%zu rows are too few to compare models: %d",
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "%zu rows, but comparing models needs %d",
                        rows->rows, ROWS_MIN);
         return NULL;
     }

@@ -44,7 +44,7 @@ static bool read_opset(const char *text, int *out, GError **error)
     int64_t opset = ONNX_OPSET_DEFAULT;
     if (text &&
         (!orch_int_parse(text, &opset) || opset < ONNX_OPSET_MIN || opset > ONNX_OPSET_MAX)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "most engines read 17, the default",
+        orch_error_set(error, ORCH_ERROR_USAGE, "use 17, the default, which most engines read",
                        "option '--opset': '%s' is not a version from %d to %d", text,
                        ONNX_OPSET_MIN, ONNX_OPSET_MAX);
         return false;

@@ -414,7 +414,7 @@ static bool add_input(struct operators_call *c, struct operators_value *value, G
     if (is_tokens)
         shape = (struct orch_net_shape){1, c->out.count, 1};
     if (c->out.count < 1)
-        return orch_operators_fail(r, error, "an input has no elements");
+        return orch_operators_fail(r, error, "the shape 'out' of an input has a size of 0");
     if (!r->builder.net) {
         g_autofree char *base = g_path_get_basename(r->file);
         orch_net_builder_init(&r->builder, base, "operators", shape, 0);
@@ -431,7 +431,7 @@ static bool add_output(struct operators_call *c, GError **error)
 {
     struct operators_reading *r = c->r;
     if (c->in_count != 1 || !c->in[0].value || c->in[0].value->node < 0)
-        return orch_operators_fail(r, error, "an output does not come from an operator");
+        return orch_operators_fail(r, error, "an output needs one operand, an operator's result");
     int node = node_of(c, &c->in[0]);
     orch_net_declare_output(&r->builder, node);
     r->builder.net->classes = orch_net_node(r->builder.net, node)->out.c;
@@ -488,8 +488,8 @@ bool orch_operators_add(struct operators_call *c, GError **error)
         !add_bias(c, &value)) {
         struct orch_net_node n = {.op = c->kind ? c->kind->op : ORCH_NET_GENERIC};
         if (!fill(c, &n, &value.is_image))
-            return orch_operators_fail(c->r, error, "operator '%s' cannot have these shapes",
-                                       c->name);
+            return orch_operators_fail(
+                c->r, error, "the shapes in 'in' and 'out' do not fit operator '%s'", c->name);
         if (!c->kind)
             note_unknown(c);
         if (!is_of_batch(c))

@@ -48,11 +48,11 @@ static bool read_sizes(const struct operators_reading *r, const json_t *list,
             value = -1;
         const char *letter = json_is_string(size) ? strchr(json_string_value(size), 'b') : NULL;
         if (letter && (out->is_of_batch || strchr(letter + 1, 'b')))
-            return orch_operators_fail(r, error, "a shape grows with the square of the batch");
+            return orch_operators_fail(r, error, "a shape names the batch size 'b' twice");
         out->is_of_batch |= letter != NULL;
         if (value < 0 || __builtin_mul_overflow(out->count, value, &out->count) ||
             out->count > OPERATORS_ELEMENTS_MAX)
-            return orch_operators_fail(r, error, "a size of a shape is out of range");
+            return orch_operators_fail(r, error, "a size in a shape is not a number or too large");
         out->dims[out->rank++] = value;
     }
     return true;
@@ -93,7 +93,7 @@ static bool set_sequence(struct operators_reading *r, const json_t *fixed,
         return true;
     if (why) {
         g_autofree char *text = shown(why);
-        orch_error_set(error, ORCH_ERROR_USAGE, "export the model again with inputs of that length",
+        orch_error_set(error, ORCH_ERROR_USAGE, "export the model again with the length you need",
                        "'%s': the length of its sequences is fixed at %" G_GINT64_FORMAT
                        " tokens (%s)",
                        r->file, r->made_with, text);
@@ -112,13 +112,13 @@ static bool read_header(struct operators_reading *r, const json_t *line,
     r->batch = json_integer_value(json_object_get(line, "batch"));
     r->is_batch_fixed = why != NULL;
     if (strcmp(orch_json_text(line, "format", ""), "orch operators") != 0)
-        return orch_operators_fail(r, error, "the file does not list operators");
+        return orch_operators_fail(r, error, "the line lacks \"format\": \"orch operators\"");
     if (orch_json_int(line, "version", 0) != 1)
         return orch_operators_fail(r, error, "the version is %d, not 1",
                                    (int)orch_json_int(line, "version", 0));
     if (r->batch < 1 || r->batch > TOKENS_MAX || r->made_with < 0 || r->made_with > TOKENS_MAX)
         return orch_operators_fail(r, error,
-                                   "the batch or the length of sequences is out of range");
+                                   "'batch' or 'sequence' in the first line is out of range");
     g_autofree char *text = why ? shown(why) : NULL;
     if (why)
         note(notes, g_strdup_printf("'%s': the batch of %" G_GINT64_FORMAT
@@ -136,7 +136,7 @@ static bool read_parameter(struct operators_reading *r, const json_t *line, GErr
 {
     const char *name = orch_json_text(line, "parameter", NULL);
     if (!name || !*name || g_hash_table_contains(r->parameters, name))
-        return orch_operators_fail(r, error, "a parameter has no name, or the name of another one");
+        return orch_operators_fail(r, error, "a parameter's name is missing or used twice");
     struct operators_parameter p = {.is_trained =
                                         !json_is_false(json_object_get(line, "trainable"))};
     if (!read_sizes(r, json_object_get(line, "shape"), &p.sizes, error))
@@ -155,14 +155,15 @@ static bool read_operand(struct operators_call *c, const json_t *pair, GError **
     if (json_is_string(source)) {
         in->parameter = g_hash_table_lookup(r->parameters, json_string_value(source));
         if (!in->parameter)
-            return orch_operators_fail(r, error, "an operand is an unknown parameter");
+            return orch_operators_fail(r, error, "'in' names the undeclared parameter '%s'",
+                                       json_string_value(source));
     } else if (json_is_integer(source)) {
         json_int_t id = json_integer_value(source);
         if (id < 0 || id >= r->values->len)
-            return orch_operators_fail(r, error, "an operand comes from a later operator");
+            return orch_operators_fail(r, error, "'in' names the result of a later operator");
         in->value = &g_array_index(r->values, struct operators_value, id);
     } else if (!json_is_null(source))
-        return orch_operators_fail(r, error, "an operand has no source");
+        return orch_operators_fail(r, error, "an entry of 'in' begins with no id, name or null");
     return read_sizes(r, json_array_get(pair, 1), &in->sizes, error);
 }
 
@@ -177,9 +178,9 @@ static bool read_operator(struct operators_reading *r, const json_t *line, struc
     c->in_count = 0;
     if (!*c->name || strlen(c->name) > 200 || !json_is_array(operands) ||
         json_array_size(operands) > OPERATORS_OPERANDS_MAX)
-        return orch_operators_fail(r, error, "an operator has no name, or too many operands");
+        return orch_operators_fail(r, error, "'op' or 'in' is missing, or 'in' is too long");
     if (orch_json_int(line, "id", -1) != (gint64)r->values->len || r->values->len >= OPERATORS_MAX)
-        return orch_operators_fail(r, error, "operators are not numbered from 0 on");
+        return orch_operators_fail(r, error, "the 'id' of operators must count up from 0");
     for (size_t i = 0; i < json_array_size(operands); i++)
         if (!read_operand(c, json_array_get(operands, i), error))
             return false;
@@ -255,10 +256,10 @@ static void note_unused(const struct operators_reading *r, GPtrArray *notes)
 static void note_constant(const struct operators_reading *r, GPtrArray *notes)
 {
     if (r->constant_macs && !r->is_batch_fixed)
-        note(notes, g_strdup_printf(
-                        "'%s': %" G_GINT64_FORMAT
-                        " multiply-adds do not depend on the batch; each sample counts them once",
-                        r->file, r->constant_macs));
+        note(notes, g_strdup_printf("'%s': %" G_GINT64_FORMAT
+                                    " multiply-adds happen once per batch, whatever its size, but "
+                                    "are counted for each sample",
+                                    r->file, r->constant_macs));
 }
 
 /* ---- the network -------------------------------------------------------------------------------

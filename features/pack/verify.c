@@ -206,8 +206,8 @@ static bool make_plan(struct job *job, GError **error)
         problem(job, "%s", (char *)out->pinned.problems->pdata[i]);
     if (out->pinned.by_params)
         note(job,
-             "%u of %u runs were matched by their parameters: their plugin, data or code differs "
-             "here, so their fingerprints were not computed again",
+             "%u of %u runs were assigned to their trials by parameters alone: their fingerprints "
+             "differ, because the plugin, the data or the code is not the same here",
              out->pinned.by_params, out->pinned.done);
     return true;
 }

@@ -168,8 +168,7 @@ static bool fill(struct paleo_section *p, struct orch_table *table, GError **err
         struct counted of = {0}, other = {0};
         if (is_ratio && orch_paleo_net_is_own(net)) {
             orch_error_set(error, ORCH_ERROR_RECIPE, "for example 'resnet50-v1 by paleo:resnet50'",
-                           "the peak for '%s' needs the operations of a network of 'orch net ls'",
-                           net);
+                           "the peak needs a network of 'orch net ls' as the first, not '%s'", net);
             return false;
         }
         bool ok = count_net(is_ratio ? net : by, &of, error) &&

@@ -235,7 +235,7 @@ static bool read_journal(const char *folder, struct conform_report *report, GErr
     g_autofree char *log = g_build_filename(folder, "host.log", NULL);
     g_autofree char *text = NULL;
     orch_file_read(log, 1 << 20, &text, NULL, NULL);
-    orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "the trial's journal has no end%s%s",
+    orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "orch-host did not record the trial's end%s%s",
                    text && *text ? ": " : "", text ? g_strchomp(text) : "");
     return false;
 }

@@ -470,8 +470,8 @@ static bool read_trained(const struct time_options *o, struct orch_time_question
     if (o->forward_only || !q->net || (o->trainable && o->lora_rank)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "leave out one of the two options",
                        "option '--%s' does nothing with %s", given,
-                       o->forward_only ? "--forward-only, with which no weights are updated"
-                       : q->net        ? "--lora-rank, which trains only the adapters"
+                       o->forward_only ? "--forward-only: no weights are updated"
+                       : q->net        ? "--lora-rank: only the adapters are trained"
                                        : "a layer table");
         return false;
     }
@@ -668,7 +668,7 @@ static bool check_without(const char *const *names, GError **error)
             continue;
         g_autofree char *all = g_strjoinv(", ", (char **)known->pdata);
         orch_error_set(error, ORCH_ERROR_USAGE, all,
-                       "option '--without': no source '%s' has published steps", names[i]);
+                       "option '--without': '%s' is no source of published step times", names[i]);
         return false;
     }
     return true;

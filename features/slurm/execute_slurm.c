@@ -53,7 +53,7 @@ static void print(struct orch_cli *cli, const struct orch_slurm_submission *s,
                       "have ended. Run the same command again then",
                       s->unchosen, s->unchosen == 1 ? " is left" : "s are left");
     if (s->promoted)
-        orch_cli_info(cli, "%u trial%s had been pruned and %s: %s among the best now", s->promoted,
+        orch_cli_info(cli, "%u pruned trial%s %s, because %s among the best now", s->promoted,
                       orch_plural(s->promoted), s->promoted == 1 ? "resumes" : "resume",
                       s->promoted == 1 ? "it is" : "they are");
     if (s->unneeded)

@@ -179,7 +179,7 @@ static char *with_key(struct web_call *call, const GPtrArray *runs, int at, GErr
 bool orch_web_api_changes(struct web_call *call, GError **error)
 {
     if (!call->web->options.difference || !call->web->options.comparison) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "this server compares no runs");
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "this server cannot compare runs");
         return false;
     }
     struct orch_run *run = orch_store_run(call->store, call->run, error);

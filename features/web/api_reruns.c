@@ -25,7 +25,7 @@ bool orch_web_api_reruns(struct web_call *call, GError **error)
     g_auto(GStrv) runs = orch_web_query_list(call, "runs", "");
     if (!o->reruns) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                       "this server names no commands that run trials again");
+                       "this server cannot show the commands that run trials again");
         return false;
     }
     json_t *reruns = are_sound(runs, error) ? o->reruns(o->ctx, runs, error) : NULL;

@@ -68,7 +68,7 @@ ok orch run c.recipe family -q
 ok orch report c.recipe family
 has '4 of 4 models'
 has 'left-out network is not among'
-has 'missing: there is no run of the left-out network'
+has "missing: there is no run of the network that 'held_out' names"
 has 'to have it: orch run c.recipe held speed'
 # the curve of a network that was not run, from those of the family
 ok orch curve --where 'experiment=family' --net resnet-cifar:20 --target-loss 0.6 --target-accuracy 85% --json

@@ -186,7 +186,7 @@ static void test_said(void **state)
     struct orch_net *net = orch_operators_load_bytes(text, strlen(text), "x.jsonl",
                                                      (struct orch_net_shape){0}, notes, NULL);
     assert_int_equal(orch_net_macs(net), 64 + 16);
-    assert_true(has_note(notes, "'x.jsonl': 64 multiply-adds do not depend on the batch"));
+    assert_true(has_note(notes, "'x.jsonl': 64 multiply-adds happen once per batch"));
     orch_net_free(net);
 }
 
@@ -210,25 +210,25 @@ static void test_no_files(void **state)
     (void)state;
     refuses("", "the file has no operators");
     refuses("[1]\n", "line 1: the line is not a JSON object");
-    refuses("{\"format\":\"x\"}\n", "the file does not list operators");
+    refuses("{\"format\":\"x\"}\n", "the line lacks");
     refuses("{\"format\":\"orch operators\",\"version\":2,\"batch\":1}\n",
             "the version is 2, not 1");
     refuses("{\"format\":\"orch operators\",\"version\":1,\"batch\":0}\n", "out of range");
     refuses(HEAD, "the file has no operators");
     refuses(HEAD "{\"id\":0,\"op\":\"relu\",\"in\":[],\"out\":[4]}\n", "no input before operator");
-    refuses(HEAD INPUT INPUT, "not numbered from 0");
+    refuses(HEAD INPUT INPUT, "must count up from 0");
     refuses(HEAD INPUT "{\"id\":1,\"op\":\"relu\",\"in\":[[1,[4]]],\"out\":[4]}\n",
-            "later operator");
+            "the result of a later operator");
     refuses(HEAD INPUT "{\"id\":1,\"op\":\"relu\",\"in\":[[\"w\",[4]]],\"out\":[4]}\n",
-            "unknown parameter");
+            "the undeclared parameter 'w'");
     refuses(HEAD INPUT "{\"id\":1,\"op\":\"mm\",\"in\":[[0,[\"b\",4]]],\"out\":[4]}\n",
-            "operator 'mm' cannot have these shapes");
+            "the shapes in 'in' and 'out' do not fit operator 'mm'");
     refuses(HEAD INPUT "{\"id\":1,\"op\":\"relu\",\"in\":[[0,[\"s\",4]]],\"out\":[4]}\n",
-            "out of range");
-    refuses(HEAD "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"b\",\"4b\"]}\n", "the square of the batch");
-    refuses(HEAD "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"bb\"]}\n", "the square of the batch");
+            "not a number or too large");
+    refuses(HEAD "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"b\",\"4b\"]}\n", "the batch size 'b' twice");
+    refuses(HEAD "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"bb\"]}\n", "the batch size 'b' twice");
     refuses(HEAD "{\"parameter\":\"w\",\"shape\":[2]}\n{\"parameter\":\"w\",\"shape\":[2]}\n",
-            "the name of another");
+            "name is missing or used twice");
 }
 
 /* The form in place has the row of the operator, and no other name that begins so has. */

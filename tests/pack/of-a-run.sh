@@ -56,7 +56,7 @@ assert d["good"] and d["differs"] == 0 and d["not_checked"] == 0 and d["confirme
 assert d["trials"] == 9 and d["trials_done"] == 6 and d["page"], d
 assert d["collaborators"] == ["bob"], d["collaborators"]
 assert all(i["outcome"] == "confirmed" for i in d["items"]) and len(d["items"]) == 10, d["items"]
-assert not any("matched by their parameters" in n for n in d["notes"]), d["notes"]   # fingerprints came out the same
+assert not any("assigned to their trials by parameters" in n for n in d["notes"]), d["notes"]   # fingerprints came out the same
 ' || _fail 'the outcome as JSON'
 ok orch verify ../p1.orch
 has ' 0 differ, 0 not checked'
@@ -119,7 +119,7 @@ if [ "$(nproc)" -gt 1 ] && command -v taskset >/dev/null; then
     export ORCH_USER=ta
     ok taskset -c 0 "$BUILD/orch" verify ../w/nap.orch
     has ' 0 differ, 0 not checked'
-    has_not 'by their parameters'
+    has_not 'by parameters alone'
     ok taskset -c 0 "$BUILD/orch" verify ../w/nap.orch --rerun 1
     has 'not comparable: '
     _run orch verify ../w/nap.orch --rerun 1

@@ -77,7 +77,7 @@ ok as bob orch status
 for who in ada bob; do
     fails 7 as $who orch pull
     for what in README 'not a plain file' 'larger than allowed for this kind of file' 'no name of results' \
-        'not the source of a known run'; do
+        'no run of this store has this source tree'; do
         says "$what"
     done
     same "$(digest $who)" "$want" "digest of $who"

@@ -75,7 +75,7 @@ done
 submit
 says 'collected 4 trials of Slurm jobs: 4 pruned'
 says_not 'asked to stop' # once
-says '1 trial had been pruned and resumes: it is among the best now'
+says '1 pruned trial resumes, because it is among the best now'
 says 'submitted 1 trial as Slurm job 102'
 touch "$HOME/free"
 play 102

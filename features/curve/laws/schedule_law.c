@@ -205,7 +205,7 @@ static double improve(struct fitting *f, double *logs)
 
 static bool refuse(const char *what, size_t run, GError **error)
 {
-    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "run %zu of the schedules %s", run + 1, what);
+    orch_error_set(error, ORCH_ERROR_USAGE, NULL, "run %zu of those to fit %s", run + 1, what);
     return false;
 }
 
@@ -242,7 +242,7 @@ static bool check(const struct orch_schedule_run *runs, size_t count, GError **e
     if (points >= POINTS_MIN && changes)
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, changes ? NULL : "add a run whose learning rate falls",
-                   changes ? "the law of schedules needs at least 16 losses"
+                   changes ? "the curve of form 'schedule' needs at least 16 losses"
                            : "the learning rate of these runs never falls");
     return false;
 }

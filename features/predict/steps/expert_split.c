@@ -12,11 +12,11 @@ static bool check(const struct orch_net *net, int64_t ways, GError **error)
     if (experts && experts % ways == 0)
         return true;
     if (experts)
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "use a number of devices that divides the number of experts",
-                       "the %" G_GINT64_FORMAT
-                       " experts of '%s' cannot be divided evenly among %" G_GINT64_FORMAT,
-                       experts, net->name, ways);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, "use a number of devices that divides the number of experts",
+            "the %" G_GINT64_FORMAT
+            " experts of '%s' cannot be divided evenly among %" G_GINT64_FORMAT " devices",
+            experts, net->name, ways);
     else
         orch_error_set(error, ORCH_ERROR_USAGE, "use 'dp', 'fsdp', 'tp' or 'pp'",
                        "'ep' is for mixtures of experts, and '%s' is not one", net->name);

@@ -329,7 +329,7 @@ bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const
             return false;
     }
     orch_error_set(error, ORCH_ERROR_IO, "try again",
-                   "cannot claim trial %.12s: others changed the claim %d times meanwhile",
+                   "cannot claim trial %.12s: others were faster in each of %d attempts",
                    fingerprint, ATTEMPTS_MAX);
     return false;
 }

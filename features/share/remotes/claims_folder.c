@@ -195,9 +195,9 @@ static bool swap_one(const struct place *place, struct claims_change *change, GE
     int64_t now_ns;
     int failure = 0;
     if (number > GENERATION_MAX) {
-        orch_error_set(error, ORCH_ERROR_IO, "remove the file",
-                       "'%s': the claim of '%s' cannot have a generation after %s", place->folder,
-                       change->old_token, change->resource);
+        orch_error_set(error, ORCH_ERROR_IO, "remove the files of this claim",
+                       "'%s': the claim '%s' cannot have a higher number than %s", place->folder,
+                       change->resource, change->old_token);
         return false;
     }
     g_autofree char *made = make_file(place, change->text ? change->text : "", &now_ns, error);

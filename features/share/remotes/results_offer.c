@@ -40,7 +40,7 @@ static bool pass_on(struct orch_results_offer *offer, const struct results_news 
     char digest[ORCH_SHA256_CHARS];
     orch_sha256(git_odb_object_data(object), git_odb_object_size(object), digest);
     if (strcmp(digest, news->name->key) != 0)
-        return refuse(offer, news->path, "the contents do not match the name");
+        return refuse(offer, news->path, "its contents do not match the digest in its name");
     accept(offer, news);
     return true;
 }
@@ -81,7 +81,7 @@ static bool offer_source(struct orch_results_offer *offer, const struct results_
         return false;
     }
     if (!known)
-        return refuse(offer, news->path, "not the source of a known run");
+        return refuse(offer, news->path, "no run of this store has this source tree");
     if (!orch_results_source_is_fit(offer->place, &news->oid, &why))
         return refuse(offer, news->path, why);
     accept(offer, news);
