@@ -21,7 +21,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ls_options, runs.experiment, TEXT, "experiment", .letter = 'e',
                 .value = "NAME", .help = "only runs of this experiment"),
     ORCH_OPTION(struct ls_options, runs.tags, LIST, "tag", .value = "TAG",
-                .help = "only runs with this tag (repeatable: with all of them)"),
+                .help = "only runs with this tag (repeatable: runs with all the tags)"),
     ORCH_OPTION(struct ls_options, runs.state, TEXT, "state", .value = "STATE",
                 .help = "only runs in this state: ok, failed, crashed, ..."),
     ORCH_OPTION(struct ls_options, metrics, LIST, "metric", .letter = 'm', .value = "NAME",

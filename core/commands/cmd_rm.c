@@ -255,7 +255,7 @@ static void print_freed(struct orch_cli *cli, const struct freed *freed, bool dr
     for (guint i = 0; i < freed->absent->len; i++)
         orch_cli_info(cli,
                       "source trees kept for a store that cannot be found: %s; if that store no "
-                      "longer exists, delete this file",
+                      "longer exists, delete its list",
                       (char *)freed->absent->pdata[i]);
     if (cli->json)
         orch_cli_print_json(json_pack("{s:i s:I s:i s:b s:O}", "removed", freed->files, "bytes",
@@ -291,7 +291,7 @@ const struct orch_command ORCH_COMMAND_GC = {
     .max_args = 0,
     .options = GC_OPTIONS,
     .option_bytes = sizeof(struct gc_options),
-    .about = "Deletes artifacts, folders of trials, files that trials left, checkpoints, work "
+    .about = "Deletes artifacts, folders of trials, files that trials wrote, checkpoints, work "
              "copies and captured source trees if no kept run uses them. A source tree is kept "
              "while another store of the repository (that of a linked work tree, or another --db) "
              "needs it, even if that store cannot be reached.",

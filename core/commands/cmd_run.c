@@ -105,7 +105,7 @@ static void notify_end(struct orch_cli *cli, const char *command, const char *re
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
     ORCH_OPTION(struct orch_execute_options, executor, TEXT, "executor", .value = "NAME",
-                .help = "local (this machine, the default), or another: see 'orch help run'",
+                .help = "local (default: this machine), or another that this page names",
                 .is_of_trial = true),
     ORCH_OPTION(struct orch_execute_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "number of trials at once (default: one per GPU, or the recipe's jobs)"),

@@ -24,7 +24,7 @@ struct orch_execute_options {
  * reference. */
 json_t *orch_execute_alerts(const struct orch_execute_options *options, GError **error);
 
-#define ORCH_ALERT_HELP "if true, notify and tag the run: 'loss > 3 * first'"
+#define ORCH_ALERT_HELP "notify and tag the run when this is true: 'loss > 3 * first'"
 #define ORCH_ALERT_STOP_HELP "as --alert, and end the trial as diverged"
 
 /** Help of the options live and frozen of `run` and `try`. */
@@ -49,7 +49,7 @@ json_t *orch_execute_alerts(const struct orch_execute_options *options, GError *
     "With --budget or --deadline a trial starts only if it is forecast to end within the limit. "  \
     "When the limit is reached, running trials are cancelled and the exit status is 6; the same "  \
     "command continues later. A budget is for this command only: device time (hours x GPUs; a "    \
-    "machine without GPUs is one GPU), or money at --price."
+    "machine without GPUs counts as one GPU), or money at --price."
 
 /** Runs the recipe with progress on stderr, and prints the answers of its report to stdout. Returns
  * the exit status, or -1 with an error. */

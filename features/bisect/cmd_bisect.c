@@ -162,7 +162,7 @@ static int search(struct orch_cli *cli, struct orch_bisect *bisect, GError **err
         return -1;
     orch_bisect_show_outcome(cli, bisect);
     if (bisect->stop != ORCH_BISECT_DECIDED)
-        orch_cli_info(cli, "finished runs are kept: the same command continues");
+        orch_cli_info(cli, "the finished runs are kept: run the same command again to continue");
     return status_of(bisect);
 }
 
@@ -215,14 +215,12 @@ const struct orch_command ORCH_COMMAND_BISECT = {
         "the commit that made METRIC worse. METRIC is a number that the command prints ('orch help "
         "printed-values'), or wall_s, the time of the run. GOOD and BAD are run first, until it is "
         "clear whether they differ. Each further run uses the commit that is expected to give the "
-        "most information, until one commit is the culprit with a probability of 95 %.\n"
-        "\n"
-        "Commits in which the command fails are skipped. Your files and branches are not touched: "
-        "each commit runs in a folder of its own. All runs are recorded, so after an interrupt the "
-        "same command continues. Runs that others made of the same commits are reused.\n"
-        "\n"
-        "The exit status is 0 when the commit is found, 7 when GOOD and BAD do not differ or the "
-        "question stays open, and 6 when a limit is reached. See 'orch help bisection'.",
+        "most information, until one commit is the culprit with a probability of 95 %.\n\nCommits "
+        "at which the command fails are skipped. Your files and branches are not touched: each "
+        "commit runs in a folder of its own. All runs are recorded, so after an interrupt the same "
+        "command continues. Runs that others made of the same commits are reused.\n\nThe exit "
+        "status is 0 when the commit is found, 7 when GOOD and BAD do not differ or the question "
+        "stays open, and 6 when a limit is reached. See 'orch help bisection'.",
     .examples = "  orch bisect wall_s v1.0..HEAD -- python3 train.py --epochs 1\n"
                 "  orch bisect val_accuracy main~40..main --max -- python3 train.py --seed {seed}\n"
                 "  orch bisect images_per_s good..bad --budget 2h -- sh -c 'make -s && ./bench'",

@@ -91,7 +91,7 @@ struct cost_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct cost_options, by, TEXT, "by", .letter = 'b', .value = "NAMES",
-                .help = "by who, recipe, experiment, gpu, machine, week, month (default who,gpu)"),
+                .help = "group by who,gpu (default), or recipe, experiment, machine, week, month"),
     ORCH_OPTION(struct cost_options, since, TEXT, "since", .value = "DATE",
                 .help = "only runs that ended since then: 2026-11-01, or 7d for a week ago"),
     ORCH_OPTION(struct cost_options, where, TEXT, "where", .letter = 'w', .value = "FILTER",
@@ -490,13 +490,13 @@ const struct orch_command ORCH_COMMAND_COST = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct cost_options),
     .about =
-        "The cost of an ended run is its wall hours x its devices (GPUs; a machine without GPUs is "
-        "one device) x the price per hour on that day: --price, else your hardware file, else the "
-        "dated table ('orch gpu prices'). Hours without a known price are listed separately, not "
-        "counted as free. Lost hours are those of runs that did not end as ok, diverged or pruned. "
-        "Lost hours and removed runs are included because they were paid for. Weeks and months are "
-        "UTC. With RECIPE, only runs of this recipe are summed, and the output shows the rest of "
-        "its 'allowance:' and the cost of its remaining trials.",
+        "The cost of an ended run is its wall hours x its devices (GPUs; a machine without GPUs "
+        "counts as one device) x the price per hour on that day: --price, else your hardware file, "
+        "else the dated table ('orch gpu prices'). Hours without a known price are listed "
+        "separately, not counted as free. Lost hours are those of runs that did not end as ok, "
+        "diverged or pruned. Lost hours and removed runs are included because they were paid for. "
+        "Weeks and months are UTC. With RECIPE, only runs of this recipe are summed, and the "
+        "output shows the rest of its 'allowance:' and the cost of its remaining trials.",
     .examples = "  orch cost                              # who used what\n"
                 "  orch cost --by week,who --since 2026-11-01\n"
                 "  orch cost --by gpu --price 'V100=0.50' --price cpu=0.05\n"

@@ -233,7 +233,7 @@ struct prices_options {
 
 static const struct orch_option PRICES_OPTIONS[] = {
     ORCH_OPTION(struct prices_options, update, TEXT, "update", .letter = 'u', .value = "FILE",
-                .help = "add the prices of a CSV file, newer or older ones"),
+                .help = "add the prices in this CSV file to the known ones"),
     ORCH_OPTION(struct prices_options, remove, FLAG, "remove",
                 .help = "remove the added prices (with GPU: only those of this GPU)"),
     {0}};

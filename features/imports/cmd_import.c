@@ -113,7 +113,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct import_options, runs, FLAG, "runs",
                 .help = "import runs of another tracker or benchmark program"),
     ORCH_OPTION(struct import_options, params, LIST, "param", .value = "COLUMN",
-                .help = "with --runs and a CSV: a column that is a parameter, not a result"),
+                .help = "with --runs and a CSV: this column is a parameter, not a result"),
     ORCH_OPTION(struct import_options, features, FLAG, "features",
                 .help = "list the names that predictors know"),
     {0}};

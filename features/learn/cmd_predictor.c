@@ -234,7 +234,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct eval_options, model, TEXT, "model", .letter = 'm', .value = "NAME",
                 .help = "auto (the default), grey, linear, tree, forest, boost, knn, mlp, kernel"),
     ORCH_OPTION(struct eval_options, ask.box, TEXT, "box", .value = "grey|black|best",
-                .help = "predict time divided by roofline (grey), time (black), or the better"),
+                .help = "predict time / roofline time (grey), time (black), or the better (best)"),
     ORCH_OPTION(struct eval_options, drop, LIST, "drop", .value = "COLUMN,...",
                 .help = "columns to ignore ('orch help importing')"),
     ORCH_OPTION(struct eval_options, ask.group, TEXT, "group", .value = "COLUMN",

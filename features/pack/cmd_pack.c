@@ -22,7 +22,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct pack_options, artifacts, TEXT, "artifacts", .value = "all|none|BYTES",
                 .help = "largest artifact to include (default: 4 MiB)"),
     ORCH_OPTION(struct pack_options, sources, TEXT, "sources", .value = "BYTES",
-                .help = "most bytes of sources besides the recipe's (default: 20 MiB)"),
+                .help = "limit of the sources' size, not counting the recipe's (default: 20 MiB)"),
     ORCH_OPTION(struct pack_options, crate, FLAG, "crate",
                 .help = "describe the pack as a Workflow Run RO-Crate, for other programs"),
     ORCH_OPTION(struct pack_options, sign, FLAG, "sign",
@@ -80,8 +80,8 @@ static void print_line(struct orch_cli *cli, const char *path, const struct orch
     fflush(stdout);
     if (packed->artifacts_left)
         orch_cli_info(cli,
-                      "%lld artifacts are larger, or not on this machine, and were left out "
-                      "(--artifacts all includes them)",
+                      "%lld artifacts were left out: they exceed the size limit (raise it with "
+                      "--artifacts), or are not on this machine",
                       (long long)packed->artifacts_left);
     for (guint i = 0; i < packed->left_out->len && i < 10; i++)
         orch_cli_info(cli, "left out: %s", (char *)packed->left_out->pdata[i]);

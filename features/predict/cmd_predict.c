@@ -10,10 +10,10 @@
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.gpu, TEXT, "gpu", .letter = 'g', .value = "NAME",
-                .help = "V100; 8xH100; V100,A100: two; all: every GPU; here: this CPU"),
+                .help = "V100; 8xH100; two models: V100,A100; all: every GPU; here: this CPU"),
     TIME_NETWORK_OPTIONS(AT(time.net), AT(time.net_table), AT(time.input), AT(time.classes)),
     ORCH_OPTION(struct predict_options, time.tokens, TEXT, "tokens", .value = "N",
-                .help = "length of a sequence, as --input 1xNx1"),
+                .help = "length of a sequence, the same as --input 1xNx1"),
     TIME_WORK_OPTIONS(AT(time.dataset), AT(time.batches), AT(time.workers), AT(time.scaling)),
     ORCH_OPTION(struct predict_options, time.epochs, TEXT, "epochs", .letter = 'e', .value = "N",
                 .help = "number of epochs"),
@@ -38,7 +38,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.base_bits, TEXT, "base-bits", .value = "8|4",
                 .help = "with --lora-rank: bits of each frozen weight (QLoRA)"),
     ORCH_OPTION(struct predict_options, time.watts, TEXT, "watts", .value = "N",
-                .help = "limit of the GPU's power"),
+                .help = "power limit of the GPU, in watts"),
     ORCH_OPTION(struct predict_options, time.threads, TEXT, "threads", .value = "N",
                 .help = "with --gpu here: threads of the training"),
     TIME_LINK_OPTIONS(AT(time.network), AT(time.per_node)),
@@ -62,7 +62,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.model, TEXT, "model", .letter = 'm', .value = "NAME",
                 .help = "auto (the default), transferred or prior"),
     ORCH_OPTION(struct predict_options, time.without, LIST, "without", .value = "SOURCE",
-                .help = "ignore a source's measurements: timm, lambda, ..."),
+                .help = "ignore the measurements of this source: timm, lambda, ..."),
     ORCH_OPTION(struct predict_options, time.calibrate, LIST, "calibrate", .value = "RUN",
                 .help = "fit the forecast to this run of yours"),
     TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), " or measured"),
@@ -170,12 +170,14 @@ static bool read_limits(const struct predict_options *o, struct orch_time_questi
 static int answer(struct orch_cli *cli, const struct predict_options *o,
                   struct orch_time_question *q, GError **error)
 {
-    const char *why = q->is_ranking && q->wants_best
-                          ? "option '--parallel': 'best' is only for one kind of GPU"
-                      : o->pareto && !q->is_ranking ? "option '--pareto' needs several GPUs"
-                                                    : NULL;
+    const char *why =
+        q->is_ranking && q->wants_best
+            ? "option '--parallel': 'best' works with one model of GPU, not with several"
+        : o->pareto && !q->is_ranking ? "option '--pareto' needs several GPUs"
+                                      : NULL;
     if (why) {
-        refuse(q->is_ranking ? "for example --gpu 8xH100" : "use --gpu all, or name several GPUs",
+        refuse(q->is_ranking ? "name one model, for example --gpu 8xH100"
+                             : "use --gpu all, or name several GPUs",
                why, error);
         return -1;
     }
@@ -223,13 +225,13 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
         "Prints the time of a step, an epoch and the whole training, the cost and a 90 % interval, "
         "the assumptions, and the basis of the forecast.\n\nThe basis (tier) is one of seven. "
         "measured: the store has runs of this setting. fitted: a predictor trained on the store's "
-        "runs of this GPU. same-step, same-chip, same-network: published step times and your runs "
-        "of this network on this GPU, of this GPU, or of this network. transferred: an analytical "
-        "model fitted to public measurements. prior: a roofline from the GPU's data sheet.\n\nFor "
-        "a script of your own, --experiment forecasts the wall time of one run with the parameters "
-        "of -x ('orch help predictors'). Train a predictor first: orch predictor train --where "
-        "'experiment = NAME'.\n\nLoss curves: 'orch curve'. PALEO and the roofline bound: 'orch "
-        "paleo'. The accuracy of past forecasts: 'orch predictor score'.",
+        "runs of this GPU. same-step, same-chip, same-network: published step times and your runs, "
+        "of this network on this GPU, of other networks on this GPU, or of this network on other "
+        "GPUs. transferred: an analytical model fitted to public measurements. prior: a roofline "
+        "from the GPU's data sheet.\n\nFor a script of your own, --experiment forecasts the wall "
+        "time of one run with the parameters of -x ('orch help predictors'). Train a predictor "
+        "first: orch predictor train --where 'experiment = NAME'.\n\n'orch predictor score' rates "
+        "past forecasts, 'orch curve' predicts loss curves, 'orch paleo' PALEO's times.",
     .examples =
         "orch predict --gpu V100 --net resnet50   # 90 epochs of ImageNet\n"
         "orch predict --gpu all --net resnet-cifar:44 --dataset cifar10 --epochs 100   # ranked\n"

@@ -14,7 +14,7 @@ struct score_options {
 
 static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct score_options, by, TEXT, "by", .value = "NAME",
-                .help = "setting (the default), question, time, model, where or network"),
+                .help = "group by setting (default), question, time, model, where or network"),
     ORCH_OPTION(struct score_options, chart, TEXT, "chart", .value = "FILE",
                 .help = "draw the forecasts' calibration: FILE.svg, .png or .pdf"),
     {0}};

@@ -176,7 +176,7 @@ static bool read_gpus(const struct time_options *o, struct orch_time_question *q
         what = "option '--gpu' is missing";
         hint = "for example --gpu V100, or use --gpu all";
     } else if (has_number && o->workers) {
-        what = "option '--workers': --gpu also has a number of devices";
+        what = "option '--workers': --gpu already gives the number of devices";
     } else if (strstr(gpu, "paleo:")) {
         what = "option '--gpu': 'orch predict' cannot use the devices of PALEO's table";
         hint = "use 'orch paleo' for these devices";

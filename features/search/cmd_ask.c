@@ -31,7 +31,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct ask_options, experiment, TEXT, "experiment", .letter = 'e', .value = "NAME",
                 .help = "the experiment whose runs are the results so far"),
     ORCH_OPTION(struct ask_options, pending, LIST, "pending", .value = "PARAM=VALUE,...",
-                .help = "a setting that runs now (repeatable)"),
+                .help = "a setting that is running now (repeatable)"),
     ORCH_OPTION(struct ask_options, sampler, TEXT, "sampler", .value = "NAME",
                 .help = "how to choose: " ORCH_SAMPLER_WORDS),
     ORCH_OPTION(struct ask_options, seed, TEXT, "seed", .value = "N",

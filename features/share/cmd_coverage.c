@@ -27,7 +27,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct coverage_options, offline, FLAG, "offline",
                 .help = "do not contact the remote; leave out claims"),
     ORCH_OPTION(struct coverage_options, price, TEXT, "price", .value = "USD",
-                .help = "price of a device hour (default: dated prices)"),
+                .help = "price of a device hour (default: from 'orch gpu prices')"),
     ORCH_OPTION(struct coverage_options, jobs, COUNT, "jobs", .letter = 'j', .value = "N",
                 .help = "assume N trials at once"),
     {0}};

@@ -17,7 +17,7 @@ has "'score' is better at the bad commit than at the good one, if higher values 
 # a budget of device time, then the rest
 fails 6 orch bisect score HEAD~11..HEAD --min --budget 0.001s --price 1 -- sh -c 'python3 job.py {seed}'
 has 'not decided'
-says 'the same command continues'
+says 'run the same command again to continue'
 fails 6 orch bisect score HEAD~11..HEAD --min --budget 0.0000001usd --price 1 -- sh -c 'python3 job.py {seed}'
 has '$'
 # killed in the middle

@@ -95,7 +95,7 @@ fails 2 orch predict --gpu 8xH100 --net gpt2 --parallel fsdp=4
 says "'fsdp=4' describes 4 devices, but 8 are asked for"
 ok orch predict --gpu 8xH100 --net gpt2 --parallel fsdp=8
 fails 2 orch predict --gpu V100,H100 --workers 4 --net gpt2 --parallel best
-says "'best' is only for one kind of GPU"
+says "'best' works with one model of GPU, not with several"
 
 # serving is refused, and what there is instead is said
 for words in '--net gpt2 serving' '--net vllm' 'vLLM --net gpt2'; do
