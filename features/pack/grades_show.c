@@ -133,15 +133,16 @@ static void show_csv(const struct orch_cli *cli, const GArray *handins)
     orch_table_free(table);
 }
 
-/* ---- Gradescope -------------------------------------------------------------------------------
+/* ---- Gradescope: results.json as docs/specs.md of gradescope/autograder_samples has it ---------
  */
 
 static void add_test(void *ctx, const struct orch_graded *handin, const struct orch_grade *grade)
 {
-    (void)handin;
     json_t *test =
         json_pack("{s:s s:o s:s s:s}", "name", grade->part, "max_score",
                   orch_json_finite(grade->most), "output", grade->reason, "visibility", "visible");
+    if (json_array_size(json_object_get(handin->outcome, "parts"))) /* else it has no question */
+        json_object_set_new(test, "number", json_string(grade->part));
     if (!isnan(grade->proposed)) /* else the grader gives it */
         json_object_set_new(test, "score", orch_json_finite(grade->proposed));
     json_array_append_new(ctx, test);

@@ -64,8 +64,17 @@ d = json.loads(sys.argv[1])
 assert set(d) == {"ada.orch", "bob.orch", "eve.orch", "cut.orch"}, d.keys()
 assert d["bob.orch"]["score"] == 6, d["bob.orch"]
 assert d["eve.orch"]["score"] < 6 and d["cut.orch"]["score"] == 0
+# the fields of https://github.com/gradescope/autograder_samples/blob/master/docs/specs.md that are written, and their types
+NUMBER = (int, float)
 for results in d.values():
+    assert set(results) == {"score", "output", "tests"} and isinstance(results["score"], NUMBER), results
     assert results["tests"] and all(t["name"] and "max_score" in t and t["output"] for t in results["tests"]), results
+    for test in results["tests"]:
+        assert set(test) <= {"score", "max_score", "name", "number", "output", "visibility"}, test
+        assert all(isinstance(test[k], NUMBER) for k in ("score", "max_score") if k in test), test
+        assert test["visibility"] in ("hidden", "after_due_date", "after_published", "visible"), test
+assert [t.get("number") for t in d["bob.orch"]["tests"]] == ["1.1", "1.2", "1.3"], d["bob.orch"]
+assert [t.get("number") for t in d["cut.orch"]["tests"]] == [None], d["cut.orch"]
 P
 ok orch verify class/bob.orch --grades gradescope
 same 6.0 "$(json score)"
