@@ -50,7 +50,7 @@ __attribute__((constructor)) static void begin(void)
         return;
     countdown = atoi(at);
     is_listing = countdown == 0;
-    if (!is_listing && syscall(SYS_access, log_path, F_OK) == 0)
+    if (!is_listing && syscall(SYS_faccessat, AT_FDCWD, log_path, F_OK) == 0)
         return;
     const char *kind = getenv("ORCH_FAULT_ERRNO");
     kills = kind && strcmp(kind, "kill") == 0;
@@ -111,7 +111,7 @@ static bool fd_counts(int fd)
     if (!is_counting || fd < 0)
         return false;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    if (syscall(SYS_readlink, link, path, sizeof path - 1) < 0)
+    if (syscall(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1) < 0)
         return false;
     return strncmp(path, "pipe:", 5) == 0 || strncmp(path, "socket:", 7) == 0 ||
            strncmp(path, "/memfd:", 7) == 0 || path_counts(path);
@@ -187,7 +187,7 @@ OPENAT(openat64)
 EXPORT int access(const char *path, int mode)
 {
     const char *end = getenv("ORCH_FAULT_LOOK");
-    int answer = (int)syscall(SYS_access, path, mode), before = errno;
+    int answer = (int)syscall(SYS_faccessat, AT_FDCWD, path, mode), before = errno;
     size_t length = strlen(path), tail = end ? strlen(end) : 0;
     siginfo_t info;
     if (answer != 0 && tail && length >= tail && strcmp(path + length - tail, end) == 0)
