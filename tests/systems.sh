@@ -8,7 +8,8 @@
 #
 #   tests/systems.sh [SYSTEM...] [--keep DIR] [--cache DIR] [--main | --deb | --wheel | -- COMMAND...]
 #
-#   SYSTEM       bookworm (Debian 12) or trixie (Debian 13); without one both, and the wheel
+#   SYSTEM       bookworm (Debian 12) or trixie (Debian 13), without one both, and the wheel; or arm64: Debian 12 for ARM, emulated by
+#                qemu-user-static, where the build and the quick tests are all that runs
 #   --keep DIR   the systems lie in DIR/chroot-SYSTEM, stay there, and are used again (with what was
 #                installed in them); without it each is new, and is removed when it is done
 #   --cache DIR  packages of Debian that were downloaded lie in DIR/SYSTEM for the next time
@@ -19,6 +20,7 @@
 #                only brought to the last commit, with what was built in it:
 #                tests/systems.sh trixie --keep /var/tmp/orch -- ./build.sh test -L quick
 #
+# arm64 needs qemu-user-static, and binfmt_misc that starts it; gcc-aarch64-linux-gnu, if it is here, compiles there without emulation.
 # Needs root, debootstrap, about 12 GB of disk for a system, and Debian's mirror: that of this machine's
 # apt, whose settings of proxies (and the environment's) the new system takes over.
 # Logs: build-systems/SYSTEM.N.log. Exit status: 0 all went well, 1 a command failed, 2 it could not begin.
@@ -29,10 +31,10 @@
 set -u
 CALLED_FROM=$PWD
 cd "$(dirname "$0")/.." || exit 2
-SYSTEMS='bookworm trixie'
+SYSTEMS='bookworm trixie arm64'
 LOGS=${ORCH_BUILD_DIR:-build}-systems
 CLONE=tmp/orch
-case ${1:-} in -h | --help) sed -n '3,24s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
+case ${1:-} in -h | --help) sed -n '3,26s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "systems.sh: $*"; exit 2; }
@@ -75,15 +77,29 @@ inside_run() { # inside_run ROOT CACHE COMMAND...
 mirror() { apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep -m 1 '/debian/*$' || echo http://deb.debian.org/debian; }
 apt_settings() { apt-config dump --format '%f "%v";%n' Acquire | grep -E '^Acquire::(https?|Check-|Retries|ForceIPv)' | grep -v '""'; }
 
+# This machine's cross compiler as the system's gcc, in /opt/cross with its libraries at their own places
+native_compiler() { # native_compiler ROOT
+    local gcc series library
+    gcc=$(realpath "$(command -v aarch64-linux-gnu-gcc)" 2>/dev/null) || return 0
+    series=${gcc##*-}
+    mkdir -p "$1/opt/cross" "$1/lib64"
+    dpkg -L {gcc,cpp}-"$series"-aarch64-linux-gnu libgcc-"$series"-dev-arm64-cross binutils-aarch64-linux-gnu | grep -v '^/usr/share/' |
+        tar -c --no-recursion -T - 2>/dev/null | tar -x -C "$1/opt/cross" || return 1
+    find "$1/opt/cross" -type f -perm -1 -exec ldd {} \; 2>/dev/null | grep -o '/lib[^ ]*' | sort -u |
+        while read -r library; do cp -L --parents "$library" "$1" || exit 1; done || return 1
+    ln -s "/opt/cross$gcc" "$1/usr/local/bin/gcc" && ln -s gcc "$1/usr/local/bin/cc"
+}
+
 inside_make() { # inside_make ROOT SYSTEM CACHE
-    local root=$1 system=$2 from
+    local root=$1 system=${2/arm64/bookworm} from
     from=$(mirror)
-    debootstrap ${3:+--cache-dir="$3"} --variant=minbase --include=git,ca-certificates "$system" "$root" "$from" || return 1
+    debootstrap ${3:+--cache-dir="$3"} $([ "$2" != arm64 ] || echo --arch=arm64) --variant=minbase --include=git,ca-certificates "$system" "$root" "$from" || return 1
     printf 'deb %s %s main\ndeb %s %s-updates main\n' "$from" "$system" "$from" "$system" >"$root/etc/apt/sources.list"
     apt_settings >"$root/etc/apt/apt.conf.d/99systems"
     echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io" # it need not outlive a power cut
     cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
     chroot "$root" apt-get clean
+    [ "$2" != arm64 ] || native_compiler "$root"
 }
 
 inside_wheel() { # inside_wheel ROOT
@@ -180,7 +196,7 @@ one_system() { # one_system SYSTEM ROOT COMMAND...
     shift 2
     [ -e "$root" ] || is_new=yes
     make_system "$system" "$root" || return 2
-    case ${1:---deb} in --deb) [ -z "$is_new" ] || copy_system "$root" || return 2 ;; esac
+    case $system${1:---deb} in bookworm--deb | trixie--deb) [ -z "$is_new" ] || copy_system "$root" || return 2 ;; esac
     make_clone "$root" "$([ $# -gt 0 ] && echo keep || echo new)" || { say "$system: cannot clone into $root/$CLONE"; return 2; }
     say "$system: Debian $(<"$root/etc/debian_version"), commit $(git -C "$root/$CLONE" rev-parse --short HEAD)"
     if [ "${1:-}" = --main ]; then
@@ -189,6 +205,10 @@ one_system() { # one_system SYSTEM ROOT COMMAND...
         type_in "$system" "$root" 1 ./build.sh deb && install_packages "$system" "$root" 2
     elif [ $# -gt 0 ]; then
         type_in "$system" "$root" 1 "$@"
+    elif [ "$system" = arm64 ]; then
+        # shellcheck disable=SC2016
+        type_in "$system" "$root" 1 bash -c 'apt-get -q update && apt-get -q install -y --no-install-recommends $(./build.sh packages | sed -n "s/^TEST: //p")' &&
+            type_in "$system" "$root" 2 ./build.sh build && type_in "$system" "$root" 3 ctest --test-dir build --output-on-failure -j "$(nproc)" -L quick
     else
         type_in "$system" "$root" 1 ./build.sh run recipes/hw4.recipe || failed=1
         type_in "$system" "$root" 2 ./build.sh test || failed=1
@@ -224,6 +244,8 @@ main() {
     done
     [ "$(id -u)" = 0 ] || die 'needs root, to make a system and to mount in it (sudo tests/systems.sh)'
     command -v debootstrap >/dev/null || die 'no debootstrap: apt-get install debootstrap'
+    [[ $chosen != *arm64* ]] || grep -qs '^flags:.*F' /proc/sys/fs/binfmt_misc/qemu-aarch64 ||
+        die "arm64 needs qemu-user-static in binfmt_misc: apt-get install qemu-user-static; mount -t binfmt_misc none /proc/sys/fs/binfmt_misc; cat /usr/lib/binfmt.d/qemu-aarch64.conf >/proc/sys/fs/binfmt_misc/register"
     git -c safe.directory='*' diff --quiet HEAD || say 'what is not committed is not in the clones'
     mkdir -p "$LOGS" ${keep:+"$keep"} || exit 2
     folder=${keep:-$(mktemp -d "${TMPDIR:-/var/tmp}/orch-systems-XXXXXX")} && folder=$(realpath "$folder") || exit 2
@@ -231,7 +253,7 @@ main() {
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
     [ -n "$wheel$chosen" ] || [ $# -gt 0 ] || wheel=too
-    [ "$wheel" = only ] || for system in ${chosen:-$SYSTEMS}; do
+    [ "$wheel" = only ] || for system in ${chosen:-${SYSTEMS% arm64}}; do
         one_system "$system" "$folder/chroot-$system" "$@" || { status=$?; [ $status -le $worst ] || worst=$status; }
         [ -n "$keep" ] || remove "$folder/chroot-$system" || worst=2
     done

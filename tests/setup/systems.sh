@@ -10,13 +10,15 @@ mkdir "$SCRATCH/logs" "$SCRATCH/precious" "$SCRATCH/tmp"
 echo kept >"$SCRATCH/precious/file"
 
 fails 2 "$SOURCE/tests/systems.sh" sarge
-says "unknown system 'sarge' (bookworm trixie)"
+says "unknown system 'sarge' (bookworm trixie arm64)"
 if [ "$(id -u)" != 0 ]; then
     fails 2 "$SOURCE/tests/systems.sh" trixie
     says 'needs root'
     skip 'the rest needs root'
 fi
 unshare --mount --pid --fork --kill-child --mount-proc true 2>/dev/null || skip 'the rest needs to mount'
+
+grep -qs enabled /proc/sys/fs/binfmt_misc/qemu-aarch64 || { fails 2 "$SOURCE/tests/systems.sh" arm64; says 'arm64 needs qemu-user-static in binfmt_misc'; }
 
 # A debootstrap that mounts what must not be lost into the system, and then takes long
 cat >"$SCRATCH/bin/debootstrap" <<S
