@@ -1,6 +1,7 @@
 # A wheel made from the build works in a virtual environment of its own: from a path with blanks and umlauts, as a user without the
-# build on the PATH, with the version of the program, and leaves nothing when it is uninstalled.
-# test: slow
+# build on the PATH, with the version of the program, and leaves nothing when it is uninstalled. Homework 4's first problem runs with
+# the environment's PyTorch, and what the rest of the homework lacks is named with the way to it.
+# test: slow timeout=1200
 . "$(dirname "$0")/../cli/wheel_lib.sh"
 make_wheel
 same "$(ls "$SCRATCH/dist" | wc -l)" 1
@@ -58,7 +59,26 @@ find "$package" -type f -exec sh -c 'head -c 4 "$1" | grep -q ELF' - {} \; -prin
 while read -r file; do ldd "$file" 2>/dev/null; done <"$SCRATCH/elf" | sed -n 's/^[[:space:]]*\([^ ]*\) => \(.*\) (0x.*/\1 \2/p; /not found/p' |
     grep -vF "$package" | grep -vE '^lib(c|m|dl|pthread|rt|resolv|util|gcc_s|z)\.so\.[0-9]+ /' | sort -u >"$SCRATCH/foreign"
 [ ! -s "$SCRATCH/foreign" ] || _fail "libraries from outside: $(<"$SCRATCH/foreign")"
+# without PyTorch: what counts and computes runs, and what trains says what to type
+fails 1 "$v/bin/orch" run --smoke course/hw4.recipe p1
+says 'hint: orch plugin build train'
+fails 4 "$v/bin/orch" plugin build train
+says 'hint: pip install torch'
+fails 1 "$v/bin/orch" run --smoke course/hw4.recipe p3
+says ' ok  vgg19 net=vgg19 '
+says ' ok  peak net=vgg16 per_mac=2 '
+says '  skipped  simulated_inception net=inception_v3 workers=1 '
+! command -v smpirun >/dev/null || says "'./build.sh simgrid' in a clone of orch"
 # only the user's data are left
 ok pip uninstall -y orch-run
 [ -z "$(find "$v" -iname '*orch*')" ] || _fail "left: $(find "$v" -iname '*orch*')"
 [ -s .orch/results.db ] || _fail 'the store is gone'
+# with PyTorch the first problem runs as well
+with_torch=$(for python in "$PYTHON" /usr/bin/python3; do "$python" -c 'import ensurepip, torch' 2>/dev/null && echo "$python" && break; done)
+[ -n "$with_torch" ] || skip 'the rest needs a Python with PyTorch and venv'
+command -v c++ >/dev/null || skip 'the rest needs a C++ compiler'
+PYTHON=$with_torch new_environment "$SCRATCH/torch" --system-site-packages
+ok pip install --no-index "$wheel"
+ok "$v/bin/orch" plugin build train
+ok "$v/bin/orch" run --smoke course/hw4.recipe p1
+says '7 trials: 7 ok'
