@@ -10,7 +10,7 @@
 bool orch_proc_stat_read(pid_t pid, struct orch_proc_stat *out)
 {
     char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    snprintf(path, sizeof path, "/proc//%d/stat", (int)pid); /* qemu-user makes up /proc/OWN/stat */
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
