@@ -13,7 +13,7 @@
 # for machines that are as new as this one.
 #
 # It makes the wheel of the machine's own processor: on an aarch64 machine the same command makes manylinux_2_29_aarch64. That
-# has not been run.
+# has not been run; wheel.py alone made one for glibc 2.36, on an emulated processor.
 #
 # The chroot runs in mount and process namespaces of its own, which end with the last process in it.
 set -euo pipefail
