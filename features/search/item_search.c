@@ -75,11 +75,14 @@ static void add_table(struct orch_section *section, const GPtrArray *searches)
     for (guint i = 0; i < searches->len; i++) {
         const struct orch_searched *searched = searches->pdata[i];
         const double grid = orch_search_grid_points(searched->search->space);
+        /* of several metrics the first one's, as in the charts: the front begins with it */
+        const struct orch_searched_point *best =
+            searched->front->len ? searched->front->pdata[0] : searched->best;
         orch_table_add(table, searched->name, NULL);
         orch_table_add_int(table, searched->planned);
         for (int state = ORCH_SEARCHED_ENDED; state <= ORCH_SEARCHED_FAILED; state++)
             orch_table_add_int(table, searched->counts[state]);
-        orch_table_add_real(table, searched->best ? searched->best->value : (double)NAN);
+        orch_table_add_real(table, best ? best->value : (double)NAN);
         add_duration(table, searched->device_s);
         orch_table_add_real(table, grid);
         add_duration(table, grid * mean_s(searched));

@@ -82,13 +82,14 @@ static void add_points(struct orch_chart_panel *panel, const struct orch_searche
                        const struct orch_space_param *const params[2], const unsigned of[2])
 {
     static const char *const names[] = {"ended", "pruned", "failed"};
+    const char *best = searched->search->more_count ? "knee" : "best";
     for (int state = ORCH_SEARCHED_ENDED; state <= ORCH_SEARCHED_FAILED; state++)
         for (guint i = 0; i < searched->points->len; i++) {
             const struct orch_searched_point *point = searched->points->pdata[i];
             if ((int)point->state != state || isnan(point->at[of[0]] + point->at[of[1]]))
                 continue;
             struct orch_chart_series *series = orch_chart_series(
-                panel, point == searched->best ? "best" : names[state], ORCH_SERIES_MEASURED);
+                panel, point == searched->best ? best : names[state], ORCH_SERIES_MEASURED);
             struct orch_chart_point *added =
                 orch_chart_add(series, orch_space_number(params[0], point->at[of[0]]),
                                orch_space_number(params[1], point->at[of[1]]));

@@ -38,6 +38,26 @@ static char *share_text(const struct orch_plan *plan, const struct orch_search_p
     return done < all ? g_strdup_printf(" by %u of its %u trials", done, all) : g_strdup("");
 }
 
+/* Indices of a front's rows, the best first by the first metric. Caller frees. */
+static guint *sort_front(const struct orch_goal_row *rows, const bool *is_on, guint count,
+                         bool is_max, unsigned *out_n)
+{
+    guint *order = g_new(guint, count + 1);
+    unsigned n = 0;
+    for (guint i = 0; i < count; i++) {
+        if (!is_on[i])
+            continue;
+        unsigned at = n++;
+        for (; at > 0 && (is_max ? rows[order[at - 1]].goals.at[0] < rows[i].goals.at[0]
+                                 : rows[order[at - 1]].goals.at[0] > rows[i].goals.at[0]);
+             at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    *out_n = n;
+    return order;
+}
+
 /* Prints the settings of the front, the best first by the first metric: at most FRONT_LINES and the
  * knee, which is `best`. */
 static void print_front(struct ending *end, const struct orch_plan *plan,
@@ -47,9 +67,9 @@ static void print_front(struct ending *end, const struct orch_plan *plan,
     g_autofree bool *is_on = g_new(bool, points->rows->len + 1);
     g_autoptr(GString) metrics = g_string_new(NULL);
     orch_goals_front(search, rows, points->rows->len, is_on);
-    unsigned count = 0, shown = 0;
-    for (guint i = 0; i < points->rows->len; i++)
-        count += is_on[i];
+    unsigned count, shown = 0;
+    g_autofree guint *order =
+        sort_front(rows, is_on, points->rows->len, orch_goals_goal(search, 0).is_max, &count);
     for (unsigned k = 0; k < orch_goals_count(search); k++)
         g_string_append_printf(metrics, "%s%s %s", k ? ", " : "",
                                orch_goals_goal(search, k).is_max ? "max" : "min",
@@ -58,13 +78,13 @@ static void print_front(struct ending *end, const struct orch_plan *plan,
         end->cli,
         "front of %u setting%s (%s): %u settings that no other setting beats in all metrics",
         points->points, orch_plural(points->points), metrics->str, count);
-    for (guint i = 0; i < points->rows->len; i++) {
-        const struct orch_search_point *point = points->of_rows->pdata[i];
-        const struct orch_plan_item *item = is_on[i] ? first_done(plan, point) : NULL;
+    for (unsigned i = 0; i < count; i++) {
+        const struct orch_search_point *point = points->of_rows->pdata[order[i]];
+        const struct orch_plan_item *item = first_done(plan, point);
         if (!item || (point != points->best && shown >= FRONT_LINES))
             continue;
         g_autofree char *label = orch_cell_label(item->cell);
-        g_autofree char *values = orch_goals_text(search, &rows[i].goals);
+        g_autofree char *values = orch_goals_text(search, &rows[order[i]].goals);
         orch_cli_info(end->cli, "  %s: %s (orch show %s)%s", label, values,
                       orch_run_short_key(item->run_key), point == points->best ? ", the knee" : "");
         shown++;

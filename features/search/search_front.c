@@ -38,26 +38,42 @@ static void add_table(struct orch_section *section, const struct orch_searched *
                       "the best value of each metric, as shares of the front's range");
 }
 
-/* Draws the points by two metrics, the front's apart. */
+/* Draws the border of what the front of two metrics dominates: steps, as a point in between would
+ * be a setting that nobody has tried. */
+static void add_steps(struct orch_chart_panel *panel, const GPtrArray *front)
+{
+    struct orch_chart_series *steps =
+        orch_chart_series(panel, "border of the front", ORCH_SERIES_REFERENCE);
+    for (guint i = 0; i < front->len; i++) {
+        const struct orch_searched_point *point = front->pdata[i];
+        const struct orch_searched_point *next = i + 1 < front->len ? front->pdata[i + 1] : NULL;
+        orch_chart_add(steps, point->goals.at[1], point->goals.at[0]);
+        if (next)
+            orch_chart_add(steps, point->goals.at[1], next->goals.at[0]);
+    }
+}
+
+/* Draws the points by the first two metrics, the front and its knee apart. */
 static void add_picture(struct orch_section *section, const struct orch_searched *searched)
 {
+    static const char *const names[] = {"other settings", "on the front", "knee"};
     g_autofree char *title = g_strdup_printf("%s: front", searched->name),
                     *x = axis_of(searched->search, 1), *y = axis_of(searched->search, 0);
     struct orch_chart *chart = orch_chart_new(ORCH_CHART_SCATTER, title, x, y);
     struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
-    struct orch_chart_series *rest =
-        orch_chart_series(panel, "other settings", ORCH_SERIES_MEASURED);
-    struct orch_chart_series *front =
-        orch_chart_series(panel, "on the front", ORCH_SERIES_REFERENCE);
-    for (guint i = 0; i < searched->points->len; i++) {
-        const struct orch_searched_point *point = searched->points->pdata[i];
-        if (point->state == ORCH_SEARCHED_ENDED && !g_ptr_array_find(searched->front, point, NULL))
-            orch_chart_add(rest, point->goals.at[1], point->goals.at[0])->n = 1;
-    }
-    for (guint i = 0; i < searched->front->len; i++) {
-        const struct orch_searched_point *point = searched->front->pdata[i];
-        orch_chart_add(front, point->goals.at[1], point->goals.at[0]);
-    }
+    for (unsigned kind = 0; kind < G_N_ELEMENTS(names); kind++)
+        for (guint i = 0; i < searched->points->len; i++) {
+            const struct orch_searched_point *point = searched->points->pdata[i];
+            const unsigned is_kind = point == searched->best                          ? 2
+                                     : g_ptr_array_find(searched->front, point, NULL) ? 1
+                                                                                      : 0;
+            if (point->state == ORCH_SEARCHED_ENDED && is_kind == kind)
+                orch_chart_add(orch_chart_series(panel, names[kind], ORCH_SERIES_MEASURED),
+                               point->goals.at[1], point->goals.at[0])
+                    ->n = 1;
+        }
+    if (orch_goals_count(searched->search) == 2)
+        add_steps(panel, searched->front);
     orch_section_chart(section, chart);
 }
 

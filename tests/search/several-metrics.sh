@@ -54,10 +54,22 @@ P
 )
 ok orch run net.recipe
 says ": $front settings that no other setting beats in all"
+listed=$(sed -n 's/^  net .*: error \([0-9.]*\), .*/\1/p' <<<"$err")
+same "$listed" "$(sort -g <<<"$listed")" 'the front, by its first metric'
 ok orch report net.recipe --json
 has "front of net: $front of 16 settings, its knee"
 has 'net: hypervolume by settings'
 has 'net: front'
+same "$(python3 -c 'import json, sys
+def charts(at):
+    if isinstance(at, dict):
+        if str(at.get("title")).endswith(": front"):
+            yield at
+        at = list(at.values())
+    for part in at if isinstance(at, list) else []:
+        yield from charts(part)
+series = {s["name"]: s["points"] for c in charts(json.load(sys.stdin)) for s in c["series"]}
+print(len(series["on the front"] + series["knee"]), len(series["border of the front"]) // 2 + 1)' <<<"$out")" "$front $front" 'points of the picture'
 ok orch best 'min error, min latency_ms' -w 'depth < 6'
 has "front of "
 has "$front settings that no other setting beats in all"
