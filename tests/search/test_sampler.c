@@ -116,6 +116,25 @@ static void test_repeatable(void **state)
     }
 }
 
+/* The first 4, 8 and 16 points have one value in each of as many parts of each range. */
+static void test_start(void **state)
+{
+    (void)state;
+    struct history history = {0};
+    for (unsigned k = 0; k < 3; k++)
+        add(&history, (const char *[]){"a", "b", "c"}[k], "uniform(0, 1)");
+    for (unsigned n = 0; n < 16; n++)
+        next(&history, orch_sampler_find("gp"), 5);
+    for (unsigned n = 4; n <= 16; n *= 2)
+        for (unsigned k = 0; k < 3; k++) {
+            unsigned parts = 0;
+            for (unsigned i = 0; i < n; i++)
+                parts |= 1u << (unsigned)(history.points[i][k] * n);
+            assert_int_equal(parts, (1u << n) - 1);
+        }
+    orch_space_free(history.space);
+}
+
 /* Points that are chosen while others run differ from these. */
 static void test_pending(void **state)
 {
@@ -425,12 +444,13 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),      cmocka_unit_test(test_process),
-        cmocka_unit_test(test_minimum),    cmocka_unit_test(test_repeatable),
-        cmocka_unit_test(test_pending),    cmocka_unit_test(test_failing),
-        cmocka_unit_test(test_conditions), cmocka_unit_test(test_cost),
-        cmocka_unit_test(test_best),       cmocka_unit_test(test_cmaes),
-        cmocka_unit_test(test_nsga2),      cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_names),   cmocka_unit_test(test_process),
+        cmocka_unit_test(test_minimum), cmocka_unit_test(test_repeatable),
+        cmocka_unit_test(test_start),   cmocka_unit_test(test_pending),
+        cmocka_unit_test(test_failing), cmocka_unit_test(test_conditions),
+        cmocka_unit_test(test_cost),    cmocka_unit_test(test_best),
+        cmocka_unit_test(test_cmaes),   cmocka_unit_test(test_nsga2),
+        cmocka_unit_test(test_grid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

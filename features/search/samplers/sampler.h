@@ -50,6 +50,10 @@ orch_sampler_fn orch_sampler_find(const char *name);
 void orch_sample_random(const struct orch_sampling *sampling, double *out);
 /** The next point of Sobol's sequence, shifted by the seed (Cranley and Patterson 1976). */
 void orch_sample_sobol(const struct orch_sampling *sampling, double *out);
+/** The next point of a sequence whose first 4, 8, 16 and so on are Latin hypercubes (McKay, Beckman
+ * and Conover 1979). The first three points of Sobol's sequence lie on one line, from which no
+ * model can tell the parameters apart. */
+void orch_sample_latin(const struct orch_sampling *sampling, double *out);
 /** The points of a grid, of an ever finer one when all were tried (sampler_grid.c). When a finer
  * one has no others either, the point is one that was tried. */
 void orch_sample_grid(const struct orch_sampling *sampling, double *out);

@@ -205,7 +205,7 @@ void orch_sample_gp(const struct orch_sampling *sampling, double *out)
     size_t n;
     g_autofree const struct orch_sampled **rows = choose_rows(sampling, &n);
     if (is_spread(sampling, n)) {
-        orch_sample_sobol(sampling, out);
+        orch_sample_latin(sampling, out);
         return;
     }
     g_autofree double *points = g_new(double, n *d);

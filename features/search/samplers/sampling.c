@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define LATIN_FIRST 4 /* points of the first Latin hypercube */
+
 uint64_t orch_sampling_random(const struct orch_sampling *sampling)
 {
     return orch_random_stream(sampling->seed, sampling->count + 1);
@@ -61,5 +63,37 @@ void orch_sample_sobol(const struct orch_sampling *sampling, double *out)
         double shifted = out[i] + orch_random_unit(&random);
         out[i] = shifted - floor(shifted);
     }
+    orch_space_snap(sampling->space, out);
+}
+
+/* Number `index` of the values of one parameter: each part of the range gets one value, in an order
+ * drawn at random; then the parts are halved, and those without a value get one. */
+static double latin_value(uint64_t random, size_t index)
+{
+    size_t count = 0, parts = LATIN_FIRST;
+    g_autofree double *values = NULL;
+    for (; count <= index; parts *= 2) {
+        g_autofree bool *is_taken = g_new0(bool, parts);
+        g_autofree size_t *order = g_new(size_t, parts);
+        size_t left = 0;
+        for (size_t i = 0; i < count; i++)
+            is_taken[(size_t)(values[i] * (double)parts)] = true;
+        for (size_t part = 0; part < parts; part++)
+            if (!is_taken[part]) {
+                size_t other = orch_random_below(&random, ++left);
+                order[left - 1] = order[other];
+                order[other] = part;
+            }
+        values = g_renew(double, values, count + left);
+        for (size_t i = 0; i < left; i++)
+            values[count++] = ((double)order[i] + orch_random_unit(&random)) / (double)parts;
+    }
+    return values[index];
+}
+
+void orch_sample_latin(const struct orch_sampling *sampling, double *out)
+{
+    for (unsigned k = 0; k < sampling->space->params->len; k++)
+        out[k] = latin_value(orch_random_stream(sampling->seed, k), sampling->count);
     orch_space_snap(sampling->space, out);
 }
