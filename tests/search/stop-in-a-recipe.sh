@@ -72,6 +72,8 @@ experiments:
   after:
     plugin: curve
     with: { start: "\${best(tune, final).final}" }
+    search: { width: [1, 3] }
+    objective: { metric: min final, trials: 2 }
 report:
   - { title: Loss, table: { experiments: tune, rows: width, value: best loss } }
 R
@@ -91,8 +93,9 @@ has_not 'not run'
 # what refers to the best trial takes one that ended, and does not wait for the others
 ok orch run s.recipe
 says '2 done before, 1 pruned before'
-ok orch ls --where 'experiment = after' --json
-same "$(json runs.0.state)" ok
+# here a search too, a stage that starts from the best trial of the one before
+ok orch ls --where 'experiment = after and state = ok' --json
+same "$(json runs.#)" 2
 # the rule is gone: what it stopped is run to its end
 sed -i '/stop:/d' s.recipe
 ok orch plan s.recipe tune
