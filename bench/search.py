@@ -183,7 +183,8 @@ def yahpo(o):
                     break
                 start = time.perf_counter()
                 try:
-                    curves.setdefault((task, seed), {})[method] = yahpo_curve(o.build, method, surrogate, seed, o.trials)
+                    own = seed * 1000 + list(tasks).index(task) if o.apart else seed
+                    curves.setdefault((task, seed), {})[method] = yahpo_curve(o.build, method, surrogate, own, o.trials)
                 except ImportError as error:
                     print(f'{method}: skipped: {error}', flush=True)
                     methods.remove(method)
@@ -209,6 +210,7 @@ def main():
     a.add_argument('--yahpo', metavar='DIR', help="a clone of YAHPO's data")
     a.add_argument('--suite', default='single', choices=['single', 'multi'])
     a.add_argument('--tasks', help='of YAHPO, instead of a suite: SCENARIO/INSTANCE,...')
+    a.add_argument('--apart', action='store_true', help='of YAHPO: another seed for each task, so that no first points are shared')
     a.add_argument('--budget', type=float, help='with --yahpo: seconds after which no search begins')
     o = a.parse_args()
     os.environ.update(OMP_NUM_THREADS='1', OPENBLAS_NUM_THREADS='1')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The searches that bench/search.py and bench/search_replay.py compare: one interface over orch's samplers and rules, Optuna, scikit-optimize, SMAC 3, HEBO.
+"""The searches that bench/search.py and bench/search_replay.py compare: one interface over orch's samplers and rules, Optuna, scikit-optimize, SMAC 3, HEBO, BoTorch.
 
 make(method, build, space, seed, direction, cost_power, epochs) gives one. `method` is PACKAGE:SAMPLER[+RULE]: `orch:auto+asha(min=1, factor=3)`,
 `optuna:tpe+median`. `orch:auto^1` divides what a point promises
@@ -238,7 +238,61 @@ class Hebo(NoRule):
         self.o.observe(which, numpy.array([[self.sign * value]]))
 
 
-PACKAGES = {'orch': Orch, 'optuna': Optuna, 'skopt': Skopt, 'smac': Smac, 'hebo': Hebo}
+class Botorch(NoRule):
+    """A Gaussian process and noisy expected improvement, after five points of Sobol's sequence as in Ax 1.0; one number for each choice.
+    BoTorch has no conditions: every parameter always exists for it."""
+    def __init__(self, build, sampler, rule, space, seed, direction, cost_power=0, epochs=27):
+        import torch
+        import warnings
+        import botorch
+        warnings.filterwarnings('ignore')
+        torch.manual_seed(seed)
+        torch.set_num_threads(1)
+        self.torch, self.botorch, self.space, self.sign = torch, botorch, space, -1 if direction == 'max' else 1
+        self.count = sum(len(range_of(text)[1]) if range_of(text)[0] == 'choice' else 1 for text in space.values())
+        self.x, self.y = torch.empty(0, self.count, dtype=torch.double), []
+        self.sobol = torch.quasirandom.SobolEngine(self.count, scramble=True, seed=seed)
+
+    def promising(self):
+        from botorch.models.transforms import Standardize
+        from gpytorch.mlls import ExactMarginalLogLikelihood
+        values = -self.torch.tensor(self.y, dtype=self.torch.double)[:, None]
+        model = self.botorch.models.SingleTaskGP(self.x, values, outcome_transform=Standardize(1))
+        self.botorch.fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        gain = self.botorch.acquisition.qNoisyExpectedImprovement(model, self.x, prune_baseline=True)
+        ends = self.torch.tensor([[0.0] * self.count, [1.0] * self.count], dtype=self.torch.double)
+        return self.botorch.optim.optimize_acqf(gain, ends, q=1, num_restarts=8, raw_samples=256)[0][0]
+
+    def next(self):
+        import math
+        row = self.sobol.draw(1)[0].double() if len(self.y) < 5 else self.promising()
+        got, at = {}, 0
+        for name, text in self.space.items():
+            word, args, condition = range_of(text)
+            width = len(args) if word == 'choice' else 1
+            if word == 'choice':
+                best = int(row[at:at + width].argmax())
+                row[at:at + width] = self.torch.eye(width)[best]
+                value = args[best]
+            else:
+                low, high, is_int = float(args[0]), float(args[1]), word == 'int'
+                is_log = word == 'loguniform' or args[2:] == ['log']
+                low, high = (math.log(low), math.log(high)) if is_log else (low, high)
+                value = low + float(row[at]) * (high - low)
+                value = math.exp(value) if is_log else value
+                value = min(max(round(value), int(args[0])), int(args[1])) if is_int else min(max(value, float(args[0])), float(args[1]))
+                row[at] = ((math.log(value) if is_log else value) - low) / (high - low)
+            at += width
+            if not condition or got.get(condition[0]) in condition[1]:
+                got[name] = value
+        return row, got
+
+    def end(self, which, value, seconds=1):
+        self.x = self.torch.cat([self.x, which[None]])
+        self.y.append(self.sign * value)
+
+
+PACKAGES = {'orch': Orch, 'optuna': Optuna, 'skopt': Skopt, 'smac': Smac, 'hebo': Hebo, 'botorch': Botorch}
 
 
 def make(method, build, space, seed, direction='min', cost_power=0, epochs=27, objectives=1):
