@@ -1,5 +1,5 @@
 # Two clones search together with --share: no point is tried twice, the points of both count for each, also those that still
-# run, and together they try as many as the search has.
+# run, and together they try as many as the search has. With several metrics both name the same front, also after a kill -9.
 # test: slow
 . "$(dirname "$0")/../cli/lib.sh"
 export ORCH_SLOTS=off # these are several machines
@@ -86,3 +86,25 @@ cd ..
 same "$(number_in ada 'seconds = 6 and who = ada') $(number_in ada 'seconds = 6 and who = bob')" '1 1' 'runs of ada and bob'
 ok orch -C ada db check
 same "$(git -C hub.git for-each-ref --format='%(refname)')" refs/orch/results
+
+# several metrics: ada is killed, goes on, and both name the same front
+for who in ada bob; do
+    sed -i 's/^print.*/&\nprint(f"size={p[\x27lr\x27]}")/' $who/model.py
+    printf '  size: { better: min }\n' >>$who/model.plugin
+    (cd $who && recipe 10 3 1 && sed -i 's/metric: min loss/metrics: [min loss, min size]/' tune.recipe)
+done
+(cd bob && ORCH_USER=bob exec orch run tune.recipe --share --wait >../bob.out 2>../bob.err) &
+bob=$!
+(cd ada && ORCH_USER=ada exec orch run tune.recipe --share >../ada.out 2>../ada.err) &
+killed=$!
+until_true grep -q '  ok  ' ada.err
+kill -9 $killed
+wait $killed || true
+cd ada
+ORCH_USER=ada ok orch run tune.recipe --share --wait
+wait $bob
+cd ..
+says ' settings (min loss, min size): '
+front() { grep -e '^front of' -e '^  tune opt'; }
+same "$(front <<<"$err")" "$(front <bob.err)" 'the front of both'
+ok orch -C ada db check
