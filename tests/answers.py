@@ -159,6 +159,13 @@ def axis(run, name):
     return None if value is None else text_of(value)
 
 
+def is_said(run, axes, words):
+    """Whether a setting in words is that of a run: "tune, learning rate 0.1" leaves out what all settings share, "2 workers" has the number first."""
+    values = [axis(run, a) or "" for a in axes]
+    is_value = lambda part, v: part == v or part.endswith(" " + v) or part.startswith(v + " ")
+    return is_value(words, values[0]) if len(axes) == 1 else all(any(is_value(part, v) for v in values) for part in words.split(", "))
+
+
 def label(run, axes):
     return " ".join(v for v in (axis(run, a) for a in axes) if v is not None)
 
@@ -356,17 +363,18 @@ class Section:
         return None
 
     def sentence(self):
-        """Each number of a sentence about a table or lines is one of those computed here, or a quotient of two. Those in brackets are of settings."""
-        text = re.sub(r"\([^()]*\)", "", self.answer()).removeprefix(self.spec.get("verdict", ""))
+        """Each number of a sentence about a table or lines is one of those computed here, or a quotient of two."""
+        said = self.answer()[len(self.spec.get("verdict", "")):]
+        text = re.sub(r"95 % interval |standard deviation (?=\d)|\d+ repeats: ", "", said)
         if self.spec.get("ideal"):
             lines = [s["points"] for b in self.blocks("chart") for s in b["chart"]["series"] if s["role"] == "measured" and s["points"]]
             self.known += [y * k for p in lines for y in (p[0]["y"],) for k in (p[-1]["x"] / p[0]["x"], p[0]["x"] / p[-1]["x"])]
         known = sorted({float(v) for v in self.known if isinstance(v, (int, float)) and math.isfinite(v)})
         settings = {text_of(v) for run in self.of for k, v in run.items() if k.startswith("param.") or k == "repeat"} | {text_of(p) for p in self.at}
-        for before, number, after in re.findall(r"(?:^|(\S+ \S+) |(?<=\[))(-?\d[\d.]*(?:e[-+]?\d+)?|\d)(?![\w.])(?=,? ?(\w*))", text):
-            if after in ("settings", "classes", "workers", "run", "runs") or before.endswith((" n =", "in all")) or number in settings:
+        for number, after in re.findall(r"(?:^|(?<=[ (]))(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?!\w|\.\d)(?=,? ?(\w*))", text):
+            if after in ("settings", "classes", "workers", "run", "runs", "repeats") or number in settings:
                 continue
-            is_factor = before.endswith("factor of")
+            is_factor = after == "times"
             self.report.numbers += 1
             choices = [b / a for a in known for b in known if a] if is_factor else known
             if not any(rounds_to(number, v) or is_factor and is_near(float(number), v, 6e-3) for v in choices):
@@ -448,7 +456,7 @@ class Section:
 
     def slope(self, groups):
         """y = level of the series + slope x, on the axes of the chart."""
-        found = re.match(r".* changes by (?:a factor of )?(\S+)(?: [^\[ ]+)?(?: \[(\S+) to (\S+)\])? for each (tenfold|\S+) ", self.answer())
+        found = re.match(r".* changes by (?:a factor of )?(\S+)(?: [^( ]+)?(?: \(95 % interval (\S+) to (\S+)\))? for each (tenfold|\S+) ", self.answer())
         if not found:
             return
         logs = [self.spec.get(key) for key in ("log_x", "log_y")]
@@ -465,18 +473,18 @@ class Section:
 
     def distributions(self, y):
         """A histogram's series and the boxes: median, middle half and range of their runs."""
-        patterns = (("median", 50, r"median (\S+?)[ ,;]"), ("lower quartile", 25, r"middle half (\S+) to"), ("upper quartile", 75, r"middle half \S+ to (\S+?)[ ,;]"),
-                    ("lowest", 0, r"all within (\S+) to"), ("highest", 100, r"all within \S+ to (\S+?)[ ,;]"))
+        patterns = (("median", 50, r"median (\S+?)[ ,]"), ("lower quartile", 25, r"middle half from (\S+) to"), ("upper quartile", 75, r"middle half from \S+ to (\S+?)[ ,]"),
+                    ("lowest", 0, r"all from (\S+) to"), ("highest", 100, r"all from \S+ to (\S+?)[ ,]"))
         chart = self.blocks("chart")[0]["chart"]
         places, lines = chart["x_names"] if chart["kind"] == "box" else [None], [s for s in chart["series"] if s["role"] == "measured"]
         sets = [[self.value(run, y) for run in self.of_series(s["name"], {y}) if at is None or axis(run, self.spec["x"]) == at] for s in lines for at in places]
         sets = [values for values in ([v for v in of if math.isfinite(v)] for of in sets) if values]
-        if self.answer().startswith("median of "):  # of many: the lowest and the highest
+        if self.answer().startswith("Median of "):  # of many: the lowest and the highest
             medians = [float(numpy.median(values)) for values in sets]
             for what, of, pattern in (("lowest median", min(medians), r"lowest (\S+)"), ("highest median", max(medians), r"highest (\S+)")):
                 self.printed(what, re.search(pattern, self.answer()).group(1), of)
             return True
-        for part, values in zip(self.answer().split("; "), sets):
+        for part, values in zip(self.answer().split(". "), sets):
             for what, percent, pattern in patterns:
                 found = re.search(pattern, part + " ")
                 if found:
@@ -520,6 +528,7 @@ class Section:
                     values = list(values.values())
                     self.compare(f"{series['name']} at {at}", point["y"], sum(values) / len(values) if values else None)
                     self.at.add(point["x"])
+                    self.known += [min(values), max(values)] if values else []
                     if point["low"] is not None and values:
                         fits = [e for e in intervals(values) if is_near(point["low"], e[0], 1e-6) and is_near(point["high"], e[1], 1e-6)]
                         self.compare(f"{series['name']} at {at}, interval", 0.0, 0.0 if fits else math.inf)
@@ -603,30 +612,19 @@ class Section:
 
     def best(self):
         axes, wanted = listed(self.spec["by"]), self.spec["value"]
-        answers = [m for b in self.blocks("answer") for m in [re.match(r"(?:winner|best) by [^:]*: (.*?) with ", b["text"])] if m]
-        if not answers:
+        found = re.match(r"Best of \d+ settings: (.*?)\. Its [^\d(-]* is [^\d(-]*(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)", self.answer())
+        if not found:
             return True
-        labels = {label(run, axes) for run in self.of}
-
-        def is_said(run, of):
-            """Whether a setting in words is that of a run: "tune, learning rate 0.1" leaves out what all settings share."""
-            parts, values = of.split(", "), [axis(run, a) or "" for a in axes]
-            if of in labels or len(axes) == 1:
-                return of == label(run, axes)
-            return all(any(part == v or part.endswith(" " + v) or part.startswith(v + " ") for v in values) for part in parts)
-
         note = " ".join(b["text"] for b in self.blocks("note"))
-        mean = lambda of: float(numpy.mean(list(self.seeds([run for run in self.of if is_said(run, of)], wanted).values())))
-        first = mean(answers[0].group(1))
-        value = re.match(r"[^:]*: .*? with [^\d(-]*(-?\d[\d.]*(?:e[-+]?\d+)?)", self.answer())
-        if value:
-            self.printed("the winner's value", value.group(1), first)
+        mean = lambda is_of, of: float(numpy.mean(list(self.seeds([run for run in self.of if is_of(run, axes, of)], wanted).values())))
+        first, is_labelled = mean(is_said, found.group(1)), lambda run, axes, of: label(run, axes) == of
+        self.printed("the winner's value", found.group(2), first)
         for block in self.blocks("table"):
             for row in block["rows"]:
                 of = row[",_".join(axes).lower()]
-                self.compare(f"{of}, value", row["value"], mean(of))
-                self.compare(f"{of}, margin", row["winner_is_better_by"], abs(first - mean(of)))
-                test = self.tukey(note, [r for r in self.of if is_said(r, answers[0].group(1))], [r for r in self.of if label(r, axes) == of]) if "Tukey" in note else None
+                self.compare(f"{of}, value", row["value"], mean(is_labelled, of))
+                self.compare(f"{of}, margin", row["winner_is_better_by"], abs(first - mean(is_labelled, of)))
+                test = self.tukey(note, [r for r in self.of if is_said(r, axes, found.group(1))], [r for r in self.of if label(r, axes) == of]) if "Tukey" in note else None
                 if test and row["p"] is not None:
                     self.printed_p(f"{of}, p", f"{row['p']:.4f}", test[1])
         return True
@@ -644,7 +642,7 @@ class Section:
                 found.append(100 * (sides[0] - sides[1]) / sides[1])
                 self.compare(f"{list(row.values())[0]}, error", error, found[-1])
         for text in [b["text"] for b in self.blocks("answer")]:
-            shown = re.search(r"mean error of the predictions is ([-\d.e+]+) %", text)
+            shown = re.search(r"mean error of \d+ predictions? is ([-\d.e+]+) %", text)
             if shown and found:
                 self.printed("mean error", shown.group(1), float(numpy.mean(numpy.abs(found))))
         return bool(found)
@@ -665,10 +663,10 @@ class Section:
     def compare_before(self):
         """A value against the one that the same runs had before, by seed."""
         axes, found = listed(self.spec["by"]), False
-        texts = [re.fullmatch(r"(.*?): ([-\d.e+]+)\b.* before, ([-\d.e+]+)\b.* after; .*? interval of the paired difference ([-\d.e+]+) to ([-\d.e+]+); "
-                              r"n = (\d+) pairs, paired t, p ([\d.<e-]+), corrected .*", b["text"]) for b in self.blocks("text")]
+        texts = [re.fullmatch(r"(.*?): ([-\d.e+]+)\b.* before, ([-\d.e+]+)\b.* after\. Difference: .*?95 % interval ([-\d.e+]+) to ([-\d.e+]+)\)\. "
+                              r"Test: paired t, (\d+) pairs, p ([\d.<e-]+), corrected p .*", b["text"]) for b in self.blocks("text")]
         for text in [t for t in texts if t]:
-            chosen = [run for run in self.of if label(run, axes) == text.group(1)]
+            chosen = [run for run in self.of if is_said(run, axes, text.group(1))]
             before, after = (self.seeds(chosen, self.spec[key]) for key in ("before", "value"))
             change = numpy.array([after[seed] - before[seed] for seed in before if seed in after])
             half = stats.t.ppf(1 - 0.025 / len([t for t in texts if t]), len(change) - 1) * stats.sem(change)
@@ -688,34 +686,34 @@ class Section:
         axes, best_of, wanted = listed(self.spec["by"]), listed(self.spec.get("best_of")), self.spec["value"]
         texts = [b["text"] for b in self.blocks("text")]
         method = " ".join(b["text"] for b in self.blocks("note"))
-        allowed = re.search(r"Bonferroni, (\d+) pairs|correction for (\d+) comparisons|for all (\d+) pairs", method)
+        allowed = re.search(r"is for (\d+) pairs|is for (\d+) comparisons|for all (\d+) pairs", method)
         count = int(next(g for g in allowed.groups() if g)) if allowed else 1
-        head = re.compile(r"(?P<of>.*?)(?: \(best (?P<axis>[^:]*): (?P<column>.*?)\))?: (?:(?:FASTER|SLOWER|SAME|UNSURE), )?(?P<own>[-+\d.e]+|inf|nan) ?(?P<rest>.*)", re.S)
+        head = re.compile(r"(?P<of>.*?)(?: \(best: (?P<column>.*?)\))?: (?:median )?(?:(?:FASTER|SLOWER|SAME|UNSURE), )?(?P<own>[-+\d.e]+|inf|nan) ?(?P<rest>.*)", re.S)
         sides = {}
         for text in texts:
             found = head.fullmatch(text)
             if not found:
                 continue
-            chosen = [run for run in self.of if label(run, axes) == found["of"] and (not found["column"] or label(run, best_of) == found["column"])]
+            chosen = [run for run in self.of if is_said(run, axes, found["of"]) and (not found["column"] or is_said(run, best_of, found["column"]))]
             values = list(self.seeds(chosen, wanted).values())
             if not values:  # a run that another experiment shares
                 continue
-            self.printed(f"{found['of']}, mean", found["own"], float(numpy.median(values)) if "median" in text.split(";")[0] else float(numpy.mean(values)))
+            self.printed(f"{found['of']}, mean", found["own"], float(numpy.median(values)) if "median" in text.split(". ")[0] else float(numpy.mean(values)))
             sides[found["of"]] = chosen
-            against = re.search(r"([-+][\d.e+-]+) against (.*?); [a-z, ]*more than noise; (?:simultaneous )?(?:95 % interval of the )?(paired difference|difference).*? ([-\d.e+]+) to ([-\d.e+]+); "
-                                r"n = (\d+) (?:pairs|and (\d+)), (.*?), p ([\d.<e-]+), corrected ([\d.<e-]+)", found["rest"])
-            if not against or against.group(2) not in sides:
+            against = re.search(r"Difference from (.*?)(?: \(best: .*?\))?: ([-+][\d.e+-]+|0)[^(]*more than noise \(95 % interval ([-\d.e+]+) to ([-\d.e+]+)\)\. "
+                                r"Test: (.*?), (\d+) (?:pairs|and (\d+) repeats), p ([\d.<e-]+), corrected p ([\d.<e-]+)", found["rest"])
+            if not against or against.group(1) not in sides:
                 continue
-            if "Tukey" in against.group(8):
-                test = self.tukey(method, sides[against.group(2)], chosen)
+            if "Tukey" in against.group(5):
+                test = self.tukey(method, sides[against.group(1)], chosen)
                 self.compare(f"{found['of']}, in the pool", True, test is not None)
-                self.printed_p(f"{found['of']}, p", against.group(9), test[0])
-                self.printed_p(f"{found['of']}, corrected p", against.group(10), test[1])
-                for text, end in zip(against.groups()[3:5], test[2:]):
+                self.printed_p(f"{found['of']}, p", against.group(8), test[0])
+                self.printed_p(f"{found['of']}, corrected p", against.group(9), test[1])
+                for text, end in zip(against.groups()[2:4], test[2:]):
                     self.printed(f"{found['of']}, interval", text, float(end))
                 continue
-            is_paired = against.group(3) == "paired difference"
-            base, other = self.pairs(sides[against.group(2)], chosen, wanted, axes + best_of, is_paired)
+            is_paired = against.group(5) == "paired t"
+            base, other = self.pairs(sides[against.group(1)], chosen, wanted, axes + best_of, is_paired)
             if is_paired:
                 seeds = sorted(set(base) & set(other))
                 difference = numpy.array([other[k] - base[k] for k in seeds])
@@ -728,10 +726,10 @@ class Section:
                 a, b = x.var(ddof=1) / len(x), y.var(ddof=1) / len(y)
                 degrees = (a + b) ** 2 / (a * a / (len(x) - 1) + b * b / (len(y) - 1))
                 middle, p, half = x.mean() - y.mean(), test.pvalue, stats.t.ppf(1 - 0.025 / count, degrees) * math.sqrt(a + b)
-            self.printed(f"{found['of']}, difference", against.group(1), float(middle))
-            self.printed(f"{found['of']}, interval", against.group(4), float(middle - half))
-            self.printed(f"{found['of']}, interval", against.group(5), float(middle + half))
-            for shown, computed in ((against.group(9), p), (against.group(10), min(1, p * count))):
+            self.printed(f"{found['of']}, difference", against.group(2), float(middle))
+            self.printed(f"{found['of']}, interval", against.group(3), float(middle - half))
+            self.printed(f"{found['of']}, interval", against.group(4), float(middle + half))
+            for shown, computed in ((against.group(8), p), (against.group(9), min(1, p * count))):
                 if shown.startswith("<"):
                     self.compare(f"{found['of']}, p below", True, bool(computed < float(shown[1:])))
                 else:

@@ -110,6 +110,17 @@ static struct orch_block *add_block(struct orch_section *section, enum orch_bloc
     return block;
 }
 
+/* Makes the first letter of each sentence a large one, unless the word is a name such as val_acc. */
+static void capitalise(char *text)
+{
+    for (char *at = text; at; at = strstr(at, ". ")) {
+        at += at == text ? 0 : 2;
+        const size_t letters = strspn(at, "abcdefghijklmnopqrstuvwxyz");
+        if (letters > 1 && at[letters] && strchr(" ,:-", at[letters]))
+            *at = g_ascii_toupper(*at);
+    }
+}
+
 void orch_section_answer(struct orch_section *section, const char *format, ...)
 {
     va_list args;
@@ -118,6 +129,7 @@ void orch_section_answer(struct orch_section *section, const char *format, ...)
     block->kind = ORCH_BLOCK_ANSWER;
     g_autofree char *text = g_strdup_vprintf(format, args);
     block->text = orch_digits_grouped(text);
+    capitalise(block->text);
     g_ptr_array_insert(section->blocks, 0, block);
     va_end(args);
 }
@@ -130,7 +142,8 @@ void orch_section_answer_add(struct orch_section *section, const char *format, .
         return;
     va_start(args, format);
     g_autofree char *before = block->text, *part = g_strdup_vprintf(format, args);
-    block->text = g_strdup_printf("%s; %s", before, part);
+    block->text = g_strdup_printf("%s. %s", before, part);
+    capitalise(block->text);
     va_end(args);
 }
 

@@ -56,7 +56,7 @@ static void add_note(struct orch_text_sheet *sheet)
         g_string_append_printf(text, "%sintervals of so many curves are not drawn here",
                                text->len ? "; " : "");
     else if (sheet->frame.is_cut)
-        g_string_append_printf(text, "%swide intervals extend beyond the frame",
+        g_string_append_printf(text, "%sa bar that reaches the frame goes on beyond it",
                                text->len ? "; " : "");
     if (sheet->frame.left_out)
         g_string_append_printf(text, "%spoints without a place on the axes: %u",

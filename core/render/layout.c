@@ -85,7 +85,7 @@ static char **notes_of(const struct orch_frame *frame, double width)
     g_autoptr(GString) text = g_string_new(frame->chart->note);
     unsigned lost = frame->left_out;
     if (frame->is_cut)
-        g_string_append_printf(text, "%swide intervals extend beyond the frame",
+        g_string_append_printf(text, "%sa bar that reaches the frame goes on beyond it",
                                text->len ? "; " : "");
     if (lost)
         g_string_append_printf(text, "%s%u point%s not drawn: no place on %s axis",

@@ -501,7 +501,7 @@ static void append_footer(GString *out, const struct orch_document *document)
     g_autofree char *legend = orch_spread_legend(forms);
     const bool is_new = legend && !is_said(document, legend);
     orch_html_printf(out, "<footer>\n<p>Made by orch.%s%s</p>\n</footer>\n",
-                     is_new ? " Several runs are shown as " : "", is_new ? legend : "");
+                     is_new ? " In tables, " : "", is_new ? legend : "");
 }
 
 char *orch_page_html(const struct orch_document *document, const struct orch_page_options *options)

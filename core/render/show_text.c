@@ -204,7 +204,7 @@ static void append_heading(GString *out, const struct orch_document *document,
     if (document->commit)
         g_string_append_printf(out, "  commit %.10s%s\n", document->commit,
                                document->is_dirty ? " with changes" : "");
-    g_string_append_printf(out, "  %s by %s, %s\n", document->made,
+    g_string_append_printf(out, "  report made %s by %s on %s\n", document->made,
                            document->who ? document->who : "-",
                            document->machine ? document->machine : "-");
 }

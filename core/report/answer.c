@@ -26,6 +26,15 @@ static char *unit_for(double value, const char *unit)
     return value == 1 && is_noun ? g_strndup(unit, length - 1) : g_strdup(unit ? unit : "");
 }
 
+/* Appends " (95 % interval 0.2 to 0.3)"; what a range is, only the first one of a sentence says. */
+static void append_bracket(GString *out, const char *what, const char *range)
+{
+    const char *sentence = out->str;
+    for (const char *at; (at = strstr(sentence, ". ")) != NULL;)
+        sentence = at + 2;
+    g_string_append_printf(out, " (%s%s)", strstr(sentence, what) ? "" : what, range);
+}
+
 void orch_answer_number_append(GString *out, double value, double low, double high,
                                const char *unit)
 {
@@ -36,8 +45,9 @@ void orch_answer_number_append(GString *out, double value, double low, double hi
                                 : isinf(high - low) ? g_strdup("unbounded")
                                                     : NULL;
     g_autofree char *of = unit_for(value, unit);
-    g_string_append_printf(out, "%s%s%s%s%s%s", text, *of ? " " : "", of, interval ? " [" : "",
-                           interval ? interval : "", interval ? "]" : "");
+    g_string_append_printf(out, "%s%s%s", text, *of ? " " : "", of);
+    if (interval)
+        append_bracket(out, "95 % interval ", interval);
 }
 
 static void append_range(GString *out, const struct orch_spread *spread, const char *unit)
@@ -46,9 +56,11 @@ static void append_range(GString *out, const struct orch_spread *spread, const c
     g_autofree char *of = unit_for(spread->centre, unit);
     orch_runs_format(spread->high - spread->low,
                      (const double[]){spread->centre, spread->low, spread->high}, texts, 3);
-    g_string_append_printf(out, "%s%s%s%s (%s..%s, n = %zu)",
-                           spread->form == ORCH_SPREAD_MEDIAN ? "median " : "", texts[0],
-                           *of ? " " : "", of, texts[1], texts[2], spread->stat.count);
+    g_autofree char *runs = g_strdup_printf("%zu repeats: ", spread->stat.count),
+                    *range = g_strdup_printf("%s to %s", texts[1], texts[2]);
+    g_string_append_printf(out, "%s%s%s%s", spread->form == ORCH_SPREAD_MEDIAN ? "median " : "",
+                           texts[0], *of ? " " : "", of);
+    append_bracket(out, runs, range);
     for (unsigned i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
 }
@@ -111,7 +123,21 @@ static void append_entry(GString *out, const struct entry *e, const char *unit)
 {
     orch_answer_spread_append(out, &e->spread, unit);
     if (*e->label)
-        g_string_append_printf(out, " (%s)", e->label);
+        g_string_append_printf(out, " for %s", e->label);
+}
+
+const char *orch_answer_joint(guint i, guint count, bool is_long)
+{
+    return i == 0 ? "" : i + 1 == count ? (is_long ? "; and " : " and ") : is_long ? "; " : ", ";
+}
+
+/* Whether a label has a comma of its own, so that one between two entries would be lost. */
+static bool are_long(const GArray *entries)
+{
+    for (guint i = 0; i < entries->len; i++)
+        if (strchr(entry_at(entries, i)->label, ','))
+            return true;
+    return false;
 }
 
 /* "6 classes" */
@@ -136,7 +162,7 @@ void orch_answer_entries_append_of(GString *out, const GArray *entries, const ch
     }
     const struct entry *low = entry_at(entries, lowest), *high = entry_at(entries, highest);
     unit = orch_answer_names_unit(name, unit) ? NULL : unit;
-    g_string_append_printf(out, "%s%s: ", out->len ? "; " : "", name);
+    g_string_append_printf(out, "%s%s: ", out->len ? ". " : "", name);
     if (entries->len > 1 &&
         fabs(high->spread.centre - low->spread.centre) <= 1e-9 * fabs(high->spread.centre)) {
         orch_answer_number_append(out, low->spread.centre, (double)NAN, (double)NAN, unit);
@@ -144,18 +170,18 @@ void orch_answer_entries_append_of(GString *out, const GArray *entries, const ch
             g_string_append_printf(out, " in both %s%s", noun,
                                    g_str_has_suffix(noun, "s") ? "es" : "s");
         else
-            append_count(g_string_append(out, " in all "), entries->len, noun);
+            append_count(g_string_append(out, " in each of "), entries->len, noun);
     } else if (entries->len <= most) {
         for (guint i = 0; i < entries->len; i++) {
-            g_string_append(out, i ? ", " : "");
+            g_string_append(out, orch_answer_joint(i, entries->len, are_long(entries)));
             append_entry(out, entry_at(entries, i), unit);
         }
     } else {
         g_string_append(out, "lowest ");
         append_entry(out, low, unit);
-        g_string_append(out, ", highest ");
+        g_string_append(out, are_long(entries) ? "; highest " : " and highest ");
         append_entry(out, high, unit);
-        g_string_append(out, ", of ");
+        g_string_append(out, ", among ");
         append_count(out, entries->len, noun);
     }
 }

@@ -21,7 +21,10 @@ char *orch_answer_value(GHashTable *labels, const struct orch_item_value *wanted
  * unit or its plural, as "training images" in images, or the unit is that of a share of time
  * ("s/s"). */
 bool orch_answer_names_unit(const char *name, const char *unit);
-/** Writes a trial's setting on some axes (char *) in words: "workers 2, ring algorithm, target
+/** Writes a number or a switch with its name in words: "learning rate 0.1", "2 workers". The caller
+ * frees. */
+char *orch_answer_named(const char *words, const char *value);
+/** Writes a trial's setting on some axes (char *) in words: "2 workers, ring algorithm, target
  * true". The caller frees. */
 char *orch_answer_setting(const struct orch_trials *trials, const struct orch_report_trial *trial,
                           const GPtrArray *axes);
@@ -36,13 +39,18 @@ char *orch_answer_axes(GHashTable *labels, const GPtrArray *axes);
 char *orch_answer_series(GHashTable *labels, const char *name);
 
 /** Appends a number with its unit (or NULL) and the ends of its interval (NaN: none; infinite:
- * unbounded): "513 images/s [490 to 536]". */
+ * unbounded): "513 images/s (95 % interval 490 to 536)". A later one of the same sentence leaves "95 % interval"
+ * out. */
 void orch_answer_number_append(GString *out, double value, double low, double high,
                                const char *unit);
 
 /** The same of a value over runs: from 5 on with its interval, of 2 to 4 with the lowest and the
- * highest and their number, "513 images/s (490..536, n = 3)". */
+ * highest and their number, "513 images/s (3 repeats: 490 to 536)". */
 void orch_answer_spread_append(GString *out, const struct orch_spread *spread, const char *unit);
+
+/** Returns what stands before the i-th of so many members of a list: ", " or " and "; "; " where
+ * members are long and have commas. */
+const char *orch_answer_joint(guint i, guint count, bool is_long);
 
 /** Values of settings from which a sentence is made. The caller unrefs. */
 GArray *orch_answer_entries_new(void);
@@ -53,12 +61,12 @@ void orch_answer_entries_add(GArray *entries, const char *label, double value, d
 /** The same of a value over runs. */
 void orch_answer_entries_add_spread(GArray *entries, const char *label,
                                     const struct orch_spread *spread);
-/** Appends "throughput: 359 images/s (workers 1), 513 images/s [490 to 536] (workers 2)" to a
+/** Appends "throughput: 359 images/s for 1 worker, 513 images/s for 2 workers" to a
  * sentence; of more than four settings the lowest and the highest. Nothing without entries. */
 void orch_answer_entries_append(GString *out, const GArray *entries, const char *name,
                                 const char *unit);
 
-/** The same of things that are no settings: "of 6 classes" for the noun "class"; up to `most` of
+/** The same of things that are no settings: "among 6 classes" for the noun "class"; up to `most` of
  * them are all named. */
 void orch_answer_entries_append_of(GString *out, const GArray *entries, const char *name,
                                    const char *unit, const char *noun, guint most);

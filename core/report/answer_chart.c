@@ -191,10 +191,11 @@ static void append_place(GString *out, const struct orch_chart_point *p,
 {
     g_autofree char *at = place_of(x, p->x);
     append_point(out, p, y);
-    g_string_append_printf(out, " (%s %s)", x->name, at);
+    g_autofree char *named = orch_answer_named(x->name, at);
+    g_string_append_printf(out, " at %s", named);
 }
 
-/* "rises from 0.69 (k 30) to 0.72 (k 300), then falls to 0.68 (k 3000)" */
+/* "rises from 0.69 at k 30 to 0.72 at k 300, then falls to 0.68 at k 3000" */
 static void append_turn(GString *out, const struct orch_answer_line *line, const struct turn *turn,
                         const struct orch_answer_quantity *x, const struct orch_answer_quantity *y)
 {
@@ -214,7 +215,7 @@ static void append_turn(GString *out, const struct orch_answer_line *line, const
         g_string_append(out, ", which differs from it by no more than noise");
 }
 
-/* "rises from 359 images/s (workers 1) to 513 images/s (workers 2), a factor of 1.43" */
+/* "rises from 359 images/s at 1 worker to 513 images/s at 2 workers, 1.43 times the first value" */
 static void append_ends(GString *out, const struct orch_answer_line *line,
                         const struct orch_answer_quantity *x, const struct orch_answer_quantity *y)
 {
@@ -225,7 +226,9 @@ static void append_ends(GString *out, const struct orch_answer_line *line,
         g_autofree char *from = place_of(x, first->x), *to = place_of(x, last->x);
         g_string_append(out, "is ");
         append_point(out, first, y);
-        g_string_append_printf(out, " at %s %s and at %s", x->name, from, to);
+        g_autofree char *one = orch_answer_named(x->name, from),
+                        *other = orch_answer_named(x->name, to);
+        g_string_append_printf(out, " at %s and at %s", one, other);
         return;
     }
     g_string_append(out, !is_change ? "is " : last->y > first->y ? "rises from " : "falls from ");
@@ -235,7 +238,7 @@ static void append_ends(GString *out, const struct orch_answer_line *line,
     if (!is_change)
         g_string_append(out, ", which differ by no more than noise");
     else if (first->y > 0 && last->y > 0)
-        g_string_append_printf(out, ", a factor of %.3g", last->y / first->y);
+        g_string_append_printf(out, ", %.3g times the first value", last->y / first->y);
 }
 
 /* What a line does from its first point to its last one: "rises from ... to ..., where the ideal is
@@ -262,12 +265,12 @@ static void append_change(GString *out, const struct orch_answer_line *line,
     const double ideal = ideal_of(line);
     g_autofree char *ideal_text = isfinite(ideal) ? orch_number_format(ideal) : NULL;
     if (ideal_text)
-        g_string_append_printf(out, ", where the ideal is %s%s%s", ideal_text, y->unit ? " " : "",
+        g_string_append_printf(out, "; the ideal is %s%s%s", ideal_text, y->unit ? " " : "",
                                y->unit ? y->unit : "");
 }
 
-/* The test of a change that a sentence tells: "K 30 to 300 +0.020 [0.004 to 0.036], p 0.02";
- * nothing where there is none. */
+/* The test of a change that a sentence tells: "from K 30 to 300: +0.020 (95 % interval 0.004 to
+ * 0.036), p 0.02"; nothing where there is none. */
 static void append_test(GString *out, const char *head, const struct orch_chart_point *a,
                         const struct orch_chart_point *b, guint choices,
                         const struct orch_answer_quantity *x)
@@ -282,10 +285,11 @@ static void append_test(GString *out, const char *head, const struct orch_chart_
     g_autofree char *interval = orch_interval_format(d.mean.low, d.mean.high);
     g_autofree char *middle = orch_within_format(d.mean.mid, d.mean.low, d.mean.high),
                     *p = orch_p_format(d.p_corrected);
-    g_string_append_printf(out, "%s%s%s %s to %s by %s%s [%s], p %s", out->len ? "; " : "", head,
-                           x->name, from, to, d.mean.mid > 0 ? "+" : "", middle, interval, p);
+    g_string_append_printf(out, "%s%sfrom %s %s to %s by %s%s (95 %% interval %s), p %s",
+                           out->len ? "; " : "", head, x->name, from, to,
+                           d.mean.mid > 0 ? "+" : "", middle, interval, p);
     if (choices > 1)
-        g_string_append_printf(out, " (one of %u places)", choices);
+        g_string_append_printf(out, ", corrected for the choice among %u turning points", choices);
 }
 
 static void append_tests(GString *out, const struct orch_answer_line *line,
@@ -343,12 +347,13 @@ static bool are_values(const GArray *lines, const char *name)
 static void append_changes(GString *out, const GArray *lines, const struct orch_answer_quantity *x,
                            const struct orch_answer_quantity *y)
 {
-    const bool has_head = !are_values(lines, y->name);
     for (guint i = 0; i < lines->len; i++) {
         const struct orch_answer_line *line = &g_array_index(lines, struct orch_answer_line, i);
-        g_string_append_printf(out, "%s%s", i ? "; " : "", i || !has_head ? "" : y->name);
-        if (lines->len > 1)
-            g_string_append_printf(out, "%s%s", i || !has_head ? "" : ": ", line->label);
+        const bool has_head =
+            !are_values(lines, y->name) && !g_str_has_prefix(line->label, y->name);
+        g_string_append_printf(out, "%s%s", i ? ". " : "", has_head ? y->name : "");
+        if (lines->len > 1 || !has_head)
+            g_string_append_printf(out, "%s%s", has_head ? " with " : "", line->label);
         g_string_append_c(out, ' ');
         append_change(out, line, x, y);
     }
@@ -368,14 +373,16 @@ static void append_line_ends(GString *out, const GArray *lines,
         const struct orch_answer_line *line = &g_array_index(lines, struct orch_answer_line, i);
         const struct orch_chart_point *last = last_of(line->series);
         g_autofree char *at = place_of(x, last->x);
+        g_autofree char *named = orch_answer_named(x->name, at);
         g_autofree char *label = is_common ? g_strdup(line->label)
-                                           : g_strdup_printf("%s, %s %s", line->label, x->name, at);
+                                           : g_strdup_printf("%s, %s", line->label, named);
         const struct orch_spread spread = spread_of(last);
         orch_answer_entries_add_spread(ends, label, &spread);
     }
     g_autofree char *at = place_of(x, end);
+    g_autofree char *named = orch_answer_named(x->name, at);
     g_autofree char *place =
-        is_common ? g_strdup_printf("at %s %s", x->name, at) : g_strdup("at the end");
+        is_common ? g_strdup_printf("at %s", named) : g_strdup("at the end");
     const bool has_head = !are_values(lines, y->name);
     g_autofree char *name =
         g_strjoin(" ", has_head ? y->name : place, has_head ? place : NULL, NULL);
@@ -486,11 +493,10 @@ void orch_answer_note_tests(struct orch_section *section)
     quantity_clear(&x);
     if (tests->len)
         orch_section_note(section,
-                          "tested by seed, with a 95 %% interval (the interval of a turning point "
-                          "is corrected for the choice of its place): %s",
+                          "changes, tested between runs with the same seed (paired t-test): %s",
                           tests->str);
     if (equals->len)
-        orch_section_note(section, "equal in every run: %s", equals->str);
+        orch_section_note(section, "no run differs between these settings: %s", equals->str);
 }
 
 void orch_answer_of_chart(struct orch_section *section)

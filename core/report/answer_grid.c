@@ -97,7 +97,7 @@ static struct orch_spread spread_of(const struct said *s, const struct orch_grid
     return orch_grid_spread(s->grid, cell, s->value);
 }
 
-/* "0.912 [0.905 to 0.918]" with the deviation where the table has it */
+/* "0.912 (95 % interval 0.905 to 0.918)" with the deviation where the table has it */
 static void append_value(GString *out, const struct said *s, const struct orch_grid_cell *cell)
 {
     const struct orch_spread spread = spread_of(s, cell);
@@ -105,7 +105,8 @@ static void append_value(GString *out, const struct said *s, const struct orch_g
     if (!s->grid->shows_deviation || !isfinite(spread.stat.sd))
         return;
     g_autofree char *deviation = orch_number_format(spread.stat.sd);
-    g_string_append_printf(out, ", standard deviation %s, n = %zu", deviation, spread.stat.count);
+    g_string_append_printf(out, ", standard deviation %s of %zu runs", deviation,
+                           spread.stat.count);
 }
 
 static void append_cell(GString *out, const struct said *s, const struct orch_grid_cell *cell,
@@ -116,7 +117,7 @@ static void append_cell(GString *out, const struct said *s, const struct orch_gr
                                  : g_strdup("");
     append_value(out, s, cell);
     if (*label)
-        g_string_append_printf(out, " (%s)", label);
+        g_string_append_printf(out, " for %s", label);
 }
 
 static const struct orch_grid_cell *extreme_of(const struct said *s, const GPtrArray *cells,
@@ -150,7 +151,7 @@ static bool differ(const struct said *s, const struct orch_grid_cell *a,
     return orch_seed_means_differ(x, y, choices);
 }
 
-/* "from 103.8 images/s (workers 1) to 700.2 images/s (workers 16)", and the extremes between */
+/* "from 103.8 images/s for 1 worker to 700.2 images/s for 16 workers", and the extremes between */
 static void append_ends(GString *out, const struct said *s, const GPtrArray *cells,
                         const GPtrArray *axes)
 {
@@ -170,14 +171,14 @@ static void append_ends(GString *out, const struct said *s, const GPtrArray *cel
     if (!differ(s, first, last, 1))
         g_string_append(out, ", which differ by no more than noise");
     else if (from > 0 && to > 0)
-        g_string_append_printf(out, ", a factor of %.3g", to / from);
+        g_string_append_printf(out, ", %.3g times the first value", to / from);
     for (int sign = -1; sign <= 1; sign += 2) {
         const struct orch_grid_cell *extreme = extreme_of(s, cells, sign);
         if (extreme == first || extreme == last ||
             sign * spread_of(s, extreme).centre <= fmax(sign * from, sign * to) ||
             !(differ(s, first, extreme, inner) || differ(s, extreme, last, inner)))
             continue;
-        g_string_append(out, sign < 0 ? ", lowest " : ", highest ");
+        g_string_append(out, sign < 0 ? ". The lowest value is " : ". The highest value is ");
         append_cell(out, s, extreme, axes);
     }
 }
@@ -188,14 +189,15 @@ static void append_equal(GString *out, const struct said *s, const GPtrArray *ce
     if (cells->len == 2)
         g_string_append(out, " in both settings");
     else
-        g_string_append_printf(out, " in all %u settings", cells->len);
+        g_string_append_printf(out, " in each of %u settings", cells->len);
 }
 
 static void append_list(GString *out, const struct said *s, const GPtrArray *cells,
                         const GPtrArray *axes)
 {
+    const bool is_long = axes->len > 1 || s->grid->shows_deviation;
     for (guint i = 0; i < cells->len; i++) {
-        g_string_append(out, i ? ", " : "");
+        g_string_append(out, orch_answer_joint(i, cells->len, is_long));
         append_cell(out, s, cells->pdata[i], axes);
     }
 }
@@ -205,12 +207,13 @@ static void append_extremes(GString *out, const struct said *s, const GPtrArray 
 {
     g_string_append(out, "lowest ");
     append_cell(out, s, extreme_of(s, cells, -1), axes);
-    g_string_append(out, ", highest ");
+    g_string_append(out, " and highest ");
     append_cell(out, s, extreme_of(s, cells, 1), axes);
-    g_string_append_printf(out, ", of %u settings", cells->len);
+    g_string_append_printf(out, ", among %u settings", cells->len);
 }
 
-/* The settings of a group that is called `name`, or of the whole table (""). */
+/* The settings of a group that is called `name`, or of the whole table (""): "throughput, weak mode:
+ * 100 images/s for 1 worker and 190 images/s for 2 workers" */
 static void append_settings(GString *out, const struct said *s, const GPtrArray *cells,
                             const GPtrArray *axes, const char *name)
 {
@@ -218,13 +221,12 @@ static void append_settings(GString *out, const struct said *s, const GPtrArray 
     const bool is_equal = cells->len > 1 && are_equal(s, cells);
     const bool is_line = axes->len == 1 && cells->len > 1 && is_ordered(s, cells, axes->pdata[0]);
     const bool has_ends = is_line && (cells->len > listed_most || cells->len == 2);
-    const bool is_list = is_equal || (!has_ends && cells->len <= listed_most);
-    g_string_append_printf(out, "%s%s", name, !*name ? "" : is_list ? " with " : " ");
+    g_string_append_printf(out, "%s%s%s: ", s->name, *name ? ", " : "", name);
     if (is_equal)
         append_equal(out, s, cells);
     else if (has_ends)
         append_ends(out, s, cells, axes);
-    else if (is_list)
+    else if (cells->len <= listed_most)
         append_list(out, s, cells, axes);
     else
         append_extremes(out, s, cells, axes);
@@ -263,7 +265,7 @@ static struct groups groups_by(const struct said *s, const GPtrArray *cells, con
     return groups;
 }
 
-/* "strong: from ... to ...; weak: from ... to ..." False when an axis does not divide the cells
+/* "time, strong: from ... to .... Time, weak: from ... to ..." False when an axis does not divide the cells
  * into a few groups. */
 static bool append_groups(GString *out, const struct said *s, const GPtrArray *cells,
                           const GPtrArray *axes)
@@ -281,7 +283,7 @@ static bool append_groups(GString *out, const struct said *s, const GPtrArray *c
         if (i != of)
             g_ptr_array_add(rest, axes->pdata[i]);
     for (guint i = 0; ok && i < groups.labels->len; i++) {
-        g_string_append(out, i ? "; " : "");
+        g_string_append(out, i ? ". " : "");
         append_settings(out, s, groups.cells->pdata[i], rest, groups.labels->pdata[i]);
     }
     groups_clear(&groups);
@@ -294,6 +296,7 @@ static bool append_few(GString *out, const struct said *s, const GPtrArray *cell
 {
     if (cells->len > FEW_MOST || axes->len < 2 || s->grid->columns->len)
         return false;
+    g_string_append_printf(out, "%s: ", s->name);
     append_list(out, s, cells, axes);
     return true;
 }
@@ -346,10 +349,11 @@ void orch_answer_of_grid(struct orch_section *section, const struct orch_trials 
         const bool is_kin = cells->len > 1 && !g_hash_table_add(kinds, kind_of(&s));
         if (!cells->len || (is_kin && !are_equal(&s, cells)))
             continue;
-        g_string_append_printf(text, "%s%s: ", count++ ? "; " : "", name);
-        if (grid->cells->len == 1 && count > 1)
-            append_value(text, &s, cells->pdata[0]); /* its setting has been said */
-        else if (cells->len <= LISTED_MOST || are_equal(&s, cells))
+        g_string_append(text, count++ ? ". " : "");
+        if (grid->cells->len == 1 && count > 1) { /* its setting has been said */
+            g_string_append_printf(text, "%s: ", name);
+            append_value(text, &s, cells->pdata[0]);
+        } else if (cells->len <= LISTED_MOST || are_equal(&s, cells))
             append_settings(text, &s, cells, axes, "");
         else if (append_few(text, &s, cells, axes) || append_groups(text, &s, cells, axes))
             most = count; /* the other values would make a second table */
@@ -357,5 +361,5 @@ void orch_answer_of_grid(struct orch_section *section, const struct orch_trials 
             append_settings(text, &s, cells, axes, "");
     }
     if (text->len)
-        orch_section_answer(section, "%s%s%s", lead ? lead : "", lead ? "; " : "", text->str);
+        orch_section_answer(section, "%s%s%s", lead ? lead : "", lead ? ". " : "", text->str);
 }

@@ -68,8 +68,8 @@ static double step_of(const GArray *pairs)
     return pow(10, floor(log10(high - low)));
 }
 
-/* "full accuracy changes by -0.031 [-0.052 to -0.010] for each tenfold divergence, more than noise
- * (50 settings; each of the 5 series with a level of its own)" */
+/* "full accuracy changes by -0.031 (95 % interval -0.052 to -0.010) for each tenfold divergence.
+ * This is more than noise. It is the common slope of 50 settings in 5 series." */
 static void append_slope(GString *out, const struct orch_chart *chart,
                          const struct orch_slope *slope, double step,
                          const struct orch_answer_quantity *x, const struct orch_answer_quantity *y)
@@ -90,13 +90,12 @@ static void append_slope(GString *out, const struct orch_chart *chart,
         g_string_append_printf(out, "%s%s%s of %s", step_text, x->unit ? " " : "",
                                x->unit ? x->unit : "", x->name);
     if (isfinite(per->low))
-        g_string_append(out, ends[0] > none || ends[2] < none ? ", more than noise"
-                                                              : ", not more than noise");
-    g_string_append_printf(out, " (%zu settings", slope->pairs);
+        g_string_append(out, ends[0] > none || ends[2] < none ? ", which is more than noise"
+                                                              : ", which may be noise");
+    g_string_append_printf(out, ". This is the slope of a line through %zu settings",
+                           slope->pairs);
     if (slope->groups > 1)
-        g_string_append_printf(out, "; each of the %zu series with a level of its own",
-                               slope->groups);
-    g_string_append_c(out, ')');
+        g_string_append_printf(out, ", the same slope for each of %zu series", slope->groups);
 }
 
 /* Too few settings for a slope, or all at one x: the values themselves. */
@@ -111,7 +110,7 @@ static void append_values(GString *out, const struct orch_chart *chart, const GA
         const bool is_named = chart->x_names && at >= 0 && at < chart->x_names->len;
         g_autofree char *number = orch_number_format(at);
         g_autofree char *place = is_named ? g_strdup(chart->x_names->pdata[(guint)at])
-                                          : g_strdup_printf("%s %s", x->name, number);
+                                          : orch_answer_named(x->name, number);
         g_autofree char *label =
             g_strjoin(", ", place, lines->len > 1 ? line_at(lines, p->group)->label : NULL, NULL);
         orch_answer_entries_add(entries, label, chart->log_y ? pow(10, p->y) : p->y, (double)NAN,
@@ -150,7 +149,7 @@ static struct orch_quartiles quartiles_at(const struct orch_chart_series *series
     return orch_quartiles_of((double *)(void *)values->data, values->len);
 }
 
-/* "median 3.21 s, middle half 3.05 to 3.42 s" */
+/* "median 3.21 s, half of them from 3.05 to 3.42 s" */
 static void append_middle(GString *out, const struct orch_quartiles *q, const char *unit)
 {
     g_autofree char *middle = orch_interval_format(q->q1, q->q3);
@@ -158,7 +157,7 @@ static void append_middle(GString *out, const struct orch_quartiles *q, const ch
     const char *blank = unit ? " " : "", *of = unit ? unit : "";
     g_string_append_printf(out, "median %s%s%s", median, blank, of);
     if (q->q1 < q->q3)
-        g_string_append_printf(out, ", middle half %s%s%s", middle, blank, of);
+        g_string_append_printf(out, ", the middle half from %s%s%s", middle, blank, of);
 }
 
 /* Fewer points are no sample of what a line does. */
@@ -198,7 +197,7 @@ void orch_answer_noise_append(GString *out, const struct orch_chart_series *seri
 {
     const struct orch_quartiles q = quartiles_at(series, NULL);
     append_middle(out, &q, unit);
-    g_string_append_printf(out, " of %zu values", q.count);
+    g_string_append_printf(out, " (%zu values)", q.count);
 }
 
 /* "30 runs: median 3.21 s, middle half 3.05 to 3.42 s, all within 2.5 to 7.1 s, 2 of them outliers"
@@ -211,7 +210,7 @@ static void append_distribution(GString *out, const struct orch_quartiles *q, co
     g_string_append_printf(out, "%zu %s%s: ", q->count, what, orch_plural((int64_t)q->count));
     if (q->lowest < q->highest) {
         append_middle(out, q, unit);
-        g_string_append_printf(out, ", all within %s%s%s", all, blank, of);
+        g_string_append_printf(out, ", all from %s%s%s", all, blank, of);
     } else {
         orch_answer_number_append(out, q->median, (double)NAN, (double)NAN, unit);
         g_string_append(out, q->count > 1 ? ", all equal" : "");
@@ -241,14 +240,14 @@ void orch_answer_histogram_append(GString *out, const struct orch_chart *chart, 
         orch_answer_entries_add(entries, line->label, q.median, (double)NAN, (double)NAN);
         if (!q.count)
             continue;
-        g_string_append_printf(texts, "%s%s%s", texts->len ? "; " : "",
+        g_string_append_printf(texts, "%s%s of %s%s", texts->len ? ". " : "", value->name,
                                lines->len > 1 ? line->label : "", lines->len > 1 ? ", " : "");
         append_distribution(texts, &q, what, value->unit);
     }
     if (lines->len > ORCH_ANSWER_LINES_MOST)
         append_medians(out, entries, value);
     else if (texts->len)
-        g_string_append_printf(out, "%s of %s", value->name, texts->str);
+        g_string_append(out, texts->str);
 }
 
 void orch_answer_boxes_append(GString *out, const struct orch_chart *chart, const GArray *lines,
@@ -268,13 +267,12 @@ void orch_answer_boxes_append(GString *out, const struct orch_chart *chart, cons
                 continue;
             boxes++;
             orch_answer_entries_add(entries, label, q.median, (double)NAN, (double)NAN);
-            g_string_append(texts, texts->len ? "; " : "");
+            g_string_append_printf(texts, "%s%s of %s, %zu run%s: ", texts->len ? ". " : "",
+                                   value->name, label, q.count, orch_plural((int64_t)q.count));
             append_middle(texts, &q, value->unit);
-            g_string_append_printf(texts, " (%s, %zu run%s)", label, q.count,
-                                   orch_plural((int64_t)q.count));
         }
     if (boxes > BOXES_MOST)
         append_medians(out, entries, value);
     else if (texts->len)
-        g_string_append_printf(out, "%s: %s", value->name, texts->str);
+        g_string_append(out, texts->str);
 }

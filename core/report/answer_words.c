@@ -108,7 +108,23 @@ static bool is_choice(const char *axis, const char *value)
            value[strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789_-")] == '\0';
 }
 
-/* Appends a value of an axis: "learning rate 0.1", "pinned true", "strong scaling", "resnet20". */
+/* Whether a number of an axis is a count of what its name says: workers, but no bias or bus. */
+static bool is_count(const char *words, const char *value)
+{
+    const size_t length = strlen(words);
+    return length > 4 && words[length - 1] == 's' && !strstr(words, " of ") && !strchr("sui", words[length - 2]) &&
+           !value[strspn(value, "0123456789")];
+}
+
+char *orch_answer_named(const char *words, const char *value)
+{
+    const bool is_one = strcmp(value, "1") == 0;
+    return is_count(words, value)
+               ? g_strdup_printf("%s %.*s", value, (int)strlen(words) - is_one, words)
+               : g_strdup_printf("%s %s", words, value);
+}
+
+/* Appends a value of an axis: "learning rate 0.1", "2 workers", "strong scaling", "resnet20". */
 static void append_value(GString *out, GHashTable *labels, const char *axis, const char *value)
 {
     double number;
@@ -116,9 +132,9 @@ static void append_value(GString *out, GHashTable *labels, const char *axis, con
                           strcmp(value, "false") == 0;
     const bool is_behind = !is_named && is_choice(axis, value);
     g_autofree char *words = orch_answer_words(labels, axis, NULL);
-    g_string_append_printf(out, "%s%s%s%s%s%s", out->len ? ", " : "", is_named ? words : "",
-                           is_named ? " " : "", value, is_behind ? " " : "",
-                           is_behind ? words : "");
+    g_autofree char *named = is_named ? orch_answer_named(words, value) : NULL;
+    g_string_append_printf(out, "%s%s%s%s", out->len ? ", " : "", named ? named : value,
+                           is_behind ? " " : "", is_behind ? words : "");
 }
 
 char *orch_answer_setting(const struct orch_trials *trials, const struct orch_report_trial *trial,

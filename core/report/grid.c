@@ -250,7 +250,7 @@ char *orch_grid_count_text(const struct orch_grid_cell *cell)
         runs += g_array_index(means, struct orch_seed_mean, i).runs;
     return runs > means->len ? g_strdup_printf("%u seed%s, %u runs averaged by seed", means->len,
                                                orch_plural(means->len), runs)
-                             : g_strdup_printf("%u", means->len);
+                             : g_strdup_printf("%u repeat%s", means->len, orch_plural(means->len));
 }
 
 char *orch_grid_lost_text(const struct orch_grid *grid, const struct orch_grid_cell *cell)

@@ -10,8 +10,8 @@
  * read their words and units; in JSON the cell of a label is a list when there are several values.
  * The caller frees. */
 struct orch_table *orch_grid_table(const struct orch_grid *grid);
-/** Describes the numbers in the grid: "mean [95 % interval]; with fewer than 5 runs mean
- * (lowest..highest run)". The caller frees. */
+/** Describes the numbers in the grid: "a value like 0.5 [0.4, 0.6] is a mean and its 95 %
+ * interval". The caller frees. */
 char *orch_grid_legend(const struct orch_grid *grid);
 /** Formats a value's name with its unit, "training_time (s)", and with its aggregate where that
  * alone tells two values apart: "max loss". The caller frees. */

@@ -389,10 +389,11 @@ char *orch_difference_text(const struct orch_difference *d, const char *better)
                     *p = orch_p_format(d->p);
     g_autofree char *corrected = orch_p_format(d->p_corrected);
     const char *way = better && d->is_more_than_noise ? difference_way(d->mean.mid, better) : "";
-    g_autofree char *count = d->is_paired ? g_strdup_printf("%zu pairs", d->count_a)
-                                          : g_strdup_printf("%zu and %zu", d->count_b, d->count_a);
-    return g_strdup_printf("%s%s; %s %s; n = %s, %s, p %s, corrected %s", way,
-                           d->is_more_than_noise ? "more than noise" : "not more than noise",
-                           orch_difference_interval(d), interval, count, orch_difference_test(d), p,
-                           corrected);
+    g_autofree char *count = d->is_paired
+                                 ? g_strdup_printf("%zu pairs", d->count_a)
+                                 : g_strdup_printf("%zu and %zu repeats", d->count_b, d->count_a);
+    return g_strdup_printf(
+        "%s%s (95 %% interval %s). Test: %s, %s, p %s, corrected p %s", way,
+        d->is_more_than_noise ? "more than noise" : "not more than noise", interval,
+        orch_difference_test(d), count, p, corrected);
 }

@@ -64,8 +64,8 @@ void orch_section_note_direction(struct orch_section_context *a, const struct or
  * (core/report/averaged_over.h). */
 void orch_section_note_mixed(struct orch_section_context *a, const struct orch_grid *grid);
 
-/** Describes a difference in one sentence: "95 % interval of the paired difference 0.01 to 0.02
- * (n = 3 pairs, paired t, p 0.01, corrected 0.02): more than noise". `better` is "min" or "max"
+/** Describes a difference and its test: "more than noise (95 % interval 0.01 to 0.02). Test: paired
+ * t, 3 pairs, p 0.01, corrected p 0.02". `better` is "min" or "max"
  * to add the direction ("better, more than noise"), or NULL. The caller frees. */
 char *orch_difference_text(const struct orch_difference *d, const char *better);
 

@@ -185,9 +185,8 @@ static unsigned append_settings(GString *out, const struct side *here, const str
             continue;
         g_string_append_printf(out, "%s%s ", out->len ? "; " : "", name);
         append_values(out, theirs);
-        g_string_append(out, " (here ");
+        g_string_append(out, " instead of ");
         append_values(out, ours);
-        g_string_append_c(out, ')');
     }
     return differing;
 }
@@ -205,7 +204,7 @@ char *orch_scale_why_small(const struct orch_scale *scale, const struct orch_rep
         g_autofree char *names = g_strjoinv(", ", (char **)devices->pdata);
         if (full.uses_gpus && *names)
             g_string_append_printf(why, " on %s", names);
-        g_string_append_printf(why, " (here %u)", here.trials);
+        g_string_append_printf(why, " instead of %u", here.trials);
     }
     unsigned differing = append_settings(why, &here, &full);
     if (differing > SETTINGS_MAX)

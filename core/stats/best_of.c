@@ -90,15 +90,14 @@ static void append_lead(GString *text, const struct orch_best_of *of)
     const double p = lead_tail(of);
     g_autofree char *lead = orch_number_format(fabs(of->best - of->second));
     g_autofree char *p_text = orch_p_format(p);
+    g_string_append_printf(text,
+                           ". If all %zu %s were equally good, the best of them would still lead "
+                           "by %s or more in ",
+                           of->count, of->noun, lead);
     if (p > LUCK_LEVEL)
-        g_string_append_printf(text,
-                               "; a lead of %s over the second, or more, occurs among %zu equal "
-                               "%s in %.0f %% of cases",
-                               lead, of->count, of->noun, 100 * p);
+        g_string_append_printf(text, "%.0f %% of cases", 100 * p);
     else
-        g_string_append_printf(text,
-                               "; a lead of %s over the second is rare among %zu equal %s (p %s)",
-                               lead, of->count, of->noun, p_text);
+        g_string_append_printf(text, "few cases (p %s)", p_text);
 }
 
 char *orch_best_of_text(const struct orch_best_of *of)
@@ -106,8 +105,8 @@ char *orch_best_of_text(const struct orch_best_of *of)
     const double excess =
         orch_best_of_excess(of->count) * of->noise.sd / sqrt((double)of->best_runs);
     if (!(of->noise.degrees > 0))
-        return g_strdup_printf("chosen as the best of %zu %s, this value is partly luck; how much "
-                               "is unknown without repeats",
+        return g_strdup_printf("chosen as the best of %zu %s, this value is partly luck. Only "
+                               "repeats can show by how much",
                                of->count, of->noun);
     if (!(of->noise.sd > 0))
         return g_strdup("repeats gave equal values, so this value is not luck");
@@ -118,8 +117,8 @@ char *orch_best_of_text(const struct orch_best_of *of)
     GString *text = g_string_new(NULL);
     g_string_append_printf(
         text,
-        "chosen as the best of %zu %s, this value is partly luck, on average by at most %s; "
-        "without that luck: %s (standard deviation of the better %s: %s)",
+        "chosen as the best of %zu %s, this value is partly luck, on average by at most %s. Without "
+        "that luck it is %s. Repeats of the better %s have a standard deviation of %s",
         of->count, of->noun, excess_text, left, of->noun, sd);
     append_lead(text, of);
     return g_string_free(text, FALSE);

@@ -230,13 +230,19 @@ struct orch_spread orch_spread_of_next(const double *values, size_t count, const
 
 char *orch_spread_legend(const bool forms[ORCH_SPREAD_FORMS])
 {
-    GString *text = g_string_new(forms[ORCH_SPREAD_INTERVAL] ? "mean [95 % interval]" : NULL);
-    if (forms[ORCH_SPREAD_RUNS])
-        g_string_append_printf(text, "%smean (lowest..highest run)",
-                               text->len ? "; with fewer than 5 runs " : "");
-    if (forms[ORCH_SPREAD_MEDIAN])
-        g_string_append_printf(text, "%smedian (lowest..highest run) of skewed times",
-                               text->len ? "; " : "");
+    static const char *const texts[ORCH_SPREAD_FORMS] = {
+        [ORCH_SPREAD_INTERVAL] = "a value like 0.5 [0.4, 0.6] is a mean and its 95 % interval",
+        [ORCH_SPREAD_RUNS] =
+            "a value like 0.5 (0.4..0.6) is a mean, with the lowest and the highest run",
+        [ORCH_SPREAD_MEDIAN] =
+            "a value like median 5 (4..9) is that of skewed times, with the lowest and the highest "
+            "run"};
+    static const enum orch_spread_form order[] = {ORCH_SPREAD_INTERVAL, ORCH_SPREAD_RUNS,
+                                                  ORCH_SPREAD_MEDIAN};
+    GString *text = g_string_new(NULL);
+    for (unsigned i = 0; i < G_N_ELEMENTS(order); i++)
+        if (forms[order[i]])
+            g_string_append_printf(text, "%s%s", text->len ? "; " : "", texts[order[i]]);
     bool any = text->len;
     char *legend = g_string_free(text, !any);
     return any ? legend : NULL;

@@ -69,8 +69,8 @@ struct orch_spread orch_spread_of_next(const double *values, size_t count, const
 char *orch_spread_format(const struct orch_spread *spread);
 /** Returns "interval", "runs", "median and range", or NULL for ORCH_SPREAD_NONE. Static. */
 const char *orch_spread_form_name(enum orch_spread_form form);
-/** Explains the forms that are true in `forms`: "mean [95 % interval]; with fewer than 5 seeds mean
- * (lowest..highest run)". NULL when only ORCH_SPREAD_NONE occurs. The caller frees. */
+/** Explains the forms that are true in `forms`: "a value like 0.5 [0.4, 0.6] is a mean and its 95 %
+ * interval". NULL when only ORCH_SPREAD_NONE occurs. The caller frees. */
 char *orch_spread_legend(const bool forms[ORCH_SPREAD_FORMS]);
 
 #endif

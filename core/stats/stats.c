@@ -133,17 +133,6 @@ const char *orch_difference_test(const struct orch_difference *difference)
                                    : "Welch's t";
 }
 
-const char *orch_difference_interval(const struct orch_difference *difference)
-{
-    static const char *const names[2][2] = {
-        {"95 % interval of the difference", "95 % interval of the paired difference"},
-        {"simultaneous 95 % interval of the difference",
-         "simultaneous 95 % interval of the paired difference"}};
-    if (difference->is_pooled)
-        return names[1][0];
-    return names[difference->comparisons > 1][difference->is_paired];
-}
-
 void orch_difference_allow_for(struct orch_difference *d, size_t comparisons)
 {
     if (isnan(d->p) || comparisons < 1)

@@ -48,9 +48,6 @@ struct orch_difference orch_difference_paired(const double *a, const double *b, 
 struct orch_difference orch_difference_turned(const struct orch_difference *difference);
 /** Returns "paired t", "Welch's t" or "Tukey's range"; "-" without a test. Static. */
 const char *orch_difference_test(const struct orch_difference *difference);
-/** Returns "95 % interval of the difference" with the words that tell which interval it is. Static.
- */
-const char *orch_difference_interval(const struct orch_difference *difference);
 
 /** Allows for `comparisons` differences that are tested together, or from which this one was picked
  * (Bonferroni): sets p_corrected, is_more_than_noise and a simultaneous interval. A difference

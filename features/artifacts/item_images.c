@@ -48,7 +48,7 @@ static void append_shown(GString *out, GHashTable *labels, const struct shown *s
     g_autoptr(GString) names = g_string_new(NULL);
     for (guint i = 0; i < count && count <= NAMED_MOST && axes->len; i++)
         g_string_append_printf(names, "%s%s", i ? ", " : "", (char *)shown->labels->pdata[i]);
-    g_string_append(out, out->len ? "; " : "");
+    g_string_append(out, out->len ? ". " : "");
     if (shown->text && is_alone && count == 1) {
         g_string_append(out, shown->text);
     } else if (shown->text && names->len) {

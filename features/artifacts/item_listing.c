@@ -130,7 +130,6 @@ static void append_answer(struct orch_section_context *a, const struct orch_csv 
                           const char *label, GString *out)
 {
     g_autoptr(GArray) columns = columns_of(a, csv, "answer");
-    g_autoptr(GString) text = g_string_new(NULL);
     for (guint i = 1; columns && i < columns->len; i++) {
         const int name = g_array_index(columns, int, 0), column = g_array_index(columns, int, i);
         g_autoptr(GArray) entries = orch_answer_entries_new();
@@ -140,12 +139,11 @@ static void append_answer(struct orch_section_context *a, const struct orch_csv 
                 orch_answer_entries_add(entries, orch_csv_text(csv, row, name), value, (double)NAN,
                                         (double)NAN);
         }
-        orch_answer_entries_append_of(text, entries, orch_csv_name(csv, column), NULL,
-                                      orch_csv_name(csv, name), ANSWER_ROWS_MOST);
+        const char *value = orch_csv_name(csv, column);
+        g_autofree char *of = *label ? g_strdup_printf("%s, %s", value, label) : g_strdup(value);
+        orch_answer_entries_append_of(out, entries, of, NULL, orch_csv_name(csv, name),
+                                      ANSWER_ROWS_MOST);
     }
-    if (text->len)
-        g_string_append_printf(out, "%s%s%s%s", out->len ? "; " : "", label, *label ? ", " : "",
-                               text->str);
 }
 
 /* Adds the table to the section, and the answer of the first chart. False when the run left no such

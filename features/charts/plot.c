@@ -104,8 +104,10 @@ static char *note_of(const struct orch_plot_drawing *d)
                                  ? g_strdup_printf("%u", d->n_low)
                                  : g_strdup_printf("%u to %u", d->n_low, d->n_high);
         g_string_append_printf(
-            note, "mean%s over n = %s runs%s%s", d->has_intervals ? " and its 95 % interval" : "",
-            n, d->v.by->len ? " of each line" : "", d->has_runs ? ", which are drawn as well" : "");
+            note, "%s the mean of %s repeat%s%s%s",
+            d->v.by->len ? "each line is" : "drawn is", n, d->n_high == 1 ? "" : "s",
+            d->has_intervals ? ", with bars for its 95 % interval" : "",
+            d->has_runs ? " (thin marks: the single runs)" : "");
     }
     if (d->has_runs_beyond)
         g_string_append_printf(note,

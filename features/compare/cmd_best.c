@@ -134,7 +134,7 @@ static char *count_text(const struct orch_group *group)
         runs += g_array_index(group->means, struct orch_seed_mean, i).runs;
     return runs > seeds ? g_strdup_printf("%u seed%s, %u runs averaged by seed", seeds,
                                           orch_plural(seeds), runs)
-                        : g_strdup_printf("%u", seeds);
+                        : g_strdup_printf("%u repeat%s", seeds, orch_plural(seeds));
 }
 
 /* Prints by how much the winner is ahead of the second, and whether that is more than noise. */
@@ -166,9 +166,9 @@ static void print_test(const struct orch_ranking *ranking)
     if (isnan(d->p))
         orch_cli_print("test: %s", ranking->method);
     else if (strcmp(p, corrected) == 0)
-        orch_cli_print("test: p %s; %s", p, ranking->method);
+        orch_cli_print("test: p %s, %s", p, ranking->method);
     else
-        orch_cli_print("test: p %s, which is %s before the correction; %s", corrected, p,
+        orch_cli_print("test: p %s (before its correction %s), %s", corrected, p,
                        ranking->method);
 }
 
@@ -217,9 +217,13 @@ static void print_lost(const struct request *r, const struct orch_group *first)
 static void print_winner(const struct request *r, const struct orch_ranking *ranking)
 {
     const struct orch_group *first = ranking->groups->pdata[0];
-    g_autofree char *value = orch_spread_format(&first->spread), *count = count_text(first);
+    g_autofree char *count = count_text(first);
+    g_autoptr(GString) value = g_string_new(NULL);
+    orch_answer_spread_append(value, &first->spread, NULL);
     g_autofree char *name = orch_text_plain(g_strdup(*first->label ? first->label : "all runs"));
-    orch_cli_print("best: %s, %s %s, n = %s", name, r->ranked_by.metric, value, count);
+    const bool is_counted = strstr(value->str, " repeats: ") && !strchr(count, ',');
+    orch_cli_print("best: %s, %s %s%s%s", name, r->ranked_by.metric, value->str,
+                   is_counted ? "" : ", ", is_counted ? "" : count);
     if (ranking->compared || ranking->is_uneven)
         print_margin(r, ranking);
     if (ranking->compared > 1 && ranking->method)

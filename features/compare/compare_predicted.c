@@ -118,8 +118,8 @@ static void add_sides(struct orch_section *section, const struct side *predicted
     if (count)
         orch_section_answer(
             section,
-            "the mean error of the predictions is %.3g %% over %u setting%s, at most %+.3g %% (%s)",
-            sum / count, count, orch_plural(count), worst, worst_row);
+            "the mean error of %u prediction%s is %.3g %%. The largest error is %+.3g %%, for %s",
+            count, orch_plural(count), sum / count, worst, worst_row);
     orch_section_note(section, "error: 100 (predicted - measured) / measured");
 }
 

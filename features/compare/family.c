@@ -83,7 +83,7 @@ struct orch_difference orch_family_difference(const struct orch_family *f, size_
 /* ---- words --------------------------------------------------------------------------------------
  */
 
-/* Describes the tests of pairs that are not pooled: "paired t by seed". NULL: there are none. */
+/* Describes the tests of pairs that are not pooled: "paired t-test of runs with equal seeds". NULL: there are none. */
 static const char *pairs_text(const struct orch_difference *shown, size_t count)
 {
     bool paired = false, welch = false;
@@ -92,9 +92,10 @@ static const char *pairs_text(const struct orch_difference *shown, size_t count)
         paired = paired || (is_tested && shown[i].is_paired);
         welch = welch || (is_tested && !shown[i].is_paired);
     }
-    return paired && welch ? "paired t by seed, or Welch's t where seeds differ"
-           : paired        ? "paired t by seed"
-           : welch         ? "Welch's t"
+    return paired && welch ? "paired t-test of runs with equal seeds, or Welch's t-test where "
+                             "seeds differ"
+           : paired        ? "paired t-test of runs with equal seeds"
+           : welch         ? "Welch's t-test"
                            : NULL;
 }
 
@@ -104,8 +105,8 @@ static char *pooled_method(const struct load *load, const char *others)
     if (!others)
         return text;
     g_autofree char *pool = text;
-    return g_strdup_printf("%s; settings with other noise are tested by %s with Bonferroni's "
-                           "correction for the same pairs",
+    return g_strdup_printf("%s. Settings with other noise: %s, with Bonferroni's correction for the "
+                           "same pairs",
                            pool, others);
 }
 
@@ -122,11 +123,11 @@ char *orch_family_method(const struct orch_family *f, size_t a, const struct orc
     if (!test)
         return NULL;
     if (load->count < 3)
-        return g_strdup_printf("%s, two-sided; one comparison, so there is nothing to correct for",
+        return g_strdup_printf("%s, two-sided. One comparison, so p needs no correction",
                                test);
     return g_strdup_printf(
-        "%s, two-sided; p and intervals by Bonferroni's correction for all %zu pairs of %zu "
-        "settings, because the winner was picked from the same runs; the settings' scatter differs "
-        "too much, or is too little known, to be pooled",
+        "%s, two-sided. Bonferroni's correction of p and intervals is for all %zu pairs of %zu "
+        "settings, because the winner was picked from the same runs. The noise of the settings "
+        "differs too much, or is known too little, to be estimated from all together",
         test, pairs_of(load), load->count);
 }

@@ -19,6 +19,9 @@ static void add_margins(struct orch_section *section, const struct orch_grid *gr
     struct orch_table *table = orch_table_new(headers);
     g_autofree char *value = orch_grid_value_words(grid, 0);
     orch_table_set_heading(table, 1, NULL, value); /* people read the unit, too */
+    orch_table_set_heading(table, 2, NULL, "repeats");
+    orch_table_set_heading(table, 3, NULL, "the best is better by");
+    orch_table_set_heading(table, 5, NULL, "corrected p");
     bool has_verdict = false;
     for (guint i = 0; i < winner->others->len; i++) {
         const struct orch_grid_cell *cell = winner->others->pdata[i];
@@ -37,18 +40,11 @@ static void add_margins(struct orch_section *section, const struct orch_grid *gr
     }
     orch_section_table(section, table);
     if (has_verdict)
-        orch_section_text(section, "%zu of %zu other settings are worse by more than noise",
+        orch_section_text(section, "%zu of %zu other settings are clearly worse: by more than noise",
                           winner->worse, winner->others->len - winner->uneven);
 }
 
-/* The setting as the head "winner by AXIS" leaves it open: with several axes their names are said
- * again at numbers. */
-static char *label_of(const struct orch_section_grid *g, const struct orch_grid_cell *cell)
-{
-    return g->rows->len > 1 ? orch_answer_row(g->trials, g->grid, cell) : g_strdup(cell->row);
-}
-
-/* "full accuracy 0.912 (0.905..0.918, n = 3)", with the unit where there is one */
+/* "full accuracy is 0.912 (3 repeats: 0.905 to 0.918)", with the unit where there is one */
 static char *value_of(const struct orch_grid *grid, const struct orch_grid_cell *cell)
 {
     const struct orch_item_value *wanted = grid->wanted->pdata[0];
@@ -56,7 +52,7 @@ static char *value_of(const struct orch_grid *grid, const struct orch_grid_cell 
     g_autofree char *name = orch_answer_value(grid->trials->labels, wanted, grid->units[0]);
     const bool has_unit = orch_answer_names_unit(name, grid->units[0]);
     GString *text = g_string_new(name);
-    g_string_append_c(text, ' ');
+    g_string_append(text, " is ");
     orch_answer_spread_append(text, &spread, has_unit ? NULL : grid->units[0]);
     return g_string_free(text, FALSE);
 }
@@ -65,32 +61,31 @@ static void add_winner(struct orch_section *section, const struct orch_section_g
                        const struct orch_winner *winner)
 {
     const struct orch_grid *grid = g->grid;
-    g_autofree char *axes = orch_answer_axes(grid->trials->labels, grid->rows);
-    g_autofree char *first = label_of(g, winner->first), *text = value_of(grid, winner->first);
+    g_autofree char *first = orch_answer_row(g->trials, grid, winner->first), *text = value_of(grid, winner->first);
     if (!winner->others->len) {
-        orch_section_answer(section,
-                            "no winner by %s: only %s has a number, %s from %u of %u trials", axes,
-                            first, text, winner->first->done, winner->first->planned);
+        orch_section_answer(section, "no winner yet: only %s has a number. Its %s, from %u of %u trials",
+                            *first ? first : "one setting", text, winner->first->done,
+                            winner->first->planned);
         return;
     }
     g_autofree char *count = orch_grid_count_text(winner->first);
     const struct orch_grid_cell *second = winner->others->pdata[0];
     const struct orch_difference *d = &winner->margins[0];
-    g_autofree char *noise = orch_difference_text(d, NULL), *other = label_of(g, second);
+    g_autofree char *noise = orch_difference_text(d, NULL), 
+                    *other = orch_answer_row(g->trials, grid, second);
     g_autoptr(GString) margin = g_string_new(NULL);
     const char *unit = grid->units[0];
     orch_answer_number_append(margin, d->mean.mid, d->mean.low, d->mean.high, unit);
     const bool is_exact = isnan(d->p) && section->simulated && section->simulated == section->done;
-    if (isnan(d->p))
-        orch_section_answer(section, "best by %s%s: %s with %s; %s %s by %s", axes,
-                            is_exact ? "" : ", without a verdict", first, text,
-                            is_exact ? "better than" : "over", other, margin->str);
-    else
-        orch_section_answer(section, "%s by %s: %s with %s; %s than %s, by %s",
-                            d->is_more_than_noise ? "winner" : "best", axes, first, text,
-                            d->is_more_than_noise ? "better" : "not clearly better", other,
-                            margin->str);
-    orch_section_text(section, "%s (n = %s) against %s: %s", first, count, other,
+    const bool is_noise = !isnan(d->p) && !d->is_more_than_noise;
+    orch_section_answer(section, "best of %u settings: %s. Its %s. It is %s than %s%s%s%s",
+                        winner->others->len + 1, first, text,
+                        isnan(d->p) ? "better" : is_noise ? "not clearly better" : "clearly better",
+                        other, is_noise ? ": the difference is " : ", by ", margin->str,
+                        is_noise                  ? ", which may be noise"
+                        : isnan(d->p) && !is_exact ? ", without a test for noise"
+                                                   : "");
+    orch_section_text(section, "%s (%s) against %s: %s", first, count, other,
                       is_exact ? "a simulation has no noise: a repeat gives the same number"
                                : noise);
     g_autofree char *lost = orch_grid_lost_text(grid, winner->first);
@@ -99,7 +94,7 @@ static void add_winner(struct orch_section *section, const struct orch_section_g
     if (winner->others->len > 1)
         add_margins(section, grid, winner);
     if (winner->method)
-        orch_section_note(section, "p: %s", winner->method);
+        orch_section_note(section, "corrected p: %s", winner->method);
 }
 
 static bool fill(struct orch_section_context *a, GError **error)

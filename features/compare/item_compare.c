@@ -34,12 +34,24 @@ static GPtrArray *best_of_rows(const struct orch_grid *grid)
     return out;
 }
 
-/* Formats a row's name with its best column: "finetune (best lr: 0.1)". */
-static char *setting_label(const struct orch_grid *grid, const struct orch_grid_cell *cell)
+/* A row in words, with its best column: "finetune (best: learning rate 0.1)". */
+static char *words_of(const struct orch_section_grid *g, const struct orch_grid_cell *cell)
 {
-    g_autofree char *axes = orch_names_joined(grid->columns);
-    return grid->columns->len ? g_strdup_printf("%s (best %s: %s)", cell->row, axes, cell->column)
-                              : g_strdup(cell->row);
+    g_autofree char *row = orch_answer_row(g->trials, g->grid, cell);
+    g_autofree char *column =
+        cell->trials->len && g->columns->len
+            ? orch_answer_setting(g->trials, cell->trials->pdata[0], g->columns)
+            : NULL;
+    return column ? g_strdup_printf("%s (best: %s)", row, column) : g_steal_pointer(&row);
+}
+
+/* A cell's value with its interval or range, in words. The caller frees. */
+static char *value_of(const struct orch_grid *grid, const struct orch_grid_cell *cell)
+{
+    const struct orch_spread spread = orch_grid_spread(grid, cell, 0);
+    GString *text = g_string_new(NULL);
+    orch_answer_spread_append(text, &spread, grid->units[0]);
+    return g_string_free(text, FALSE);
 }
 
 /* One row's best setting compared with the baseline's. */
@@ -69,66 +81,69 @@ static const char *timing_verdict(const struct orch_grid *grid, const struct orc
                : "UNSURE";
 }
 
-static void add_contrast(struct orch_section *section, const struct orch_grid *grid,
+static void add_contrast(struct orch_section *section, const struct orch_section_grid *g,
                          const struct orch_grid_cell *base, const struct contrast *c)
 {
-    g_autofree char *label = setting_label(grid, c->cell);
+    const struct orch_grid *grid = g->grid;
+    g_autofree char *label = words_of(g, c->cell), *of = words_of(g, base);
     if (!c->cell->done) {
         orch_section_text(section, "%s: missing", label);
         return;
     }
     const struct orch_difference *d = &c->difference;
     g_autofree char *mean = orch_within_format(d->mean.mid, d->mean.low, d->mean.high),
-                    *own = orch_grid_text(grid, c->cell);
+                    *own = value_of(grid, c->cell);
     g_autofree char *noise = orch_difference_text(d, grid->better);
     const char *verdict = timing_verdict(grid, base, d);
-    orch_section_text(section, "%s: %s%s%s; %s%s against %s; %s", label, verdict ? verdict : "",
-                      verdict ? ", " : "", own, d->mean.mid > 0 ? "+" : "", mean, base->row, noise);
+    const char *unit = grid->units[0];
+    orch_section_text(section, "%s: %s%s%s. Difference from %s: %s%s%s%s, %s", label,
+                      verdict ? verdict : "", verdict ? ", " : "", own, of,
+                      d->mean.mid > 0 ? "+" : "", mean, unit ? " " : "", unit ? unit : "", noise);
 }
 
 /* What differences are corrected for, where the family of tests is contrasts with a baseline. */
-static void note_contrasts(struct orch_section *section, const struct orch_grid *grid,
+static void note_contrasts(struct orch_section *section, const struct orch_section_grid *g,
                            const struct orch_grid_cell *base, size_t tests, size_t pairs)
 {
-    g_autofree char *axes = orch_names_joined(grid->columns);
-    if (grid->columns->len)
+    g_autofree char *axes = orch_answer_axes(g->trials->labels, g->columns);
+    g_autofree char *of = orch_answer_row(g->trials, g->grid, base);
+    if (g->columns->len)
         orch_section_note(
             section,
-            "p is two-sided; p and intervals are corrected for %zu comparison%s with %s and for "
-            "the choice of %s from the same runs, for %s too (Bonferroni, %zu pairs)",
-            tests, orch_plural(tests), base->row, axes, base->row, pairs);
+            "p is two-sided. Bonferroni's correction of p and intervals is for %zu pairs: %zu "
+            "comparison%s with %s, and the choice of the best %s of each from the same runs",
+            pairs, tests, orch_plural(tests), of, axes);
     else if (pairs == 1)
         orch_section_note(
-            section, "p is two-sided; one comparison with %s, so there is nothing to correct for",
-            base->row);
+            section, "p is two-sided. One comparison with %s, so p needs no correction", of);
     else if (pairs == tests)
         orch_section_note(section,
-                          "p is two-sided; p and intervals have Bonferroni's correction for %zu "
+                          "p is two-sided. Bonferroni's correction of p and intervals is for %zu "
                           "comparisons with %s",
-                          pairs, base->row);
+                          pairs, of);
     else
         orch_section_note(section,
-                          "p is two-sided; p and intervals have Bonferroni's correction for %zu "
+                          "p is two-sided. Bonferroni's correction of p and intervals is for %zu "
                           "comparisons in this question",
                           pairs);
 }
 
-static void note_method(struct orch_section *section, const struct orch_grid *grid,
+static void note_method(struct orch_section *section, const struct orch_section_grid *g,
                         const struct orch_grid_cell *base, const struct orch_question_tests *all,
                         const struct orch_difference *shown, size_t tests)
 {
     size_t pairs = orch_question_contrasts(all);
     g_autofree char *method = orch_question_method(all, base, shown, tests);
-    if (orch_unit_is_timing(grid->units[0], NULL))
+    if (orch_unit_is_timing(g->grid->units[0], NULL))
         orch_section_note(section,
-                          "FASTER, SLOWER: the difference is more than noise; SAME: the difference "
-                          "is not more than noise, and its 95 %% interval lies within %.0f %% of "
-                          "%s; UNSURE: none of these, so more repeats are needed",
+                          "FASTER or SLOWER: the difference is more than noise. SAME: it is not, "
+                          "and its 95 %% interval lies within %.0f %% of %s. UNSURE: neither, so "
+                          "more repeats are needed",
                           100 * SAME_TIME_SHARE, base->row);
     if (method)
-        orch_section_note(section, "p: %s", method);
+        orch_section_note(section, "corrected p: %s", method);
     else
-        note_contrasts(section, grid, base, tests, pairs);
+        note_contrasts(section, g, base, tests, pairs);
 }
 
 /* ---- the answer --------------------------------------------------------------------------------
@@ -148,29 +163,22 @@ static enum verdict verdict_of(const struct orch_grid *grid, const struct orch_d
     return (d->mean.mid > 0) == (strcmp(grid->better, "max") == 0) ? BETTER : WORSE;
 }
 
-/* A row in words, with its best column: "finetune (best learning rate 0.1)". */
-static char *words_of(const struct orch_section_grid *g, const struct orch_grid_cell *cell)
-{
-    g_autofree char *row = orch_answer_row(g->trials, g->grid, cell);
-    g_autofree char *column =
-        cell->trials->len && g->columns->len
-            ? orch_answer_setting(g->trials, cell->trials->pdata[0], g->columns)
-            : NULL;
-    return column ? g_strdup_printf("%s (best: %s)", row, column) : g_steal_pointer(&row);
-}
-
-/* "finetune (best: learning rate 0.1) by +0.04 [0.02 to 0.06]" */
-static void append_named(GString *out, const struct orch_section_grid *g, const struct contrast *c)
+/* "by +0.04 (95 % interval 0.02 to 0.06)" */
+static void append_change(GString *out, const struct orch_section_grid *g, const struct contrast *c)
 {
     const struct orch_grid *grid = g->grid;
     const struct orch_interval *mean = &c->difference.mean;
-    const bool is_finite = isfinite(mean->low) && isfinite(mean->high) && mean->low < mean->high;
+    const bool is_finite = isfinite(mean->low) && isfinite(mean->high);
+    g_string_append(out, mean->mid > 0 ? "by +" : "by ");
+    orch_answer_number_append(out, mean->mid, is_finite ? mean->low : (double)NAN,
+                              is_finite ? mean->high : (double)NAN, grid->units[0]);
+}
+
+static void append_named(GString *out, const struct orch_section_grid *g, const struct contrast *c)
+{
     g_autofree char *label = words_of(g, c->cell);
-    g_autofree char *value = orch_within_format(mean->mid, mean->low, mean->high);
-    g_autofree char *interval = is_finite ? orch_interval_format(mean->low, mean->high) : NULL;
-    g_string_append_printf(out, "%s by %s%s%s%s%s%s%s", label, mean->mid > 0 ? "+" : "", value,
-                           grid->units[0] ? " " : "", grid->units[0] ? grid->units[0] : "",
-                           interval ? " [" : "", interval ? interval : "", interval ? "]" : "");
+    append_change(out, g, c);
+    g_string_append_printf(out, " for %s", label);
 }
 
 /* Of many settings of one verdict the one that is farthest from the baseline stands for all. */
@@ -179,8 +187,8 @@ static void append_named(GString *out, const struct orch_section_grid *g, const 
 static void append_verdict(GString *out, const struct orch_section_grid *g,
                            const struct contrast *contrasts, size_t count, enum verdict verdict)
 {
-    static const char *const words[VERDICTS] = {"better", "worse", "different",
-                                                "not more than noise", "not tested"};
+    static const char *const words[VERDICTS] = {"Better", "Worse", "Different",
+                                                "No difference beyond noise", "Not tested"};
     g_autoptr(GPtrArray) named = g_ptr_array_new();
     const struct contrast *farthest = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -193,19 +201,19 @@ static void append_verdict(GString *out, const struct orch_section_grid *g,
     }
     if (!named->len)
         return;
-    g_string_append_printf(out, "%s%s: ", out->len ? "; " : "", words[verdict]);
+    g_string_append_printf(out, ". %s: ", words[verdict]);
     for (guint i = 0; named->len <= NAMED_MOST && i < named->len; i++) {
-        g_string_append(out, i ? ", " : "");
+        g_string_append(out, orch_answer_joint(i, named->len, named->len > 2));
         append_named(out, g, named->pdata[i]);
     }
     if (named->len > NAMED_MOST) {
-        g_string_append_printf(out, "%u settings, most of all ", named->len);
+        g_string_append_printf(out, "%u settings, the farthest ", named->len);
         append_named(out, g, farthest);
     }
 }
 
-/* "final accuracy against feature (0.86): better: finetune (best: learning rate 0.1) by +0.04 [0.02
- * to 0.06]" */
+/* "final accuracy is 0.86 for feature. Better: by +0.04 (95 % interval 0.02 to 0.06) for finetune
+ * (best: learning rate 0.1)" */
 static void add_answer(struct orch_section *section, const struct orch_section_grid *g,
                        const struct orch_grid_cell *base, const struct contrast *contrasts,
                        size_t count)
@@ -219,9 +227,9 @@ static void add_answer(struct orch_section *section, const struct orch_section_g
     for (enum verdict v = 0; v < VERDICTS; v++)
         append_verdict(text, g, contrasts, count, v);
     if (text->len)
-        orch_section_answer(section, "%s against %s (%s%s%s): %s", name, label, value,
-                            grid->units[0] ? " " : "", grid->units[0] ? grid->units[0] : "",
-                            text->str);
+        orch_section_answer(section, "%s of %s, with which the others are compared: %s%s%s%s", name,
+                            label, value, grid->units[0] ? " " : "",
+                            grid->units[0] ? grid->units[0] : "", text->str);
 }
 
 /* Compares all other rows with the baseline. */
@@ -244,11 +252,11 @@ static void add_contrasts(struct orch_section *section, const struct orch_sectio
         *out_is_uneven |= c->difference.is_uneven;
         if (!isnan(c->difference.p))
             tested[tests++] = c->difference;
-        add_contrast(section, grid, base, c);
+        add_contrast(section, g, base, c);
     }
     add_answer(section, g, base, contrasts, count);
     if (tests)
-        note_method(section, grid, base, all, tested, tests);
+        note_method(section, g, base, all, tested, tests);
     if (unmatched)
         orch_section_note(section,
                           "differences are taken between runs with equal settings and seeds: %zu "
@@ -281,10 +289,11 @@ static bool against_baseline(struct orch_section_context *a, GError **error)
     g_autoptr(GPtrArray) rows = best_of_rows(g->grid);
     const struct orch_grid_cell *base = find_baseline(rows, named);
     if (base && base->done) {
-        g_autofree char *label = setting_label(g->grid, base);
-        g_autofree char *text = orch_grid_text(g->grid, base);
+        g_autofree char *label = words_of(g, base), *text = value_of(g->grid, base);
         g_autofree char *count = orch_grid_count_text(base);
-        orch_section_text(a->section, "%s: %s (n = %s)", label, text, count);
+        const bool is_counted = strstr(text, " repeats: ") && !strchr(count, ',');
+        orch_section_text(a->section, "%s: %s%s%s", label, text, is_counted ? "" : ", ",
+                          is_counted ? "" : count);
         add_contrasts(a->section, g, rows, base, tests, &is_uneven);
         orch_section_note_direction(a, g->grid);
         orch_section_note_mixed(a, g->grid);
@@ -321,13 +330,13 @@ static void add_change(struct orch_section *section, const struct orch_section_g
     g_string_append(values, " before, ");
     orch_answer_spread_append(values, &is, g->grid->units[AFTER]);
     g_autofree char *noise = orch_difference_text(&d, g->grid->better);
-    orch_section_text(section, "%s: %s after; %s", cell->row, values->str, noise);
-    g_string_append_printf(answer, "%s%s, ", answer->len ? "; " : "",
-                           isnan(d.p)             ? "not tested"
-                           : d.is_more_than_noise ? "more than noise"
-                                                  : "not more than noise");
-    append_named(answer, g, &change);
-    g_string_append_printf(answer, " (from %.4g to %.4g)", was.centre, is.centre);
+    g_autofree char *label = words_of(g, cell);
+    orch_section_text(section, "%s: %s after. Difference: %s", label, values->str, noise);
+    g_string_append_printf(answer, ". %s: from %.4g to %.4g, ", label, was.centre, is.centre);
+    append_change(answer, g, &change);
+    g_string_append(answer, isnan(d.p)             ? ", not tested"
+                            : d.is_more_than_noise ? ", more than noise"
+                                                   : ", not more than noise");
 }
 
 static bool against_before(struct orch_section_context *a, GError **error)
@@ -357,7 +366,7 @@ static bool against_before(struct orch_section_context *a, GError **error)
     g_autofree char *now = orch_answer_value(labels, wanted[AFTER], g->grid->units[AFTER]);
     g_autofree char *was = orch_answer_value(labels, wanted[BEFORE], g->grid->units[BEFORE]);
     if (answer->len)
-        orch_section_answer(a->section, "%s against %s of the same runs: %s", now, was,
+        orch_section_answer(a->section, "%s, compared with %s of the same runs%s", now, was,
                             answer->str);
     orch_section_note_shared_base(a, g->grid);
     orch_section_add_missing_trials(a, g->trials);

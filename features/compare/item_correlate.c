@@ -200,13 +200,14 @@ static void add_mean(struct orch_section_context *a, const GPtrArray *groups, co
     g_autofree char *interval =
         isnan(mean.rho.low)
             ? g_strdup("no interval: too few settings")
-            : g_strdup_printf("95 %% interval %.2f to %.2f, %s", mean.rho.low, mean.rho.high,
-                              mean.groups > 1 ? "Student's t over the groups" : "Fisher's z");
+            : g_strdup_printf("95 %% interval %.2f to %.2f", mean.rho.low, mean.rho.high);
     orch_section_answer(
-        a->section, "mean rank correlation of %s and %s: %.2f (%s; p %.4f), over %zu group%s",
+        a->section, "mean rank correlation of %s and %s: %.2f (%s), p %.4f, over %zu group%s",
         x_words, y_words, mean.rho.mid, interval, mean.p, mean.groups, orch_plural(mean.groups));
-    orch_section_note(a->section, "Spearman's rank correlation of the settings (means of their "
-                                  "repeats); p by a permutation test within the groups");
+    orch_section_note(a->section,
+                      "Spearman's rank correlation of the settings (means of their repeats). p is "
+                      "by a permutation test within the groups, the interval by %s",
+                      mean.groups > 1 ? "Student's t over the groups" : "Fisher's z");
 }
 
 static bool fill(struct orch_section_context *a, GError **error)

@@ -345,8 +345,8 @@ struct orch_difference orch_pooled_difference(const struct orch_pooled *p, const
 static const char *scale_text(const struct orch_metric_kind *kind)
 {
     static const char *const texts[] = {[ORCH_SCALE_PLAIN] = "",
-                                        [ORCH_SCALE_LOG] = " of the logarithms",
-                                        [ORCH_SCALE_LOGIT] = " of arcsin(sqrt(share))"};
+                                        [ORCH_SCALE_LOG] = ", on a logarithmic scale",
+                                        [ORCH_SCALE_LOGIT] = ", on the scale arcsin(sqrt(share))"};
     return texts[kind->scale];
 }
 
@@ -354,9 +354,9 @@ char *orch_pooled_text(const struct orch_pooled *p)
 {
     return g_strdup_printf(
         "Tukey's range test for all %zu pairs of %zu settings, because the winner was picked from "
-        "the same runs; residuals%s%s pooled over %zu settings (%.0f degrees of freedom), whose "
-        "noise does not differ (Bartlett's test: p %.2f); a pair with more noise is tested by its "
-        "own noise",
-        p->given * (p->given - 1) / 2, p->given, scale_text(&p->kind),
-        p->by_seed ? " after settings and seeds" : "", p->settings, p->degrees, p->equal_p);
+        "the same runs. The noise is estimated from %zu settings together%s%s (%.0f degrees of "
+        "freedom). It does not differ between them (Bartlett's test: p %.2f). A pair with more "
+        "noise is tested by its own noise",
+        p->given * (p->given - 1) / 2, p->given, p->settings, scale_text(&p->kind),
+        p->by_seed ? ", without what each seed adds to all settings" : "", p->degrees, p->equal_p);
 }

@@ -320,9 +320,9 @@ bool orch_question_note_other(struct orch_section_context *a,
         g_autofree char *p = orch_p_format(d.p_corrected);
         orch_section_note(
             a->section,
-            "%s compares the same two settings among %u settings, not %u: there the "
-            "difference is %smore than noise (p %s). p is corrected for "
-            "all settings that the question compares, and uses the noise of all of them",
+            "Question %s compares these two settings among %u settings, not among %u. There the "
+            "difference is %smore than noise (p %s). The two values of p differ because each is "
+            "corrected for all settings that its question compares",
             item->question, settings, tests->settings->len, d.is_more_than_noise ? "" : "not ", p);
         return true;
     }

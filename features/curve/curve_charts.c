@@ -93,7 +93,7 @@ void orch_curve_set_chart(const struct orch_curve_set *set, struct orch_section 
     }
     if (!chart)
         return;
-    chart->note = g_strdup_printf("points: means over at most %d equal parts of the training; "
+    chart->note = g_strdup_printf("points: the training is cut into at most %d equal parts, and each point is the mean of one; "
                                   "the curves are fitted to all losses",
                                   STRETCHES);
     orch_section_chart(section, chart);
@@ -122,10 +122,10 @@ void orch_heldout_curves_chart(const struct orch_heldout_curve *held, size_t cou
     g_autofree char *what =
         isnan(band)
             ? g_strdup("no band: it needs at least 3 networks")
-            : g_strdup_printf("band: +- %.1f %%, the largest mean error over the family's "
-                              "networks, each left out in turn (with the noise of single batches)",
+            : g_strdup_printf("band: the forecast +- %.1f %%, the largest mean error when each "
+                              "network was predicted from the others",
                               100 * band);
     chart->note =
-        g_strdup_printf("measured: means over at most %d equal parts; %s", STRETCHES, what);
+        g_strdup_printf("points: the training is cut into at most %d equal parts, and each point is the mean of one; %s", STRETCHES, what);
     orch_section_chart(section, chart);
 }

@@ -319,11 +319,11 @@ static void print_notes(const struct orch_curve_answer *answer, const struct orc
     if (has_form(answer, ORCH_CURVE_POWER))
         printf("power: loss = a + b (k + d)^-c\n");
     if (a->choice == ORCH_CURVE_AUTO)
-        printf("the form is the one whose forecasts from earlier parts of the curve were best\n");
+        printf("form: the one that forecast the end of the curve best from its earlier parts\n");
     if (has_relative(answer))
         printf("relative: fitted to relative errors, without the first fifth of the points\n");
-    printf("tends to: in brackets the 90 %% interval\n");
-    orch_cli_print("k counts %s, from the start of its learning-rate stage ('from'); losses %s",
+    printf("tends to: the loss after very many steps, in brackets its 90 %% interval\n");
+    orch_cli_print("k counts %s since the last change of the learning rate ('from'); losses %s",
                    is_mixed             ? "steps or epochs, as the series does"
                    : first->is_by_epoch ? "epochs"
                                         : "steps",
@@ -348,8 +348,8 @@ static void print_target_notes(const struct orch_curve_answer *answer,
     for (guint i = 0; i < answer->curves->len && !from; i++)
         from = curve_of(answer, i)->s_from;
     if (!isnan(a->accuracy) && !isnan(answer->bridge_loss))
-        printf("accuracy %g is crossed at loss %g: isotonic fit of accuracy on loss, over %zu "
-               "points of all these runs\n",
+        printf("accuracy %g is reached at loss %g, by a fit of accuracy to loss that never falls "
+               "when the loss does (isotonic, %zu points of all these runs)\n",
                a->accuracy, answer->bridge_loss, answer->bridge->count);
     if (answer->bridge && isnan(answer->bridge_loss))
         printf("no run reached accuracy %g: forecast by the curve of 1 - accuracy\n", a->accuracy);

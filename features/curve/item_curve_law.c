@@ -311,7 +311,7 @@ static void add_ranges(struct orch_section *section, const GArray *held)
         orch_table_add_real(table, 100 * (predicted - measured) / measured);
     }
     orch_section_table(section, table);
-    orch_section_note(section, "mean loss of each range of steps, %s on %s", first->net,
+    orch_section_note(section, "each row is the mean loss over a range of steps of %s on %s", first->net,
                       first->device);
 }
 
@@ -347,12 +347,12 @@ static void add_errors(struct orch_section *section, const GArray *held)
     const struct held *h = &g_array_index(held, struct held, 0);
     orch_section_note(
         section,
-        "b: predicted%s. Errors: mean of |predicted - measured| / measured over steps after the "
-        "warm-up (from step %.0f). predicted: the predicted curve; by ranges: its means over %d "
-        "ranges of steps\n  (noise of single batches averaged out); layers + GPU: the curve that "
-        "the regression on layers and device predicts. To compare: the curve fitted to the network "
-        "itself (its own fit: what noise alone leaves), the fitted curve of %s (nearest network), "
-        "and the mean of all fitted curves (mean curve)",
+        "b0 to b2: predicted%s. Error: the mean of |predicted - measured| / measured, from step %.0f "
+        "on. 'predicted': of the predicted curve at each step. 'by ranges': of its means over %d "
+        "ranges of steps, which average the noise of batches out. 'layers + GPU': of the curve that "
+        "the regression on layers and device predicts. 'its own fit': of the curve fitted to the "
+        "network itself, so noise alone. 'nearest network': of the curve of %s. 'mean curve': of "
+        "the mean of all fitted curves",
         h->predicted->count > 1 ? " (first stage)" : "", ceil(h->from_k), RANGES,
         h->nearest ? h->nearest : "the nearest network");
 }
@@ -368,15 +368,15 @@ static void add_answer(struct orch_section *section, const GArray *held)
         const struct held *h = &g_array_index(held, struct held, i);
         g_autofree char *label = g_strdup_printf("%s on %s", h->net, h->device);
         g_autofree char *nearest =
-            g_strdup_printf("%s for %s", h->nearest ? h->nearest : "-", label);
+            g_strdup_printf("%s (nearest: %s)", label, h->nearest ? h->nearest : "-");
         orch_answer_entries_add(predicted, label, 100 * h->predicted_good.relative_error, none,
                                 none);
         orch_answer_entries_add(own, label, 100 * h->own_good.relative_error, none, none);
         orch_answer_entries_add(near, nearest, 100 * h->nearest_good.relative_error, none, none);
     }
     orch_answer_entries_append(text, predicted, "error of the predicted curve", "%");
-    orch_answer_entries_append(text, own, "of the curve fitted to the network itself", "%");
-    orch_answer_entries_append(text, near, "of the nearest network's curve", "%");
+    orch_answer_entries_append(text, own, "error of the curve fitted to the network itself", "%");
+    orch_answer_entries_append(text, near, "error of the nearest network's curve", "%");
     if (text->len)
         orch_section_answer(section, "%s", text->str);
 }

@@ -152,8 +152,8 @@ static void add_table(const struct speed_item *s, const struct orch_speed *model
     orch_section_table(s->a->section, table);
     if (found)
         orch_section_answer(s->a->section,
-                            "for a setting that was left out of the fit, the mean error of the "
-                            "speed model is %.3g %% (%d settings)",
+                            "the mean error of the speed model is %.3g %%, when each of %d settings is "
+                            "predicted from the others",
                             sum / found, found);
 }
 

@@ -413,7 +413,7 @@ static void draw_times(struct orch_section *section, const struct answer *a)
     }
     if (last < HUGE_VAL)
         chart->note = g_strdup_printf("grey and dotted: extrapolated beyond %g workers, because no "
-                                      "batch below %g was measured",
+                                      "batch of less than %g images was measured",
                                       most_measured(a), a->shares[a->share_count - 1].batch);
     orch_section_chart(section, chart);
 }
@@ -429,18 +429,18 @@ static void add_answer(struct orch_section *section, const struct answer *a)
             least = time_of(a, p, w) < time_of(a, p, least) ? w : least;
         g_autofree char *first = orch_duration_format(time_of(a, p, 0));
         g_autofree char *best = orch_duration_format(time_of(a, p, least));
-        g_string_append_printf(text, "%s%d parameter server%s: %s with %d worker%s", p ? "; " : "",
-                               (int)a->servers[p], orch_plural(a->servers[p]), first,
+        g_string_append_printf(text, "%swith %d parameter server%s it takes %s with %d worker%s",
+                               p ? ". " : "", (int)a->servers[p], orch_plural(a->servers[p]), first,
                                (int)a->workers[0], orch_plural(a->workers[0]));
         if (least)
-            g_string_append_printf(text, ", least %s with %d worker%s%s", best,
+            g_string_append_printf(text, ", and the shortest time is %s with %d worker%s%s", best,
                                    (int)a->workers[least], orch_plural(a->workers[least]),
                                    (double)a->workers[least] > most_measured(a) ? " (extrapolated)"
                                                                                 : "");
     }
     if (text->len)
-        orch_section_answer(section, "predicted time of %s to accuracy %g, %s", a->net->name,
-                            a->accuracy, text->str);
+        orch_section_answer(section, "time that %s is predicted to take to accuracy %g. %s",
+                            a->net->name, a->accuracy, text->str);
 }
 
 static void add_epochs(struct orch_section *section, const struct answer *a)
@@ -451,20 +451,21 @@ static void add_epochs(struct orch_section *section, const struct answer *a)
                           "predicted curve and the runs of %s reach",
                           a->asked, a->accuracy, a->net->name);
     orch_section_note(section,
-                      "%s reaches accuracy %g at loss %.4g (isotonic fit of accuracy on loss, %zu "
-                      "points of %d independent curves of %d networks); the predicted curve "
-                      "reaches it after %.0f steps = %.2f epochs of %.0f images",
+                      "%s has accuracy %g when its loss is %.4g. This is a fit in which accuracy never "
+                      "falls when the loss does (isotonic), to %zu points of %d independent curves "
+                      "of %d networks. The predicted curve reaches this loss after %.0f steps, which "
+                      "are %.2f epochs of %.0f images",
                       a->net->name, a->accuracy, a->loss, a->bridge->count,
                       orch_curve_set_independent(a->set), (int)a->set->nets->len,
                       ceil(a->epochs * a->like->steps_per_epoch), a->epochs, a->like->images);
     for (size_t i = 0; i < a->like->accuracy_count; i++)
         if (a->like->accuracy[i] >= a->accuracy) {
-            orch_section_note(section, "measured: the network's own run reached it at epoch %.3g",
+            orch_section_note(section, "measured: the network's own run reached this accuracy at epoch %.3g",
                               a->like->accuracy_k[i] / a->like->k_per_epoch);
             return;
         }
     orch_section_note(section,
-                      "measured: the network's own run did not reach it in its %.3g epochs",
+                      "measured: the network's own run did not reach this accuracy in its %.3g epochs",
                       a->like->k[a->like->count - 1] / a->like->k_per_epoch);
 }
 

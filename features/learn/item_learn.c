@@ -209,9 +209,9 @@ static void add_answer(struct orch_section *section, const struct orch_learn_out
     }
     if (groups)
         g_string_append_printf(text,
-                               "%smean relative error of one model for all: %.3g %%, and %.3g %% "
+                               "%sMean relative error of one model for all: %.3g %%, and %.3g %% "
                                "where a %s was left out, on average over %d %s%s",
-                               text->len ? "; " : "", 100 * seen / groups, 100 * unseen / groups,
+                               text->len ? ". " : "", 100 * seen / groups, 100 * unseen / groups,
                                o->hold_out, groups, o->hold_out, orch_plural(groups));
     if (text->len)
         orch_section_answer(section, "%s", text->str);
@@ -302,7 +302,7 @@ static void add_layerwise(struct orch_section *section, const struct orch_layerw
         o->images ? g_strdup_printf("; an epoch of %" G_GINT64_FORMAT " images", o->images)
                   : g_strdup("");
     orch_section_note(section,
-                      "ms of a batch as the sum of its layers' times by '%s'; in brackets 100 "
+                      "ms of a batch: the sum of its layers' times by '%s'. In brackets: 100 "
                       "(predicted - measured) / measured%s",
                       o->model, epoch);
 }
@@ -321,7 +321,7 @@ static void answer_layerwise(struct orch_section *section, const struct orch_lay
         }
     }
     g_autofree char *left_out = o->hold_out && count[1]
-                                    ? g_strdup_printf(", %.3g %% where the %s was left out",
+                                    ? g_strdup_printf(". It is %.3g %% where the %s was left out",
                                                       100 * sum[1] / count[1], o->hold_out)
                                     : g_strdup("");
     if (count[0])

@@ -141,7 +141,7 @@ static void add_ratio(struct orch_table *table, const struct paleo_section *p,
 {
     const bool is_other = strcmp(names[0], names[1]) != 0;
     g_autofree char *label =
-        is_other ? g_strdup_printf("%s, peak with the operations of %s", names[1], names[0])
+        is_other ? g_strdup_printf("%s (operations of %s)", names[1], names[0])
                  : g_strdup(names[1]);
     for (guint i = 0; i < p->ppps->len; i++) {
         const double ppp = g_array_index(p->ppps, double, i);
@@ -193,11 +193,11 @@ static void add_answer(const struct paleo_section *p)
         has_all_ppps(p)
             ? g_strdup("")
             : g_strdup_printf(" at PPP %g", g_array_index(p->ppps, double, p->ppps->len - 1));
-    g_autofree char *rate = g_strdup_printf("PALEO predicts in practice%s", at);
+    g_autofree char *rate = g_strdup_printf("throughput that PALEO predicts%s", at);
     g_autofree char *tflops = orch_number_format(p->peak_tflops);
     g_autofree char *share =
-        g_strdup_printf("practical throughput%s in %% of the peak throughput (%s TFLOP/s divided "
-                        "by the operations of one image), with a multiply-add counted as 1",
+        g_strdup_printf("throughput that PALEO predicts%s, in %% of the peak throughput of %s "
+                        "TFLOP/s, with a multiply-add counted as 1 operation",
                         at, tflops);
     g_autofree char *time =
         g_strdup_printf("time of a forward pass of %" G_GINT64_FORMAT " image%s", p->options.batch,
@@ -208,7 +208,7 @@ static void add_answer(const struct paleo_section *p)
     } said[] = {{p->practical, rate, "images/s"},
                 {p->times, time, "ms"},
                 {p->ratios[0], share, "%"},
-                {p->ratios[1], "counted as 2", "%"}};
+                {p->ratios[1], "the same with a multiply-add counted as 2 operations", "%"}};
     for (unsigned i = 0; i < G_N_ELEMENTS(said); i++)
         orch_answer_entries_append_of(text, said[i].entries, said[i].name, said[i].unit, "network",
                                       LISTED_MOST);
@@ -226,21 +226,20 @@ static void add_method(const struct paleo_section *p)
     orch_section_note(
         p->a->section,
         "practical: PALEO's forward pass of a batch of %" G_GINT64_FORMAT
-        " on %s%s (%s GFLOP/s, %s GiB/s%s), PPP: the platform percent of peak that "
-        "divides the times of computing and of memory",
+        " on %s%s (%s GFLOP/s, %s GiB/s%s), of which programs reach the share PPP (platform percent of "
+        "peak)",
         p->options.batch, is_own ? "paleo:" : "", device->name, peak, bandwidth,
         is_own && strcmp(device->name, "K80") == 0 ? "; the whole board at its base clock" : "");
-    orch_section_note(p->a->section, "networks: 'paleo:' marks those of PALEO's repository; the "
-                                     "others are orch's ('orch net show'), with the batch "
-                                     "normalisation and padding of the published networks");
+    orch_section_note(p->a->section, "'paleo:' marks networks of PALEO's repository; the others are "
+                                     "orch's ('orch net show'), with the batch normalisation and "
+                                     "padding of the published networks");
     if (isnan(p->peak_tflops))
         return;
     g_autofree char *tflops = orch_number_format(p->peak_tflops);
     orch_section_note(
         p->a->section,
         "peak: %s TFLOP/s divided by the operations of one image as orch counts them ('orch net "
-        "show'), with a multiply-add counted as 1 (Lu et al. 2017) and as 2; ratio: practical "
-        "divided by peak throughput. A data sheet counts a multiply-add as 2",
+        "show'). A multiply-add counts as 1 (Lu et al. 2017) or as 2 (data sheets)",
         tflops);
 }
 

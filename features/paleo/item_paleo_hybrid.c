@@ -163,8 +163,8 @@ static void add_answer(const struct hybrid_item *h)
         g_autofree char *to = orch_number_format(hours[last].computed);
         g_string_append_printf(text,
                                "%s%s parallelism: %s h with %" G_GINT64_FORMAT
-                               " worker%s, %s h with %" G_GINT64_FORMAT ", a speedup of %.3g",
-                               text->len ? "; " : "", PARALLEL_NAMES[kind], from, h->workers[0],
+                               " worker%s and %s h with %" G_GINT64_FORMAT ", a speedup of %.3g",
+                               text->len ? ". " : "", PARALLEL_NAMES[kind], from, h->workers[0],
                                orch_plural(h->workers[0]), to, h->workers[last],
                                hours[0].computed / hours[last].computed);
         if (isfinite(hours[0].measured) && isfinite(hours[last].measured))

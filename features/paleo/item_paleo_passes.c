@@ -141,7 +141,7 @@ static void add_answer(const struct passes_item *p)
     if (p->paleo_count)
         g_string_append_printf(
             text, "%s is %.3g %% of the measured time, for %d measured time%s",
-            text->len ? "; as published it" : "the mean error of PALEO as published",
+            text->len ? ". As published it" : "the mean error of PALEO as published",
             p->paleo_sum / p->paleo_count, p->paleo_count, orch_plural(p->paleo_count));
     if (text->len)
         orch_section_answer(p->a->section, "%s", text->str);
@@ -308,8 +308,9 @@ static void add_notes(const struct passes_item *p)
     const struct orch_paleo_device *device = &p->options.device;
     orch_section_note(p->a->section,
                       "computed: PALEO's formulas as computed by orch, with every convolution as a "
-                      "matrix product; rows without a run are for %s with %g GFLOP/s and %g GiB/s, "
-                      "and their times are divided by PPP",
+                      "matrix product. Rows without a run are for %s with %g GFLOP/s and %g GiB/s, "
+                      "and their times are divided by PPP (the share of these peaks that programs "
+                      "reach)",
                       device->name, device->peak_gflops, device->bandwidth_gib_s);
     orch_section_note(p->a->section, "errors: 100 (PALEO - measured) / measured");
     if (json_object_get(p->a->item->spec, "experiments"))

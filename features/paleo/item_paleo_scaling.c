@@ -278,7 +278,7 @@ static void add_errors(const struct scaling_item *s, GString *answer)
         g_string_append_printf(answer,
                                "%smean of the absolute errors of PALEO: %.3g %% of the measured "
                                "throughput, with %s worker%s",
-                               answer->len ? "; " : "", sum[PREDICTED] / found, judged->str,
+                               answer->len ? ". " : "", sum[PREDICTED] / found, judged->str,
                                g_str_equal(judged->str, "1") ? "" : "s");
 }
 
@@ -299,11 +299,13 @@ static void note_own_device(const struct scaling_item *s)
     for (int i = 0; i < s->count; i++) {
         struct orch_paleo_step step;
         if (orch_paleo_simulate(layers, &options, s->workers[i], &step, NULL))
-            g_string_append_printf(rates, "%s%.4g", rates->len ? ", " : "", step.images_per_s);
+            g_string_append_printf(rates, "%s%.4g images/s with %" G_GINT64_FORMAT " worker%s",
+                                   rates->len ? ", " : "", step.images_per_s, s->workers[i],
+                                   orch_plural(s->workers[i]));
     }
     orch_section_note(s->a->section,
-                      "PALEO's repository has a %s of %g GFLOP/s and %g GiB/s; with these it "
-                      "predicts %s images/s",
+                      "PALEO's repository describes the %s by %g GFLOP/s and %g GiB/s. For these, "
+                      "PALEO predicts %s",
                       own->name, own->peak_gflops, own->bandwidth_gib_s, rates->str);
     orch_layer_table_free(layers);
 }
@@ -315,20 +317,21 @@ static void add_method(const struct scaling_item *s)
         g_str_has_prefix(orch_json_text(s->a->item->spec, "gpu", "paleo:"), "paleo:");
     orch_section_note(
         s->a->section,
-        "predicted: PALEO on %s %s (%g GFLOP/s, %.4g GiB/s), %s, %s scaling, batch "
-        "%" G_GINT64_FORMAT ", link %s (%g Gbit/s), PPP %g (computing) and %g (communication)",
+        "predicted: by PALEO for %s %s (%g GFLOP/s, %.4g GiB/s), with %s, %s scaling, batch "
+        "%" G_GINT64_FORMAT " and the link %s (%g Gbit/s), where programs reach a share of the peak "
+        "(PPP) of %g in computing and %g in communication",
         is_own ? "its" : "one", o->device.name, o->device.peak_gflops, o->device.bandwidth_gib_s,
         orch_paleo_scheme_name(o->scheme), o->scaling == ORCH_PALEO_STRONG ? "strong" : "weak",
         o->batch, o->network.name, o->network.gbit_s, o->ppp_comp, o->ppp_comm);
     if (s->is_calibrated)
         orch_section_note(s->a->section,
                           "the share of the peak (PPP) is fitted to the measured throughput of one "
-                          "worker, so only more workers test the model");
-    orch_section_note(s->a->section, "time of an epoch: %g images / throughput", s->images);
+                          "worker, so only the numbers for more workers test the model");
+    orch_section_note(s->a->section, "time of an epoch = %g images / throughput", s->images);
     note_own_device(s);
     if (isfinite(s->price))
         orch_section_note(s->a->section,
-                          "cost: hours of the epoch x workers x $%g an hour of a worker%s",
+                          "cost of an epoch = its hours x workers x $%g (the price of a worker for an hour)%s",
                           s->price, o->device.is_gpu ? "" : CORE_PRICE);
     if (s->has[SIMULATED])
         orch_section_note(
@@ -354,39 +357,27 @@ static char *rounded(double value)
     return g_strdup_printf(fabs(value) < 999.5 ? "%.3g" : "%.0f", value);
 }
 
-/* "67.5 to 424 images/s" */
-static void append_from_to(GString *out, double from, double to, const char *unit)
-{
-    g_autofree char *first = rounded(from), *last = rounded(to);
-    if (g_str_equal(first, last))
-        g_string_append_printf(out, "%s %s", first, unit);
-    else
-        g_string_append_printf(out, "%s to %s %s", first, last, unit);
-}
-
-/* "measured: 968 to 828 images/s, an epoch in 51.6 to 60.4 s" */
+/* "measured with 1 worker: 968 images/s, so an epoch takes 51.6 s and costs 0.013 USD", and the same
+ * with most workers */
 static void answer_series(const struct scaling_item *s, enum source source, GString *answer)
 {
     int first, last;
     if (!ends_of(s, source, &first, &last))
         return;
-    g_string_append_printf(answer, "%s%s, %" G_GINT64_FORMAT, answer->len ? "; " : "",
-                           SERIES[source].name, s->workers[first]);
-    if (last > first)
-        g_string_append_printf(answer, " to %" G_GINT64_FORMAT, s->workers[last]);
-    g_string_append_printf(answer, " worker%s: ", orch_plural(s->workers[last]));
-    append_from_to(answer, s->throughput[source][first], s->throughput[source][last], "images/s");
-    g_string_append(answer, ", an epoch in ");
-    append_from_to(answer, quantity_of(s, EPOCH_S, source, first),
-                   quantity_of(s, EPOCH_S, source, last), "s");
-    if (!isfinite(s->price))
-        return;
-    g_string_append(answer, " for ");
-    append_from_to(answer, quantity_of(s, COST_USD, source, first),
-                   quantity_of(s, COST_USD, source, last), "USD");
+    for (int i = first; i <= last; i += last > first ? last - first : 1) {
+        g_autofree char *rate = rounded(s->throughput[source][i]),
+                        *time = rounded(quantity_of(s, EPOCH_S, source, i)),
+                        *cost = rounded(quantity_of(s, COST_USD, source, i));
+        g_string_append_printf(answer, "%s%s, %" G_GINT64_FORMAT " worker%s: %s images/s, so an "
+                                       "epoch takes %s s",
+                               answer->len ? ". " : "", SERIES[source].name, s->workers[i],
+                               orch_plural(s->workers[i]), rate, time);
+        if (isfinite(s->price))
+            g_string_append_printf(answer, " and costs %s USD", cost);
+    }
 }
 
-/* "PALEO predicts 1.42 times the simulated throughput with 1 worker, 1.21 times with 8" */
+/* "PALEO predicts 1.42 times the simulated throughput with 1 worker, and 1.21 times with 8" */
 static void answer_quotients(const struct scaling_item *s, GString *answer)
 {
     const enum source other = s->has[MEASURED] ? MEASURED : SIMULATED;
@@ -398,10 +389,10 @@ static void answer_quotients(const struct scaling_item *s, GString *answer)
         if (!isfinite(quotient) || (s->is_calibrated && s->workers[i] == 1))
             continue;
         if (said++)
-            g_string_append_printf(answer, ", %.3g times with", quotient);
+            g_string_append_printf(answer, ", and %.3g times with", quotient);
         else
             g_string_append_printf(answer, "%sPALEO predicts %.3g times the %s throughput with",
-                                   answer->len ? "; " : "", quotient,
+                                   answer->len ? ". " : "", quotient,
                                    other == MEASURED ? "measured" : "simulated");
         g_string_append_printf(answer, " %" G_GINT64_FORMAT "%s", s->workers[i],
                                said > 1             ? ""

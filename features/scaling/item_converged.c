@@ -210,21 +210,20 @@ static struct orch_table *make_table(const struct gathered *g, const GPtrArray *
     return table;
 }
 
-/* " (0.9638, 5.9 times the best)" */
+/* ", where it ends at 0.9638, 5.9 times the best" */
 static void append_end(GString *text, const struct setting *s, const struct setting *best,
                        const char *end)
 {
     const double times = best ? stat_of(s->ends).mean / stat_of(best->ends).mean : 1;
-    g_string_append_printf(text, " (%s", end);
+    g_string_append_printf(text, ", where it ends at %s", end);
     if (s == best)
         g_string_append(text, ", the best");
     else if (best && left_of(s, best) > LEFT_MOST && isfinite(times) && times > 0)
         g_string_append_printf(text, ", %.2g times the best", times);
-    g_string_append_c(text, ')');
 }
 
-/* "train_loss stands still with lr 0.1 (0.021, the best); has not converged with lr 0.001 (1.17, 56
- * times the best); still falls with lr 0.01 (0.4)" */
+/* "train loss stands still with learning rate 0.1, where it ends at 0.021, the best. Train loss still
+ * falls with learning rate 0.01, where it ends at 0.4" */
 static void add_answer(struct orch_section *section, const struct gathered *g, const GPtrArray *by,
                        const char *name, double within)
 {
@@ -234,17 +233,14 @@ static void add_answer(struct orch_section *section, const struct gathered *g, c
     const struct setting *best = g->settings->len > 1 ? best_of(g) : NULL;
     g_autoptr(GString) text = g_string_new(NULL);
     g_autofree char *axis = orch_answer_axes(section->labels, by);
+    g_autofree char *words = orch_answer_words(section->labels, name, NULL);
     for (unsigned v = 0; v < G_N_ELEMENTS(verdicts); v++) {
-        unsigned said = 0;
         for (guint i = 0; i < g->settings->len; i++) {
             const struct setting *s = g->settings->pdata[i];
             if (!s->changes->len || strcmp(verdict_of(s, best, within), verdicts[v]) != 0)
                 continue;
             g_autofree char *end = orch_number_format(stat_of(s->ends).mean);
-            if (said++)
-                g_string_append(text, ",");
-            else
-                g_string_append_printf(text, "%s%s", text->len ? "; " : "", verdicts[v]);
+            g_string_append_printf(text, "%s%s %s", text->len ? ". " : "", words, verdicts[v]);
             if (by->len)
                 g_string_append_printf(text, " with %s%s%s", by->len == 1 ? axis : "",
                                        by->len == 1 ? " " : "", s->label);
@@ -252,12 +248,10 @@ static void add_answer(struct orch_section *section, const struct gathered *g, c
                 append_end(text, s, best, end);
         }
     }
-    g_autofree char *words = orch_answer_words(section->labels, name, NULL);
     if (strstr(text->str, UNFINISHED))
-        g_string_append(text, ". A setting that has not converged is ranked by how far it got in "
-                              "these steps, not by what it could reach");
+        g_string_append(text, ". More steps could still improve a setting that has not converged");
     if (text->len)
-        orch_section_answer(section, "at the end %s %s", words, text->str);
+        orch_section_answer(section, "%s", text->str);
 }
 
 static bool fill(struct orch_section_context *a, GError **error)
@@ -277,11 +271,11 @@ static bool fill(struct orch_section_context *a, GError **error)
         add_answer(a->section, &g, by, name, within);
         if (stretch)
             orch_section_note(a->section,
-                              "change of the mean over the last %zu point%s compared with the %zu "
-                              "before, with the lowest..highest run, or the [95 %% interval] of 5 "
-                              "runs or more; stands still: within %g %% in every repeat; has not "
-                              "converged: stands still, although more than %.0f %% of the way from "
-                              "its start to the best end is left, as with a small learning rate",
+                              "Change: of the mean over the last %zu point%s, compared with the "
+                              "%zu before. Stands still: the change is within %g %% in every "
+                              "repeat. Has not converged: it stands still, although more than %.0f "
+                              "%% of the way from its start to the best end is left, as with a "
+                              "small learning rate",
                               stretch, orch_plural((int64_t)stretch), stretch, 100 * within,
                               100 * LEFT_MOST);
     }

@@ -108,7 +108,7 @@ static void add_answer(struct orch_section *section, const struct orch_grid *gri
     orch_answer_entries_append(text, entries, name, grid->units[VALUE]);
     if (unbounded)
         g_string_append_printf(text, "%s%s of %u setting%s does not differ clearly from that of %s",
-                               text->len ? "; " : "", spent, unbounded, orch_plural(unbounded),
+                               text->len ? ". " : "", spent, unbounded, orch_plural(unbounded),
                                base->row);
     if (text->len)
         orch_section_answer(section, "%s", text->str);
@@ -137,8 +137,8 @@ static void fill(struct orch_section_context *a, const struct orch_grid *grid)
     orch_section_table(a->section, make_table(grid, base));
     add_answer(a->section, grid, base);
     orch_section_note(a->section,
-                      "compared with %s in pairs of equal seeds; the interval is Fieller's, "
-                      "unbounded if the costs do not differ by more than noise",
+                      "compared with %s in pairs of equal seeds. The interval is that of a quotient "
+                      "(Fieller). It is unbounded if the costs do not differ by more than noise",
                       base->row);
 }
 

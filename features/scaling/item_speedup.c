@@ -343,7 +343,7 @@ static GPtrArray *widest_of(const struct orch_speedup_gathered *g)
     return out;
 }
 
-/* Appends "speedup 1.63 [1.55 to 1.71] (ideal 2)" of each column that has a number. */
+/* Appends "speedup 1.63 (95 % interval 1.55 to 1.71), where 2 is ideal" of each column that has a number. */
 static void append_columns(GString *out, const struct orch_speedup_gathered *g,
                            const struct orch_speedup_setting *s, const GPtrArray *columns)
 {
@@ -353,14 +353,14 @@ static void append_columns(GString *out, const struct orch_speedup_gathered *g,
         const char *unit = column->unit ? column->unit : column->has_unit ? g->unit : NULL;
         if (!isfinite(spread.centre))
             continue;
-        g_string_append_printf(out, "%s%s ", said++ ? ", " : "", column->said);
+        g_string_append_printf(out, "%s%s ", said++ ? "; " : "", column->said);
         orch_answer_number_append(out, spread.centre, spread.low, spread.high, unit);
         if (column->ideal && column->ideal(s->workers) != 1)
-            g_string_append_printf(out, " (ideal %g)", column->ideal(s->workers));
+            g_string_append_printf(out, ", where %g is ideal", column->ideal(s->workers));
     }
 }
 
-/* "strong, 2 workers: speedup 1.63 [1.55 to 1.71] (ideal 2), share of the ideal 0.815; weak, ..."
+/* "strong, 2 workers: speedup 1.63, where 2 is ideal; share of the ideal 0.815. Weak, ..."
  * Of many groups the lowest and the highest of the first column. */
 static void add_answer(struct orch_section_context *a, const struct orch_speedup_gathered *g,
                        const GPtrArray *columns)
@@ -378,7 +378,7 @@ static void add_answer(struct orch_section_context *a, const struct orch_speedup
         g_autoptr(GString) numbers = g_string_new(NULL);
         append_columns(numbers, g, s, columns);
         if (numbers->len)
-            g_string_append_printf(text, "%s%s: %s", text->len ? "; " : "", label, numbers->str);
+            g_string_append_printf(text, "%s%s: %s", text->len ? ". " : "", label, numbers->str);
     }
     if (widest->len > GROUPS_MOST) {
         g_string_truncate(text, 0);

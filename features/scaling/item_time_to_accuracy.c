@@ -249,7 +249,7 @@ static bool gather(struct tally *t, GArray *lines, GError **error)
 
 enum { LISTED_MOST = 6 };
 
-/* "; 1 of 16 runs did not reach it (copies 4)": a median hides it. Settings without a median are
+/* ". 1 of 16 runs did not reach it (copies 4)": a median hides it. Settings without a median are
  * said apart. */
 static void append_misses(GString *out, const struct tally *t, const GArray *lines)
 {
@@ -267,13 +267,13 @@ static void append_misses(GString *out, const struct tally *t, const GArray *lin
             g_string_append_printf(settings, "%s%s", settings->len ? "; " : "", setting);
     }
     if (missed)
-        g_string_append_printf(out, "; %zu of %zu runs did not reach the target%s%s%s", missed,
+        g_string_append_printf(out, ". %zu of %zu runs did not reach the target%s%s%s", missed,
                                runs, settings->len ? " (" : "", settings->str,
                                settings->len ? ")" : "");
 }
 
-/* "time to accuracy: 12.1 s (workers 1: 5 of 6 runs reached it, coefficient of variation 4.2 % [2.6
- * % to 10 %])" of each value: its median by row. */
+/* "time to accuracy: 12.1 s for 1 worker (5 of 6 runs reached the target, coefficient of variation
+ * 4.2 % with 95 % interval 2.6 % to 10 %)" of each value: its median by row. */
 static void add_answer(const struct tally *t, const GArray *lines)
 {
     g_autoptr(GString) text = g_string_new(NULL);
@@ -295,15 +295,16 @@ static void add_answer(const struct tally *t, const GArray *lines)
             g_autoptr(GString) label = g_string_new(NULL);
             g_autofree char *setting = orch_answer_row(t->g->trials, t->g->grid, line->cell);
             g_string_append_printf(label, "%s%s%zu of %zu run%s reached the target",
-                                   t->g->rows->len ? setting : "", t->g->rows->len ? ": " : "",
-                                   line->row.reached, line->row.runs,
+                                   t->g->rows->len ? setting : "all runs", " (", line->row.reached, line->row.runs,
                                    orch_plural((int64_t)line->row.runs));
             if (value) /* reached as often, and varying alike: the table has it */
                 g_string_assign(label, t->g->rows->len ? setting : "");
             if (!value && isfinite(c->cv))
                 g_string_append_printf(label, ", coefficient of variation %s", cv);
             if (!value && isfinite(c->cv) && isfinite(c->cv_low))
-                g_string_append_printf(label, " [%s to %s]", low, high);
+                g_string_append_printf(label, " with 95 %% interval %s to %s", low, high);
+            if (!value)
+                g_string_append_c(label, ')');
             orch_answer_entries_add(entries, label->str, c->median, (double)NAN, (double)NAN);
         }
         orch_answer_entries_append_of(text, entries, name, t->g->grid->units[value], "setting",
@@ -313,7 +314,7 @@ static void add_answer(const struct tally *t, const GArray *lines)
         if (unreached && !value)
             g_string_append_printf(
                 text, "%s%s: half of the runs or fewer reached the target in %u setting%s",
-                text->len ? "; " : "", words, unreached, orch_plural(unreached));
+                text->len ? ". " : "", words, unreached, orch_plural(unreached));
     }
     if (text->len)
         orch_section_answer(t->a->section, "%s", text->str);
@@ -384,9 +385,9 @@ static void add_notes(const struct tally *t)
 {
     struct orch_section *section = t->a->section;
     orch_section_note(section,
-                      "median over all runs; lowest, highest and coefficient of variation "
-                      "(standard deviation with n - 1, divided by the mean) of the runs that "
-                      "reached the target; the interval is exact for log-normal times (Koopmans, "
+                      "the median is of all runs. The lowest, the highest and the coefficient of "
+                      "variation (standard deviation divided by the mean) are of the runs that "
+                      "reached the target. The interval is exact for log-normal times (Koopmans, "
                       "Owen and Rosenblatt 1964). Nothing is interpolated between validations");
     if (t->is_censored)
         orch_section_note(

@@ -26,7 +26,7 @@ static char *value_text(const struct orch_searched *searched)
                            searched->unit ? searched->unit : "");
 }
 
-/* "best of 12 settings of tune: lr=0.01, max last val_acc 0.93" */
+/* "best of 12 settings of tune: lr=0.01. Its last val_acc is 0.93" */
 static char *winner_text(const struct orch_searched *searched)
 {
     g_autofree char *value = value_text(searched);
@@ -35,7 +35,7 @@ static char *winner_text(const struct orch_searched *searched)
     g_autofree char *share = !searched->experiment->repeats && done < all
                                  ? g_strdup_printf(" by %u of its %u trials", done, all)
                                  : g_strdup("");
-    return g_strdup_printf("best of %u setting%s of %s: %s, with %s %s %s%s", searched->points->len,
+    return g_strdup_printf("best of %u setting%s of %s: %s. Its %s %s is %s%s", searched->points->len,
                            orch_plural(searched->points->len), searched->name, setting,
                            searched->search->summary, searched->search->metric, value, share);
 }
@@ -89,9 +89,9 @@ static void add_table(struct orch_section *section, const GPtrArray *searches)
     }
     orch_section_table(section, table);
     orch_section_note(section,
-                      "grid: a sweep with %d values of each number and all choices, at the mean "
-                      "device time of the settings that ended; device time: duration times GPUs (a "
-                      "machine without GPUs counts as one)",
+                      "grid: a sweep with %d values of each number and all choices, if each setting "
+                      "takes the mean device time of those that ended. Device time: duration times "
+                      "the number of GPUs (1 on a machine without GPUs)",
                       ORCH_SEARCH_GRID_VALUES);
 }
 
@@ -164,7 +164,7 @@ static void add_winners(struct orch_section_context *a, const GPtrArray *searche
             has_front ? orch_search_front_text(searched) : winner_text(searched);
         g_autofree char *trust = has_front ? NULL : orch_winner_trust_text(searched);
         g_autofree char *text =
-            trust ? g_strdup_printf("%s; %s", winner, trust) : g_steal_pointer(&winner);
+            trust ? g_strdup_printf("%s. %s", winner, trust) : g_steal_pointer(&winner);
         g_autofree char *again = has_front ? NULL : orch_winner_repeat_text(searched);
         if (searched->broke)
             orch_section_note(a->section, "%s: %u setting%s %s a limit", searched->name,

@@ -41,7 +41,7 @@ report:
 R
 ok orch run c.recipe -q
 ok orch report c.recipe
-has 'predicted time of resnet-cifar:20 to accuracy 0.85, 2 parameter servers: '
+has 'Time that resnet-cifar:20 is predicted to take to accuracy 0.85. With 2 parameter servers it takes '
 has ' with 1 worker'
 has '3 of 3 steps are timed in a single epoch, so their noise is unknown'
 has '64 images 0.064 s, 32 images 0.032 s, 16 images 0.016 s'
@@ -106,7 +106,7 @@ target = float(re.search(r"the recipe asks for accuracy 0.99; the target is ([\d
 # the left-out network's own accuracy after 100 steps
 best = 1 - (1 / ((0.04 - 20 / 2000) * 100 + 0.4) + 0.3 - 20 / 400) / 4
 assert best - 0.02 < target <= best, (target, best)
-assert "measured: the network's own run reached it" in text, text
+assert "measured: the network's own run reached this accuracy" in text, text
 rows = next(b["rows"] for b in section["blocks"] if b["kind"] == "table")
 assert all(math.isfinite(r["time,_2_servers"]) and r["time,_2_servers"] > 0 for r in rows), rows
 P

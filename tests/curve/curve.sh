@@ -66,7 +66,7 @@ report:
 R
 ok orch run c.recipe family -q
 ok orch report c.recipe family
-has '4 of 4 models'
+has '4 of 4 curves have a model'
 has 'left-out network is not among'
 has "missing: there is no run of the network that 'held_out' names"
 has 'to have it: orch run c.recipe held speed'
@@ -132,7 +132,7 @@ assert "so whether the device matters cannot be tested" in text
 # steps to accuracy 0.85, that is loss 0.6: the law of depth 20 has b0 0.03, b1 0.4, b2 0.25, so step 82
 steps = int(re.search(r"after (\d+) steps", text).group(1))
 assert abs(steps - (1 / (0.6 - 0.25) - 0.4) / 0.03) < 8, steps
-assert re.search(r"reached it at epoch (\d+)", text).group(1) == "9", text
+assert re.search(r"reached this accuracy at epoch (\d+)", text).group(1) == "9", text
 # a worker's step: 2 ms + 1 ms an image
 assert "64 images 0.066 s, 32 images 0.034 s, 16 images 0.018 s" in text, text
 assert "measured:" in text and "computed, not measured:" in text
@@ -151,17 +151,17 @@ ok orch report c.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the charts are wrong'
 import json, sys
 sections = json.load(open(sys.argv[1]))["sections"]
-for section, start in zip(sections, ("4 of 4 curves could be fitted, with a mean error of ", "error of the predicted curve: ", "predicted time of resnet-cifar:20 to accuracy ")):
+for section, start in zip(sections, ("4 of 4 curves could be fitted, with a mean error of ", "Error of the predicted curve: ", "Time that resnet-cifar:20 is predicted to take to accuracy ")):
     assert section["blocks"][0]["kind"] == "answer" and section["blocks"][0]["text"].startswith(start), section["blocks"][0]
 # the line below it has the parameters of all four models
 said, rows = next(b["text"] for b in sections[0]["blocks"] if b["kind"] == "text" and b["text"].startswith("b0: ")), next(b["rows"] for b in sections[0]["blocks"] if "rows" in b)
 for k in range(3):
-    part = next(p for p in said.split("; ") if p.startswith(f"b{k}: "))
-    if part.endswith(" in all 4 curves"):
+    part = next(p for p in said.split(". ") if p.startswith(f"b{k}: "))
+    if part.endswith(" in each of 4 curves"):
         assert all(abs(float(part.split()[1]) - row[f"b{k}"]) < 1e-3 for row in rows), (part, rows)
         continue
-    assert all(f"({row['network']} on {row['device']})" in part for row in rows), (part, rows)
-    numbers = [float(n) for n in __import__("re").findall(r"(?:: |, )([-+.\de]+) \(", part)]
+    assert all(f"for {row['network']} on {row['device']}" in part for row in rows), (part, rows)
+    numbers = [float(n) for n in __import__("re").findall(r"(?:: |, | and )([-+.\de]+) for", part)]
     assert len(numbers) == 4 and all(abs(n - row[f"b{k}"]) <= 1e-3 * abs(n) + 1e-4 for n, row in zip(numbers, rows)), (part, rows)
 charts = [[b["chart"] for b in s["blocks"] if b.get("chart")] for s in sections]
 (fits,), (held,), (times,) = charts

@@ -42,7 +42,7 @@ def svg(path):
     texts = ["".join(e.itertext()) for e in elements if e.tag.split("}")[1] in ("title", "desc", "text")]
     if os.path.basename(path) in MEASURED:
         text = " ".join(re.sub(r"\d+(\.\d+)?", "N", text) for text in texts if re.search(r"[A-Za-z]{2}", text))
-        return re.sub("; wide intervals extend beyond the frame", "", text).split(", ") # as far as times decide
+        return re.sub("; a bar that reaches the frame goes on beyond it", "", text).split(", ") # as far as times decide
     count = collections.Counter(e.tag.split("}")[1] for e in elements)
     return texts + ["%s: %d" % pair for pair in sorted(count.items())]
 

@@ -80,7 +80,7 @@ ok orch report t.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the table of hybrid parallelism'
 import json, sys
 section = json.load(open(sys.argv[1]))["sections"][0]
-assert section["blocks"][0]["text"].startswith("hybrid parallelism: 96.30 h with 1 worker, 14.37 h with 8, a speedup of 6.7"), section["blocks"][0]
+assert section["blocks"][0]["text"].startswith("hybrid parallelism: 96.30 h with 1 worker and 14.37 h with 8, a speedup of 6.7"), section["blocks"][0]
 table = [block["rows"] for block in section["blocks"] if "rows" in block][0]
 hours = {(r["parallelism"], int(r["workers"])): r for r in table}
 for key, published in {("hybrid", 1): 96.31, ("hybrid", 2): 49.57, ("hybrid", 4): 25.42, ("hybrid", 8): 14.37, ("data", 2): 55.90}.items():

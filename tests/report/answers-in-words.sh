@@ -61,28 +61,28 @@ for section in json.load(open(sys.argv[1]))["sections"]:
         assert [b["chart"]["y"] for b in blocks if b.get("chart")] == ["AP (VOC 2007)"], blocks
     said[section["title"]] = blocks[0]["text"] if blocks and blocks[0]["kind"] == "answer" else None
 want = {
-    "Columns": "convolution parameters: small with 12,000 in all 4 settings; middle with 24,000 in all 4 settings; large with 48,000 in all 4 settings",
-    "Rows": "convolution parameters: small with 12,000 in all 4 settings; middle with 24,000 in all 4 settings; large with 48,000 in all 4 settings",
-    "Two": "epoch time: from 10.30 s [10.11 to 10.50] (workers 1) to 1.288 s [1.263 to 1.312] (workers 8), a factor of 0.125",
-    "One row": "image channels: 1 (small); training images: 500; share: 0.2500; validation accuracy: 0.6000; convolution parameters: 12,000",
-    "Labels": "share of it all: 0.2500 (small); convolution parameters: 12,000",
-    "Deviation": "images per second: 103.0 images/s [101.1 to 105.0], standard deviation 1.581, n = 5 (small), 53.0 images/s [51.1 to 55.0], "
-                 "standard deviation 1.581, n = 5 (middle), 28.0 images/s [26.1 to 30.0], standard deviation 1.581, n = 5 (large)",
-    "Winner": r"winner by learning rate, pinned: learning rate 1 with validation accuracy 0\.6000.*",
-    "Against": r"validation accuracy against learning rate 0.1 \(best: pinned true\) \(0.5100\): .*learning rate 1 \(best: pinned true\) by \+0\.09.*",
-    "Bars": "validation accuracy: 0.5100 (0.1, pinned true), 0.6000 (1, pinned true), 0.5100 (0.1, pinned false), 0.6000 (1, pinned false)",
-    "Listing": "small, images: 11 (kind 1), 12 (kind 2), 13 (kind 3), 14 (kind 4), 15 (kind 5); "
-               "middle, images: 11 (kind 1), 12 (kind 2), 13 (kind 3), 14 (kind 4), 15 (kind 5)",
-    "Drawn": "images: 11 (kind 1), 12 (kind 2), 13 (kind 3), 14 (kind 4), 15 (kind 5)",
-    "Remark": "AP (VOC 2007): 0.1000 (kind 1), 0.2000 (kind 2), 0.3000 (kind 3), 0.4000 (kind 4), 0.5000 (kind 5)",
-    "Speedup": "small, 4 workers: speedup 4.000 [3.911 to 4.091] (ideal 4), increase -75.00 % [-75.55 to -74.43]; "
-               "middle, 4 workers: speedup 4.000 [3.955 to 4.046] (ideal 4), increase -75.00 % [-75.28 to -74.71]",
-    "Work": "per worker: 103.0 [101.0 to 105.0] (small, workers 1), 101.50 [100.52 to 102.48] (small, workers 2)",
+    "Columns": "Convolution parameters, small: 12,000 in each of 4 settings. Convolution parameters, middle: 24,000 in each of 4 settings. Convolution parameters, large: 48,000 in each of 4 settings",
+    "Rows": "Convolution parameters, small: 12,000 in each of 4 settings. Convolution parameters, middle: 24,000 in each of 4 settings. Convolution parameters, large: 48,000 in each of 4 settings",
+    "Two": "Epoch time: from 10.30 s (95 % interval 10.11 to 10.50) for 1 worker to 1.288 s (1.263 to 1.312) for 8 workers, 0.125 times the first value",
+    "One row": "Image channels: 1 for small. Training images: 500. Share: 0.2500. Validation accuracy: 0.6000. Convolution parameters: 12,000",
+    "Labels": "Share of it all: 0.2500 for small. Convolution parameters: 12,000",
+    "Deviation": "Images per second: 103.0 images/s (95 % interval 101.1 to 105.0), standard deviation 1.581 of 5 runs for small; 53.0 images/s (51.1 to 55.0), "
+                 "standard deviation 1.581 of 5 runs for middle; and 28.0 images/s (26.1 to 30.0), standard deviation 1.581 of 5 runs for large",
+    "Winner": r"Best of 2 settings: learning rate 1\. Its validation accuracy is 0\.6000.*",
+    "Against": r"Validation accuracy of learning rate 0.1 \(best: pinned true\), with which the others are compared: 0.5100\. .*: by \+0\.09.* for learning rate 1 \(best: pinned true\)",
+    "Bars": "Validation accuracy: 0.5100 for 0.1, pinned true; 0.6000 for 1, pinned true; 0.5100 for 0.1, pinned false; and 0.6000 for 1, pinned false",
+    "Listing": "Images, small: 11 for kind 1, 12 for kind 2, 13 for kind 3, 14 for kind 4 and 15 for kind 5. "
+               "Images, middle: 11 for kind 1, 12 for kind 2, 13 for kind 3, 14 for kind 4 and 15 for kind 5",
+    "Drawn": "Images: 11 for kind 1, 12 for kind 2, 13 for kind 3, 14 for kind 4 and 15 for kind 5",
+    "Remark": "AP (VOC 2007): 0.1000 for kind 1, 0.2000 for kind 2, 0.3000 for kind 3, 0.4000 for kind 4 and 0.5000 for kind 5",
+    "Speedup": "Small, 4 workers: speedup 4.000 (95 % interval 3.911 to 4.091), where 4 is ideal; increase -75.00 % (-75.55 to -74.43). "
+               "Middle, 4 workers: speedup 4.000 (95 % interval 3.955 to 4.046), where 4 is ideal; increase -75.00 % (-75.28 to -74.71)",
+    "Work": "Per worker: 103.0 (95 % interval 101.0 to 105.0) for small, 1 worker; and 101.50 (100.52 to 102.48) for small, 2 workers",
 }
 for title, text in want.items():
     assert said.get(title) == text or re.fullmatch(text, said.get(title) or ""), (title, said.get(title))
-assert said["Six"].count("images/s [") == 6 and "(large, workers 2)" in said["Six"] and "accuracy" not in said["Six"], said["Six"]
-low, high = re.fullmatch(r"solved: 0\.80\d* \[(\S+) to (\S+)\] \(small\)", said["Solved"]).groups()
+assert said["Six"].count("images/s (") == 6 and "for large, 2 workers" in said["Six"] and "accuracy" not in said["Six"], said["Six"]
+low, high = re.fullmatch(r"Solved: 0\.80\d* \(95 % interval (\S+) to (\S+)\) for small", said["Solved"]).groups()
 assert 0 < float(low) < 0.8 < float(high) < 1, said["Solved"] # no share beyond 1
 P
 # tests/answers.py knows the numbers of these sentences, and finds others
@@ -97,7 +97,7 @@ import json, os, subprocess, sys
 done = subprocess.run([os.environ["ORCH_REAL"], *sys.argv[1:]], capture_output=True)
 text = done.stdout.decode()
 if sys.argv[1] == "report":
-    for a, b in (("images per second: 103.0 images", "images per second: 104.0 images"), ("speedup 4.000 [3.911", "speedup 4.321 [3.456"), ("a factor of 0.125", "a factor of 0.15"), ("12,000", "12,001")):
+    for a, b in (("Images per second: 103.0 images", "Images per second: 104.0 images"), ("speedup 4.000 (95 % interval 3.911", "speedup 4.321 (95 % interval 3.456"), ("0.125 times", "0.15 times"), ("12,000", "12,001")):
         text = text.replace(a, b)
 sys.stdout.write(text)
 sys.exit(done.returncode)
@@ -162,7 +162,7 @@ Y
 echo 'echo "{\"hill\": 0.$((10 + 40 * $1 - 10 * $1 * $1)), \"slope\": $1}"' >hill.sh
 ok orch run c.recipe -q
 ok orch report c.recipe
-has '  hill rises from 0.4000 (k 1) to 0.5000 (k 2), then falls to 0.1000 (k 4); slope rises from 1 (k 1) to 4 (k 4), a factor of 4'
+has '  Hill rises from 0.4000 at k 1 to 0.5000 at k 2, then falls to 0.1000 at k 4. Slope rises from 1 at k 1 to 4 at k 4, 4 times the first value'
 # of repeats only what is more than noise is a rise or a fall: tops, ends and a shift that all seeds share
 cat >n.recipe <<'R'
 format: 1
@@ -187,31 +187,31 @@ awk -v k="$1" -v r="$2" 'BEGIN { n = substr(k == 1 ? "4130" : k == 2 ? "1403" : 
 S
 ok orch run n.recipe -q
 ok orch report n.recipe
-printf '%s\n' "$out" | grep -Eq '^  flat is [0-9.]+ .* \(k 1\) and [0-9.]+ .* \(k 3\), which differ by no more than noise$' || _fail 'noise'
-printf '%s\n' "$out" | grep -Eq '^  flat: from [0-9.]+ .* \(k 1\) to [0-9.]+ .* \(k 3\), which differ by no more than noise; top: from .* \(k 3\), a factor of 0' || _fail 'noise in a table'
-printf '%s\n' "$out" | grep -Eq '^  top rises from [0-9.]+ .* \(k 1\) to [0-9.]+ .* \(k 2\), then falls to [0-9.]+ .* \(k 3\)$' || _fail 'a top'
-printf '%s\n' "$out" | grep -Eq '^  late is [0-9.]+ .* \(k 1\) and [0-9.]+ .* \(k 2\), the highest value, but by no more than noise, then falls to [0-9.]+ .* \(k 3\)$' || _fail 'a late fall'
-printf '%s\n' "$out" | grep -Eq '^  shared rises from [0-9.]+ .* \(k 1\) to [0-9.]+ .* \(k 3\), a factor of' || _fail 'what the seeds share'
+printf '%s\n' "$out" | grep -Eq '^  Flat is [0-9.]+ .* at k 1 and [0-9.]+ .* at k 3, which differ by no more than noise$' || _fail 'noise'
+printf '%s\n' "$out" | grep -Eq '^  Flat: from [0-9.]+ .* for k 1 to [0-9.]+ .* for k 3, which differ by no more than noise\. Top: from .* for k 3, 0[0-9.]* times the first value' || _fail 'noise in a table'
+printf '%s\n' "$out" | grep -Eq '^  Top rises from [0-9.]+ .* at k 1 to [0-9.]+ .* at k 2, then falls to [0-9.]+ .* at k 3$' || _fail 'a top'
+printf '%s\n' "$out" | grep -Eq '^  Late is [0-9.]+ .* at k 1 and [0-9.]+ .* at k 2, the highest value, but by no more than noise, then falls to [0-9.]+ .* at k 3$' || _fail 'a late fall'
+printf '%s\n' "$out" | grep -Eq '^  Shared rises from [0-9.]+ .* at k 1 to [0-9.]+ .* at k 3, [0-9.]+ times' || _fail 'what the seeds share'
 # the tests behind them: both parts of a turn, of which the top was picked, and the ends
-printf '%s\n' "$out" | grep -Eq '^  tested by seed, .*: k 1 to 2 by \+[0-9.]+ \[[0-9.]+ to [0-9.]+\], p [<0-9.]+; k 2 to 3 by -[0-9.]+ \[' || _fail 'the tests of a top'
-printf '%s\n' "$out" | grep -Eq '^  tested by seed, .*: k 1 to 3 by [+-]?[0-9.]+ \[-[0-9.]+ to [0-9.]+\], p 0[0-9.]*$' || _fail 'the test of noise'
-has_not 'equal in every run'
+printf '%s\n' "$out" | grep -Eq '^  changes, tested .*: from k 1 to 2 by \+[0-9.]+ \(95 % interval [0-9.]+ to [0-9.]+\), p [<0-9.]+.*; from k 2 to 3 by -[0-9.]+ \(' || _fail 'the tests of a top'
+printf '%s\n' "$out" | grep -Eq '^  changes, tested .*: from k 1 to 3 by [+-]?[0-9.]+ \(95 % interval -[0-9.]+ to [0-9.]+\), p 0[0-9.]*$' || _fail 'the test of noise'
+has_not 'no run differs between'
 sed 's/y: flat/y: same/; s/flat/same/g' n.recipe >e.recipe
 sed -i 's/flat/same/' noise.plugin
 sed -i 's/"flat\\": %g/"same\\": %g/; s/50 + 2 \* n + k \/ 2,/(k > 1 ? r : n),/' noise.sh
 ok orch run e.recipe -q
 ok orch report e.recipe
-has 'equal in every run: k 2 and 3'
+has 'no run differs between these settings: k 2 and 3'
 # a value against one that the same runs had before: by 52, 54, 49 and 51, of which Student's t has the interval
 echo "  - { title: Change, compare: { value: late, before: same, by: k, where: k = 2 } }" >>e.recipe
 ok orch report e.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'before and after'
 import json, re, sys
 blocks = next(s for s in json.load(open(sys.argv[1]))["sections"] if s["title"] == "Change")["blocks"]
-said = re.fullmatch(r"late against same of the same runs: more than noise, k 2 by \+(\S+) \[(\S+) to (\S+)\] \(from 2.5 to 54\)", blocks[0]["text"])
+said = re.fullmatch(r"Late, compared with same of the same runs\. k 2: from 2.5 to 54, by \+(\S+) \(95 % interval (\S+) to (\S+)\), more than noise", blocks[0]["text"])
 expected = 51.5, 51.5 - 3.182446 * (13 / 3 / 4) ** 0.5, 51.5 + 3.182446 * (13 / 3 / 4) ** 0.5
 assert said and all(abs(float(a) - b) < 0.06 for a, b in zip(said.groups(), expected)), (blocks[0], expected)
-assert any("n = 4 pairs, paired t, p " in b.get("text", "") for b in blocks[1:]), blocks
+assert any("Test: paired t, 4 pairs, p " in b.get("text", "") for b in blocks[1:]), blocks
 P
 # an interval without bounds is said: it is not an exact number
 cat >u.recipe <<'R'
@@ -230,11 +230,11 @@ Y
 echo 'case $1$2 in 11) t=1 ;; 12) t=9 ;; 21) t=5 ;; *) t=1 ;; esac; echo "{\"took\": $t}"' >wild.sh
 ok orch run u.recipe -q
 ok orch report u.recipe
-has '2 workers: speedup 1.667 [unbounded] (ideal 2)'
+has '2 workers: speedup 1.667 (95 % interval unbounded), where 2 is ideal'
 printf '%s\n' "$out" | grep -Eq '^ +2 .* 1\.667 \[unbounded\]' || _fail 'no interval in the table'
 # a noisy time of one worker bounds the speedup, though not its inverse
 sed -i 's/21) t=5 ;; \*) t=1/21) t=3 ;; *) t=3.1/' wild.sh
 ok orch run u.recipe --force -q
 ok orch report u.recipe
 has_not unbounded
-printf '%s\n' "$out" | grep -Eq '2 workers: speedup [0-9.]+ \[-[0-9.]+ to [0-9.]+\]' || _fail 'an interval below 0'
+printf '%s\n' "$out" | grep -Eq '2 workers: speedup [0-9.]+ \(95 % interval -[0-9.]+ to [0-9.]+\)' || _fail 'an interval below 0'

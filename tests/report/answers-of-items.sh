@@ -51,20 +51,20 @@ for section in json.load(open(sys.argv[1]))["sections"]:
     kinds = [block["kind"] for block in section["blocks"]]
     assert not section["title"] or kinds.count("answer") == 1 and kinds[0] == "answer", (section["title"], kinds)
     said[section["title"]] = section["blocks"][0]["text"]
-NUMBER, INTERVAL = r"-?[\d.]+", r"\[-?[\d.]+ to -?[\d.]+\]"
+NUMBER, INTERVAL = r"-?[\d.]+", r"\((?:95 % interval )?-?[\d.]+ to -?[\d.]+\)"
 want = {
-    "Compare": rf"final accuracy against plain mode \(0\.[45]\d*\): better: good mode by \+0\.[12]\d* {INTERVAL}; worse: bad mode by -0\.[23]\d* {INTERVAL}; "
-               rf"not more than noise: same mode by \+?{NUMBER} {INTERVAL}",
-    "Untested": rf"wall time against plain mode \({NUMBER} s\): not tested: good mode by \+{NUMBER} s",
-    "Sides": rf"the mean error of the predictions is {NUMBER} % over 2 settings, at most \+{NUMBER} % \(\w+\)",
-    "Gain": rf"gain in final accuracy for each additional % of wall time, compared with plain: 0\.00[12]\d* {INTERVAL} \(good\)",
-    "Until": rf"median time to target: {NUMBER} s \(plain mode: 5 of 5 runs reached the target, coefficient of variation {NUMBER} % \[{NUMBER} % to {NUMBER} %\]\)(, .*)?",
-    "Best": rf"winner by mode: good with final accuracy 0\.[67].*",
-    "Alone": rf"best by mode, without a verdict: good with final accuracy 0\.[67]\d*; over plain by 0\.[12]\d*",
-    "Rates": rf"throughput: {NUMBER} images/s \(plain\), {NUMBER} images/s \(good\)",
-    "Work": r"images each: 100(\.0+)? in both settings",
-    "Paleo": r"PALEO predicts in practice: 146.2 images/s \(vgg16\); time of a forward pass of 1 image: 6.841 ms \(vgg16\)",
-    "Peak": r"practical throughput in % of the peak throughput \([\d.]+ TFLOP/s divided by the operations of one image\), with a multiply-add counted as 1: 25.93 % \(vgg16\); counted as 2: 51.80 % \(vgg16\)",
+    "Compare": rf"Final accuracy of plain mode, with which the others are compared: 0\.[45]\d*\. Better: by \+0\.[12]\d* {INTERVAL} for good mode\. "
+               rf"Worse: by -0\.[23]\d* {INTERVAL} for bad mode\. No difference beyond noise: by \+?{NUMBER} {INTERVAL} for same mode",
+    "Untested": rf"Wall time of plain mode, with which the others are compared: {NUMBER} s\. Not tested: by \+{NUMBER} s for good mode",
+    "Sides": rf"The mean error of 2 predictions is {NUMBER} %\. The largest error is \+{NUMBER} %, for \w+",
+    "Gain": rf"Gain in final accuracy for each additional % of wall time, compared with plain: 0\.00[12]\d* {INTERVAL} for good",
+    "Until": rf"Median time to target: {NUMBER} s for plain mode \(5 of 5 runs reached the target, coefficient of variation {NUMBER} % with 95 % interval {NUMBER} % to {NUMBER} %\)(; and .*)?",
+    "Best": rf"Best of 4 settings: good mode\. Its final accuracy is 0\.[67].*",
+    "Alone": rf"Best of 2 settings: good mode\. Its final accuracy is 0\.[67]\d*\. It is better than plain mode, by 0\.[12]\d*, without a test for noise",
+    "Rates": rf"Throughput: {NUMBER} images/s for plain and {NUMBER} images/s for good",
+    "Work": r"Images each: 100(\.0+)? in both settings",
+    "Paleo": r"Throughput that PALEO predicts: 146.2 images/s for vgg16\. Time of a forward pass of 1 image: 6.841 ms for vgg16",
+    "Peak": r"Throughput that PALEO predicts, in % of the peak throughput of [\d.]+ TFLOP/s, with a multiply-add counted as 1 operation: 25.93 % for vgg16\. The same with a multiply-add counted as 2 operations: 51.80 % for vgg16",
 }
 for title, pattern in want.items():
     assert re.fullmatch(pattern, said[title]), (title, said[title])

@@ -77,21 +77,21 @@ def slope(x, series):
     half = t * math.sqrt((yy - xy * xy / xx) / degrees / xx)
     return xy / xx, xy / xx - half, xy / xx + half
 b, low, high = (v * 0.1 for v in slope(x, [y["near"], y["far"]]))
-assert said["Slope"] == (f"accuracy changes by {b:.5f} [{low:.5f} to {high:.5f}] for each 0.1 of divergence, more than noise "
-                         "(10 settings; each of the 2 series with a level of its own)"), (said["Slope"], b, low, high)
+assert said["Slope"] == (f"Accuracy changes by {b:.5f} (95 % interval {low:.5f} to {high:.5f}) for each 0.1 of divergence, which is more than noise. "
+                         "This is the slope of a line through 10 settings, the same slope for each of 2 series"), (said["Slope"], b, low, high)
 b, low, high = (v * 0.1 for v in slope(x, [y["near"]]))
-assert said["One series"] == f"accuracy changes by {b:.5f} [{low:.5f} to {high:.5f}] for each 0.1 of divergence, more than noise (5 settings)", (said["One series"], b, low, high)
-assert said["Factor"].startswith("time changes by a factor of ") and " for each tenfold size, more than noise (10 settings)" in said["Factor"], said["Factor"]
-assert " for each 100 s of time, more than noise (5 settings)" in said["Rate"], said["Rate"]
-assert said["Few"] == "time: 41.50 s in both settings", said["Few"]
-assert said["Histogram"] == "time of 20 runs: median 92 s, middle half 41 to 162 s, all within 11 to 252 s", said["Histogram"]
-assert said["Histograms"].startswith("accuracy of near kind, 10 runs: median 0."), said["Histograms"]
-assert "; far kind, 10 runs: median 0." in said["Histograms"] and said["Histograms"].count("middle half") == 2, said["Histograms"]
-assert said["Many histograms"] == "median of time: lowest 11.50 s (size 1), highest 251.5 s (size 5), of 5 settings", said["Many histograms"]
-assert said["Flat"] == "flat of 20 runs: 2.500, all equal", said["Flat"]
-assert said["Boxes"] == "time: median 92 s, middle half 41 to 162 s (near, 10 runs); median 92 s, middle half 41 to 162 s (far, 10 runs)", said["Boxes"]
-assert said["Many boxes"] == "median of time: lowest 11.50 s (1), highest 251.5 s (5), of 5 settings", said["Many boxes"]
-assert said["Pictures"] == "4 images each of Sandal and Bag (near); 1 image of Shirt (far)", said["Pictures"]
+assert said["One series"] == f"Accuracy changes by {b:.5f} (95 % interval {low:.5f} to {high:.5f}) for each 0.1 of divergence, which is more than noise. This is the slope of a line through 5 settings", (said["One series"], b, low, high)
+assert said["Factor"].startswith("Time changes by a factor of ") and " for each tenfold size, which is more than noise. This is the slope of a line through 10 settings" in said["Factor"], said["Factor"]
+assert " for each 100 s of time, which is more than noise. This is the slope of a line through 5 settings" in said["Rate"], said["Rate"]
+assert said["Few"] == "Time: 41.50 s in both settings", said["Few"]
+assert said["Histogram"] == "Time of 20 runs: median 92 s, the middle half from 41 to 162 s, all from 11 to 252 s", said["Histogram"]
+assert said["Histograms"].startswith("Accuracy of near kind, 10 runs: median 0."), said["Histograms"]
+assert ". Accuracy of far kind, 10 runs: median 0." in said["Histograms"] and said["Histograms"].count("middle half") == 2, said["Histograms"]
+assert said["Many histograms"] == "Median of time: lowest 11.50 s for size 1 and highest 251.5 s for size 5, among 5 settings", said["Many histograms"]
+assert said["Flat"] == "Flat of 20 runs: 2.500, all equal", said["Flat"]
+assert said["Boxes"] == "Time of near, 10 runs: median 92 s, the middle half from 41 to 162 s. Time of far, 10 runs: median 92 s, the middle half from 41 to 162 s", said["Boxes"]
+assert said["Many boxes"] == "Median of time: lowest 11.50 s for 1 and highest 251.5 s for 5, among 5 settings", said["Many boxes"]
+assert said["Pictures"] == "4 images each of Sandal and Bag (near). 1 image of Shirt (far)", said["Pictures"]
 assert said["One picture"] == "4 images each of Sandal and Bag", said["One picture"]
 assert said["Untold"] == "2 pictures, one for each kind: near, far", said["Untold"]
 assert said["Each run"] == "20 pictures, one for each run", said["Each run"]

@@ -67,34 +67,34 @@ for section in json.load(open(sys.argv[1]))["sections"]:
     if "answer" in kinds:
         said[section["title"]] = section["blocks"][0]["text"]
 want = {
-    "Line": "rate rises from 100 images/s (workers 1) to 400 images/s (workers 4), a factor of 4, where the ideal is 400 images/s",
-    "Lines": "rate: weak mode rises from 100 images/s (workers 1) to 400 images/s (workers 4), a factor of 4; "
-             "strong mode rises from 75 images/s (workers 1) to 300 images/s (workers 4), a factor of 4",
-    "Bars": "rate: 200 images/s (weak), 150 images/s (strong)",
-    "Few cells": "rate: 75 images/s (workers 1), 150 images/s (workers 2), 300 images/s (workers 4); share: 0.5000 in all 3 settings",
-    "Many cells": "rate: weak mode with 100 images/s (workers 1), 200 images/s (workers 2), 400 images/s (workers 4); "
-                  "strong mode with 75 images/s (workers 1), 150 images/s (workers 2), 300 images/s (workers 4)",
-    "Heat": "rate: lowest 75 images/s (1, strong), highest 400 images/s (4, weak), of 6 settings",
+    "Line": "Rate rises from 100 images/s at 1 worker to 400 images/s at 4 workers, 4 times the first value; the ideal is 400 images/s",
+    "Lines": "Rate with weak mode rises from 100 images/s at 1 worker to 400 images/s at 4 workers, 4 times the first value. "
+             "Rate with strong mode rises from 75 images/s at 1 worker to 300 images/s at 4 workers, 4 times the first value",
+    "Bars": "Rate: 200 images/s for weak and 150 images/s for strong",
+    "Few cells": "Rate: 75 images/s for 1 worker, 150 images/s for 2 workers and 300 images/s for 4 workers. Share: 0.5000 in each of 3 settings",
+    "Many cells": "Rate, weak mode: 100 images/s for 1 worker, 200 images/s for 2 workers and 400 images/s for 4 workers. "
+                  "Rate, strong mode: 75 images/s for 1 worker, 150 images/s for 2 workers and 300 images/s for 4 workers",
+    "Heat": "Rate: lowest 75 images/s for 1, strong; highest 400 images/s for 4, weak, among 6 settings",
 }
 for title, text in want.items():
     assert said.get(title) == text, (title, said.get(title))
-assert said["Holds"].startswith("the rate is modest in all 3 settings; rate: 75 images/s"), said["Holds"]
-assert said["Both"].startswith("the rate is modest in both settings; rate: "), said["Both"]
-assert said["Fails"].startswith("the rate is modest in 2 of 3 settings, not in workers 4; rate: 75 images/s"), said["Fails"]
-assert said["Scatter"] == "noise shows no rise or fall beyond its noise: median 72 %, middle half 52 to 92 % of 40 values", said["Scatter"]
-assert said["Trend"].startswith("trend rises from 140 % (epoch 1)"), said["Trend"]
-assert said["Once"].startswith("rate rises from"), said
+assert said["Holds"].startswith("The rate is modest in all 3 settings. Rate: 75 images/s"), said["Holds"]
+assert said["Both"].startswith("The rate is modest in both settings. Rate: "), said["Both"]
+assert said["Fails"].startswith("The rate is modest in 2 of 3 settings, not in 4 workers. Rate: 75 images/s"), said["Fails"]
+assert said["Scatter"] == "Noise shows no rise or fall beyond its noise: median 72 %, the middle half from 52 to 92 % (40 values)", said["Scatter"]
+assert said["Trend"].startswith("Trend rises from 140 % at epoch 1"), said["Trend"]
+assert said["Once"].startswith("Rate rises from"), said
 again, = (s for s in json.load(open(sys.argv[1]))["sections"] if s["title"] == "Again")
 assert [b["kind"] for b in again["blocks"]] == ["note"] and again["blocks"][0]["text"] == "this chart is shown at 'Once'", again["blocks"]
 many = said["Many lines"]
-assert many.startswith("loss at epoch 3: lowest 0.3333 (") and "workers 1" in many and "highest 1.333 (" in many, many
-assert many.endswith(", of 6 settings"), many
+assert many.startswith("Loss at epoch 3: lowest 0.3333 for 1 worker, ") and "; highest 1.333 for 4 workers, " in many, many
+assert many.endswith(", among 6 settings"), many
 assert "None" not in said, said
 P
 ok orch report a.recipe --only 1
-same "$(printf '%s\n' "$out" | grep -A1 '^1  Line' | tail -n 1 | cut -c 1-12)" '  rate rises'
+same "$(printf '%s\n' "$out" | grep -A1 '^1  Line' | tail -n 1 | cut -c 1-12)" '  Rate rises'
 ok orch report a.recipe --html a.html
-grep -q '<p class="answer">rate rises from 100' a.html || _fail 'the answer on the page'
+grep -q '<p class="answer">Rate rises from 100' a.html || _fail 'the answer on the page'
 # beside the axis of many values stands the word with which all end
 ok orch report a.recipe --only 12
 has '

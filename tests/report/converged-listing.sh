@@ -60,9 +60,9 @@ assert rows["short"] == ["missing"] * 4, rows
 # a loss that stands still far above the best one has not converged
 assert rows["falls"][1] == "1" and float(rows["still"][1].replace(",", "")) > 600000, rows
 P
-has 'at the end loss has not converged with kind still (1, 7e+05 times the best); still falls with kind falls (1.431e-06, the best); still rises'
+has 'Loss has not converged with kind still, where it ends at 1, 7e+05 times the best. Loss still falls with kind falls, where it ends at 1.431e-06, the best. Loss still rises'
 has 'diverged with kind broken'
-has 'A setting that has not converged is ranked by how far it got in these steps, not by what it could reach'
+has 'More steps could still improve a setting that has not converged'
 has_not nan
 has 'more than 10 % of the way from its start to the best end is left'
 has 'last 2 points'

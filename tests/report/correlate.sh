@@ -24,7 +24,7 @@ R
 ok orch check t.recipe
 ok orch run t.recipe -q
 ok orch report t.recipe --only 1
-has 'mean rank correlation of far and good: -0.90 (95 % interval -1.00 to 0.37'
+has 'Mean rank correlation of far and good: -0.90 (95 % interval -1.00 to 0.37'
 ok orch report t.recipe --only 1 --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the table'
 import json, sys
@@ -42,7 +42,7 @@ text = json.dumps(rows)
 assert len(rows) == 2 and "-0.8" in text, text
 P
 ok orch report t.recipe --only 2
-has 'mean rank correlation of far and good: -0.80 (no interval: too few settings; p'
+has 'Mean rank correlation of far and good: -0.80 (no interval: too few settings; p'
 ok orch report t.recipe --only 2 -s pairs.n=9
 has 'missing'
 printf 'format: 1\nrecipe: o\nexperiments: { pairs: { plugin: ./pair.plugin, with: { group: a, n: 1 } } }\nreport: [ { title: t, correlate: { x: far, y: nothing } } ]\n' >o.recipe

@@ -15,7 +15,7 @@ same "$(row 'POOL3')" 'POOL3 3x3 2 0 96x55x55 (55 - 3 + 2*0)/2 + 1 = 27 0'
 has 'sum = 60,965,224'
 has '96/2 = 48'
 ok orch report recipes/hw3.recipe --only 3.2
-has 'activations: 16,542,184; weights: 143,652,544' # the sums of its table
+has 'Activations: 16,542,184. Weights: 143,652,544' # the sums of its table
 ok orch report recipes/hw3.recipe --only 3.3
 has 'R(N) = R(N-1) + (F - 1)'
 has 'NF - N + 1'

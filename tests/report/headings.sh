@@ -52,7 +52,7 @@ has 'final accuracy: from 0.5450 (0.5350..0.5550, n = 3) (learning rate 0.1) to 
 has 'final accuracy rises from 0.5450 (0.5350..0.5550, n = 3) (learning rate 0.1)'
 # once a problem: in the text, on the page (contents, heading, fold)
 same "$(printf '%s\n' "$out" | grep -c 'small scale')" 2 'problems at small scale:'
-has 'complete at small scale: profile course asks for epochs 9 (here 3)'
+has 'complete at small scale: profile course asks for epochs 9 instead of 3'
 has 'complete at small scale: profile course asks for more'
 has_not 'Method'
 ok orch report a.recipe --html page.html
@@ -65,7 +65,7 @@ assert page.count("profile course asks for epochs 9") == 1
 assert re.search(r'<th scope="colgroup" class="group" colspan="2">tune</th>', page)
 assert 'rowspan="2">learning rate</th>' in page
 footer = page[page.index("<footer>"):]
-assert "Several runs are shown as mean [95 % interval]; with fewer than 5 runs mean (lowest..highest run)" in footer, footer
+assert "In tables, a value like 0.5 [0.4, 0.6] is a mean and its 95 % interval; a value like 0.5 (0.4..0.6) is a mean" in footer, footer
 assert ">strong scaling, learning rate 0.1<" in page and not re.search(r">scaling=[^<#]*<", page)
 figures = re.findall(r"<figcaption><b>Figure (\d)</b>: ([^<;]*)", page)
 assert figures == [("1", "training loss by epoch"), ("2", "final accuracy by learning rate")], figures

@@ -44,7 +44,7 @@ has 'quality: '
 has '(temperature 1)'
 printf '%s\n' "$out" | grep -Eq '^ +temperature +quality +took time \(s\)$' || _fail 'the heading has no labels'
 ok orch report a.recipe --only 1.2
-has 'winner by temperature'
+has 'settings: temperature '
 ok orch report a.recipe --only 1.3
 has 'quality against'
 ok orch report a.recipe --only 1.4

@@ -110,7 +110,7 @@ ok orch plot --x lr --y loss -w experiment=fit --json
 same "$(json series.0.points.0.n)" 3
 ok orch plot --x lr --y loss --kind bar -w experiment=fit
 has '○'
-has 'drawn as well'
+has '(thin marks: the single runs)'
 ok orch plot --x lr --y loss --kind box --facet repeat -w experiment=fit
 has 'repeat 2'
 ok orch plot --y loss --kind histogram -w experiment=fit

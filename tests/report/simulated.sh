@@ -32,11 +32,11 @@ for s in json.load(open(sys.argv[1]))["sections"]:
 P
 # a repeat of a simulation gives the same number: one run each decides which setting is best
 ok orch report s.recipe --only 4
-has 'best by rate: 2 with rate 2 images/s; better than 1 by 1 images/s'
+has 'Best of 2 settings: rate 2. Its rate is 2 images/s. It is better than rate 1, by 1 image'
 has 'a simulation has no noise'
 has_not 'without a verdict'
 ok orch report s.recipe --only 5
-has 'without a verdict'
+has 'without a test for noise'
 has_not 'worse by more than noise'
 # outside of reports, too: a load while one side was simulated is no reason against a verdict
 printf 'command: [echo, "{\\"rate\\": ${rate}.${repeat}, \\"simulated\\": 1}"]\nparameters:\n  rate: { type: int }\nmetrics:\n  rate: { better: max, unit: images/s }\n  simulated: { better: none }\n' >pair.plugin

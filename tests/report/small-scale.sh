@@ -27,7 +27,7 @@ report:
   - { question: 1.1b, student: "why?" }
   - { question: 1.1c, points: 2, student: "and so?" }
 R
-why='profile course asks for 3 trials (here 2); net a, b, c (here a, b); epochs 5 (here 2)'
+why='profile course asks for 3 trials instead of 2; net a, b, c instead of a, b; epochs 5 instead of 2'
 ok orch run hw.recipe -q
 ok orch report hw.recipe --json
 same "$(json sections.0.state)" small_scale

@@ -40,7 +40,7 @@ few, many, bars = series(0), series(1), series(2)
 roles = [s["role"] for s in few["series"]]
 assert roles.count("run") == 3 and roles.count("measured") == 1, roles
 for s in few["series"]: assert len(s["points"]) == 3 and all(p["low"] is None for p in s["points"]), s
-assert "drawn as well" in few["note"] and "interval" not in few["note"], few["note"]
+assert "the single runs" in few["note"] and "interval" not in few["note"], few["note"]
 assert [s["role"] for s in many["series"]] == ["measured"] and "95 % interval" in many["note"], many["note"]
 for p in many["series"][0]["points"]: assert 0 < p["low"] < p["y"] < p["high"] < 1 and p["n"] == 6, p
 bar = {p["x"]: p for s in bars["series"] if s["role"] == "measured" for p in s["points"]}

@@ -84,9 +84,9 @@ has 'ahead of lr=0.02 by 0.0'
 # the report says the family, n and the test
 ok orch report r.recipe
 has "Tukey's range test for all 3 pairs of 3 settings"
-has "n = 3 pairs, Tukey's range, p "
-has "Bonferroni's correction for 2 comparisons with 0.01"
-has 'p and intervals are corrected for 1 comparison with tune and for the choice of lr from the same runs, for tune too (Bonferroni, 9 pairs)'
+has "Test: Tukey's range, 3 pairs, p "
+has "Bonferroni's correction of p and intervals is for 2 comparisons with lr 0.01"
+has "Bonferroni's correction of p and intervals is for 9 pairs: 1 comparison with tune, and the choice of the best lr of each from the same runs"
 has 'runs of one seed are averaged first'
 has 'share one run of '"'pretrain'"
 ok orch report r.recipe --json

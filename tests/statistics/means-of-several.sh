@@ -104,8 +104,8 @@ await -s served serve.err
 # legend BY [VALUE [WHERE]]
 legend() { python3 -c 'import json, sys, urllib.request; print(json.load(urllib.request.urlopen(sys.argv[1]))["legend"])' \
     "$(head -n 1 served | sed 's,/*$,,')/api/v1/groups?values=${2:-acc}&where=${3:-experiment%20%21%3D%20typed%20and%20epochs%20%3E%200}&by=$1"; }
-same "$(legend param.lr)" 'mean (lowest..highest run); means are also over epochs' 'the page'
-same "$(legend param.lr,param.epochs)" 'mean (lowest..highest run)' 'the page, apart'
+same "$(legend param.lr)" 'a value like 0.5 (0.4..0.6) is a mean, with the lowest and the highest run; means are also over epochs' 'the page'
+same "$(legend param.lr,param.epochs)" 'a value like 0.5 (0.4..0.6) is a mean, with the lowest and the highest run' 'the page, apart'
 case $(legend param.a score recipe%20%3D%20r) in
 *'means are also over experiments, b') ;;
 *) _fail 'the page does not name experiments' ;;

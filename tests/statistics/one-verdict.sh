@@ -61,6 +61,7 @@ cat >verdicts.py <<'P'
 """Each pair of settings that several items of a question show has one p and one interval there."""
 import collections, json, re, sys
 
+raw = lambda words: " ".join(re.sub(r"^(\d+) [a-z].*|^.* (?=\S+$)", r"\1", part) for part in words.split(", "))  # "lr 0.1", "2 workers"
 size = lambda low, high: tuple(sorted((abs(float(low)), abs(float(high)))))  # whichever side is subtracted
 shown = collections.defaultdict(list)  # {(question, pair): [(experiments, (p, interval))]}
 times = collections.Counter()
@@ -68,16 +69,15 @@ for section in json.load(open(sys.argv[1]))["sections"]:
     pairs, of = [], {r["experiment"] for r in section["runs"]}
     if section["kind"] == "best":
         answer = next(b["text"] for b in section["blocks"] if b["kind"] == "answer")
-        words = re.match(sys.argv[2], answer).group(1)
-        first = " ".join(part.split(" ")[-1] for part in words.split(", "))
+        first = raw(re.match(sys.argv[2], answer).group(1))
         for table in (b["shown"] for b in section["blocks"] if b["kind"] == "table"):
             pairs += [(first, cells[0], cells[-1], re.fullmatch(r"(\S+) to (\S+)", cells[-2])) for cells in table["cells"]]
     elif section["kind"] == "compare":
         base = None
         for text in (b["text"] for b in section["blocks"] if b["kind"] == "text"):
-            found = re.match(r"(.*?)(?: \(best [^:]*: (.*?)\))?: ", text)
-            name = " ".join(word for word in found.groups() if word)
-            test = re.search(r"difference (\S+) to (\S+); n = .*?, corrected ([<\d.e-]+)", text)
+            found = re.match(r"(.*?)(?: \(best: (.*?)\))?: ", text)
+            name = " ".join(raw(words) for words in found.groups() if words)
+            test = re.search(r"noise \(95 % interval (\S+) to (\S+)\)\. Test: .*?, corrected p ([<\d.e-]+)", text)
             base = base or name
             pairs += [(base, name, test.group(3), test)] if test else []
     for a, b, p, ends in pairs:
@@ -95,7 +95,7 @@ both=0
 while read -r folder; do
     ok orch run "$folder/r.recipe" -q -y
     ok orch report "$folder/r.recipe" --json
-    pairs=$(python3 verdicts.py "$SCRATCH/out" '(?:winner|best) by [^:]*: (.*?) with ') || _fail "verdicts of $folder"
+    pairs=$(python3 verdicts.py "$SCRATCH/out" 'Best of \d+ settings: (.*?)\. Its ') || _fail "verdicts of $folder"
     both=$((both + pairs))
 done <made
 test "$both" -ge 2 || _fail "only $both pairs are shown twice"

@@ -32,12 +32,13 @@ report:
 R
 ok orch run r.recipe -y
 ok orch report r.recipe
-has 'winner by k: 1 with accuracy'
-has 'winner by experiment, k: few, k 1 with accuracy'
-has 'best by experiment, k: few, k 1 with accuracy'
-has '3 compares the same two settings among 5 settings, not 3: there the difference is not more than noise (p 0.0'
-has '1 compares the same two settings among 3 settings, not 5: there the difference is more than noise (p 0.0'
-same "$(grep -c 'compares the same two' "$SCRATCH/out")" 3 'questions that say so'
+has 'Best of 3 settings: k 1. Its accuracy is '
+has 'settings: few, k 1. Its accuracy is '
+has 'It is clearly better than '
+has 'It is not clearly better than '
+has 'Question 3 compares these two settings among 5 settings, not among 3. There the difference is not more than noise (p 0.0'
+has 'Question 1 compares these two settings among 3 settings, not among 5. There the difference is more than noise (p 0.0'
+same "$(grep -c 'compares these two settings' "$SCRATCH/out")" 3 'questions that say so'
 # a quiet setting is not judged by the scatter of noisy ones, whose seeds go up and down together
 cat >job.sh <<'S'
 awk -v of="$1" -v k="$2" -v seed="$3" 'BEGIN {
@@ -48,6 +49,6 @@ S
 git commit -qam quiet
 ok orch run r.recipe -y few wild
 ok orch report r.recipe
-has 'winner by k: 2 with accuracy'
-has 'winner by experiment, k: few, k 2 with accuracy'
+has 'Best of 3 settings: k 2. Its accuracy is '
+has 'settings: few, k 2. Its accuracy is '
 exit 0
