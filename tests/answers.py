@@ -688,7 +688,7 @@ class Section:
         method = " ".join(b["text"] for b in self.blocks("note"))
         allowed = re.search(r"is for (\d+) pairs|is for (\d+) comparisons|for all (\d+) pairs", method)
         count = int(next(g for g in allowed.groups() if g)) if allowed else 1
-        head = re.compile(r"(?P<of>.*?)(?: \(best: (?P<column>.*?)\))?: (?:median )?(?:(?:FASTER|SLOWER|SAME|UNSURE), )?(?P<own>[-+\d.e]+|inf|nan) ?(?P<rest>.*)", re.S)
+        head = re.compile(r"(?P<of>.*?)(?: \(best: (?P<column>.*?)\))?: (?:median )?(?:(?:FASTER|SLOWER|SAME|UNSURE), )?(?P<own>[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf|nan) ?(?P<rest>.*)", re.S)
         sides = {}
         for text in texts:
             found = head.fullmatch(text)
@@ -1132,8 +1132,9 @@ class Section:
 
     def curse(self, name, ranked, sign):
         """The sentence on a search's best point: `ranked` has the values of its points, the best first."""
-        text = next((b["text"] for b in self.section["blocks"] if f" of {name}: " in (b.get("text") or "") and " best of " in " " + b["text"]), "")
-        found = re.search(r"partly luck, on average by at most (\S+); without that luck: (\S+) \(standard deviation of the better \S+: (\S+)\); a lead of (\S+) over the second.*?(?:in (\d+) %|\(p (<?)(\S+)\))", text)
+        text = next((b["text"] for b in self.section["blocks"] if f" of {name}: " in (b.get("text") or "") and b["text"].lower().startswith("best of ")), "")
+        found = re.search(r"partly luck, on average by at most (\S+)\. Without that luck it is (\S+)\. Repeats of the better \S+ have a standard deviation of (\S+)\. "
+                          r"If all .*? lead by (\S+) or more in (?:(\d+) %|few cases \(p (<?)(\S+)\))", text)
         if not found:
             return
         n, better = len(ranked), ranked[:(len(ranked) + 1) // 2]

@@ -131,15 +131,6 @@ const char *orch_answer_joint(guint i, guint count, bool is_long)
     return i == 0 ? "" : i + 1 == count ? (is_long ? "; and " : " and ") : is_long ? "; " : ", ";
 }
 
-/* Whether a label has a comma of its own, so that one between two entries would be lost. */
-static bool are_long(const GArray *entries)
-{
-    for (guint i = 0; i < entries->len; i++)
-        if (strchr(entry_at(entries, i)->label, ','))
-            return true;
-    return false;
-}
-
 /* "6 classes" */
 static void append_count(GString *out, guint count, const char *noun)
 {
@@ -161,6 +152,7 @@ void orch_answer_entries_append_of(GString *out, const GArray *entries, const ch
                       : highest;
     }
     const struct entry *low = entry_at(entries, lowest), *high = entry_at(entries, highest);
+    const bool is_long = strchr(low->label, ',') || strchr(high->label, ',');
     unit = orch_answer_names_unit(name, unit) ? NULL : unit;
     g_string_append_printf(out, "%s%s: ", out->len ? ". " : "", name);
     if (entries->len > 1 &&
@@ -173,13 +165,13 @@ void orch_answer_entries_append_of(GString *out, const GArray *entries, const ch
             append_count(g_string_append(out, " in each of "), entries->len, noun);
     } else if (entries->len <= most) {
         for (guint i = 0; i < entries->len; i++) {
-            g_string_append(out, orch_answer_joint(i, entries->len, are_long(entries)));
+            g_string_append(out, orch_answer_joint(i, entries->len, is_long));
             append_entry(out, entry_at(entries, i), unit);
         }
     } else {
         g_string_append(out, "lowest ");
         append_entry(out, low, unit);
-        g_string_append(out, are_long(entries) ? "; highest " : " and highest ");
+        g_string_append(out, is_long ? "; highest " : " and highest ");
         append_entry(out, high, unit);
         g_string_append(out, ", among ");
         append_count(out, entries->len, noun);

@@ -39,8 +39,8 @@ char *orch_answer_axes(GHashTable *labels, const GPtrArray *axes);
 char *orch_answer_series(GHashTable *labels, const char *name);
 
 /** Appends a number with its unit (or NULL) and the ends of its interval (NaN: none; infinite:
- * unbounded): "513 images/s (95 % interval 490 to 536)". A later one of the same sentence leaves "95 % interval"
- * out. */
+ * unbounded): "513 images/s (95 % interval 490 to 536)". A later one of the same sentence leaves
+ * "95 % interval" out. */
 void orch_answer_number_append(GString *out, double value, double low, double high,
                                const char *unit);
 

@@ -226,9 +226,7 @@ static void append_ends(GString *out, const struct orch_answer_line *line,
         g_autofree char *from = place_of(x, first->x), *to = place_of(x, last->x);
         g_string_append(out, "is ");
         append_point(out, first, y);
-        g_autofree char *one = orch_answer_named(x->name, from),
-                        *other = orch_answer_named(x->name, to);
-        g_string_append_printf(out, " at %s and at %s", one, other);
+        g_string_append_printf(out, " at %s %s and at %s", x->name, from, to);
         return;
     }
     g_string_append(out, !is_change ? "is " : last->y > first->y ? "rises from " : "falls from ");
@@ -286,8 +284,8 @@ static void append_test(GString *out, const char *head, const struct orch_chart_
     g_autofree char *middle = orch_within_format(d.mean.mid, d.mean.low, d.mean.high),
                     *p = orch_p_format(d.p_corrected);
     g_string_append_printf(out, "%s%sfrom %s %s to %s by %s%s (95 %% interval %s), p %s",
-                           out->len ? "; " : "", head, x->name, from, to,
-                           d.mean.mid > 0 ? "+" : "", middle, interval, p);
+                           out->len ? "; " : "", head, x->name, from, to, d.mean.mid > 0 ? "+" : "",
+                           middle, interval, p);
     if (choices > 1)
         g_string_append_printf(out, ", corrected for the choice among %u turning points", choices);
 }
@@ -374,15 +372,14 @@ static void append_line_ends(GString *out, const GArray *lines,
         const struct orch_chart_point *last = last_of(line->series);
         g_autofree char *at = place_of(x, last->x);
         g_autofree char *named = orch_answer_named(x->name, at);
-        g_autofree char *label = is_common ? g_strdup(line->label)
-                                           : g_strdup_printf("%s, %s", line->label, named);
+        g_autofree char *label =
+            is_common ? g_strdup(line->label) : g_strdup_printf("%s, %s", line->label, named);
         const struct orch_spread spread = spread_of(last);
         orch_answer_entries_add_spread(ends, label, &spread);
     }
     g_autofree char *at = place_of(x, end);
     g_autofree char *named = orch_answer_named(x->name, at);
-    g_autofree char *place =
-        is_common ? g_strdup_printf("at %s", named) : g_strdup("at the end");
+    g_autofree char *place = is_common ? g_strdup_printf("at %s", named) : g_strdup("at the end");
     const bool has_head = !are_values(lines, y->name);
     g_autofree char *name =
         g_strjoin(" ", has_head ? y->name : place, has_head ? place : NULL, NULL);

@@ -212,8 +212,8 @@ static void append_extremes(GString *out, const struct said *s, const GPtrArray 
     g_string_append_printf(out, ", among %u settings", cells->len);
 }
 
-/* The settings of a group that is called `name`, or of the whole table (""): "throughput, weak mode:
- * 100 images/s for 1 worker and 190 images/s for 2 workers" */
+/* The settings of a group that is called `name`, or of the whole table (""): "throughput, weak
+ * mode: 100 images/s for 1 worker and 190 images/s for 2 workers" */
 static void append_settings(GString *out, const struct said *s, const GPtrArray *cells,
                             const GPtrArray *axes, const char *name)
 {
@@ -265,8 +265,8 @@ static struct groups groups_by(const struct said *s, const GPtrArray *cells, con
     return groups;
 }
 
-/* "time, strong: from ... to .... Time, weak: from ... to ..." False when an axis does not divide the cells
- * into a few groups. */
+/* "time, strong: from ... to .... Time, weak: from ... to ..." False when an axis does not divide
+ * the cells into a few groups. */
 static bool append_groups(GString *out, const struct said *s, const GPtrArray *cells,
                           const GPtrArray *axes)
 {

@@ -92,8 +92,7 @@ static void append_slope(GString *out, const struct orch_chart *chart,
     if (isfinite(per->low))
         g_string_append(out, ends[0] > none || ends[2] < none ? ", which is more than noise"
                                                               : ", which may be noise");
-    g_string_append_printf(out, ". This is the slope of a line through %zu settings",
-                           slope->pairs);
+    g_string_append_printf(out, ". This is the slope of a line through %zu settings", slope->pairs);
     if (slope->groups > 1)
         g_string_append_printf(out, ", the same slope for each of %zu series", slope->groups);
 }

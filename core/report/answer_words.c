@@ -112,8 +112,8 @@ static bool is_choice(const char *axis, const char *value)
 static bool is_count(const char *words, const char *value)
 {
     const size_t length = strlen(words);
-    return length > 4 && words[length - 1] == 's' && !strstr(words, " of ") && !strchr("sui", words[length - 2]) &&
-           !value[strspn(value, "0123456789")];
+    return length > 4 && words[length - 1] == 's' && !strstr(words, " of ") &&
+           !strchr("sui", words[length - 2]) && !value[strspn(value, "0123456789")];
 }
 
 char *orch_answer_named(const char *words, const char *value)

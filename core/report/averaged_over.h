@@ -11,7 +11,7 @@
  * (NULL-terminated) are not added. */
 void orch_mixed_add(const struct orch_trials *of, const GPtrArray *trials, const char *const *axes,
                     GPtrArray *names);
-/** Formats "means are also over epochs, batch" in the words of plugins. NULL without names. The
+/** Formats "means include runs that differ in epochs, batch" in the words of plugins. NULL without names. The
  * caller frees. */
 char *orch_mixed_text(const struct orch_trials *of, const GPtrArray *names);
 /** The same for the cells of a grid. The caller frees. */

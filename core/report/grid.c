@@ -226,22 +226,6 @@ struct orch_spread orch_grid_spread(const struct orch_grid *grid, const struct o
     return orch_trials_spread(grid->trials, wanted, grid->units[value], values);
 }
 
-char *orch_grid_text(const struct orch_grid *grid, const struct orch_grid_cell *cell)
-{
-    if (!cell->done)
-        return g_strdup("missing");
-    GString *text = g_string_new(NULL);
-    for (guint i = 0; i < grid->wanted->len; i++) {
-        struct orch_spread spread = orch_grid_spread(grid, cell, i);
-        g_autofree char *value =
-            i ? orch_number_format(spread.centre) : orch_spread_format(&spread);
-        g_string_append_printf(text, i ? " (%s)" : "%s", value);
-    }
-    if (cell->done < cell->planned)
-        g_string_append_printf(text, " n=%u/%u", cell->done, cell->planned);
-    return g_string_free(text, FALSE);
-}
-
 char *orch_grid_count_text(const struct orch_grid_cell *cell)
 {
     g_autoptr(GArray) means = orch_grid_means(cell, 0);

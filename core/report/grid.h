@@ -51,9 +51,6 @@ GArray *orch_grid_means(const struct orch_grid_cell *cell, guint value);
 /** The spread of one of a cell's values over the seeds. */
 struct orch_spread orch_grid_spread(const struct orch_grid *grid, const struct orch_grid_cell *cell,
                                     guint value);
-/** Formats a cell: "0.912 (0.905..0.918) (0.92) n=2/3", the first value with its spread and the
- * other values in brackets; or "missing". The caller frees. */
-char *orch_grid_text(const struct orch_grid *grid, const struct orch_grid_cell *cell);
 /** Which of a cell's trials give no number, and why the first does not: "1 of its 3 trials gives no
  * number (failed before: exit status 1)". NULL: each does. The caller frees. */
 char *orch_grid_lost_text(const struct orch_grid *grid, const struct orch_grid_cell *cell);

@@ -117,7 +117,8 @@ char *orch_best_of_text(const struct orch_best_of *of)
     GString *text = g_string_new(NULL);
     g_string_append_printf(
         text,
-        "chosen as the best of %zu %s, this value is partly luck, on average by at most %s. Without "
+        "chosen as the best of %zu %s, this value is partly luck, on average by at most %s. "
+        "Without "
         "that luck it is %s. Repeats of the better %s have a standard deviation of %s",
         of->count, of->noun, excess_text, left, of->noun, sd);
     append_lead(text, of);

@@ -237,12 +237,10 @@ char *orch_spread_legend(const bool forms[ORCH_SPREAD_FORMS])
         [ORCH_SPREAD_MEDIAN] =
             "a value like median 5 (4..9) is that of skewed times, with the lowest and the highest "
             "run"};
-    static const enum orch_spread_form order[] = {ORCH_SPREAD_INTERVAL, ORCH_SPREAD_RUNS,
-                                                  ORCH_SPREAD_MEDIAN};
     GString *text = g_string_new(NULL);
-    for (unsigned i = 0; i < G_N_ELEMENTS(order); i++)
-        if (forms[order[i]])
-            g_string_append_printf(text, "%s%s", text->len ? "; " : "", texts[order[i]]);
+    for (int form = 0; form < ORCH_SPREAD_FORMS; form++)
+        if (forms[form] && texts[form])
+            g_string_append_printf(text, "%s%s", text->len ? "; " : "", texts[form]);
     bool any = text->len;
     char *legend = g_string_free(text, !any);
     return any ? legend : NULL;

@@ -15,7 +15,7 @@
 char **orch_varying_names(struct orch_store *store, const GPtrArray *runs, GError **error);
 
 /** What is said of means over runs of several settings, with the names in which they differ. */
-#define ORCH_MIXED_WORDS "means are also over %s"
+#define ORCH_MIXED_WORDS "means include runs that differ in %s"
 /** Adds to `names` (char *, owned) the names by whose values these runs are told apart, each once.
  * The runs count as those of one setting, so their mean is also over these values. Names in `skip`
  * (NULL-terminated, or NULL) are not added. */

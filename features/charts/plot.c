@@ -104,9 +104,8 @@ static char *note_of(const struct orch_plot_drawing *d)
                                  ? g_strdup_printf("%u", d->n_low)
                                  : g_strdup_printf("%u to %u", d->n_low, d->n_high);
         g_string_append_printf(
-            note, "%s the mean of %s repeat%s%s%s",
-            d->v.by->len ? "each line is" : "drawn is", n, d->n_high == 1 ? "" : "s",
-            d->has_intervals ? ", with bars for its 95 % interval" : "",
+            note, "points: means of %s repeat%s%s%s", n, d->n_high == 1 ? "" : "s",
+            d->has_intervals ? ", each with its 95 % interval as a bar or band" : "",
             d->has_runs ? " (thin marks: the single runs)" : "");
     }
     if (d->has_runs_beyond)

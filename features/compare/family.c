@@ -83,7 +83,8 @@ struct orch_difference orch_family_difference(const struct orch_family *f, size_
 /* ---- words --------------------------------------------------------------------------------------
  */
 
-/* Describes the tests of pairs that are not pooled: "paired t-test of runs with equal seeds". NULL: there are none. */
+/* Describes the tests of pairs that are not pooled: "paired t-test of runs with equal seeds". NULL:
+ * there are none. */
 static const char *pairs_text(const struct orch_difference *shown, size_t count)
 {
     bool paired = false, welch = false;
@@ -105,9 +106,10 @@ static char *pooled_method(const struct load *load, const char *others)
     if (!others)
         return text;
     g_autofree char *pool = text;
-    return g_strdup_printf("%s. Settings with other noise: %s, with Bonferroni's correction for the "
-                           "same pairs",
-                           pool, others);
+    return g_strdup_printf(
+        "%s. Settings with other noise: %s, with Bonferroni's correction for the "
+        "same pairs",
+        pool, others);
 }
 
 char *orch_family_method(const struct orch_family *f, size_t a, const struct orch_difference *shown,
@@ -123,8 +125,7 @@ char *orch_family_method(const struct orch_family *f, size_t a, const struct orc
     if (!test)
         return NULL;
     if (load->count < 3)
-        return g_strdup_printf("%s, two-sided. One comparison, so p needs no correction",
-                               test);
+        return g_strdup_printf("%s, two-sided. One comparison, so p needs no correction", test);
     return g_strdup_printf(
         "%s, two-sided. Bonferroni's correction of p and intervals is for all %zu pairs of %zu "
         "settings, because the winner was picked from the same runs. The noise of the settings "

@@ -40,7 +40,8 @@ static void add_margins(struct orch_section *section, const struct orch_grid *gr
     }
     orch_section_table(section, table);
     if (has_verdict)
-        orch_section_text(section, "%zu of %zu other settings are clearly worse: by more than noise",
+        orch_section_text(section,
+                          "%zu of %zu other settings are clearly worse: by more than noise",
                           winner->worse, winner->others->len - winner->uneven);
 }
 
@@ -61,17 +62,18 @@ static void add_winner(struct orch_section *section, const struct orch_section_g
                        const struct orch_winner *winner)
 {
     const struct orch_grid *grid = g->grid;
-    g_autofree char *first = orch_answer_row(g->trials, grid, winner->first), *text = value_of(grid, winner->first);
+    g_autofree char *first = orch_answer_row(g->trials, grid, winner->first),
+                    *text = value_of(grid, winner->first);
     if (!winner->others->len) {
-        orch_section_answer(section, "no winner yet: only %s has a number. Its %s, from %u of %u trials",
-                            *first ? first : "one setting", text, winner->first->done,
-                            winner->first->planned);
+        orch_section_answer(
+            section, "no winner yet: only %s has a number. Its %s, from %u of %u trials",
+            *first ? first : "one setting", text, winner->first->done, winner->first->planned);
         return;
     }
     g_autofree char *count = orch_grid_count_text(winner->first);
     const struct orch_grid_cell *second = winner->others->pdata[0];
     const struct orch_difference *d = &winner->margins[0];
-    g_autofree char *noise = orch_difference_text(d, NULL), 
+    g_autofree char *noise = orch_difference_text(d, NULL),
                     *other = orch_answer_row(g->trials, grid, second);
     g_autoptr(GString) margin = g_string_new(NULL);
     const char *unit = grid->units[0];
@@ -80,9 +82,11 @@ static void add_winner(struct orch_section *section, const struct orch_section_g
     const bool is_noise = !isnan(d->p) && !d->is_more_than_noise;
     orch_section_answer(section, "best of %u settings: %s. Its %s. It is %s than %s%s%s%s",
                         winner->others->len + 1, first, text,
-                        isnan(d->p) ? "better" : is_noise ? "not clearly better" : "clearly better",
+                        isnan(d->p) ? "better"
+                        : is_noise  ? "not clearly better"
+                                    : "clearly better",
                         other, is_noise ? ": the difference is " : ", by ", margin->str,
-                        is_noise                  ? ", which may be noise"
+                        is_noise                   ? ", which may be noise"
                         : isnan(d->p) && !is_exact ? ", without a test for noise"
                                                    : "");
     orch_section_text(section, "%s (%s) against %s: %s", first, count, other,

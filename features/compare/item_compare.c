@@ -51,6 +51,8 @@ static char *value_of(const struct orch_grid *grid, const struct orch_grid_cell 
     const struct orch_spread spread = orch_grid_spread(grid, cell, 0);
     GString *text = g_string_new(NULL);
     orch_answer_spread_append(text, &spread, grid->units[0]);
+    if (cell->done < cell->planned)
+        g_string_append_printf(text, ", %u of %u trials", cell->done, cell->planned);
     return g_string_free(text, FALSE);
 }
 
@@ -114,8 +116,8 @@ static void note_contrasts(struct orch_section *section, const struct orch_secti
             "comparison%s with %s, and the choice of the best %s of each from the same runs",
             pairs, tests, orch_plural(tests), of, axes);
     else if (pairs == 1)
-        orch_section_note(
-            section, "p is two-sided. One comparison with %s, so p needs no correction", of);
+        orch_section_note(section,
+                          "p is two-sided. One comparison with %s, so p needs no correction", of);
     else if (pairs == tests)
         orch_section_note(section,
                           "p is two-sided. Bonferroni's correction of p and intervals is for %zu "

@@ -197,10 +197,9 @@ static void add_mean(struct orch_section_context *a, const GPtrArray *groups, co
     }
     g_autofree char *x_words = orch_answer_words(a->section->labels, x, NULL),
                     *y_words = orch_answer_words(a->section->labels, y, NULL);
-    g_autofree char *interval =
-        isnan(mean.rho.low)
-            ? g_strdup("no interval: too few settings")
-            : g_strdup_printf("95 %% interval %.2f to %.2f", mean.rho.low, mean.rho.high);
+    g_autofree char *interval = isnan(mean.rho.low) ? g_strdup("no interval: too few settings")
+                                                    : g_strdup_printf("95 %% interval %.2f to %.2f",
+                                                                      mean.rho.low, mean.rho.high);
     orch_section_answer(
         a->section, "mean rank correlation of %s and %s: %.2f (%s), p %.4f, over %zu group%s",
         x_words, y_words, mean.rho.mid, interval, mean.p, mean.groups, orch_plural(mean.groups));

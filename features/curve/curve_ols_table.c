@@ -54,8 +54,8 @@ static void note_untold(struct orch_section *section, const struct orch_curve_se
                 continue;
             orch_section_note(section,
                               "%s on %s is %.2g of its standard errors from 0, but no effect of "
-                              "the device is shown: on the same network, the difference between "
-                              "the devices varies as much from network to network (F test, p %s; "
+                              "the device is shown. The difference between the devices varies as "
+                              "much from network to network (F test, p %s, which would be "
                               "significant below %.2g, because %d parameters are tested)",
                               name, orch_curve_set_device(set, g), t, p,
                               ORCH_NOISE_LEVEL / law->law->outputs, law->law->outputs);
@@ -87,10 +87,10 @@ void orch_curve_ols_describe(struct orch_section *section, const struct orch_cur
     }
     orch_section_table(section, table);
     orch_section_note(section,
-                      "regression on the number of layers and the device, as the assignment asks: "
-                      "parameter = constant + per layer x layers + device; ordinary least squares "
-                      "over %d independent curves with %d terms; standard errors in brackets%s",
+                      "the regression that the assignment asks for: parameter = constant + per "
+                      "layer x layers + device. It is ordinary least squares over %d independent "
+                      "curves with %d terms. Standard errors are in brackets%s",
                       plain->rows, plain->terms,
-                      r2_counts ? "" : "; no R2: fewer than two curves for each term");
+                      r2_counts ? "" : ". There is no R2: fewer than two curves for each term");
     note_untold(section, law, set);
 }

@@ -96,8 +96,8 @@ static void append_parameter(GString *out, const struct orch_curve_set *set, int
     orch_answer_entries_append_of(out, entries, name, NULL, "curve", LISTED_MOST);
 }
 
-/* "4 of 4 curves could be fitted, with a mean error of 2.1 %. The largest error is 3 %, for lenet5 on
- * 1 thread", and below it the parameters of the models' first stages */
+/* "4 of 4 curves could be fitted, with a mean error of 2.1 %. The largest error is 3 %, for lenet5
+ * on 1 thread", and below it the parameters of the models' first stages */
 static void add_answer(struct orch_section *section, const struct orch_curve_set *set)
 {
     const struct orch_curve_set_cell *worst = NULL;
@@ -133,8 +133,8 @@ static void add_independence(struct orch_section *section, const struct orch_cur
 {
     const int models = (int)(set->cells->len - missing), own = orch_curve_set_independent(set);
     g_autoptr(GString) text = g_string_new(NULL);
-    orch_section_text(section, "%d of %u curves have a model, %s%d of these are independent%s", models, set->cells->len,
-                      own < models ? "but only " : "", own,
+    orch_section_text(section, "%d of %u curves have a model, %s%d of these are independent%s",
+                      models, set->cells->len, own < models ? "but only " : "", own,
                       missing ? ". The other curves are missing" : "");
     for (guint i = 0; i < set->cells->len; i++) {
         const struct orch_curve_set_cell *cell = set->cells->pdata[i], *first = cell->copy_of;
@@ -165,7 +165,8 @@ static bool fill(struct orch_section_context *a, GError **error)
         orch_curve_set_chart(set, a->section);
         orch_section_note(
             a->section,
-            "%s = 1/(b0 k + b1) + b2, with b0, b1 and b2 of at least 0. k is the number of steps (of "
+            "%s = 1/(b0 k + b1) + b2, with b0, b1 and b2 of at least 0. k is the number of steps "
+            "(of "
             "epochs, if the losses are per epoch) since the last change of the learning rate. In "
             "brackets is the standard error, as if each point's error were independent",
             metric ? metric : "loss");

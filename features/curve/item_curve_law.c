@@ -207,11 +207,11 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
     }
     orch_section_table(section, table);
     orch_section_note(section,
-                      "from %d independent curve%s of %d network%s; each parameter uses the "
-                      "features with the smallest error on left-out networks ('-': not used)%s",
+                      "from %d independent curve%s of %d network%s. Each parameter uses the features "
+                      "that predict best those networks that are left out ('-': not used)%s",
                       law->used, orch_plural(law->used), law->law->networks,
                       orch_plural(law->law->networks),
-                      law->law->networks < 3 ? "; below 3 networks: constants" : "");
+                      law->law->networks < 3 ? ". With fewer than 3 networks it is a constant" : "");
     if (law->copies)
         orch_section_note(
             section,
@@ -283,11 +283,11 @@ static void add_test(struct orch_section *section, const struct orch_curve_set_l
     orch_section_table(section, table);
     orch_section_note(
         section,
-        "device against device on the same network (F test, significant if p < 0.05 / %d); %s",
+        "the devices are compared on the same networks (F test, significant if p < 0.05 / %d). %s",
         law->law->outputs,
-        any ? "a significant effect is in the prediction. Steps to a loss should not depend on the "
+        any ? "A significant effect is in the prediction. Steps to a loss should not depend on the "
               "device: look for what else differs"
-            : "no effect of the device is found, so the model has no term for it");
+            : "No effect of the device is found, so the model has no term for it");
 }
 
 void orch_curve_law_describe(struct orch_section *section, const struct orch_curve_set_law *law)
@@ -311,8 +311,8 @@ static void add_ranges(struct orch_section *section, const GArray *held)
         orch_table_add_real(table, 100 * (predicted - measured) / measured);
     }
     orch_section_table(section, table);
-    orch_section_note(section, "each row is the mean loss over a range of steps of %s on %s", first->net,
-                      first->device);
+    orch_section_note(section, "each row is the mean loss over a range of steps of %s on %s",
+                      first->net, first->device);
 }
 
 static void add_errors(struct orch_section *section, const GArray *held)
@@ -347,9 +347,11 @@ static void add_errors(struct orch_section *section, const GArray *held)
     const struct held *h = &g_array_index(held, struct held, 0);
     orch_section_note(
         section,
-        "b0 to b2: predicted%s. Error: the mean of |predicted - measured| / measured, from step %.0f "
+        "b0 to b2: predicted%s. Error: the mean of |predicted - measured| / measured, from step "
+        "%.0f "
         "on. 'predicted': of the predicted curve at each step. 'by ranges': of its means over %d "
-        "ranges of steps, which average the noise of batches out. 'layers + GPU': of the curve that "
+        "ranges of steps, which average the noise of batches out. 'layers + GPU': of the curve "
+        "that "
         "the regression on layers and device predicts. 'its own fit': of the curve fitted to the "
         "network itself, so noise alone. 'nearest network': of the curve of %s. 'mean curve': of "
         "the mean of all fitted curves",

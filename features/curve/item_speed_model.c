@@ -151,10 +151,11 @@ static void add_table(const struct speed_item *s, const struct orch_speed *model
     }
     orch_section_table(s->a->section, table);
     if (found)
-        orch_section_answer(s->a->section,
-                            "the mean error of the speed model is %.3g %%, when each of %d settings is "
-                            "predicted from the others",
-                            sum / found, found);
+        orch_section_answer(
+            s->a->section,
+            "the mean error of the speed model is %.3g %%, when each of %d settings is "
+            "predicted from the others",
+            sum / found, found);
 }
 
 static void add_chart(const struct speed_item *s, const struct orch_speed *model)

@@ -450,23 +450,25 @@ static void add_epochs(struct orch_section *section, const struct answer *a)
                           "the recipe asks for accuracy %g; the target is %g, which the fit, the "
                           "predicted curve and the runs of %s reach",
                           a->asked, a->accuracy, a->net->name);
-    orch_section_note(section,
-                      "%s has accuracy %g when its loss is %.4g. This is a fit in which accuracy never "
-                      "falls when the loss does (isotonic), to %zu points of %d independent curves "
-                      "of %d networks. The predicted curve reaches this loss after %.0f steps, which "
-                      "are %.2f epochs of %.0f images",
-                      a->net->name, a->accuracy, a->loss, a->bridge->count,
-                      orch_curve_set_independent(a->set), (int)a->set->nets->len,
-                      ceil(a->epochs * a->like->steps_per_epoch), a->epochs, a->like->images);
+    orch_section_note(
+        section,
+        "%s has accuracy %g when its loss is %.4g. This is a fit in which accuracy never "
+        "falls when the loss does (isotonic), to %zu points of %d independent curves "
+        "of %d networks. The predicted curve reaches this loss after %.0f steps, which "
+        "are %.2f epochs of %.0f images",
+        a->net->name, a->accuracy, a->loss, a->bridge->count, orch_curve_set_independent(a->set),
+        (int)a->set->nets->len, ceil(a->epochs * a->like->steps_per_epoch), a->epochs,
+        a->like->images);
     for (size_t i = 0; i < a->like->accuracy_count; i++)
         if (a->like->accuracy[i] >= a->accuracy) {
-            orch_section_note(section, "measured: the network's own run reached this accuracy at epoch %.3g",
+            orch_section_note(section,
+                              "measured: the network's own run reached this accuracy at epoch %.3g",
                               a->like->accuracy_k[i] / a->like->k_per_epoch);
             return;
         }
-    orch_section_note(section,
-                      "measured: the network's own run did not reach this accuracy in its %.3g epochs",
-                      a->like->k[a->like->count - 1] / a->like->k_per_epoch);
+    orch_section_note(
+        section, "measured: the network's own run did not reach this accuracy in its %.3g epochs",
+        a->like->k[a->like->count - 1] / a->like->k_per_epoch);
 }
 
 /* States what the measured steps stand on: runs and epochs of each batch size. */
@@ -481,7 +483,7 @@ static void add_basis(struct orch_section *section, const struct answer *a)
                                orch_plural((int64_t)s->epochs));
         single += s->epochs <= 1;
     }
-    orch_section_note(section, "these steps are from %s%s", text->str,
+    orch_section_note(section, "each step time is a mean: of %s%s", text->str,
                       a->shares[0].first_epoch > 1 ? " (the first epoch of a run is left out)"
                                                    : "");
     if (single)
@@ -520,9 +522,9 @@ static void add_samples(struct orch_section *section, const struct answer *a)
     g_string_free(text, TRUE);
     add_basis(section, a);
     orch_section_note(section,
-                      "computed, not measured: the exchange, 2 w S / (p B) + 2 L (w + p), with S = "
-                      "%.4g MB (%.0f parameters in fp32), B = %g Gbit/s and L = %g us of %s (%s), "
-                      "a server's link shared by all workers",
+                      "computed, not measured: the exchange of w workers with p servers takes 2 w S "
+                      "/ (p B) + 2 L (w + p), with S = %.4g MB (%.0f parameters in fp32), B = %g "
+                      "Gbit/s and L = %g us of %s (%s). All workers share a server's link",
                       bytes_of(a) / 1e6, a->net->params, a->link->gbit_s, a->link->latency_us,
                       a->link->name, a->link->source);
     add_fitted_samples(section, a);
@@ -539,9 +541,10 @@ static void add_model(struct orch_section *section, const struct answer *a)
                                is_constant ? "" : term);
     }
     orch_section_note(section,
-                      "synchronous speed model (Peng et al. 2018, equation 4; NNLS of relative "
-                      "errors): seconds a step = %s; M = %g",
-                      text->str, a->total_batch);
+                      "synchronous speed model for w workers, p servers and a batch of M = %g "
+                      "(Peng et al. 2018, equation 4; non-negative least squares): seconds a step = "
+                      "%s",
+                      a->total_batch, text->str);
     g_string_free(text, TRUE);
     const char *warning = orch_speed_warning(a->model);
     if (warning)

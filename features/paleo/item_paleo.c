@@ -140,9 +140,8 @@ static void add_ratio(struct orch_table *table, const struct paleo_section *p,
                       const struct counted *of, const struct counted *by, const char *names[2])
 {
     const bool is_other = strcmp(names[0], names[1]) != 0;
-    g_autofree char *label =
-        is_other ? g_strdup_printf("%s (operations of %s)", names[1], names[0])
-                 : g_strdup(names[1]);
+    g_autofree char *label = is_other ? g_strdup_printf("%s (operations of %s)", names[1], names[0])
+                                      : g_strdup(names[1]);
     for (guint i = 0; i < p->ppps->len; i++) {
         const double ppp = g_array_index(p->ppps, double, i);
         const double practical = 1000 * (double)p->options.batch / forward_ms(p, by, ppp);
@@ -226,13 +225,15 @@ static void add_method(const struct paleo_section *p)
     orch_section_note(
         p->a->section,
         "practical: PALEO's forward pass of a batch of %" G_GINT64_FORMAT
-        " on %s%s (%s GFLOP/s, %s GiB/s%s), of which programs reach the share PPP (platform percent of "
+        " on %s%s (%s GFLOP/s, %s GiB/s%s), of which programs reach the share PPP (platform "
+        "percent of "
         "peak)",
         p->options.batch, is_own ? "paleo:" : "", device->name, peak, bandwidth,
         is_own && strcmp(device->name, "K80") == 0 ? "; the whole board at its base clock" : "");
-    orch_section_note(p->a->section, "'paleo:' marks networks of PALEO's repository; the others are "
-                                     "orch's ('orch net show'), with the batch normalisation and "
-                                     "padding of the published networks");
+    orch_section_note(p->a->section,
+                      "'paleo:' marks networks of PALEO's repository; the others are "
+                      "orch's ('orch net show'), with the batch normalisation and "
+                      "padding of the published networks");
     if (isnan(p->peak_tflops))
         return;
     g_autofree char *tflops = orch_number_format(p->peak_tflops);

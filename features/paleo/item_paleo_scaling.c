@@ -318,7 +318,8 @@ static void add_method(const struct scaling_item *s)
     orch_section_note(
         s->a->section,
         "predicted: by PALEO for %s %s (%g GFLOP/s, %.4g GiB/s), with %s, %s scaling, batch "
-        "%" G_GINT64_FORMAT " and the link %s (%g Gbit/s), where programs reach a share of the peak "
+        "%" G_GINT64_FORMAT
+        " and the link %s (%g Gbit/s), where programs reach a share of the peak "
         "(PPP) of %g in computing and %g in communication",
         is_own ? "its" : "one", o->device.name, o->device.peak_gflops, o->device.bandwidth_gib_s,
         orch_paleo_scheme_name(o->scheme), o->scaling == ORCH_PALEO_STRONG ? "strong" : "weak",
@@ -330,9 +331,10 @@ static void add_method(const struct scaling_item *s)
     orch_section_note(s->a->section, "time of an epoch = %g images / throughput", s->images);
     note_own_device(s);
     if (isfinite(s->price))
-        orch_section_note(s->a->section,
-                          "cost of an epoch = its hours x workers x $%g (the price of a worker for an hour)%s",
-                          s->price, o->device.is_gpu ? "" : CORE_PRICE);
+        orch_section_note(
+            s->a->section,
+            "cost of an epoch = its hours x workers x $%g (the price of a worker for an hour)%s",
+            s->price, o->device.is_gpu ? "" : CORE_PRICE);
     if (s->has[SIMULATED])
         orch_section_note(
             s->a->section,
@@ -357,8 +359,8 @@ static char *rounded(double value)
     return g_strdup_printf(fabs(value) < 999.5 ? "%.3g" : "%.0f", value);
 }
 
-/* "measured with 1 worker: 968 images/s, so an epoch takes 51.6 s and costs 0.013 USD", and the same
- * with most workers */
+/* "measured with 1 worker: 968 images/s, so an epoch takes 51.6 s and costs 0.013 USD", and the
+ * same with most workers */
 static void answer_series(const struct scaling_item *s, enum source source, GString *answer)
 {
     int first, last;
@@ -368,8 +370,9 @@ static void answer_series(const struct scaling_item *s, enum source source, GStr
         g_autofree char *rate = rounded(s->throughput[source][i]),
                         *time = rounded(quantity_of(s, EPOCH_S, source, i)),
                         *cost = rounded(quantity_of(s, COST_USD, source, i));
-        g_string_append_printf(answer, "%s%s, %" G_GINT64_FORMAT " worker%s: %s images/s, so an "
-                                       "epoch takes %s s",
+        g_string_append_printf(answer,
+                               "%s%s, %" G_GINT64_FORMAT " worker%s: %s images/s, so an "
+                               "epoch takes %s s",
                                answer->len ? ". " : "", SERIES[source].name, s->workers[i],
                                orch_plural(s->workers[i]), rate, time);
         if (isfinite(s->price))

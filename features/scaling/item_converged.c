@@ -222,8 +222,8 @@ static void append_end(GString *text, const struct setting *s, const struct sett
         g_string_append_printf(text, ", %.2g times the best", times);
 }
 
-/* "train loss stands still with learning rate 0.1, where it ends at 0.021, the best. Train loss still
- * falls with learning rate 0.01, where it ends at 0.4" */
+/* "train loss stands still with learning rate 0.1, where it ends at 0.021, the best. Train loss
+ * still falls with learning rate 0.01, where it ends at 0.4" */
 static void add_answer(struct orch_section *section, const struct gathered *g, const GPtrArray *by,
                        const char *name, double within)
 {

@@ -136,10 +136,11 @@ static void fill(struct orch_section_context *a, const struct orch_grid *grid)
     }
     orch_section_table(a->section, make_table(grid, base));
     add_answer(a->section, grid, base);
-    orch_section_note(a->section,
-                      "compared with %s in pairs of equal seeds. The interval is that of a quotient "
-                      "(Fieller). It is unbounded if the costs do not differ by more than noise",
-                      base->row);
+    orch_section_note(
+        a->section,
+        "compared with %s in pairs of equal seeds. The interval is that of a quotient "
+        "(Fieller). It is unbounded if the costs do not differ by more than noise",
+        base->row);
 }
 
 static bool fill_section(struct orch_section_context *a, GError **error)

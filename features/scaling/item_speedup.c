@@ -343,7 +343,8 @@ static GPtrArray *widest_of(const struct orch_speedup_gathered *g)
     return out;
 }
 
-/* Appends "speedup 1.63 (95 % interval 1.55 to 1.71), where 2 is ideal" of each column that has a number. */
+/* Appends "speedup 1.63 (95 % interval 1.55 to 1.71), where 2 is ideal" of each column that has a
+ * number. */
 static void append_columns(GString *out, const struct orch_speedup_gathered *g,
                            const struct orch_speedup_setting *s, const GPtrArray *columns)
 {

@@ -295,8 +295,8 @@ static void add_answer(const struct tally *t, const GArray *lines)
             g_autoptr(GString) label = g_string_new(NULL);
             g_autofree char *setting = orch_answer_row(t->g->trials, t->g->grid, line->cell);
             g_string_append_printf(label, "%s%s%zu of %zu run%s reached the target",
-                                   t->g->rows->len ? setting : "all runs", " (", line->row.reached, line->row.runs,
-                                   orch_plural((int64_t)line->row.runs));
+                                   t->g->rows->len ? setting : "all runs", " (", line->row.reached,
+                                   line->row.runs, orch_plural((int64_t)line->row.runs));
             if (value) /* reached as often, and varying alike: the table has it */
                 g_string_assign(label, t->g->rows->len ? setting : "");
             if (!value && isfinite(c->cv))

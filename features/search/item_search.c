@@ -35,9 +35,10 @@ static char *winner_text(const struct orch_searched *searched)
     g_autofree char *share = !searched->experiment->repeats && done < all
                                  ? g_strdup_printf(" by %u of its %u trials", done, all)
                                  : g_strdup("");
-    return g_strdup_printf("best of %u setting%s of %s: %s. Its %s %s is %s%s", searched->points->len,
-                           orch_plural(searched->points->len), searched->name, setting,
-                           searched->search->summary, searched->search->metric, value, share);
+    return g_strdup_printf("best of %u setting%s of %s: %s. Its %s %s is %s%s",
+                           searched->points->len, orch_plural(searched->points->len),
+                           searched->name, setting, searched->search->summary,
+                           searched->search->metric, value, share);
 }
 
 /* ---- what it cost ---------------------------------------------------------------------------- */
@@ -88,11 +89,12 @@ static void add_table(struct orch_section *section, const GPtrArray *searches)
         add_duration(table, grid * mean_s(searched));
     }
     orch_section_table(section, table);
-    orch_section_note(section,
-                      "grid: a sweep with %d values of each number and all choices, if each setting "
-                      "takes the mean device time of those that ended. Device time: duration times "
-                      "the number of GPUs (1 on a machine without GPUs)",
-                      ORCH_SEARCH_GRID_VALUES);
+    orch_section_note(
+        section,
+        "grid: a sweep with %d values of each number and all choices, if each setting "
+        "takes the mean device time of those that ended. Device time: duration times "
+        "the number of GPUs (1 on a machine without GPUs)",
+        ORCH_SEARCH_GRID_VALUES);
 }
 
 /* ---- charts ---------------------------------------------------------------------------------- */

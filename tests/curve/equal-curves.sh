@@ -116,4 +116,4 @@ ok orch run f.recipe -q
 ok orch report f.recipe
 has 'b1 on 2 threads is'
 has 'of its standard errors from 0, but no effect of the device is shown'
-has 'no effect of the device is found'
+has 'No effect of the device is found'

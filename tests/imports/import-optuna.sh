@@ -42,7 +42,7 @@ P
 shown Digits_CNN/2
 same "$(json results) $(json state) $(json reason)" "{} pruned optuna says 'PRUNED'"
 ok orch best value --max --imported
-has 'opt=3 width=221, value inf, n = 1'
+has 'opt=3 width=221, value inf, 1 repeat'
 has_not 'drop=0.5'
 ok orch ls --where 'plugin = import:optuna and value = inf' --json
 same "$(json runs.#)" 1

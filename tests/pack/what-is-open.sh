@@ -48,7 +48,7 @@ has 'none of your cells is empty'
 ok orch report hw.recipe --only 1.2 --db one.db
 ok orch run hw.recipe --part 1/24 --db one.db
 ok orch report hw.recipe --only 1.2 --db one.db
-has 'No winner yet: only seconds 1 has a number'
+has 'No winner yet: only 1 second has a number'
 has 'from 1 of 3 trials'
 has_not 'n=1/3'
 # the hint of an unknown metric names what every run has

@@ -45,7 +45,7 @@ python3 - "$SCRATCH/out" <<'P' || _fail 'the table of passes'
 import json, sys
 section = json.load(open(sys.argv[1]))["sections"][0]
 assert section["state"] == "complete", section["state"]
-assert section["blocks"][0]["text"].startswith("the mean error of PALEO as computed here is "), section["blocks"][0]
+assert section["blocks"][0]["text"].startswith("The mean error of PALEO as computed here is "), section["blocks"][0]
 table = [block["rows"] for block in section["blocks"] if "rows" in block][0]
 near = lambda a, b: a is not None and abs(a - b) <= 1e-6 * abs(b)
 def rows(net, batch, ppp=1):
@@ -80,7 +80,7 @@ ok orch report t.recipe --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the table of hybrid parallelism'
 import json, sys
 section = json.load(open(sys.argv[1]))["sections"][0]
-assert section["blocks"][0]["text"].startswith("hybrid parallelism: 96.30 h with 1 worker and 14.37 h with 8, a speedup of 6.7"), section["blocks"][0]
+assert section["blocks"][0]["text"].startswith("Hybrid parallelism: 96.30 h with 1 worker and 14.37 h with 8, a speedup of 6.7"), section["blocks"][0]
 table = [block["rows"] for block in section["blocks"] if "rows" in block][0]
 hours = {(r["parallelism"], int(r["workers"])): r for r in table}
 for key, published in {("hybrid", 1): 96.31, ("hybrid", 2): 49.57, ("hybrid", 4): 25.42, ("hybrid", 8): 14.37, ("data", 2): 55.90}.items():

@@ -24,8 +24,8 @@ check() { # NAME
     ok orch compare lr=0.1 lr=0.3 -w "experiment = $1" -m accuracy
     has '3 pairs'
     ok orch plot --x lr --y accuracy -w "experiment = $1"
-    has 'mean over n = 3 runs'
-    has_not 'means are also over' # seeds are repeats, not settings
+    has 'means of 3 repeats'
+    has_not 'means include runs that differ in' # seeds are repeats, not settings
 }
 ok orch try --name plain -x lr=0.1,0.2,0.3 -x seed=1,2,3 -- python3 job.py --lr '{lr}' --seed '{seed}'
 check plain seed

@@ -42,7 +42,7 @@ text = json.dumps(rows)
 assert len(rows) == 2 and "-0.8" in text, text
 P
 ok orch report t.recipe --only 2
-has 'Mean rank correlation of far and good: -0.80 (no interval: too few settings; p'
+has 'Mean rank correlation of far and good: -0.80 (no interval: too few settings), p'
 ok orch report t.recipe --only 2 -s pairs.n=9
 has 'missing'
 printf 'format: 1\nrecipe: o\nexperiments: { pairs: { plugin: ./pair.plugin, with: { group: a, n: 1 } } }\nreport: [ { title: t, correlate: { x: far, y: nothing } } ]\n' >o.recipe

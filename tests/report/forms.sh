@@ -314,9 +314,9 @@ report:
 R
 ok orch run odd.recipe -q
 ok orch report odd.recipe
-has '2: inf; +inf against 1; an infinite value cannot be tested'
+has 'n 2: inf. Difference from n 1: +inf, an infinite value cannot be tested'
 has 'missing: no setting has a value of the metric'
-has 'mean over n = 2 runs'
+has 'points: means of 2 repeats'
 has_not 'also over n' # what an axis shows is not averaged over
 ok orch report odd.recipe --json
 same "$(json sections.#)" 4

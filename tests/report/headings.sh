@@ -48,8 +48,8 @@ has_not 'final_accuracy'
 has_not 'lr='
 has 'strong scaling, learning rate 0.1'
 # few repeats have their range in the sentence, as in tables
-has 'final accuracy: from 0.5450 (0.5350..0.5550, n = 3) (learning rate 0.1) to 0.5700 (0.5600..0.5800, n = 3) (learning rate 0.2)'
-has 'final accuracy rises from 0.5450 (0.5350..0.5550, n = 3) (learning rate 0.1)'
+has 'Final accuracy: from 0.5450 (3 repeats: 0.5350 to 0.5550) for learning rate 0.1 to 0.5700 (0.5600 to 0.5800) for learning rate 0.2'
+has 'Final accuracy rises from 0.5450 (3 repeats: 0.5350 to 0.5550) at learning rate 0.1'
 # once a problem: in the text, on the page (contents, heading, fold)
 same "$(printf '%s\n' "$out" | grep -c 'small scale')" 2 'problems at small scale:'
 has 'complete at small scale: profile course asks for epochs 9 instead of 3'
@@ -65,7 +65,7 @@ assert page.count("profile course asks for epochs 9") == 1
 assert re.search(r'<th scope="colgroup" class="group" colspan="2">tune</th>', page)
 assert 'rowspan="2">learning rate</th>' in page
 footer = page[page.index("<footer>"):]
-assert "In tables, a value like 0.5 [0.4, 0.6] is a mean and its 95 % interval; a value like 0.5 (0.4..0.6) is a mean" in footer, footer
+assert "In tables, a value like 0.5 (0.4..0.6) is a mean, with the lowest and the highest run; a value like 0.5 [0.4, 0.6] is a mean" in footer, footer
 assert ">strong scaling, learning rate 0.1<" in page and not re.search(r">scaling=[^<#]*<", page)
 figures = re.findall(r"<figcaption><b>Figure (\d)</b>: ([^<;]*)", page)
 assert figures == [("1", "training loss by epoch"), ("2", "final accuracy by learning rate")], figures

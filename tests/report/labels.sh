@@ -40,13 +40,13 @@ report:
 R
 ok orch run a.recipe -q
 ok orch report a.recipe --only 1.1
-has 'quality: '
-has '(temperature 1)'
+has 'Quality: '
+has ' for temperature 1'
 printf '%s\n' "$out" | grep -Eq '^ +temperature +quality +took time \(s\)$' || _fail 'the heading has no labels'
 ok orch report a.recipe --only 1.2
 has 'settings: temperature '
 ok orch report a.recipe --only 1.3
-has 'quality against'
+has 'Quality of temperature '
 ok orch report a.recipe --only 1.4
 has 'error of the fit'
 has 'temperature 1'

@@ -83,7 +83,7 @@ point = loss["series"][0]["points"][2]                          # 9, 12, 17
 assert point["x"] == 2 and point["n"] == 3 and abs(point["y"] - 38 / 3) < 1e-9
 runs = [s["points"][2]["y"] for s in loss["series"] if s["role"] == "run" and s["name"] == "lr=0.1"]
 assert point["low"] is None and sorted(runs) == [9, 12, 17], (point, runs)
-assert "n = 3" in loss["note"]
+assert "means of 3 repeats" in loss["note"]
 scaling = charts["Scaling"]
 roles = {s["role"]: s for s in scaling["series"] if s["name"] != "a paper"}
 paper = [s for s in scaling["series"] if s["name"] == "a paper"][0]
@@ -101,7 +101,7 @@ assert charts["Names"]["kind"] == "bar"                         # names are cate
 ok orch plot --x step --y loss --by lr -w experiment=fit --ascii
 has 'A learning rate 0.1   B learning rate 0.01'
 has 'loss (nats)'
-has 'n = 3'
+has 'means of 3 repeats'
 has step
 ok orch plot --x workers --y rate --ideal --reference 250 -w experiment=scale
 has 'rate (images/s)'
@@ -118,12 +118,12 @@ has points
 ok orch plot --kind heat --x lr --y repeat --z loss -w experiment=fit
 has 'repeat (down) by learning rate (across)'
 ok orch plot --kind heat --x experiment --y repeat --z loss -w experiment=fit
-has 'means are also over learning rate'
+has 'means include runs that differ in learning rate'
 ok orch plot --x rate --y loss -w experiment=scale
 has 'each point is a run'
 # means over something that is not a repeat say so
 ok orch plot --x repeat --y loss --by experiment -w experiment=fit
-has 'means are also over learning rate'
+has 'means include runs that differ in learning rate'
 # a long curve keeps its extremes
 ok orch plot --y wave --json
 printf '%s' "$out" | python3 -c '

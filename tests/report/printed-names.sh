@@ -65,7 +65,7 @@ R
 ok orch run timed.recipe -q
 ok orch report timed.recipe
 has 'time (ms)'
-has 'got rises from 1 (time 1 ms) to 3 (time 3 ms)'
+has 'Got rises from 1 at time 1 ms to 3 at time 3 ms'
 # a script without a plugin
 cat >alone.py <<'P'
 for i in range(3): print(f"epoch={i} val_acc={0.5 + i / 10} train_loss={1 - i / 10}")

@@ -7,7 +7,7 @@ ok orch check search.recipe
 sed -i 's/trials: 40/trials: 12/; s/    objective/    repeat: 2\n    objective/' search.recipe
 ok orch run search.recipe -q -j 2
 ok orch report search.recipe
-has 'best of 12 settings of tune'
+has 'Best of 12 settings of tune'
 has 'importance'
 ok /usr/bin/python3 "$SOURCE/tests/answers.py" search.recipe
 has ' 0 differ; sections not recomputed: none'

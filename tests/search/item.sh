@@ -59,7 +59,7 @@ section, = [s for s in json.load(open(sys.argv[1]))["sections"] if s["kind"] == 
 blocks = section["blocks"]
 assert blocks[0]["kind"] == "answer", blocks[0]
 answer = blocks[0]["text"]
-assert "best of 8 settings of tune: x=1, with last loss 1" in answer, answer
+assert "Best of 8 settings of tune: x=1. Its last loss is 1" in answer, answer
 row, = [b for b in blocks if b["kind"] == "table"][0]["rows"]
 assert (row["settings_planned"], row["ended"], row["pruned"], row["failed"]) == (8, 8, 0, 0), row
 assert row["settings_of_grid"] == 5, row
@@ -86,7 +86,7 @@ has 'failed, without value'
 sed -i 's/> 6/> 100/' model.py
 ok orch run fails.recipe -q
 ok orch report fails.recipe
-has 'best of 8 settings'
+has 'Best of 8 settings'
 has_not 'failed, without value'
 git checkout -q model.py
 
@@ -95,7 +95,7 @@ recipe equal equal 8 2
 sed -i 's/x: int(1, 8)/x: int(1, 30)/; s/trials: 8/trials: 12/' equal.recipe
 ok orch run equal.recipe -q
 ok orch report equal.recipe
-has 'repeats gave equal values, so this value is not luck'
+has 'epeats gave equal values, so this value is not luck'
 has 'importance of the parameters: none, all values are equal'
 
 # noise: the winner is luck by its repeats, and no parameter is named
@@ -103,7 +103,7 @@ recipe noise noise 30 2
 sed -i 's/x: int(1, 8)/x: int(1, 1000)/' noise.recipe
 ok orch run noise.recipe -q -j 2
 ok orch report noise.recipe
-has 'over the second, or more, occurs among 30 equal settings'
+has 'If all 30 settings were equally good, the best of them would still lead by '
 has_not '% of them it explains'
 # a line over the same range: x is named with its interval, and drawn
 recipe clear line 30 1
@@ -112,7 +112,7 @@ ok orch run clear.recipe -q -j 2
 ok orch report clear.recipe
 has 'x          1 to 1000, logarithmic'
 has 'tune: loss by x'
-has 'how much is unknown without repeats'
+has 'Only repeats can show by how much'
 
 # fresh repeats estimate the winner anew; it is not chosen by them
 again=$(sed -n "s/.*to estimate the best setting of tune without bias, repeat this setting: add the experiment '\(again: .*\)' to the recipe/\1/p" <<<"$out")

@@ -30,7 +30,7 @@ says '5 fresh repeats, not used to choose the setting, give'
 says_not 'hint: fresh repeats'
 # repeats tell the noise, and what the best of equal points shows
 search 6 --repeat 3 --db "$SCRATCH/three.db"
-says 'over the second, or more, occurs among 6 equal settings in'
+says 'If all 6 settings were equally good, the best of them would still lead by '
 ok orch best score --max --db "$SCRATCH/three.db"
 has 'chosen as the best of 6 settings, this value is partly luck, on average by at most'
 says 'hint: for an unbiased value, repeat the best setting with other seeds'

@@ -55,7 +55,7 @@ for again in 1 2; do
     has_not 'waiting'
     ok orch report few.recipe
     has_not missing
-    has 'best of 3 settings of f: x=0.25'
+    has 'Best of 3 settings of f: x=0.25'
     ok orch best v --recipe few
     has 'best: x=0.25'
     ok orch best v -e f

@@ -77,7 +77,7 @@ P
 sed -i 's/search: tune/search: { experiments: tune }/' w.recipe
 ok orch run w.recipe -q
 ok orch report w.recipe
-has 'best of 12 settings'
+has 'Best of 12 settings'
 has '0 to 1, step 0.5'
 has '123456.2 to 123456.8'
 

@@ -57,7 +57,7 @@ fails 1 orch run r.recipe --keep-going
 says_not 'not needed'
 says 'best of 3 settings: tune x=0.5 #1, last v 0.502'
 ok orch report r.recipe
-has 'best of 3 settings of tune: x=0.5'
+has 'Best of 3 settings of tune: x=0.5'
 has 'tune: x=0.95 would be best by its other trials (0.952), but has no value: 1 of its 3 trials failed'
 has '0.95: 1 of its 3 trials gives no number (its run has none)'
 has 'n=2/3'
@@ -81,7 +81,7 @@ ok orch run r.recipe
 says 'best of 3 settings: tune x=0.95 #1, last v 0.952'
 says_not 'would be best'
 ok orch report r.recipe
-has 'best of 3 settings of tune: x=0.95'
+has 'Best of 3 settings of tune: x=0.95'
 has_not 'would be best'
 ok orch best v --recipe r -e tune
 has_not 'note: 1 of its'

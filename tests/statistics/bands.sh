@@ -52,7 +52,7 @@ assert rows[1][key]["form"] == "interval" and rows[1][key]["high"] < 1 and rows[
 ' || _fail 'bands and runs'
 ok orch report r.recipe
 has '(0.6200..1)'
-has '[95 % interval]'
+has 'is a mean and its 95 % interval'
 ok orch plot --x epoch --y accuracy -w 'experiment = few' -o few.svg
 [ -s few.svg ] || _fail 'no picture'
 ok orch plot --x experiment --y 'result final' --kind bar -o bars.svg

@@ -14,32 +14,32 @@ for epochs in 3 9; do
     ok orch try -x lr=0.1,0.2 -s epochs=$epochs --repeat 2 -- python3 t.py '{lr}' '{epochs}' '{seed}'
 done
 ok orch table --rows lr --value acc
-says 'means are also over epochs'
+says 'means include runs that differ in epochs'
 ok orch table --rows lr --columns epochs --value acc
-says_not 'means are also over'
+says_not 'means include runs that differ in'
 ok orch table --rows lr --value acc --format csv
-says 'means are also over epochs'
+says 'means include runs that differ in epochs'
 ok orch best acc --max --by lr
-has 'note: means are also over epochs'
+has 'note: means include runs that differ in epochs'
 ok orch best acc --max --by lr --json
 same "$(of_json 'it["rankings"][0]["means_also_over"]')" '["epochs"]' 'names in JSON'
 ok orch best acc --max
-has_not 'means are also over'
+has_not 'means include runs that differ in'
 ok orch best acc --max --by epochs
-has 'note: means are also over lr'
+has 'note: means include runs that differ in lr'
 ok orch plot --x lr --y acc --by experiment
 out=$(tr '\n' ' ' <<<"$out") # a note is wrapped
-has 'means are also over epochs'
+has 'means include runs that differ in epochs'
 ok orch plot --x lr --y acc
-has_not 'means are also over'
+has_not 'means include runs that differ in'
 ok orch plot --kind heat --x lr --y experiment --z acc
-has 'means are also over epochs'
+has 'means include runs that differ in epochs'
 # several commands
 for lr in 0.3 0.4; do
     ok orch try --name typed -- python3 t.py $lr 1 0
 done
 ok orch table --rows experiment --value acc --where 'experiment = typed'
-says 'means are also over command'
+says 'means include runs that differ in command'
 # a report
 cat >f.plugin <<'Y'
 plugin: f
@@ -71,10 +71,10 @@ def texts(value):
 for section in json.load(sys.stdin)["sections"]:
     if section["title"] == sys.argv[1]:
         print(*(t for t in texts(section) if "means are also" in t), sep="\n")' "$1" <<<"$out"; }
-same "$(texts averaged)" 'means are also over size of b'
+same "$(texts averaged)" 'means include runs that differ in size of b'
 same "$(texts apart)" ''
-same "$(texts chosen)" 'means are also over a'
-same "$(texts both)" 'means are also over size of b, experiments'
+same "$(texts chosen)" 'means include runs that differ in a'
+same "$(texts both)" 'means include runs that differ in size of b, experiments'
 # a swept name that only the second experiment has
 cat >r2.recipe <<'R'
 format: 1
@@ -87,14 +87,14 @@ report:
 R
 ok orch run r2.recipe -q
 ok orch report r2.recipe --json
-same "$(texts both)" 'means are also over experiments, size of b'
+same "$(texts both)" 'means include runs that differ in experiments, size of b'
 # settings of several experiments
 ok orch best score --max --across --by a --where 'recipe = r'
-has 'note: means are also over experiments, b'
+has 'note: means include runs that differ in experiments, b'
 ok orch best score --max --across --by a --where 'recipe = r' --json
 same "$(of_json 'it["rankings"][0]["means_also_over"]')" '["experiment","b"]' 'experiments in JSON'
 ok orch best score --max --by a,experiment --across --where 'recipe = r and b = 7'
-has_not 'means are also over'
+has_not 'means include runs that differ in'
 # the page
 orch serve --help >/dev/null 2>&1 || exit 0
 orch serve --read-only --port 0 >served 2>serve.err &
@@ -104,9 +104,9 @@ await -s served serve.err
 # legend BY [VALUE [WHERE]]
 legend() { python3 -c 'import json, sys, urllib.request; print(json.load(urllib.request.urlopen(sys.argv[1]))["legend"])' \
     "$(head -n 1 served | sed 's,/*$,,')/api/v1/groups?values=${2:-acc}&where=${3:-experiment%20%21%3D%20typed%20and%20epochs%20%3E%200}&by=$1"; }
-same "$(legend param.lr)" 'a value like 0.5 (0.4..0.6) is a mean, with the lowest and the highest run; means are also over epochs' 'the page'
+same "$(legend param.lr)" 'a value like 0.5 (0.4..0.6) is a mean, with the lowest and the highest run; means include runs that differ in epochs' 'the page'
 same "$(legend param.lr,param.epochs)" 'a value like 0.5 (0.4..0.6) is a mean, with the lowest and the highest run' 'the page, apart'
 case $(legend param.a score recipe%20%3D%20r) in
-*'means are also over experiments, b') ;;
+*'means include runs that differ in experiments, b') ;;
 *) _fail 'the page does not name experiments' ;;
 esac
