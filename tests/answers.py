@@ -163,7 +163,7 @@ def is_said(run, axes, words):
     """Whether a setting in words is that of a run: "tune, learning rate 0.1" leaves out what all settings share, "2 workers" has the number first."""
     values = [axis(run, a) or "" for a in axes]
     is_value = lambda part, v: part == v or part.endswith(" " + v) or part.startswith(v + " ")
-    return is_value(words, values[0]) if len(axes) == 1 else all(any(is_value(part, v) for v in values) for part in words.split(", "))
+    return is_value(words, values[0]) if len(axes) == 1 else all(any(is_value(part, v) for v in values) for part in re.split(", | with ", words))
 
 
 def label(run, axes):
@@ -1224,7 +1224,7 @@ class Report:
         runs = Runs(orch, recipe, profile)
         self.counts_disturbed = "--disturbed" in options
         sections = run_json(orch, "report", recipe, "--json", *options)["sections"]
-        method = dict(b["text"].split(": ", 1) for s in sections if s["kind"] == "method" for b in s["blocks"] if b["kind"] == "text")
+        method = dict(b["text"].removeprefix("method ").split(": ", 1) for s in sections if s["kind"] == "method" for b in s["blocks"] if b["kind"] == "text")
         for section in sections:
             item = specs.get((section["question"] or "", section["title"]))
             if item and section["kind"] in ("best", "compare") and "value" in item[section["kind"]] and "predicted" not in item[section["kind"]]:

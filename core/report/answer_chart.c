@@ -267,8 +267,8 @@ static void append_change(GString *out, const struct orch_answer_line *line,
                                y->unit ? y->unit : "");
 }
 
-/* The test of a change that a sentence tells: "from K 30 to 300: +0.020 (95 % interval 0.004 to
- * 0.036), p 0.02"; nothing where there is none. */
+/* The test of a change that a sentence tells: "P 1 changes from K 30 to 300 by +0.020 (95 % interval
+ * 0.004 to 0.036), p 0.02"; nothing where there is none. */
 static void append_test(GString *out, const char *head, const struct orch_chart_point *a,
                         const struct orch_chart_point *b, guint choices,
                         const struct orch_answer_quantity *x)
@@ -283,8 +283,8 @@ static void append_test(GString *out, const char *head, const struct orch_chart_
     g_autofree char *interval = orch_interval_format(d.mean.low, d.mean.high);
     g_autofree char *middle = orch_within_format(d.mean.mid, d.mean.low, d.mean.high),
                     *p = orch_p_format(d.p_corrected);
-    g_string_append_printf(out, "%s%sfrom %s %s to %s by %s%s (95 %% interval %s), p %s",
-                           out->len ? "; " : "", head, x->name, from, to, d.mean.mid > 0 ? "+" : "",
+    g_string_append_printf(out, "%s%s changes from %s %s to %s by %s%s (95 %% interval %s), p %s",
+                           out->len ? ". " : "", head, x->name, from, to, d.mean.mid > 0 ? "+" : "",
                            middle, interval, p);
     if (choices > 1)
         g_string_append_printf(out, ", corrected for the choice among %u turning points", choices);
@@ -297,7 +297,7 @@ static void append_tests(GString *out, const struct orch_answer_line *line,
     const struct orch_chart_point *first = orch_answer_point(series, 0), *last = last_of(series);
     const struct turn high = turn_of(series, true), low = turn_of(series, false);
     const struct orch_chart_point *turn = high.at ? high.at : low.at;
-    g_autofree char *head = g_strconcat(line->label, *line->label ? ", " : "", NULL);
+    const char *head = *line->label ? line->label : "the value";
     const guint inner = series->points->len > 2 ? series->points->len - 2 : 1;
     if (first == last || orch_answer_is_noisy(series))
         return;
@@ -490,10 +490,10 @@ void orch_answer_note_tests(struct orch_section *section)
     quantity_clear(&x);
     if (tests->len)
         orch_section_note(section,
-                          "changes, tested between runs with the same seed (paired t-test): %s",
+                          "paired t-test of runs with equal seeds: %s",
                           tests->str);
     if (equals->len)
-        orch_section_note(section, "no run differs between these settings: %s", equals->str);
+        orch_section_note(section, "these settings have the same values in every run: %s", equals->str);
 }
 
 void orch_answer_of_chart(struct orch_section *section)

@@ -133,8 +133,8 @@ static void append_value(GString *out, GHashTable *labels, const char *axis, con
     const bool is_behind = !is_named && is_choice(axis, value);
     g_autofree char *words = orch_answer_words(labels, axis, NULL);
     g_autofree char *named = is_named ? orch_answer_named(words, value) : NULL;
-    g_string_append_printf(out, "%s%s%s%s", out->len ? ", " : "", named ? named : value,
-                           is_behind ? " " : "", is_behind ? words : "");
+    g_string_append_printf(out, "%s%s%s", named ? named : value, is_behind ? " " : "",
+                           is_behind ? words : "");
 }
 
 char *orch_answer_setting(const struct orch_trials *trials, const struct orch_report_trial *trial,
@@ -143,8 +143,12 @@ char *orch_answer_setting(const struct orch_trials *trials, const struct orch_re
     GString *label = g_string_new(NULL);
     for (guint i = 0; i < axes->len; i++) {
         g_autofree char *value = orch_trial_value(trials, trial, axes->pdata[i]);
-        if (value)
-            append_value(label, trials->labels, axes->pdata[i], value);
+        const bool is_of_name = i == 1 && g_strv_contains(NAMED, axes->pdata[0]);
+        if (!value)
+            continue;
+        if (label->len)
+            g_string_append(label, is_of_name ? " with " : ", ");
+        append_value(label, trials->labels, axes->pdata[i], value);
     }
     return g_string_free(label, FALSE);
 }
@@ -171,6 +175,7 @@ char *orch_answer_series(GHashTable *labels, const char *name)
             g_autofree char *value = g_strdup(equals + 1);
             if (tokens[i + 1] && strchr(tokens[i + 1], '=') && g_str_has_suffix(value, ","))
                 value[strlen(value) - 1] = '\0';
+            g_string_append(out, out->len ? ", " : "");
             append_value(out, labels, axis, value);
         } else {
             g_string_append_printf(out, "%s%s", out->len ? " " : "", tokens[i]);

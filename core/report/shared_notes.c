@@ -217,7 +217,7 @@ void orch_method_gather(struct orch_document *document)
     struct orch_section *section =
         m.moved->len ? orch_document_add(document, "method", NULL, "Method") : NULL;
     for (guint i = 0; i < m.moved->len; i++)
-        orch_section_text(section, "%u: %s", i + 1, (char *)m.moved->pdata[i]);
+        orch_section_text(section, "method %u: %s", i + 1, (char *)m.moved->pdata[i]);
     g_hash_table_unref(m.counts);
     g_hash_table_unref(m.missing);
     g_ptr_array_unref(m.moved);

@@ -138,9 +138,9 @@ static void note_method(struct orch_section *section, const struct orch_section_
     g_autofree char *method = orch_question_method(all, base, shown, tests);
     if (orch_unit_is_timing(g->grid->units[0], NULL))
         orch_section_note(section,
-                          "FASTER or SLOWER: the difference is more than noise. SAME: it is not, "
-                          "and its 95 %% interval lies within %.0f %% of %s. UNSURE: neither, so "
-                          "more repeats are needed",
+                          "FASTER or SLOWER: the difference is more than noise. SAME: the difference "
+                          "is not more than noise, and its 95 %% interval lies within %.0f %% of %s. "
+                          "UNSURE: neither, so more repeats are needed",
                           100 * SAME_TIME_SHARE, base->row);
     if (method)
         orch_section_note(section, "corrected p: %s", method);
@@ -179,8 +179,8 @@ static void append_change(GString *out, const struct orch_section_grid *g, const
 static void append_named(GString *out, const struct orch_section_grid *g, const struct contrast *c)
 {
     g_autofree char *label = words_of(g, c->cell);
+    g_string_append_printf(out, "%s ", label);
     append_change(out, g, c);
-    g_string_append_printf(out, " for %s", label);
 }
 
 /* Of many settings of one verdict the one that is farthest from the baseline stands for all. */
@@ -189,8 +189,8 @@ static void append_named(GString *out, const struct orch_section_grid *g, const 
 static void append_verdict(GString *out, const struct orch_section_grid *g,
                            const struct contrast *contrasts, size_t count, enum verdict verdict)
 {
-    static const char *const words[VERDICTS] = {"Better", "Worse", "Different",
-                                                "No difference beyond noise", "Not tested"};
+    static const char *const words[VERDICTS] = {"Better than this", "Worse than this", "Different from this",
+                                                "Not clearly different from this", "Not tested"};
     g_autoptr(GPtrArray) named = g_ptr_array_new();
     const struct contrast *farthest = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -209,7 +209,7 @@ static void append_verdict(GString *out, const struct orch_section_grid *g,
         append_named(out, g, named->pdata[i]);
     }
     if (named->len > NAMED_MOST) {
-        g_string_append_printf(out, "%u settings, the farthest ", named->len);
+        g_string_append_printf(out, "%u settings, most of all ", named->len);
         append_named(out, g, farthest);
     }
 }

@@ -271,7 +271,7 @@ static bool fill(struct orch_section_context *a, GError **error)
         add_answer(a->section, &g, by, name, within);
         if (stretch)
             orch_section_note(a->section,
-                              "Change: of the mean over the last %zu point%s, compared with the "
+                              "change: of the mean over the last %zu point%s from the mean over the "
                               "%zu before. Stands still: the change is within %g %% in every "
                               "repeat. Has not converged: it stands still, although more than %.0f "
                               "%% of the way from its start to the best end is left, as with a "

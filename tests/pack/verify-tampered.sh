@@ -47,7 +47,7 @@ retar w/r.orch page.orch 'put("report.html", get("report.html")[1].replace(b"0.9
 fails 7 orch verify page.orch
 has 'problem: report.html differs from the page of this report'
 has ' 0 differ'
-retar w/r.orch words.orch 'put("report.json", get("report.json")[1].replace(b"settings: tune, learning rate", b"settings: tone, learning rate")); relist()'
+retar w/r.orch words.orch 'put("report.json", get("report.json")[1].replace(b"settings: tune with", b"settings: tone with")); relist()'
 fails 7 orch verify words.orch
 has 'differs: 1.1b Winner'
 # a run: one of its points, one of its results; the run's digest is computed again

@@ -85,10 +85,10 @@ same "$(json sections.2.blocks.1.rows.0.scaling,_lr)" 'strong 0.1'
 same "$(json sections.2.blocks.1.rows.0.final_accuracy_spread.n)" 5
 # the footer says no more than is shown, and nothing that a note has said
 ok orch report a.recipe --only 2 --html few.html
-grep -q 'Several runs are shown' few.html && _fail 'the footer repeats a note'
-grep -q '95 % interval\]' few.html && _fail 'a footer about intervals that are not there'
+grep -q 'In tables, a value' few.html && _fail 'the footer repeats a note'
+grep -q 'its 95 % interval' few.html && _fail 'a footer about intervals that are not there'
 ok orch report a.recipe --only 1.5 --html best.html
-grep -q 'Several runs are shown as mean .95 % interval.<' best.html || _fail 'the footer of intervals'
+grep -q 'In tables, a value like 0.5 .0.4, 0.6. is a mean and its 95 % interval<' best.html || _fail 'the footer of intervals'
 # one row of many columns becomes two columns
 cat >wide.recipe <<'R'
 format: 1

@@ -82,7 +82,7 @@ ok orch report g.recipe --json
 printf '%s' "$out" | python3 -c '
 import json, re, sys
 d = json.load(sys.stdin)
-said = [float(x) for s in d["sections"] for b in s["blocks"] for x in re.findall(r"\[[0-9.]+ to ([0-9.]+)\]", b.get("text") or "")]
+said = [float(x) for s in d["sections"] for b in s["blocks"] for x in re.findall(r"\((?:95 % interval )?[0-9.]+ to ([0-9.]+)\)", b.get("text") or "")]
 assert said and all(468 < high < 500 for high in said), said
 points = [p for b in d["sections"][1]["blocks"] if b["kind"] == "chart" for p in b["chart"]["series"][0]["points"]]
 assert len(points) == 2 and all(468 < p["high"] < 500 for p in points), points' || _fail 'an interval beyond the bounds'

@@ -27,12 +27,12 @@ ok orch run a.recipe tune -q
 ok orch report a.recipe
 legend='a value like 0.5 (0.4..0.6) is a mean, with the lowest and the highest run'
 same "$(printf '%s\n' "$out" | grep -cF "$legend")" 1
-has "  1: $legend"
+has "  method 1: $legend"
 same "$(printf '%s\n' "$out" | grep -c '^  method 1$')" 4
 same "$(printf '%s\n' "$out" | grep -c 'missing: 1 of 1 trials is not run')" 1
 same "$(printf '%s\n' "$out" | grep -c 'missing: as in 5$')" 3
 same "$(printf '%s\n' "$out" | grep -c 'to have it: orch run a.recipe later')" 4
-same "$(printf '%s\n' "$out" | grep -n '^Method$' | cut -d: -f1)" "$(($(printf '%s\n' "$out" | grep -n '1: a value like' | cut -d: -f1) - 1))"
+same "$(printf '%s\n' "$out" | grep -n '^Method$' | cut -d: -f1)" "$(($(printf '%s\n' "$out" | grep -n 'method 1: a value like' | cut -d: -f1) - 1))"
 # other trials that are as many are no reason to refer to these
 sed 's/^  later: .*/&\n  last: { plugin: .\/train.plugin, with: { lr: 0.7 } }/' a.recipe >c.recipe
 exp=last items 9 >>c.recipe

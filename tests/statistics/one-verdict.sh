@@ -61,7 +61,7 @@ cat >verdicts.py <<'P'
 """Each pair of settings that several items of a question show has one p and one interval there."""
 import collections, json, re, sys
 
-raw = lambda words: " ".join((p.split(" ")[-1] if re.search(r" ([-+.\de]+|true|false)$", p) else p.split(" ")[0]) for p in words.split(", "))  # of "lr 0.1", "2 workers", "ring algorithm"
+raw = lambda words: " ".join((p.split(" ")[-1] if re.search(r" ([-+.\de]+|true|false)$", p) else p.split(" ")[0]) for p in re.split(", | with ", words))  # of "lr 0.1", "2 workers", "ring algorithm"
 size = lambda low, high: tuple(sorted((abs(float(low)), abs(float(high)))))  # whichever side is subtracted
 shown = collections.defaultdict(list)  # {(question, pair): [(experiments, (p, interval))]}
 times = collections.Counter()

@@ -33,7 +33,7 @@ R
 ok orch run r.recipe -y
 ok orch report r.recipe
 has 'Best of 3 settings: k 1. Its accuracy is '
-has 'settings: few, k 1. Its accuracy is '
+has 'settings: few with k 1. Its accuracy is '
 has 'It is clearly better than '
 has 'It is not clearly better than '
 has 'Question 3 compares these two settings among 5 settings, not among 3. There the difference is not more than noise (p 0.0'
@@ -50,5 +50,5 @@ git commit -qam quiet
 ok orch run r.recipe -y few wild
 ok orch report r.recipe
 has 'Best of 3 settings: k 2. Its accuracy is '
-has 'settings: few, k 2. Its accuracy is '
+has 'settings: few with k 2. Its accuracy is '
 exit 0
