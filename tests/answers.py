@@ -220,9 +220,9 @@ class Pool:
     def __init__(self, settings, note):
         every = [v for values in settings for v in values.values()]
         top = 100 if max(every, default=0) > 1 else 1
-        scale = numpy.log if "of the logarithms" in note else (lambda v: numpy.arcsin(numpy.sqrt(numpy.asarray(v) / top))) if "arcsin" in note else numpy.asarray
+        scale = numpy.log if "logarithmic scale" in note else (lambda v: numpy.arcsin(numpy.sqrt(numpy.asarray(v) / top))) if "arcsin" in note else numpy.asarray
         self.given, self.is_share = len(settings), "arcsin" in note
-        self.back = numpy.exp if "of the logarithms" in note else (lambda v: top * numpy.sin(v) ** 2) if "arcsin" in note else (lambda v: v)
+        self.back = numpy.exp if "logarithmic scale" in note else (lambda v: top * numpy.sin(v) ** 2) if "arcsin" in note else (lambda v: v)
         self.of = [{seed: float(scale(v)) for seed, v in values.items()} for values in settings]
         self.has = [i for i, values in enumerate(settings) if len(values) > 1 and numpy.isfinite(list(values.values())).all() and len(set(values.values())) > 1]
         while len(self.has) > 2:

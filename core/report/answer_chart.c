@@ -267,8 +267,8 @@ static void append_change(GString *out, const struct orch_answer_line *line,
                                y->unit ? y->unit : "");
 }
 
-/* The test of a change that a sentence tells: "P 1 changes from K 30 to 300 by +0.020 (95 % interval
- * 0.004 to 0.036), p 0.02"; nothing where there is none. */
+/* The test of a change that a sentence tells: "P 1 changes from K 30 to 300 by +0.020 (95 %
+ * interval 0.004 to 0.036), p 0.02"; nothing where there is none. */
 static void append_test(GString *out, const char *head, const struct orch_chart_point *a,
                         const struct orch_chart_point *b, guint choices,
                         const struct orch_answer_quantity *x)
@@ -489,11 +489,10 @@ void orch_answer_note_tests(struct orch_section *section)
     }
     quantity_clear(&x);
     if (tests->len)
-        orch_section_note(section,
-                          "paired t-test of runs with equal seeds: %s",
-                          tests->str);
+        orch_section_note(section, "paired t-test of runs with equal seeds: %s", tests->str);
     if (equals->len)
-        orch_section_note(section, "these settings have the same values in every run: %s", equals->str);
+        orch_section_note(section, "these settings have the same values in every run: %s",
+                          equals->str);
 }
 
 void orch_answer_of_chart(struct orch_section *section)

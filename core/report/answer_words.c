@@ -144,11 +144,10 @@ char *orch_answer_setting(const struct orch_trials *trials, const struct orch_re
     for (guint i = 0; i < axes->len; i++) {
         g_autofree char *value = orch_trial_value(trials, trial, axes->pdata[i]);
         const bool is_of_name = i == 1 && g_strv_contains(NAMED, axes->pdata[0]);
-        if (!value)
-            continue;
-        if (label->len)
+        if (value && label->len)
             g_string_append(label, is_of_name ? " with " : ", ");
-        append_value(label, trials->labels, axes->pdata[i], value);
+        if (value)
+            append_value(label, trials->labels, axes->pdata[i], value);
     }
     return g_string_free(label, FALSE);
 }

@@ -11,8 +11,8 @@
  * (NULL-terminated) are not added. */
 void orch_mixed_add(const struct orch_trials *of, const GPtrArray *trials, const char *const *axes,
                     GPtrArray *names);
-/** Formats "means include runs that differ in epochs, batch" in the words of plugins. NULL without names. The
- * caller frees. */
+/** Formats "means include runs that differ in epochs, batch" in the words of plugins. NULL without
+ * names. The caller frees. */
 char *orch_mixed_text(const struct orch_trials *of, const GPtrArray *names);
 /** The same for the cells of a grid. The caller frees. */
 char *orch_grid_mixed(const struct orch_grid *grid);

@@ -137,11 +137,12 @@ static void note_method(struct orch_section *section, const struct orch_section_
     size_t pairs = orch_question_contrasts(all);
     g_autofree char *method = orch_question_method(all, base, shown, tests);
     if (orch_unit_is_timing(g->grid->units[0], NULL))
-        orch_section_note(section,
-                          "FASTER or SLOWER: the difference is more than noise. SAME: the difference "
-                          "is not more than noise, and its 95 %% interval lies within %.0f %% of %s. "
-                          "UNSURE: neither, so more repeats are needed",
-                          100 * SAME_TIME_SHARE, base->row);
+        orch_section_note(
+            section,
+            "FASTER or SLOWER: the difference is more than noise. SAME: the difference "
+            "is not more than noise, and its 95 %% interval lies within %.0f %% of %s. "
+            "UNSURE: neither, so more repeats are needed",
+            100 * SAME_TIME_SHARE, base->row);
     if (method)
         orch_section_note(section, "corrected p: %s", method);
     else
@@ -189,7 +190,8 @@ static void append_named(GString *out, const struct orch_section_grid *g, const 
 static void append_verdict(GString *out, const struct orch_section_grid *g,
                            const struct contrast *contrasts, size_t count, enum verdict verdict)
 {
-    static const char *const words[VERDICTS] = {"Better than this", "Worse than this", "Different from this",
+    static const char *const words[VERDICTS] = {"Better than this", "Worse than this",
+                                                "Different from this",
                                                 "Not clearly different from this", "Not tested"};
     g_autoptr(GPtrArray) named = g_ptr_array_new();
     const struct contrast *farthest = NULL;
@@ -261,7 +263,7 @@ static void add_contrasts(struct orch_section *section, const struct orch_sectio
         note_method(section, g, base, all, tested, tests);
     if (unmatched)
         orch_section_note(section,
-                          "differences are taken between runs with equal settings and seeds: %zu "
+                          "differences are taken between runs with equal settings and seeds. %zu "
                           "run%s without such a partner %s left out",
                           unmatched, orch_plural(unmatched), unmatched == 1 ? "is" : "are");
 }

@@ -206,12 +206,12 @@ static void add_law(struct orch_section *section, const struct orch_curve_set_la
         orch_table_add_real(table, line->condition);
     }
     orch_section_table(section, table);
-    orch_section_note(section,
-                      "from %d independent curve%s of %d network%s. Each parameter uses the features "
-                      "that predict best those networks that are left out ('-': not used)%s",
-                      law->used, orch_plural(law->used), law->law->networks,
-                      orch_plural(law->law->networks),
-                      law->law->networks < 3 ? ". With fewer than 3 networks it is a constant" : "");
+    orch_section_note(
+        section,
+        "from %d independent curve%s of %d network%s. Each parameter uses the features "
+        "that predict best those networks that are left out ('-': not used)%s",
+        law->used, orch_plural(law->used), law->law->networks, orch_plural(law->law->networks),
+        law->law->networks < 3 ? ". With fewer than 3 networks it is a constant" : "");
     if (law->copies)
         orch_section_note(
             section,

@@ -521,12 +521,13 @@ static void add_samples(struct orch_section *section, const struct answer *a)
                       a->device, text->str);
     g_string_free(text, TRUE);
     add_basis(section, a);
-    orch_section_note(section,
-                      "computed, not measured: the exchange of w workers with p servers takes 2 w S "
-                      "/ (p B) + 2 L (w + p), with S = %.4g MB (%.0f parameters in fp32), B = %g "
-                      "Gbit/s and L = %g us of %s (%s). All workers share a server's link",
-                      bytes_of(a) / 1e6, a->net->params, a->link->gbit_s, a->link->latency_us,
-                      a->link->name, a->link->source);
+    orch_section_note(
+        section,
+        "computed, not measured: the exchange of w workers with p servers takes 2 w S "
+        "/ (p B) + 2 L (w + p), with S = %.4g MB (%.0f parameters in fp32), B = %g "
+        "Gbit/s and L = %g us of %s (%s). All workers share a server's link",
+        bytes_of(a) / 1e6, a->net->params, a->link->gbit_s, a->link->latency_us, a->link->name,
+        a->link->source);
     add_fitted_samples(section, a);
 }
 
@@ -540,11 +541,12 @@ static void add_model(struct orch_section *section, const struct answer *a)
         g_string_append_printf(text, "%s%.4g%s%s", i ? " + " : "", theta[i], is_constant ? "" : " ",
                                is_constant ? "" : term);
     }
-    orch_section_note(section,
-                      "synchronous speed model for w workers, p servers and a batch of M = %g "
-                      "(Peng et al. 2018, equation 4; non-negative least squares): seconds a step = "
-                      "%s",
-                      a->total_batch, text->str);
+    orch_section_note(
+        section,
+        "synchronous speed model for w workers, p servers and a batch of M = %g "
+        "(Peng et al. 2018, equation 4; non-negative least squares): seconds a step = "
+        "%s",
+        a->total_batch, text->str);
     g_string_free(text, TRUE);
     const char *warning = orch_speed_warning(a->model);
     if (warning)

@@ -62,13 +62,13 @@ static void print_choice(const struct orch_time_question *q, const struct orch_g
     g_autofree char *low = orch_money_format(best->a.usd.low),
                     *high = orch_money_format(best->a.usd.high);
     g_autofree char *time = orch_duration_format(orch_ranked_gpu_s(best));
-    orch_cli_print("recommended: %s (%s): %s, %s (%s to %s)", best->c.gpu->name, best->c.rate.from,
-                   time, usd, low, high);
+    orch_cli_print("recommended: %s (%s). It takes %s and costs %s (90 %% interval %s to %s)",
+                   best->c.gpu->name, best->c.rate.from, time, usd, low, high);
     if (!isnan(q->budget_usd) || !isnan(q->deadline_s)) {
         g_autofree char *late = orch_duration_format(best->a.total_s.high);
-        orch_cli_print(
-            "limits: compared with the median; 95 %% of such trainings stay within %s and %s", late,
-            high);
+        orch_cli_print("limits: --budget and --deadline are compared with the median; 95 %% of "
+                       "such trainings stay within %s and %s",
+                       late, high);
     }
 }
 

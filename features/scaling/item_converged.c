@@ -270,14 +270,14 @@ static bool fill(struct orch_section_context *a, GError **error)
         orch_section_table(a->section, make_table(&g, by, name, within));
         add_answer(a->section, &g, by, name, within);
         if (stretch)
-            orch_section_note(a->section,
-                              "change: of the mean over the last %zu point%s from the mean over the "
-                              "%zu before. Stands still: the change is within %g %% in every "
-                              "repeat. Has not converged: it stands still, although more than %.0f "
-                              "%% of the way from its start to the best end is left, as with a "
-                              "small learning rate",
-                              stretch, orch_plural((int64_t)stretch), stretch, 100 * within,
-                              100 * LEFT_MOST);
+            orch_section_note(
+                a->section,
+                "change: of the mean over the last %zu point%s from the mean over the "
+                "%zu before. Stands still: the change is within %g %% in every "
+                "repeat. Has not converged: it stands still, although more than %.0f "
+                "%% of the way from its start to the best end is left, as with a "
+                "small learning rate",
+                stretch, orch_plural((int64_t)stretch), stretch, 100 * within, 100 * LEFT_MOST);
     }
     if (ok)
         orch_section_add_missing_trials(a, trials);

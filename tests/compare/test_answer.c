@@ -180,7 +180,7 @@ static void test_shared_weights(void **state)
     (void)state;
     struct bench b = begin(WARM, G_N_ELEMENTS(WARM), "result accuracy", "lr", "");
     g_autofree char *text = orch_grid_shared_base(b.grid, b.store);
-    assert_string_equal(text, "the 3 repeats share one pretrained model (weights): their spread "
+    assert_string_equal(text, "the 3 repeats share one pretrained model (weights), so their spread "
                               "does not include how much the result varies with that model");
     end(&b);
     b = begin(WARM, 1, "result accuracy", "lr", "");

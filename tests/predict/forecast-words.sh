@@ -20,7 +20,7 @@ ok orch predict --gpu all --net gpt2 --dataset 1000 --batch 1
 has 'sequences/s'
 # limits are held against the median, and that is said
 ok orch predict --gpu V100 --net resnet18 --dataset cifar10 --deadline 36h
-has 'limits: compared with the median; 95 % of such trainings stay within '
+has 'are compared with the median; 95 % of such trainings stay within '
 ok orch predict --gpu V100 --net resnet18 --dataset cifar10
 has_not 'limits:'
 # nothing keeps to them: a sentence, no empty table

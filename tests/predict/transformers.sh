@@ -26,7 +26,7 @@ above "$(step V100 gpt2 --batch 4 --precision fp32 --watts 150)" "$fused"
 above "$(step V100 gpt2 --batch 4 --precision fp32 --tokens 1024)" "$(step V100 gpt2 --batch 4 --precision fp32 --tokens 512)"
 ok orch predict --gpu V100 --net gpt2 --precision fp32
 has 'one kernel, as scaled_dot_product_attention  (--attention)'
-has 'TFLOP/s of matrix products, by its units and its power'
+has 'TFLOP/s of matrix products, from its units and its power'
 ok orch predict --gpu H100 --net llama-3-8b --tokens 2048 --batch 1 --precision bf16
 has 'not even one sequence'
 ok orch predict --gpu A100 --net vit:6,384,6,16 --batch 64 --precision fp16

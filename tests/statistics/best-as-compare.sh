@@ -87,7 +87,7 @@ has "Tukey's range test for all 3 pairs of 3 settings"
 has "Test: Tukey's range, 3 pairs, p "
 has "Bonferroni's correction of p and intervals is for 2 comparisons with lr 0.01"
 has "Bonferroni's correction of p and intervals is for 9 pairs: 1 comparison with tune, and the choice of the best lr of each from the same runs"
-has 'runs of one seed are averaged first'
+has 'runs with the same seed are averaged first'
 has 'share one run of '"'pretrain'"
 ok orch report r.recipe --json
 printf '%s' "$out" | python3 -c '

@@ -32,7 +32,7 @@ git add -A
 git commit -qm first
 ok orch run r.recipe -q
 ok orch best accuracy
-has "; Tukey's range test for all 36 pairs of 9 settings"
+has ", Tukey's range test for all 36 pairs of 9 settings"
 has "Bartlett's test: p 0."
 has 'arcsin(sqrt(share))'
 ok orch best accuracy --json

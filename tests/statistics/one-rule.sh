@@ -66,7 +66,7 @@ ok orch best score --json
 python3 - report compared "$SCRATCH/out" <<'P' || _fail 'interval and verdict'
 import json, re, sys
 report = open(sys.argv[1]).read()
-found = re.findall(r"(not more|(?:better, |worse, )?more) than noise; .*?interval of the (?:paired )?difference (\S+) to (\S+); n = ", report)
+found = re.findall(r"(not more|(?:better, |worse, )?more) than noise \(95 % interval (\S+) to (\S+)\)\. Test: ", report)
 assert len(found) >= 5, report
 kinds = set()
 def check(low, high, is_different):
