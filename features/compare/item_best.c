@@ -40,9 +40,10 @@ static void add_margins(struct orch_section *section, const struct orch_grid *gr
     }
     orch_section_table(section, table);
     if (has_verdict)
-        orch_section_text(section,
-                          "%zu of %zu other settings are clearly worse: by more than noise",
-                          winner->worse, winner->others->len - winner->uneven);
+        orch_section_text(
+            section,
+            "%zu of %zu other settings are clearly worse (the difference is more than noise)",
+            winner->worse, winner->others->len - winner->uneven);
 }
 
 /* "full accuracy is 0.912 (3 repeats: 0.905 to 0.918)", with the unit where there is one */

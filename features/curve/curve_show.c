@@ -328,7 +328,8 @@ static void print_notes(const struct orch_curve_answer *answer, const struct orc
                    : first->is_by_epoch ? "epochs"
                                         : "steps",
                    a->fit.is_normalised ? "are divided by each run's largest loss" : "as recorded");
-    printf("R2 and error (mean of |fitted - measured| / measured) use all points of the run\n");
+    printf("R2 and error are over all points of the run; error is the mean of |fitted - "
+           "measured| / measured\n");
     if (a->fit.neighbours)
         for (guint i = 0; i < answer->curves->len; i++) {
             const struct orch_stages *stages = result_of(answer, i)->stages;
@@ -352,9 +353,10 @@ static void print_target_notes(const struct orch_curve_answer *answer,
                "when the loss does (isotonic, %zu points of all these runs)\n",
                a->accuracy, answer->bridge_loss, answer->bridge->count);
     if (answer->bridge && isnan(answer->bridge_loss))
-        printf("no run reached accuracy %g: forecast by the curve of 1 - accuracy\n", a->accuracy);
+        printf("no run reached accuracy %g, so the step is forecast from a curve of 1 - accuracy\n",
+               a->accuracy);
     if (from)
-        orch_cli_print("time: at the run's own speed, from %s",
+        orch_cli_print("time: computed from the speed of the run itself, by %s",
                        strcmp(from, "epoch_time") == 0
                            ? "epoch_time (validation left out)"
                            : "the times at which the run's points were recorded");

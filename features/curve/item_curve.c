@@ -92,7 +92,7 @@ static void append_parameter(GString *out, const struct orch_curve_set *set, int
             orch_answer_entries_add(entries, label, cell->fit.stages->curves[0].b[parameter],
                                     (double)NAN, (double)NAN);
     }
-    g_autofree char *name = g_strdup_printf("b%d", parameter);
+    g_autofree char *name = g_strdup_printf("parameter b%d", parameter);
     orch_answer_entries_append_of(out, entries, name, NULL, "curve", LISTED_MOST);
 }
 

@@ -98,7 +98,7 @@ ok orch curve --where 'experiment=family' --net resnet-cifar:20 --format csv
 has 'step,loss'
 ok orch curve --where 'experiment=family and net=resnet-cifar:8' --net resnet-cifar:20
 has 'needs runs of at least 3 networks'
-has 'constants'
+has 'it is a constant'
 fails 2 orch curve --where 'experiment=family' --net resnet-cifar:21
 says 'resnet-cifar'
 fails 2 orch curve --where 'experiment=family' --net resnet-cifar:20 --gpu V100
@@ -154,11 +154,11 @@ sections = json.load(open(sys.argv[1]))["sections"]
 for section, start in zip(sections, ("4 of 4 curves could be fitted, with a mean error of ", "Error of the predicted curve: ", "Time that resnet-cifar:20 is predicted to take to accuracy ")):
     assert section["blocks"][0]["kind"] == "answer" and section["blocks"][0]["text"].startswith(start), section["blocks"][0]
 # the line below it has the parameters of all four models
-said, rows = next(b["text"] for b in sections[0]["blocks"] if b["kind"] == "text" and b["text"].startswith("b0: ")), next(b["rows"] for b in sections[0]["blocks"] if "rows" in b)
+said, rows = next(b["text"] for b in sections[0]["blocks"] if b["kind"] == "text" and b["text"].startswith("parameter b0: ")), next(b["rows"] for b in sections[0]["blocks"] if "rows" in b)
 for k in range(3):
-    part = next(p for p in said.split(". ") if p.startswith(f"b{k}: "))
+    part = next(p for p in said.split(". ") if f"b{k}: " in p)
     if part.endswith(" in each of 4 curves"):
-        assert all(abs(float(part.split()[1]) - row[f"b{k}"]) < 1e-3 for row in rows), (part, rows)
+        assert all(abs(float(part.split()[2]) - row[f"b{k}"]) < 1e-3 for row in rows), (part, rows)
         continue
     assert all(f"for {row['network']} on {row['device']}" in part for row in rows), (part, rows)
     numbers = [float(n) for n in __import__("re").findall(r"([-+.\de]+) for resnet", part)]

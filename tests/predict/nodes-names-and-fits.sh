@@ -14,7 +14,7 @@ ok orch predict --gpu H100 --net resnet50 --workers 4 --scheme tree
 has 'all workers of one node; tree all-reduce'
 # a batch that does not fit cannot be measured
 ok orch predict --gpu T4 --net resnet50 --batch 2048
-has "narrower  'orch run' of a batch that fits narrows the interval"
+has "narrower  measured steps of a batch that fits would narrow the interval ('orch run')"
 has_not '20 steps'
 ok orch predict --gpu T4 --net resnet50 --batch 2048 --json
 same "$(json predictions.0.narrower)" null 'narrower'

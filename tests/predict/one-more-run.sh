@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../cli/lib.sh"
 ok orch predict --gpu T4 --net resnet50 --price 36
 has "'orch run' of 20 steps on this GPU, about 2 min"
-has 'narrows the factor from 1.6'
+has 'would narrow the factor from 1.6'
 has ' to 1.26'
 ok orch predict --gpu T4 --net resnet50 --price 36 --json
 python3 - "$out" <<'P' || _fail 'the run is priced wrongly'
