@@ -133,7 +133,8 @@ static void add_independence(struct orch_section *section, const struct orch_cur
 {
     const int models = (int)(set->cells->len - missing), own = orch_curve_set_independent(set);
     g_autoptr(GString) text = g_string_new(NULL);
-    orch_section_text(section, "%d of %u curves have a model, %s%d of these are independent%s",
+    orch_section_text(section,
+                      "%d of %u curves have a model, %s%d of these are independent of each other%s",
                       models, set->cells->len, own < models ? "but only " : "", own,
                       missing ? ". The other curves are missing" : "");
     for (guint i = 0; i < set->cells->len; i++) {

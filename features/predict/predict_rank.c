@@ -206,7 +206,7 @@ static void print_table(struct orch_cli *cli, const struct predict_options *o,
     printf("* no GPU that fits is both faster and cheaper. Tiers, best first: measured and fitted, "
            "from the store's runs and data sets; same-step, same-chip, same-network, from steps "
            "that were published; transferred, from a model of other GPUs; prior, from the "
-           "specification. Those without a like measurement come last.\n");
+           "specification. GPUs without a similar measurement come last.\n");
     print_choice(q, ranking);
     orch_cli_time_assumptions_print(q);
     if (o->pareto)

@@ -42,6 +42,13 @@ struct orch_step_energy orch_step_energy_of(const struct orch_step_answer *a)
     return out;
 }
 
+/* To two digits: more would be more than a guess is good for. */
+static double rounded(double kwh)
+{
+    const double last = pow(10, floor(log10(kwh)) - 1);
+    return kwh > 0 ? round(kwh / last) * last : kwh;
+}
+
 char *orch_step_energy_text(const struct orch_step_energy *e)
 {
     if (isnan(e->step_j.mid))
@@ -51,8 +58,8 @@ char *orch_step_energy_text(const struct orch_step_energy *e)
     if (e->step_j.mid >= 100)
         g_string_printf(text, "energy: %.0f J a step", e->step_j.mid);
     if (!isnan(e->kwh.mid))
-        g_string_append_printf(text, ", %.2g kWh in all (%.2g to %.2g)", e->kwh.mid, e->kwh.low,
-                               e->kwh.high);
+        g_string_append_printf(text, ", %g kWh in all (%g to %g)", rounded(e->kwh.mid),
+                               rounded(e->kwh.low), rounded(e->kwh.high));
     if (!isnan(e->usd.mid)) {
         g_autofree char *usd = orch_money_format(e->usd.mid);
         g_string_append_printf(text, " for %s", usd);

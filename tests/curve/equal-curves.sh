@@ -50,7 +50,7 @@ report:
 R
 ok orch run c.recipe -q
 ok orch report c.recipe
-has '8 of 8 curves have a model, but only 4 of these are independent'
+has '8 of 8 curves have a model, but only 4 of these are independent of each other'
 has 'are one model: resnet-cifar:8 on 2 threads = on 1 thread'
 has 'from 4 independent curves of 4 networks'
 has '4 further curves equal one of these to the last bit'
@@ -76,7 +76,7 @@ sed '/reuse: device$/s/$/\n    seed: device/; s/reuse: device }/reuse: device, s
 sed -i 's/^recipe: c/recipe: d/' d.recipe
 ok orch run d.recipe -q
 ok orch report d.recipe
-has '8 of 8 curves have a model, 8 of these are independent'
+has '8 of 8 curves have a model, 8 of these are independent of each other'
 has 'from 8 independent curves of 4 networks'
 has 'F(1, 3) = '
 has_not 'equal to the last bit'
