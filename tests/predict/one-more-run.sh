@@ -2,7 +2,7 @@
 # test: quick
 . "$(dirname "$0")/../cli/lib.sh"
 ok orch predict --gpu T4 --net resnet50 --price 36
-has "'orch run' of 20 steps on this GPU, about 2 min"
+has "a run of 20 steps on this GPU ('orch run', about 2 min"
 has 'would narrow the factor from 1.6'
 has ' to 1.26'
 ok orch predict --gpu T4 --net resnet50 --price 36 --json

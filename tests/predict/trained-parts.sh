@@ -56,6 +56,6 @@ fails 2 orch predict --gpu H100 --net resnet50 --parallel tp=2
 says "use 'dp', 'fsdp' or 'pp'"
 # no run of the whole network narrows what is said of a part, so none is advised
 ok orch predict --gpu A100 --net gpt2 --batch 16 --lora-rank 8
-has_not narrows
+has_not narrower
 ok orch predict --gpu A100 --net gpt2 --batch 16
-has narrows
+has narrower

@@ -32,13 +32,13 @@ ok orch plan two.recipe --json
 same "$(of_json '[t["state"] for t in it["trials"]].count("done")')" 8 'points of the equal search'
 ok orch report two.recipe
 has 'missing: 4 of 12 trials are not run'
-has "settings of other: $best,"
+has "settings of other: $best."
 ok orch run two.recipe
 says '4 ok, 8 done before'
 says "best of 12 settings: other $best, last v"
 ok orch report two.recipe
 has_not missing
-has "settings of other: $best,"
+has "settings of other: $best."
 # another sampler is another search: it chooses its own points
 recipe three s 'uniform(0.1, 1)' 'trials: 8, sampler: random'
 ok orch plan three.recipe --json

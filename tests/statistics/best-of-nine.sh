@@ -41,4 +41,4 @@ test "$(json rankings.0.worse)" -ge 5 || _fail "only $(json rankings.0.worse) di
 worse=$(json rankings.0.worse)
 ok orch report r.recipe
 has "Tukey's range test for all 36 pairs of 9 settings"
-has "$worse of 8 other settings are worse by more than noise"
+has "$worse of 8 other settings are clearly worse"

@@ -70,7 +70,7 @@ def texts(value):
         yield from texts(part)
 for section in json.load(sys.stdin)["sections"]:
     if section["title"] == sys.argv[1]:
-        print(*(t for t in texts(section) if "means are also" in t), sep="\n")' "$1" <<<"$out"; }
+        print(*(t for t in texts(section) if "means include" in t), sep="\n")' "$1" <<<"$out"; }
 same "$(texts averaged)" 'means include runs that differ in size of b'
 same "$(texts apart)" ''
 same "$(texts chosen)" 'means include runs that differ in a'
