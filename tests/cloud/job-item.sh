@@ -40,7 +40,7 @@ import json
 section = json.load(open("report.json"))["sections"][0]
 blocks = section["blocks"]
 assert section["state"] == "complete", section["state"]
-assert blocks[0]["kind"] == "answer" and "all 4 formats have a field for name, image, command" in blocks[0]["text"], blocks[0]
+assert blocks[0]["kind"] == "answer" and "All 4 formats have a field for name, image, command" in blocks[0]["text"], blocks[0]
 assert "GPUs (Google Vertex AI)" in blocks[0]["text"], blocks[0]
 codes = [b["text"] for b in blocks if b["kind"] == "code"]
 names = ["sagemaker", "vertex", "azureml", "watsonx"]

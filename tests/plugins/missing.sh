@@ -54,7 +54,7 @@ ok orch config a.recipe
 has seconds
 ok orch report a.recipe
 has "two is not available: there is no plugin 'gone' here"
-has 'loss: 3'
+has 'Loss: 3'
 ok orch report a.recipe --points
 has '3 in 2 parts'
 ok orch coverage a.recipe
