@@ -365,7 +365,7 @@ class Section:
     def sentence(self):
         """Each number of a sentence about a table or lines is one of those computed here, or a quotient of two."""
         said = self.answer()[len(self.spec.get("verdict", "")):]
-        text = re.sub(r"95 % interval |standard deviation (?=\d)|\d+ repeats: ", "", said)
+        text = re.sub(r"95 % interval |standard deviation (?=\d)|\d+ repeats: |\[[^\[\]]*\]", "", said)  # in square brackets: a setting
         if self.spec.get("ideal"):
             lines = [s["points"] for b in self.blocks("chart") for s in b["chart"]["series"] if s["role"] == "measured" and s["points"]]
             self.known += [y * k for p in lines for y in (p[0]["y"],) for k in (p[-1]["x"] / p[0]["x"], p[0]["x"] / p[-1]["x"])]
