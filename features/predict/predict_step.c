@@ -106,7 +106,7 @@ static void print_memory(const struct orch_step_answer *a)
     g_autofree char *none =
         g_strdup_printf(" (not even one %s)", orch_time_question_sample(a->ask.q));
     orch_cli_print("memory: %s of %s per worker at batch size %" G_GINT64_FORMAT
-                   "; the largest batch that fits is %" G_GINT64_FORMAT "%s",
+                   ". The largest batch that fits is %" G_GINT64_FORMAT "%s",
                    need, room, a->ask.batch, a->step.largest_batch,
                    a->step.largest_batch ? "" : none);
 }
@@ -127,7 +127,8 @@ static void print_limits(const struct orch_step_answer *a)
         return;
     g_autofree char *time = orch_duration_format(a->total_s.high),
                     *usd = orch_money_format(a->usd.high);
-    orch_cli_print("limits: compared with the median; 95 %% of such trainings stay within %s%s%s",
+    orch_cli_print("limits: --budget and --deadline are compared with the median; 95 %% of such "
+                   "trainings stay within %s%s%s",
                    time, a->usd.mid > 0 ? " and " : "", a->usd.mid > 0 ? usd : "");
 }
 
@@ -139,7 +140,7 @@ static void print_cheaper(const struct orch_step_answer *a)
     if (!orch_rate_is_far_from_cheapest(rate) || !(a->usd.mid > 0))
         return;
     g_autofree char *usd = orch_money_format(a->usd.mid * rate->low_usd / rate->usd_per_hour);
-    orch_cli_print("price: the cheapest offer is $%.4g an hour (%s); the total is then %s",
+    orch_cli_print("price: the cheapest offer is $%.4g an hour (%s). The total is then %s",
                    rate->low_usd, rate->low_from, usd);
 }
 
@@ -157,7 +158,7 @@ static void print_prior(const struct orch_step_answer *a)
                        "  source    %s",
                        from->rows, from->nets, archs, p->is_borrowed ? ": none on " : "",
                        p->is_borrowed ? a->ask.c->gpu->arch : "", from->source);
-    orch_cli_print("  interval  a factor of %.2f to each side: %s", exp(p->error_90),
+    orch_cli_print("  interval  within a factor of %.2f: %s", exp(p->error_90),
                    p->is_borrowed || !from->rows
                        ? "a guess"
                        : "the error of networks that were left out of the fit");
@@ -166,20 +167,23 @@ static void print_prior(const struct orch_step_answer *a)
 static void print_kernels(const struct orch_prior *p)
 {
     const struct orch_kernel_model *k = &p->kernels;
-    orch_cli_print(
-        "tier transferred: the sum of the network's kernels, from the GPU's data sheet\n"
-        "  source    %s\n"
-        "  sustained %.3g TFLOP/s of matrix products, by its units and its power\n"
-        "  interval  a factor of %.2f to each side: %s",
-        orch_kernel_model_source(), k->gpu.sustained_flops / 1e12, exp(p->error_90),
-        !k->gpu.was_measured ? "wider, because products at this precision were not measured"
-        : !orch_kernel_model_is_guess(k)
-            ? "90 % of the measured whole transformers lay within this factor"
-        : k->has_experts || k->has_packed || k->format != ORCH_FORMAT_16
-            ? "90 % of the measured whole transformers lay within a factor that is widened here by "
-              "a guess"
-            : "90 % of the measured whole transformers lay within a factor that is widened here by "
-              "a guess, because none without tensor cores had its attention in one kernel");
+    orch_cli_print("tier transferred: the sum of the network's kernels, from the GPU's data sheet\n"
+                   "  source    %s\n"
+                   "  sustained %.3g TFLOP/s of matrix products, from its units and its power\n"
+                   "  interval  within a factor of %.2f: %s",
+                   orch_kernel_model_source(), k->gpu.sustained_flops / 1e12, exp(p->error_90),
+                   !k->gpu.was_measured
+                       ? "wider, because products at this precision were not measured"
+                   : !orch_kernel_model_is_guess(k)
+                       ? "90 % of the measured whole transformers lay within this factor"
+                   : k->has_experts || k->has_packed || k->format != ORCH_FORMAT_16
+                       ? "90 % of the measured whole transformers lay within a smaller factor, "
+                         "which is widened by "
+                         "a guess"
+                       : "90 % of the measured whole transformers lay within a smaller factor, "
+                         "which is widened by "
+                         "a guess, because no GPU without tensor cores was measured with attention "
+                         "in one kernel");
 }
 
 /* The interval by the shape of the question. */
@@ -191,15 +195,15 @@ static void print_error(const struct orch_prior *p, bool is_sequence)
                                         [ORCH_ASKED_ARCH] = "; this architecture was not measured"};
     const struct orch_transfer_error *e = &p->error;
     if (is_sequence)
-        orch_cli_print("  interval  a factor of %.2f to each side: none of its networks was a "
+        orch_cli_print("  interval  within a factor of %.2f: none of its networks was a "
                        "transformer, so the widest interval of unmeasured cases is used",
                        exp(p->error_90));
     else
-        orch_cli_print("  interval  a factor of %.2f to each side, in which %.0f %% of "
-                       "measurements lay when %s were left out of the fit, in %d groups%s%s",
-                       exp(p->error_90), 100 * e->covered, orch_transfer_error_left_out(e->asked),
-                       e->groups, whose[e->asked],
-                       e->family > 0 ? ", nor any network of this family" : "");
+        orch_cli_print(
+            "  interval  within a factor of %.2f lay %.0f %% of measurements, when %s were "
+            "left out of the fit, in %d groups%s%s",
+            exp(p->error_90), 100 * e->covered, orch_transfer_error_left_out(e->asked), e->groups,
+            whose[e->asked], e->family > 0 ? ", nor any network of this family" : "");
 }
 
 /* The newest software of the published steps that the model was fitted to: all but milabench's. */
@@ -238,16 +242,18 @@ static void print_workers(const struct orch_step_answer *a)
     double error = q->is_parallel ? orch_parallel_error_90(&q->parallel, a->step.is_guess)
                                   : orch_prior_several_error();
     if (a->step.is_guess) {
-        orch_cli_print("  workers   links are computed from their specification; no measured step "
-                       "shared weights in this way, so a factor of %.2f is a guess",
-                       exp(error));
+        orch_cli_print(
+            "  workers   the exchange is computed from the links' data sheets; no measured step "
+            "shared weights in this way, so a factor of %.2f is a guess",
+            exp(error));
         return;
     }
     const char *steps = q->is_parallel ? orch_parallel_measured(&q->parallel)
                                        : orch_parallel_measured(&(struct orch_parallel){.dp = 2});
-    orch_cli_print("  workers   links are computed from their specification: 90 %% of %s lay "
-                   "within a factor of %.2f",
-                   steps, exp(error));
+    orch_cli_print(
+        "  workers   the exchange is computed from the links' data sheets; 90 %% of %s lay "
+        "within a factor of %.2f of such forecasts",
+        steps, exp(error));
 }
 
 /* What one short run costs, and how it narrows the interval. */
@@ -256,16 +262,16 @@ static void print_narrower(const struct orch_step_answer *a)
     const struct orch_short_run run = a->narrower;
     if (!run.steps) {
         if (a->ask.workers > 1 || !a->step.fits)
-            printf("  narrower  'orch run' %snarrows the interval\n",
-                   a->step.fits ? "" : "of a batch that fits ");
+            printf("  narrower  measured steps%s would narrow the interval ('orch run')\n",
+                   a->step.fits ? "" : " of a batch that fits");
         return;
     }
     g_autofree char *time = orch_duration_format(run.seconds);
     g_autofree char *usd = isnan(run.usd) ? NULL : orch_money_format(run.usd);
-    orch_cli_print("  narrower  'orch run' of %d steps on this GPU, about %s%s%s, narrows the "
-                   "factor from %.2f to %.2f",
-                   run.steps, time, usd ? " for " : "", usd ? usd : "", run.factor_now,
-                   run.factor_then);
+    orch_cli_print(
+        "  narrower  a run of %d steps on this GPU ('orch run', about %s%s%s) would narrow "
+        "the factor from %.2f to %.2f",
+        run.steps, time, usd ? " for " : "", usd ? usd : "", run.factor_now, run.factor_then);
 }
 
 /* What measured steps that are like the question say. */
@@ -276,12 +282,12 @@ static void print_near(const struct orch_step_answer *a)
         [ORCH_TIER_SAME_CHIP] = "this chip was measured, in other settings",
         [ORCH_TIER_SAME_NETWORK] = "this network was measured on other chips"};
     static const char *const reasons[] = {
-        [ORCH_TIER_SAME_STEP] = "sources, software and batches differ so much",
-        [ORCH_TIER_SAME_CHIP] = "networks and boards of a chip differ so much",
-        [ORCH_TIER_SAME_NETWORK] = "a chip that was not measured may differ so much"};
-    orch_cli_print("tier %s: %s\n  from      %s\n  interval  a factor of %.2f to each side: %s",
-                   orch_tier_name(a->tier), titles[a->tier], a->why, exp(a->prior.error_90),
-                   reasons[a->tier]);
+        [ORCH_TIER_SAME_STEP] = "measured steps differ so much by source, software and batch",
+        [ORCH_TIER_SAME_CHIP] = "measured steps of one chip differ so much by network and board",
+        [ORCH_TIER_SAME_NETWORK] = "chips that were not measured may differ so much"};
+    orch_cli_print(
+        "tier %s: %s\n  from      %s\n  interval  within a factor of %.2f, in 90 %% of cases: %s",
+        orch_tier_name(a->tier), titles[a->tier], a->why, exp(a->prior.error_90), reasons[a->tier]);
 }
 
 static void print_own(const struct orch_step_answer *a)
