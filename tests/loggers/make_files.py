@@ -161,6 +161,7 @@ def leaves(name, value):
 
 def wandb_points(path):
     """By W&B's own reader of its files."""
+    from google.protobuf.message import DecodeError
     from wandb.proto import wandb_internal_pb2
     from wandb.sdk.internal.datastore import DataStore
 
@@ -168,7 +169,10 @@ def wandb_points(path):
     store.open_for_scan(path)
     while (data := store.scan_data()) is not None:
         record = wandb_internal_pb2.Record()
-        record.ParseFromString(data)
+        try:
+            record.ParseFromString(data)
+        except DecodeError:  # of a kind that a later client has added
+            continue
         row = {}
         for item in record.history.item:
             at = row

@@ -25,6 +25,7 @@ def tensorboard(folder):
 
 
 def wandb(folder):
+    """By the client up to 0.16, as later ones have no reader; records of theirs that it does not know hold no points."""
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     from make_files import wandb_points
 
@@ -60,5 +61,28 @@ def trackio(folder):
                     yield name, row["step"], value
 
 
-for name, step, value in {"tensorboard": tensorboard, "wandb": wandb, "mlflow": mlflow, "trackio": trackio}[sys.argv[1]](sys.argv[2]):
+def csv(folder):
+    import pandas
+
+    for place, _, files in os.walk(folder):
+        for file in files:
+            if file in ("metrics.csv", "progress.csv"):
+                table = pandas.read_csv(f"{place}/{file}")
+                steps = table["time/total_timesteps" if file == "progress.csv" else "step"]
+                for name in table.columns:
+                    yield from ((name, int(step), value) for step, value in zip(steps, table[name]) if name != "step" and value == value)
+
+
+def hf(folder):
+    from transformers.trainer_callback import TrainerState
+
+    points = {}
+    for place, _, files in os.walk(folder):
+        if "trainer_state.json" in files:
+            for row in TrainerState.load_from_json(f"{place}/trainer_state.json").log_history:
+                points.update({(name, row["step"]): value for name, value in row.items() if name != "step"})
+    yield from ((*at, value) for at, value in points.items())
+
+
+for name, step, value in {"csv": csv, "hf": hf, "tensorboard": tensorboard, "wandb": wandb, "mlflow": mlflow, "trackio": trackio}[sys.argv[1]](sys.argv[2]):
     print(name, step, repr(float(value)), sep="\t")
