@@ -182,8 +182,12 @@ static void print_logged(const struct orch_whole_run *s)
         const char *path = json_string_value(json_array_get(row, 0));
         const char *format = json_string_value(json_array_get(row, 1));
         json_int_t points = json_integer_value(json_array_get(row, 2));
-        orch_cli_show_line(i ? "" : "logged", "%s (%s), %" JSON_INTEGER_FORMAT " value%s",
-                           path ? path : "?", format ? format : "?", points, orch_plural(points));
+        json_int_t replaced = json_integer_value(json_array_get(row, 3));
+        g_autofree char *rest = g_strdup_printf(
+            ", %" JSON_INTEGER_FORMAT " replaced by a later one of the same step", replaced);
+        orch_cli_show_line(i ? "" : "logged", "%s (%s), %" JSON_INTEGER_FORMAT " value%s%s",
+                           path ? path : "?", format ? format : "?", points, orch_plural(points),
+                           replaced ? rest : "");
     }
     for (size_t i = 0; i < json_array_size(others); i++) {
         const json_t *row = json_array_get(others, i);

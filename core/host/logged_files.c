@@ -35,8 +35,7 @@ struct candidate {
     bool is_extended;   /* it was there before the trial, which appends to it */
 };
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---------------------------------------------------------------------------- */
 
 static void free_candidate(gpointer data)
 {
@@ -159,8 +158,7 @@ static void find_files(struct logged_files *all)
         look_at(all, all->candidates->pdata[i]);
 }
 
-/* ---- the trial --------------------------------------------------------------------------------
- */
+/* ---- the trial ------------------------------------------------------------------------ */
 
 struct logged_files *orch_logged_files_new(const struct child_setup *setup, struct intake *intake,
                                            int64_t started_ns)
@@ -240,8 +238,7 @@ void orch_logged_files_read(struct logged_files *all)
     all->due_ns = orch_mono_ns() + MAX(rest_ns, has_more ? 0 : INTERVAL_NS);
 }
 
-/* ---- loggers whose values are elsewhere -------------------------------------------------------
- */
+/* ---- loggers whose values are elsewhere ----------------------------------------------- */
 
 struct unread {
     const struct logged_files *all;
@@ -289,8 +286,7 @@ static void name_unread(struct logged_files *all)
     g_strfreev(unread.env);
 }
 
-/* ---- the end ----------------------------------------------------------------------------------
- */
+/* ---- the end -------------------------------------------------------------------------- */
 
 static void finish_source(struct source *source, bool has_more)
 {
@@ -331,15 +327,18 @@ static void add_place(const struct logged_files *all, const struct logged_place 
     for (size_t i = 0; i < json_array_size(taken); i++) {
         json_t *row = json_array_get(taken, i);
         json_int_t points = json_integer_value(json_array_get(row, 2));
+        json_int_t replaced = json_integer_value(json_array_get(row, 3));
         if (strcmp(json_string_value(json_array_get(row, 0)), path) == 0 &&
             strcmp(json_string_value(json_array_get(row, 1)), place->logger->name) == 0) {
             json_array_set_new(row, 2, json_integer(points + place->points));
+            json_array_set_new(row, 3, json_integer(replaced + place->replaced));
             return;
         }
     }
     if (json_array_size(taken) < FACTS_MAX)
-        json_array_append_new(
-            taken, json_pack("[ssI]", path, place->logger->name, (json_int_t)place->points));
+        json_array_append_new(taken,
+                              json_pack("[ssII]", path, place->logger->name,
+                                        (json_int_t)place->points, (json_int_t)place->replaced));
 }
 
 json_t *orch_logged_files_paths(const struct logged_files *all)

@@ -14,8 +14,7 @@ enum {
     NAMES_MAX = 4096 /* of the series of a file */
 };
 
-/* ---- series -----------------------------------------------------------------------------------
- */
+/* ---- series --------------------------------------------------------------------------- */
 
 static void free_column(gpointer data)
 {
@@ -31,14 +30,14 @@ static struct column *column_of(struct source *source, const char *name)
         return column;
     column = g_new0(struct column, 1);
     column->series = orch_logged_series(source, name);
+    column->last_step = -1;
     if (source->logger->is_rewritten)
         column->passed = g_array_new(FALSE, FALSE, sizeof(struct value));
     g_hash_table_insert(source->columns, g_strdup(name), column);
     return column;
 }
 
-/* ---- sources ----------------------------------------------------------------------------------
- */
+/* ---- sources -------------------------------------------------------------------------- */
 
 void orch_logged_place_free(void *pointer)
 {
@@ -97,8 +96,7 @@ void orch_logged_source_free(void *pointer)
     g_free(source);
 }
 
-/* ---- what the readers find --------------------------------------------------------------------
- */
+/* ---- what the readers find ------------------------------------------------------------ */
 
 static bool is_same(const struct value *a, const struct value *b)
 {
@@ -136,6 +134,8 @@ static void take_point(void *ctx, const char *name, int64_t step, double time_s,
     }
     source->points++;
     source->place->points++;
+    source->place->replaced += column->last_step == step;
+    column->last_step = step;
     if (!column->passed)
         return;
     g_array_append_val(column->passed, found);

@@ -29,8 +29,7 @@ struct reader {
     int64_t row, last_step;
 };
 
-/* ---- fields -----------------------------------------------------------------------------------
- */
+/* ---- fields --------------------------------------------------------------------------- */
 
 /* The separator that is most frequent in a line; a comma where there is none. */
 static char separator_of(const char *line, size_t length)
@@ -95,8 +94,7 @@ static bool is_header(const GPtrArray *names)
     return names->len >= 2;
 }
 
-/* ---- recognising ------------------------------------------------------------------------------
- */
+/* ---- recognising ---------------------------------------------------------------------- */
 
 /* Names of files that are logs whatever their columns are called. */
 static bool is_known_name(const char *base)
@@ -127,8 +125,7 @@ static bool knows(const char *path, const char *head, size_t length)
     return is_header(names) && (is_known_name(base) || find_step(names) >= 0);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------- */
 
 static void *open_reader(const struct orch_log_sink *sink, const char *path)
 {

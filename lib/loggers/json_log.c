@@ -28,8 +28,7 @@ struct reader {
     GArray *values; /* double: those of a line of that form */
 };
 
-/* ---- objects ----------------------------------------------------------------------------------
- */
+/* ---- objects -------------------------------------------------------------------------- */
 
 /* The name of the member that is the step; NULL: none. */
 static const char *step_name(json_t *object)
@@ -69,8 +68,7 @@ static void take_row(struct reader *reader, json_t *object)
     orch_log_take_numbers(&row, object, name);
 }
 
-/* ---- lines of one form ------------------------------------------------------------------------
- */
+/* ---- lines of one form ---------------------------------------------------------------- */
 
 /* Keeps a line as the form of the next ones, when it has numbers alone, and names that JSON does
  * not escape. */
@@ -137,8 +135,7 @@ static bool take_form(struct reader *reader)
     return true;
 }
 
-/* ---- recognising ------------------------------------------------------------------------------
- */
+/* ---- recognising ---------------------------------------------------------------------- */
 
 /* A log has a step in one of its first lines; the first line, which may describe the run, need not
  * have one. A file of this name needs none. */
@@ -165,8 +162,7 @@ static bool knows_document(const char *path, const char *head, size_t length)
     return length && (g_ascii_isspace(*head) || *head == '{');
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------- */
 
 static void *open_reader(const struct orch_log_sink *sink, const char *path)
 {

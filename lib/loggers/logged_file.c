@@ -78,8 +78,7 @@ bool orch_logged_file_is_shared(const struct logged_file *file)
     return file->is_shared;
 }
 
-/* ---- the file behind the path ------------------------------------------------------------------
- */
+/* ---- the file behind the path ---------------------------------------------------------- */
 
 static void claim(struct logged_file *file, const struct stat *info)
 {
@@ -160,8 +159,7 @@ static int open_changed(struct logged_file *file, struct stat *info)
     return fd;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------- */
 
 /* Passes on up to `most` bytes. Returns true when the file has more. */
 static bool read_on(struct logged_file *file, int fd, size_t most)

@@ -19,8 +19,7 @@ struct reader {
     char *name; /* of the metric or parameter */
 };
 
-/* ---- paths ------------------------------------------------------------------------------------
- */
+/* ---- paths ---------------------------------------------------------------------------- */
 
 /* The first folder of that name ("/metrics/") in whose parent a run is described. NULL: none. */
 static const char *part_of(const char *path, const char *folder)
@@ -55,8 +54,7 @@ static char *place(const char *path)
     return at ? g_strndup(path, (gsize)(at - path)) : g_strdup(path);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------- */
 
 static void take_about(void *ctx, const char *name, const char *text, bool is_quoted)
 {

@@ -16,8 +16,7 @@ struct reader {
     bool is_open;      /* its last part was not read yet */
 };
 
-/* ---- LevelDB's log ----------------------------------------------------------------------------
- */
+/* ---- LevelDB's log -------------------------------------------------------------------- */
 
 static uint32_t crc_of(const struct reader *reader, uint8_t type, const uint8_t *bytes,
                        size_t length)
@@ -76,8 +75,7 @@ static const char *take_frame(struct reader *reader, const uint8_t *bytes, size_
     return take_part(reader, type, bytes + HEAD_BYTES, part);
 }
 
-/* ---- the reader -------------------------------------------------------------------------------
- */
+/* ---- the reader ----------------------------------------------------------------------- */
 
 void *orch_record_log_open(const struct orch_log_sink *sink, const struct record_log_format *format)
 {
@@ -122,8 +120,7 @@ const char *orch_record_log_finish(void *pointer)
     return reader->part->len || reader->is_open ? "the file is truncated" : NULL;
 }
 
-/* ---- what the formats share -------------------------------------------------------------------
- */
+/* ---- what the formats share ----------------------------------------------------------- */
 
 int64_t orch_record_log_number(const struct orch_protobuf_field *field, int64_t otherwise)
 {

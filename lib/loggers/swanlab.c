@@ -16,8 +16,7 @@
 
 enum { NAME_BYTES_MAX = 1000 };
 
-/* ---- records ----------------------------------------------------------------------------------
- */
+/* ---- records -------------------------------------------------------------------------- */
 
 /* Seconds since 1970. */
 static double time_of(struct orch_protobuf stamp)
@@ -97,8 +96,7 @@ static void take_record(const struct orch_log_sink *sink, struct orch_protobuf r
     }
 }
 
-/* ---- the file ---------------------------------------------------------------------------------
- */
+/* ---- the file ------------------------------------------------------------------------- */
 
 static const struct record_log_format FORMAT = {":SWL", "it does not begin as a file of SwanLab",
                                                 take_record};

@@ -52,8 +52,7 @@ struct reader {
     size_t needed;    /* bytes of it to look at it again */
 };
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------- */
 
 /* The value of a tensor with exactly one number; false for other tensors. */
 static bool tensor_value(struct orch_protobuf tensor, double *out)
@@ -99,8 +98,7 @@ static bool tensor_value(struct orch_protobuf tensor, double *out)
     return true;
 }
 
-/* ---- hyperparameters --------------------------------------------------------------------------
- */
+/* ---- hyperparameters ------------------------------------------------------------------ */
 
 /* Returns the first field of that number that holds bytes; an empty message when there is none. */
 static struct orch_protobuf bytes_of(struct orch_protobuf message, uint32_t number)
@@ -170,8 +168,7 @@ static void take_metadata(const struct orch_log_sink *sink, struct orch_protobuf
     take_end(sink, bytes_of(content, 4));
 }
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------- */
 
 static bool is_start(struct orch_protobuf session_log)
 {
@@ -259,8 +256,7 @@ static void take_event(const struct orch_log_sink *sink, const uint8_t *bytes, s
     }
 }
 
-/* ---- frames -----------------------------------------------------------------------------------
- */
+/* ---- frames --------------------------------------------------------------------------- */
 
 static const char CUT_OFF[] = "the file is truncated";
 

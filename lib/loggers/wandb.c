@@ -23,8 +23,7 @@
 
 enum { VALUE_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 1000, NAMES_MAX = 8 /* of an item */ };
 
-/* ---- records ----------------------------------------------------------------------------------
- */
+/* ---- records -------------------------------------------------------------------------- */
 
 /* The object in which a value stands whose name has further parts; it is made when there is none.
  * NULL: there is a value of that name. */
@@ -168,8 +167,7 @@ static void take_record(const struct orch_log_sink *sink, struct orch_protobuf r
     }
 }
 
-/* ---- what the client's text files hold, too ---------------------------------------------------
- */
+/* ---- what the client's text files hold, too ------------------------------------------- */
 
 bool orch_log_wandb_is_own(const char *name)
 {
@@ -193,8 +191,7 @@ void orch_log_wandb_summary(const struct orch_log_sink *sink, json_t *values)
     orch_log_take_numbers(&row, values, NULL);
 }
 
-/* ---- the file ---------------------------------------------------------------------------------
- */
+/* ---- the file ------------------------------------------------------------------------- */
 
 static const struct record_log_format FORMAT = {":W&B", "it does not begin as a file of W&B",
                                                 take_record};

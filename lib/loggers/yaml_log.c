@@ -13,8 +13,7 @@
 
 enum { BYTES_MAX = 1 << 20, DEPTH_MAX = 16, NAME_BYTES_MAX = 1000 };
 
-/* ---- lines ------------------------------------------------------------------------------------
- */
+/* ---- lines ---------------------------------------------------------------------------- */
 
 /* The maps in which a line stands. */
 struct maps {
@@ -92,8 +91,7 @@ void orch_yaml_lines(const char *text,
     g_string_free(maps.name, TRUE);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------- */
 
 static bool knows(const char *path, const char *head, size_t length)
 {

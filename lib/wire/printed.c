@@ -269,8 +269,7 @@ static void take_token(struct reader *r)
     }
 }
 
-/* ---- lines -------------------------------------------------------------------------------------
- */
+/* ---- lines ---------------------------------------------------------------------------------- */
 
 /* Of "[  5] local port 5201 connected" the number in front is no step: beside it the line has only
  * places, or numbers that are not understood. */
@@ -316,6 +315,22 @@ static void read_text(struct orch_printed_line *out, const char *text, size_t le
         orch_printed_heading_enter(out->headings, &r.about, indent);
 }
 
+/* A line of a printed PyTorch model holds settings, no measurements: "(fc): Linear(in_features=3)",
+ * "(0-5): 6 x Block(". */
+static bool is_part_of_model(const char *text, size_t length, unsigned indent)
+{
+    static const char letters[] = G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_";
+    g_autofree char *line = indent && length && *text == '(' ? g_strndup(text, length) : NULL;
+    const char *p =
+        line ? line + 1 + strspn(line + 1, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.-") : "";
+    if (p == line + 1 || !g_str_has_prefix(p, "): "))
+        return false;
+    p += strlen("): ");
+    size_t digits = strspn(p, G_CSET_DIGITS);
+    p += digits && g_str_has_prefix(p + digits, " x ") ? digits + strlen(" x ") : 0;
+    return g_ascii_isupper(*p) && p[strspn(p, letters)] == '(';
+}
+
 void orch_printed_line_init(struct orch_printed_line *line)
 {
     *line = (struct orch_printed_line){
@@ -350,6 +365,8 @@ void orch_printed_line_parse(struct orch_printed_line *out, const char *text, si
     for (; length && g_ascii_isspace(*text); text++, length--)
         indent += *text == '\t' ? TAB_COLUMNS : 1;
     indent += length && *text == '|' ? 2 : 0; /* fio's percentiles */
+    if (is_part_of_model(text, length, indent))
+        return;
     const char *json = orch_printed_document_find(text, length);
     if (json)
         read_text(out, text, (size_t)(json - text), indent);

@@ -20,7 +20,7 @@ def digits(count, seed):
 
 def torchvision(folder, kind):
     folder = f"{folder}/{kind}/raw"
-    os.makedirs(folder)
+    os.makedirs(folder, exist_ok=True)
     for name, count in ("train", 4096), ("t10k", 512):
         pixels, labels = digits(count, count)
         with open(f"{folder}/{name}-images-idx3-ubyte", "wb") as file:
@@ -32,7 +32,7 @@ def torchvision(folder, kind):
 def lightning_mnist(folder):
     import torch
 
-    os.makedirs(f"{folder}/MNIST/processed")
+    os.makedirs(f"{folder}/MNIST/processed", exist_ok=True)
     for name, count in ("training", 60000), ("test", 512):  # the example splits 60,000 images
         pixels, labels = digits(min(count, 512), count)
         images = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).view(-1, 28, 28)
@@ -51,7 +51,7 @@ def bert():
     os.makedirs("bert-base-cased")
     with open("bert-base-cased/vocab.txt", "w") as file:
         file.write("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]) + "\n")
-    BertTokenizerFast("bert-base-cased/vocab.txt", model_max_length=32).save_pretrained("bert-base-cased")
+    BertTokenizerFast("bert-base-cased/vocab.txt", model_max_length=32, eos_token="[SEP]").save_pretrained("bert-base-cased")
     config = BertConfig(vocab_size=len(WORDS) + 5, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
                         intermediate_size=32, max_position_embeddings=32, pad_token_id=0)
     BertModel(config).save_pretrained("bert-base-cased")

@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../cli/lib.sh"
 [ -d "${ORCH_EXAMPLES:-}" ] || skip 'no $ORCH_EXAMPLES: a folder with clones of lanpa/tensorboardX, gradio-app/trackio, wandb/examples, mlflow/mlflow, mlflow/mlflow-example, vwxyzjn/cleanrl, DLR-RM/rl-baselines3-zoo, karpathy/makemore, Lightning-AI/pytorch-lightning (as lightning), huggingface/accelerate and trl, SwanHubX/SwanLab-examples'
 cat >compare.py <<'P'
-import collections, sqlite3, sys
+import collections, re, sqlite3, sys
 db = sqlite3.connect(".orch/results.db")
 rows = db.execute("SELECT n.name, x.step, x.value FROM metric x JOIN metric_name n ON n.id = x.name_id WHERE x.run ="
                   " (SELECT max(id) FROM run) AND n.name NOT LIKE 'system/%'")
@@ -18,6 +18,7 @@ for name, step, value in rows:
 missing, count = [], 0
 for line in open(sys.argv[1]):
     name, step, value = line.rstrip("\n").split("\t")
+    name = re.sub(r"[\s\"'`()=<>!~;|&?\\^]", "_", name)  # as names of orch are
     names = found[int(step), repr(float(value) + 0.0)]  # SQLite has no -0.0
     same = [f for f in names if f == name or f.endswith("/" + name)]  # of a second writer: FOLDER/NAME
     names.remove(min(same, key=len)) if same else missing.append((name, step, value, names))
@@ -99,7 +100,7 @@ trackio trackio - trackio/examples/long-run-names.py
 trackio trackio - trackio/examples/alerts.py
 trackio trackio - trackio/examples/training-with-report.py
 trackio trackio - trackio/examples/crash-and-resume-same-run-name.py
-wandb wandb,torch,torchvision fashion:data examples/examples/tensorboard/tensorboard-pytorch/train.py
+tensorboard wandb,torch,torchvision,tensorboard fashion:data examples/examples/tensorboard/tensorboard-pytorch/train.py
 wandb wandb,torch,torchvision fashion:data examples/examples/pytorch/pytorch-cnn-fashion/train.py
 wandb wandb,torch,torchvision mnist:../data examples/examples/pytorch/pytorch-cnn-mnist/main.py --epochs 2
 wandb wandb - examples/examples/wandb-log/sqrt.py 5

@@ -14,9 +14,9 @@ def tensorboard(folder):
             continue
         accumulator = EventAccumulator(place, size_guidance={"scalars": 0, "tensors": 0})
         accumulator.Reload()
-        for tag in accumulator.Tags()["scalars"]:
-            for event in accumulator.Scalars(tag):
-                yield tag, event.step, event.value
+        for tag in accumulator.Tags()["scalars"]:  # a later value of a step replaces the earlier one
+            for step, value in {event.step: event.value for event in accumulator.Scalars(tag)}.items():
+                yield tag, step, value
         for tag in accumulator.Tags()["tensors"]:
             for event in accumulator.Tensors(tag):
                 array = tensor_util.make_ndarray(event.tensor_proto)
