@@ -16,7 +16,7 @@ struct logged_place {
     char *name; /* that the logger gives to the run; NULL: none */
     const struct orch_logger *logger;
     int64_t points;   /* and results */
-    int64_t replaced; /* of those, by the next one of the series, which has the same step */
+    int64_t replaced; /* of those, by another one of the same step that came next */
 };
 
 /** A metric whose points come from files. */
@@ -36,7 +36,7 @@ struct column {
     struct series *series; /* NULL: its values are not taken */
     GArray *passed;        /* struct value: those that were taken; NULL: they are not kept */
     int64_t zeros;         /* values at step 0 */
-    int64_t last_step;     /* of those taken; -1: none yet */
+    struct value last;     /* of those taken; its step is -1 when there is none */
     guint again;           /* of those, how many were met in a file that was written anew */
 };
 

@@ -30,7 +30,7 @@ static struct column *column_of(struct source *source, const char *name)
         return column;
     column = g_new0(struct column, 1);
     column->series = orch_logged_series(source, name);
-    column->last_step = -1;
+    column->last.step = -1;
     if (source->logger->is_rewritten)
         column->passed = g_array_new(FALSE, FALSE, sizeof(struct value));
     g_hash_table_insert(source->columns, g_strdup(name), column);
@@ -134,8 +134,8 @@ static void take_point(void *ctx, const char *name, int64_t step, double time_s,
     }
     source->points++;
     source->place->points++;
-    source->place->replaced += column->last_step == step;
-    column->last_step = step;
+    source->place->replaced += column->last.step == step && !is_same(&column->last, &found);
+    column->last = found;
     if (!column->passed)
         return;
     g_array_append_val(column->passed, found);

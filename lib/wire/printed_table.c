@@ -200,8 +200,7 @@ static char mark_of(const char *text, size_t length)
     return memchr(text, ',', length) ? ',' : 0;
 }
 
-/* ---- rows that a name tells apart --------------------------------------------------------------
- */
+/* ---- rows that a name tells apart ----------------------------------------------------------- */
 
 /* Appends text as one word of a name. */
 static void append_word(GString *out, const char *text, size_t length)
@@ -295,6 +294,20 @@ static void append_label(GString *label, const struct cell *cells, unsigned coun
         }
 }
 
+/* True for a table of a model's layers: "| Name | Type | Params |", "| Layer (type) | Param # |".
+ */
+static bool is_of_layers(const struct printed_columns *columns)
+{
+    bool has_layers = false, has_counts = false;
+    for (guint i = 0; i < columns->names->len; i++) {
+        const char *name = columns->names->pdata[i];
+        has_layers = has_layers || g_ascii_strcasecmp(name, "type") == 0 ||
+                     g_ascii_strncasecmp(name, "layer", strlen("layer")) == 0;
+        has_counts = has_counts || g_ascii_strncasecmp(name, "param", strlen("param")) == 0;
+    }
+    return has_layers && has_counts;
+}
+
 /* A row of cells between marks: its texts are the label of its numbers. */
 static bool take_marked_row(struct printed_columns *columns, const struct cell *cells,
                             unsigned count, GString *out)
@@ -303,6 +316,8 @@ static bool take_marked_row(struct printed_columns *columns, const struct cell *
         return false;
     const unsigned period = repeated(columns), width = period ? period : count;
     g_string_truncate(out, 0);
+    if (is_of_layers(columns))
+        return true;
     for (unsigned first = 0; first < count; first += width) {
         g_autoptr(GString) label = g_string_new(NULL);
         const unsigned end = MIN(first + width, count);

@@ -101,7 +101,6 @@ trackio trackio - trackio/examples/alerts.py
 trackio trackio - trackio/examples/training-with-report.py
 trackio trackio - trackio/examples/crash-and-resume-same-run-name.py
 tensorboard wandb,torch,torchvision,tensorboard fashion:data examples/examples/tensorboard/tensorboard-pytorch/train.py
-wandb wandb,torch,torchvision fashion:data examples/examples/pytorch/pytorch-cnn-fashion/train.py
 wandb wandb,torch,torchvision mnist:../data examples/examples/pytorch/pytorch-cnn-mnist/main.py --epochs 2
 wandb wandb - examples/examples/wandb-log/sqrt.py 5
 tensorboard lightning,tensorboard - lightning/examples/pytorch/bug_report/bug_report_model.py

@@ -22,7 +22,7 @@ write()
 with open("out/metrics.csv", "a") as f:
     f.write("3,0.125,0.95")
 with open("out/log.jsonl", "w") as f:
-    f.write('{"iter": 10, "lr": 0.1, "loss": 5}\n{"iter": 20, "lr": 0.02}\n{"iter": 20, "lr": 0.01}\n')
+    f.write('{"iter": 10, "lr": 0.1, "loss": 5}\n{"iter": 10, "lr": 0.1}\n{"iter": 20, "lr": 0.02}\n{"iter": 20, "lr": 0.01}\n')
 with open("out/all_results.json", "w") as f:
     f.write('{"f1": 0.75}')
 P
@@ -39,7 +39,7 @@ wait $pid || _fail "$(cat "$SCRATCH/try")"
 run=$(orch ls --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["key"])')
 ok orch show "$run"
 has 'logged         out/metrics.csv (csv), 6 values'
-has 'out/log.jsonl (json lines), 3 values, 1 replaced by a later one of the same step'
+has 'out/log.jsonl (json lines), 4 values, 1 replaced by a later one of the same step'
 has_not 'metrics.csv (csv), 6 values,'
 has 'loss         4       1  0.1250'
 has 'lr           2'

@@ -10,7 +10,7 @@ def tensorboard(folder):
     from tensorboard.util import tensor_util
 
     for place, _, files in os.walk(folder):
-        if not any("tfevents" in file for file in files):
+        if not any("tfevents" in file and not os.path.islink(f"{place}/{file}") for file in files):
             continue
         accumulator = EventAccumulator(place, size_guidance={"scalars": 0, "tensors": 0})
         accumulator.Reload()
@@ -61,6 +61,16 @@ def trackio(folder):
                     yield name, row["step"], value
 
 
+def swanlab(folder):
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    from make_files import swanlab_points
+
+    for place, _, files in os.walk(folder):
+        for file in files:
+            if file.endswith(".swanlab"):
+                yield from swanlab_points(f"{place}/{file}")
+
+
 def csv(folder):
     import pandas
 
@@ -84,5 +94,5 @@ def hf(folder):
     yield from ((*at, value) for at, value in points.items())
 
 
-for name, step, value in {"csv": csv, "hf": hf, "tensorboard": tensorboard, "wandb": wandb, "mlflow": mlflow, "trackio": trackio}[sys.argv[1]](sys.argv[2]):
+for name, step, value in {"csv": csv, "hf": hf, "swanlab": swanlab, "tensorboard": tensorboard, "wandb": wandb, "mlflow": mlflow, "trackio": trackio}[sys.argv[1]](sys.argv[2]):
     print(name, step, repr(float(value)), sep="\t")
