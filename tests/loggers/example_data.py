@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes the data and tiny models that public examples expect where they run: example_data.py KIND... Kinds: mnist:DIR and
-fashion:DIR (torchvision's files, of noise around ten patterns), mnist-pt:DIR (Lightning's), bert (a folder
+fashion:DIR (torchvision's files, of noise around ten patterns), bert (a folder
 'bert-base-cased', the metric 'glue', and MRPC as CSV), preferences (a folder 'pairs' of chosen and rejected answers)."""
 import json
 import os
@@ -27,18 +27,6 @@ def torchvision(folder, kind):
             file.write(struct.pack(">iiii", 0x803, count, 28, 28) + pixels)
         with open(f"{folder}/{name}-labels-idx1-ubyte", "wb") as file:
             file.write(struct.pack(">ii", 0x801, count) + labels)
-
-
-def lightning_mnist(folder):
-    import torch
-
-    os.makedirs(f"{folder}/MNIST/processed", exist_ok=True)
-    for name, count in ("training", 60000), ("test", 512):  # the example splits 60,000 images
-        pixels, labels = digits(min(count, 512), count)
-        images = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).view(-1, 28, 28)
-        repeats = -(-count // len(images))
-        torch.save((images.repeat(repeats, 1, 1)[:count], torch.tensor(list(labels)).repeat(repeats)[:count]),
-                   f"{folder}/MNIST/processed/{name}.pt")
 
 
 def sentence(rng):
@@ -88,7 +76,7 @@ def preferences():
 
 
 KINDS = {"mnist": lambda at: torchvision(at, "MNIST"), "fashion": lambda at: torchvision(at, "FashionMNIST"),
-         "mnist-pt": lightning_mnist, "bert": lambda _: bert(), "preferences": lambda _: preferences()}
+         "bert": lambda _: bert(), "preferences": lambda _: preferences()}
 for word in sys.argv[1:]:
     kind, _, place = word.partition(":")
     KINDS[kind](place)

@@ -63,7 +63,7 @@ while read -r kind modules data script arguments; do
         cd ..
         continue
     fi
-    reader=$(python_with "$(case $kind in wandb) echo wandb.sdk.internal.datastore ;; *) echo $kind ;; esac)") || reader=
+    reader=$(python_with "$(case $kind in wandb) echo wandb.sdk.internal.datastore ;; hf) echo transformers ;; csv) echo pandas ;; *) echo $kind ;; esac)") || reader=
     same "$(wc -l <"$SCRATCH/try")" "$(wc -l <"$SCRATCH/hand")" "lines of $script"
     if [ -n "$reader" ] && PYTHONPATH=$SOURCE/tests/loggers "$reader" "$SOURCE/tests/loggers/read_logs.py" "$kind" . >points 2>"$SCRATCH/said"; then
         ok python3 ../compare.py points
@@ -105,7 +105,6 @@ wandb wandb,torch,torchvision mnist:../data examples/examples/pytorch/pytorch-cn
 wandb wandb - examples/examples/wandb-log/sqrt.py 5
 tensorboard lightning,tensorboard - lightning/examples/pytorch/bug_report/bug_report_model.py
 tensorboard lightning,tensorboard,gymnasium - lightning/examples/fabric/reinforcement_learning/train_fabric.py --total-timesteps 512 --num-envs 2 --num-steps 64
-tensorboard lightning,tensorboard,torchvision mnist-pt:../../Datasets lightning/examples/pytorch/basics/autoencoder.py --trainer.max_epochs 1 --trainer.limit_train_batches 60 --trainer.limit_val_batches 4
 tensorboard accelerate,tensorboard,evaluate,transformers bert accelerate/examples/by_feature/tracking.py --with_tracking --cpu
 tensorboard trl,tensorboard bert,preferences trl/examples/scripts/reward_modeling.py --model_name_or_path bert-base-cased --dataset_name pairs --output_dir out --num_train_epochs 1 --logging_steps 1 --eval_strategy steps --eval_steps 2 --report_to tensorboard --use_cpu --bf16 false --gradient_checkpointing false
 hf trl,transformers bert,preferences trl/examples/scripts/reward_modeling.py --model_name_or_path bert-base-cased --dataset_name pairs --output_dir out --num_train_epochs 2 --logging_steps 1 --save_steps 4 --report_to none --use_cpu --bf16 false --gradient_checkpointing false
