@@ -331,6 +331,26 @@ static bool is_part_of_model(const char *text, size_t length, unsigned indent)
     return g_ascii_isupper(*p) && p[strspn(p, letters)] == '(';
 }
 
+#define TREE_BAR "\xe2\x94\x82"
+#define TREE_DASHES "\xe2\x94\x80\xe2\x94\x80 "
+#define TREE_BRANCH "\xe2\x94\x9c" TREE_DASHES
+#define TREE_LAST "\xe2\x94\x94" TREE_DASHES
+
+/* A tree of settings, as rich draws it: "|-- lr: 0.1", and "|   batch: 8" below such a line, which
+ * does not end as a row of a box does. */
+static bool is_part_of_tree(const char *text, size_t length, bool is_below)
+{
+    const size_t bar = strlen(TREE_BAR);
+    while (length && g_ascii_isspace(*text))
+        text++, length--;
+    while (length && g_ascii_isspace(text[length - 1]))
+        length--;
+    return memmem(text, length, TREE_BRANCH, strlen(TREE_BRANCH)) ||
+           memmem(text, length, TREE_LAST, strlen(TREE_LAST)) ||
+           (is_below && length > bar && memcmp(text, TREE_BAR, bar) == 0 &&
+            memcmp(text + length - bar, TREE_BAR, bar) != 0);
+}
+
 void orch_printed_line_init(struct orch_printed_line *line)
 {
     *line = (struct orch_printed_line){
@@ -358,6 +378,9 @@ void orch_printed_line_parse(struct orch_printed_line *out, const char *text, si
     out->has_number = out->has_unread = out->is_progress = out->is_row = out->is_cut = false;
     out->is_pure = true;
     out->rank = -1;
+    out->is_tree = is_part_of_tree(text, length, out->is_tree);
+    if (out->is_tree)
+        return;
     if (orch_printed_fold_line(text, length, out->folded)) {
         text = out->folded->str;
         length = out->folded->len;

@@ -54,6 +54,7 @@ struct orch_printed_line {
     bool is_pure;      /* contains only names and values */
     bool is_progress;  /* begins with a progress count or bar ("938/938 [====]", "45%|###  |") */
     bool is_cut;       /* has more words or values than are read */
+    bool is_tree;      /* is part of a drawn tree, as settings are shown */
     int rank;          /* the process of several that printed the line ("[rank1]: ..."); -1: none */
 };
 

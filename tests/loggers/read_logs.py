@@ -94,5 +94,6 @@ def hf(folder):
     yield from ((*at, value) for at, value in points.items())
 
 
-for name, step, value in {"csv": csv, "hf": hf, "swanlab": swanlab, "tensorboard": tensorboard, "wandb": wandb, "mlflow": mlflow, "trackio": trackio}[sys.argv[1]](sys.argv[2]):
+READERS = {"csv": csv, "hf": hf, "swanlab": swanlab, "tensorboard": tensorboard, "wandb": wandb, "mlflow": mlflow, "trackio": trackio}
+for name, step, value in READERS[sys.argv[1]](sys.argv[2]):
     print(name, step, repr(float(value)), sep="\t")
