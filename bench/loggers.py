@@ -124,12 +124,13 @@ def cost(orch, python, name, rows, fields, rounds):
             sys.exit(f"{name}: {points_of(at)} of {rows * 10} points are in the store")
     ratio = {k: statistics.median(t[k] / h[k] for h, t in zip(hand, tried)) for k in hand[0]
              if k != "beside"}
+    least = min(t["loop_cpu"] for t in tried) / min(h["loop_cpu"] for h in hand)
     beside = statistics.median(t["beside"] / t["loop"] for t in tried)
     more_cpu = statistics.median(t["cpu"] - h["cpu"] for h, t in zip(hand, tried))
     more_wall = statistics.median(t["wall"] - h["wall"] for h, t in zip(hand, tried))
     by_hand = statistics.median(h["loop"] for h in hand)
     print(f"{name:12} {rows * 10:8} points  by hand {by_hand:7.2f} s  script x{ratio['loop']:.3f}"
-          f" (its processor time x{ratio['loop_cpu']:.3f}, orch beside it {100 * beside:.1f} % of a CPU)"
+          f" (its processor time x{ratio['loop_cpu']:.3f}, of the least ones x{least:.3f}, orch beside it {100 * beside:.1f} % of a CPU)"
           f"  command +{more_wall:.2f} s x{ratio['wall']:.3f}"
           f"  processor +{more_cpu:.2f} s x{ratio['cpu']:.3f}, {more_cpu / rows / 10 * 1e6:.2f} us a point", flush=True)
     return ratio["loop"]

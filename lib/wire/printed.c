@@ -13,8 +13,7 @@
 
 #include <math.h>
 
-/* ---- forms -------------------------------------------------------------------------------------
- */
+/* ---- forms ----------------------------------------------------------------------------- */
 
 /* Adds a counter that a form found. */
 static void add_counter(struct reader *r, enum orch_printed_kind kind,
@@ -131,8 +130,7 @@ static bool take_form(struct reader *r, enum orch_printed_where where)
     return true;
 }
 
-/* ---- tokens ------------------------------------------------------------------------------------
- */
+/* ---- tokens ---------------------------------------------------------------------------- */
 
 /* Handles a number without a name. */
 static void take_unnamed(struct reader *r, const struct orch_printed_token *token)

@@ -115,8 +115,7 @@ int orch_printed_first_rank(const struct orch_printed_token *token)
     return is_rank ? atoi(token->text + letters) : -1;
 }
 
-/* ---- matching ----------------------------------------------------------------------------------
- */
+/* ---- matching -------------------------------------------------------------------------- */
 
 static bool is_sign(const struct orch_printed_token *token, char sign)
 {

@@ -403,8 +403,7 @@ static bool take_spaced_row(struct printed_columns *columns, const struct cell *
     return true;
 }
 
-/* ---- lines -------------------------------------------------------------------------------------
- */
+/* ---- lines ----------------------------------------------------------------------------- */
 
 /* "----", "|:---|---:|", "+----+": between a header and its rows. */
 static bool is_rule(const char *text, size_t length)
