@@ -147,8 +147,7 @@ static int open_changed(struct logged_file *file, struct stat *info)
     if (file->why || stat(file->path, info) != 0)
         return -1;
     if (is_same_state(info, &file->info) && info->st_size == file->offset) {
-        if (orch_file_claim_is_disputed(file->claim))
-            claim(file, info);
+        claim(file, info);
         return -1;
     }
     int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

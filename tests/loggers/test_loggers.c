@@ -6,6 +6,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/text.h"
+#include "lib/loggers/logged_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -136,12 +137,39 @@ static void agrees_with_their_readers(void **state)
     agrees("sb3/progress.csv", "sb3");
 }
 
+static void ignore_again(void *ctx)
+{
+    (void)ctx;
+}
+
+/* The trial that reads a file first learns of another one, though the file does not change. */
+static void notices_another_trial(void **state)
+{
+    (void)state;
+    static const char text[] = "step,both\n1,2\n";
+    g_autoptr(GString) found = g_string_new(NULL);
+    const struct orch_log_sink sink = {.ctx = found, .point = record_point};
+    struct logged_file *files[2];
+    assert_true(orch_file_write("both.csv", text, strlen(text), false, NULL));
+    for (int i = 0; i < 2; i++) {
+        files[i] = orch_logged_file_new("both.csv", &ORCH_LOGGER_CSV, 0, &sink, ignore_again);
+        orch_logged_file_read(files[i], SIZE_MAX);
+        assert_int_equal(orch_logged_file_is_shared(files[i]), i);
+    }
+    orch_logged_file_read(files[0], SIZE_MAX);
+    assert_true(orch_logged_file_is_shared(files[0]));
+    for (int i = 0; i < 2; i++)
+        orch_logged_file_free(files[i]);
+    assert_int_equal(remove("both.csv"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_small_files),
         cmocka_unit_test(recognises_files),
         cmocka_unit_test(agrees_with_their_readers),
+        cmocka_unit_test(notices_another_trial),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
