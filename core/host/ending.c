@@ -30,8 +30,7 @@ enum {
     COPY_BYTES = 1 << 18
 };
 
-/* ---- artifacts --------------------------------------------------------------------------------
- */
+/* ---- artifacts ------------------------------------------------------------------------ */
 
 static bool copy_hashed(int in, int out, char sha256[ORCH_SHA256_CHARS], int64_t *out_bytes)
 {
@@ -201,8 +200,7 @@ static char *take_artifacts(const struct ending *ending, struct journal_out *out
     return first;
 }
 
-/* ---- stray processes ---------------------------------------------------------------------------
- */
+/* ---- stray processes ------------------------------------------------------------------- */
 
 static void warn_of_leftovers(const struct ending *ending, struct journal_out *out)
 {
@@ -220,8 +218,7 @@ static void warn_of_leftovers(const struct ending *ending, struct journal_out *o
     g_string_free(text, TRUE);
 }
 
-/* ---- verdict and reason -----------------------------------------------------------------------
- */
+/* ---- verdict and reason --------------------------------------------------------------- */
 
 static struct orch_ending facts_of(const struct ending *ending)
 {
@@ -298,8 +295,7 @@ static char *presentable(const char *text)
     return g_utf8_make_valid(cut, -1);
 }
 
-/* ---- the end event ----------------------------------------------------------------------------
- */
+/* ---- the end event -------------------------------------------------------------------- */
 
 static double seconds_of(struct timeval time)
 {

@@ -92,8 +92,7 @@ static double now_ms(const struct intake *intake)
     return (double)((orch_mono_ns() - intake->start_ns) / 1000) / 1e3;
 }
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ---------------------------------------------------------------------------- */
 
 /* Reports "undeclared metric 'los' (did you mean 'loss'?)". */
 static void undeclared(struct intake *intake, const char *what, const char *name,
@@ -148,8 +147,7 @@ static const struct orch_metric_spec *find_metric(struct intake *intake, const c
     return spec;
 }
 
-/* ---- metrics ----------------------------------------------------------------------------------
- */
+/* ---- metrics -------------------------------------------------------------------------- */
 
 static bool journal_has_room(struct intake *intake)
 {
@@ -360,8 +358,7 @@ void orch_intake_result_logged(struct intake *intake, const struct orch_metric_s
         add_result(intake, spec->name, value);
 }
 
-/* ---- the other events -------------------------------------------------------------------------
- */
+/* ---- the other events ----------------------------------------------------------------- */
 
 /* Records notes, logs and phases within their budget. */
 static void take_words(struct intake *intake, const struct orch_event *event, size_t length)
@@ -523,8 +520,7 @@ static void take_event(struct intake *intake, const struct orch_event *event, co
     }
 }
 
-/* ---- lines ------------------------------------------------------------------------------------
- */
+/* ---- lines ---------------------------------------------------------------------------- */
 
 void orch_intake_line(struct intake *intake, const char *line, size_t length)
 {

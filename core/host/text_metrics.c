@@ -64,8 +64,7 @@ const struct orch_text_losses *orch_text_metrics_losses(const struct text_metric
     return metrics ? &metrics->losses : &none;
 }
 
-/* ---- lines -------------------------------------------------------------------------------------
- */
+/* ---- lines ----------------------------------------------------------------------------- */
 
 static void take_progress(struct text_metrics *metrics, const struct orch_printed_line *printed,
                           const GString *text)
@@ -119,8 +118,7 @@ static void take_text(struct text_metrics *metrics)
     orch_text_take_printed(metrics);
 }
 
-/* ---- input -------------------------------------------------------------------------------------
- */
+/* ---- input ----------------------------------------------------------------------------- */
 
 /* Takes the lines of what began as a document and is none, one by one. */
 static void take_lines(struct text_metrics *metrics, GString *text)

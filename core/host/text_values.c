@@ -22,8 +22,7 @@ void orch_text_choose_position(struct text_metrics *metrics, int rank)
     metrics->position = &metrics->positions[at];
 }
 
-/* ---- losses ------------------------------------------------------------------------------------
- */
+/* ---- losses ---------------------------------------------------------------------------- */
 
 /* The line in a form safe to display. Caller frees. */
 static char *shown_line(const struct text_metrics *metrics)
@@ -71,8 +70,7 @@ static void note_single(struct text_metrics *metrics, const struct found_metric 
         metrics->losses.first[ORCH_LOSS_SINGLE] = g_strdup(metric->spec->name);
 }
 
-/* ---- metrics -----------------------------------------------------------------------------------
- */
+/* ---- metrics --------------------------------------------------------------------------- */
 
 static struct found_metric *find(struct text_metrics *metrics, const char *name)
 {
@@ -165,8 +163,7 @@ static bool convert(struct found_metric *metric, const struct orch_printed_value
     return orch_unit_convert(value->unit, unit, out);
 }
 
-/* ---- steps -------------------------------------------------------------------------------------
- */
+/* ---- steps ----------------------------------------------------------------------------- */
 
 /* The step of a value: printed in its line, else the program's progress, else a counter. */
 static int64_t step_of(const struct text_metrics *metrics, struct found_metric *metric,
@@ -190,8 +187,7 @@ static void report(struct text_metrics *metrics, struct found_metric *metric, in
     orch_intake_value(metrics->intake, metric->spec, step, value);
 }
 
-/* ---- values of a line --------------------------------------------------------------------------
- */
+/* ---- values of a line ------------------------------------------------------------------ */
 
 static bool take_value(struct text_metrics *metrics, const struct orch_printed_value *value,
                        const struct line_steps *line_step)
