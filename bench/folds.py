@@ -48,6 +48,7 @@ SETS = {  # target, column of networks, of GPUs (None: too few of them), columns
     "timm_infer": ("step_ms", "net", "gpu", "img_per_s"),
     "ryujaehun_pytorch": ("ms_median", "net", "gpu", "ms_mean ms_std folder"),
     "jcjohnson_cnn": ("total_ms", "net", "gpu", "fw_ms bw_ms total_std_ms"),
+    "u39kun_frameworks": ("ms", "net", "gpu", ""),
     "tf_benchmarks": ("step_ms", "net", "gpu", "img_per_s"),
     "lambda_train": ("throughput", None, "gpu", "name watt_total price_usd"),
     "lambda_per_gpu": ("throughput", None, "gpu", "name watt_total price_usd"),

@@ -84,18 +84,18 @@ static void hold_against_baselines(struct orch_trained *t, const struct orch_row
     g_autoptr(GError) unable = NULL;
     struct orch_rows *few = some(rows, BASELINE_ROWS);
     struct orch_learned *l = orch_learn(few, &nearest, &unable);
-    double mine = orch_learned_error(t->learned, 0);
+    double mine = orch_learned_question(t->learned, 0).error;
     t->last_known = t->ratio = (double)NAN;
-    for (guint i = 0; l && i < orch_learned_candidates(l, 0)->len; i++) {
+    for (guint i = 0; l && i < orch_learned_question(l, 0).candidates->len; i++) {
         const struct orch_model_candidate *trial =
-            &g_array_index(orch_learned_candidates(l, 0), struct orch_model_candidate, i);
+            &g_array_index(orch_learned_question(l, 0).candidates, struct orch_model_candidate, i);
         if (trial->box == ORCH_BOX_BLACK)
             t->last_known = trial->mean_relative_error;
         if (trial->box == ORCH_BOX_GREY)
             t->ratio = trial->mean_relative_error;
     }
-    t->is_used =
-        !orch_learned_is_baseline(t->learned, 0) && !(t->last_known < mine) && !(t->ratio < mine);
+    t->is_used = !orch_learned_question(t->learned, 0).is_baseline && !(t->last_known < mine) &&
+                 !(t->ratio < mine);
     orch_learned_free(l);
     orch_rows_free(few);
 }

@@ -208,8 +208,9 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
 static double unseen_error(const struct orch_learned *l, const char *column)
 {
     for (int k = 1; k < orch_learned_scenarios(l); k++)
-        if (g_strcmp0(orch_learned_column(l, k), column) == 0 && !orch_learned_has_one_group(l, k))
-            return orch_learned_error(l, k);
+        if (g_strcmp0(orch_learned_question(l, k).column, column) == 0 &&
+            !orch_learned_question(l, k).has_one_group)
+            return orch_learned_question(l, k).error;
     return (double)NAN;
 }
 
@@ -245,8 +246,9 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
             orch_cli_warn(cli, "%s", broken->message);
             continue;
         }
-        double shares[5] = {orch_learned_error(t->learned, 0), unseen_error(t->learned, "gpu"),
-                            unseen_error(t->learned, "net"), t->last_known, t->ratio};
+        double shares[5] = {orch_learned_question(t->learned, 0).error,
+                            unseen_error(t->learned, "gpu"), unseen_error(t->learned, "net"),
+                            t->last_known, t->ratio};
         g_autofree char *mixture = orch_learned_text(t->learned, 0);
         orch_table_add(table, t->name, NULL);
         orch_table_add(table, t->target, NULL);

@@ -10,9 +10,9 @@
 /* Describes a question: "similar rows", "unseen gpu", "more gpus than measured". */
 static char *question_text(const struct orch_learned *learned, int k)
 {
-    const char *column = orch_learned_column(learned, k);
-    if (column && orch_learned_has_one_group(learned, k))
-        return g_strdup_printf("unseen %s (only one was measured: the error is that of other rows)",
+    const char *column = orch_learned_question(learned, k).column;
+    if (column && orch_learned_question(learned, k).has_one_group)
+        return g_strdup_printf("unseen %s (none can be left out: the error is that of other rows)",
                                column);
     if (column && orch_feature_is_gpu_count(column))
         return g_strdup_printf("more %s than measured", column);
@@ -22,14 +22,16 @@ static char *question_text(const struct orch_learned *learned, int k)
 void orch_cli_learned_print(const struct orch_learned *learned, guint most)
 {
     for (int k = 0; k < orch_learned_scenarios(learned); k++) {
-        const GArray *trials = orch_learned_candidates(learned, k);
+        const GArray *trials = orch_learned_question(learned, k).candidates;
         g_autofree char *what = question_text(learned, k);
         g_autofree char *mixture = orch_learned_text(learned, k);
         orch_cli_print(
             "%s: %s, %.2f %% mean relative error in 5-fold cross-validation, %.2f %% median%s",
-            what, mixture, 100 * orch_learned_error(learned, k),
-            100 * orch_learned_median(learned, k),
-            orch_learned_is_baseline(learned, k) ? " (no model is better than this baseline)" : "");
+            what, mixture, 100 * orch_learned_question(learned, k).error,
+            100 * orch_learned_question(learned, k).median,
+            orch_learned_question(learned, k).is_baseline
+                ? " (no model is better than this baseline)"
+                : "");
         for (guint i = 0; i < trials->len && i < most; i++) {
             const struct orch_model_candidate *t =
                 &g_array_index(trials, struct orch_model_candidate, i);
@@ -55,13 +57,13 @@ json_t *orch_cli_learned_json(const struct orch_learned *learned)
         g_autofree char *what = question_text(learned, k);
         g_autofree char *mixture = orch_learned_text(learned, k);
         json_t *q = json_pack("{s:s, s:s, s:b}", "question", what, "mixture", mixture,
-                              "is_baseline", orch_learned_is_baseline(learned, k));
+                              "is_baseline", orch_learned_question(learned, k).is_baseline);
         json_object_set_new(q, "mean_relative_error",
-                            orch_json_finite(orch_learned_error(learned, k)));
+                            orch_json_finite(orch_learned_question(learned, k).error));
         json_object_set_new(q, "median_relative_error",
-                            orch_json_finite(orch_learned_median(learned, k)));
+                            orch_json_finite(orch_learned_question(learned, k).median));
         json_t *list = json_array();
-        const GArray *trials = orch_learned_candidates(learned, k);
+        const GArray *trials = orch_learned_question(learned, k).candidates;
         for (guint i = 0; i < trials->len; i++) {
             const struct orch_model_candidate *t =
                 &g_array_index(trials, struct orch_model_candidate, i);

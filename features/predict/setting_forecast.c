@@ -380,7 +380,7 @@ static bool answer_fitted(const struct orch_trained *t, GHashTable *params, char
     out->why = g_strdup_printf("predictor '%s', trained on %zu runs of %u settings (%.1f %% mean "
                                "relative error on %s left out)",
                                t->name, t->rows, t->known->len,
-                               100 * orch_learned_error(t->learned, answer.question),
+                               100 * orch_learned_question(t->learned, answer.question).error,
                                answer.question ? "devices" : "runs");
     return true;
 }

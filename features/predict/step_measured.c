@@ -223,7 +223,8 @@ static bool fill_fitted(const struct orch_step_tiers *tiers, const struct orch_s
                                       answer.value.high / 1e3};
     g_autofree char *rows_learned = rows_text(t, t->rows, t->run_rows);
     out->why = g_strdup_printf("learned from %s (%.1f %% mean relative error on %s left out)%s",
-                               rows_learned, 100 * orch_learned_error(t->learned, answer.question),
+                               rows_learned,
+                               100 * orch_learned_question(t->learned, answer.question).error,
                                answer.question ? "networks" : "rows",
                                answer.extrapolates ? "; beyond the training rows" : "");
     return true;

@@ -98,19 +98,14 @@ void orch_learned_free(struct orch_learned *learned);
 
 /** Number of questions. The first is rows like those measured (with by_group: unseen groups). */
 int orch_learned_scenarios(const struct orch_learned *learned);
-/** Column whose levels are unseen, such as "gpu"; NULL for rows like those measured. */
-const char *orch_learned_column(const struct orch_learned *learned, int question);
-/** Candidates of a question, best first: struct orch_model_candidate. Borrowed. */
-const GArray *orch_learned_candidates(const struct orch_learned *learned, int question);
-/** Mean relative error of the ensemble on held-out rows. */
-/** True for a question about unseen levels of a column of which only one level was measured:
- * nothing could be left out, so that its error says nothing of them. */
-bool orch_learned_has_one_group(const struct orch_learned *learned, int question);
-double orch_learned_error(const struct orch_learned *learned, int question);
-/** Median relative error of the ensemble on held-out rows. */
-double orch_learned_median(const struct orch_learned *learned, int question);
-/** True if only baselines have weight because the other models were no better. */
-bool orch_learned_is_baseline(const struct orch_learned *learned, int question);
+struct orch_question {
+    const char *column; /* whose levels were not measured; NULL: rows like the training rows */
+    const GArray *candidates; /* struct orch_model_candidate by weight, then by error */
+    double error, median;     /* relative, mean and median, of the mixture in cross-validation */
+    bool is_baseline;         /* no mixture was better than a rule of thumb */
+    bool has_one_group;       /* measured levels cannot be left out: the error is of other rows */
+};
+struct orch_question orch_learned_question(const struct orch_learned *learned, int question);
 /** Describes the ensemble: "0.60 grey boost + 0.40 grey kernel". Caller frees. */
 char *orch_learned_text(const struct orch_learned *learned, int question);
 

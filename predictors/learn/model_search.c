@@ -27,8 +27,7 @@ static bool has_white(const struct orch_rows *rows)
     return rows->rows && (double)count >= 0.5 * (double)rows->rows;
 }
 
-/* True if the kernel-by-kernel model speaks of most rows. */
-static bool has_kernels(const struct orch_rows *rows)
+bool orch_rows_have_kernels(const struct orch_rows *rows)
 {
     int column = orch_matrix_find(rows->matrix, "white kernels_ms");
     size_t count = 0;
@@ -59,7 +58,7 @@ static bool allows(const struct orch_rows *rows, const struct orch_learn_options
         return false;
     if (box == ORCH_BOX_MATCHED && !orch_matched_applies(rows))
         return false;
-    return box != ORCH_BOX_KERNELS || has_kernels(rows);
+    return box != ORCH_BOX_KERNELS || orch_rows_have_kernels(rows);
 }
 
 static void add_boxes(GArray *candidates, const struct orch_rows *rows,
@@ -213,7 +212,7 @@ static bool carries_over(const struct orch_scenario *q, const struct orch_rows *
     for (size_t i = 0; i < rows->rows; i++)
         count += rows->devices[i].gpu && rows->devices[i].work > 0;
     bool of_gpu = orch_feature_is_gpu(q->column);
-    return q->has_one_group && of_gpu && has_white(rows) && !has_kernels(rows) &&
+    return q->has_one_group && of_gpu && has_white(rows) && !orch_rows_have_kernels(rows) &&
            2 * count > rows->rows;
 }
 

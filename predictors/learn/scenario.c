@@ -12,6 +12,10 @@
 
 #define COUNTS_MIN 3
 #define FAMILIES_MIN 3
+#define OWN_SHARE 0.1
+
+/* Columns whose levels may be unseen. */
+static const char *const NOVEL[] = {"gpu", "accel", "net", "model", "network", "task", NULL};
 
 static bool is_hidden(const char *name, const void *data)
 {
@@ -129,19 +133,56 @@ static bool is_processor(const char *name)
     return spec ? spec->unit == ORCH_GPU_HOST : says_so;
 }
 
-/* True if a single chip was measured: processors beside it do not show how times change from GPU to
- * GPU. A device that the table of GPUs does not have is a chip of its own. */
-static bool has_one_chip(const GPtrArray *gpus)
+static guint count_chips(const GPtrArray *gpus)
 {
-    const char *first = NULL;
-    for (guint i = 0; i < gpus->len; i++) {
-        if (is_processor(gpus->pdata[i]))
-            continue;
-        if (first && strcmp(first, orch_gpu_chip(gpus->pdata[i])) != 0)
-            return false;
-        first = orch_gpu_chip(gpus->pdata[i]);
+    g_autoptr(GHashTable) chips = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < gpus->len; i++)
+        if (!is_processor(gpus->pdata[i]))
+            g_hash_table_add(chips, (gpointer)(uintptr_t)orch_gpu_chip(gpus->pdata[i]));
+    return g_hash_table_size(chips);
+}
+
+/* True if a tenth of the rows has a level of this category (software, a library) that one chip
+ * alone was measured with, unless it only names the chip. */
+static bool is_own_setting(char *const *levels, char *const *chips, size_t rows)
+{
+    static char many[] = "";
+    g_autoptr(GHashTable) of = g_hash_table_new(g_str_hash, g_str_equal);
+    size_t count = 0;
+    for (size_t i = 0; i < rows; i++) {
+        const char *chip = g_hash_table_lookup(of, levels[i]);
+        bool is_new = chip && strcmp(chip, chips[i]) != 0;
+        g_hash_table_insert(of, levels[i], is_new ? many : chips[i]);
     }
-    return first != NULL;
+    for (size_t i = 0; i < rows; i++)
+        count += g_hash_table_lookup(of, levels[i]) != many;
+    return (double)count >= OWN_SHARE * (double)rows && (count < rows || g_hash_table_size(of) > 2);
+}
+
+static bool have_own_settings(const struct orch_rows *rows, char *const *gpus)
+{
+    const struct orch_matrix *m = rows->matrix;
+    g_autofree char **chips = g_memdup2(gpus, (rows->rows + 1) * sizeof(char *));
+    orch_folds_name_chips(chips, rows->rows);
+    for (int c = 0; c < orch_matrix_cols(m); c++) {
+        const struct orch_matrix_feature *f = orch_matrix_feature(m, c);
+        if (!f->levels || g_strv_contains(NOVEL, f->name) || !strcmp(f->name, ORCH_FAMILY_COLUMN))
+            continue;
+        g_autofree char **levels = orch_levels_of(m, c);
+        if (is_own_setting(levels, chips, rows->rows))
+            return true;
+    }
+    return false;
+}
+
+/* True if leaving a chip out cannot show how times change from GPU to GPU: a single one was
+ * measured (processors beside it do not count; a device that the table of GPUs does not have is a
+ * chip of its own), or two whose settings change with them. */
+static bool shows_no_change(const struct orch_rows *rows, const GPtrArray *known, char *const *gpus)
+{
+    guint chips = count_chips(known);
+    return chips == 1 ||
+           (chips == 2 && !orch_rows_have_kernels(rows) && have_own_settings(rows, gpus));
 }
 
 /* True if each level of a category occurs in one group only, so that it identifies the group. */
@@ -241,9 +282,6 @@ static void list_families(struct orch_learned *l, const struct orch_rows *rows)
     l->scenarios[l->count++] = q;
 }
 
-/* Columns whose levels may be unseen. */
-static const char *const NOVEL[] = {"gpu", "accel", "net", "model", "network", "task"};
-
 void orch_scenarios_list(struct orch_learned *l, const struct orch_rows *rows,
                          const struct orch_learn_options *o)
 {
@@ -258,7 +296,7 @@ void orch_scenarios_list(struct orch_learned *l, const struct orch_rows *rows,
     }
     l->scenarios[l->count++] = orch_scenario_new(NULL);
     note_facts(l->scenarios[0], rows, NULL);
-    for (size_t k = 0; k < G_N_ELEMENTS(NOVEL) && l->count < ORCH_SCENARIOS_MAX; k++) {
+    for (size_t k = 0; NOVEL[k] && l->count < ORCH_SCENARIOS_MAX; k++) {
         int column = orch_matrix_find(rows->matrix, NOVEL[k]);
         if (column < 0 || !orch_matrix_feature(rows->matrix, column)->levels)
             continue;
@@ -266,8 +304,8 @@ void orch_scenarios_list(struct orch_learned *l, const struct orch_rows *rows,
         struct orch_scenario *q = orch_scenario_new(NOVEL[k]);
         note_levels(q, levels, rows->rows);
         count_groups(q, rows);
-        q->has_one_group =
-            q->group_count < 2 || (orch_feature_is_gpu(q->column) && has_one_chip(q->known));
+        q->has_one_group = q->group_count < 2 || (orch_feature_is_gpu(q->column) &&
+                                                  shows_no_change(rows, q->known, levels));
         if (q->has_one_group)
             g_ptr_array_add(q->hidden, g_strdup(NOVEL[k]));
         else
@@ -279,43 +317,16 @@ void orch_scenarios_list(struct orch_learned *l, const struct orch_rows *rows,
     list_counts(l, rows);
 }
 
-/* ---- what a learned predictor is made of
- * ------------------------------------------------------------
- */
-
 int orch_learned_scenarios(const struct orch_learned *l)
 {
     return l->count;
 }
 
-const char *orch_learned_column(const struct orch_learned *l, int question)
+struct orch_question orch_learned_question(const struct orch_learned *l, int question)
 {
-    return l->scenarios[question]->column;
-}
-
-const GArray *orch_learned_candidates(const struct orch_learned *l, int question)
-{
-    return l->scenarios[question]->candidates;
-}
-
-bool orch_learned_has_one_group(const struct orch_learned *l, int question)
-{
-    return l->scenarios[question]->has_one_group;
-}
-
-double orch_learned_error(const struct orch_learned *l, int question)
-{
-    return l->scenarios[question]->error;
-}
-
-double orch_learned_median(const struct orch_learned *l, int question)
-{
-    return l->scenarios[question]->median;
-}
-
-bool orch_learned_is_baseline(const struct orch_learned *l, int question)
-{
-    return l->scenarios[question]->is_baseline;
+    const struct orch_scenario *q = l->scenarios[question];
+    return (struct orch_question){q->column, q->candidates,  q->error,
+                                  q->median, q->is_baseline, q->has_one_group};
 }
 
 const char *orch_learn_box_name(enum orch_learn_box box)

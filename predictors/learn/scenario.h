@@ -33,7 +33,8 @@ struct orch_conformal {
 
 struct orch_scenario {
     char *column;       /* column whose levels are unseen; NULL: rows like those measured */
-    bool has_one_group; /* only one of them was measured, so none can be held out */
+    bool has_one_group; /* one of them was measured, or two with settings of their own, so none can
+                           be held out */
     GPtrArray *known;   /* char *: measured levels of the column */
     size_t group_count; /* of levels that are held out together: boards of one chip are one. While
                            fitting; 0 after loading */
@@ -96,6 +97,8 @@ void orch_candidates_cross_validate(const struct orch_scenario *q, const struct 
 void orch_learn_report_step(const struct orch_learn_options *options, const struct orch_scenario *q,
                             const struct orch_model_candidate *candidate,
                             struct orch_learn_step step);
+/** True if the kernel-by-kernel model speaks of most rows. */
+bool orch_rows_have_kernels(const struct orch_rows *rows);
 /** Lists the candidates for this question and number of rows. NULL on error; caller unrefs. */
 GArray *orch_candidates_list(const struct orch_scenario *q, const struct orch_rows *rows,
                              const struct orch_learn_options *options, GError **error);

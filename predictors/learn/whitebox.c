@@ -80,10 +80,8 @@ static const double *column_of(const struct orch_rows *rows, const char *name)
     return at < 0 ? NULL : orch_matrix_column(rows->matrix, at);
 }
 
-static double term_of(const struct orch_whitebox *w, const struct orch_rows *rows, int term,
-                      const int *columns, size_t i)
+static double term_of(const struct orch_rows *rows, int term, const int *columns, size_t i)
 {
-    (void)w;
     if (term == 0)
         return 1;
     double value = columns[term] < 0 ? 0 : orch_matrix_column(rows->matrix, columns[term])[i];
@@ -114,7 +112,7 @@ static bool fit_terms(struct orch_whitebox *w, const struct orch_rows *rows, con
         b[k] = measured_ms(rows, which[k]);
         weights[k] = 1 / (b[k] * b[k]);
         for (int t = 0; t < w->count; t++)
-            a[k * (size_t)w->count + (size_t)t] = term_of(w, rows, t, columns, which[k]);
+            a[k * (size_t)w->count + (size_t)t] = term_of(rows, t, columns, which[k]);
     }
     for (int round = 0; round < ROUNDS; round++) {
         g_autoptr(GError) error = NULL;
@@ -177,15 +175,11 @@ static char *gpu_key(const struct orch_matrix *m, size_t row)
     return g_string_free(key, FALSE);
 }
 
-static void free_array(void *array)
-{
-    g_array_unref(array);
-}
-
 struct orch_whitebox *orch_whitebox_fit_kernels(const struct orch_rows *rows, double *out_shift)
 {
     const double *column = column_of(rows, KERNELS);
-    g_autoptr(GHashTable) gpus = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_array);
+    g_autoptr(GHashTable) gpus =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
     g_autofree GArray **of = g_new0(GArray *, rows->rows + 1);
     size_t known = 0;
     for (size_t i = 0; column && i < rows->rows; i++) {
@@ -280,7 +274,7 @@ void orch_whitebox_predict(const struct orch_whitebox *w, const struct orch_rows
         if (!known || !w->count || roofline < 0 || !is_usable(rows, i, roofline))
             continue;
         for (int t = 0; t < w->count; t++)
-            ms += w->coefficients[t] * term_of(w, rows, t, columns, i);
+            ms += w->coefficients[t] * term_of(rows, t, columns, i);
         if (ms > 0)
             out[i] = to_target(rows, i, ms);
     }

@@ -29,17 +29,9 @@ static void add_row(GString *text, const char *gpu, int task, double batch, doub
                            (1 + task) * batch * pow(bandwidth / 900, -0.9) * exp(noise));
 }
 
-/* Each task with each batch on the GPUs from `first` on, and on `others`. */
-static struct orch_rows *tasks_and(const char *others, int first, int gpus, double noise,
-                                   const struct orch_rows *like)
+static struct orch_rows *rows_of(const GString *text, const struct orch_rows *like)
 {
-    g_autoptr(GString) text = g_string_new("gpu,task,batch,ms\n");
-    uint64_t random = 5;
     GError *error = NULL;
-    g_string_append(text, others);
-    for (int g = first; g < first + gpus; g++)
-        for (int i = 0; i < 24; i++)
-            add_row(text, GPUS[g], i % 6, (double)(8 << i / 6), noise * normal(&random));
     struct orch_csv *csv = orch_csv_parse("test.csv", text->str, text->len, &error);
     assert_non_null(csv);
     struct orch_rows_options o = {.target = "ms", .like = like ? like->matrix : NULL};
@@ -47,6 +39,19 @@ static struct orch_rows *tasks_and(const char *others, int first, int gpus, doub
     assert_non_null(rows);
     orch_csv_free(csv);
     return rows;
+}
+
+/* Each task with each batch on the GPUs from `first` on, and on `others`. */
+static struct orch_rows *tasks_and(const char *others, int first, int gpus, double noise,
+                                   const struct orch_rows *like)
+{
+    g_autoptr(GString) text = g_string_new("gpu,task,batch,ms\n");
+    uint64_t random = 5;
+    g_string_append(text, others);
+    for (int g = first; g < first + gpus; g++)
+        for (int i = 0; i < 24; i++)
+            add_row(text, GPUS[g], i % 6, (double)(8 << i / 6), noise * normal(&random));
+    return rows_of(text, like);
 }
 
 static struct orch_rows *tasks(int first, int gpus, double noise, const struct orch_rows *like)
@@ -122,8 +127,8 @@ static void test_one_gpu(void **state)
     orch_learned_predict(l, asked, answers);
     struct orch_score score = orch_score_of(asked->target, answers, NULL, 24);
     assert_true(score.mean_relative_error < 0.2 && score.coverage_90 > 0.9);
-    assert_string_equal(orch_learned_column(l, answers[0].question), "gpu");
-    assert_int_equal(orch_learned_has_one_group(l, answers[0].question), true);
+    assert_string_equal(orch_learned_question(l, answers[0].question).column, "gpu");
+    assert_int_equal(orch_learned_question(l, answers[0].question).has_one_group, true);
     json_t *saved = orch_learned_save(l, ORCH_SAVE_PACKED);
     back = orch_learned_load(saved, NULL);
     assert_non_null(back);
@@ -154,13 +159,48 @@ static void test_processor_beside(void **state)
     struct orch_answer answers[24];
     assert_non_null(l);
     orch_learned_predict(l, asked, answers);
-    assert_int_equal(orch_learned_has_one_group(l, answers[0].question), true);
+    assert_int_equal(orch_learned_question(l, answers[0].question).has_one_group, true);
     struct orch_score score = orch_score_of(asked->target, answers, NULL, 24);
     assert_true(score.mean_relative_error < 0.2 && score.coverage_90 > 0.9);
     assert_true(answers[0].value.high < 4 * answers[0].value.mid);
     orch_learned_free(l);
     orch_rows_free(seen);
     orch_rows_free(asked);
+}
+
+/* Each task on a GPU, with a software that halves its times or does not; with many batches. */
+static void add_rows_of(GString *text, const char *gpu, bool is_quick)
+{
+    double bandwidth = orch_gpu_find(gpu)->bandwidth_gbs;
+    for (int i = 0; i < 24; i++)
+        g_string_append_printf(text, "%s,resnet%s,%s%d,%d,%.9g\n", gpu, i % 2 ? "18" : "50",
+                               is_quick ? "quick" : "slow", i % 3, 8 << i / 6,
+                               (i % 2 ? 1 : 2.2) * (8 << i / 6) * pow(bandwidth / 900, -0.8) *
+                                   (is_quick ? 0.4 : 1));
+}
+
+/* Two GPUs were measured, each with software of its own: another GPU with either of them takes the
+ * time of the rows with that software, times what the GPUs' rates say. */
+static void test_own_software(void **state)
+{
+    (void)state;
+    g_autoptr(GString) seen = g_string_new("gpu,net,software,batch,ms\n");
+    g_autoptr(GString) asked = g_string_new(seen->str);
+    add_rows_of(seen, "RTX 3090", false);
+    add_rows_of(seen, "A100-PCIe-40GB", true);
+    add_rows_of(asked, "V100", false);
+    add_rows_of(asked, "V100", true);
+    struct orch_rows *rows = rows_of(seen, NULL), *other = rows_of(asked, rows);
+    struct orch_learn_options o = {.model = "auto", .target = ORCH_LEARN_BEST, .seed = 1};
+    struct orch_learned *l = orch_learn(rows, &o, NULL);
+    struct orch_answer answers[48];
+    assert_non_null(l);
+    orch_learned_predict(l, other, answers);
+    struct orch_score score = orch_score_of(other->target, answers, NULL, 48);
+    assert_true(score.mean_relative_error < 0.15 && score.coverage_90 > 0.9);
+    orch_learned_free(l);
+    orch_rows_free(rows);
+    orch_rows_free(other);
 }
 
 /* Devices that the table of GPUs does not have are groups of their own, which can be held out. */
@@ -177,10 +217,10 @@ static void test_unknown_devices(void **state)
     assert_non_null(l);
     int asked = 0;
     for (int k = 0; k < orch_learned_scenarios(l); k++) {
-        if (g_strcmp0(orch_learned_column(l, k), "gpu") != 0)
+        if (g_strcmp0(orch_learned_question(l, k).column, "gpu") != 0)
             continue;
         asked++;
-        assert_false(orch_learned_has_one_group(l, k));
+        assert_false(orch_learned_question(l, k).has_one_group);
     }
     assert_int_equal(asked, 1);
     orch_learned_free(l);
@@ -190,7 +230,8 @@ static void test_unknown_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rates), cmocka_unit_test(test_bounds), cmocka_unit_test(test_one_gpu),
-        cmocka_unit_test(test_processor_beside), cmocka_unit_test(test_unknown_devices)};
+        cmocka_unit_test(test_rates),        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_one_gpu),      cmocka_unit_test(test_processor_beside),
+        cmocka_unit_test(test_own_software), cmocka_unit_test(test_unknown_devices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

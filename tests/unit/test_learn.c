@@ -324,7 +324,7 @@ static void test_interval_covers(void **state)
     learn.no_tuning = true;
     struct orch_learned *by_gpu = orch_learn(seen, &learn, NULL);
     const struct orch_model_candidate *best =
-        &g_array_index(orch_learned_candidates(by_gpu, 0), struct orch_model_candidate, 0);
+        &g_array_index(orch_learned_question(by_gpu, 0).candidates, struct orch_model_candidate, 0);
     assert_true(best->box != ORCH_BOX_BLACK && best->mean_relative_error < 0.35);
     orch_learned_free(by_gpu);
     orch_learned_free(l);

@@ -93,8 +93,8 @@ static void test_questions(void **state)
     struct orch_learned *l = learn(seen, "auto");
     struct orch_answer answers[300];
     assert_int_equal(orch_learned_scenarios(l), 2);
-    assert_null(orch_learned_column(l, 0));
-    assert_string_equal(orch_learned_column(l, 1), "gpu");
+    assert_null(orch_learned_question(l, 0).column);
+    assert_string_equal(orch_learned_question(l, 1).column, "gpu");
     struct orch_score s = judge(l, same, answers);
     assert_true(s.mean_relative_error < 0.1); /* the noise alone makes 0.08 */
     assert_true(s.coverage_90 > 0.84 && s.coverage_90 < 0.96);
@@ -208,9 +208,9 @@ static void test_both_new(void **state)
     struct orch_learned *l = learn(seen, "linear");
     struct orch_answer a[3];
     orch_learned_predict(l, asked, a);
-    assert_string_equal(orch_learned_column(l, a[0].question), "net");
-    assert_string_equal(orch_learned_column(l, a[1].question), "gpu");
-    assert_string_equal(orch_learned_column(l, a[2].question), "gpu");
+    assert_string_equal(orch_learned_question(l, a[0].question).column, "net");
+    assert_string_equal(orch_learned_question(l, a[1].question).column, "gpu");
+    assert_string_equal(orch_learned_question(l, a[2].question).column, "gpu");
     assert_true(half_width(&a[2]) > half_width(&a[0]) && half_width(&a[2]) > half_width(&a[1]));
     orch_learned_free(l);
     orch_rows_free(seen);
@@ -288,13 +288,13 @@ static void test_baseline_wins(void **state)
     struct orch_rows *rows = rows_of(text->str, "ms", NULL, NULL);
     struct orch_learned *l = learn(rows, "auto");
     const struct orch_model_candidate *best =
-        &g_array_index(orch_learned_candidates(l, 1), struct orch_model_candidate, 0);
+        &g_array_index(orch_learned_question(l, 1).candidates, struct orch_model_candidate, 0);
     g_autofree char *mixture = orch_learned_text(l, 1);
-    assert_string_equal(orch_learned_column(l, 1), "gpu");
-    assert_true(orch_learned_is_baseline(l, 1));
+    assert_string_equal(orch_learned_question(l, 1).column, "gpu");
+    assert_true(orch_learned_question(l, 1).is_baseline);
     assert_true(best->is_baseline && best->weight > 0.99);
     assert_string_equal(mixture, "1.00 specs knn");
-    assert_true(orch_learned_error(l, 1) < 0.05);
+    assert_true(orch_learned_question(l, 1).error < 0.05);
     orch_learned_free(l);
     orch_rows_free(rows);
     g_string_free(text, TRUE);

@@ -248,8 +248,8 @@ static void test_trained(void **state)
     assert_non_null(back);
     assert_int_equal(back->rows, 80);
     assert_int_equal(back->known->len, t->known->len);
-    assert_true(fabs(orch_learned_error(back->learned, 0) - orch_learned_error(t->learned, 0)) <
-                1e-12);
+    assert_true(fabs(orch_learned_question(back->learned, 0).error -
+                     orch_learned_question(t->learned, 0).error) < 1e-12);
     orch_trained_free(back);
     /* as the store keeps it: two lines more, of the questions about GPUs and networks never seen */
     struct orch_rows *rows = rows_of(text, NULL);
