@@ -3,7 +3,7 @@
 """Ends of real trainings forecast from their beginnings: the validation losses of AlgoPerf's logged trainings (MLCommons, Apache-2.0;
 github.com/mlcommons/submissions_algorithms, previous_leaderboards/*/logs; nothing of them is shipped), a curve each of at least 20 finite points. From
 the first 20 and 50 % of the points the last loss is forecast, and the step that reaches the least loss of the first four fifths, where that was not yet
-reached. Beside orch curve: the last value seen; pow3, exp3, MMF and Janoschek (the forms of Domhan et al. 2015 that are usual), each fitted by
+reached; "too early" is the share that promises 0.95 of the least loss of all within the training, which none reached. Beside orch curve: the last value seen; pow3, exp3, MMF and Janoschek (the forms of Domhan et al. 2015 that are usual), each fitted by
 SciPy's least squares from several starts; and their mean by the weights of Akaike's criterion. The weights of LC-PFN and of ifBO's FT-PFN come from
 servers that this program does not ask.
 
@@ -96,7 +96,8 @@ def main():
             name, share, *numbers = line.split("\t")
             orch[name, float(share)] = [float(x) for x in numbers]
     for share in (0.2, 0.5):
-        errors, late, inside, halves, unanswered = collections.defaultdict(list), collections.defaultdict(list), [], [], 0
+        errors, late, early = (collections.defaultdict(list) for _ in range(3))
+        inside, halves, unanswered = [], [], 0
         for name in chosen:
             k, y = zip(*found[name])
             seen = int(share * len(k))
@@ -105,9 +106,9 @@ def main():
                 continue
             target = min(y[:len(y) * 4 // 5])
             when = next(s for s, v in found[name] if v <= target)
-            last, half, reached = orch[name, share]
+            last, half, reached, too_low = orch[name, share]
             answers = {"orch curve": last, "last value": y[seen - 1]}
-            grid = [*np.geomspace(k[seen - 1], 10 * k[-1], 400), k[-1]]
+            grid = np.array([*np.geomspace(k[seen - 1], 10 * k[-1], 400), k[-1]])
             ways = fits(k[:seen], y[:seen], grid)
             answers.update({n: v[-1] for n, v in ways.items()})
             for n, v in answers.items():
@@ -115,6 +116,9 @@ def main():
             if math.isfinite(half):
                 inside.append(abs(math.log(last / y[-1])) <= half)
                 halves.append(half)
+            early["orch curve"].append(too_low <= k[-1])
+            for n, v in ways.items():
+                early[n].append(bool((v[grid <= np.float64(k[-1])] <= 0.95 * min(y)).any()))
             if when > k[seen - 1]:
                 times = {"orch curve": reached}
                 for n, v in ways.items():
@@ -124,11 +128,12 @@ def main():
                     late[n].append(min(abs(math.log(v / when)), 3.0) if math.isfinite(v) else 3.0)
         print(f"\nfrom the first {100 * share:.0f} %: {len(errors['orch curve'])} curves ({unanswered} without a fit); orch's 90 % interval holds in "
               f"{100 * statistics.mean(inside):.0f} %, median factor {math.exp(statistics.median(halves)):.2f}")
-        print(f"{'':16} {'last loss: median':>18} {'mean':>7} {'step to target: median':>24} {'never':>6}   ({len(late['orch curve'])} curves)")
+        print(f"{'':16} {'last loss: median':>18} {'mean':>7} {'step to target: median':>24} {'never':>6} {'too early':>10}   ({len(late['orch curve'])} curves)")
         for n in ["orch curve", "last value", *FORMS, "mean of these"]:
             e, t = errors[n], late.get(n)
             print(f"{n:16} {100 * math.expm1(statistics.median(e)):16.1f} % {100 * math.expm1(statistics.mean(e)):5.1f} % "
-                  + (f"{100 * math.expm1(statistics.median(t)):22.0f} % {100 * statistics.mean(x == 3.0 for x in t):4.0f} %" if t else ""))
+                  + (f"{100 * math.expm1(statistics.median(t)):22.0f} % {100 * statistics.mean(x == 3.0 for x in t):4.0f} % "
+                     f"{100 * statistics.mean(early[n]):8.0f} %" if t else ""))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@
  * learning rates alone: mean and largest relative error of each.
  *
  * ends: from the first 20 and 50 % of each curve of at least 20 points, in columns: its name, the
- * share, the last loss as forecast, the log of its 90 % interval to one side, and the step that
- * reaches the least loss of the first four fifths (nan: none). bench/algoperf.py judges them. */
+ * share, the last loss as forecast, the log of its 90 % interval to one side, and the steps that
+ * reach the least loss of the first four fifths and 0.95 of the least of all (nan: none).
+ * bench/algoperf.py judges them. */
 #include "features/curve/laws/curve_interval.h"
 #include "features/curve/laws/schedule_law.h"
 #include "lib/base/csv.h"
@@ -168,12 +169,24 @@ static int forms(char **words, int count)
 /* ---- ends --------------------------------------------------------------------------------------
  */
 
-static double reached_at(const struct orch_stages *stages, double target, double first, double last)
+static double half_at(const GArray *errors, size_t seen, double last, double k)
 {
-    for (double k = first; k < 10 * last; k *= 1.005)
-        if (orch_stages_loss(stages, k) <= target)
-            return k;
-    return (double)NAN;
+    return errors->len ? orch_curve_forecast_half(errors, last, k)
+                       : orch_curve_short_half(seen, last, k);
+}
+
+/* By the curve or, where only its interval reaches so far, by the slope of its end. */
+static double reached_at(const struct orch_stages *stages, const double *k, const double *loss,
+                         size_t seen, double target, double last, const GArray *errors)
+{
+    for (double at = k[seen - 1]; at < 10 * last; at *= 1.005)
+        if (orch_stages_loss(stages, at) <= target)
+            return at;
+    double far = 10 * k[seen - 1], wide = half_at(errors, seen, k[seen - 1], far);
+    double low = orch_curve_limit_interval(&stages->curves[0], k, loss, seen, HUGE_VAL).low;
+    return target >= fmin(low, orch_stages_loss(stages, far) * exp(-wide))
+               ? orch_curve_reach_by_slope(k, loss, seen, target)
+               : (double)NAN;
 }
 
 static int ends(char **words)
@@ -187,20 +200,25 @@ static int ends(char **words)
         double target = (double)INFINITY;
         for (size_t n = 0; n < count * 4 / 5; n++)
             target = fmin(target, loss[n]);
+        double below = target;
+        for (size_t n = 0; n < count; n++)
+            below = fmin(below, 0.95 * loss[n]);
         for (int half = 0; count >= 20 && half < 2; half++) {
             size_t seen = (size_t)((half ? 0.5 : 0.2) * (double)count);
             struct orch_curve_options plain = {0}, best = {0};
             g_autoptr(GArray) errors =
                 g_array_new(FALSE, FALSE, sizeof(struct orch_curve_forecast));
-            struct orch_stages *stages = orch_curve_choose(k, loss, seen, &plain, &best, errors)
+            bool is_chosen = orch_curve_choose(k, loss, seen, &plain, &best, errors);
+            struct orch_stages *stages = is_chosen
                                              ? orch_stages_fit(k, loss, seen, NULL, 0, &best, NULL)
                                              : by_fit(k, loss, seen);
             if (!stages)
                 continue;
-            printf("%s\t%g\t%.9g\t%.9g\t%.9g\n", s->name, half ? 0.5 : 0.2,
+            printf("%s\t%g\t%.9g\t%.9g\t%.9g\t%.9g\n", s->name, half ? 0.5 : 0.2,
                    orch_stages_loss(stages, k[count - 1]),
-                   orch_curve_forecast_half(errors, k[seen - 1], k[count - 1]),
-                   reached_at(stages, target, k[seen - 1], k[count - 1]));
+                   half_at(errors, seen, k[seen - 1], k[count - 1]),
+                   reached_at(stages, k, loss, seen, target, k[count - 1], errors),
+                   reached_at(stages, k, loss, seen, below, k[count - 1], errors));
             orch_stages_free(stages);
         }
     }

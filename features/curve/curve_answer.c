@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#define FAR 10.0 /* times the run, beyond which nobody waits */
+
 /* ---- the runs ----------------------------------------------------------------------------------
  */
 
@@ -226,14 +228,16 @@ static double reach_with(const struct fitted *f, double loss, double side)
     return INFINITY;
 }
 
-/* A loss that the curve does not reach is "never" reached only if the interval of its limit says
- * so. */
+/* A loss that the curve does not reach is "never" reached only if the intervals of its limit and of
+ * the loss at ten times the run say so. */
 static const char *why_never(const struct fitted *f, double loss)
 {
     size_t last = f->stages->count - 1;
     bool has_interval = f->result && isfinite(f->result->limits[last].low);
-    return has_interval && loss >= f->result->limits[last].low ? "not by the fit, but possible"
-                                                               : "never";
+    bool is_possible = has_interval && loss >= f->result->limits[last].low;
+    double far = f->curve->count ? FAR * f->curve->k[f->curve->count - 1] : (double)NAN;
+    is_possible |= orch_stages_loss(f->stages, far) * exp(-half_at(f, far)) <= loss;
+    return is_possible ? "not by the fit, but possible" : "never";
 }
 
 static struct orch_curve_target *reach(const struct fitted *f, char *name, double loss,
@@ -256,6 +260,10 @@ static struct orch_curve_target *reach(const struct fitted *f, char *name, doubl
         (!is_reached && !strcmp(target->why_not, "never")))
         return target;
     double low = reach_with(f, loss, -1), high = reach_with(f, loss, 1);
+    if (!is_reached && isfinite(low)) {
+        k = orch_curve_reach_by_slope(f->curve->k, f->curve->loss, f->curve->count, loss);
+        set_k(target, f->curve, fmin(fmax(k, low), high));
+    }
     target->step = (struct orch_interval){
         isfinite(low) ? steps_of(f->curve, low) : (double)INFINITY, target->steps,
         isfinite(high) ? steps_of(f->curve, high) : (double)INFINITY};

@@ -458,7 +458,10 @@ bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choi
 double orch_run_curve_half(const struct orch_run_curve *curve,
                            const struct orch_curve_result *result, double k)
 {
-    return orch_curve_forecast_half(result->errors, curve->k[curve->count - 1], k);
+    double last_k = curve->k[curve->count - 1];
+    bool is_short = !curve->drop_count && curve->count < ORCH_CURVE_CHOICE_POINTS;
+    return is_short ? orch_curve_short_half(curve->count, last_k, k)
+                    : orch_curve_forecast_half(result->errors, last_k, k);
 }
 
 void orch_run_curve_errors(const struct orch_run_curve *curve,

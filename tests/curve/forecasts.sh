@@ -54,10 +54,16 @@ limit=$(python3 -c 'import json, sys; print(json.loads(sys.argv[1])["curves"][0]
 between=$(python3 -c 'import sys; print((float(sys.argv[1]) + float(sys.argv[2])) / 2)' "$low" "$limit")
 ok orch curve --where 'kind=power' --target-loss "$between" --json
 same "$(json targets.0.reached)" 'not by the fit, but possible'
+python3 -c 'import json, sys; t = json.loads(sys.argv[1])["targets"][0]; assert 61 < t["step_low"] <= t["step"] < 1e5, t' "$out" || _fail 'no step by the slope'
 ok orch curve --where 'kind=power' --target-loss 0.01
 has never
 ok orch curve --where 'kind=power' --target-loss 0.66
 has ' to '
+# a curve too short to try forecasts on has the interval of such trainings
+printf 'format: 1\nrecipe: s\nexperiments:\n  e: { plugin: ./law.plugin, sweep: { kind: [power], points: [12] } }\n' >s.recipe
+ok orch run s.recipe -q
+ok orch curve --where 'points=12' --target-loss 0.6 --json
+python3 -c 'import json, sys; t = json.loads(sys.argv[1])["targets"][0]; assert t["step_low"] <= t["step"] and t["step_low"] > 0, t' "$out" || _fail 'no interval for few points'
 # one law for schedules: three are fitted, the fourth is predicted
 ok orch curve --where 'kind=constant or kind=cosine or kind=drop' --form schedule --json
 python3 - "$out" <<'P' || _fail 'the law of schedules is wrong'

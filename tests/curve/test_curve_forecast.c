@@ -84,6 +84,29 @@ static void test_few_points_have_no_forecasts(void **state)
     make_curve(k, loss, 1);
     assert_false(orch_curve_choose(k, loss, ORCH_CURVE_CHOICE_POINTS - 1, &plain, &best, errors));
     assert_true(isnan(orch_curve_forecast_half(errors, 10, 20)));
+    assert_true(isnan(orch_curve_short_half(3, 10, 20)));
+    double near = orch_curve_short_half(8, 10, 20), far = orch_curve_short_half(8, 10, 200);
+    assert_true(near > 0 && far > 4 * near && far < 5 * near);
+}
+
+/* A loss below the curve's limit is placed by a power law through the last half of the points. */
+static void test_slope_of_the_end(void **state)
+{
+    (void)state;
+    double k[POINTS], loss[POINTS];
+    for (int i = 0; i < POINTS; i++) {
+        k[i] = 10 * (i + 1);
+        loss[i] = (i < POINTS / 2 ? 9 : 3) * pow(k[i], -0.25);
+    }
+    double target = 3 * pow(5000, -0.25), at = orch_curve_reach_by_slope(k, loss, POINTS, target);
+    assert_true(fabs(at / 5000 - 1) < 1e-6);
+    assert_true(orch_curve_reach_by_slope(k, loss, POINTS, 100) > 0.999 * k[POINTS - 1]);
+    assert_true(isnan(orch_curve_reach_by_slope(k, loss, POINTS, 1e-3)));
+    assert_true(isnan(orch_curve_reach_by_slope(k, loss, POINTS, 0)));
+    assert_true(isnan(orch_curve_reach_by_slope(k, loss, 3, target)));
+    for (int i = 0; i < POINTS; i++)
+        loss[i] = 1 + 0.01 * i;
+    assert_true(isnan(orch_curve_reach_by_slope(k, loss, POINTS, 0.9)));
 }
 
 /* A first fifth that follows another law is left out by a relative fit. */
@@ -195,6 +218,7 @@ int main(void)
         cmocka_unit_test(test_coverage_of_the_limit),
         cmocka_unit_test(test_coverage_of_forecasts),
         cmocka_unit_test(test_few_points_have_no_forecasts),
+        cmocka_unit_test(test_slope_of_the_end),
         cmocka_unit_test(test_first_points_may_be_left_out),
         cmocka_unit_test(test_schedule_that_was_not_fitted),
         cmocka_unit_test(test_schedules_that_are_refused),
