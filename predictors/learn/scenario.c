@@ -13,7 +13,6 @@
 #define COUNTS_MIN 3
 #define FAMILIES_MIN 3
 #define OWN_SHARE 0.1
-
 /* Columns whose levels may be unseen. */
 static const char *const NOVEL[] = {"gpu", "accel", "net", "model", "network", "task", NULL};
 

@@ -33,8 +33,7 @@ struct orch_conformal {
 
 struct orch_scenario {
     char *column;       /* column whose levels are unseen; NULL: rows like those measured */
-    bool has_one_group; /* one of them was measured, or two with settings of their own, so none can
-                           be held out */
+    bool has_one_group; /* none can be held out: one is known, or two with settings of their own */
     GPtrArray *known;   /* char *: measured levels of the column */
     size_t group_count; /* of levels that are held out together: boards of one chip are one. While
                            fitting; 0 after loading */
