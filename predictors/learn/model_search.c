@@ -27,15 +27,6 @@ static bool has_white(const struct orch_rows *rows)
     return rows->rows && (double)count >= 0.5 * (double)rows->rows;
 }
 
-bool orch_rows_have_kernels(const struct orch_rows *rows)
-{
-    int column = orch_matrix_find(rows->matrix, "white kernels_ms");
-    size_t count = 0;
-    for (size_t i = 0; column >= 0 && i < rows->rows; i++)
-        count += orch_matrix_column(rows->matrix, column)[i] > 0;
-    return 2 * count > rows->rows;
-}
-
 static void add(GArray *candidates, const struct orch_model_kind *kind,
                 const struct orch_hyperparams *hyperparams, enum orch_learn_box box)
 {

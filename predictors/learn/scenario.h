@@ -96,8 +96,6 @@ void orch_candidates_cross_validate(const struct orch_scenario *q, const struct 
 void orch_learn_report_step(const struct orch_learn_options *options, const struct orch_scenario *q,
                             const struct orch_model_candidate *candidate,
                             struct orch_learn_step step);
-/** True if the kernel-by-kernel model speaks of most rows. */
-bool orch_rows_have_kernels(const struct orch_rows *rows);
 /** Lists the candidates for this question and number of rows. NULL on error; caller unrefs. */
 GArray *orch_candidates_list(const struct orch_scenario *q, const struct orch_rows *rows,
                              const struct orch_learn_options *options, GError **error);

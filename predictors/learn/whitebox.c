@@ -80,6 +80,15 @@ static const double *column_of(const struct orch_rows *rows, const char *name)
     return at < 0 ? NULL : orch_matrix_column(rows->matrix, at);
 }
 
+bool orch_rows_have_kernels(const struct orch_rows *rows)
+{
+    const double *column = column_of(rows, KERNELS);
+    size_t count = 0;
+    for (size_t i = 0; column && i < rows->rows; i++)
+        count += column[i] > 0;
+    return 2 * count > rows->rows;
+}
+
 static double term_of(const struct orch_rows *rows, int term, const int *columns, size_t i)
 {
     if (term == 0)

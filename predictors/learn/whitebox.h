@@ -20,6 +20,8 @@ struct orch_whitebox {
                          (predictors/features/row_device.h) */
 };
 
+/** True if the kernel-by-kernel model speaks of most rows. */
+bool orch_rows_have_kernels(const struct orch_rows *rows);
 /** Fits to the relative error. Always succeeds: without usable terms the result is the factor
  * alone. Caller frees. */
 struct orch_whitebox *orch_whitebox_fit(const struct orch_rows *rows);
