@@ -26,8 +26,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- begin and end ----------------------------------------------------------------------------
- */
+/* ---- begin and end ---------------------------------------------------------------- */
 
 static void guard(struct orch_store *store, bool on)
 {
@@ -114,8 +113,7 @@ struct orch_receipt *orch_join_commit(struct orch_join *join, GError **error)
     return receipt;
 }
 
-/* ---- runs -------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------- */
 
 static const char *text_at(sqlite3_stmt *s, int column)
 {
@@ -275,8 +273,7 @@ bool orch_join_run(struct orch_join *join, const struct orch_record *record, con
                     : add_run(join, record, digest, out, error);
 }
 
-/* ---- recipes, notes, forecasts, data sets -----------------------------------------------------
- */
+/* ---- recipes, notes, forecasts, data sets ----------------------------------------- */
 
 /* 1 when the last INSERT ... ON CONFLICT DO NOTHING added a row. */
 static int64_t added(const struct orch_join *join)

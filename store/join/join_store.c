@@ -78,8 +78,7 @@ static bool each_row(struct joining *j, sqlite3_stmt *s, const char *what, take_
     return more == 0;
 }
 
-/* ---- selection of runs ------------------------------------------------------------------------
- */
+/* ---- selection of runs ------------------------------------------------------------ */
 
 static bool read_purged(struct joining *j, GError **error)
 {
@@ -166,8 +165,7 @@ static bool list_runs(struct joining *j, GError **error)
     return false;
 }
 
-/* ---- runs -------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------- */
 
 static bool look_for_forecasts(struct joining *j, GError **error)
 {
@@ -238,8 +236,7 @@ static bool join_runs(struct joining *j, GError **error)
     return true;
 }
 
-/* ---- conflicts --------------------------------------------------------------------------------
- */
+/* ---- conflicts -------------------------------------------------------------------- */
 
 static bool join_record(struct joining *j, const char *key, const char *digest, GError **error)
 {
@@ -289,8 +286,7 @@ static bool join_conflicts(struct joining *j, GError **error)
         "runs set apart", take_conflict, error);
 }
 
-/* ---- recipes, notes, data sets ----------------------------------------------------------------
- */
+/* ---- recipes, notes, data sets ---------------------------------------------------- */
 
 static bool join_recipe(struct joining *j, const char *key, GError **error)
 {
@@ -422,8 +418,7 @@ static bool join_datasets(struct joining *j, GError **error)
         "data sets", take_dataset, error);
 }
 
-/* ---- entry points -----------------------------------------------------------------------------
- */
+/* ---- entry points ----------------------------------------------------------------- */
 
 static bool is_same_file(const char *a, const char *b)
 {

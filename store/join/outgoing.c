@@ -31,8 +31,7 @@ static sqlite3_stmt *prepare(struct orch_store *store, const struct orch_outgoin
     return s;
 }
 
-/* ---- runs -------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------- */
 
 /* Reads rows with the columns id (0 for conflicts), key, digest. */
 static bool read_pairs(struct orch_store *store, sqlite3_stmt *s, GArray *out, GError **error)
@@ -105,8 +104,7 @@ char *orch_outgoing_conflict(struct orch_store *store, const struct orch_pair *p
     return text;
 }
 
-/* ---- related rows -----------------------------------------------------------------------------
- */
+/* ---- related rows ----------------------------------------------------------------- */
 
 GPtrArray *orch_outgoing_artifacts(struct orch_store *store, const struct orch_outgoing *chosen,
                                    GError **error)

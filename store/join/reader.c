@@ -134,8 +134,7 @@ char *orch_store_reader_called(const struct store_reader *reader)
                : g_strdup_printf("run number %" G_GINT64_FORMAT, reader->run_id);
 }
 
-/* ---- cursors ----------------------------------------------------------------------------------
- */
+/* ---- cursors ---------------------------------------------------------------------- */
 
 /* Records a failure: damage is a fault of the run, anything else ends the reading. Returns -1. */
 static int fail(struct store_reader *reader, bool is_damage, GError *problem)
@@ -181,8 +180,7 @@ static int cursor_find(struct store_reader *reader, struct cursor *cursor, int64
     return cursor->state == CURSOR_AT_ROW && cursor->run == run_id;
 }
 
-/* ---- values -----------------------------------------------------------------------------------
- */
+/* ---- values ----------------------------------------------------------------------- */
 
 bool orch_store_reader_text(struct store_reader *reader, sqlite3_stmt *s, int column,
                             bool may_be_null, const char **out)
@@ -235,8 +233,7 @@ static bool take_real(struct store_reader *reader, sqlite3_stmt *s, int column, 
     return false;
 }
 
-/* ---- a run's own row --------------------------------------------------------------------------
- */
+/* ---- a run's own row -------------------------------------------------------------- */
 
 /* Reads an integer; NULL gives `absent`. */
 static bool take_optional(struct store_reader *reader, sqlite3_stmt *s, int column,
@@ -298,8 +295,7 @@ static bool take_record(struct store_reader *reader, sqlite3_stmt *s, const char
     return !reader->fault;
 }
 
-/* ---- details of a run -------------------------------------------------------------------------
- */
+/* ---- details of a run ------------------------------------------------------------- */
 
 /* Records the unit and direction of a result or metric. A name can have only one of each in a
  * run. */
@@ -387,8 +383,7 @@ static bool read_details(struct store_reader *reader, int64_t run_id)
     return true;
 }
 
-/* ---- points -----------------------------------------------------------------------------------
- */
+/* ---- points ----------------------------------------------------------------------- */
 
 static struct orch_metric_row *read_name(struct store_reader *reader, int64_t id)
 {
@@ -457,8 +452,7 @@ static bool next_point(void *ctx, struct orch_point *out, GError **error)
     return false;
 }
 
-/* ---- entry points -----------------------------------------------------------------------------
- */
+/* ---- entry points ----------------------------------------------------------------- */
 
 static bool read_run(struct store_reader *reader, int64_t run_id, const char **out_digest)
 {

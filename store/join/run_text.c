@@ -68,8 +68,7 @@ const struct store_row_kind *orch_run_text_list(int list)
     return list == RUN_TEXT_FORECASTS ? &FORECASTS : &store_row_kinds[list];
 }
 
-/* ---- the first line ---------------------------------------------------------------------------
- */
+/* ---- the first line --------------------------------------------------------------- */
 
 /* Invalid UTF-8 is repaired, as a store does. */
 static json_t *text_json(const char *text)
@@ -141,8 +140,7 @@ static bool add_head(GString *out, const struct orch_record *record, const char 
            too_large(record->key, "without its points it is over 16 MiB", error);
 }
 
-/* ---- points -----------------------------------------------------------------------------------
- */
+/* ---- points ----------------------------------------------------------------------- */
 
 static char *write_real(char *at, double value)
 {
@@ -185,8 +183,7 @@ static bool add_metric(GString *out, const char *key, const struct orch_metric_r
     return out->len <= ORCH_RUN_TEXT_MAX || too_large(key, "its text is over 256 MiB", error);
 }
 
-/* ---- a stored run -----------------------------------------------------------------------------
- */
+/* ---- a stored run ----------------------------------------------------------------- */
 
 static bool read_rows(struct orch_store *store, const struct orch_run *run, int list,
                       GStringChunk *kept, GArray **out, GError **error)
@@ -325,8 +322,7 @@ GString *orch_run_text_encode(struct orch_store *store, int64_t run_id, GError *
     return NULL;
 }
 
-/* ---- a record ---------------------------------------------------------------------------------
- */
+/* ---- a record --------------------------------------------------------------------- */
 
 /** A point of a record, for sorting. */
 struct placed {

@@ -44,8 +44,7 @@ static bool fail(const struct reader *reader, GError **error, const char *format
     return false;
 }
 
-/* ---- the first line ---------------------------------------------------------------------------
- */
+/* ---- the first line --------------------------------------------------------------- */
 
 static bool get_int(const json_t *value, int64_t least, int64_t most, int64_t *out)
 {
@@ -215,8 +214,7 @@ static bool read_head(struct reader *reader, struct orch_run_text *out, GError *
            read_lists(reader, out, error);
 }
 
-/* ---- points -----------------------------------------------------------------------------------
- */
+/* ---- points ----------------------------------------------------------------------- */
 
 static const char *read_step(const char *at, const char *end, int64_t *out)
 {
@@ -364,8 +362,7 @@ static bool next_point(void *ctx, struct orch_point *out, GError **error)
     return true;
 }
 
-/* ---- entry points -----------------------------------------------------------------------------
- */
+/* ---- entry points ----------------------------------------------------------------- */
 
 static void free_json(gpointer value)
 {
