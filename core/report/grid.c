@@ -232,8 +232,7 @@ char *orch_grid_count_text(const struct orch_grid_cell *cell)
     guint runs = 0;
     for (guint i = 0; i < means->len; i++)
         runs += g_array_index(means, struct orch_seed_mean, i).runs;
-    return runs > means->len ? g_strdup_printf("%u seed%s, %u runs averaged by seed", means->len,
-                                               orch_plural(means->len), runs)
+    return runs > means->len ? g_strdup_printf("%u runs, averaged to one value a seed", runs)
                              : g_strdup_printf("%u repeat%s", means->len, orch_plural(means->len));
 }
 

@@ -231,9 +231,9 @@ static void add_answer(struct orch_section *section, const struct orch_section_g
     for (enum verdict v = 0; v < VERDICTS; v++)
         append_verdict(text, g, contrasts, count, v);
     if (text->len)
-        orch_section_answer(section, "%s of %s, with which the others are compared: %s%s%s%s", name,
-                            label, value, grid->units[0] ? " " : "",
-                            grid->units[0] ? grid->units[0] : "", text->str);
+        orch_section_answer(section, "The others are compared with %s: %s %s%s%s%s", label, name,
+                            value, grid->units[0] ? " " : "", grid->units[0] ? grid->units[0] : "",
+                            text->str);
 }
 
 /* Compares all other rows with the baseline. */

@@ -355,8 +355,8 @@ char *orch_pooled_text(const struct orch_pooled *p)
     return g_strdup_printf(
         "Tukey's range test for all %zu pairs of %zu settings, because the winner was picked from "
         "the same runs. The noise is estimated from %zu settings together%s%s (%.0f degrees of "
-        "freedom). It does not differ between them (Bartlett's test: p %.2f). A pair with more "
-        "noise is tested by its own noise",
+        "freedom), as it does not differ between them (Bartlett's test: p %.2f). For a pair of "
+        "settings with more noise than this estimate, the pair's own noise is used",
         p->given * (p->given - 1) / 2, p->given, p->settings, scale_text(&p->kind),
         p->by_seed ? ", without what each seed adds to all settings" : "", p->degrees, p->equal_p);
 }

@@ -412,8 +412,9 @@ static void draw_times(struct orch_section *section, const struct answer *a)
                  seconds);
     }
     if (last < HUGE_VAL)
-        chart->note = g_strdup_printf("grey and dotted: extrapolated beyond %g workers, because no "
-                                      "batch of less than %g images was measured",
+        chart->note = g_strdup_printf("grey and dotted: extrapolated. With more than %g workers, a "
+                                      "worker's share of the batch is less than %g images, the "
+                                      "smallest batch that was measured",
                                       most_measured(a), a->shares[a->share_count - 1].batch);
     orch_section_chart(section, chart);
 }
@@ -502,11 +503,11 @@ static void add_fitted_samples(struct orch_section *section, const struct answer
     GString *text = g_string_new(NULL);
     for (size_t p = 0; p < G_N_ELEMENTS(SAMPLE_SERVERS); p++)
         g_string_append_printf(text, "%s%d", p ? ", " : "", SAMPLE_SERVERS[p]);
-    orch_section_note(section,
-                      "the speed model is fitted to %zu samples: %d measured batch sizes, each "
-                      "with the computed exchange of %s parameter servers",
-                      (size_t)a->share_count * G_N_ELEMENTS(SAMPLE_SERVERS), a->share_count,
-                      text->str);
+    orch_section_note(
+        section,
+        "the speed model is fitted to %zu samples: %d measured batch sizes, each with "
+        "%s parameter servers, for which the time of the exchange is computed",
+        (size_t)a->share_count * G_N_ELEMENTS(SAMPLE_SERVERS), a->share_count, text->str);
     g_string_free(text, TRUE);
 }
 

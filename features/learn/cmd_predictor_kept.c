@@ -354,9 +354,9 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
     .options = TRAIN_OPTIONS,
     .option_bytes = sizeof(struct train_options),
     .about = "Runs that ended ok and declared a cost (network, batch, ...) give training rows; see "
-             "'orch predictor rows'. If the runs of --where declare no cost (runs of a plain "
-             "script do not), their parameters are the features and their wall time is the target: "
-             "choose the runs of one experiment. At least 10 rows are needed.\n\nThe best models "
+             "'orch predictor rows'. Runs of a plain script declare no network or batch "
+             "size. From such runs, orch learns how their parameters determine their wall time, so "
+             "choose runs of one experiment. At least 10 rows are needed.\n\nThe best models "
              "are printed with their errors; --verbose prints all models. A predictor is kept in "
              "this store only and not shared.",
     .examples = "orch predictor train\n"

@@ -46,10 +46,9 @@ bool orch_replay_actor_setup(const struct replay_params *p, const struct orch_ho
         g_strlcpy(out->program, program, sizeof out->program) < sizeof out->program &&
         g_strlcpy(out->net, p->net, sizeof out->net) < sizeof out->net)
         return true;
-    orch_error_set(
-        error, ORCH_ERROR_RECIPE, NULL,
-        "with actors, the environment's program has at most %zu bytes, and the network %zu bytes",
-        sizeof out->program - 1, sizeof out->net - 1);
+    orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
+                   "with actors, 'program' may have at most %zu bytes, and 'net' at most %zu",
+                   sizeof out->program - 1, sizeof out->net - 1);
     return false;
 }
 

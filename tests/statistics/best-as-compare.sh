@@ -62,7 +62,7 @@ has_not 'experiment easy,'
 has 'best: pretrain lr=0.3'
 ok orch best accuracy --by experiment -w 'experiment = tune or experiment = other'
 says_not 'apart'
-has '3 seeds, 9 runs averaged by seed' # three rates a seed
+has '3 seeds, 9 runs averaged to one value a seed' # three rates a seed
 # six runs of three seeds are three numbers
 ok orch best accuracy --by lr --across -w 'experiment = tune or experiment = other' --json
 same "$(json rankings.0.settings.0.n)" 3

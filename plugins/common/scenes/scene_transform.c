@@ -45,8 +45,8 @@ static bool set_transform(struct orch_scene_transforms *out, int kind, const cha
         return false;
     }
     if (!is_number || most < 1 || most > EXPAND_MAX) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "transform '%s' needs a growth from 1 to %g",
-                       text, EXPAND_MAX);
+        orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
+                       "transform '%s': its factor must be from 1 to %g", text, EXPAND_MAX);
         return false;
     }
     out->distorts |= kind == DISTORT;
