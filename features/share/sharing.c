@@ -97,7 +97,7 @@ struct run_options {
 };
 #define SIGN_OPTION                                                                                \
     ORCH_OPTION(struct run_options, sign, FLAG, "sign",                                            \
-                .help = "sign the runs (to sign always: git config orch.sign true)")
+                .help = "sign the runs (always: git config orch.sign true)")
 #define SHARING_OPTIONS                                                                            \
     ORCH_OPTION(struct run_options, shares, FLAG, "share",                                         \
                 .help = "run together with your group"),                                           \

@@ -105,11 +105,11 @@ static void form_refuses_what_has_no_place_in_it(void **state)
     assert_null(orch_aigauge_fit(jobs, y, 0, ORCH_AIGAUGE_BY_GPU, &none));
     jobs[3].flops = 0;
     assert_null(orch_aigauge_fit(jobs, y, 80, ORCH_AIGAUGE_BY_GPU, &flops));
-    assert_non_null(strstr(flops->message, "job 4"));
+    assert_non_null(strstr(flops->message, "training 4"));
     jobs[3].flops = 1;
     y[7] = (double)NAN;
     assert_null(orch_aigauge_fit(jobs, y, 80, ORCH_AIGAUGE_BY_GPU, &time));
-    assert_non_null(strstr(time->message, "job 8"));
+    assert_non_null(strstr(time->message, "training 8"));
 }
 
 /* ---- regressors --------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ has '$3.06 an hour a GPU'
 has 'as of 2026'
 has 'tier transferred'
 has '863 public measurements'
-has 'the largest batch that fits is'
+has 'The largest batch that fits is'
 ok orch predict --gpu V100 --net resnet50 --model prior
 has 'tier prior'
 has '61 published measurements'
