@@ -62,7 +62,7 @@ static const struct orch_option OPTIONS[] = {
     ORCH_OPTION(struct predict_options, time.model, TEXT, "model", .letter = 'm', .value = "NAME",
                 .help = "auto (the default), transferred or prior"),
     ORCH_OPTION(struct predict_options, time.without, LIST, "without", .value = "SOURCE",
-                .help = "ignore the measurements of this source: timm, lambda, ..."),
+                .help = "ignore measurements of this source: timm, lambda, ..."),
     ORCH_OPTION(struct predict_options, time.calibrate, LIST, "calibrate", .value = "RUN",
                 .help = "fit the forecast to this run of yours"),
     TIME_SHARE_OPTIONS(AT(time.ppp_comp), AT(time.ppp_comm), " or measured"),
