@@ -7,12 +7,13 @@
 
 #define PROBLEMS_MAX 5
 
-/* The first sentence of a text, without its full stop. The caller frees. */
+/* The first sentence of a text, and one about "its" value, without the full stop. Caller frees. */
 static char *first_sentence(const char *text)
 {
     const char *end = text;
     while ((end = strpbrk(end, ".\n")) != NULL && *end != '\n' &&
-           !(end[1] == ' ' && !g_ascii_islower(end[2]) && !g_ascii_isdigit(end[2])))
+           !(end[1] == ' ' && !g_ascii_islower(end[2]) && !g_ascii_isdigit(end[2]) &&
+             !g_str_has_prefix(end + 2, "Its ")))
         end++;
     char *sentence = end ? g_strndup(text, (size_t)(end - text)) : g_strdup(text);
     size_t length = strlen(sentence);

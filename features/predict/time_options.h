@@ -36,7 +36,7 @@ struct time_options {
      "imagenet, cifar10, ..., or a number of images"),                                    \
     TIME_OPTION("batch", 'b', "N,...", ORCH_OPT_TEXT, batches,                                                \
      "batch size of a worker (with --scaling strong: of all workers)"),                         \
-    TIME_OPTION("workers", 'w', "N,...", ORCH_OPT_TEXT, workers, "number of devices that train together"),    \
+    TIME_OPTION("workers", 'w', "N,...", ORCH_OPT_TEXT, workers, "devices that train together"),    \
     TIME_OPTION("scaling", 0, "weak|strong", ORCH_OPT_TEXT, scaling,                                          \
      "weak (default): one batch for each worker; strong: one for all")
 #define TIME_PRECISION_HELP                                                                        \

@@ -94,7 +94,7 @@ R
 ok orch check hand.recipe
 ok orch run hand.recipe
 says '3 trials: 3 ok'
-has '0.5 with loss 0.1667'
+has 'Best of 2 settings: lr 0.5. Its loss is 0.1667'
 has_not 'missing: '
 ok orch run hand.recipe -s second.lr=0.75
 says '3 trials: 1 ok, 2 done before'
