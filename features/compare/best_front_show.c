@@ -191,8 +191,9 @@ static void print_text(const struct front *f)
         g_string_append_printf(metrics, "%s%s %s", k ? ", " : "", orch_better_word(f->better[k]),
                                f->metrics[k]);
     orch_cli_print(
-        "front of %u setting%s (%s): %u settings that no other setting beats in all metrics",
-        f->groups->len, orch_plural(f->groups->len), metrics->str, front->len);
+        "front of %u setting%s (%s): %u setting%s that no other setting beats in all metrics",
+        f->groups->len, orch_plural(f->groups->len), metrics->str, front->len,
+        orch_plural(front->len));
     orch_cli_print("knee: %s", label);
     orch_cli_print("%s", "");
     orch_cli_table_print(f->cli, table_of(f, front), "settings");

@@ -81,15 +81,19 @@ static void add_winner(struct orch_section *section, const struct orch_section_g
     orch_answer_number_append(margin, d->mean.mid, d->mean.low, d->mean.high, unit);
     const bool is_exact = isnan(d->p) && section->simulated && section->simulated == section->done;
     const bool is_noise = !isnan(d->p) && !d->is_more_than_noise;
-    orch_section_answer(section, "best of %u settings: %s. Its %s. It is %s than %s%s%s%s",
-                        winner->others->len + 1, first, text,
-                        isnan(d->p) ? "better"
-                        : is_noise  ? "not clearly better"
-                                    : "clearly better",
-                        other, is_noise ? ": the difference is " : ", by ", margin->str,
-                        is_noise                   ? ", which may be noise"
-                        : isnan(d->p) && !is_exact ? ", without a test for noise"
-                                                   : "");
+    if (isnan(d->p) && d->mean.mid == 0)
+        orch_section_answer(section, "best of %u settings: %s. Its %s, the same as that of %s",
+                            winner->others->len + 1, first, text, other);
+    else
+        orch_section_answer(section, "best of %u settings: %s. Its %s. It is %s than %s%s%s%s",
+                            winner->others->len + 1, first, text,
+                            isnan(d->p) ? "better"
+                            : is_noise  ? "not clearly better"
+                                        : "clearly better",
+                            other, is_noise ? ": the difference is " : ", by ", margin->str,
+                            is_noise                   ? ", which may be noise"
+                            : isnan(d->p) && !is_exact ? ", without a test for noise"
+                                                       : "");
     orch_section_text(section, "difference between %s (%s) and %s: %s", first, count, other,
                       is_exact ? "a simulation has no noise: a repeat gives the same number"
                                : noise);

@@ -62,7 +62,7 @@ ok orch run t.recipe -q
 rows '[[1,8,3,.5,1.5,None,None], [2,5,3,.5,1.5,12,.5]]'
 ok orch report t.recipe
 has 'measured by the trials (result stayed - result waited)'
-has '2 workers: bandwidth 12 GB/s, computing 3 s, communication 0.5000 s, waiting for other workers 1.500 s, share of the measured link 0.5000'
+has '2 workers: bandwidth 12 GB/s; computing 3 s; communication 0.5000 s; waiting for other workers 1.500 s; share of the measured link 0.5000'
 has 'each computes for 3 s where 3 s are ideal (1.00 times), it waits for 1.500 s for other workers, and 0.5000 s of communication are not hidden: waiting for other workers, not communication, limits the speedup'
 ok orch report t.recipe --json
 has_not '"chart"'

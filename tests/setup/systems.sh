@@ -18,7 +18,10 @@ if [ "$(id -u)" != 0 ]; then
 fi
 unshare --mount --pid --fork --kill-child --mount-proc true 2>/dev/null || skip 'the rest needs to mount'
 
-grep -qs enabled /proc/sys/fs/binfmt_misc/qemu-aarch64 || { fails 2 "$SOURCE/tests/systems.sh" arm64; says 'arm64 needs qemu-user-static in binfmt_misc'; }
+if ! grep -qs enabled /proc/sys/fs/binfmt_misc/qemu-aarch64; then
+    fails 2 "$SOURCE/tests/systems.sh" arm64
+    says 'arm64 needs qemu-user-static in binfmt_misc'
+fi
 
 # A debootstrap that mounts what must not be lost into the system, and then takes long
 cat >"$SCRATCH/bin/debootstrap" <<S
