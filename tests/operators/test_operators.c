@@ -225,8 +225,10 @@ static void test_no_files(void **state)
             "the shapes in 'in' and 'out' do not fit operator 'mm'");
     refuses(HEAD INPUT "{\"id\":1,\"op\":\"relu\",\"in\":[[0,[\"s\",4]]],\"out\":[4]}\n",
             "not a number or too large");
-    refuses(HEAD "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"b\",\"4b\"]}\n", "the batch size 'b' twice");
-    refuses(HEAD "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"bb\"]}\n", "the batch size 'b' twice");
+    refuses(HEAD "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"b\",\"4b\"]}\n",
+            "the batch size 'b' twice");
+    refuses(HEAD "{\"id\":0,\"op\":\"input\",\"in\":[],\"out\":[\"bb\"]}\n",
+            "the batch size 'b' twice");
     refuses(HEAD "{\"parameter\":\"w\",\"shape\":[2]}\n{\"parameter\":\"w\",\"shape\":[2]}\n",
             "name is missing or used twice");
 }

@@ -80,8 +80,8 @@ static void test_check_refuses(void **state)
                                  "and the last group must learn");
     t = training_fixture_usual();
     t.layer_rates = (struct orch_list){8, rates};
-    training_fixture_refused(&t,
-                             "layer_rates: there are 8 factors, but 2 layer groups in network 'mlp:10'");
+    training_fixture_refused(
+        &t, "layer_rates: there are 8 factors, but 2 layer groups in network 'mlp:10'");
     t = training_fixture_usual();
     t.feature_extractor = t.cache_features = t.flip = true;
     training_fixture_refused(&t, "features that are computed once cannot be augmented");
@@ -247,9 +247,9 @@ static void test_weights_begin_a_training(void **state)
     recorder_init(&r);
     t.classes = (struct orch_list){3, classes};
     assert_int_equal(recorder_train(&r, &t, NULL), ORCH_OK);
-    assert_non_null(strstr(r.notes->str,
-                           "2 tensors were taken from the base network; the head is new (2 tensors of "
-                           "other shape, 0 missing, 0 left over)"));
+    assert_non_null(strstr(
+        r.notes->str, "2 tensors were taken from the base network; the head is new (2 tensors of "
+                      "other shape, 0 missing, 0 left over)"));
     recorder_clear(&r);
     t.net = "mlp:12";
     training_fixture_fails(&t, ORCH_FAILED, "the weights do not fit network 'mlp:12': ");
