@@ -110,8 +110,7 @@ static struct orch_block *add_block(struct orch_section *section, enum orch_bloc
     return block;
 }
 
-/* Makes the first letter of each sentence a large one, unless the word is a name such as val_acc.
- */
+/* Capitalises the first letter of each sentence, unless the word is a name such as val_acc. */
 static void capitalise(char *text)
 {
     for (char *at = text; at; at = strstr(at, ". ")) {

@@ -8,7 +8,8 @@
 #include "core/render/chart.h"
 #include "core/render/table.h"
 
-/** The compiler names the four files that draw it where a kind is new: no switch has a default. */
+/** For a new kind the compiler warns in the four renderers: none of their switches has a default.
+ */
 enum orch_block_kind {
     ORCH_BLOCK_ANSWER,  /* the sentence that answers the question: the first block */
     ORCH_BLOCK_TEXT,    /* a sentence or paragraph of the answer */

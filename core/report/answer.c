@@ -26,7 +26,7 @@ static char *unit_for(double value, const char *unit)
     return value == 1 && is_noun ? g_strndup(unit, length - 1) : g_strdup(unit ? unit : "");
 }
 
-/* Appends " (95 % interval 0.2 to 0.3)"; what a range is, only the first one of a sentence says. */
+/* Appends " (95 % interval 0.2 to 0.3)". Only the first range of a sentence says what it is. */
 static void append_bracket(GString *out, const char *what, const char *range)
 {
     const char *sentence = out->str;

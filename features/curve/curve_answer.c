@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define FAR 10.0 /* times the run, beyond which nobody waits */
+#define FAR 10.0 /* times the run: what is reached later counts as never */
 
 /* ---- the runs ----------------------------------------------------------------------------------
  */

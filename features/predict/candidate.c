@@ -31,7 +31,7 @@ static const char *name_of(const struct orch_candidate *c)
                                           : orch_precision_names()[c->precision];
 }
 
-/* True if it multiplies in the format; else names chips that do. */
+/* True if the GPU's tensor cores have the format; else the error names chips whose cores do. */
 static bool has_format(const struct orch_candidate *c, GError **error)
 {
     if (c->format == ORCH_FORMAT_16 || orch_number_format_peak(c->gpu, c->format) > 0)

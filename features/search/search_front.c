@@ -38,8 +38,8 @@ static void add_table(struct orch_section *section, const struct orch_searched *
                       "the best value of each metric, as shares of the front's range");
 }
 
-/* Draws the border of what the front of two metrics dominates: steps, as a point in between would
- * be a setting that nobody has tried. */
+/* Draws the border of the region that a front of two metrics dominates. It has steps, because a
+ * sloped line would show values that no setting has. */
 static void add_steps(struct orch_chart_panel *panel, const GPtrArray *front)
 {
     struct orch_chart_series *steps =

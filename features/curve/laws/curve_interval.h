@@ -21,13 +21,13 @@ struct orch_interval orch_curve_limit_interval(const struct orch_curve *curve, c
  * was fitted; at or before it the width is that of the next points. */
 double orch_curve_forecast_half(const GArray *errors, double last_k, double k);
 
-/** The same for a curve of fewer points than forecasts can be tried on: what nine tenths of such
- * trainings have. NaN below four points. */
+/** The same for a curve with too few points to try forecasts on: the error that nine tenths of such
+ * trainings stay within. NaN below four points. */
 double orch_curve_short_half(size_t count, double last_k, double k);
 
-/** The k at which a power law without a limit, through the last half of the points, has this loss:
- * for a loss below the limit of a curve that the interval of the limit does not exclude. NaN for
- * fewer than four points, if they do not fall, or beyond a thousand times the last k. */
+/** Returns the k at which a power law without a limit, fitted to the last half of the points, has
+ * the loss `target`. Used for a loss below the fitted limit but inside the limit's interval. NaN
+ * for fewer than four points, for rising points, or beyond a thousand times the last k. */
 double orch_curve_reach_by_slope(const double *k, const double *loss, size_t count, double target);
 
 #endif
