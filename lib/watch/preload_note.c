@@ -270,49 +270,58 @@ static int64_t coarse_now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void expect_look(int fd, const struct orch_watch_record *record)
-{
-    latest_opened_ns = coarse_now_ns();
-    __atomic_store_n(&orch_watch_latest, (uint64_t)place_of(record) << 32 | ((uint32_t)fd + 1),
-                     __ATOMIC_RELAXED);
-}
-
-/* Its record, and from now on no descriptor is expected to be looked at. */
-static struct orch_watch_record *take_latest(int *out_fd)
-{
-    uint64_t latest = __atomic_exchange_n(&orch_watch_latest, 0, __ATOMIC_RELAXED);
-    *out_fd = (int)(uint32_t)latest - 1;
-    return latest && map ? record_at((uint32_t)(latest >> 32)) : NULL;
-}
-
-void orch_watch_look_at_latest(void)
-{
-    int fd;
-    struct file file;
-    struct orch_watch_record *record = take_latest(&fd);
-    if (record && look(fd, NULL, 0, &file))
-        identify(record, &file);
-}
-
-void orch_watch_seen(const struct stat *info)
-{
-    int fd;
-    identify(take_latest(&fd),
-             &(struct file){.identity = orch_watch_identity_of(info), .mode = info->st_mode});
-}
-
 /* It may have been read unseen (mmap): only if it was not changed since it was opened it is what it
- * was. */
-void orch_watch_end_latest(void)
+ * was. By its path first: another thread may have closed the descriptor, whose number may be that
+ * of another file by now. */
+static void end_look(uint64_t latest)
 {
-    int fd;
     struct file file;
-    struct orch_watch_record *record = orch_watch_latest ? take_latest(&fd) : NULL;
-    if (!record || !look(fd, NULL, 0, &file))
+    struct orch_watch_record *record = latest && map ? record_at((uint32_t)(latest >> 32)) : NULL;
+    if (!record || !(look(AT_FDCWD, record->path, 0, &file) ||
+                     look((int)(uint32_t)latest - 1, NULL, 0, &file)))
         return;
     if (file.identity.ctime_ns >= latest_opened_ns)
         file.identity.ctime_ns = CHANGED_NS;
     identify(record, &file);
+}
+
+void orch_watch_end_latest(void)
+{
+    end_look(orch_watch_latest ? __atomic_exchange_n(&orch_watch_latest, 0, __ATOMIC_RELAXED) : 0);
+}
+
+static void expect_look(int fd, const struct orch_watch_record *record)
+{
+    uint64_t next = (uint64_t)place_of(record) << 32 | ((uint32_t)fd + 1);
+    int64_t opened_ns = coarse_now_ns();
+    end_look(__atomic_exchange_n(&orch_watch_latest, next, __ATOMIC_RELAXED)); /* of a thread */
+    latest_opened_ns = opened_ns;
+}
+
+/* The record of the file that was opened last, which from now on is not expected to be looked at.
+ * NULL: it is another than `fd`, which another thread has opened meanwhile. */
+static struct orch_watch_record *take_latest(int fd)
+{
+    uint64_t latest = __atomic_load_n(&orch_watch_latest, __ATOMIC_RELAXED);
+    if (!map || !latest || (uint32_t)latest != (uint32_t)fd + 1 ||
+        !__atomic_compare_exchange_n(&orch_watch_latest, &latest, 0, false, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED))
+        return NULL;
+    return record_at((uint32_t)(latest >> 32));
+}
+
+void orch_watch_look_at_latest(int fd)
+{
+    struct file file;
+    struct orch_watch_record *record = take_latest(fd);
+    if (record && look(fd, NULL, 0, &file))
+        identify(record, &file);
+}
+
+void orch_watch_seen(int fd, const struct stat *info)
+{
+    identify(take_latest(fd),
+             &(struct file){.identity = orch_watch_identity_of(info), .mode = info->st_mode});
 }
 
 /* ---- descriptors ------------------------------------------------------------------------------

@@ -29,9 +29,9 @@ void orch_watch_closed(uint32_t record);
  * its state before they read it (orch_watch_seen), which saves a look at it; else it is looked at
  * when it is read (orch_watch_reading), closed, or when the next one is opened. */
 extern uint64_t orch_watch_latest;
-void orch_watch_look_at_latest(void);
+void orch_watch_look_at_latest(int fd);
 void orch_watch_end_latest(void);
-void orch_watch_seen(const struct stat *info);
+void orch_watch_seen(int fd, const struct stat *info);
 static inline bool orch_watch_is_latest(int fd)
 {
     return (uint32_t)orch_watch_latest == (uint32_t)fd + 1 && orch_watch_latest;
@@ -39,7 +39,7 @@ static inline bool orch_watch_is_latest(int fd)
 static inline void orch_watch_reading(int fd)
 {
     if (orch_watch_is_latest(fd))
-        orch_watch_look_at_latest();
+        orch_watch_look_at_latest(fd);
 }
 
 /** READ: a file that was loaded or started. LOOK and LIST: of those kinds. */

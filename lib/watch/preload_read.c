@@ -13,7 +13,7 @@
 static int seen(int result, int fd, const struct stat *info)
 {
     if (result == 0 && orch_watch_is_latest(fd))
-        orch_watch_seen(info);
+        orch_watch_seen(fd, info);
     return result;
 }
 

@@ -46,7 +46,7 @@ printf '%s\n' "$out" | grep -Eq '^ +temperature +quality +took time \(s\)$' || _
 ok orch report a.recipe --only 1.2
 has 'settings: temperature '
 ok orch report a.recipe --only 1.3
-has 'Quality of temperature '
+has 'temperature 1: 0.'
 ok orch report a.recipe --only 1.4
 has 'error of the fit'
 has 'temperature 1'

@@ -6,6 +6,7 @@
 #include "lib/base/file.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -133,6 +134,57 @@ static void keeps_one_record_of_each(void **state)
     run(*state, use_files);
     run(*state, use_files);
     assert_seen(*state, "r a\nw new\nw b\nw c\nt a\n");
+}
+
+enum { THREADS = 4, FILES = 500 };
+
+static void thread_file(char name[32], long thread, int i)
+{
+    snprintf(name, 32, "of-%ld-%d", thread, i);
+}
+
+static void *open_many(void *thread)
+{
+    char name[32];
+    for (int i = 0; i < FILES; i++) {
+        thread_file(name, (long)thread, i);
+        close(open(name, O_RDONLY));
+    }
+    return NULL;
+}
+
+static void open_in_threads(void)
+{
+    pthread_t threads[THREADS];
+    for (long i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, open_many, (void *)i);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void assert_known(void *ctx, const struct orch_watch_entry *entry)
+{
+    struct stat info;
+    assert_int_equal(stat(entry->path, &info), 0);
+    assert_non_null(entry->identity);
+    assert_int_equal(entry->identity->inode, info.st_ino);
+    ++*(int *)ctx;
+}
+
+/* Each thread closes its file while another one ends the look at it. */
+static void threads_know_their_files(void **state)
+{
+    struct fixture *f = *state;
+    int count = 0;
+    char name[32];
+    for (long thread = 0; thread < THREADS; thread++)
+        for (int i = 0; i < FILES; i++) {
+            thread_file(name, thread, i);
+            make(name);
+        }
+    run(f, open_in_threads);
+    orch_watch_memory_visit(f->memory, assert_known, &count);
+    assert_int_equal(count, THREADS * FILES);
 }
 
 static void leaves_out_what_has_no_room(void **state)
@@ -379,6 +431,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(keeps_one_record_of_each, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(threads_know_their_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(leaves_out_what_has_no_room, set_up, tear_down),
         cmocka_unit_test_setup_teardown(knows_a_half_written_identity, set_up, tear_down),
         cmocka_unit_test_setup_teardown(counts_roots_without_room, set_up, tear_down),
