@@ -105,6 +105,15 @@ ORCH_USER=ada ok orch run tune.recipe --share --wait
 wait $bob
 cd ..
 says ' settings (min loss, min size): '
+
+# The last two may have begun at the same instant, so that each has seen another one: what is there counts for both.
+sed -i 's/trials: 10/trials: 12/' bob/tune.recipe
+ORCH_USER=bob ok orch -C bob run tune.recipe --share
+sed -i 's/trials: 12/trials: 10/' bob/tune.recipe
 front() { grep -e '^front of' -e '^  tune opt'; }
-same "$(front <<<"$err")" "$(front <bob.err)" 'the front of both'
+ORCH_USER=bob ok orch -C bob run tune.recipe --share
+says "front of 10 settings"
+of_bob=$(front <<<"$err")
+ORCH_USER=ada ok orch -C ada run tune.recipe --share
+same "$(front <<<"$err")" "$of_bob" 'the front of both'
 ok orch -C ada db check
