@@ -111,6 +111,27 @@ static void check_life(const struct place *place)
     orch_claims_close(ada);
 }
 
+/* The claim of one's own process that was killed here is free at once, for oneself only. */
+static void check_killed(const struct place *place)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(!takes(open_at(place, 0, "ada"), FP, NULL, NULL));
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    struct orch_claims *ada = open_at(place, 1, "ada"), *bob = open_at(place, 0, "bob");
+    assert_false(takes(ada, FP, NULL, NULL)); /* its process is still there, as a zombie */
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(listed(bob), 1);
+    assert_false(takes(bob, FP, NULL, NULL));
+    assert_true(takes(ada, FP, NULL, NULL));
+    orch_claims_close(ada);
+    assert_int_equal(listed(bob), 0);
+    orch_claims_close(bob);
+}
+
 /* The claims of one who died are taken over by one only, and only when they have expired. */
 static void check_expiry(const struct place *place)
 {
@@ -197,6 +218,12 @@ static void test_points(void **state)
 {
     (void)state;
     for_both(check_points, "points");
+}
+
+static void test_killed(void **state)
+{
+    (void)state;
+    for_both(check_killed, "killed");
 }
 
 static void test_expiry(void **state)
@@ -503,6 +530,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life),
+        cmocka_unit_test(test_killed),
         cmocka_unit_test(test_expiry),
         cmocka_unit_test(test_points),
         cmocka_unit_test(test_races),

@@ -11,7 +11,10 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CLAIM_FORMAT 1
 #define NAME_BYTES_MAX 400 /* maximum bytes of who, host, device_key */
@@ -74,6 +77,7 @@ void orch_claim_free(struct orch_claim *claim)
     g_free(claim->device_key);
     g_free(claim->who);
     g_free(claim->host);
+    g_free(claim->process);
     json_decref(claim->point);
     g_free(claim);
 }
@@ -91,6 +95,7 @@ struct orch_claim *orch_claim_copy(const struct orch_claim *claim)
     copy->device_key = g_strdup(claim->device_key);
     copy->who = g_strdup(claim->who);
     copy->host = g_strdup(claim->host);
+    copy->process = g_strdup(claim->process);
     json_incref(copy->point);
     return copy;
 }
@@ -109,10 +114,11 @@ static char *claim_text(const struct orch_claim *claim)
 {
     char id[ORCH_KEY_CHARS];
     orch_key_make(id);
-    g_autoptr(json_t) json = json_pack(
-        "{s:i s:s s:s s:s? s:s s:s s:I s:I}", "format", CLAIM_FORMAT, "id", id, "fingerprint",
-        claim->fingerprint, "device_key", claim->device_key, "who", claim->who, "host", claim->host,
-        "made", (json_int_t)claim->made_ns, "expires", (json_int_t)claim->expires_ns);
+    g_autoptr(json_t) json =
+        json_pack("{s:i s:s s:s s:s? s:s s:s s:s? s:I s:I}", "format", CLAIM_FORMAT, "id", id,
+                  "fingerprint", claim->fingerprint, "device_key", claim->device_key, "who",
+                  claim->who, "host", claim->host, "process", claim->process, "made",
+                  (json_int_t)claim->made_ns, "expires", (json_int_t)claim->expires_ns);
     if (json && claim->point)
         json_object_set(json, "point", claim->point);
     return json ? orch_json_canonical(json) : NULL;
@@ -155,6 +161,7 @@ struct orch_claim *orch_claims_parse(const char *resource, const char *text, siz
     claim->device_key = plain_line(json, "device_key");
     claim->who = plain_line(json, "who");
     claim->host = plain_line(json, "host");
+    claim->process = plain_line(json, "process");
     claim->made_ns = orch_json_int(json, "made", -1);
     claim->expires_ns = orch_json_int(json, "expires", -1);
     if (is_point(json_object_get(json, "point")))
@@ -244,12 +251,37 @@ static bool refresh_when_old(struct orch_claims *claims, GError **error)
     return is_fresh || refresh(claims, error);
 }
 
+/* A process, with the boot and the numbering of processes (one for each container) in which its
+ * number counts. The caller frees. */
+static char *process_text(pid_t pid)
+{
+    struct orch_process self = {0};
+    g_autofree char *pids = g_file_read_link("/proc/self/ns/pid", NULL);
+    return orch_process_get(getpid(), &self) && pids
+               ? g_strdup_printf("%s %s %d", self.boot_id, pids, (int)pid)
+               : NULL;
+}
+
+/* True when this user's process on this machine made the claim and was killed before it released
+ * it. */
+static bool is_left_behind(const struct orch_claims *claims, const struct orch_claim *claim)
+{
+    const char *number = claim->process ? strrchr(claim->process, ' ') : NULL;
+    int64_t pid;
+    if (!number || !orch_int_parse(number + 1, &pid) || pid < 1 || pid > INT32_MAX ||
+        strcmp(claim->who, claims->who) != 0)
+        return false;
+    g_autofree char *here = process_text((pid_t)pid);
+    return g_strcmp0(here, claim->process) == 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
 /* True when the entry has a claim that has not expired. */
 static bool is_alive(const struct orch_claims *claims, const struct claims_entry *entry)
 {
     int64_t tolerance_ns = claims->place.is_own_clock ? 0 : claim_ns(TOLERANCE_SHARE);
     return entry && entry->claim &&
-           orch_now_ns() + claims->clock_ns < entry->claim->expires_ns + tolerance_ns;
+           orch_now_ns() + claims->clock_ns < entry->claim->expires_ns + tolerance_ns &&
+           !is_left_behind(claims, entry->claim);
 }
 
 /* A copy of the claim with its times converted to this machine's clock. The caller frees. */
@@ -276,6 +308,7 @@ static struct orch_claim *new_claim(const struct orch_claims *claims, const char
     claim->device_key = g_strdup(device_key);
     claim->who = g_strdup(claims->who);
     claim->host = g_strdup(claims->host);
+    claim->process = process_text(getpid());
     claim->made_ns = orch_now_ns();
     claim->expires_ns = claim->made_ns + claim_ns(1);
     claim->point = is_point(point) ? json_deep_copy(point) : NULL;

@@ -6,8 +6,9 @@
  * the host and the time when it expires; that of a trial of a search its point, too, so that the
  * searches of others know where it is. It is taken atomically: on a git remote as a ref
  * refs/orch/claims/HASH that must not exist, in a shared folder as a file that must not exist. It
- * is renewed while the trial runs and released when it ends. An expired claim may be taken over.
- * When clocks differ, the worst outcome is that a trial runs twice.
+ * is renewed while the trial runs and released when it ends. An expired claim may be taken over,
+ * and so may one's own of a process of this machine that was killed. When clocks differ, the worst
+ * outcome is that a trial runs twice.
  */
 #ifndef ORCH_FEATURES_SHARE_CLAIMS_H
 #define ORCH_FEATURES_SHARE_CLAIMS_H
@@ -25,6 +26,7 @@ struct orch_claim {
     char resource[ORCH_SHA256_CHARS]; /* SHA-256 of what must not run twice at the same time */
     char *fingerprint, *device_key;   /* device_key NULL: any device */
     char *who, *host;                 /* safe to display */
+    char *process;                    /* of the holder: "BOOT PIDS PID"; NULL: not known */
     int64_t made_ns, expires_ns;      /* by this machine's clock */
     json_t *point; /* the trial's point of a search: name -> value as text; NULL: none is known */
     bool is_ours;  /* taken through this struct orch_claims */
