@@ -196,11 +196,10 @@ static bool look_if_pruned(struct run *run, struct job *job, GError **error)
     if (!item->cell->point || !item->cell->point->search->stop || item->forced)
         return true;
     g_hash_table_remove(run->plan->active, item->fingerprint); /* the claim says who runs it now */
-    if (!orch_plan_settle(run->plan, job->index, error))
-        return false;
-    if (item->state == ORCH_PLAN_PRUNED)
+    bool ok = orch_plan_settle(run->plan, job->index, error);
+    if (ok && item->state == ORCH_PLAN_PRUNED)
         orch_schedule_end_unrun(run, job);
-    return true;
+    return ok;
 }
 
 /* Claims the trial in the store and starts its host if the claim succeeded. */
@@ -222,10 +221,8 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
         orch_schedule_unclaim(run, job);
         return ok;
     }
-    if (!prepare(run, job, chosen, slot, &dir, &is_given_up, error))
-        return false;
-    if (is_given_up)
-        return true;
+    if (!prepare(run, job, chosen, slot, &dir, &is_given_up, error) || is_given_up)
+        return is_given_up;
     struct orch_active active = {.fingerprint = item->fingerprint,
                                  .device_key = item->device_key,
                                  .record = dir.record,
@@ -237,11 +234,14 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
     char other[ORCH_KEY_CHARS] = "";
     ok = orch_store_begin(run->plan->store, &active, (enum orch_reuse)experiment->reuse,
                           item->forced, &begin, other, error);
+    if (ok && begin == ORCH_BEGIN_STARTED) /* another run may have ended it since the first look */
+        ok = look_if_pruned(run, job, error) &&
+             (job->status == JOB_TODO || orch_store_forget(run->plan->store, active.key, error));
     if (ok && begin == ORCH_BEGIN_DONE)
         reuse(run, job, other);
     else if (ok && begin == ORCH_BEGIN_HELD)
         orch_schedule_set_job(job, is_submitted(run->plan->store, other) ? JOB_AWAY : JOB_HELD);
-    else if (ok)
+    else if (ok && job->status == JOB_TODO)
         ok = launch(run, job, slot, stamp, &dir, active.started_ns, error);
     if (job->status != JOB_RUNNING)
         orch_schedule_unclaim(run, job);
