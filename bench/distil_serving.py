@@ -30,7 +30,6 @@ SYSTEMS = {"A100-SXM4-80GB": "A100-SXM4-80GB", "H100 SXM 80GB": "H100-SXM5", "L4
 BYTES = {"bfloat16": 2, "fp8": 1, "fp8_block": 1, "nvfp4": 0.5625, "int4_wo": 0.53, "w4a16_mxfp4": 0.53, "w4a8_mxfp4_mxfp8": 0.53}
 PEAKS = {"bfloat16": "tensor16", "int4_wo": "tensor16", "w4a16_mxfp4": "tensor16", "nvfp4": "fp4"}
 SMALL = .08  # below such an error its square counts
-OPS = ("all_gather", "reduce_scatter", "alltoall", "all_reduce")
 COMMON = dict(share=(1.1, .2), energy=(1., .15), memory=(.87, .1), cache_rate=(40, .7), norm=(3., .5), start=(5500, .5),
               graphics=(.75, .2), graphics_cache=(.5, .3))
 PRODUCT = dict(COMMON, fill=(40, 1.), tile=(15, .5), rate_power=(.85, .12), wave=(.42, .3), cached=(1., .5), pair=(.5, .3))
@@ -45,7 +44,7 @@ BEGINS = {
                       row=(200, 1.)),
     "moe wide": dict(COMMON, share=(.8, .3), energy=(1., .2), memory=(.8, .3), norm=(2., .5), start=(50000, .6), tile=(40, .7),
                      expert=(50, .7), spread=(1., .5), skew=(.3, 1.), chosen_values=(.5, 1.), token_values=(1., 1.), pair_values=(3., 1.)),
-    "nccl": dict(start=(12000, 1.), hop=(1600, 1.), sum=(1.25, 1.), share=(.65, 1.), between_s=(2e-6, 1.), in_switch=(.8, 1.), shared=(1., 1.)),
+    "nccl": dict(start=(12000, 1.), hop_s=(1e-6, 1.), share=(.75, 1.), between=(10000, 1.), shared=(1., 1.)),
 }
 BEGINS["moe narrow"] = BEGINS["moe wide"]
 
@@ -147,12 +146,12 @@ def experts_s(c, g, dtype, r):
 
 
 def collective_s(c, g, dtype, r):
-    n, is_sum = r["num_gpus"], r["op_name"] == "all_reduce"
-    moved = r["message_size"] * (2 if dtype == "half" else 1) * (n - 1) / n * numpy.where(is_sum, 2, 1)
-    switch = numpy.where(is_sum & (n > 2) & (g["is_linked"] and g["year"] >= 2022), c["in_switch"], 1)
+    n, cycle = r["num_gpus"], 1 / g["hertz"]
+    steps = (n - 1) * numpy.where(r["op_name"] == "all_reduce", 2, 1)
+    hops = numpy.where(r["op_name"] == "alltoall", 3, steps)
     shared = 1 if g["is_linked"] else (n / 2) ** c["shared"]
-    return (c["start"] + c["hop"] * (n - 1)) / g["hertz"] * numpy.where(is_sum, c["sum"], 1) + \
-        moved / (c["share"] * g["link"]) * switch * shared + numpy.sqrt(c["between_s"] * moved / g["link"] * shared)
+    whole = r["message_size"] * (2 if dtype == "half" else 1) * (steps + .5) / n / (c["share"] * g["link"]) * shared
+    return c["start"] * cycle + c["hop_s"] * hops + whole + numpy.sqrt(c["between"] * cycle * whole)
 
 
 MODELS = {"gemm": product_s, "attention": attention_s, "moe": experts_s, "nccl": collective_s}

@@ -49,11 +49,10 @@ struct experts_fit {
 };
 
 struct collective_fit {
-    double start, hop, sum; /* cycles of a message, of each further GPU; times for a sum of all */
-    double share;           /* of the link's one-way rate */
-    double between_s;       /* between latency and rate, where the time grows as a root */
-    double in_switch;       /* times, where the switch adds */
-    double shared;          /* power of the GPUs that share a bridge */
+    double start, hop_s; /* cycles of a message; seconds of each step to another GPU */
+    double share;        /* of the link's one-way rate */
+    double between;      /* cycles between latency and rate, where the time grows as a root */
+    double shared;       /* power of the GPUs that share a bridge */
 };
 
 #include "lib/steptime/tensor_kernels_fit.inc"
@@ -366,12 +365,11 @@ double orch_collective_s(const struct orch_gpu_spec *gpu, enum orch_collective k
     double link = (is_linked ? gpu->nvlink_gbs / 2 : PCIE_GBS) * 1e9;
     if (!(bytes > 0) || !(gpus >= 2))
         return (double)NAN;
-    bool is_sum = kind == ORCH_ALL_REDUCE;
-    double moved = bytes * (gpus - 1) / gpus * (is_sum ? 2 : 1);
-    /* sums in the switch, since Hopper */
-    bool in_switch = is_sum && gpus > 2 && is_linked && orch_kernel_arch_year(gpu) >= 2022;
-    double latency = (fit->start + fit->hop * (gpus - 1)) * cycle_of(gpu) * (is_sum ? fit->sum : 1);
+    /* Around a ring, a sum twice. What a GPU keeps is copied at twice the rate. */
+    double steps = (gpus - 1) * (kind == ORCH_ALL_REDUCE ? 2 : 1);
     double shared = is_linked ? 1 : pow(gpus / 2, fit->shared);
-    double whole = moved / (fit->share * link) * (in_switch ? fit->in_switch : 1) * shared;
-    return latency + whole + sqrt(fit->between_s * moved / link * shared);
+    double whole = bytes * (steps + 0.5) / gpus / (fit->share * link) * shared;
+    double hops = kind == ORCH_ALL_TO_ALL ? EXCHANGE_HOPS : steps;
+    double cycle_s = cycle_of(gpu);
+    return fit->start * cycle_s + fit->hop_s * hops + whole + sqrt(fit->between * cycle_s * whole);
 }

@@ -194,6 +194,17 @@ static const char *const GPU_NAMES[GPU_FEATURES] = {
     "gpu sms",           "gpu boost_mhz",   "gpu l2_mb",
     "gpu year",          "gpu nvlink_gbs",  "gpu flop_per_byte"};
 
+void orch_features_set_gpu(struct orch_matrix *matrix, size_t row, const struct orch_gpu_spec *gpu)
+{
+    double values[GPU_FEATURES];
+    gpu_values(gpu, values);
+    for (size_t k = 0; k < GPU_FEATURES; k++) {
+        int column = orch_matrix_find(matrix, GPU_NAMES[k]);
+        if (column >= 0)
+            ((double *)matrix->columns->pdata[column])[row] = values[k];
+    }
+}
+
 /* Features that are a member of struct orch_row_work. */
 #define FIELD(name, member)                                                                        \
     {                                                                                              \
@@ -326,41 +337,32 @@ static void keep(struct orch_matrix *matrix, const char *name, const double *col
         to[i] = isfinite(column[i]) ? column[i] : (double)NAN;
 }
 
-/* All possible columns. */
-struct table {
-    size_t rows;
-    double *gpu[GPU_FEATURES], *work[G_N_ELEMENTS(WORK)], *derived[DERIVED_COUNT];
-};
+#define WORK_AT GPU_FEATURES
+#define DERIVED_AT (WORK_AT + G_N_ELEMENTS(WORK))
+#define ALL_FEATURES (DERIVED_AT + DERIVED_COUNT)
 
-static void fill_row(const struct table *t, size_t i, const struct orch_row_facts *f,
-                     const struct orch_row_work *w)
+static const char *name_of(size_t k)
 {
-    double gpu[GPU_FEATURES], derived[DERIVED_COUNT];
-    if (f->gpu)
-        gpu_values(f->gpu, gpu);
-    for (size_t k = 0; k < GPU_FEATURES; k++)
-        t->gpu[k][i] = f->gpu ? gpu[k] : (double)NAN;
-    if (w)
-        derive(w, f->gpu, derived);
-    for (size_t k = 0; k < G_N_ELEMENTS(WORK); k++)
-        t->work[k][i] =
-            w ? *(const double *)(const void *)((const char *)w + WORK[k].offset) : (double)NAN;
-    for (size_t k = 0; k < DERIVED_COUNT; k++)
-        t->derived[k][i] = w ? derived[k] : (double)NAN;
+    return k < WORK_AT      ? GPU_NAMES[k]
+           : k < DERIVED_AT ? WORK[k - WORK_AT].name
+                            : DERIVED_NAMES[k - DERIVED_AT];
 }
 
-static void each_column(struct table *t, bool allocate)
+/* Writes all features of a row, `stride` apart. */
+static void fill_row(const struct orch_row_facts *f, const struct orch_row_work *w, double *out,
+                     size_t stride)
 {
-    double **groups[] = {t->gpu, t->work, t->derived};
-    size_t counts[] = {GPU_FEATURES, G_N_ELEMENTS(WORK), DERIVED_COUNT};
-    for (size_t g = 0; g < G_N_ELEMENTS(groups); g++) {
-        for (size_t k = 0; k < counts[g]; k++) {
-            if (allocate)
-                groups[g][k] = g_new(double, MAX(t->rows, 1));
-            else
-                g_free(groups[g][k]);
-        }
-    }
+    double all[ALL_FEATURES];
+    for (size_t k = 0; k < ALL_FEATURES; k++)
+        all[k] = (double)NAN;
+    if (f->gpu)
+        gpu_values(f->gpu, all);
+    for (size_t k = 0; w && k < G_N_ELEMENTS(WORK); k++)
+        all[WORK_AT + k] = *(const double *)(const void *)((const char *)w + WORK[k].offset);
+    if (w)
+        derive(w, f->gpu, all + DERIVED_AT);
+    for (size_t k = 0; k < ALL_FEATURES; k++)
+        out[k * stride] = all[k];
 }
 
 /* A device without a specification counts as the reference GPU: its rows still compare by their
@@ -409,14 +411,13 @@ void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, b
                        double *out_white_ms, double *out_items, struct orch_row_device *out_devices)
 {
     struct reader in = reader_of(csv);
-    struct table t = {.rows = matrix->rows};
-    each_column(&t, true);
+    g_autofree double *all = g_new(double, ALL_FEATURES * matrix->rows + 1);
     for (size_t i = 0; i < matrix->rows; i++) {
         struct orch_row_facts f = facts_of(&in, i);
         struct orch_row_work w;
         bool known = orch_row_work(&f, &w);
         double gpus = isnan(f.field[ORCH_FIELD_GPUS]) ? 1 : f.field[ORCH_FIELD_GPUS];
-        fill_row(&t, i, &f, known ? &w : NULL);
+        fill_row(&f, known ? &w : NULL, all + i, matrix->rows);
         out_white_ms[i] = known ? white_of(&f, &w) : (double)NAN;
         out_devices[i] = orch_row_device_of(&f, known ? &w : NULL);
         out_items[i] = f.field[ORCH_FIELD_BATCH] * gpus;
@@ -425,11 +426,6 @@ void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, b
     }
     if (in.net >= 0)
         add_families(matrix, &in);
-    for (size_t k = 0; k < GPU_FEATURES && with_gpu; k++)
-        keep(matrix, GPU_NAMES[k], t.gpu[k]);
-    for (size_t k = 0; k < G_N_ELEMENTS(WORK); k++)
-        keep(matrix, WORK[k].name, t.work[k]);
-    for (size_t k = 0; k < DERIVED_COUNT; k++)
-        keep(matrix, DERIVED_NAMES[k], t.derived[k]);
-    each_column(&t, false);
+    for (size_t k = with_gpu ? 0 : WORK_AT; k < ALL_FEATURES; k++)
+        keep(matrix, name_of(k), all + k * matrix->rows);
 }

@@ -123,4 +123,7 @@ void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, b
                        double *out_white_ms, double *out_items,
                        struct orch_row_device *out_devices);
 
+/** Replaces a row's features of its GPU's specification by those of another GPU. */
+void orch_features_set_gpu(struct orch_matrix *matrix, size_t row, const struct orch_gpu_spec *gpu);
+
 #endif

@@ -59,7 +59,7 @@ static void mark_rows(const struct orch_scenario *q, const struct orch_rows *row
  * tenth the same number of multiprocessors and the same rate. */
 static bool are_siblings(const struct orch_gpu_spec *a, const struct orch_gpu_spec *b)
 {
-    if (!a || !b || a == b || !*a->arch || strcmp(a->arch, b->arch) != 0)
+    if (!a || !b || !*a->arch || strcmp(a->arch, b->arch) != 0)
         return false;
     if (*a->chip && strcmp(a->chip, b->chip) == 0)
         return true;
@@ -67,29 +67,47 @@ static bool are_siblings(const struct orch_gpu_spec *a, const struct orch_gpu_sp
            fabs(a->tensor16_tflops - b->tensor16_tflops) * 10 <= a->tensor16_tflops * 1.2;
 }
 
-/* Marks the rows of a board that has a measured sibling and whose kernels the kernel model covers:
- * what it is off by is then the chip's, so that they are answered as similar rows. */
-static void mark_siblings(const struct orch_learned *l, const struct orch_rows *rows, bool *out)
+/* The measured board that is a sibling of this one; NULL if there is none. */
+static const char *sibling_of(const struct orch_scenario *gpus, const char *board)
 {
-    int column = -1, white = orch_matrix_find(rows->matrix, "white kernels_ms");
+    for (guint k = 0; k < gpus->known->len; k++)
+        if (are_siblings(orch_gpu_find(board), orch_gpu_find(gpus->known->pdata[k])))
+            return gpus->known->pdata[k];
+    return NULL;
+}
+
+/* Marks the rows of a board that has a measured sibling and whose kernels the kernel model covers:
+ * what it is off by is then the chip's, so that they are answered as similar rows. Returns a view
+ * in which they have the sibling's name and specification; the model's times stay the board's. */
+static struct orch_rows *as_siblings(const struct orch_learned *l, const struct orch_rows *rows,
+                                     bool *out)
+{
+    struct orch_rows *view = orch_scenario_rows(l->scenarios[0], rows);
+    struct orch_matrix *m = view->matrix;
+    int column = -1, white = orch_matrix_find(m, "white kernels_ms");
     const struct orch_scenario *q = NULL;
     memset(out, 0, rows->rows * sizeof *out);
     for (int k = 1; k < l->count && !q; k++)
         if (orch_feature_is_gpu(l->scenarios[k]->column) && !l->scenarios[k]->has_one_group)
             q = l->scenarios[k];
-    column = q ? orch_matrix_find(rows->matrix, q->column) : -1;
-    if (column < 0 || white < 0 || !orch_matrix_feature(rows->matrix, column)->levels)
-        return;
-    const GPtrArray *levels = orch_matrix_feature(rows->matrix, column)->levels;
-    g_autofree bool *has_sibling = g_new0(bool, levels->len + 1);
-    for (guint v = 0; v < levels->len; v++)
-        for (guint k = 0; k < q->known->len; k++)
-            has_sibling[v] |=
-                are_siblings(orch_gpu_find(levels->pdata[v]), orch_gpu_find(q->known->pdata[k]));
+    column = q ? orch_matrix_find(m, q->column) : -1;
+    if (column < 0 || white < 0 || !orch_matrix_feature(m, column)->levels)
+        return view;
+    const GPtrArray *levels = orch_matrix_feature(m, column)->levels;
+    double *gpu = m->columns->pdata[column];
     mark_rows(q, rows, out);
-    for (size_t i = 0; i < rows->rows; i++)
-        out[i] &= has_sibling[(int)orch_matrix_column(rows->matrix, column)[i]] &&
-                  isfinite(orch_matrix_column(rows->matrix, white)[i]);
+    for (guint v = 0, count = levels->len; v < count; v++) {
+        const char *sibling = sibling_of(q, levels->pdata[v]);
+        for (size_t i = 0; i < rows->rows; i++) {
+            if (!out[i] || gpu[i] != v)
+                continue;
+            out[i] = sibling && isfinite(orch_matrix_column(m, white)[i]);
+            if (out[i])
+                orch_features_set_gpu(m, i, orch_gpu_find(sibling));
+            gpu[i] = out[i] ? orch_matrix_level(m, column, sibling) : gpu[i];
+        }
+    }
+    return view;
 }
 
 /* Fills gaps of the ensemble with the fallback member, which is last and has weight 0. */
@@ -194,7 +212,7 @@ void orch_learned_predict(const struct orch_learned *l, const struct orch_rows *
     g_autofree double *distances = g_new(double, rows->rows + 1);
     for (size_t i = 0; i < rows->rows; i++)
         out[i].question = -1;
-    mark_siblings(l, rows, of_sibling);
+    struct orch_rows *similar = as_siblings(l, rows, of_sibling);
     const struct orch_scenario *families = family_question(l);
     if (families)
         mark_rows(families, rows, of_family);
@@ -209,7 +227,8 @@ void orch_learned_predict(const struct orch_learned *l, const struct orch_rows *
     }
     for (size_t i = 0; i < rows->rows; i++)
         applies[i] = out[i].question < 0;
-    answer_all(l, rows, 0, applies, out, logs, half);
+    answer_all(l, similar, 0, applies, out, logs, half);
+    orch_scenario_rows_free(similar);
     for (int k = 0; k < l->count; k++)
         widen_beyond(l, rows, k, out, half);
     orch_nearness_of(l->nearness, rows->matrix, distances);
