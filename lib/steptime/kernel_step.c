@@ -76,8 +76,8 @@ struct op {
 /* What a product in the model's format takes beside one in 16 bits, in servers' kernels. */
 static double narrow_ratio(const struct op *op, double m, double n, double k)
 {
-    const struct orch_tensor_product p = {MAX(1, m), n, k};
-    double ratio = orch_tensor_prepared_product_s(op->model->spec, op->model->format, &p) /
+    const struct orch_tensor_product p = {MAX(1, m), n, k, true};
+    double ratio = orch_tensor_product_s(op->model->spec, op->model->format, &p) /
                    orch_tensor_product_s(op->model->spec, ORCH_FORMAT_16, &p);
     return isnan(ratio) ? 1 : ratio;
 }

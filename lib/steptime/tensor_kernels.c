@@ -231,8 +231,8 @@ static double quantise_s(const struct device *d, const struct product_fit *fit, 
            fit->row * m / d->sms * d->cycle_s;
 }
 
-static double product_s(const struct orch_gpu_spec *gpu, enum orch_number_format format,
-                        const struct orch_tensor_product *p, bool is_prepared)
+double orch_tensor_product_s(const struct orch_gpu_spec *gpu, enum orch_number_format format,
+                             const struct orch_tensor_product *p)
 {
     const struct product_fit *fit = &PRODUCTS[format];
     struct device d;
@@ -254,22 +254,9 @@ static double product_s(const struct orch_gpu_spec *gpu, enum orch_number_format
         best = MIN(best, s + (parts > 1 ? fit->split * d.cycle_s : 0));
     }
     double s = best + fit->all.start * d.cycle_s;
-    if (fit->quantise > 0 && !is_prepared)
+    if (fit->quantise > 0 && !p->is_prepared)
         s += quantise_s(&d, fit, p->m, p->k);
-    return fit->host_s > 0 && !is_prepared ? norm_of(s, fit->host_s, 4) : s;
-}
-
-double orch_tensor_product_s(const struct orch_gpu_spec *gpu, enum orch_number_format format,
-                             const struct orch_tensor_product *p)
-{
-    return product_s(gpu, format, p, false);
-}
-
-double orch_tensor_prepared_product_s(const struct orch_gpu_spec *gpu,
-                                      enum orch_number_format format,
-                                      const struct orch_tensor_product *p)
-{
-    return product_s(gpu, format, p, true);
+    return fit->host_s > 0 && !p->is_prepared ? norm_of(s, fit->host_s, 4) : s;
 }
 
 /* ---- attention ---------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ double orch_number_format_bytes(enum orch_number_format format);
 /** m x k by k x n. */
 struct orch_tensor_product {
     double m, n, k;
+    bool is_prepared; /* both are in the format already: a training makes them where it writes */
 };
 
 /** Causal attention of a batch of prompts in one kernel. */
@@ -73,11 +74,6 @@ bool orch_collective_find(const char *text, enum orch_collective *out);
  * format, bandwidth, multiprocessors, architecture), or for sizes below 1. */
 double orch_tensor_product_s(const struct orch_gpu_spec *gpu, enum orch_number_format format,
                              const struct orch_tensor_product *product);
-/** The same where both factors are in the format already: a training makes them where it writes
- * them. */
-double orch_tensor_prepared_product_s(const struct orch_gpu_spec *gpu,
-                                      enum orch_number_format format,
-                                      const struct orch_tensor_product *product);
 double orch_tensor_attention_s(const struct orch_gpu_spec *gpu,
                                const struct orch_tensor_attention *attention);
 double orch_tensor_experts_s(const struct orch_gpu_spec *gpu, enum orch_number_format format,

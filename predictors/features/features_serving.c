@@ -13,7 +13,7 @@ static double field(const struct orch_row_facts *f, enum orch_field which, doubl
 static bool is_product(const struct orch_row_facts *f, struct orch_serving_kernel *out)
 {
     const struct orch_tensor_product p = {field(f, ORCH_FIELD_M, 0), field(f, ORCH_FIELD_N, 0),
-                                          field(f, ORCH_FIELD_K, 0)};
+                                          field(f, ORCH_FIELD_K, 0), false};
     double each = orch_number_format_bytes(f->format);
     if (!(p.m >= 1 && p.n >= 1 && p.k >= 1))
         return false;

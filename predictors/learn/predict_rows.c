@@ -232,10 +232,8 @@ void orch_learned_predict(const struct orch_learned *l, const struct orch_rows *
     for (int k = 0; k < l->count; k++)
         widen_beyond(l, rows, k, out, half);
     orch_nearness_of(l->nearness, rows->matrix, distances);
-    for (size_t i = 0; i < rows->rows; i++)
-        if (of_sibling[i])
-            half[i] = hypot(half[i], BOARD_SPREAD);
     for (size_t i = 0; i < rows->rows; i++) {
+        half[i] = hypot(half[i], of_sibling[i] ? BOARD_SPREAD : 0);
         out[i].value.mid = exp(logs[i]);
         out[i].value.low = exp(logs[i] - half[i]);
         out[i].value.high = exp(logs[i] + half[i]);

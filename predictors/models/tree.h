@@ -15,9 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ORCH_BINS_MAX 255              /* for values; bin 0 is for missing ones */
-#define ORCH_BIN_GROUP 8               /* columns whose bins stand side by side */
-#define ORCH_TREE_WEIGHT_MAX (1 << 24) /* maximum sum of weights, to avoid overflow */
+#define ORCH_BINS_MAX 255 /* for values; bin 0 is for missing ones */
+#define ORCH_BIN_GROUP 8  /* columns whose bins stand side by side */
 
 /** Numeric columns divided into at most ORCH_BINS_MAX bins by quantiles. */
 struct orch_tree_bins {
