@@ -23,7 +23,6 @@
 #define ORCH_WATCH_MAGIC UINT64_C(0x3268637461776f6f)
 enum {
     ORCH_WATCH_ROOT_BYTES = 16384,
-    ORCH_WATCH_LIBRARY_BYTES = 4096,
     ORCH_WATCH_SLOTS_1 = 1 << 10, /* of the parts of the index */
     ORCH_WATCH_SLOTS_2 = 1 << 14,
     ORCH_WATCH_SLOTS_3 = 1 << 17,

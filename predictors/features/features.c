@@ -320,17 +320,12 @@ static void derive(const struct orch_row_work *w, const struct orch_gpu_spec *gp
 /* ---- adding the columns ------------------------------------------------------------------------
  */
 
-static bool is_known(const double *column, size_t rows)
-{
-    for (size_t i = 0; i < rows; i++)
-        if (isfinite(column[i]))
-            return true;
-    return false;
-}
-
 static void keep(struct orch_matrix *matrix, const char *name, const double *column)
 {
-    if (!is_known(column, matrix->rows))
+    bool is_known = false;
+    for (size_t i = 0; i < matrix->rows; i++)
+        is_known |= isfinite(column[i]);
+    if (!is_known)
         return;
     double *to = orch_matrix_add_number(matrix, name);
     for (size_t i = 0; i < matrix->rows; i++)

@@ -181,6 +181,7 @@ static json_t *save_scenario(struct orch_scenario *q, enum orch_save_style style
         json_array_append_new(members, save_member(&q->members[i], style));
     json_object_set_new(o, "column", orch_json_text_or_null(q->column));
     json_object_set_new(o, "known", save_texts(q->known));
+    json_object_set_new(o, "few", save_texts(q->few));
     json_object_set_new(o, "hidden", save_texts(q->hidden));
     json_object_set_new(o, "facts", save_texts(q->facts));
     json_object_set_new(o, "baseline", json_boolean(q->is_baseline));
@@ -224,6 +225,7 @@ static bool load_question(struct orch_scenario *q, const json_t *saved, GError *
 {
     int64_t heldout_rows;
     load_texts(saved, "known", q->known);
+    load_texts(saved, "few", q->few);
     load_texts(saved, "hidden", q->hidden);
     load_texts(saved, "facts", q->facts);
     q->is_baseline = json_is_true(json_object_get(saved, "baseline"));

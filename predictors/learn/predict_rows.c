@@ -78,7 +78,8 @@ static const char *sibling_of(const struct orch_scenario *gpus, const char *boar
 
 /* Marks the rows of a board that has a measured sibling and whose kernels the kernel model covers:
  * what it is off by is then the chip's, so that they are answered as similar rows. Returns a view
- * in which they have the sibling's name and specification; the model's times stay the board's. */
+ * in which they have the sibling's name and specification; the model's times stay the board's.
+ * Marks rows of a board of which few were measured, too. */
 static struct orch_rows *as_siblings(const struct orch_learned *l, const struct orch_rows *rows,
                                      bool *out)
 {
@@ -97,14 +98,16 @@ static struct orch_rows *as_siblings(const struct orch_learned *l, const struct 
     double *gpu = m->columns->pdata[column];
     mark_rows(q, rows, out);
     for (guint v = 0, count = levels->len; v < count; v++) {
-        const char *sibling = sibling_of(q, levels->pdata[v]);
+        const char *board = levels->pdata[v], *sibling = sibling_of(q, board);
+        bool is_few = g_ptr_array_find_with_equal_func(q->few, board, g_str_equal, NULL);
         for (size_t i = 0; i < rows->rows; i++) {
-            if (!out[i] || gpu[i] != v)
+            if (gpu[i] != v)
                 continue;
-            out[i] = sibling && isfinite(orch_matrix_column(m, white)[i]);
-            if (out[i])
+            bool is_new = out[i] && sibling && isfinite(orch_matrix_column(m, white)[i]);
+            out[i] = is_new || is_few;
+            if (is_new)
                 orch_features_set_gpu(m, i, orch_gpu_find(sibling));
-            gpu[i] = out[i] ? orch_matrix_level(m, column, sibling) : gpu[i];
+            gpu[i] = is_new ? orch_matrix_level(m, column, sibling) : gpu[i];
         }
     }
     return view;
@@ -218,11 +221,11 @@ void orch_learned_predict(const struct orch_learned *l, const struct orch_rows *
         mark_rows(families, rows, of_family);
     for (int k = 1; k < l->count; k++) {
         mark_rows(l->scenarios[k], rows, applies);
-        for (size_t i = 0;
-             i < rows->rows && families && orch_feature_is_net(l->scenarios[k]->column); i++)
-            applies[i] &= !of_family[i]; /* that question is answered in its place */
-        for (size_t i = 0; i < rows->rows && orch_feature_is_gpu(l->scenarios[k]->column); i++)
-            applies[i] &= !of_sibling[i];
+        bool *elsewhere = orch_feature_is_net(l->scenarios[k]->column)   ? of_family
+                          : orch_feature_is_gpu(l->scenarios[k]->column) ? of_sibling
+                                                                         : NULL;
+        for (size_t i = 0; i < rows->rows && elsewhere; i++)
+            applies[i] &= !elsewhere[i]; /* that question is answered in its place */
         answer_all(l, rows, k, applies, out, logs, half);
     }
     for (size_t i = 0; i < rows->rows; i++)

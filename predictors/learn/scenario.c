@@ -13,6 +13,7 @@
 #define COUNTS_MIN 3
 #define FAMILIES_MIN 3
 #define OWN_SHARE 0.1
+#define FEW_SHARE 0.1 /* of the rows that a level has in the mean */
 /* Columns whose levels may be unseen. */
 static const char *const NOVEL[] = {"gpu", "accel", "net", "model", "network", "task", NULL};
 
@@ -56,6 +57,7 @@ void orch_scenario_free(struct orch_scenario *q)
     g_free(q->column);
     g_free(q->deferred);
     g_ptr_array_unref(q->known);
+    g_ptr_array_unref(q->few);
     g_ptr_array_unref(q->hidden);
     g_ptr_array_unref(q->facts);
     g_array_unref(q->candidates);
@@ -70,18 +72,11 @@ struct orch_scenario *orch_scenario_new(const char *column)
     struct orch_scenario *q = g_new0(struct orch_scenario, 1);
     q->column = g_strdup(column);
     q->known = g_ptr_array_new_with_free_func(g_free);
+    q->few = g_ptr_array_new_with_free_func(g_free);
     q->hidden = g_ptr_array_new_with_free_func(g_free);
     q->facts = g_ptr_array_new_with_free_func(g_free);
     q->candidates = g_array_new(FALSE, FALSE, sizeof(struct orch_model_candidate));
     return q;
-}
-
-static void note_levels(struct orch_scenario *q, char *const *levels, size_t rows)
-{
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    for (size_t i = 0; i < rows; i++)
-        if (g_hash_table_add(seen, levels[i]))
-            g_ptr_array_add(q->known, g_strdup(levels[i]));
 }
 
 /* A column of numbers as texts, which stay. */
@@ -110,14 +105,26 @@ char **orch_scenario_groups(const struct orch_scenario *q, const struct orch_row
     return groups;
 }
 
-/* Counts what is held out together. */
-static void count_groups(struct orch_scenario *q, const struct orch_rows *rows)
+/* Notes the levels, those with few rows among them, and counts what is held out together. */
+static void note_levels(struct orch_scenario *q, const struct orch_rows *rows, char *const *levels)
 {
     g_autofree char **groups = orch_scenario_groups(q, rows);
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    for (size_t i = 0; groups && i < rows->rows; i++)
-        g_hash_table_add(seen, groups[i]);
+    g_autoptr(GHashTable) counts = g_hash_table_new(g_str_hash, g_str_equal);
+    for (size_t i = 0; i < rows->rows; i++) {
+        size_t count = GPOINTER_TO_SIZE(g_hash_table_lookup(counts, levels[i]));
+        g_hash_table_insert(counts, levels[i], GSIZE_TO_POINTER(count + 1));
+        if (!count)
+            g_ptr_array_add(q->known, g_strdup(levels[i]));
+        if (groups)
+            g_hash_table_add(seen, groups[i]);
+    }
     q->group_count = g_hash_table_size(seen);
+    for (guint k = 0; k < q->known->len; k++) {
+        size_t count = GPOINTER_TO_SIZE(g_hash_table_lookup(counts, q->known->pdata[k]));
+        if ((double)(count * q->known->len) < FEW_SHARE * (double)rows->rows)
+            g_ptr_array_add(q->few, g_strdup(q->known->pdata[k]));
+    }
 }
 
 /* True for a processor of the table of GPUs, and for a name that says so ("CPU: Dual Xeon"). */
@@ -247,8 +254,7 @@ static void list_counts(struct orch_learned *l, const struct orch_rows *rows)
             continue;
         struct orch_scenario *q = orch_scenario_new(f->name);
         g_autofree char **counts = orch_scenario_groups(q, rows);
-        note_levels(q, counts, rows->rows);
-        count_groups(q, rows);
+        note_levels(q, rows, counts);
         if (q->group_count < COUNTS_MIN) {
             orch_scenario_free(q);
             return;
@@ -270,8 +276,7 @@ static void list_families(struct orch_learned *l, const struct orch_rows *rows)
         return;
     g_autofree char **levels = orch_levels_of(rows->matrix, column);
     struct orch_scenario *q = orch_scenario_new(ORCH_FAMILY_COLUMN);
-    note_levels(q, levels, rows->rows);
-    count_groups(q, rows);
+    note_levels(q, rows, levels);
     if (q->group_count < FAMILIES_MIN || q->group_count >= nets->group_count) {
         orch_scenario_free(q);
         return;
@@ -286,8 +291,7 @@ void orch_scenarios_list(struct orch_learned *l, const struct orch_rows *rows,
 {
     if (o->by_group && rows->groups) {
         struct orch_scenario *q = l->scenarios[l->count++] = orch_scenario_new("group");
-        note_levels(q, rows->groups, rows->rows);
-        count_groups(q, rows);
+        note_levels(q, rows, rows->groups);
         q->has_one_group = q->group_count < 2;
         hide_names(q, rows, rows->groups);
         note_facts(q, rows, rows->groups);
@@ -301,8 +305,7 @@ void orch_scenarios_list(struct orch_learned *l, const struct orch_rows *rows,
             continue;
         g_autofree char **levels = orch_levels_of(rows->matrix, column);
         struct orch_scenario *q = orch_scenario_new(NOVEL[k]);
-        note_levels(q, levels, rows->rows);
-        count_groups(q, rows);
+        note_levels(q, rows, levels);
         q->has_one_group = q->group_count < 2 || (orch_feature_is_gpu(q->column) &&
                                                   shows_no_change(rows, q->known, levels));
         if (q->has_one_group)

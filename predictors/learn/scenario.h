@@ -35,6 +35,7 @@ struct orch_scenario {
     char *column;       /* column whose levels are unseen; NULL: rows like those measured */
     bool has_one_group; /* none can be held out: one is known, or two with settings of their own */
     GPtrArray *known;   /* char *: measured levels of the column */
+    GPtrArray *few;     /* char *: those of them with few rows beside the others */
     size_t group_count; /* of levels that are held out together: boards of one chip are one. While
                            fitting; 0 after loading */
     GPtrArray *hidden;  /* char *: features that identify a level, hidden from the models */

@@ -53,7 +53,8 @@ says "have the same 'gpu' or chip"
 python3 - <<'P'
 import random
 random.seed(3)
-peaks, factors = {"A100-SXM4-80GB": 312, "H100": 989, "B200": 2250}, {"A100-SXM4-80GB": 1, "H100": 2, "B200": 0.5}
+peaks = {"A100-SXM4-80GB": 312, "H100": 989, "B200": 2250, "L40S": 362}
+factors = {"A100-SXM4-80GB": 1, "H100": 2, "B200": 0.5, "L40S": 3}
 def write(name, gpus, rows, board=""):
     with open(name, "w") as f:
         f.write("gpu,gemm_dtype,m,n,k,ms\n")
@@ -61,8 +62,12 @@ def write(name, gpus, rows, board=""):
             gpu, (m, n, k) = random.choice(gpus), (2 ** random.randint(9, 13) for _ in range(3))
             ms = factors[gpu] * (0.005 + 2e-9 * m * n * k / peaks[gpu] / 0.7) * random.lognormvariate(0, 0.02)
             f.write(f"{board or gpu},bfloat16,{m},{n},{k},{ms:.6g}\n")
-write("kernels.csv", list(peaks), 300)
+write("kernels.csv", ["A100-SXM4-80GB", "H100", "B200"], 300)
 write("sibling.csv", ["H100"], 40, "H200")
+write("few.csv", ["L40S"], 45)
+few = open("few.csv").readlines()
+open("with-few.csv", "w").writelines(open("kernels.csv").readlines() + few[1:6])
+open("few.csv", "w").writelines(few[:1] + few[6:])
 P
 ok orch predictor eval --train kernels.csv --test sibling.csv --target ms --untuned --json
 printf '%s' "$out" | python3 -c '
@@ -71,3 +76,10 @@ shapes = json.load(sys.stdin)["shapes"]
 error = shapes["another board of a measured chip"]["mean_relative_error"]
 assert error < 0.1, error
 ' || _fail 'a sibling does not keep what its chip is off by'
+# five rows of a board correct its level, but the other boards' errors do not tell its own
+ok orch predictor eval --train with-few.csv --test few.csv --target ms --untuned --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+shape = json.load(sys.stdin)["shapes"]["rows like the measured ones"]
+assert shape["mean_relative_error"] < 0.5 and shape["coverage_90"] > 0.8, shape
+' || _fail 'few rows of a board have intervals as narrow as many'
