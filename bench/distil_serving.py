@@ -41,7 +41,7 @@ BEGINS = {
     "gemm nvfp4": dict(PRODUCT, **QUANTISED, start=(14000, .5)),
     "attention": dict(COMMON, share=(1., .2), energy=(1., .2), memory=(.8, .3), start=(15000, .3), fill=(40, 1.), tile=(.3, 1.),
                       wave=(.5, .4), scores=(4., .5), overlapped=(2.3, .3), softmax_norm=(1.5, .5), longest=(1., .5), cache_fp8=(1., .7),
-                      row=(200, 1.)),
+                      row=(200, 1.), key_row=(50, 1.)),
     "moe wide": dict(COMMON, share=(.8, .3), energy=(1., .2), memory=(.8, .3), norm=(2., .5), start=(50000, .6), tile=(40, .7),
                      expert=(50, .7), spread=(1., .5), skew=(.3, 1.), chosen_values=(.5, 1.), token_values=(1., 1.), pair_values=(3., 1.)),
     "nccl": dict(start=(12000, 1.), hop_s=(1e-6, 1.), share=(.75, 1.), between=(10000, 1.), shared=(1., 1.)),
@@ -128,7 +128,8 @@ def attention_s(c, g, dtype, r):
     made = c["cache_fp8"] * (keys_of + g["pairs"] * heads) if dtype != "bfloat16" else 0
     n = 4 * b * s * d * (heads + keys_of + made)
     moved = n / (1 + (g["cache"] / n) ** 3) / bandwidth + n / cache_rate
-    return norm_of(best, moved, c["norm"]) + (c["start"] + c["row"] * b * s / g["sms"]) * cycle
+    row = c["row"] + c["key_row"] * keys_of * d / 128
+    return norm_of(best, moved, c["norm"]) + (c["start"] + row * b * s / g["sms"]) * cycle
 
 
 def experts_s(c, g, dtype, r):

@@ -36,7 +36,7 @@ struct attention_fit {
     double scores, overlapped; /* per cycle and multiprocessor; times, since Hopper */
     double longest;            /* of the longest block that is not split */
     double cache_fp8;          /* passes over what is made into 8 bits */
-    double row;                /* cycles of a multiprocessor for each token */
+    double row, key_row;       /* cycles of a multiprocessor for each token; and head of its keys */
 };
 
 struct experts_fit {
@@ -305,9 +305,9 @@ double orch_tensor_attention_s(const struct orch_gpu_spec *gpu,
     double bytes = 4 * values * (a->heads + a->key_heads);
     if (a->has_fp8_cache) /* those that multiply in 8 bits make queries of 8 bits, too */
         bytes += fit->cache_fp8 * 4 * values * (a->key_heads + (has_pairs(gpu) ? a->heads : 0));
-    double rows = fit->row * a->batch * a->seq / d.sms; /* keys go into the cache by the token */
+    double row = fit->row + fit->key_row * a->key_heads * a->head_dim / 128; /* into the cache */
     return norm_of(best, moved_s(&d, bytes, bytes, 1), fit->all.norm) +
-           (fit->all.start + rows) * d.cycle_s;
+           (fit->all.start + row * a->batch * a->seq / d.sms) * d.cycle_s;
 }
 
 /* ---- experts -----------------------------------------------------------------------------------

@@ -295,10 +295,9 @@ static void tile_values(const struct orch_row_work *w, const struct orch_gpu_spe
     }
 }
 
+/* Writes what is known to values that are missing so far. */
 static void derive(const struct orch_row_work *w, const struct orch_gpu_spec *gpu, double *out)
 {
-    for (int k = 0; k < DERIVED_COUNT; k++)
-        out[k] = (double)NAN;
     out[WORK_INTENSITY] = 1e3 * w->gflop / w->mbytes;
     out[WHITE_LAUNCHES] = w->launches;
     out[GEMM_M] = w->gemm_m * w->gemm_b;

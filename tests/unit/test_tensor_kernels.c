@@ -37,12 +37,12 @@ static void test_figures(void **state)
     assert_near(product_s("L40S", ORCH_FORMAT_16, 128, 128, 16384), 7.635211e-6); /* split */
     assert_near(product_s("L40S", ORCH_FORMAT_FP8, 2048, 4096, 4096), 1.999545e-4);
     struct orch_tensor_attention a = {4, 4096, 32, 8, 128, 0, false};
-    assert_near(orch_tensor_attention_s(gpu_of("A100-SXM4-80GB"), &a), 3.329018e-3);
+    assert_near(orch_tensor_attention_s(gpu_of("A100-SXM4-80GB"), &a), 3.3255e-3);
     a.window = 1024;
-    assert_near(orch_tensor_attention_s(gpu_of("H100"), &a), 6.420788e-4);
+    assert_near(orch_tensor_attention_s(gpu_of("H100"), &a), 6.478e-4);
     a.window = 0;
     a.has_fp8_cache = true;
-    assert_near(orch_tensor_attention_s(gpu_of("H100"), &a), 1.112107e-3);
+    assert_near(orch_tensor_attention_s(gpu_of("H100"), &a), 1.10712e-3);
     const struct orch_tensor_experts e = {1024, 4096, 2048, 8, 128, 1, 4, false};
     assert_near(orch_tensor_experts_s(gpu_of("H100"), ORCH_FORMAT_FP8_BLOCK, &e), 5.272321e-4);
     assert_near(orch_collective_s(gpu_of("H100"), ORCH_ALL_REDUCE, 2e8, 8), 1.08188e-3);
